@@ -1,0 +1,54 @@
+import { fileURLToPath } from 'node:url';
+import { runner } from 'node-pg-migrate';
+import pg from 'pg';
+import { readSchemaState } from './schema.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Any number will do as long as every version of Gatehouse uses the same. */
+const ADVISORY_LOCK = 4_201_883_917;
+
+export class NewerSchemaError extends Error {
+  override readonly name = 'NewerSchemaError';
+  constructor() {
+    super('the database schema is newer than this version of Gatehouse can use; run the newer version');
+  }
+}
+
+/**
+ * Brings the schema up to date, then runs `installMore` (the job engine's own schema) under the same lock.
+ * Many may start at once: they queue on a session-level advisory lock, and the later ones find nothing to do.
+ * On a newer schema that still serves this code nothing is changed, so a rollback starts as it should.
+ * Returns the names of the migrations that were applied; throws {@link NewerSchemaError}.
+ */
+export async function migrate(databaseUrl: string, installMore: () => Promise<void>): Promise<readonly string[]> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'gatehouse migrate',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+  });
+  // A connection lost between two queries is reported by the next query.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    if ((await readSchemaState(client)) === 'too-new') throw new NewerSchemaError();
+    const applied = await runner({
+      dbClient: client,
+      dir: MIGRATIONS,
+      direction: 'up',
+      schema: 'gatehouse',
+      createSchema: true,
+      migrationsTable: 'migrations',
+      noLock: true,
+      log: () => {},
+    });
+    await installMore();
+    return applied.map(({ name }) => name);
+  } finally {
+    // Ending the session releases the lock.
+    await client.end();
+  }
+}

@@ -1,0 +1,44 @@
+import type { Redis } from 'ioredis';
+import type pg from 'pg';
+import { readSchemaState, type SchemaState } from './schema.ts';
+
+const SCHEMA_MESSAGES: Readonly<Record<SchemaState, string | undefined>> = {
+  usable: undefined,
+  behind: 'the schema is not up to date; run gatehouse migrate',
+  'too-new': 'the schema is newer than this version of Gatehouse can use',
+};
+
+/** Undefined when the database answers and its schema fits, else what is wrong, without a host name. */
+export async function probeDatabase(pool: pg.Pool): Promise<string | undefined> {
+  try {
+    return SCHEMA_MESSAGES[await readSchemaState(pool)];
+  } catch (error) {
+    return publicReason(error);
+  }
+}
+
+/** Undefined when Redis answers a PING, else what is wrong, without a host name. */
+export async function probeRedis(redis: Redis): Promise<string | undefined> {
+  try {
+    await redis.ping();
+    return undefined;
+  } catch (error) {
+    return publicReason(error);
+  }
+}
+
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/ECONNREFUSED/, 'refused the connection'],
+  [/ENOTFOUND|EAI_AGAIN/, 'its host name is not known'],
+  [/28P01|28000|NOAUTH|WRONGPASS/, 'refused the credentials'],
+  [/3D000/, 'the database does not exist'],
+  [/57P03/, 'is starting up'],
+  [/time|ETIMEDOUT/i, 'did not answer in time'],
+];
+
+/** Messages of drivers name hosts and users; anyone may read a health report. */
+function publicReason(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const text = `${code} ${error instanceof Error ? error.message : ''}`;
+  return REASONS.find(([pattern]) => pattern.test(text))?.[1] ?? 'is not connected';
+}

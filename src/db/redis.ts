@@ -1,0 +1,33 @@
+import { Redis } from 'ioredis';
+import type { Log } from '../log.ts';
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const COMMAND_TIMEOUT_MS = 900;
+/** A connection on which nothing has come back for this long is replaced: the other end may be gone. */
+const SOCKET_TIMEOUT_MS = 3_000;
+const MAX_RECONNECT_DELAY_MS = 1_000;
+
+/** Redis that fails fast: a command is answered, or refused, within {@link COMMAND_TIMEOUT_MS}. It reconnects by itself. */
+export function makeRedis(url: string, log: Log): Redis {
+  const redis = new Redis(url, {
+    connectionName: 'gatehouse',
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, MAX_RECONNECT_DELAY_MS),
+  });
+  // Once per outage, not once per attempt.
+  let down = false;
+  redis.on('error', (err) => {
+    if (!down) log.warn({ err }, 'Redis is unreachable');
+    down = true;
+  });
+  redis.on('ready', () => {
+    if (down) log.info('Redis is back');
+    down = false;
+  });
+  return redis;
+}

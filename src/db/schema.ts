@@ -1,0 +1,34 @@
+import type pg from 'pg';
+import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_TABLE } from './sqlstate.ts';
+
+/** The newest migration that this code knows. */
+export const SCHEMA_VERSION = 1;
+
+/**
+ * - `behind`: `gatehouse migrate` has not been run yet.
+ * - `usable`: this code's own version, or a newer one that still serves it. Rolling upgrades and
+ *   rollbacks rely on that: a migration that only adds leaves `oldest_reader` where it was.
+ * - `too-new`: a migration has declared that code as old as this one must not run.
+ */
+export type SchemaState = 'behind' | 'usable' | 'too-new';
+
+export async function readSchemaState(client: pg.Pool | pg.ClientBase): Promise<SchemaState> {
+  try {
+    const { rows } = await client.query<{ oldest_reader: number; newest: string | null }>(
+      'SELECT oldest_reader, (SELECT max(name) FROM gatehouse.migrations) AS newest FROM gatehouse.schema_compatibility',
+    );
+    const [row] = rows;
+    if (row === undefined) return 'behind';
+    if (row.oldest_reader > SCHEMA_VERSION) return 'too-new';
+    return migrationNumber(row.newest) < SCHEMA_VERSION ? 'behind' : 'usable';
+  } catch (error) {
+    const state = sqlState(error);
+    if (state === UNDEFINED_TABLE || state === INVALID_SCHEMA_NAME) return 'behind';
+    throw error;
+  }
+}
+
+/** `0001_deliveries` is 1. */
+function migrationNumber(name: string | null): number {
+  return Number.parseInt(name ?? '0', 10);
+}

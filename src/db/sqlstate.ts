@@ -1,0 +1,13 @@
+/** The SQLSTATE of a database error, as PostgreSQL's appendix A lists them; undefined for any other error. */
+export function sqlState(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+export const UNDEFINED_TABLE = '42P01';
+export const INVALID_SCHEMA_NAME = '3F000';
+
+/** Classes 22 (data exception), 23 (constraint violation) and 54 (limit exceeded): the row's fault, not the database's. */
+export function isDataFault(error: unknown): boolean {
+  return /^(22|23|54)/.test(sqlState(error) ?? '');
+}

@@ -1,0 +1,203 @@
+import type { ForgeName, PullRequestRef } from './forge.ts';
+
+/**
+ * Where a forge puts what the door must know, most trusted name first: the neutral name of the
+ * interface, then the forge's own. Forgejo sends Gitea's names too.
+ */
+export interface HeaderNames {
+  readonly event: readonly string[];
+  readonly delivery: readonly string[];
+  /** Only GitHub names the hook; its delivery ids are unique per event, not per hook. */
+  readonly hook: readonly string[];
+}
+
+export const HEADER_NAMES: Readonly<Record<ForgeName, HeaderNames>> = {
+  github: {
+    event: ['x-forge-event', 'x-github-event'],
+    delivery: ['x-forge-delivery', 'x-github-delivery'],
+    hook: ['x-github-hook-id'],
+  },
+  gitea: {
+    event: ['x-forge-event', 'x-gitea-event'],
+    delivery: ['x-forge-delivery', 'x-gitea-delivery'],
+    hook: [],
+  },
+  forgejo: {
+    event: ['x-forge-event', 'x-forgejo-event', 'x-gitea-event'],
+    delivery: ['x-forge-delivery', 'x-forgejo-delivery', 'x-gitea-delivery'],
+    hook: [],
+  },
+};
+
+/** What a delivery is about, as far as its payload says so in a form that can be believed. */
+export interface Subject {
+  readonly repository: string | undefined;
+  readonly pullRequest: number | undefined;
+  /** Whether it can change a review. */
+  readonly reviewable: boolean;
+}
+
+const ANY_ACTION = 'any';
+
+/**
+ * The events that can change a review, with their actions. Gitea and Forgejo spell some differently and
+ * split reviews and synchronisation into events of their own (routers and services/webhook, 2026).
+ */
+const REVIEWABLE = new Map<string, ReadonlySet<string> | typeof ANY_ACTION>([
+  [
+    'pull_request',
+    new Set([
+      'opened',
+      'reopened',
+      'synchronize',
+      'synchronized',
+      'edited',
+      'labeled',
+      'unlabeled',
+      'label_updated',
+      'label_cleared',
+      'ready_for_review',
+      'converted_to_draft',
+    ]),
+  ],
+  ['pull_request_sync', ANY_ACTION],
+  ['pull_request_label', ANY_ACTION],
+  ['pull_request_review', new Set(['submitted', 'edited', 'dismissed'])],
+  ['pull_request_approved', ANY_ACTION],
+  ['pull_request_rejected', ANY_ACTION],
+  ['pull_request_comment', new Set(['reviewed'])],
+  ['pull_request_review_approved', ANY_ACTION],
+  ['pull_request_review_rejected', ANY_ACTION],
+  ['pull_request_review_comment', new Set(['reviewed'])],
+]);
+
+/** Reads what a payload is about. Never throws: a payload is any JSON object, from anyone who has the secret. */
+export function interpretEvent(event: string, payload: Readonly<Record<string, unknown>>): Subject {
+  const repository = repositoryName(object(payload['repository'])?.['full_name']);
+  const pullRequest =
+    pullRequestNumber(object(payload['pull_request'])?.['number']) ??
+    (event.startsWith('pull_request') ? pullRequestNumber(payload['number']) : undefined);
+  return { repository, pullRequest, reviewable: canChangeReview(event, payload['action']) };
+}
+
+/** The pull request that a delivery asks to be reviewed anew, if it does. */
+export function reviewTarget(subject: Subject): PullRequestRef | undefined {
+  const { repository, pullRequest, reviewable } = subject;
+  if (!reviewable || repository === undefined || pullRequest === undefined) return undefined;
+  return { repository, number: pullRequest };
+}
+
+function canChangeReview(event: string, action: unknown): boolean {
+  const actions = REVIEWABLE.get(event);
+  if (actions === undefined) return false;
+  return actions === ANY_ACTION || (typeof action === 'string' && actions.has(action));
+}
+
+function object(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+}
+
+const MAX_REPOSITORY_CHARACTERS = 256;
+
+/** `owner/name` in the characters that the forges allow in either. */
+function repositoryName(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.length > MAX_REPOSITORY_CHARACTERS) return undefined;
+  return /^[\w.-]+\/[\w.-]+$/.test(value) ? value : undefined;
+}
+
+const MAX_PULL_REQUEST = 2 ** 31 - 1;
+
+function pullRequestNumber(value: unknown): number | undefined {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_PULL_REQUEST ? Number(value) : undefined;
+}
+
+/** GitHub's, Gitea's and Forgejo's event types, for metric labels: any other is `other`. */
+export const KNOWN_EVENTS: ReadonlySet<string> = new Set([
+  'branch_protection_configuration',
+  'branch_protection_rule',
+  'check_run',
+  'check_suite',
+  'code_scanning_alert',
+  'commit_comment',
+  'create',
+  'custom_property',
+  'custom_property_values',
+  'delete',
+  'dependabot_alert',
+  'deploy_key',
+  'deployment',
+  'deployment_protection_rule',
+  'deployment_review',
+  'deployment_status',
+  'discussion',
+  'discussion_comment',
+  'fork',
+  'github_app_authorization',
+  'gollum',
+  'installation',
+  'installation_repositories',
+  'installation_target',
+  'issue_assign',
+  'issue_comment',
+  'issue_label',
+  'issue_milestone',
+  'issues',
+  'label',
+  'marketplace_purchase',
+  'member',
+  'membership',
+  'merge_group',
+  'meta',
+  'milestone',
+  'org_block',
+  'organization',
+  'package',
+  'page_build',
+  'personal_access_token_request',
+  'ping',
+  'project',
+  'project_card',
+  'project_column',
+  'projects_v2',
+  'projects_v2_item',
+  'projects_v2_status_update',
+  'public',
+  'pull_request',
+  'pull_request_approved',
+  'pull_request_assign',
+  'pull_request_comment',
+  'pull_request_label',
+  'pull_request_milestone',
+  'pull_request_rejected',
+  'pull_request_review',
+  'pull_request_review_approved',
+  'pull_request_review_comment',
+  'pull_request_review_rejected',
+  'pull_request_review_request',
+  'pull_request_review_thread',
+  'pull_request_sync',
+  'push',
+  'registry_package',
+  'release',
+  'repository',
+  'repository_advisory',
+  'repository_dispatch',
+  'repository_import',
+  'repository_ruleset',
+  'repository_vulnerability_alert',
+  'secret_scanning_alert',
+  'secret_scanning_alert_location',
+  'security_advisory',
+  'security_and_analysis',
+  'sponsorship',
+  'star',
+  'status',
+  'sub_issues',
+  'team',
+  'team_add',
+  'watch',
+  'wiki',
+  'workflow_dispatch',
+  'workflow_job',
+  'workflow_run',
+]);

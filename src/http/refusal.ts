@@ -1,0 +1,50 @@
+import type { ParameterizedContext } from 'koa';
+import { answerProblem } from './problem.ts';
+
+/** What the webhook's middlewares hand on to each other. */
+export interface WebhookState {
+  requestId: string;
+  /** The 32 bytes that the signature header claims. */
+  digest: Buffer;
+  /** The body's exact bytes. */
+  bytes: Buffer;
+  /** Set when the request was not acknowledged. */
+  refusal?: Refusal;
+}
+
+/** Why a webhook request was not acknowledged. Also the values of a metric's label. */
+export type Refusal = keyof typeof REFUSALS;
+
+const RETRY_AFTER_SECONDS = 5;
+
+const REFUSALS = {
+  signature_missing: [401, 'The X-Hub-Signature-256 header is missing. Set a secret in the webhook’s settings.'],
+  signature_malformed: [
+    401,
+    'The X-Hub-Signature-256 header must be given once, as sha256= and 64 lower-case hexadecimal digits.',
+  ],
+  signature_mismatch: [401, 'The signature is not that of this body under the secret that is configured here.'],
+  headers: [400, 'The event or the delivery header is missing, repeated or unusable.'],
+  content_type: [
+    415,
+    'Only application/json is read. Set the webhook’s content type to application/json in the forge’s settings.',
+  ],
+  content_encoding: [415, 'The body must not be compressed: no Content-Encoding but identity is read.'],
+  not_json: [400, 'The body is not a JSON object in UTF-8.'],
+  too_large: [413, 'The body is larger than is accepted here.'],
+  aborted: [400, 'The body did not arrive in full.'],
+  overloaded: [503, 'Too much is in flight. Nothing was stored; send it again.'],
+  deadline: [503, 'The delivery could not be stored in time. Send it again.'],
+  database: [503, 'The delivery could not be stored. Send it again.'],
+  draining: [503, 'This instance is shutting down. Nothing was stored; send it again.'],
+} as const satisfies Record<string, readonly [status: number, detail: string]>;
+
+export const REFUSAL_REASONS: readonly string[] = Object.keys(REFUSALS);
+
+export function refuse(ctx: ParameterizedContext<WebhookState>, reason: Refusal, detail?: string): void {
+  const [status, standing] = REFUSALS[reason];
+  ctx.state.refusal = reason;
+  answerProblem(ctx, status, detail ?? standing);
+  if (status === 401) ctx.set('WWW-Authenticate', 'X-Hub-Signature-256');
+  if (status === 503) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
+}

@@ -1,0 +1,123 @@
+import type Router from '@koa/router';
+import type { Middleware } from 'koa';
+import { HEADER_NAMES, interpretEvent, KNOWN_EVENTS, reviewTarget } from '../forges/events.ts';
+import type { ForgeName } from '../forges/forge.ts';
+import type { ByteBudget } from '../inbox/byte-budget.ts';
+import type { Inbox } from '../inbox/inbox.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { readBody } from './body.ts';
+import { isJsonType, parseJsonObject } from './json.ts';
+import { REFUSAL_REASONS, refuse, type WebhookState } from './refusal.ts';
+import { requireSignature, type SigningSecrets, verifySignature } from './signature.ts';
+
+export interface WebhookOptions {
+  readonly secrets: SigningSecrets;
+  readonly forge: ForgeName;
+  /** Bytes. */
+  readonly bodyLimit: number;
+  readonly budget: ByteBudget;
+  readonly inbox: Inbox;
+  /** True once no delivery may be taken any more. */
+  readonly isClosed: () => boolean;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** `POST /webhook`: verified, committed, and only then acknowledged. */
+export function addWebhookRoute(router: Router, options: WebhookOptions): void {
+  // A counter that is absent until its first increment hides that increment from rate().
+  for (const reason of REFUSAL_REASONS) options.metrics.rejections.inc({ reason }, 0);
+  for (const secret of ['current', 'previous']) options.metrics.secretMatches.inc({ secret }, 0);
+  router.post(
+    '/webhook',
+    account(options),
+    requireSignature(),
+    readBody(options.bodyLimit, options.budget),
+    verifySignature(options.secrets, (secret) => options.metrics.secretMatches.inc({ secret })),
+    acknowledge(options),
+  );
+}
+
+/** Counts and logs what was not acknowledged, and turns everything away once the door is closed. */
+function account({ metrics, log, isClosed }: WebhookOptions): Middleware<WebhookState> {
+  return async (ctx, next) => {
+    if (isClosed()) refuse(ctx, 'draining');
+    else await next();
+    const { refusal } = ctx.state;
+    if (refusal === undefined) return;
+    metrics.rejections.inc({ reason: refusal });
+    log.info({ request: ctx.state.requestId, reason: refusal, status: ctx.status }, 'a webhook was refused');
+  };
+}
+
+/** What follows a good signature: headers, type, JSON, commit, 200. */
+function acknowledge({ forge, inbox, metrics, log }: WebhookOptions): Middleware<WebhookState> {
+  return async (ctx) => {
+    const names = HEADER_NAMES[forge];
+    const { headersDistinct } = ctx.req;
+    const event = identifier(headersDistinct, names.event);
+    const deliveryId = identifier(headersDistinct, names.delivery);
+    const hookId = names.hook.some((name) => headersDistinct[name]) ? identifier(headersDistinct, names.hook) : '';
+    if (event === undefined || deliveryId === undefined || hookId === undefined) {
+      refuse(
+        ctx,
+        'headers',
+        `Each of ${spell(names.event)}, and ${spell(names.delivery)}, must be given once, in visible ASCII.`,
+      );
+      return;
+    }
+    if (!isIdentity(headersDistinct['content-encoding'])) {
+      refuse(ctx, 'content_encoding');
+      return;
+    }
+    if (!isJsonType(headersDistinct['content-type'])) {
+      refuse(ctx, 'content_type');
+      return;
+    }
+    const payload = parseJsonObject(ctx.state.bytes);
+    if (payload === undefined) {
+      refuse(ctx, 'not_json');
+      return;
+    }
+
+    const subject = interpretEvent(event, payload);
+    const { repository, pullRequest } = subject;
+    const acceptance = await inbox.accept({
+      hookId,
+      deliveryId,
+      event,
+      repository,
+      pullRequest,
+      review: reviewTarget(subject),
+      body: ctx.state.bytes,
+    });
+    const { outcome } = acceptance;
+    metrics.deliveries.inc({ event: KNOWN_EVENTS.has(event) ? event : 'other', outcome });
+    if (outcome === 'refused') {
+      refuse(ctx, acceptance.reason);
+      return;
+    }
+    if (outcome === 'accepted' && acceptance.repeatedBody) metrics.repeatedBodies.inc();
+    log.info({ delivery: deliveryId, event, repository, pullRequest, outcome }, 'a delivery was acknowledged');
+    ctx.body = { received: true };
+  };
+}
+
+/** Visible ASCII, so that it can be stored, logged and compared without surprises. */
+const IDENTIFIER = /^[\x21-\x7e]{1,255}$/;
+
+/** The value of the first of these headers that is present; undefined when none is, or when it is repeated or unusable. */
+function identifier(headers: NodeJS.Dict<string[]>, names: readonly string[]): string | undefined {
+  const present = names.find((name) => headers[name] !== undefined);
+  const [value, ...more] = present === undefined ? [] : (headers[present] ?? []);
+  return value !== undefined && more.length === 0 && IDENTIFIER.test(value) ? value : undefined;
+}
+
+function isIdentity(codings: readonly string[] | undefined): boolean {
+  return (codings ?? []).every((coding) => coding.trim().toLowerCase() === 'identity');
+}
+
+function spell(names: readonly string[]): string {
+  return names.join(' or ');
+}

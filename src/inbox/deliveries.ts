@@ -1,0 +1,61 @@
+import type pg from 'pg';
+
+/** One delivery as it is kept. */
+export interface StoredDelivery {
+  readonly hookId: string;
+  readonly deliveryId: string;
+  readonly event: string;
+  readonly repository: string | undefined;
+  readonly pullRequest: number | undefined;
+  /** SHA-256 of the body as received, 32 bytes. */
+  readonly sha256: Buffer;
+  /** The body, Zstandard-compressed. */
+  readonly compressed: Buffer;
+}
+
+/** Two hooks of one repository may send one delivery id with two bodies; a forge's retry has the same of both. */
+export function deliveryKey(delivery: Pick<StoredDelivery, 'hookId' | 'deliveryId'>): string {
+  return JSON.stringify([delivery.hookId, delivery.deliveryId]);
+}
+
+const COLUMNS = 7;
+
+/**
+ * Stores those that are new, in one statement, and tells which they were: key → whether their body had
+ * been stored before under another key. The caller has sorted them by key and removed repeats.
+ *
+ * Buffers go as single parameters, which node-postgres sends in binary; in an array they would be sent
+ * as hexadecimal text, at twice the size.
+ */
+export async function insertDeliveries(
+  client: pg.ClientBase,
+  deliveries: readonly StoredDelivery[],
+): Promise<ReadonlyMap<string, { readonly repeatedBody: boolean }>> {
+  const rows = deliveries.map((_, row) => {
+    const parameters = Array.from({ length: COLUMNS }, (_unused, column) => `$${row * COLUMNS + column + 1}`);
+    return `(${parameters.join(', ')})`;
+  });
+  const { rows: stored } = await client.query<{ hook_id: string; delivery_id: string; repeated_body: boolean }>(
+    `INSERT INTO gatehouse.deliveries AS new
+            (hook_id, delivery_id, event, repository, pull_request, body_sha256, body)
+     VALUES ${rows.join(', ')}
+     ON CONFLICT DO NOTHING
+     RETURNING hook_id, delivery_id,
+               EXISTS (SELECT FROM gatehouse.deliveries old WHERE old.body_sha256 = new.body_sha256) AS repeated_body`,
+    deliveries.flatMap((delivery) => [
+      delivery.hookId,
+      delivery.deliveryId,
+      delivery.event,
+      delivery.repository ?? null,
+      delivery.pullRequest ?? null,
+      delivery.sha256,
+      delivery.compressed,
+    ]),
+  );
+  return new Map(
+    stored.map((row) => [
+      deliveryKey({ hookId: row.hook_id, deliveryId: row.delivery_id }),
+      { repeatedBody: row.repeated_body },
+    ]),
+  );
+}

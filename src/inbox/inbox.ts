@@ -1,0 +1,179 @@
+import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { constants, zstdCompress } from 'node:zlib';
+import type pg from 'pg';
+import { isDataFault } from '../db/sqlstate.ts';
+import { inTransaction, TransactionTimeoutError } from '../db/transaction.ts';
+import type { PullRequestRef } from '../forges/forge.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { deliveryKey, insertDeliveries, type StoredDelivery } from './deliveries.ts';
+import { makeGroupCommit } from './group-commit.ts';
+
+/** A delivery whose signature was good. */
+export interface Delivery {
+  /** `''` where the forge names no hook. */
+  readonly hookId: string;
+  readonly deliveryId: string;
+  readonly event: string;
+  readonly repository: string | undefined;
+  readonly pullRequest: number | undefined;
+  /** The pull request to review because of it, if any. */
+  readonly review: PullRequestRef | undefined;
+  /** The exact bytes of the body. */
+  readonly body: Buffer;
+}
+
+/** `accepted` and `duplicate` mean that the delivery is in the database, committed. */
+export type Acceptance =
+  | { readonly outcome: 'accepted'; readonly repeatedBody: boolean }
+  | { readonly outcome: 'duplicate' }
+  | { readonly outcome: 'refused'; readonly reason: 'deadline' | 'database' };
+
+export interface Inbox {
+  accept(delivery: Delivery): Promise<Acceptance>;
+  /** Resolves when everything that was handed in has been answered. */
+  idle(): Promise<void>;
+}
+
+export interface InboxDependencies {
+  readonly pool: pg.Pool;
+  /** Adds the review jobs in the deliveries' own transaction. */
+  readonly enqueueReviews: (client: pg.ClientBase, refs: readonly PullRequestRef[]) => Promise<void>;
+  /** Tells the workers, after the commit, that there are jobs. Must not throw or wait. */
+  readonly wakeWorkers: () => void;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** From being handed in to the answer; Gitea and Forgejo give up after 5 s. */
+const ACCEPT_DEADLINE_MS = 4_000;
+const MAX_BATCH_DELIVERIES = 128;
+const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+/** Fast, and smaller than PostgreSQL's own compression makes such JSON. */
+const ZSTD_LEVEL = 1;
+
+interface Submission extends StoredDelivery {
+  readonly review: PullRequestRef | undefined;
+}
+
+type Stored = Exclude<Acceptance, { outcome: 'refused' }>;
+
+const compress = promisify(zstdCompress);
+
+export function makeInbox({ pool, enqueueReviews, wakeWorkers, metrics, log }: InboxDependencies): Inbox {
+  const answering = new Set<Promise<Acceptance>>();
+
+  /** Deliveries and jobs in one transaction. Repeats within the batch are answered as duplicates. */
+  async function store(submissions: readonly Submission[]): Promise<Stored[]> {
+    const firstByKey = new Map<string, Submission>();
+    for (const submission of submissions) {
+      const key = deliveryKey(submission);
+      if (!firstByKey.has(key)) firstByKey.set(key, submission);
+    }
+    // In one order everywhere: two transactions that insert the same keys crosswise would deadlock.
+    const unique = [...firstByKey].sort(byKey).map(([, submission]) => submission);
+
+    const stopTimer = metrics.commitSeconds.startTimer();
+    const { stored, reviews } = await inTransaction(pool, ACCEPT_DEADLINE_MS, async (client) => {
+      const stored = await insertDeliveries(client, unique);
+      const reviews = unique.flatMap((submission) =>
+        submission.review !== undefined && stored.has(deliveryKey(submission)) ? [submission.review] : [],
+      );
+      if (reviews.length > 0) await enqueueReviews(client, reviews);
+      return { stored, reviews };
+    });
+    stopTimer();
+    metrics.commitBatchSize.observe(submissions.length);
+    if (reviews.length > 0) wakeWorkers();
+
+    return submissions.map((submission) => {
+      const key = deliveryKey(submission);
+      const row = firstByKey.get(key) === submission ? stored.get(key) : undefined;
+      return row === undefined ? { outcome: 'duplicate' } : { outcome: 'accepted', repeatedBody: row.repeatedBody };
+    });
+  }
+
+  /**
+   * Tries a batch again once, since a commit may have failed for a connection that was lost meanwhile;
+   * what did get committed is then found to be a duplicate. A row that the database refuses is told
+   * apart by storing each on its own, so that it cannot fail its neighbours.
+   */
+  async function commit(submissions: readonly Submission[]): Promise<PromiseSettledResult<Stored>[]> {
+    try {
+      return fulfilled(await store(submissions));
+    } catch (err) {
+      if (err instanceof TransactionTimeoutError) throw err;
+      log.warn({ err, deliveries: submissions.length }, 'a batch of deliveries could not be stored, trying again');
+      if (!isDataFault(err)) return fulfilled(await store(submissions));
+    }
+    const results: PromiseSettledResult<Stored>[] = [];
+    for (const submission of submissions) results.push(...(await Promise.allSettled([storeOne(submission)])));
+    return results;
+  }
+
+  async function storeOne(submission: Submission): Promise<Stored> {
+    const [stored] = await store([submission]);
+    if (stored === undefined) throw new Error('a delivery was stored without a result');
+    return stored;
+  }
+
+  const queue = makeGroupCommit<Submission, Stored>(
+    { maxItems: MAX_BATCH_DELIVERIES, maxWeight: MAX_BATCH_BYTES, weigh: ({ compressed }) => compressed.length },
+    commit,
+  );
+
+  return {
+    async accept(delivery) {
+      const answer = beforeDeadline((signal) => submit(delivery, signal));
+      answering.add(answer);
+      try {
+        return await answer;
+      } finally {
+        answering.delete(answer);
+      }
+    },
+
+    async idle() {
+      while (answering.size > 0) await Promise.allSettled(answering);
+      await queue.idle();
+    },
+  };
+
+  async function submit({ body, ...delivery }: Delivery, signal: AbortSignal): Promise<Acceptance> {
+    try {
+      const submission = {
+        ...delivery,
+        sha256: hash('sha256', body, 'buffer'),
+        compressed: await compress(body, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } }),
+      };
+      return await queue.add(submission, signal);
+    } catch (err) {
+      if (!signal.aborted) log.error({ err, delivery: delivery.deliveryId }, 'a delivery could not be stored');
+      return { outcome: 'refused', reason: signal.aborted ? 'deadline' : 'database' };
+    }
+  }
+}
+
+/** Answers in time whatever happens. What was already on its way to the database may still be stored. */
+async function beforeDeadline(work: (signal: AbortSignal) => Promise<Acceptance>): Promise<Acceptance> {
+  const deadline = new AbortController();
+  const late = Promise.withResolvers<Acceptance>();
+  const timer = setTimeout(() => {
+    deadline.abort(new Error('the delivery waited too long'));
+    late.resolve({ outcome: 'refused', reason: 'deadline' });
+  }, ACCEPT_DEADLINE_MS);
+  try {
+    return await Promise.race([late.promise, work(deadline.signal)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function fulfilled<T>(values: readonly T[]): PromiseSettledResult<T>[] {
+  return values.map((value) => ({ status: 'fulfilled', value }));
+}
+
+function byKey([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {
+  return left < right ? -1 : Number(left > right);
+}

@@ -1,0 +1,48 @@
+import { pino } from 'pino';
+import type { LogLevel } from './config.ts';
+
+export type Log = pino.Logger;
+
+/**
+ * Structured logs, one JSON object a line on standard output. Callers pass identifiers and outcomes;
+ * bodies, signatures and secrets are never passed, and errors are reduced to what {@link describeError} keeps.
+ */
+export function makeLog(level: LogLevel): Log {
+  return pino({
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: describeError },
+    redact: ['*.authorization', '*.password', '*.secret', '*.signature', '*.body'],
+  });
+}
+
+interface DescribedError {
+  readonly type: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+  readonly cause?: DescribedError;
+}
+
+const MAX_CAUSES = 5;
+
+/**
+ * What a log may say of an error. Database errors carry rows and query text in further properties,
+ * and URLs in messages may carry a password: neither is kept.
+ */
+export function describeError(error: unknown, depth = 0): DescribedError {
+  if (!(error instanceof Error)) return { type: typeof error, message: withoutCredentials(String(error)) };
+  return {
+    type: error.name,
+    message: withoutCredentials(error.message),
+    ...('code' in error && error.code !== undefined && { code: String(error.code) }),
+    ...(error.stack !== undefined && { stack: withoutCredentials(error.stack) }),
+    ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: describeError(error.cause, depth + 1) }),
+  };
+}
+
+function withoutCredentials(text: string): string {
+  return text.replace(/\/\/[^@\s/]*@/g, '//***@');
+}

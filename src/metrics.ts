@@ -1,0 +1,95 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { revision, version } from './version.ts';
+
+/** Every metric of the process. One registry per service, so that tests may run several. */
+export type Metrics = ReturnType<typeof makeMetrics>;
+
+export function makeMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  // Gauges whose names say that they are counters; those without _total say the same, by type.
+  for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
+
+  const buildInfo = new Gauge({
+    name: 'gatehouse_build_info',
+    help: 'Always 1; the labels say what is running',
+    labelNames: ['version', 'revision', 'node'],
+    registers,
+  });
+  buildInfo.set({ version, revision, node: process.version }, 1);
+
+  return {
+    registry,
+    httpRequestSeconds: new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from a request to the end of its answer',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    deliveries: new Counter({
+      name: 'gatehouse_deliveries_total',
+      help: 'Signed deliveries by event and by what became of them',
+      labelNames: ['event', 'outcome'],
+      registers,
+    }),
+    rejections: new Counter({
+      name: 'gatehouse_rejections_total',
+      help: 'Webhook requests that were not acknowledged, by reason',
+      labelNames: ['reason'],
+      registers,
+    }),
+    repeatedBodies: new Counter({
+      name: 'gatehouse_repeated_bodies_total',
+      help: 'Deliveries stored under a new id whose body had been stored before (a replay, or a forge that sends again)',
+      registers,
+    }),
+    secretMatches: new Counter({
+      name: 'gatehouse_secret_matches_total',
+      help: 'Good signatures by the secret that made them; previous at rest means that a rotation is complete',
+      labelNames: ['secret'],
+      registers,
+    }),
+    commitSeconds: new Histogram({
+      name: 'gatehouse_commit_seconds',
+      help: 'Time of one transaction that stores a batch of deliveries and their jobs',
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+      registers,
+    }),
+    commitBatchSize: new Histogram({
+      name: 'gatehouse_commit_batch_size',
+      help: 'Deliveries stored by one transaction',
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128],
+      registers,
+    }),
+    inflightBytes: new Gauge({
+      name: 'gatehouse_inflight_bytes',
+      help: 'Bytes of the bodies that are being read or wait for their commit',
+      registers,
+    }),
+    wakeups: new Counter({
+      name: 'gatehouse_wakeups_total',
+      help: 'Wake-ups of the workers over Redis; a failed one costs a poll interval, nothing else',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    dependencyUp: new Gauge({
+      name: 'gatehouse_dependency_up',
+      help: '1 when the last look at the dependency found it answering, else 0',
+      labelNames: ['dependency'],
+      registers,
+    }),
+    jobs: new Gauge({
+      name: 'gatehouse_jobs',
+      help: 'Unfinished and failed jobs at the last look; absent while the database does not answer',
+      labelNames: ['queue', 'state'],
+      registers,
+    }),
+    oldestWaitingJobSeconds: new Gauge({
+      name: 'gatehouse_oldest_waiting_job_seconds',
+      help: 'Age of the oldest job that could run and has not started, 0 when none waits',
+      registers,
+    }),
+  };
+}
