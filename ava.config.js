@@ -1,0 +1,21 @@
+import { countsOf } from './test/helpers/summary.ts';
+
+const config = {
+  files: ['test/**/*.test.ts'],
+  extensions: ['ts'],
+  timeout: '120s',
+};
+
+// Under test/run.ts AVA reports how far it is. Its own output is for people: it leaves passes out once one test failed.
+async function report({ events }) {
+  // A runner that was killed has taken the stores with it: stop too. Listening must not keep AVA from ending.
+  process.once('disconnect', () => process.exit(1));
+  process.channel?.unref();
+  for await (const event of events) {
+    if (event.type === 'stats' && process.connected) process.send(countsOf(event.stats));
+  }
+}
+
+export default process.send
+  ? { ...config, nonSemVerExperiments: { observeRunsFromConfig: true }, observeRun: report }
+  : config;

@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A TCP relay before a store, for faults that the store itself cannot have. It starts in `pass`. */
+export interface TcpProxy {
+  readonly port: number;
+  /** The target's URL with this proxy's address. */
+  readonly url: string;
+  /** Connections that clients hold open now, and all there ever were. */
+  readonly open: number;
+  readonly accepted: number;
+  /** Forwards everything; what `hang` held back goes first. */
+  pass(): Promise<void>;
+  /** Accepts connections and forwards nothing; those that are open freeze. */
+  hang(): Promise<void>;
+  /** Forwards every piece this many milliseconds late, each way, in order. */
+  delay(milliseconds: number): Promise<void>;
+  /** Resets every connection, and refuses new ones. */
+  reset(): Promise<void>;
+  /** Resets the connections that are open, once; new ones are treated as before. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/** `target` is a URL with a port (`postgres://…`, `redis://…`), or a port on 127.0.0.1. */
+export async function startProxy(target: string | number): Promise<TcpProxy> {
+  const url = new URL(typeof target === 'number' ? `tcp://127.0.0.1:${target}` : target);
+  const upstream = { host: url.hostname, port: Number(url.port) };
+  const clients = new Set<Socket>();
+  let open = 0;
+  let accepted = 0;
+  let lateness = 0;
+  let gate = openGate();
+
+  /** The next piece waits for the one before it, its own lateness, and the gate. */
+  const forward = (from: Socket, to: Socket, connected: Promise<void>) => {
+    let turn: Promise<unknown> = connected;
+    const inTurn = (deliver: () => void) => {
+      const due = lateness > 0 ? sleep(lateness) : undefined;
+      turn = turn
+        .then(() => due)
+        .then(() => gate.opened)
+        .then(deliver);
+    };
+    from.on('data', (piece) => inTurn(() => to.writable && to.write(piece)));
+    from.once('end', () => inTurn(() => to.writable && to.end()));
+  };
+
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    clients.add(client);
+    accepted += 1;
+    open += 1;
+    const target = new Socket({ allowHalfOpen: true });
+    const connected = gate.opened.then(() => {
+      if (!client.destroyed) target.connect(upstream).setNoDelay();
+    });
+    // A fault of one side is passed on to the other as a reset, which is what TCP would have done.
+    target.on('error', () => client.resetAndDestroy());
+    client.on('error', () => target.resetAndDestroy());
+    client.once('close', () => {
+      clients.delete(client);
+      target.destroy();
+    });
+    // A client that gives up says so in either way, and while the relay hangs there is no 'close' to its 'end'.
+    let left = false;
+    for (const event of ['end', 'close']) {
+      client.once(event, () => {
+        if (!left) open -= 1;
+        left = true;
+      });
+    }
+    forward(client, target, connected);
+    forward(target, client, connected);
+  });
+  const listen = async (port: number) => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  url.host = `127.0.0.1:${port}`;
+
+  const cut = () => {
+    for (const client of clients) client.resetAndDestroy();
+  };
+  const refuse = async () => {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    cut();
+    await closed;
+  };
+  const forwardAgain = async (milliseconds: number) => {
+    lateness = milliseconds;
+    gate.open();
+    gate = openGate();
+    if (!server.listening) await listen(port);
+  };
+  return {
+    port,
+    url: url.href,
+    get open() {
+      return open;
+    },
+    get accepted() {
+      return accepted;
+    },
+    pass: () => forwardAgain(0),
+    delay: (milliseconds) => forwardAgain(milliseconds),
+    async hang() {
+      if (gate.isOpen) gate = closedGate();
+      if (!server.listening) await listen(port);
+    },
+    reset: refuse,
+    cut,
+    close: refuse,
+  };
+}
+
+interface Gate {
+  readonly isOpen: boolean;
+  readonly opened: Promise<void>;
+  open(): void;
+}
+
+function openGate(): Gate {
+  return { isOpen: true, opened: Promise.resolve(), open() {} };
+}
+
+function closedGate(): Gate {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { isOpen: false, opened: promise, open: resolve };
+}

@@ -1,0 +1,100 @@
+/**
+ * The process that the stores live in, started by stores.ts. It does as it is told over its channel, and when
+ * the channel closes (its parent closed it, ended, or was killed) it takes the stores down and ends.
+ */
+import { startEmbeddedStores } from './embedded-stores.ts';
+import type { Stores, StoresKind } from './stores.ts';
+
+export interface StoresOptions {
+  readonly kind?: StoresKind;
+  readonly dataDir?: string;
+}
+export type StoreName = 'database' | 'redis';
+export type Action = 'pause' | 'resume' | 'stop' | 'start' | 'kill';
+export interface ToStores {
+  readonly id: number;
+  readonly store: StoreName;
+  readonly action: Action;
+}
+export type FromStores =
+  | {
+      readonly type: 'ready';
+      readonly kind: StoresKind;
+      readonly description: string;
+      readonly databaseUrl: string;
+      readonly redisUrl: string;
+    }
+  | { readonly type: 'unavailable'; readonly reason: string }
+  | { readonly type: 'done'; readonly id: number }
+  | { readonly type: 'failed'; readonly id: number; readonly reason: string }
+  | { readonly type: 'log'; readonly line: string };
+
+const options: StoresOptions = JSON.parse(process.argv[2] ?? '{}');
+const starting = start(options);
+
+let closing = false;
+async function close(exitCode: number): Promise<void> {
+  if (closing) return;
+  closing = true;
+  let code = exitCode;
+  try {
+    const stores = await starting.catch(() => undefined);
+    await stores?.close();
+  } catch (error) {
+    process.stderr.write(`stores: could not close cleanly: ${reasonOf(error)}\n`);
+    code = 1;
+  }
+  process.exit(code);
+}
+process.on('disconnect', () => void close(0));
+process.on('SIGINT', () => void close(0));
+process.on('SIGTERM', () => void close(0));
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`stores: ${error.stack}\n`);
+  void close(1);
+});
+
+try {
+  const stores = await starting;
+  process.on('message', (message: ToStores) => void obey(stores, message));
+  tell({
+    type: 'ready',
+    kind: stores.kind,
+    description: stores.description,
+    databaseUrl: stores.database.url,
+    redisUrl: stores.redis.url,
+  });
+} catch (error) {
+  tell({ type: 'unavailable', reason: reasonOf(error) });
+}
+
+async function obey(stores: Stores, { id, store, action }: ToStores): Promise<void> {
+  try {
+    await stores[store][action]();
+    tell({ type: 'done', id });
+  } catch (error) {
+    tell({ type: 'failed', id, reason: `cannot ${action} the ${store}: ${reasonOf(error)}` });
+  }
+}
+
+async function start({ kind, dataDir }: StoresOptions): Promise<Stores> {
+  const log = (line: string) => tell({ type: 'log', line });
+  if (kind === 'embedded') return startEmbeddedStores({ log, ...(dataDir === undefined ? {} : { dataDir }) });
+
+  // Loaded only when wanted: it costs more time than the embedded stores take to start.
+  const { startContainerStores, INSISTENT, PATIENCE } = await import('./container-stores.ts');
+  const outcome = await startContainerStores(kind === 'containers' ? INSISTENT : PATIENCE);
+  if ('close' in outcome) return outcome;
+  if (kind === 'containers') throw new Error(`containers were asked for, but ${outcome.unavailable}`);
+  const stores = await startEmbeddedStores({ log });
+  return { ...stores, description: `${stores.description} (${outcome.unavailable.replaceAll('\n', ' ')})` };
+}
+
+function tell(message: FromStores): void {
+  // A parent that is gone needs no answer: 'disconnect' says what is to be done.
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,51 @@
+/**
+ * `npm test`: one pair of stores for all test files, then AVA with the arguments given, then one closing line,
+ * `N passed, N failed`.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { type Stores, startStores } from './helpers/stores.ts';
+import { type Counts, summarize } from './helpers/summary.ts';
+
+// A shell's exit code for a process that a signal ended.
+const SIGNALLED = 128;
+
+let counts: Counts | undefined;
+let exitCode = 1;
+try {
+  const stores = await startStores();
+  exitCode = await runAva(stores);
+  await stores.close();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  exitCode = exitCode === 0 ? 1 : exitCode;
+}
+const summary = summarize(counts, exitCode);
+process.stdout.write(`${summary.line}\n`);
+process.exitCode = summary.exitCode;
+
+async function runAva(stores: Stores): Promise<number> {
+  const ava = fileURLToPath(new URL('cli.js', import.meta.resolve('ava')));
+  const child = spawn(process.execPath, [ava, ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: {
+      ...process.env,
+      TEST_STORES: stores.kind,
+      TEST_DATABASE_URL: stores.database.url,
+      TEST_REDIS_URL: stores.redis.url,
+    },
+  });
+  child.on('message', (message: Counts) => {
+    counts = message;
+  });
+  const forward = (signal: NodeJS.Signals) => child.kill(signal);
+  process.on('SIGINT', forward);
+  process.on('SIGTERM', forward);
+  const [code, signal]: [number | null, NodeJS.Signals | null] = await once(child, 'close').then(([code, signal]) => [
+    code,
+    signal,
+  ]);
+  return code ?? SIGNALLED + (signal === null ? 0 : constants.signals[signal]);
+}
