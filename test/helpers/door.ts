@@ -1,0 +1,117 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { zstdDecompressSync } from 'node:zlib';
+import pg from 'pg';
+import { type Config, parseConfig } from '../../src/config.ts';
+import { makeLog } from '../../src/log.ts';
+import { migrateStores, type Service, startService } from '../../src/service.ts';
+import { makeDatabase, sharedRedisUrl } from './database.ts';
+
+export const SECRET = 'a secret for tests, long enough';
+export const PREVIOUS_SECRET = 'the secret before the rotation';
+
+/** A real door on real stores, with a database of its own. */
+export interface Door extends AsyncDisposable {
+  readonly service: Service;
+  readonly url: string;
+  readonly metricsUrl: string;
+  readonly database: pg.Pool;
+  /** Posts a body, signed unless `headers` says otherwise. An undefined header is left out. */
+  post(body: Uint8Array | string, headers?: RequestHeaders): Promise<Response>;
+  /** What is stored, decompressed, oldest first. */
+  deliveries(): Promise<readonly StoredRow[]>;
+  jobs(): Promise<readonly { readonly key: string; readonly state: string }[]>;
+}
+
+type RequestHeaders = Readonly<Record<string, string | undefined>>;
+
+export interface StoredRow {
+  readonly hookId: string;
+  readonly deliveryId: string;
+  readonly event: string;
+  readonly repository: string | null;
+  readonly pullRequest: number | null;
+  readonly body: Buffer;
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** What the door's configuration is in tests, on free ports and silent. */
+function testConfig(env: Environment): Config {
+  const parsed = parseConfig({
+    PORT: '0',
+    METRICS_PORT: '0',
+    HOST: '127.0.0.1',
+    WEBHOOK_SECRET: SECRET,
+    DRAIN_SECONDS: '0',
+    LOG_LEVEL: 'silent',
+    ...env,
+  });
+  if (!parsed.ok) throw new Error(parsed.faults.join('\n'));
+  return parsed.config;
+}
+
+export async function openDoor(env: Environment = {}): Promise<Door> {
+  const fresh = env['DATABASE_URL'] === undefined ? await makeDatabase() : undefined;
+  const databaseUrl = fresh?.url ?? env['DATABASE_URL'] ?? '';
+  if (fresh !== undefined) await migrateStores(databaseUrl);
+  const config = testConfig({
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: env['REDIS_URL'] ?? (await sharedRedisUrl()),
+    ...env,
+  });
+  const service = await startService(config, makeLog(config.logLevel));
+  const database = new pg.Pool({ connectionString: databaseUrl, max: 2 });
+  database.on('error', () => {
+    // Tests stop databases on purpose.
+  });
+  const url = `http://127.0.0.1:${service.port}`;
+
+  return {
+    service,
+    url,
+    metricsUrl: `http://127.0.0.1:${service.metricsPort}/metrics`,
+    database,
+    post: (body, headers) => postWebhook(`${url}/webhook`, body, headers),
+    deliveries: () => storedDeliveries(database),
+    async jobs() {
+      const { rows } = await database.query<{ key: string; state: string }>(
+        'SELECT singleton_key AS key, state::text FROM gatehouse_jobs.job ORDER BY created_on, singleton_key',
+      );
+      return rows;
+    },
+    async [Symbol.asyncDispose]() {
+      await service.drain();
+      await database.end();
+      await fresh?.drop();
+    },
+  };
+}
+
+export async function storedDeliveries(database: pg.Pool): Promise<readonly StoredRow[]> {
+  const { rows } = await database.query<StoredRow>(
+    `SELECT hook_id AS "hookId", delivery_id AS "deliveryId", event, repository, pull_request AS "pullRequest", body
+       FROM gatehouse.deliveries ORDER BY received_at, delivery_id`,
+  );
+  return rows.map((row) => ({ ...row, body: zstdDecompressSync(row.body) }));
+}
+
+export function sign(body: Uint8Array | string, secret = SECRET): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+}
+
+async function postWebhook(url: string, body: Uint8Array | string, headers: RequestHeaders = {}): Promise<Response> {
+  const all: RequestHeaders = {
+    'content-type': 'application/json',
+    'x-forge-event': 'pull_request',
+    'x-forge-delivery': randomUUID(),
+    'x-hub-signature-256': sign(body),
+    ...headers,
+  };
+  const present = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  return fetch(url, {
+    method: 'POST',
+    headers: present.map(([name, value]) => [name, value]),
+    body: typeof body === 'string' ? body : new Uint8Array(body),
+    signal: AbortSignal.timeout(30_000),
+  });
+}

@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A real `gatehouse` process. Its environment is only what is given, beside the path. */
+export interface GatehouseProcess {
+  readonly child: ChildProcess;
+  /** Waits for a log line with this message, and gives the line's fields. */
+  logged(message: string): Promise<Readonly<Record<string, unknown>>>;
+  readonly finished: Promise<Finished>;
+  output(): string;
+}
+
+export function gatehouse(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  input = '',
+): GatehouseProcess {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin.end(input);
+  let stdout = '';
+  let stderr = '';
+  const waiting = new Set<() => void>();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    for (const look of waiting) look();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const finished = once(child, 'close').then(([code, signal]) => ({ code, signal, stdout, stderr }));
+
+  return {
+    child,
+    finished,
+    output: () => stdout + stderr,
+    logged(message) {
+      const found = Promise.withResolvers<Readonly<Record<string, unknown>>>();
+      const look = () => {
+        const line = stdout.split('\n').find((text) => text.includes(`"msg":"${message}"`));
+        if (line !== undefined) found.resolve(JSON.parse(line));
+      };
+      waiting.add(look);
+      look();
+      void finished.then(() => found.reject(new Error(`it ended without logging "${message}":\n${stdout}${stderr}`)));
+      return found.promise;
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const POLL_MS = 25;
+const GIVE_UP_MS = 30_000;
+
+/** Waits until the condition holds. It fails only when that takes far longer than any machine should. */
+export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  const start = performance.now();
+  while (!(await condition())) {
+    if (performance.now() - start > GIVE_UP_MS) throw new Error(`waited ${GIVE_UP_MS} ms in vain: ${condition}`);
+    await sleep(POLL_MS);
+  }
+}

@@ -1,0 +1,71 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ava from 'ava';
+import { openDoor, SECRET } from '../helpers/door.ts';
+import { gatehouse } from '../helpers/process.ts';
+
+const test = ava.serial;
+
+test('send signs a file, posts it and prints the answer, but never the secret', async (t) => {
+  await using door = await openDoor();
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-send-'));
+  const file = join(folder, 'payload.json');
+  await writeFile(file, '{"zen":"from a file"}');
+  const args = ['send', file, '--url', `${door.url}/webhook`, '--event', 'ping', '--delivery', 'by-hand'];
+  const { code, stdout, stderr } = await gatehouse(args, { WEBHOOK_SECRET: SECRET }).finished;
+  await rm(folder, { recursive: true });
+  t.is(code, 0);
+  t.regex(stdout, /200 OK\n\{"received":true\}/);
+  t.false((stdout + stderr).includes(SECRET));
+  const [stored] = await door.deliveries();
+  t.like(stored, { event: 'ping', deliveryId: 'by-hand' });
+});
+
+test('send reads standard input, and fails when the answer is not 200', async (t) => {
+  await using door = await openDoor();
+  const args = ['send', '-', '--url', `${door.url}/webhook`];
+  const refused = await gatehouse(args, { WEBHOOK_SECRET: 'some other secret' }, '{}').finished;
+  t.is(refused.code, 1);
+  t.regex(refused.stdout, /401 Unauthorized/);
+  t.is((await gatehouse(args, { WEBHOOK_SECRET: SECRET }, '{}').finished).code, 0);
+});
+
+test('send says plainly that a file or a server is not there', async (t) => {
+  const env = { WEBHOOK_SECRET: SECRET };
+  const noFile = await gatehouse(['send', '/no/such/file'], env).finished;
+  t.is(noFile.code, 1);
+  t.regex(noFile.stdout, /^Cannot read \/no\/such\/file: ENOENT/);
+  const noServer = await gatehouse(['send', '-', '--url', 'http://127.0.0.1:9/webhook'], env, '{}').finished;
+  t.is(noServer.code, 1);
+  t.regex(noServer.stdout, /No answer: /);
+});
+
+test('all faults of a configuration are told before anything is started, with status 78', async (t) => {
+  const { code, stderr } = await gatehouse(['serve'], { PORT: 'eighty', WEBHOOK_SECRET: 'tooshort' }).finished;
+  t.is(code, 78);
+  t.is(
+    stderr,
+    'The configuration has 4 faults:\n' +
+      '  PORT: must be a port number, 0 to 65535\n' +
+      '  DATABASE_URL: is required\n' +
+      '  REDIS_URL: is required\n' +
+      '  WEBHOOK_SECRET: must have at least 16 characters\n',
+  );
+});
+
+for (const args of [[], ['frobnicate'], ['serve', '--fast'], ['send'], ['send', 'a', 'b'], ['migrate', 'now']]) {
+  test(`"gatehouse ${args.join(' ')}" is wrong usage, with status 64 and help`, async (t) => {
+    const { code, stderr } = await gatehouse(args, { WEBHOOK_SECRET: SECRET }).finished;
+    t.is(code, 64);
+    t.regex(stderr, /Usage: gatehouse <command>/);
+  });
+}
+
+test('help and version go to standard output, with status 0', async (t) => {
+  const help = await gatehouse(['--help'], {}).finished;
+  t.is(help.code, 0);
+  t.regex(help.stdout, /Usage: gatehouse <command>/);
+  const version = await gatehouse(['--version'], {}).finished;
+  t.regex(version.stdout, /^\d+\.\d+\.\d+\n$/);
+});

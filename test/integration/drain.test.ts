@@ -1,0 +1,194 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import ava from 'ava';
+import pg from 'pg';
+import { migrateStores } from '../../src/service.ts';
+import { makeDatabase, sharedRedisUrl } from '../helpers/database.ts';
+import { SECRET, sign, storedDeliveries } from '../helpers/door.ts';
+import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
+import { until } from '../helpers/until.ts';
+
+const test = ava.serial;
+
+async function withProcess(
+  drainSeconds: number,
+  work: (service: GatehouseProcess, port: number, database: pg.Pool) => Promise<void>,
+): Promise<void> {
+  const database = await makeDatabase();
+  await migrateStores(database.url);
+  const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  const service = gatehouse(['serve'], {
+    DATABASE_URL: database.url,
+    REDIS_URL: await sharedRedisUrl(),
+    WEBHOOK_SECRET: SECRET,
+    PORT: '0',
+    METRICS_PORT: '0',
+    HOST: '127.0.0.1',
+    DRAIN_SECONDS: String(drainSeconds),
+  });
+  try {
+    const { port } = await service.logged('Gatehouse is listening');
+    await work(service, Number(port), pool);
+  } finally {
+    service.child.kill('SIGKILL');
+    await service.finished;
+    await pool.end();
+    await database.drop();
+  }
+}
+
+type Outcome = number | 'refused' | 'cut';
+
+/** One delivery over a connection that is kept alive. `refused` is a connection that was never made. */
+function deliver(agent: Agent, port: number, id: string): Promise<Outcome> {
+  const body = JSON.stringify({ id });
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const outgoing = request(
+    {
+      agent,
+      port,
+      host: '127.0.0.1',
+      path: '/webhook',
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        'Content-Length': Buffer.byteLength(body),
+        'X-Forge-Event': 'ping',
+        'X-Forge-Delivery': id,
+        'X-Hub-Signature-256': sign(body),
+      },
+    },
+    (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode ?? 0));
+      response.on('error', () => resolve('cut'));
+    },
+  );
+  outgoing.on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED' ? 'refused' : 'cut'));
+  outgoing.end(body);
+  return promise;
+}
+
+/** How long a Service goes on sending to a pod after it stopped being ready. */
+const ENDPOINT_LAG_MS = 400;
+
+test('SIGTERM under steady load, as in a rollout: every delivery is acknowledged and stored, and the exit is 0', async (t) => {
+  await withProcess(2, async (service, port, database) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+    const outcomes = new Map<string, Outcome>();
+    let sending = true;
+    const client = async (name: number) => {
+      for (let index = 0; sending; index++) {
+        const id = `${name}-${index}`;
+        outcomes.set(id, await deliver(agent, port, id));
+      }
+    };
+    const clients = Array.from({ length: 16 }, (_, name) => client(name));
+    await until(() => outcomes.size > 200);
+    service.child.kill('SIGTERM');
+    await until(async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).status === 503);
+    const before = outcomes.size;
+    await sleep(ENDPOINT_LAG_MS);
+    sending = false;
+    await Promise.all(clients);
+    agent.destroy();
+
+    t.is((await service.finished).code, 0);
+    t.true(outcomes.size > before, 'it was still under load while it drained');
+    t.deepEqual(new Set(outcomes.values()), new Set([200]));
+    const stored = new Set((await storedDeliveries(database)).map(({ deliveryId }) => deliveryId));
+    t.deepEqual(
+      [...outcomes.keys()].filter((id) => !stored.has(id)),
+      [],
+    );
+    t.is(stored.size, outcomes.size);
+  });
+});
+
+test('clients that go on after the listener has closed are refused, and keep what was acknowledged', async (t) => {
+  await withProcess(0, async (service, port, database) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+    const outcomes = new Map<string, Outcome>();
+    const client = async (name: number) => {
+      for (let index = 0; outcomes.get(`${name}-${index - 1}`) !== 'refused'; index++) {
+        const id = `${name}-${index}`;
+        outcomes.set(id, await deliver(agent, port, id));
+      }
+    };
+    const clients = Array.from({ length: 16 }, (_, name) => client(name));
+    await until(() => outcomes.size > 200);
+    service.child.kill('SIGTERM');
+    await Promise.all(clients);
+    agent.destroy();
+
+    t.is((await service.finished).code, 0);
+    const stored = new Set((await storedDeliveries(database)).map(({ deliveryId }) => deliveryId));
+    const acknowledged = [...outcomes].filter(([, outcome]) => outcome === 200).map(([id]) => id);
+    t.true(acknowledged.length > 200);
+    t.deepEqual(
+      acknowledged.filter((id) => !stored.has(id)),
+      [],
+    );
+  });
+});
+
+test('on SIGTERM readiness turns 503 at once, while liveness and webhooks are still answered', async (t) => {
+  await withProcess(3, async (service, port) => {
+    const url = `http://127.0.0.1:${port}`;
+    await until(async () => (await fetch(`${url}/health/ready`)).status === 200);
+    service.child.kill('SIGTERM');
+    await service.logged('asked to stop');
+    const ready = await fetch(`${url}/health/ready`);
+    t.is(ready.status, 503);
+    t.deepEqual(await ready.json(), {
+      status: 'error',
+      info: { database: { status: 'up' }, redis: { status: 'up' } },
+      error: { service: { status: 'down', message: 'is shutting down' } },
+    });
+    t.is((await fetch(`${url}/health/live`)).status, 200);
+    t.is(await deliver(new Agent(), port, 'while-draining'), 200);
+    t.is((await service.finished).code, 0);
+  });
+});
+
+test('a second signal ends the process at once', async (t) => {
+  await withProcess(3600, async (service) => {
+    service.child.kill('SIGTERM');
+    await service.logged('asked to stop');
+    service.child.kill('SIGTERM');
+    t.is((await service.finished).code, 143);
+  });
+});
+
+test('a delivery whose body is still on its way when the listener closes is stored and acknowledged', async (t) => {
+  await withProcess(0, async (service, port, database) => {
+    const body = '{"slow":true}';
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const outgoing = request(
+      {
+        port,
+        host: '127.0.0.1',
+        path: '/webhook',
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          'Content-Length': Buffer.byteLength(body),
+          'X-Forge-Event': 'ping',
+          'X-Forge-Delivery': 'slow',
+          'X-Hub-Signature-256': sign(body),
+        },
+      },
+      (response) => resolve(response.statusCode ?? 0),
+    );
+    outgoing.on('error', () => resolve('cut'));
+    outgoing.write(body.slice(0, 3));
+    await sleep(300);
+    service.child.kill('SIGTERM');
+    await service.logged('asked to stop');
+    await sleep(300);
+    outgoing.end(body.slice(3));
+    t.is(await promise, 200);
+    t.is((await service.finished).code, 0);
+    t.is((await storedDeliveries(database)).length, 1);
+  });
+});

@@ -1,0 +1,155 @@
+import ava from 'ava';
+import { openDoor } from '../helpers/door.ts';
+import { rawRequest } from '../helpers/raw-http.ts';
+import { until } from '../helpers/until.ts';
+
+const test = ava.serial;
+const UP = { status: 'ok', info: { database: { status: 'up' }, redis: { status: 'up' } } };
+
+test('health and readiness report to the letter when both stores are up', async (t) => {
+  await using door = await openDoor();
+  for (const path of ['/health', '/health/ready']) {
+    await until(async () => (await fetch(door.url + path)).status === 200);
+    const response = await fetch(door.url + path);
+    t.deepEqual(await response.json(), UP);
+    t.is(response.headers.get('cache-control'), 'no-store');
+  }
+});
+
+test('liveness says ok and nothing else', async (t) => {
+  await using door = await openDoor();
+  const response = await fetch(`${door.url}/health/live`);
+  t.is(response.status, 200);
+  t.deepEqual(await response.json(), { status: 'ok' });
+});
+
+test('HEAD answers wherever GET does, without a body', async (t) => {
+  await using door = await openDoor();
+  await until(async () => (await fetch(`${door.url}/health`)).status === 200);
+  for (const url of [`${door.url}/health`, `${door.url}/health/ready`, `${door.url}/health/live`, door.metricsUrl]) {
+    const response = await fetch(url, { method: 'HEAD' });
+    t.is(response.status, 200);
+    t.is(await response.text(), '');
+  }
+});
+
+test('stores that are not there leave the process live and unready, and name no host', async (t) => {
+  // Port 9 (discard) is not served here, so connections are refused.
+  await using door = await openDoor({
+    DATABASE_URL: 'postgres://user:password@127.0.0.1:9/gatehouse',
+    REDIS_URL: 'redis://127.0.0.1:9',
+  });
+  const response = await fetch(`${door.url}/health/ready`);
+  t.is(response.status, 503);
+  const text = await response.text();
+  t.deepEqual(JSON.parse(text), {
+    status: 'error',
+    info: {},
+    error: {
+      database: { status: 'down', message: 'refused the connection' },
+      redis: { status: 'down', message: 'is not connected' },
+    },
+  });
+  t.notRegex(text, /127\.0\.0\.1|password/);
+  t.is((await fetch(`${door.url}/health/live`)).status, 200);
+  const webhook = await door.post('{}');
+  t.is(webhook.status, 503);
+  t.regex(webhook.headers.get('retry-after') ?? '', /^\d+$/);
+});
+
+test('a database without its schema is not ready, and says what to run', async (t) => {
+  await using migrated = await openDoor();
+  await migrated.database.query('ALTER TABLE gatehouse.schema_compatibility RENAME TO gone');
+  const report = (await (await fetch(`${migrated.url}/health`)).json()) as Record<string, Record<string, unknown>>;
+  t.deepEqual(report['error']?.['database'], {
+    status: 'down',
+    message: 'the schema is not up to date; run gatehouse migrate',
+  });
+});
+
+test('a hundred health checks at once look at the database about once', async (t) => {
+  await using door = await openDoor();
+  await until(async () => (await fetch(`${door.url}/health`)).status === 200);
+  const looks = async () => {
+    const { rows } = await door.database.query<{ count: number }>(
+      "SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'gatehouse health' AND datname = current_database()",
+    );
+    return rows[0]?.count ?? 0;
+  };
+  await Promise.all(Array.from({ length: 100 }, () => fetch(`${door.url}/health`).then((response) => response.json())));
+  t.is(await looks(), 1);
+});
+
+const NOTHING_ELSE = [
+  '/',
+  '/metrics',
+  '/admin',
+  '/webhook/',
+  '/Webhook',
+  '/health/',
+  '/health/live/x',
+  '//webhook',
+  '/%77ebhook',
+];
+for (const path of NOTHING_ELSE) {
+  test(`there is nothing at ${path}`, async (t) => {
+    await using door = await openDoor();
+    const answer = await rawRequest(door.service.port, [`GET ${path} HTTP/1.1\r\nHost: door\r\n\r\n`]);
+    t.is(answer?.status, 404);
+    t.like(JSON.parse(answer?.body ?? ''), { type: 'about:blank', title: 'Not Found', status: 404 });
+  });
+}
+
+for (const [method, path, allow] of [
+  ['GET', '/webhook', 'POST'],
+  ['PUT', '/webhook', 'POST'],
+  ['POST', '/health', 'GET, HEAD'],
+  ['DELETE', '/health/live', 'GET, HEAD'],
+  ['PROPFIND', '/health/ready', 'GET, HEAD'],
+] as const) {
+  test(`${method} ${path} is not allowed, and what is allowed is said`, async (t) => {
+    await using door = await openDoor();
+    const response = await fetch(door.url + path, { method });
+    t.is(response.status, 405);
+    t.is(response.headers.get('content-type'), 'application/problem+json');
+    t.deepEqual(response.headers.get('allow')?.split(', ').sort().join(', '), allow);
+  });
+}
+
+test('no answer says what the server is made of', async (t) => {
+  await using door = await openDoor();
+  for (const path of ['/health', '/nowhere', '/webhook']) {
+    const { headers } = await fetch(door.url + path);
+    t.is(headers.get('x-powered-by'), null);
+    t.is(headers.get('server'), null);
+  }
+});
+
+const NOT_HTTP: readonly (readonly [string, string, number])[] = [
+  ['nonsense', 'hello\r\n\r\n', 400],
+  ['a request without a host', 'GET /health HTTP/1.1\r\n\r\n', 400],
+  ['headers of 20 KiB', `GET /health HTTP/1.1\r\nHost: door\r\nX-Long: ${'a'.repeat(20_480)}\r\n\r\n`, 431],
+  [
+    'a length beside a transfer encoding',
+    'POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+  ],
+  ['an expectation that nobody can meet', 'POST /webhook HTTP/1.1\r\nHost: door\r\nExpect: miracles\r\n\r\n', 417],
+];
+for (const [what, bytes, status] of NOT_HTTP) {
+  test(`${what} is answered ${status}, as a problem`, async (t) => {
+    await using door = await openDoor();
+    const answer = await rawRequest(door.service.port, [bytes]);
+    t.is(answer?.status, status);
+    t.like(JSON.parse(answer?.body ?? ''), { type: 'about:blank', status });
+    t.is((await fetch(`${door.url}/health/live`)).status, 200);
+  });
+}
+
+test('a request id that is harmless is kept, and any other is replaced', async (t) => {
+  await using door = await openDoor();
+  const answered = async (id: string) =>
+    (await fetch(`${door.url}/health/live`, { headers: { 'x-request-id': id } })).headers.get('x-request-id');
+  t.is(await answered('abc-123'), 'abc-123');
+  t.regex((await answered('a b "c"')) ?? '', /^[0-9a-f-]{36}$/);
+});

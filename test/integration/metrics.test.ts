@@ -1,0 +1,102 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import ava from 'ava';
+import { openDoor, PREVIOUS_SECRET, sign } from '../helpers/door.ts';
+import { pullRequestOpened } from '../helpers/payloads.ts';
+import { until } from '../helpers/until.ts';
+
+const test = ava.serial;
+
+const NAMES = [
+  'gatehouse_build_info',
+  'gatehouse_commit_batch_size',
+  'gatehouse_commit_seconds',
+  'gatehouse_deliveries_total',
+  'gatehouse_dependency_up',
+  'gatehouse_inflight_bytes',
+  'gatehouse_jobs',
+  'gatehouse_oldest_waiting_job_seconds',
+  'gatehouse_rejections_total',
+  'gatehouse_repeated_bodies_total',
+  'gatehouse_secret_matches_total',
+  'gatehouse_wakeups_total',
+  'http_request_duration_seconds',
+];
+
+async function scrape(url: string): Promise<string> {
+  const response = await fetch(url);
+  return response.text();
+}
+
+test('the page has every metric of the interface, and those of the process', async (t) => {
+  await using door = await openDoor();
+  const page = await scrape(door.metricsUrl);
+  const types = [...page.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name ?? '');
+  t.deepEqual(types.filter((name) => /^(gatehouse|http)_/.test(name)).sort(), NAMES);
+  t.true(types.includes('process_resident_memory_bytes'));
+  t.true(types.includes('nodejs_eventloop_lag_seconds'));
+});
+
+test('what happens at the door is counted, under labels from fixed lists', async (t) => {
+  await using door = await openDoor({ WEBHOOK_SECRET_PREVIOUS: PREVIOUS_SECRET });
+  const { event, body } = pullRequestOpened();
+  const headers = { 'x-forge-event': event, 'x-forge-delivery': 'one' };
+  await door.post(body, headers);
+  await door.post(body, headers);
+  await door.post(body, { 'x-forge-event': event, 'x-hub-signature-256': sign(body, PREVIOUS_SECRET) });
+  await door.post('{}', { 'x-forge-event': 'made_up_by_a_stranger' });
+  await door.post('{}', { 'x-hub-signature-256': undefined });
+  await door.post('{', {});
+  await fetch(`${door.url}/made/up/path`);
+  const page = await scrape(door.metricsUrl);
+  for (const line of [
+    'gatehouse_deliveries_total{event="pull_request",outcome="accepted"} 2',
+    'gatehouse_deliveries_total{event="pull_request",outcome="duplicate"} 1',
+    'gatehouse_deliveries_total{event="other",outcome="accepted"} 1',
+    'gatehouse_repeated_bodies_total 1',
+    'gatehouse_rejections_total{reason="signature_missing"} 1',
+    'gatehouse_rejections_total{reason="not_json"} 1',
+    'gatehouse_rejections_total{reason="database"} 0',
+    'gatehouse_secret_matches_total{secret="current"} 4',
+    'gatehouse_secret_matches_total{secret="previous"} 1',
+    'gatehouse_inflight_bytes 0',
+    'http_request_duration_seconds_count{method="POST",route="/webhook",status="200"} 4',
+    'http_request_duration_seconds_count{method="GET",route="other",status="404"} 1',
+  ]) {
+    t.true(page.includes(`${line}\n`), line);
+  }
+  t.notRegex(page, /made_up|\/made\/up/);
+});
+
+test('the stores and the queues are looked at in the background', async (t) => {
+  await using door = await openDoor();
+  const { event, body } = pullRequestOpened();
+  await door.post(body, { 'x-forge-event': event });
+  await until(async () => (await scrape(door.metricsUrl)).includes('gatehouse_dependency_up{dependency="redis"} 1'));
+  const page = await scrape(door.metricsUrl);
+  t.true(page.includes('gatehouse_dependency_up{dependency="database"} 1\n'));
+  await until(async () =>
+    (await scrape(door.metricsUrl)).includes('gatehouse_jobs{queue="review",state="waiting"} 1\n'),
+  );
+});
+
+test('there is nothing but /metrics beside it, and no metrics on the public port', async (t) => {
+  await using door = await openDoor();
+  const { origin } = new URL(door.metricsUrl);
+  for (const path of ['/', '/webhook', '/health']) t.is((await fetch(origin + path)).status, 404);
+  t.is((await fetch(`${door.url}/metrics`)).status, 404);
+});
+
+test('promtool finds nothing to complain about', async (t) => {
+  if (spawnSync('promtool', ['--version']).error !== undefined) {
+    t.not(process.env['REQUIRE_PROMTOOL'], '1', 'promtool is required here and not installed');
+    t.log('promtool is not installed: the metrics page was not checked with it');
+    return;
+  }
+  await using door = await openDoor();
+  await door.post('{}');
+  const promtool = spawn('promtool', ['check', 'metrics'], { stdio: ['pipe', 'pipe', 'pipe'] });
+  promtool.stdin.end(await scrape(door.metricsUrl));
+  const [stdout, stderr] = await Promise.all([text(promtool.stdout), text(promtool.stderr)]);
+  t.is(stdout + stderr, '');
+});

@@ -1,0 +1,103 @@
+import { readdirSync } from 'node:fs';
+import ava from 'ava';
+import pg from 'pg';
+import { SCHEMA_VERSION } from '../../src/db/schema.ts';
+import { migrateStores } from '../../src/service.ts';
+import { makeDatabase } from '../helpers/database.ts';
+import { gatehouse } from '../helpers/process.ts';
+
+const test = ava.serial;
+
+async function withDatabase(work: (url: string, pool: pg.Pool) => Promise<void>): Promise<void> {
+  const database = await makeDatabase();
+  const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  try {
+    await work(database.url, pool);
+  } finally {
+    await pool.end();
+    await database.drop();
+  }
+}
+
+const serveEnvironment = (databaseUrl: string) => ({
+  DATABASE_URL: databaseUrl,
+  REDIS_URL: 'redis://127.0.0.1:9',
+  WEBHOOK_SECRET: 'long enough for a test',
+  PORT: '0',
+  METRICS_PORT: '0',
+  HOST: '127.0.0.1',
+});
+
+test('the code knows the newest migration there is', (t) => {
+  const names = readdirSync(new URL('../../src/db/migrations', import.meta.url)).sort();
+  t.is(Number.parseInt(names.at(-1) ?? '', 10), SCHEMA_VERSION);
+  t.is(names.length, SCHEMA_VERSION);
+});
+
+test('migrating an empty database applies everything, and again applies nothing', async (t) => {
+  await withDatabase(async (url, pool) => {
+    t.is((await migrateStores(url)).length, SCHEMA_VERSION);
+    t.deepEqual(await migrateStores(url), []);
+    const { rows } = await pool.query<{ name: string }>('SELECT name FROM gatehouse_jobs.queue ORDER BY name');
+    t.deepEqual(
+      rows.map(({ name }) => name),
+      ['review', 'review-dead-letters'],
+    );
+  });
+});
+
+test('twenty that start at once all succeed, and one of them does the work', async (t) => {
+  await withDatabase(async (url) => {
+    const applied = await Promise.all(Array.from({ length: 20 }, () => migrateStores(url)));
+    t.deepEqual(
+      applied
+        .map((names) => names.length)
+        .sort()
+        .reverse()
+        .slice(0, 2),
+      [SCHEMA_VERSION, 0],
+    );
+  });
+});
+
+test('the command exits 0 and says what it applied', async (t) => {
+  await withDatabase(async (url) => {
+    const { code, stdout } = await gatehouse(['migrate'], { DATABASE_URL: url }).finished;
+    t.is(code, 0);
+    t.deepEqual(JSON.parse(stdout).applied, ['0001_deliveries']);
+  });
+});
+
+test('a schema that is newer and says that it cannot serve this code is refused by both commands', async (t) => {
+  await withDatabase(async (url, pool) => {
+    await migrateStores(url);
+    await pool.query('UPDATE gatehouse.schema_compatibility SET oldest_reader = $1', [SCHEMA_VERSION + 1]);
+    for (const command of ['migrate', 'serve']) {
+      const { code, stdout } = await gatehouse([command], serveEnvironment(url)).finished;
+      t.is(code, 78);
+      t.regex(stdout, /newer than this version of Gatehouse can use/);
+    }
+  });
+});
+
+test('a newer schema that still serves this code is left as it is, so that a rollback starts', async (t) => {
+  await withDatabase(async (url, pool) => {
+    await migrateStores(url);
+    await pool.query("INSERT INTO gatehouse.migrations (name, run_on) VALUES ('9999_from_the_future', now())");
+    t.deepEqual(await migrateStores(url), []);
+    const service = gatehouse(['serve'], { ...serveEnvironment(url), DRAIN_SECONDS: '0' });
+    const { port } = await service.logged('Gatehouse is listening');
+    const report = (await (await fetch(`http://127.0.0.1:${port}/health`)).json()) as { info: object };
+    t.deepEqual(report.info, { database: { status: 'up' } });
+    service.child.kill('SIGTERM');
+    t.is((await service.finished).code, 0);
+  });
+});
+
+test('a database that cannot be reached ends the command with a reason and no credentials', async (t) => {
+  const { code, stdout } = await gatehouse(['migrate'], { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:9/x' })
+    .finished;
+  t.is(code, 1);
+  t.regex(stdout, /ECONNREFUSED/);
+  t.notRegex(stdout, /hunter2/);
+});

@@ -1,0 +1,365 @@
+import { gzipSync } from 'node:zlib';
+import ava from 'ava';
+import { openDoor, PREVIOUS_SECRET, SECRET, sign } from '../helpers/door.ts';
+import { payloads, pullRequestOpened } from '../helpers/payloads.ts';
+import { rawRequest } from '../helpers/raw-http.ts';
+
+// One after the other: each opens a door of its own, and PostgreSQL has 100 connections.
+const test = ava.serial;
+
+const MIB = 1024 * 1024;
+const LIMIT = 25 * MIB;
+
+async function problem(response: Response) {
+  const { status, headers } = response;
+  return { status, contentType: headers.get('content-type'), ...((await response.json()) as { detail?: string }) };
+}
+
+test('a signed delivery is acknowledged to the letter, and stored byte for byte', async (t) => {
+  await using door = await openDoor();
+  const { event, body } = pullRequestOpened();
+  const response = await door.post(body, { 'x-forge-event': event, 'x-forge-delivery': 'first' });
+  t.is(response.status, 200);
+  t.deepEqual(await response.json(), { received: true });
+  const payload = JSON.parse(body.toString());
+  t.deepEqual(await door.deliveries(), [
+    {
+      hookId: '',
+      deliveryId: 'first',
+      event,
+      repository: payload.repository.full_name,
+      pullRequest: payload.number,
+      body,
+    },
+  ]);
+});
+
+for (const [names, event, delivery] of [
+  ['X-Forge-*', 'x-forge-event', 'x-forge-delivery'],
+  ['X-GitHub-*', 'x-github-event', 'x-github-delivery'],
+] as const) {
+  test(`all 329 example payloads under ${names} are each acknowledged, and stored byte for byte, once`, async (t) => {
+    await using door = await openDoor();
+    const examples = payloads();
+    t.is(examples.length, 329);
+    const unnamed = { 'x-forge-event': undefined, 'x-forge-delivery': undefined };
+    const statuses = await Promise.all(
+      examples.map(async (example, index) => {
+        const headers = { ...unnamed, [event]: example.event, [delivery]: `example-${index}` };
+        return (await door.post(example.body, headers)).status;
+      }),
+    );
+    t.deepEqual(new Set(statuses), new Set([200]));
+    const stored = new Map((await door.deliveries()).map((row) => [row.deliveryId, row]));
+    t.is(stored.size, examples.length);
+    for (const [index, example] of examples.entries()) {
+      const row = stored.get(`example-${index}`);
+      t.is(row?.event, example.event);
+      t.true(row?.body.equals(example.body), `example ${index}`);
+    }
+  });
+}
+
+test("GitHub's published vector passes the signature, and then is no JSON", async (t) => {
+  await using door = await openDoor({ WEBHOOK_SECRET: "It's a Secret to Everybody" });
+  const signature = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
+  t.is((await door.post('Hello, World!', { 'x-hub-signature-256': signature })).status, 400);
+  t.is((await door.post('Hello, World?', { 'x-hub-signature-256': signature })).status, 401);
+});
+
+test('while a secret is rotated the previous one is still good, and no other', async (t) => {
+  await using door = await openDoor({ WEBHOOK_SECRET_PREVIOUS: PREVIOUS_SECRET });
+  t.is((await door.post('{}', { 'x-hub-signature-256': sign('{}', SECRET) })).status, 200);
+  t.is((await door.post('{}', { 'x-hub-signature-256': sign('{}', PREVIOUS_SECRET) })).status, 200);
+  t.is((await door.post('{}', { 'x-hub-signature-256': sign('{}', 'neither of the two') })).status, 401);
+  t.is((await door.deliveries()).length, 2);
+});
+
+const good = sign('{}');
+const BAD_SIGNATURES: readonly (readonly [string, string | undefined])[] = [
+  ['absent', undefined],
+  ['empty', ''],
+  ['with an empty digest', 'sha256='],
+  ['wrong in its first byte', good.replace(/=./, (pair) => (pair === '=0' ? '=1' : '=0'))],
+  ['wrong in its last byte', good.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))],
+  ['in upper case', good.toUpperCase()],
+  ['with an upper-case digest', `sha256=${good.slice(7).toUpperCase()}`],
+  ['truncated', good.slice(0, -1)],
+  ['too long', `${good}0`],
+  ['comma-joined', `${good}, ${good}`],
+  ['of another algorithm', `sha1=${good.slice(7, 47)}`],
+  ['without its algorithm', good.slice(7)],
+  ['of another secret', sign('{}', 'quite another secret')],
+  ['of another body', sign('{"a":1}')],
+];
+
+for (const [how, signature] of BAD_SIGNATURES) {
+  test(`a signature ${how} is refused`, async (t) => {
+    await using door = await openDoor();
+    const answer = await problem(await door.post('{}', { 'x-hub-signature-256': signature }));
+    t.is(answer.status, 401);
+    t.is(answer.contentType, 'application/problem+json');
+    t.deepEqual(await door.deliveries(), []);
+  });
+}
+
+test('a signature that comes twice is refused, even when both are right', async (t) => {
+  await using door = await openDoor();
+  const head = `POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Type: application/json\r\nContent-Length: 2\r\n`;
+  const names = 'X-Forge-Event: ping\r\nX-Forge-Delivery: twice\r\n';
+  const answer = await rawRequest(door.service.port, [
+    `${head}${names}X-Hub-Signature-256: ${good}\r\nX-Hub-Signature-256: ${good}\r\n\r\n{}`,
+  ]);
+  t.is(answer?.status, 401);
+});
+
+test('a missing or malformed signature is refused before the body is sent', async (t) => {
+  await using door = await openDoor();
+  const head = `POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n`;
+  t.is((await rawRequest(door.service.port, [`${head}\r\n`]))?.status, 401);
+  t.is((await rawRequest(door.service.port, [`${head}X-Hub-Signature-256: sha256=\r\n\r\n`]))?.status, 401);
+});
+
+test('a byte order mark is stored with the body that it precedes', async (t) => {
+  await using door = await openDoor();
+  const body = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from('{"zen":"ok"}')]);
+  t.is((await door.post(body)).status, 200);
+  const [stored] = await door.deliveries();
+  t.true(stored?.body.equals(body));
+});
+
+test('bytes that are not UTF-8 are judged by their signature first, and then are no JSON', async (t) => {
+  await using door = await openDoor();
+  const body = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]);
+  t.is((await door.post(body)).status, 400);
+  // What a decoder would make of the byte: signing that must not do.
+  t.is((await door.post(body, { 'x-hub-signature-256': sign(body.toString('utf8')) })).status, 401);
+  t.deepEqual(await door.deliveries(), []);
+});
+
+test('an escaped NUL, which jsonb would refuse, is stored', async (t) => {
+  await using door = await openDoor();
+  const body = '{"zen":"\\u0000","repository":{"full_name":"a/\\u0000"}}';
+  t.is((await door.post(body)).status, 200);
+  const [stored] = await door.deliveries();
+  t.is(stored?.body.toString(), body);
+  t.is(stored?.repository, null);
+});
+
+for (const body of ['', 'null', '[]', '7', '"text"', '{', '{} {}', "{'a':1}"]) {
+  test(`a body of ${JSON.stringify(body)} is no JSON object`, async (t) => {
+    await using door = await openDoor();
+    t.is((await door.post(body)).status, 400);
+    t.deepEqual(await door.deliveries(), []);
+  });
+}
+
+function bodyOf(size: number): Buffer {
+  const body = Buffer.alloc(size, 0x20);
+  body.write('{"zen":"');
+  body.fill(0x61, 8, size - 2);
+  body.write('"}', size - 2);
+  return body;
+}
+
+test('a body of exactly 25 MiB is stored', async (t) => {
+  await using door = await openDoor();
+  const body = bodyOf(LIMIT);
+  t.is((await door.post(body)).status, 200);
+  const [stored] = await door.deliveries();
+  t.true(stored?.body.equals(body));
+});
+
+test('a body of one byte more is refused by its length', async (t) => {
+  await using door = await openDoor();
+  const answer = await problem(await door.post(bodyOf(LIMIT + 1)));
+  t.is(answer.status, 413);
+  t.is(answer.detail, 'The body is larger than the 26214400 bytes that are accepted here.');
+});
+
+function chunk(data: string): string {
+  return `${Buffer.byteLength(data).toString(16)}\r\n${data}\r\n`;
+}
+
+const chunkedHead = (body: string, delivery: string) =>
+  'POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n' +
+  `X-Forge-Event: ping\r\nX-Forge-Delivery: ${delivery}\r\nX-Hub-Signature-256: ${sign(body)}\r\n\r\n`;
+
+test('a chunked body, which has no length, is read and stored', async (t) => {
+  await using door = await openDoor();
+  const body = '{"zen":"in three pieces"}';
+  const pieces = [body.slice(0, 5), body.slice(5, 11), body.slice(11)].map(chunk);
+  const answer = await rawRequest(door.service.port, [chunkedHead(body, 'chunked'), ...pieces, '0\r\n\r\n']);
+  t.is(answer?.status, 200);
+  const [stored] = await door.deliveries();
+  t.is(stored?.body.toString(), body);
+});
+
+test('a chunked body that outgrows the limit is refused by counting', async (t) => {
+  await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '1000' });
+  const body = `{"zen":"${'a'.repeat(1000)}"}`;
+  const answer = await rawRequest(door.service.port, [chunkedHead(body, 'large'), chunk(body), '0\r\n\r\n']);
+  t.is(answer?.status, 413);
+  t.deepEqual(await door.deliveries(), []);
+});
+
+const lengthHead = (body: string, length: number | string) =>
+  `POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n` +
+  `X-Forge-Event: ping\r\nX-Forge-Delivery: lying\r\nX-Hub-Signature-256: ${sign(body)}\r\n\r\n`;
+
+test('a length that promises too little makes another body, which the signature does not cover', async (t) => {
+  await using door = await openDoor();
+  const body = '{"zen":"cut"}';
+  const answer = await rawRequest(door.service.port, [lengthHead(body, 5), body]);
+  // 401 for the body that was cut, or 400 for what follows it and is no request, whichever is said first.
+  t.true(answer?.status === 401 || answer?.status === 400);
+  t.deepEqual(await door.deliveries(), []);
+});
+
+test('a length that promises too much is waited for, in vain, and stores nothing', async (t) => {
+  await using door = await openDoor();
+  const body = '{"zen":"all there is"}';
+  const answer = await rawRequest(door.service.port, [lengthHead(body, 500), body]);
+  t.is(answer?.status, 408);
+  t.deepEqual(await door.deliveries(), []);
+});
+
+for (const length of ['-1', '1e3', '0x10', '2, 2', 'two']) {
+  test(`a length of ${length} is no HTTP`, async (t) => {
+    await using door = await openDoor();
+    const answer = await rawRequest(door.service.port, [lengthHead('{}', length), '{}']);
+    t.is(answer?.status, 400);
+    t.true(answer?.head.includes('application/problem+json'));
+  });
+}
+
+const HEADER_FAULTS: readonly (readonly [string, Record<string, string | undefined>])[] = [
+  ['no event', { 'x-forge-event': undefined }],
+  ['no delivery id', { 'x-forge-delivery': undefined }],
+  ['an empty event', { 'x-forge-event': '' }],
+  ['a delivery id with a space', { 'x-forge-delivery': 'a b' }],
+  ['a delivery id of 256 characters', { 'x-forge-delivery': 'a'.repeat(256) }],
+  ['a delivery id beyond ASCII', { 'x-forge-delivery': 'caf\u00e9' }],
+];
+
+for (const [what, headers] of HEADER_FAULTS) {
+  test(`${what} is a bad request, once the signature is good`, async (t) => {
+    await using door = await openDoor();
+    t.is((await door.post('{}', headers)).status, 400);
+    t.is((await door.post('{}', { ...headers, 'x-hub-signature-256': sign('[]') })).status, 401);
+    t.deepEqual(await door.deliveries(), []);
+  });
+}
+
+test('an event header that comes twice is a bad request', async (t) => {
+  await using door = await openDoor();
+  const answer = await rawRequest(door.service.port, [
+    'POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Type: application/json\r\nContent-Length: 2\r\n' +
+      'X-Forge-Event: ping\r\nX-Forge-Event: ping\r\nX-Forge-Delivery: twice\r\n' +
+      `X-Hub-Signature-256: ${good}\r\n\r\n{}`,
+  ]);
+  t.is(answer?.status, 400);
+});
+
+test('the neutral header name goes before the forge’s own', async (t) => {
+  await using door = await openDoor();
+  await door.post('{}', { 'x-forge-event': 'ping', 'x-github-event': 'push', 'x-github-delivery': 'other' });
+  const [stored] = await door.deliveries();
+  t.is(stored?.event, 'ping');
+  t.not(stored?.deliveryId, 'other');
+});
+
+for (const [forge, prefix] of [
+  ['gitea', 'x-gitea'],
+  ['forgejo', 'x-forgejo'],
+  ['forgejo', 'x-gitea'],
+] as const) {
+  test(`${forge} is read by its ${prefix} headers, and not by another forge's`, async (t) => {
+    await using door = await openDoor({ FORGE: forge });
+    const unnamed = { 'x-forge-event': undefined, 'x-forge-delivery': undefined };
+    const named = { ...unnamed, [`${prefix}-event`]: 'push', [`${prefix}-delivery`]: 'one' };
+    t.is((await door.post('{}', named)).status, 200);
+    t.is((await door.post('{}', { ...unnamed, 'x-github-event': 'push', 'x-github-delivery': 'two' })).status, 400);
+  });
+}
+
+test('two hooks that send one delivery id make two deliveries', async (t) => {
+  await using door = await openDoor();
+  for (const hook of ['1', '2', '1']) {
+    const response = await door.post(`{"hook":${hook}}`, { 'x-forge-delivery': 'same', 'x-github-hook-id': hook });
+    t.is(response.status, 200);
+  }
+  t.deepEqual((await door.deliveries()).map(({ hookId }) => hookId).sort(), ['1', '2']);
+});
+
+test('100 parallel copies of one delivery are acknowledged 100 times and stored once, with one job', async (t) => {
+  await using door = await openDoor();
+  const { event, body } = pullRequestOpened();
+  const copies = Array.from({ length: 100 }, () =>
+    door.post(body, { 'x-forge-event': event, 'x-forge-delivery': 'copied' }),
+  );
+  const answers = await Promise.all((await Promise.all(copies)).map((response) => response.json()));
+  t.is(answers.length, 100);
+  for (const answer of answers) t.deepEqual(answer, { received: true });
+  t.is((await door.deliveries()).length, 1);
+  t.is((await door.jobs()).length, 1);
+});
+
+for (const type of [
+  undefined,
+  '',
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'application/jsonp',
+  'garbage',
+  'application/vnd.github+json',
+]) {
+  test(`a content type of ${type ?? 'none'} is refused after the signature, and said to be the reason`, async (t) => {
+    await using door = await openDoor();
+    const bytes = Buffer.from('{}');
+    const answer = await problem(await door.post(bytes, { 'content-type': type }));
+    t.is(answer.status, 415);
+    t.regex(answer.detail ?? '', /application\/json/);
+    t.is((await door.post(bytes, { 'content-type': type, 'x-hub-signature-256': sign('[]') })).status, 401);
+  });
+}
+
+for (const type of [
+  'application/json',
+  'Application/JSON',
+  'application/json; charset=utf-8',
+  'application/json;charset=UTF-8',
+]) {
+  test(`a content type of ${type} is read`, async (t) => {
+    await using door = await openDoor();
+    t.is((await door.post('{}', { 'content-type': type })).status, 200);
+  });
+}
+
+test('a compressed body is refused after its signature, over the bytes as sent, was good', async (t) => {
+  await using door = await openDoor();
+  const body = gzipSync('{"zen":"packed"}');
+  t.is((await door.post(body, { 'content-encoding': 'gzip' })).status, 415);
+  t.is(
+    (await door.post(body, { 'content-encoding': 'gzip', 'x-hub-signature-256': sign('{"zen":"packed"}') })).status,
+    401,
+  );
+  t.is((await door.post('{}', { 'content-encoding': 'identity' })).status, 200);
+});
+
+test('an event that can change a review makes one job per pull request, and others make none', async (t) => {
+  await using door = await openDoor();
+  const pullRequest = (number: number) =>
+    JSON.stringify({
+      action: 'synchronize',
+      number,
+      pull_request: { number },
+      repository: { full_name: 'acme/widgets' },
+    });
+  for (const number of [7, 7, 8, 7]) await door.post(pullRequest(number));
+  await door.post('{"zen":"hello"}', { 'x-forge-event': 'ping' });
+  await door.post(pullRequest(9), { 'x-forge-event': 'issues' });
+  t.is((await door.deliveries()).length, 6);
+  const jobs = await door.jobs();
+  t.deepEqual(jobs.map(({ key }) => key).sort(), ['acme/widgets#7', 'acme/widgets#8']);
+});

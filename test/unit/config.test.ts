@@ -1,0 +1,116 @@
+import test from 'ava';
+import { parseConfig, parseMigrateConfig } from '../../src/config.ts';
+
+const complete = {
+  DATABASE_URL: 'postgres://user:database-password@db.example.com/gatehouse',
+  REDIS_URL: 'redis://redis.example.com',
+  WEBHOOK_SECRET: 'sixteen chars ok',
+};
+
+test('three variables are enough, and the rest has defaults', (t) => {
+  const parsed = parseConfig(complete);
+  t.deepEqual(parsed, {
+    ok: true,
+    config: {
+      port: 8080,
+      metricsPort: 9090,
+      host: undefined,
+      databaseUrl: complete.DATABASE_URL,
+      redisUrl: complete.REDIS_URL,
+      webhookSecret: complete.WEBHOOK_SECRET,
+      webhookSecretPrevious: undefined,
+      webhookBodyLimit: 26_214_400,
+      forge: 'github',
+      drainSeconds: 5,
+      logLevel: 'info',
+    },
+  });
+  t.true(parsed.ok && Object.isFrozen(parsed.config));
+});
+
+test('every fault is named at once, each by its variable', (t) => {
+  const parsed = parseConfig({ PORT: '70000', DRAIN_SECONDS: '-1', FORGE: 'gitlab', WEBHOOK_SECRET: 'short' });
+  t.deepEqual(parsed, {
+    ok: false,
+    faults: [
+      'PORT: must be a port number, 0 to 65535',
+      'DATABASE_URL: is required',
+      'REDIS_URL: is required',
+      'WEBHOOK_SECRET: must have at least 16 characters',
+      'FORGE: must be one of github, gitea, forgejo',
+      'DRAIN_SECONDS: must be whole seconds, 0 to 3600',
+    ],
+  });
+});
+
+test('no fault shows the value it complains about', (t) => {
+  const parsed = parseConfig({
+    DATABASE_URL: 'mysql://user:hunter2@db',
+    REDIS_URL: 'http://:hunter2@redis',
+    WEBHOOK_SECRET: 'hunter2',
+    WEBHOOK_SECRET_PREVIOUS: 'hunter2',
+  });
+  t.false(parsed.ok);
+  t.false(JSON.stringify(parsed).includes('hunter2'));
+});
+
+for (const [text, bytes] of [
+  ['1', 1],
+  ['1024', 1024],
+  ['512KiB', 524_288],
+  ['25MiB', 26_214_400],
+  ['100MiB', 104_857_600],
+] as const) {
+  test(`a body limit of ${text} is ${bytes} bytes`, (t) => {
+    const parsed = parseConfig({ ...complete, WEBHOOK_BODY_LIMIT: text });
+    t.is(parsed.ok && parsed.config.webhookBodyLimit, bytes);
+  });
+}
+
+for (const text of ['0', '-1', '25MB', '25 MiB', '101MiB', '1e3', 'lots', '99999999999']) {
+  test(`a body limit of ${text} is a fault`, (t) => {
+    t.false(parseConfig({ ...complete, WEBHOOK_BODY_LIMIT: text }).ok);
+  });
+}
+
+test('an empty variable counts as absent', (t) => {
+  const parsed = parseConfig({ ...complete, PORT: '', WEBHOOK_SECRET_PREVIOUS: '' });
+  t.is(parsed.ok && parsed.config.port, 8080);
+});
+
+test('a variable may be read from a file, without the line feed at its end', (t) => {
+  const { WEBHOOK_SECRET, ...others } = complete;
+  const parsed = parseConfig({ ...others, WEBHOOK_SECRET_FILE: '/run/secrets/key' }, (path) => {
+    t.is(path, '/run/secrets/key');
+    return `${WEBHOOK_SECRET}\n`;
+  });
+  t.is(parsed.ok && parsed.config.webhookSecret, WEBHOOK_SECRET);
+});
+
+test('a file that cannot be read is one fault that names the file', (t) => {
+  const { WEBHOOK_SECRET: _, ...others } = complete;
+  const parsed = parseConfig({ ...others, WEBHOOK_SECRET_FILE: '/no/such/file' });
+  t.deepEqual(parsed, { ok: false, faults: ['WEBHOOK_SECRET_FILE: cannot read /no/such/file (ENOENT)'] });
+});
+
+test('a variable that is given both ways is a fault', (t) => {
+  const parsed = parseConfig({ ...complete, WEBHOOK_SECRET_FILE: '/run/secrets/key' }, () => 'x');
+  t.deepEqual(parsed, {
+    ok: false,
+    faults: ['WEBHOOK_SECRET: is given twice, as WEBHOOK_SECRET and as WEBHOOK_SECRET_FILE'],
+  });
+});
+
+test('the two listeners may not share a port', (t) => {
+  t.deepEqual(parseConfig({ ...complete, PORT: '9090' }), {
+    ok: false,
+    faults: ['METRICS_PORT: must differ from PORT'],
+  });
+});
+
+test('migrating needs the database and nothing else', (t) => {
+  t.deepEqual(parseMigrateConfig({ DATABASE_URL: complete.DATABASE_URL }), {
+    ok: true,
+    config: { databaseUrl: complete.DATABASE_URL, logLevel: 'info' },
+  });
+});

@@ -1,0 +1,101 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { interpretEvent, KNOWN_EVENTS, reviewTarget } from '../../src/forges/events.ts';
+import { payloads } from '../helpers/payloads.ts';
+
+const repository = { full_name: 'acme/widgets' };
+
+function target(event: string, payload: Record<string, unknown>) {
+  return reviewTarget(interpretEvent(event, payload));
+}
+
+const REVIEWED = [
+  ['pull_request', 'opened'],
+  ['pull_request', 'reopened'],
+  ['pull_request', 'synchronize'],
+  ['pull_request', 'synchronized'],
+  ['pull_request', 'edited'],
+  ['pull_request', 'labeled'],
+  ['pull_request', 'unlabeled'],
+  ['pull_request', 'label_updated'],
+  ['pull_request', 'ready_for_review'],
+  ['pull_request', 'converted_to_draft'],
+  ['pull_request_review', 'submitted'],
+  ['pull_request_review', 'dismissed'],
+  ['pull_request_sync', 'synchronized'],
+  ['pull_request_approved', 'reviewed'],
+  ['pull_request_rejected', 'reviewed'],
+] as const;
+
+for (const [event, action] of REVIEWED) {
+  test(`${event} ${action} asks for a review`, (t) => {
+    const payload = { action, repository, number: 7, pull_request: { number: 7 } };
+    t.deepEqual(target(event, payload), { repository: 'acme/widgets', number: 7 });
+  });
+}
+
+for (const [event, action] of [
+  ['pull_request', 'closed'],
+  ['pull_request', 'assigned'],
+  ['pull_request_review_thread', 'resolved'],
+  ['issues', 'opened'],
+  ['push', undefined],
+  ['ping', undefined],
+] as const) {
+  test(`${event} ${action ?? ''} asks for none`, (t) => {
+    t.is(target(event, { action, repository, number: 7, pull_request: { number: 7 } }), undefined);
+  });
+}
+
+test("the number of an issue is not taken for a pull request's", (t) => {
+  t.is(interpretEvent('issues', { repository, number: 7 }).pullRequest, undefined);
+});
+
+for (const full_name of [
+  'acme',
+  'acme/widgets/more',
+  'acme/wid gets',
+  'acme/\u0000',
+  '../..\n',
+  '',
+  7,
+  null,
+  `a/${'b'.repeat(300)}`,
+]) {
+  test(`a repository called ${JSON.stringify(full_name)?.slice(0, 30)} is not believed`, (t) => {
+    t.is(interpretEvent('pull_request', { repository: { full_name } }).repository, undefined);
+  });
+}
+
+for (const number of [0, -1, 1.5, 2 ** 31, Number.NaN, '7', null, {}]) {
+  test(`a pull request numbered ${String(number)} (${typeof number}) is not believed`, (t) => {
+    t.is(interpretEvent('pull_request', { number, pull_request: { number } }).pullRequest, undefined);
+  });
+}
+
+test('any object at all is interpreted without an exception', (t) => {
+  const keys = fc.constantFrom('action', 'number', 'repository', 'pull_request', 'full_name');
+  const payload = fc.dictionary(keys, fc.oneof(fc.jsonValue(), fc.dictionary(keys, fc.jsonValue())));
+  fc.assert(
+    fc.property(fc.string(), payload, (event, object) => {
+      const subject = interpretEvent(event, object as Record<string, unknown>);
+      t.true(subject.pullRequest === undefined || Number.isSafeInteger(subject.pullRequest));
+    }),
+  );
+  t.pass();
+});
+
+test("every event of GitHub's published examples is a known one", (t) => {
+  for (const { event } of payloads()) t.true(KNOWN_EVENTS.has(event), event);
+});
+
+test('every example of an opened pull request names the pull request that it opens', (t) => {
+  let seen = 0;
+  for (const { event, body } of payloads()) {
+    const payload = JSON.parse(body.toString());
+    if (event !== 'pull_request' || payload.action !== 'opened') continue;
+    seen += 1;
+    t.deepEqual(target(event, payload), { repository: payload.repository.full_name, number: payload.number });
+  }
+  t.true(seen > 0);
+});

@@ -1,0 +1,33 @@
+import test from 'ava';
+import { matchingSecret } from '../../src/http/signature.ts';
+
+const GITHUB_SECRET = "It's a Secret to Everybody";
+const GITHUB_DIGEST = '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
+const body = Buffer.from('Hello, World!');
+const digest = Buffer.from(GITHUB_DIGEST, 'hex');
+
+test("GitHub's published vector is good", (t) => {
+  t.is(matchingSecret({ current: GITHUB_SECRET, previous: undefined }, body, digest), 'current');
+});
+
+test('a signature by the previous secret is good, and told apart', (t) => {
+  t.is(matchingSecret({ current: 'the new secret', previous: GITHUB_SECRET }, body, digest), 'previous');
+});
+
+test('a signature by neither secret is not good', (t) => {
+  t.is(matchingSecret({ current: 'the new secret', previous: 'another' }, body, digest), undefined);
+});
+
+test('one bit anywhere in the digest or the body makes it wrong', (t) => {
+  const secrets = { current: GITHUB_SECRET, previous: undefined };
+  for (let index = 0; index < digest.length; index++) {
+    const changed = Buffer.from(digest);
+    changed[index] = (changed[index] ?? 0) ^ 1;
+    t.is(matchingSecret(secrets, body, changed), undefined);
+  }
+  for (let index = 0; index < body.length; index++) {
+    const changed = Buffer.from(body);
+    changed[index] = (changed[index] ?? 0) ^ 1;
+    t.is(matchingSecret(secrets, changed, digest), undefined);
+  }
+});

@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+
+const SRC = fileURLToPath(new URL('../../src', import.meta.url));
+const MAX_LINES = 300;
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const source = (file: string) => readFileSync(join(SRC, file), 'utf8');
+
+/**
+ * Imports point down this list and never up; rooms on one level do not know each other. What every
+ * room may use stands at the bottom.
+ */
+const LEVELS: readonly (readonly string[])[] = [
+  ['main.ts'],
+  ['service.ts'],
+  ['sampler.ts'],
+  ['http', 'jobs', 'commands'],
+  ['inbox', 'review', 'forges'],
+  ['db'],
+  ['lifecycle.ts', 'metrics.ts'],
+  ['log.ts', 'version.ts'],
+  ['config.ts'],
+];
+
+/** Types alone may be shared sideways or upwards where they are words, not parts: what a forge is, what is logged. */
+const SHARED_TYPES = new Set(['forges/forge.ts']);
+
+function roomOf(file: string): string {
+  return file.split('/')[0] ?? file;
+}
+
+function levelOf(room: string): number {
+  return LEVELS.findIndex((level) => level.includes(room));
+}
+
+function importsOf(file: string): { readonly target: string; readonly typeOnly: boolean }[] {
+  const pattern = /^import\s+(type\s)?(?:[^'"]*?\sfrom\s+)?['"](\.[^'"]+)['"]/gm;
+  return [...source(file).matchAll(pattern)].map(([, typeOnly, specifier = '']) => ({
+    target: relative(SRC, join(SRC, dirname(file), specifier)),
+    typeOnly: typeOnly !== undefined,
+  }));
+}
+
+test('every file of src stands in a room that has a level', (t) => {
+  for (const file of files) t.true(levelOf(roomOf(file)) >= 0, file);
+});
+
+test('imports point one way', (t) => {
+  const arrows = files.flatMap((file) => importsOf(file).map((imported) => ({ file, ...imported })));
+  t.true(arrows.length > files.length, 'the imports were found');
+  for (const { file, target, typeOnly } of arrows) {
+    if (target.startsWith('..')) {
+      t.is(target, '../package.json', `${file} reaches out of src`);
+      continue;
+    }
+    const from = roomOf(file);
+    const to = roomOf(target);
+    if (from === to || (typeOnly && SHARED_TYPES.has(target))) continue;
+    t.true(levelOf(from) < levelOf(to), `${file} imports ${target}, which points up or sideways`);
+  }
+});
+
+test(`no file of src is longer than ${MAX_LINES} lines`, (t) => {
+  for (const file of files) t.true(source(file).split('\n').length - 1 <= MAX_LINES, file);
+});
+
+test('only the configuration reads the environment', (t) => {
+  const readers = files.filter((file) => /process\.env\b/.test(source(file)));
+  // main hands it to the configuration; version reads what the image's build recorded.
+  t.deepEqual(readers.sort(), ['main.ts', 'version.ts']);
+});
