@@ -143,6 +143,7 @@ function store(client: ContainerRuntimeClient, spec: Spec, started: Started, url
   const state = async () => (await container.inspect()).State;
   const end = async (signal: NodeJS.Signals) => {
     const { Paused, Running } = await state();
+    // Not every engine signals a paused container.
     if (Paused) await container.unpause();
     if (Running) await container.kill({ signal });
     await within(STOP_MS, `it did not stop within ${STOP_MS} ms`, container.wait());

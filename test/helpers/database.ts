@@ -32,7 +32,7 @@ export async function makeDatabase(): Promise<Database> {
   return {
     url: url.href,
     // FORCE, for a pool that a failing test left open must not keep the database alive.
-    drop: () => administer(adminUrl, `DROP DATABASE IF EXISTS ${name}`),
+    drop: () => administer(adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
   };
 }
 

@@ -102,9 +102,8 @@ export async function startEmbeddedPostgres(options: {
     // SIGINT is PostgreSQL's "fast" shutdown: sessions are ended, what is committed is kept.
     stop: () => end('SIGINT'),
     async kill() {
-      const pid = running();
-      const child = server;
-      await Promise.all([child ? once(child, 'exit') : undefined, crash(pid)]);
+      if (!server) return;
+      await Promise.all([once(server, 'exit'), crash(running())]);
       crashed = true;
     },
     async discard() {

@@ -57,7 +57,7 @@ export async function startEmbeddedValkey(options: { readonly log: (line: string
       }
     },
     async kill() {
-      await once(signal('SIGKILL'), 'exit');
+      if (server) await once(signal('SIGKILL'), 'exit');
     },
   };
 }

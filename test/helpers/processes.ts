@@ -10,7 +10,7 @@ export interface ProcessEntry {
 }
 
 /** Every process there is. Read from /proc where there is one: slim images have no `ps`. */
-export function listProcesses(): Promise<readonly ProcessEntry[]> {
+function listProcesses(): Promise<readonly ProcessEntry[]> {
   return process.platform === 'linux' ? fromProc() : fromPs();
 }
 
