@@ -138,19 +138,18 @@ test('a lock that another session holds ends in a refusal in time, and with the 
   await using door = await openInbox();
   const blocker = await door.pool.connect();
   await blocker.query('BEGIN; LOCK TABLE gatehouse.deliveries IN ACCESS EXCLUSIVE MODE');
-  const first = delivery();
-  const behind = [delivery(), delivery()];
-  const answers = await Promise.all([first, ...behind].map((one) => door.inbox.accept(one)));
+  const blocked = [delivery(), delivery(), delivery()];
+  const answers = await Promise.all(blocked.map((one) => door.inbox.accept(one)));
   for (const answer of answers) t.deepEqual(answer, { outcome: 'refused', reason: 'deadline' });
   await blocker.query('ROLLBACK');
   blocker.release();
   const after = delivery();
   t.is((await door.inbox.accept(after)).outcome, 'accepted');
   await door.inbox.idle();
-  // The first was with the database when its time was up, and may have been stored: it was refused, not lost.
+  // One was with the database when its time was up, and may have been stored: it was refused, not lost.
   const stored = new Set((await storedDeliveries(door.pool)).map(({ deliveryId }) => deliveryId));
   t.true(stored.has(after.deliveryId));
-  for (const { deliveryId } of behind) t.false(stored.has(deliveryId));
+  t.true(blocked.filter(({ deliveryId }) => stored.has(deliveryId)).length <= 1);
 });
 
 test('beyond the bytes in flight a delivery is told to come again, and small ones still pass', async (t) => {
