@@ -1,3 +1,10 @@
+/**
+ * What Gatehouse asks of a code forge, in words that fit GitHub, Gitea and Forgejo alike.
+ *
+ * The review reads these types and nothing else of a forge; each forge's module translates its own
+ * answers into them. Times are ISO 8601 strings in UTC, object ids are lower-case hexadecimal.
+ */
+
 /** The forges that Gatehouse speaks to. GitHub Enterprise Server is `github` with a `FORGE_URL` of its own. */
 export type ForgeName = 'github' | 'gitea' | 'forgejo';
 
@@ -5,4 +12,213 @@ export type ForgeName = 'github' | 'gitea' | 'forgejo';
 export interface PullRequestRef {
   readonly repository: string;
   readonly number: number;
+}
+
+/** A pull request's present state. */
+export interface PullRequest extends PullRequestRef {
+  /** The page a person would open. */
+  readonly url: string;
+  readonly state: 'open' | 'closed';
+  readonly title: string;
+  /** The description, `''` when there is none. */
+  readonly body: string;
+  /** Login of whoever opened it. */
+  readonly author: string;
+  readonly draft: boolean;
+  readonly labels: readonly string[];
+  /**
+   * The branch it asks to be merged into, and that branch's commit as the forge recorded it with the pull
+   * request. On GitHub it can lag behind the branch: what must be today's (the policy) is read at `branch`.
+   */
+  readonly base: { readonly branch: string; readonly sha: string };
+  /** The branch that is proposed. `repository` is null when a fork was deleted. */
+  readonly head: { readonly branch: string; readonly sha: string; readonly repository: string | null };
+}
+
+/** One file of a pull request's change. */
+export interface ChangedFile {
+  readonly path: string;
+  /** Where it was before a rename. */
+  readonly previousPath?: string;
+  readonly status: 'added' | 'modified' | 'removed' | 'renamed';
+  readonly additions: number;
+  readonly deletions: number;
+  /** What could be read of its difference. */
+  readonly diff:
+    | { readonly kind: 'text' /** Unified hunks, without the `---`/`+++` lines. */; readonly patch: string }
+    | { readonly kind: 'binary' }
+    | { readonly kind: 'too-large' };
+}
+
+/** All files of a change. `complete` is false when the forge would not list every one of them. */
+export interface ChangedFiles {
+  readonly files: readonly ChangedFile[];
+  readonly complete: boolean;
+}
+
+export interface Commit {
+  readonly sha: string;
+  /** Subject and body. */
+  readonly message: string;
+  readonly author: { readonly name: string; readonly email: string };
+  /** Two or more make a merge commit. */
+  readonly parentCount: number;
+}
+
+/** A review that a person left. */
+export interface PersonReview {
+  readonly author: string;
+  readonly state: 'approved' | 'changes-requested' | 'commented' | 'dismissed';
+  /** The head commit it was given for. */
+  readonly sha: string;
+  readonly submittedAt: string;
+  /** Whether the forge lets its author decide: anybody may approve a public pull request. */
+  readonly official: boolean;
+}
+
+/** GitHub's limit for a status's description, in characters; longer ones are shortened when posted. */
+export const STATUS_DESCRIPTION_LIMIT = 140;
+
+/** The longest comment that every forge takes, in characters (GitHub's limit; Gitea and Forgejo set none). */
+export const COMMENT_LIMIT = 65_536;
+
+/** The commit status as forges know it. GitHub has no `warning`, so none is used. */
+export type StatusState = 'pending' | 'success' | 'failure' | 'error';
+
+export interface CommitStatus {
+  /** The name beside the tick: `gatehouse`. */
+  readonly context: string;
+  readonly state: StatusState;
+  /** At most {@link STATUS_DESCRIPTION_LIMIT} characters. */
+  readonly description: string;
+  readonly targetUrl?: string;
+  /** When the forge recorded it; absent on one yet to be posted. */
+  readonly updatedAt?: string;
+}
+
+/** A comment at a line of the new side of the change. */
+export interface InlineComment {
+  readonly path: string;
+  /** Line number in the file as the head has it, from 1. */
+  readonly line: number;
+  readonly body: string;
+}
+
+/** A comment that Gatehouse itself has posted. `id` is the forge's, kept as text. */
+export interface PostedComment {
+  readonly id: string;
+  readonly body: string;
+}
+
+export interface PostedInlineComment extends PostedComment {
+  readonly path: string;
+  /**
+   * Null when GitHub says that the line is no longer part of the change. Gitea and Forgejo do not say:
+   * there it is the line the comment was posted at.
+   */
+  readonly line: number | null;
+}
+
+/** A webhook of one repository, as the forge named it in a delivery's headers (`X-GitHub-Hook-ID`). */
+export interface RepositoryHook {
+  readonly repository: string;
+  readonly hookId: string;
+}
+
+/** A webhook that the forge sent and did not see accepted. */
+export interface FailedDelivery {
+  /** The forge's number for the newest attempt; {@link DeliveryRecovery.redeliver} asks for this one again. */
+  readonly id: string;
+  /** The delivery id as its header carried it; the same for every attempt. */
+  readonly guid: string;
+  readonly event: string;
+  readonly deliveredAt: string;
+  /** Absent for an App's own webhook. */
+  readonly hook?: RepositoryHook;
+}
+
+/** What GitHub remembers of the webhooks it sent (three days). Gitea and Forgejo have nothing like it. */
+export interface DeliveryRecovery {
+  /** `app`: one list for all repositories. `repository`: one list for each hook, which must then be named. */
+  readonly scope: 'app' | 'repository';
+  /** Deliveries since then of which no attempt was accepted, oldest first. */
+  failedDeliveries(since: Date, hook?: RepositoryHook): Promise<readonly FailedDelivery[]>;
+  /** Asks the forge to send it once more, under the same delivery id. */
+  redeliver(delivery: FailedDelivery): Promise<void>;
+}
+
+/** A forge that could not answer, with what its caller needs to decide what to do next. */
+export class ForgeError extends Error {
+  override readonly name = 'ForgeError';
+  /**
+   * - `unavailable`: no usable answer (network, time-out, 5xx, nonsense); trying again may help.
+   * - `rate-limited`: the forge said wait; `retryAt` says until when.
+   * - `refused`: our credentials may not do this; trying again will not help.
+   * - `invalid`: the forge understood and said no (422 and the like).
+   */
+  readonly kind: 'unavailable' | 'rate-limited' | 'refused' | 'invalid';
+  /** HTTP status, when there was an answer. */
+  readonly status: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly retryAt: number | undefined;
+
+  constructor(
+    kind: ForgeError['kind'],
+    message: string,
+    options: { cause?: unknown; status?: number; retryAt?: number } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.kind = kind;
+    this.status = options.status;
+    this.retryAt = options.retryAt;
+  }
+}
+
+/**
+ * A code forge, seen with Gatehouse's credentials. Every method is bounded in time, follows
+ * pagination to its end, validates what it reads, and throws {@link ForgeError} when it cannot answer.
+ * What does not exist is `undefined`, not an error.
+ */
+export interface Forge {
+  readonly name: ForgeName;
+  /** Only where the forge offers it. */
+  readonly deliveries?: DeliveryRecovery;
+
+  /** The login that posts in Gatehouse's name. */
+  self(): Promise<string>;
+
+  // What a review reads
+  pullRequest(ref: PullRequestRef): Promise<PullRequest | undefined>;
+  changedFiles(ref: PullRequestRef): Promise<ChangedFiles>;
+  commits(ref: PullRequestRef): Promise<readonly Commit[]>;
+  /** Oldest first. */
+  reviews(ref: PullRequestRef): Promise<readonly PersonReview[]>;
+  /** Logins. `team` is `organisation/team`; undefined when there is no such team or it may not be seen. */
+  teamMembers(team: string): Promise<readonly string[] | undefined>;
+  /** A file's text at a branch, tag or commit; undefined when it is not there. */
+  fileAt(repository: string, path: string, ref: string): Promise<string | undefined>;
+  openPullRequests(repository: string): Promise<readonly PullRequest[]>;
+
+  // What a review writes
+  status(repository: string, sha: string, context: string): Promise<CommitStatus | undefined>;
+  setStatus(repository: string, sha: string, status: CommitStatus): Promise<void>;
+  /** The conversation comments posted by {@link Forge.self}, oldest first. */
+  ownComments(ref: PullRequestRef): Promise<readonly PostedComment[]>;
+  createComment(ref: PullRequestRef, body: string): Promise<PostedComment>;
+  updateComment(ref: PullRequestRef, id: string, body: string): Promise<void>;
+  deleteComment(ref: PullRequestRef, id: string): Promise<void>;
+  /** The comments at lines posted by {@link Forge.self}. */
+  ownInlineComments(ref: PullRequestRef): Promise<readonly PostedInlineComment[]>;
+  /** Posts all of them as one review of `sha`, so that the author gets one notification. */
+  createInlineComments(ref: PullRequestRef, sha: string, comments: readonly InlineComment[]): Promise<void>;
+  /**
+   * Takes back comments at lines. They are deleted, but for Gitea before 1.24.6, which can only delete a whole
+   * review: there one is deleted when all its comments go, and until then a comment's text becomes `note`.
+   * What others wrote in answer stays.
+   * Either way {@link Forge.ownInlineComments} no longer returns it; ids unknown are ignored.
+   */
+  withdrawInlineComments(ref: PullRequestRef, ids: readonly string[], note: string): Promise<void>;
+
+  /** Lets go of idle connections. No method may be called afterwards. */
+  close(): Promise<void>;
 }

@@ -1,0 +1,138 @@
+import { access, readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { policyJsonSchema } from '../review/json-schema.ts';
+import { POLICY_BYTES_LIMIT } from '../review/limits.ts';
+import { parsePolicy } from '../review/policy.ts';
+import type { Fault } from '../review/policy-faults.ts';
+import { POLICY_PATHS } from '../review/policy-paths.ts';
+import { shorten, visible } from '../review/text.ts';
+
+const VALID = 0;
+const FAULTY = 1;
+const UNREADABLE = 2;
+
+const LINE_SHOWN = 160;
+
+const HELP = `Usage: gatehouse check [file | -]
+
+Checks a policy file and prints every fault with its place. Without a file it takes the first of
+${POLICY_PATHS.map((path) => `  ${path}`).join('\n')}
+that exists here; "-" reads standard input.
+
+Options:
+  --schema   print the JSON Schema of the policy file, for editors, and check nothing
+  --help     print this
+
+Exit codes: 0 valid, 1 faults, 2 no such file, not readable, or wrong arguments.
+`;
+
+export interface CheckStreams {
+  readonly stdin: AsyncIterable<Buffer | string>;
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+}
+
+/** `gatehouse check`: what comes after that word, and where to write. Resolves to the exit code. */
+export async function check(args: readonly string[], streams: CheckStreams, folder = '.'): Promise<number> {
+  let parsed: ReturnType<typeof parseCheckArgs>;
+  try {
+    parsed = parseCheckArgs(args);
+  } catch (error) {
+    streams.stderr.write(`gatehouse check: ${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
+    return UNREADABLE;
+  }
+  const { values, positionals } = parsed;
+  if (values.help === true) {
+    streams.stdout.write(HELP);
+    return VALID;
+  }
+  if (values.schema === true) {
+    streams.stdout.write(`${JSON.stringify(policyJsonSchema(), null, 2)}\n`);
+    return VALID;
+  }
+  if (positionals.length > 1) {
+    streams.stderr.write(`gatehouse check: one file at a time, please\n\n${HELP}`);
+    return UNREADABLE;
+  }
+  return checkPolicyFile(positionals[0], streams, folder);
+}
+
+function parseCheckArgs(args: readonly string[]) {
+  return parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { schema: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+  });
+}
+
+/** Checks one file, `-` for standard input, or the first policy file in the folder. Resolves to the exit code. */
+async function checkPolicyFile(path: string | undefined, streams: CheckStreams, folder = '.'): Promise<number> {
+  const file = path ?? (await firstPolicyFile(folder));
+  if (file === undefined) {
+    streams.stderr.write(`gatehouse check: no policy file here; looked for ${POLICY_PATHS.join(', ')}\n`);
+    return UNREADABLE;
+  }
+  let text: string;
+  try {
+    text = file === '-' ? await readAll(streams.stdin) : await readFile(resolve(folder, file), 'utf8');
+  } catch (error) {
+    streams.stderr.write(
+      `gatehouse check: cannot read ${file}: ${error instanceof Error ? error.message : String(error)}\n`,
+    );
+    return UNREADABLE;
+  }
+  const name = file === '-' ? '<stdin>' : file;
+  const result = parsePolicy(text, { path: name });
+  if (!result.ok) {
+    streams.stdout.write(formatFaults(result.faults, text));
+    return FAULTY;
+  }
+  const { rules } = result.policy;
+  const extended = result.policy.extends;
+  const also =
+    extended === undefined ? '' : `, and those of ${extended.repository}@${extended.ref}, which were not looked at`;
+  streams.stdout.write(`${name}: valid, ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}${also}\n`);
+  return VALID;
+}
+
+async function firstPolicyFile(folder: string): Promise<string | undefined> {
+  for (const path of POLICY_PATHS) {
+    try {
+      await access(resolve(folder, path));
+      return path;
+    } catch {
+      // Not this one.
+    }
+  }
+  return undefined;
+}
+
+async function readAll(stream: AsyncIterable<Buffer | string>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    const buffer = Buffer.from(chunk);
+    chunks.push(buffer);
+    bytes += buffer.length;
+    // One over the limit is enough for the fault that says so.
+    if (bytes > POLICY_BYTES_LIMIT) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** As compilers do: place and message, the line itself, and a caret under the column. */
+export function formatFaults(faults: readonly Fault[], text: string): string {
+  const lines = text.split(/\r?\n/);
+  return faults
+    .map(({ file, line, column, message }) => {
+      const head = `${file}:${line}:${column}: ${message}\n`;
+      const source = lines[line - 1];
+      if (source === undefined || source.trim() === '' || column > LINE_SHOWN) return head;
+      const gutter = String(line);
+      // The text before the column as it is shown, so that the caret stands right below wide spellings too.
+      const before = visible(source.slice(0, column - 1)).length;
+      return `${head}  ${gutter} | ${visible(shorten(source, LINE_SHOWN))}\n  ${' '.repeat(gutter.length)} | ${' '.repeat(before)}^\n`;
+    })
+    .join('');
+}

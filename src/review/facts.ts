@@ -1,0 +1,69 @@
+import type { ChangedFiles, Commit, ForgeName, PersonReview, PullRequest } from '../forges/forge.ts';
+
+/**
+ * Everything that judging one pull request looks at: a snapshot, taken before and never added to.
+ *
+ * What was not read is `incomplete` or `unread` here, and what depends on it is then undecided, never passed.
+ */
+export interface Facts {
+  readonly pullRequest: PullRequest;
+  readonly changedFiles: ChangedFiles;
+  readonly commits: CommitList;
+  readonly reviews: ReviewList;
+  /** Logins by team, named `organisation/team` in lower case. A team that is not here could not be read. */
+  readonly teams: ReadonlyMap<string, readonly string[]>;
+  readonly codeOwners: CodeOwnersFile;
+}
+
+interface CommitList {
+  readonly commits: readonly Commit[];
+  /** False when the forge would not list all of them (GitHub stops at 250). */
+  readonly complete: boolean;
+}
+
+interface ReviewList {
+  /** Oldest first. */
+  readonly reviews: readonly PersonReview[];
+  readonly complete: boolean;
+}
+
+/** GitHub matches paths with globs and lets the last line win; Gitea and Forgejo use expressions and add up all lines. */
+export type CodeOwnersDialect = 'github' | 'gitea';
+
+type CodeOwnersFile =
+  | { readonly kind: 'unread' }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'file'; readonly path: string; readonly text: string; readonly dialect: CodeOwnersDialect };
+
+/** Facts of which only the pull request itself has been read. Spread what is read over it. */
+export function unreadFacts(pullRequest: PullRequest): Facts {
+  return {
+    pullRequest,
+    changedFiles: { files: [], complete: false },
+    commits: { commits: [], complete: false },
+    reviews: { reviews: [], complete: false },
+    teams: new Map(),
+    codeOwners: { kind: 'unread' },
+  };
+}
+
+/** What a policy makes it necessary to ask the forge for. The pull request itself is always needed. */
+export interface NeededFacts {
+  readonly changedFiles: boolean;
+  readonly commits: boolean;
+  readonly reviews: boolean;
+  readonly codeOwners: boolean;
+  /** `organisation/team`, in lower case, sorted. */
+  readonly teams: readonly string[];
+}
+
+/** Where each forge looks for CODEOWNERS, in its order; the first that exists counts. Read it from the base. */
+export const CODE_OWNERS_PATHS: Readonly<Record<ForgeName, readonly string[]>> = {
+  github: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'],
+  gitea: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'],
+  forgejo: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS', '.forgejo/CODEOWNERS'],
+};
+
+export function codeOwnersDialect(forge: ForgeName): CodeOwnersDialect {
+  return forge === 'github' ? 'github' : 'gitea';
+}

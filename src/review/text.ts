@@ -1,0 +1,67 @@
+/**
+ * A sentence for people, in which what came from outside is kept apart from our own words.
+ *
+ * A pull request's title, a path, a login or a pattern may hold anything: Markdown, HTML, a mention, terminal
+ * escapes. Carrying them as `quoted` pieces lets each output (Markdown, terminal) show them harmlessly without
+ * having to guess which part of a sentence to trust.
+ */
+type Piece = string | { readonly quoted: string };
+export type Text = readonly Piece[];
+
+/** Template tag: a string interpolated is quoted, a number is ours, a Text is taken in as it is. */
+export function say(words: TemplateStringsArray, ...values: readonly (string | number | Text)[]): Text {
+  const pieces: Piece[] = [];
+  words.forEach((word, index) => {
+    if (word !== '') pieces.push(word);
+    const value = values[index];
+    if (value === undefined) return;
+    if (typeof value === 'string') pieces.push({ quoted: value });
+    else if (typeof value === 'number') pieces.push(String(value));
+    else pieces.push(...value);
+  });
+  return pieces;
+}
+
+/** `a`, `b` and 3 more. */
+export function quotedList(values: readonly string[], shown = 10): Text {
+  const pieces: Piece[] = [];
+  for (const value of values.slice(0, shown)) {
+    if (pieces.length > 0) pieces.push(', ');
+    pieces.push({ quoted: value });
+  }
+  if (values.length > shown) pieces.push(` and ${values.length - shown} more`);
+  return pieces;
+}
+
+/** `1 file`, `2 files`. */
+export function count(amount: number, singular: string, plural = `${singular}s`): Text {
+  return [`${amount} ${amount === 1 ? singular : plural}`];
+}
+
+// C0 and C1 controls, zero-width and bidirectional marks, line and paragraph separators, and half a surrogate pair:
+// what a terminal obeys, or what makes a reader see something other than what is there.
+const INVISIBLE =
+  /[\p{Cc}\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}|[\u{e0000}-\u{e007f}]/gu;
+
+/** The same text with every invisible character spelled out as its code point. */
+export function visible(text: string): string {
+  return text.replace(INVISIBLE, (character) => {
+    if (character === '\n') return '\\n';
+    if (character === '\t') return ' ';
+    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  });
+}
+
+/** At most `limit` characters, never half of a surrogate pair, with an ellipsis when something was left out. */
+export function shorten(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const cut = text.slice(0, limit - 1);
+  return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
+}
+
+/** For a terminal or a log: quoted pieces in double quotes. */
+export function plain(text: Text, shown = 200): string {
+  return text
+    .map((piece) => (typeof piece === 'string' ? piece : `"${visible(shorten(piece.quoted, shown))}"`))
+    .join('');
+}

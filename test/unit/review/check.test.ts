@@ -1,0 +1,114 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import test from 'ava';
+import { check, formatFaults } from '../../../src/commands/check.ts';
+
+async function run(args: readonly string[], stdin = '', folder = '.') {
+  let out = '';
+  let err = '';
+  const streams = {
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout: {
+      write(text: string) {
+        out += text;
+      },
+    },
+    stderr: {
+      write(text: string) {
+        err += text;
+      },
+    },
+  };
+  const code = await check(args, streams, folder);
+  return { code, out, err };
+}
+
+async function folder(t: { teardown(done: () => Promise<void>): void }): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'gatehouse-check-'));
+  t.teardown(() => rm(path, { recursive: true }));
+  return path;
+}
+
+const VALID = 'version: 1\nrules:\n  - { id: a, require: { draft: false } }\n';
+
+test('a valid file is 0, and says how many rules it has', async (t) => {
+  t.deepEqual(await run(['-'], VALID), { code: 0, out: '<stdin>: valid, 1 rule\n', err: '' });
+});
+
+test('what a file extends is named, and not looked at', async (t) => {
+  const { code, out } = await run(['-'], 'version: 1\nextends: octo/policies@main\n');
+  t.is(code, 0);
+  t.is(out, '<stdin>: valid, 0 rules, and those of octo/policies@main, which were not looked at\n');
+});
+
+test('faults are 1, and printed as compilers do', async (t) => {
+  const path = join(await folder(t), 'policy.yml');
+  await writeFile(
+    path,
+    "version: 1\nrules:\n  - id: a\n    requires: { title: x }\n  - id: b\n    forbid: { title: '(' }\n",
+  );
+  const { code, out, err } = await run([path]);
+  t.is(code, 1);
+  t.is(err, '');
+  t.is(
+    out,
+    `${path}:4:5: unknown key "requires"; did you mean "require"?
+  4 |     requires: { title: x }
+    |     ^
+${path}:6:22: not a valid RE2 pattern: missing closing ): \`(\`
+  6 |     forbid: { title: '(' }
+    |                      ^
+`,
+  );
+});
+
+test('a file that cannot be read is 2', async (t) => {
+  const missing = join(await folder(t), 'missing.yml');
+  const { code, out, err } = await run([missing]);
+  t.is(code, 2);
+  t.is(out, '');
+  t.regex(err, /^gatehouse check: cannot read .*missing\.yml: ENOENT/);
+});
+
+test('wrong arguments are 2, with the help', async (t) => {
+  for (const args of [['--nope'], ['a', 'b']]) {
+    const { code, err } = await run(args);
+    t.is(code, 2);
+    t.regex(err, /^gatehouse check: .*\n\nUsage: gatehouse check/);
+  }
+});
+
+test('--help is 0 and names the exit codes', async (t) => {
+  const { code, out } = await run(['--help']);
+  t.is(code, 0);
+  t.regex(out, /Exit codes: 0 valid, 1 faults, 2 /);
+});
+
+test('--schema prints the JSON Schema', async (t) => {
+  const { code, out } = await run(['--schema']);
+  t.is(code, 0);
+  t.true(JSON.parse(out).$schema.startsWith('http://json-schema.org/'));
+});
+
+test('without a file, the first policy file in the folder is taken', async (t) => {
+  const here = await folder(t);
+  t.regex((await run([], '', here)).err, /no policy file here; looked for \.gatehouse\.yml, /);
+  await mkdir(join(here, '.gitea'));
+  await writeFile(join(here, '.gitea/gatehouse.yml'), VALID);
+  t.is((await run([], '', here)).out, '.gitea/gatehouse.yml: valid, 1 rule\n');
+  await writeFile(join(here, '.gatehouse.yml'), VALID);
+  t.is((await run([], '', here)).out, '.gatehouse.yml: valid, 1 rule\n');
+});
+
+test('standard input is read no further than its limit', async (t) => {
+  const { code, out } = await run(['-'], `#${'x'.repeat(1_000_000)}`);
+  t.is(code, 1);
+  t.regex(out, /the file is too large/);
+});
+
+test('the source line reaches the terminal without control characters, and the caret stands where it should', (t) => {
+  const fault = { file: 'p', line: 1, column: 4, message: 'm' };
+  t.is(formatFaults([fault], '\u001b: x\n'), 'p:1:4: m\n  1 | \\u{1b}: x\n    |         ^\n');
+});

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import test from 'ava';
+import { parse } from 'yaml';
+import { evaluate, type RuleOutcome } from '../../../src/review/evaluate.ts';
+import { parsePolicy } from '../../../src/review/policy.ts';
+import { predicates } from '../../../src/review/rules/index.ts';
+import { factsOf, given } from './facts.ts';
+
+const OUTCOMES: Readonly<Record<string, RuleOutcome>> = {
+  holds: 'passed',
+  'does not hold': 'failed',
+  'does not apply': 'inactive',
+  'cannot be judged': 'undecided',
+};
+
+const markdown = await readFile(new URL('../../../docs/rules.md', import.meta.url), 'utf8');
+
+/** A YAML block, and the table that follows it: a pull request in short, and how the block's one rule turns out. */
+interface Example {
+  readonly line: number;
+  readonly yaml: string;
+  readonly rows: readonly { readonly given: string; readonly outcome: string }[];
+}
+
+function examples(): readonly Example[] {
+  return [...markdown.matchAll(/^```yaml\n([\s\S]*?)^```\n+((?:^\|.*\n)*)/gm)].map(
+    ({ 0: block, 1: yaml = '', 2: table = '', index }) => ({
+      line: markdown.slice(0, index).split('\n').length,
+      yaml,
+      rows: table
+        .split('\n')
+        .slice(2)
+        .filter((row) => row !== '' && block !== '')
+        .map((row) => {
+          const [, facts = '', outcome = ''] = /^\| `(.*)` \| (.*) \|$/.exec(row) ?? [];
+          return { given: facts.replaceAll('\\|', '|'), outcome };
+        }),
+    }),
+  );
+}
+
+function policyText(yaml: string): string {
+  if (yaml.startsWith('version:')) return yaml;
+  return `version: 1\nrules:\n${yaml}`;
+}
+
+for (const { line, yaml, rows } of examples()) {
+  test(`docs/rules.md, line ${line}: the example is a valid policy`, (t) => {
+    const result = parsePolicy(policyText(yaml), { path: '.gatehouse.yml' });
+    t.deepEqual(result.ok ? [] : result.faults, []);
+  });
+  for (const { given: facts, outcome } of rows) {
+    test(`docs/rules.md, line ${line}: ${facts} ${outcome}`, (t) => {
+      const result = parsePolicy(policyText(yaml), { path: '.gatehouse.yml' });
+      if (!result.ok) return t.fail();
+      t.is(result.policy.rules.length, 1, 'an example with a table has one rule');
+      const parsed: unknown = parse(facts);
+      const [rule] = evaluate(result.policy, factsOf(given.parse(parsed))).rules;
+      t.true(outcome in OUTCOMES, `a row ends in one of: ${Object.keys(OUTCOMES).join(', ')}`);
+      t.is(rule?.outcome, OUTCOMES[outcome]);
+    });
+  }
+}
+
+test('docs/rules.md shows every predicate with an example that holds and one that does not', (t) => {
+  for (const name of predicates.keys()) {
+    const section = markdown.split(/^### /m).find((part) => part.startsWith(`\`${name}\``));
+    t.regex(section ?? '', /^\| `.*` \| holds \|$/m, name);
+    t.regex(section ?? '', /^\| `.*` \| does not hold \|$/m, name);
+  }
+});

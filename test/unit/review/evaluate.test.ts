@@ -1,0 +1,308 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { evaluate, neededFacts, neededOwnerTeams, type RuleOutcome } from '../../../src/review/evaluate.ts';
+import { unreadFacts } from '../../../src/review/facts.ts';
+import { EFFORT_LIMIT } from '../../../src/review/limits.ts';
+import type { Condition, Policy } from '../../../src/review/policy-schema.ts';
+import { plain } from '../../../src/review/text.ts';
+import { verdictOf } from '../../../src/review/verdict.ts';
+import { factsOf, type Given, pullRequestOf } from './facts.ts';
+import { judge, policyOf, ruleOf } from './judge.ts';
+
+// yes, no and unknown, in conditions that always come out so for this pull request
+const given: Given = { title: 'yes', files_complete: false };
+const YES = '{ title: yes }';
+const NO = '{ title: no }';
+const UNKNOWN = '{ files: x }';
+
+const logic: readonly (readonly [rule: string, outcome: RuleOutcome])[] = [
+  [`require: ${YES}`, 'passed'],
+  [`require: ${NO}`, 'failed'],
+  [`require: ${UNKNOWN}`, 'undecided'],
+  [`forbid: ${YES}`, 'failed'],
+  [`forbid: ${NO}`, 'passed'],
+  [`forbid: ${UNKNOWN}`, 'undecided'],
+  [`require: ${YES}, forbid: ${YES}`, 'failed'],
+  [`require: ${YES}, forbid: ${NO}`, 'passed'],
+  [`require: ${NO}, forbid: ${UNKNOWN}`, 'failed'],
+  [`when: ${YES}, require: ${NO}`, 'failed'],
+  [`when: ${NO}, require: ${NO}`, 'inactive'],
+  [`when: ${UNKNOWN}, require: ${NO}`, 'undecided'],
+  [`when: ${UNKNOWN}, require: ${YES}`, 'passed'],
+  [`when: ${UNKNOWN}, require: ${UNKNOWN}`, 'undecided'],
+  [`require: { all: [${YES}, ${YES}] }`, 'passed'],
+  [`require: { all: [${UNKNOWN}, ${NO}] }`, 'failed'],
+  [`require: { all: [${UNKNOWN}, ${YES}] }`, 'undecided'],
+  [`require: { any: [${UNKNOWN}, ${YES}] }`, 'passed'],
+  [`require: { any: [${UNKNOWN}, ${NO}] }`, 'undecided'],
+  [`require: { any: [${NO}, ${NO}] }`, 'failed'],
+  [`require: { not: ${NO} }`, 'passed'],
+  [`require: { not: ${UNKNOWN} }`, 'undecided'],
+  [`require: { title: yes, label: x }`, 'failed'],
+  [`forbid: { title: yes, label: x }`, 'passed'],
+  [`require: { not: { title: yes, label: x } }`, 'passed'],
+];
+for (const [rule, outcome] of logic) {
+  test(`{ ${rule} } is ${outcome}`, (t) => t.is(judge(rule, given).outcome, outcome));
+}
+
+test('every part is evaluated, even when one settles it', (t) => {
+  const { require } = judge(`require: { any: [${YES}, ${NO}, ${UNKNOWN}] }`, given);
+  if (require?.kind !== 'any') return t.fail();
+  t.deepEqual(
+    require.parts.map(({ outcome }) => outcome),
+    ['matched', 'unmatched', 'undecided'],
+  );
+});
+
+test('nothing is asked of an inactive rule', (t) => {
+  const { when, require } = judge(`when: ${NO}, require: ${NO}`, given);
+  t.is(when?.outcome, 'unmatched');
+  t.is(require, undefined);
+});
+
+test('a policy about titles needs nothing but the pull request', (t) => {
+  t.deepEqual(neededFacts(ruleOf('require: { title: x, body: y, label: z, draft: false, base: main }')), {
+    changedFiles: false,
+    commits: false,
+    reviews: false,
+    codeOwners: false,
+    teams: [],
+  });
+});
+
+test('each predicate asks for what it looks at, wherever it stands', (t) => {
+  const needs = (rule: string) => {
+    const { teams, ...facts } = neededFacts(ruleOf(rule));
+    return [...Object.entries(facts).flatMap(([name, needed]) => (needed ? [name] : [])), ...teams];
+  };
+  t.deepEqual(needs('when: { files: x }, require: { draft: true }'), ['changedFiles']);
+  t.deepEqual(needs('forbid: { any: [{ not: { added_lines: x } }] }'), ['changedFiles']);
+  t.deepEqual(needs("require: { changed_files: '< 3' }"), ['changedFiles']);
+  t.deepEqual(needs("require: { changed_lines: '< 3' }"), ['changedFiles']);
+  t.deepEqual(needs('require: { commits: { some: { merge: true } } }'), ['commits']);
+  t.deepEqual(needs('require: { approvals: 1 }'), ['reviews']);
+  t.deepEqual(needs("require: { approvals: { from: ['@B/y', CODEOWNERS] } }, when: { author: ['@a/x'] }"), [
+    'changedFiles',
+    'reviews',
+    'codeOwners',
+    'a/x',
+    'b/y',
+  ]);
+});
+
+test('the owners’ teams are known once the files and CODEOWNERS are', (t) => {
+  t.deepEqual(neededOwnerTeams(factsOf({ codeowners: '* @octo/core', files: [{ path: 'a' }] })), ['octo/core']);
+  t.deepEqual(neededOwnerTeams(factsOf({ files: [{ path: 'a' }] })), []);
+  const many = Array.from({ length: 90 }, (_, index) => `@octo/t${index}`).join(' ');
+  t.is(neededOwnerTeams(factsOf({ codeowners: `* ${many}`, files: [{ path: 'a' }] })).length, 50);
+});
+
+test('a fact that was never read leaves undecided what needs it', (t) => {
+  const facts = unreadFacts(pullRequestOf());
+  for (const [condition, outcome] of [
+    ['{ files: x }', 'undecided'],
+    ['{ changed_files: "< 1" }', 'undecided'],
+    ['{ added_lines: x }', 'undecided'],
+    ['{ commits: { some: { merge: true } } }', 'undecided'],
+    ['{ approvals: 1 }', 'undecided'],
+    ['{ approvals: { from: [CODEOWNERS] } }', 'undecided'],
+    ['{ draft: false }', 'passed'],
+  ] as const) {
+    t.is(evaluate(ruleOf(`require: ${condition}`), facts).rules[0]?.outcome, outcome, condition);
+    if (outcome === 'undecided')
+      t.is(evaluate(ruleOf(`forbid: ${condition}`), facts).rules[0]?.outcome, outcome, condition);
+  }
+});
+
+// Hostile policies and changes
+
+/** Lines of a and b as if thrown with a coin, always the same: what makes an automaton grow. */
+function noise(lines: number, length: number): readonly string[] {
+  let seed = 7;
+  const letter = () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return seed % 65_536 < 32_768 ? 'a' : 'b';
+  };
+  return Array.from({ length: lines }, () => Array.from({ length }, letter).join(''));
+}
+
+test('work is counted and bounded: a hostile pattern on a huge change is undecided, and says so', (t) => {
+  const files = [{ path: 'a.txt', added: [...noise(5_000, 200)] }];
+  const policy = ruleOf("forbid: { added_lines: '(a|b)*a(a|b){200}[^ab]' }");
+  const evaluation = evaluate(policy, factsOf({ files }), 10_000_000);
+  t.is(evaluation.effort, 10_000_000);
+  t.is(evaluation.rules[0]?.outcome, 'undecided');
+  const { forbid } = evaluation.rules[0] ?? {};
+  if (forbid?.kind !== 'predicate') return t.fail();
+  t.regex(plain(forbid.found), /^more work than one review may take/);
+  t.is(verdictOf(evaluation).state, 'error');
+});
+
+test('one enormous line is not even begun when there is not enough effort left for the worst', (t) => {
+  const files = [{ path: 'a.txt', added: ['ab'.repeat(500_000)] }];
+  const evaluation = evaluate(ruleOf("forbid: { added_lines: '(a|b)*a(a|b){200}[^ab]' }"), factsOf({ files }));
+  t.is(evaluation.rules[0]?.outcome, 'undecided');
+});
+
+test('the limit leaves room for ordinary rules on a change of five megabytes', (t) => {
+  const added = Array.from(
+    { length: 60_000 },
+    (_, index) => `  const value${index} = compute(thing, other[${index}]); // words, words and words`,
+  );
+  const evaluation = evaluate(
+    ruleOf(String.raw`forbid: { added_lines: '\b(debugger|it\.only)\b', in: '**/*.ts' }`),
+    factsOf({ files: [{ path: 'a.ts', added }] }),
+  );
+  t.is(evaluation.rules[0]?.outcome, 'passed');
+  t.true(evaluation.effort < EFFORT_LIMIT / 4, String(evaluation.effort));
+});
+
+test('a pattern whose automaton keeps growing pays for every character, and an ordinary one does not', (t) => {
+  const added = [...noise(1_000, 200)];
+  const effort = (pattern: string) =>
+    evaluate(ruleOf(`forbid: { added_lines: '${pattern}' }`), factsOf({ files: [{ path: 'a', added }] })).effort;
+  const characters = 200_000;
+  t.true(effort('(a|b)*a(a|b){30}[^ab]') > 20 * characters, String(effort('(a|b)*a(a|b){30}[^ab]')));
+  t.true(effort('(abab|baba)+c?[^ab]') < 2 * characters, String(effort('(abab|baba)+c?[^ab]')));
+});
+
+test('a pattern that matches everything names two hundred lines and counts the others', (t) => {
+  const added = Array.from({ length: 5_000 }, () => 'x');
+  const { forbid } = judge("forbid: { added_lines: '' }", { files: [{ path: 'a', added }] });
+  if (forbid?.kind !== 'predicate') return t.fail();
+  t.is(forbid.locations.length, 200);
+  t.is(plain(forbid.found), '5000 such lines');
+});
+
+test('three thousand files and a hundred globs are within the limit', (t) => {
+  const files = Array.from({ length: 3_000 }, (_, index) => ({
+    path: `packages/some-package/src/deep/folder/file${index}.ts`,
+  }));
+  const globs = Array.from({ length: 100 }, (_, index) => `'**/*${index}x/**/*.ts'`).join(', ');
+  const evaluation = evaluate(ruleOf(`forbid: { files: [${globs}] }`), factsOf({ files }));
+  t.is(evaluation.rules[0]?.outcome, 'passed');
+  t.true(evaluation.effort < EFFORT_LIMIT / 4, String(evaluation.effort));
+});
+
+// Properties
+
+const predicateTexts: readonly (readonly [string, unknown])[] = [
+  ['title', '^feat'],
+  ['body', 'x'],
+  ['label', ['ready', 'size/*']],
+  ['draft', false],
+  ['author', ['alice', '@octo/sec']],
+  ['branch', 'topic'],
+  ['base', ['main', 'release/*']],
+  ['files', ['src/**', '!**/*.md']],
+  ['changed_lines', '<= 10'],
+  ['changed_files', '> 1'],
+  ['added_lines', 'TODO'],
+  ['commits', { every: { message: '^feat' } }],
+  ['approvals', { count: 1, from: ['bob', '@octo/sec', 'CODEOWNERS'], fresh: true }],
+];
+const condition: fc.Arbitrary<Condition> = fc.letrec<{ node: Condition }>((tie) => ({
+  node: fc.oneof(
+    { maxDepth: 4 },
+    fc
+      .constantFrom(...predicateTexts)
+      .map(([name, value]): Condition => ({ kind: 'predicate', line: 1, name, value, options: {} })),
+    fc.record({
+      kind: fc.constantFrom('all' as const, 'any' as const),
+      line: fc.constant(1),
+      parts: fc.array(tie('node'), { maxLength: 3 }),
+    }),
+    fc.record({ kind: fc.constant('not' as const), line: fc.constant(1), part: tie('node') }),
+  ),
+})).node;
+
+const policies: fc.Arbitrary<Policy> = fc
+  .array(
+    fc.record({
+      level: fc.constantFrom('error' as const, 'warn' as const, 'info' as const),
+      when: fc.option(condition, { nil: undefined }),
+      require: condition,
+      forbid: fc.option(condition, { nil: undefined }),
+    }),
+    { maxLength: 4 },
+  )
+  .map((rules) => ({
+    origin: { path: '.gatehouse.yml' },
+    rules: rules.map(({ level, when, require, forbid }, index) => ({
+      id: `r${index}`,
+      level,
+      require,
+      ...(when === undefined ? {} : { when }),
+      ...(forbid === undefined ? {} : { forbid }),
+      source: { path: '.gatehouse.yml', line: index + 1 },
+    })),
+  }));
+
+const givens: fc.Arbitrary<Given> = fc.record(
+  {
+    title: fc.string(),
+    body: fc.string(),
+    draft: fc.boolean(),
+    labels: fc.array(fc.constantFrom('ready', 'size/S', 'x')),
+    files: fc.array(
+      fc.record(
+        {
+          path: fc.constantFrom('src/a.ts', 'src/b.md', 'x'),
+          added: fc.array(fc.string()),
+          patch: fc.string(),
+          diff: fc.constantFrom('binary' as const, 'too-large' as const),
+        },
+        { requiredKeys: ['path'] },
+      ),
+      { maxLength: 3 },
+    ),
+    files_complete: fc.boolean(),
+    commits: fc.array(fc.record({ message: fc.string() }), { maxLength: 3 }),
+    reviews: fc.array(
+      fc.record({
+        author: fc.constantFrom('alice', 'bob', 'Bob', 'carol'),
+        state: fc.constantFrom(
+          'approved' as const,
+          'changes-requested' as const,
+          'commented' as const,
+          'dismissed' as const,
+        ),
+        at: fc.constantFrom('head' as const, 'old' as const),
+      }),
+      { maxLength: 5 },
+    ),
+    teams: fc.constantFrom({}, { 'octo/sec': ['carol'] }),
+    codeowners: fc.constantFrom('* @bob', 'src/ @octo/sec', ''),
+  },
+  { requiredKeys: [] },
+);
+
+test('evaluation is total and deterministic, whatever the policy and the pull request', (t) => {
+  fc.assert(
+    fc.property(policies, givens, (policy, from) => {
+      const first = evaluate(policy, factsOf(from));
+      t.deepEqual(evaluate(policy, factsOf(from)), first);
+      t.deepEqual(verdictOf(evaluate(policy, factsOf(from))), verdictOf(first));
+      t.is(first.rules.length, policy.rules.length);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('reading less never turns a failure or a question into a pass', (t) => {
+  fc.assert(
+    fc.property(policies, givens, (policy, from) => {
+      const full = verdictOf(evaluate(policy, factsOf({ ...from, files_complete: true })));
+      const partial = verdictOf(evaluate(policy, unreadFacts(pullRequestOf(from))));
+      if (full.state !== 'success') t.not(partial.state, 'success');
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a rule without effect on the verdict is shown all the same', (t) => {
+  const { rules } = evaluate(policyOf('version: 1\nrules: []'), factsOf());
+  t.deepEqual(rules, []);
+  t.is(verdictOf({ rules, effort: 0 }).description, 'No rule applies to this pull request');
+});

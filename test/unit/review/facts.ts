@@ -1,0 +1,122 @@
+import * as z from 'zod';
+import type { ChangedFile, Commit, PullRequest } from '../../../src/forges/forge.ts';
+import type { Facts } from '../../../src/review/facts.ts';
+
+const HEAD_SHA = 'b'.repeat(40);
+
+const file = z.strictObject({
+  path: z.string(),
+  from: z.string().optional(),
+  status: z.enum(['added', 'modified', 'removed', 'renamed']).optional(),
+  /** Lines added, at line 1 and on. */
+  added: z.array(z.string()).optional(),
+  patch: z.string().optional(),
+  diff: z.enum(['binary', 'too-large']).optional(),
+  additions: z.int().optional(),
+  deletions: z.int().optional(),
+});
+
+const commit = z.strictObject({
+  message: z.string(),
+  email: z.string().optional(),
+  parents: z.int().optional(),
+});
+
+const review = z.strictObject({
+  author: z.string(),
+  state: z.enum(['approved', 'changes-requested', 'commented', 'dismissed']).optional(),
+  /** `old` is any commit but the head. */
+  at: z.enum(['head', 'old']).optional(),
+  official: z.boolean().optional(),
+});
+
+/** A pull request in short: what a test, or a row of docs/rules.md, cares to say of it. The rest is ordinary. */
+export const given = z.strictObject({
+  title: z.string().optional(),
+  body: z.string().optional(),
+  author: z.string().optional(),
+  draft: z.boolean().optional(),
+  labels: z.array(z.string()).optional(),
+  branch: z.string().optional(),
+  base: z.string().optional(),
+  files: z.array(file).optional(),
+  files_complete: z.boolean().optional(),
+  commits: z.array(commit).optional(),
+  commits_complete: z.boolean().optional(),
+  reviews: z.array(review).optional(),
+  reviews_complete: z.boolean().optional(),
+  teams: z.record(z.string(), z.array(z.string())).optional(),
+  codeowners: z.string().optional(),
+  codeowners_unread: z.boolean().optional(),
+  dialect: z.enum(['github', 'gitea']).optional(),
+});
+export type Given = z.input<typeof given>;
+
+export function pullRequestOf(from: Given = {}): PullRequest {
+  return {
+    repository: 'octo/example',
+    number: 7,
+    url: 'https://forge.test/octo/example/pulls/7',
+    state: 'open',
+    title: from.title ?? 'feat: a title',
+    body: from.body ?? '',
+    author: from.author ?? 'alice',
+    draft: from.draft ?? false,
+    labels: from.labels ?? [],
+    base: { branch: from.base ?? 'main', sha: 'a'.repeat(40) },
+    head: { branch: from.branch ?? 'topic', sha: HEAD_SHA, repository: 'octo/example' },
+  };
+}
+
+export function factsOf(from: Given = {}): Facts {
+  return {
+    pullRequest: pullRequestOf(from),
+    changedFiles: { files: (from.files ?? []).map(changedFile), complete: from.files_complete ?? true },
+    commits: { commits: (from.commits ?? []).map(commitOf), complete: from.commits_complete ?? true },
+    reviews: {
+      reviews: (from.reviews ?? []).map(({ author, state, at, official }, index) => ({
+        author,
+        state: state ?? 'approved',
+        sha: at === 'old' ? 'c'.repeat(40) : HEAD_SHA,
+        submittedAt: new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString(),
+        official: official ?? true,
+      })),
+      complete: from.reviews_complete ?? true,
+    },
+    teams: new Map(Object.entries(from.teams ?? {})),
+    codeOwners: codeOwnersOf(from),
+  };
+}
+
+function changedFile(from: z.input<typeof file>): ChangedFile {
+  const { path, from: previousPath, added = [], diff } = from;
+  const patch = from.patch ?? (added.length === 0 ? '' : patchOf(added));
+  return {
+    path,
+    ...(previousPath === undefined ? {} : { previousPath }),
+    status: from.status ?? (previousPath === undefined ? 'modified' : 'renamed'),
+    additions: from.additions ?? added.length,
+    deletions: from.deletions ?? 0,
+    diff: diff === undefined ? { kind: 'text', patch } : { kind: diff },
+  };
+}
+
+/** A hunk that adds these lines at the top of an empty file. */
+export function patchOf(added: readonly string[]): string {
+  return `@@ -0,0 +1,${added.length} @@\n${added.map((line) => `+${line}\n`).join('')}`;
+}
+
+function commitOf({ message, email, parents }: z.input<typeof commit>, index: number): Commit {
+  return {
+    sha: index.toString(16).padStart(40, '0'),
+    message,
+    author: { name: 'Alice', email: email ?? 'alice@example.test' },
+    parentCount: parents ?? 1,
+  };
+}
+
+function codeOwnersOf({ codeowners, codeowners_unread, dialect }: Given): Facts['codeOwners'] {
+  if (codeowners_unread === true) return { kind: 'unread' };
+  if (codeowners === undefined) return { kind: 'absent' };
+  return { kind: 'file', path: 'CODEOWNERS', text: codeowners, dialect: dialect ?? 'github' };
+}

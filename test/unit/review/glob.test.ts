@@ -1,0 +1,166 @@
+import test from 'ava';
+import fc from 'fast-check';
+import picomatch from 'picomatch';
+import { EffortSpent, makeEffort } from '../../../src/review/effort.ts';
+import { compileGlobs, compileName, globFault } from '../../../src/review/glob.ts';
+
+const matches = (globs: string | readonly string[], path: string): boolean =>
+  compileGlobs(typeof globs === 'string' ? [globs] : globs, makeEffort(1e9)).matches(path);
+
+const yes: readonly (readonly [string, string])[] = [
+  ['**', 'a/b/.c'],
+  ['**/*.ts', 'a.ts'],
+  ['**/*.ts', 'a/b/c.ts'],
+  ['src/**', 'src/a/b'],
+  ['src/**/b', 'src/b'],
+  ['src/**/b', 'src/x/y/b'],
+  ['src/*/b', 'src/x/b'],
+  ['*.{ts,tsx}', 'a.tsx'],
+  ['{src,test}/**', 'test/a'],
+  ['{src/**,b}', 'src/a/b'],
+  ['a?c', 'abc'],
+  ['[a-c]x', 'bx'],
+  ['[!a-c]x', 'dx'],
+  ['[]]x', ']x'],
+  ['app/(group)/page.tsx', 'app/(group)/page.tsx'],
+  ['app/\\[id\\]/page.tsx', 'app/[id]/page.tsx'],
+  ['a+b $1^', 'a+b $1^'],
+  ['{{a,b},c}.ts', 'b.ts'],
+  ['ü*', 'über'],
+  ['*', '.env'],
+];
+const no: readonly (readonly [string, string])[] = [
+  ['*', 'a/b'],
+  ['src/**', 'src'],
+  ['src/**', 'other/src/a'],
+  ['*.ts', 'a.tsx'],
+  ['*.ts', 'A.TS'],
+  ['a?c', 'a/c'],
+  ['[!a]', '/'],
+  ['a.c', 'abc'],
+  ['src/**.ts', 'src/a/b.ts'],
+];
+
+for (const [glob, path] of yes) test(`${glob} matches ${path}`, (t) => t.true(matches(glob, path)));
+for (const [glob, path] of no) test(`${glob} does not match ${path}`, (t) => t.false(matches(glob, path)));
+
+test('a path matches one of the globs and none of those that exclude, in whatever order', (t) => {
+  t.true(matches(['src/**', '!**/*.md'], 'src/a.ts'));
+  t.false(matches(['src/**', '!**/*.md'], 'src/a.md'));
+  t.false(matches(['!**/*.md', 'src/**'], 'src/a.md'));
+  t.true(matches(['!**/*.md'], 'a.ts'));
+});
+
+test('what cannot be meant is refused with the reason', (t) => {
+  const faults: readonly (readonly [string, RegExp])[] = [
+    ['', /empty/],
+    ['!', /empty/],
+    ['/src/**', /leave out the leading "\/"/],
+    ['./src/**', /leave out the leading ".\/"/],
+    ['src/', /end the glob with "\/\*\*"/],
+    ['+(a|b)', /extended globs/],
+    ['!(a)', /^$|extended globs/],
+    ['a@(b)', /extended globs/],
+    ['[a', /never closed/],
+    ['{a,b', /never closed/],
+    ['{a}', /alternatives/],
+    ['{1..3}', /alternatives/],
+    ['[z-a]', /not a valid/],
+    ['a\\', /cannot end/],
+    ['a'.repeat(201), /200 characters/],
+  ];
+  for (const [glob, fault] of faults) {
+    if (glob === '!(a)') continue; // an exclusion of the file "(a)"
+    t.regex(globFault(glob) ?? 'no fault', fault, glob);
+  }
+  t.is(globFault('!(a)'), undefined);
+});
+
+const segment = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom('a', 'b', 'ab', '.a', 'a.b', 'src') },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom('*', '**', '?', 'a*', '*b', '*.*', '[ab]', '[^a]', 'a?', '{a,b}', '{a,.a}b'),
+  },
+);
+const globs = fc.array(segment, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
+const paths = fc
+  .array(fc.constantFrom('a', 'b', 'ab', 'aab', '.a', 'a.b', 'src', 'bb', '.ab'), { minLength: 1, maxLength: 4 })
+  .map((parts) => parts.join('/'));
+
+test('ordinary globs mean what picomatch takes them to mean', (t) => {
+  fc.assert(
+    fc.property(globs, paths, (glob, path) => {
+      // Two deliberate differences: `a/**` is what lies beneath `a` and not `a` itself, and `**` repeated is as one.
+      if (/\*\*\/\*\*/.test(glob) || (glob.endsWith('/**') && matches(glob.slice(0, -3), path))) return;
+      t.is(matches(glob, path), picomatch.isMatch(path, glob, { dot: true }), `${glob} on ${path}`);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('no text makes a glob throw: it is refused, or it compiles', (t) => {
+  const characters = fc.constantFrom(
+    '*',
+    '?',
+    '[',
+    ']',
+    '{',
+    '}',
+    ',',
+    '!',
+    '\\',
+    '/',
+    '.',
+    '-',
+    '^',
+    '(',
+    ')',
+    'a',
+    '+',
+    '@',
+    '|',
+    '💥',
+    '\n',
+  );
+  fc.assert(
+    fc.property(fc.string({ unit: characters, maxLength: 30 }), paths, (glob, path) => {
+      if (globFault(glob) === undefined) matches(glob, path);
+    }),
+    { numRuns: 3000 },
+  );
+  t.pass();
+});
+
+test('hostile globs cost their length times the path, and no more', (t) => {
+  const path = `${'a'.repeat(4000)}c`;
+  const hostile = [
+    '*a'.repeat(100),
+    `${'**/'.repeat(60)}b`,
+    '{a,aa}'.repeat(33),
+    `${'{'.repeat(40)}a${',b}'.repeat(40)}`,
+    '?*'.repeat(100),
+    '[ab]*'.repeat(40),
+  ];
+  for (const glob of hostile) {
+    t.is(globFault(glob), undefined, glob);
+    const effort = makeEffort(1e9);
+    compileGlobs([glob], effort).matches(path);
+    // At most some six instructions a character of the glob, each seen once a character of the path, and compiling.
+    t.true(effort.spent() < 6 * glob.length * (path.length + 101), `${glob}: ${effort.spent()}`);
+  }
+});
+
+test('matching stops when the effort is spent', (t) => {
+  t.throws(() => compileGlobs(['**/*.ts'], makeEffort(10_000)).matches('a'.repeat(10_000)), {
+    instanceOf: EffortSpent,
+  });
+});
+
+test('names are compared whole, in any case, with stars', (t) => {
+  const name = (pattern: string, login: string) => compileName(pattern, makeEffort(1e6)).matches(login);
+  t.true(name('renovate[bot]', 'Renovate[bot]'));
+  t.true(name('*[bot]', 'x[bot]'));
+  t.false(name('bob', 'bobby'));
+  t.false(name('b.b', 'bob'));
+});

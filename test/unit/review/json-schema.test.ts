@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import test from 'ava';
+import { policyJsonSchema } from '../../../src/review/json-schema.ts';
+import { predicates } from '../../../src/review/rules/index.ts';
+
+test('the JSON Schema that is checked in is the one that is made (npm run schema)', async (t) => {
+  const text = await readFile(new URL('../../../docs/gatehouse.schema.json', import.meta.url), 'utf8');
+  t.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(policyJsonSchema())));
+});
+
+test('every key of a policy has a description for editors', (t) => {
+  const lacking: string[] = [];
+  const visit = (value: unknown, path: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, inner] of Object.entries(value)) {
+      if (key === 'properties' && typeof inner === 'object' && inner !== null) {
+        for (const [name, schema] of Object.entries(inner)) {
+          if (!Object.hasOwn(Object(schema), 'description')) lacking.push(`${path}/${name}`);
+        }
+      }
+      visit(inner, `${path}/${key}`);
+    }
+  };
+  visit(policyJsonSchema(), '');
+  t.deepEqual(lacking, []);
+});
+
+test('every predicate is in the JSON Schema', (t) => {
+  const text = JSON.stringify(policyJsonSchema());
+  for (const [name, { description }] of predicates) {
+    t.true(text.includes(`"${name}":`), name);
+    t.true(text.includes(JSON.stringify(description)), name);
+  }
+});
+
+test('options are only allowed beside the predicates that they refine', (t) => {
+  const { dependencies } = Object(policyJsonSchema()['definitions'])['condition'];
+  t.deepEqual(dependencies, {
+    except: { anyOf: [{ required: ['changed_lines'] }, { required: ['changed_files'] }] },
+    in: { anyOf: [{ required: ['added_lines'] }] },
+  });
+});

@@ -1,0 +1,47 @@
+import type { EvaluatedRule } from '../../../src/review/evaluate.ts';
+import { evaluate } from '../../../src/review/evaluate.ts';
+import { parsePolicy } from '../../../src/review/policy.ts';
+import type { Policy } from '../../../src/review/policy-schema.ts';
+import { plain } from '../../../src/review/text.ts';
+import { verdictOf } from '../../../src/review/verdict.ts';
+import { factsOf, type Given } from './facts.ts';
+
+/** A policy that has to be right, from its whole text. */
+export function policyOf(text: string): Policy {
+  const result = parsePolicy(text, { path: '.gatehouse.yml' });
+  if (!result.ok)
+    throw new Error(result.faults.map(({ line, column, message }) => `${line}:${column}: ${message}`).join('\n'));
+  return result.policy;
+}
+
+/** A policy of one rule, from what the rule says beside its id, as one line of YAML. */
+export function ruleOf(body: string): Policy {
+  return policyOf(`version: 1\nrules:\n  - { id: it, ${body} }\n`);
+}
+
+/** What one rule says of a pull request. */
+export function judge(body: string, given: Given): EvaluatedRule {
+  const [rule] = evaluate(ruleOf(body), factsOf(given)).rules;
+  if (rule === undefined) throw new Error('a policy of one rule evaluates to one rule');
+  return rule;
+}
+
+/** How a rule that requires this condition turns out, and what is said to have been found. */
+export function requiring(condition: string, given: Given): { outcome: string; found: string; expected: string } {
+  const rule = judge(`require: ${condition}`, given);
+  const { require } = rule;
+  if (require?.kind !== 'predicate') throw new Error('expected a single predicate');
+  return { outcome: require.outcome, found: plain(require.found), expected: plain(require.expected) };
+}
+
+/** The verdict of a whole policy. */
+export function verdict(policyText: string, given: Given) {
+  return verdictOf(evaluate(policyOf(policyText), factsOf(given)));
+}
+
+export type Row = readonly [
+  condition: string,
+  given: Given,
+  outcome: 'matched' | 'unmatched' | 'undecided',
+  why: string,
+];

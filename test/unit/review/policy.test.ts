@@ -1,0 +1,356 @@
+import test from 'ava';
+import fc from 'fast-check';
+import * as limits from '../../../src/review/limits.ts';
+import { mergePolicies, parsePolicy } from '../../../src/review/policy.ts';
+import type { Fault } from '../../../src/review/policy-faults.ts';
+import { POLICY_PATHS } from '../../../src/review/policy-paths.ts';
+import { policyOf } from './judge.ts';
+
+const origin = { path: '.gatehouse.yml' };
+
+function faultsOf(text: string, role: 'own' | 'extended' = 'own'): readonly Fault[] {
+  const result = parsePolicy(text, origin, role);
+  return result.ok ? [] : result.faults;
+}
+
+const brief = (faults: readonly Fault[]) => faults.map(({ line, column, message }) => `${line}:${column}: ${message}`);
+
+const EXAMPLE = String.raw`version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^(feat|fix|docs|chore|refactor|test)(\(.+\))?!?: ' }
+  - id: tests-with-code
+    when: { files: ['src/**', '!**/*.md'], not: { author: ['renovate[bot]'] } }
+    require: { files: ['test/**'] }
+    level: warn
+  - id: small
+    require: { changed_lines: '<= 600', except: ['**/package-lock.json', 'gen/**'] }
+  - id: no-focused-tests
+    forbid: { added_lines: '\b(debugger|it\.only)\b', in: ['**/*.ts'] }
+    message: Remove debugging code before merging.
+  - id: security-review
+    when: { files: ['auth/**'] }
+    require:
+      any:
+        - approvals: { count: 1, from: ['@platform/security'], fresh: true }
+        - label: security-waived
+`;
+
+test('the example of the design is a valid policy', (t) => {
+  const { rules } = policyOf(EXAMPLE);
+  t.deepEqual(
+    rules.map(({ id, level, source }) => [id, level, source.path, source.line]),
+    [
+      ['conventional-title', 'error', '.gatehouse.yml', 3],
+      ['tests-with-code', 'warn', '.gatehouse.yml', 5],
+      ['small', 'error', '.gatehouse.yml', 9],
+      ['no-focused-tests', 'error', '.gatehouse.yml', 11],
+      ['security-review', 'error', '.gatehouse.yml', 14],
+    ],
+  );
+  t.deepEqual(rules[2]?.require, {
+    kind: 'predicate',
+    line: 10,
+    name: 'changed_lines',
+    value: '<= 600',
+    options: { except: ['**/package-lock.json', 'gen/**'] },
+  });
+});
+
+test('a policy is looked for in four places', (t) => {
+  t.deepEqual(POLICY_PATHS, [
+    '.gatehouse.yml',
+    '.github/gatehouse.yml',
+    '.gitea/gatehouse.yml',
+    '.forgejo/gatehouse.yml',
+  ]);
+});
+
+test('every fault is told at once, at its place, with what was meant', (t) => {
+  const text = `version: 2
+rule: []
+rules:
+  - id: a
+    requires: { title: x }
+    level: wran
+  - id: a
+    forbids: { title: x }
+  - id: b
+    require: { titel: x, approvals: { form: [bob] } }
+    forbid: { changed_lines: 600, in: ['**'] }
+    title: x
+  - require: { any: [], not: {} }
+`;
+  t.deepEqual(brief(faultsOf(text)), [
+    '1:10: expected 1, the version that this Gatehouse reads, found 2',
+    '2:1: unknown key "rule"; did you mean "rules"?',
+    '5:5: unknown key "requires"; did you mean "require"?',
+    '6:12: expected error, warn or info, found "wran"; did you mean "warn"?',
+    '7:9: the id "a" is already taken by the rule on line 4',
+    '8:5: unknown key "forbids"; did you mean "forbid"?',
+    '10:16: unknown key "titel"; did you mean "title"?',
+    '10:39: unknown key "form"; did you mean "from"?',
+    "11:30: expected a comparison in quotes, such as '<= 600', found 600",
+    '11:35: "in" stands alone: expected "added_lines" beside it',
+    '12:5: unknown key "title"; "title" belongs under when, require or forbid',
+    '13:5: missing key "id": expected a name',
+    '13:21: expected at least one condition, found an empty list',
+    '13:30: the condition is empty',
+  ]);
+});
+
+test('a fault carries its file, what was expected, what was found and the nearest known word', (t) => {
+  const [fault] = faultsOf('version: 1\nrules:\n  - { id: a, require: { draft: true }, level: eror }\n');
+  t.deepEqual(fault, {
+    file: '.gatehouse.yml',
+    line: 3,
+    column: 47,
+    message: 'expected error, warn or info, found "eror"; did you mean "error"?',
+    expected: 'error, warn or info',
+    found: '"eror"',
+    suggestion: 'error',
+  });
+});
+
+const single: readonly (readonly [text: string, fault: RegExp])[] = [
+  ['', /^1:1: the file is empty/],
+  ['# nothing', /^1:1: the file is empty/],
+  ['- 1', /^1:1: expected a mapping with `version` and `rules`, found a list/],
+  ['version: 1', /^1:1: missing key "rules"/],
+  ['rules: []', /^1:1: missing key "version"/],
+  ['version: 1\nrules: 5', /^2:8: expected a list of rules, found 5/],
+  ['version: 1\nrules: [5]', /^2:9: expected a rule: .* found 5/],
+  ['version: 1\nrules: [{ id: a, require: 5 }]', /^2:27: expected a mapping of conditions/],
+  ['version: 1\nrules: [{ id: a, require: }]', /^2:27: expected a mapping of conditions.* found nothing/],
+  ['version: 1\nrules: [{ id: a }]', /^2:9: the rule asks for nothing/],
+  ['version: 1\nrules: [{ id: "a b", require: { draft: true } }]', /^2:15: expected a name of letters/],
+  ['version: 1\nrules: [{ id: a, require: { draft: yes } }]', /^2:36: expected true or false, found "yes"/],
+  ["version: 1\nrules: [{ id: a, require: { title: '(' } }]", /^2:36: not a valid RE2 pattern: missing closing \)/],
+  ["version: 1\nrules: [{ id: a, require: { title: '(?=a)' } }]", /^2:36: lookahead and lookbehind are not available/],
+  ["version: 1\nrules: [{ id: a, require: { title: '(a)\\1' } }]", /^2:36: backreferences are not available/],
+  ["version: 1\nrules: [{ id: a, require: { title: [ok, '['] } }]", /^2:41: not a valid RE2 pattern/],
+  ["version: 1\nrules: [{ id: a, require: { files: 'src/' } }]", /^2:36: to mean everything in a folder/],
+  ['version: 1\nrules: [{ id: a, require: { files: [] } }]', /^2:36: expected at least a glob/],
+  ["version: 1\nrules: [{ id: a, require: { changed_lines: 'few' } }]", /^2:44: expected a comparison: /],
+  ['version: 1\nrules: [{ id: a, require: { approvals: 0 } }]', /^2:40: expected a whole number from 1, found 0/],
+  ['version: 1\nrules: [{ id: a, require: { approvals: { from: [octo/sec] } } }]', /did you mean "@octo\/sec"\?/],
+  ['version: 1\nrules: [{ id: a, id: b, require: { draft: true } }]', /^2:18: the key "id" is given twice/],
+  ['version: 1\nrules: [{ id: a, __proto__: 1, require: { draft: true } }]', /^2:18: unknown key "__proto__"/],
+  ['version: 1\nrules: [{ id: a, <<: { level: warn }, require: { draft: true } }]', /^2:18: unknown key "<<"/],
+  ['version: 1\n\trules: []', /^2:1: not valid YAML/],
+  ['version: 1\nrules: ]', /^2:8: not valid YAML/],
+  ['version: 1\n---\nversion: 1', /not valid YAML/],
+  ['version: !thing 1\nrules: []', /^1:10: not valid YAML: Unresolved tag: !thing/],
+  ['version: 1\nrules: !!set { a }', /not valid YAML: Unresolved tag/],
+  ['version: 1\nextends: https://evil.test/x', /^2:10: expected owner\/repo@ref/],
+  ['version: 1\nextends: a/../b@main', /^2:10: expected owner\/repo@ref/],
+  ['version: 1\nextends: a/b@-x', /^2:10: expected owner\/repo@ref/],
+  ['version: 1\nextends: a/b@x/../y', /^2:10: expected owner\/repo@ref/],
+  ['version: 1\nextends: ../b@main', /^2:10: expected owner\/repo@ref/],
+];
+for (const [text, fault] of single) {
+  test(`${JSON.stringify(text)} is refused: ${fault.source}`, (t) => {
+    t.regex(brief(faultsOf(text))[0] ?? 'no fault', fault);
+  });
+}
+
+test('anchors may be used to say a list once', (t) => {
+  const { rules } = policyOf(`version: 1
+rules:
+  - { id: a, require: { files: &code ['src/**', 'lib/**'] } }
+  - { id: b, forbid: { files: *code } }
+`);
+  t.is(rules.length, 2);
+});
+
+test('a policy may consist of what it extends', (t) => {
+  t.deepEqual(policyOf('version: 1\nextends: octo/policies@v1/stable\n').extends, {
+    repository: 'octo/policies',
+    ref: 'v1/stable',
+  });
+});
+
+test('an extended policy cannot extend another one', (t) => {
+  const text = 'version: 1\nextends: octo/policies@main\n';
+  t.deepEqual(brief(faultsOf(text, 'extended')), [
+    '2:10: a policy that is extended cannot extend another one: extending goes one level',
+  ]);
+});
+
+test('merging keeps the order of the base, replaces rules by id, and adds the others', (t) => {
+  const rule = (id: string, level: string) => `  - { id: ${id}, level: ${level}, require: { draft: false } }\n`;
+  const base = parsePolicy(
+    `version: 1\nrules:\n${rule('a', 'error')}${rule('b', 'error')}`,
+    { path: 'p.yml', repository: 'octo/p@main' },
+    'extended',
+  );
+  const own = policyOf(`version: 1\nextends: octo/p@main\nrules:\n${rule('c', 'info')}${rule('a', 'warn')}`);
+  if (!base.ok) return t.fail();
+  const merged = mergePolicies(base.policy, own);
+  t.deepEqual(
+    merged.rules.map(({ id, level, source }) => [id, level, source.repository ?? 'own']),
+    [
+      ['a', 'warn', 'own'],
+      ['b', 'error', 'octo/p@main'],
+      ['c', 'info', 'own'],
+    ],
+  );
+  t.is(merged.extends, undefined);
+});
+
+// Hostile files. What bounds them are the limits, not the clock.
+
+const rules = (amount: number) =>
+  `version: 1\nrules:\n${Array.from({ length: amount }, (_, index) => `- {id: r${index}, require: {draft: true}}`).join('\n')}`;
+
+test('as many rules as the limit are read, and one more is a fault', (t) => {
+  t.is(faultsOf(rules(limits.RULES_LIMIT)).length, 0);
+  t.deepEqual(brief(faultsOf(rules(limits.RULES_LIMIT + 1))), ['3:1: expected at most 100 rules, found 101']);
+});
+
+test('a file over the size limit is not read at all', (t) => {
+  const [fault, ...others] = faultsOf(rules(10_000));
+  t.regex(fault?.message ?? '', /^the file is too large: \d+ bytes of at most 65536$/);
+  t.is(others.length, 0);
+  t.is(
+    faultsOf(`version: 1\nrules: []\n#${'é'.repeat(limits.POLICY_BYTES_LIMIT / 2)}`).length,
+    1,
+    'bytes, not characters',
+  );
+});
+
+test('aliases that stand for a billion values are stopped early', (t) => {
+  const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]'];
+  for (let index = 1; index < 9; index += 1) {
+    const [name, last] = [index, index - 1].map((at) => String.fromCharCode(97 + at));
+    bomb.push(`${name}: &${name} [${Array.from({ length: 9 }, () => `*${last}`).join(', ')}]`);
+  }
+  t.regex(brief(faultsOf(bomb.join('\n'))).join('\n'), /more than 50 uses of aliases/);
+  t.regex(brief(faultsOf('version: &a [*a]')).join('\n'), /alias|nested|unresolved/i);
+});
+
+test('a few aliases that stand for very much are stopped too', (t) => {
+  const list = `version: &a [${Array.from({ length: 1_000 }, () => 'x').join(',')}]`;
+  const uses = `rules: [${Array.from({ length: 40 }, () => '*a').join(',')}]`;
+  t.regex(brief(faultsOf(`${list}\n${uses}`)).join('\n'), /stands for more than 20000 values/);
+});
+
+test('deep nesting is a fault and not a crash', (t) => {
+  for (const open of ['[', '{a: ', '- ', '? ']) {
+    t.regex(brief(faultsOf(open.repeat(limits.POLICY_BYTES_LIMIT / open.length - 10))).join('\n'), /nested|YAML/);
+  }
+  t.regex(brief(faultsOf(`version: ${'['.repeat(40)}${']'.repeat(40)}`)).join('\n'), /nested deeper than 32 levels/);
+});
+
+test('conditions may lie six deep in one another', (t) => {
+  const nested = (depth: number) =>
+    `version: 1\nrules: [{ id: a, require: ${'{ not: '.repeat(depth)}{ draft: true }${' }'.repeat(depth)} }]`;
+  t.is(faultsOf(nested(limits.CONDITION_DEPTH_LIMIT)).length, 0);
+  t.regex(brief(faultsOf(nested(limits.CONDITION_DEPTH_LIMIT + 1))).join('\n'), /deeper in one another than 6 levels/);
+});
+
+test('predicates are counted over all rules', (t) => {
+  const many = (amount: number) => {
+    const list = Array.from({ length: 100 }, () => '{draft: true}').join(',');
+    const rest = Array.from({ length: amount - 400 }, () => '{draft: true}').join(',');
+    const rule = (id: number, entries: string) => `- {id: r${id}, require: {all: [${entries}]}}`;
+    return `version: 1\nrules:\n${[0, 1, 2, 3].map((id) => rule(id, list)).join('\n')}\n${rule(4, rest)}`;
+  };
+  t.is(faultsOf(many(limits.PREDICATES_LIMIT)).length, 0);
+  t.regex(
+    brief(faultsOf(`${many(limits.PREDICATES_LIMIT)}\n- {id: one-more, require: {draft: true}}`)).join('\n'),
+    /more than 500 predicates/,
+  );
+});
+
+test('patterns are limited in length and in what their repetitions come to', (t) => {
+  const title = (pattern: string) =>
+    brief(faultsOf(`version: 1\nrules: [{ id: a, require: { title: '${pattern}' } }]`)).join('\n');
+  t.is(title('a'.repeat(limits.PATTERN_LENGTH_LIMIT)), '');
+  t.regex(title('a'.repeat(limits.PATTERN_LENGTH_LIMIT + 1)), /500 characters; this one has 501/);
+  t.is(title('\\w{1000}'), '');
+  for (const large of [
+    '(?:\\pL{100}){100}',
+    '\\w{1000}'.repeat(3),
+    `${'('.repeat(4)}a${'{9})'.repeat(4)}`,
+    '(a{1,1000}b){1,1000}',
+    '([]a]{999}){999}',
+  ]) {
+    t.regex(title(large), /too large to run/, large);
+  }
+});
+
+test('lists and messages are limited too', (t) => {
+  const list = Array.from({ length: limits.LIST_LIMIT + 1 }, () => 'a').join(', ');
+  t.regex(
+    brief(faultsOf(`version: 1\nrules: [{ id: a, require: { title: [${list}] } }]`)).join('\n'),
+    /at most 100 of them, found 101/,
+  );
+  t.regex(
+    brief(faultsOf(`version: 1\nrules: [{ id: a, require: { draft: true }, message: ${'m'.repeat(1001)} }]`)).join(
+      '\n',
+    ),
+    /at most 1000 characters/,
+  );
+});
+
+test('a file that is wrong all over shows fifty faults and counts the others', (t) => {
+  const faults = faultsOf(
+    `version: 1\nrules:\n${Array.from({ length: 90 }, (_, index) => `- {id: r${index}, require: {nope: 1}}`).join('\n')}`,
+  );
+  t.is(faults.length, limits.POLICY_FAULTS_LIMIT + 1);
+  t.is(faults.at(-1)?.message, 'and 40 more faults after this line');
+});
+
+test('the worst files that fit the limits are read within seconds', (t) => {
+  const started = Date.now();
+  for (const text of [
+    ']'.repeat(65_000),
+    'a\n: ]'.repeat(12_000),
+    Array.from({ length: 9_000 }, (_, index) => `k${index}: 1`).join('\n'),
+    `version: 1\nrules:\n${Array.from({ length: 100 }, (_, index) => `- {id: r${index}, require: {title: '${'(?:\\pL{100}){10}'.repeat(30)}'}}`).join('\n')}`,
+    `version: 1\nrules:\n${Array.from({ length: 30 }, (_, index) => `- {id: r${index}, require: {title: [${Array.from({ length: 100 }, () => "'\\w{999}'").join(',')}]}}`).join('\n')}`,
+  ]) {
+    t.false(parsePolicy(text, origin).ok && text.includes(']]'));
+  }
+  t.true(Date.now() - started < 30_000);
+});
+
+const yamlish = fc.oneof(
+  fc.string(),
+  fc.string({ unit: fc.constantFrom(...'version:rules-id{}[]&*!|>\'"#%@`,? \n\t1'), maxLength: 200 }),
+  fc
+    .array(
+      fc.constantFrom(
+        'version: 1\n',
+        'rules:\n',
+        '  - id: a\n',
+        '    require:\n',
+        '      any:\n',
+        '        - not: {label: x}\n',
+        '      title: "("\n',
+        '    when: [\n',
+        '*a\n',
+        '&a\n',
+        '<<: \n',
+        '\u0000',
+        '\ud800',
+      ),
+      { maxLength: 15 },
+    )
+    .map((parts) => parts.join('')),
+  fc.json(),
+);
+
+test('no text makes the parser throw, and every fault is inside the file', (t) => {
+  fc.assert(
+    fc.property(yamlish, (text) => {
+      const result = parsePolicy(text, origin);
+      if (result.ok) return;
+      t.true(result.faults.length > 0);
+      const lines = text.split('\n').length;
+      for (const { line, column } of result.faults) t.true(line >= 1 && column >= 1 && line <= lines + 1);
+    }),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,424 @@
+import test from 'ava';
+import { plain } from '../../../src/review/text.ts';
+import { judge, type Row, requiring } from './judge.ts';
+
+const tables: Readonly<Record<string, readonly Row[]>> = {
+  title: [
+    ["{ title: '^feat: ' }", { title: 'feat: x' }, 'matched', 'the pattern is found'],
+    ["{ title: '^feat: ' }", { title: 'a feat: x' }, 'unmatched', 'an anchor holds'],
+    ["{ title: 'eat' }", { title: 'feat: x' }, 'matched', 'without anchors it is found anywhere'],
+    ["{ title: ['^fix', '^feat'] }", { title: 'feat: x' }, 'matched', 'one of a list is enough'],
+    ["{ title: '(?i)^FEAT' }", { title: 'feat: x' }, 'matched', 'case can be ignored'],
+    ["{ title: '^\\p{L}+$' }", { title: 'äöü' }, 'matched', 'classes know Unicode'],
+    ["{ title: '.' }", { title: '' }, 'unmatched', 'an empty title has nothing to match'],
+  ],
+  body: [
+    ["{ body: '(?m)^Closes #\\d+$' }", { body: 'Text\r\nCloses #12\r\nmore' }, 'matched', 'CRLF ends lines too'],
+    ["{ body: '\\S' }", { body: ' \n ' }, 'unmatched', 'blank is blank'],
+  ],
+  branch: [
+    ["{ branch: 'feature/*' }", { branch: 'feature/x' }, 'matched', 'a star stays within a segment'],
+    ["{ branch: 'feature/*' }", { branch: 'feature/x/y' }, 'unmatched', 'a star stays within a segment'],
+    ["{ branch: ['**', '!wip/**'] }", { branch: 'wip/x' }, 'unmatched', 'an exclamation mark excludes'],
+  ],
+  base: [
+    ['{ base: main }', { base: 'main' }, 'matched', 'the name itself'],
+    ['{ base: main }', { base: 'maintenance' }, 'unmatched', 'not a longer name'],
+    ["{ base: [main, 'release/*'] }", { base: 'release/1.2' }, 'matched', 'one of a list'],
+  ],
+  author: [
+    ['{ author: alice }', { author: 'Alice' }, 'matched', 'case is ignored'],
+    ["{ author: 'renovate[bot]' }", { author: 'renovate[bot]' }, 'matched', 'brackets are brackets'],
+    ["{ author: '*[bot]' }", { author: 'dependabot[bot]' }, 'matched', 'a star is any characters'],
+    ["{ author: 'alic.' }", { author: 'alice' }, 'unmatched', 'a dot is a dot'],
+    ["{ author: ['@octo/docs'] }", { author: 'alice', teams: { 'octo/docs': ['ALICE'] } }, 'matched', 'teams'],
+    [
+      "{ author: ['@Octo/Docs'] }",
+      { author: 'bob', teams: { 'octo/docs': ['alice'] } },
+      'unmatched',
+      'not in the team',
+    ],
+    ["{ author: ['@octo/docs'] }", { author: 'bob' }, 'undecided', 'a team that cannot be read'],
+    ["{ author: [bob, '@octo/docs'] }", { author: 'bob' }, 'matched', 'the login settles it'],
+  ],
+  draft: [
+    ['{ draft: true }', { draft: true }, 'matched', 'a draft'],
+    ['{ draft: false }', { draft: true }, 'unmatched', 'a draft'],
+    ['{ draft: false }', { draft: false }, 'matched', 'ready'],
+  ],
+  label: [
+    ['{ label: ready }', { labels: ['Ready', 'x'] }, 'matched', 'case is ignored'],
+    ['{ label: ready }', { labels: ['not ready'] }, 'unmatched', 'the whole name'],
+    ["{ label: ['size/*', ready] }", { labels: ['size/XL'] }, 'matched', 'a star is any characters'],
+    ['{ label: ready }', {}, 'unmatched', 'no labels'],
+  ],
+  files: [
+    ["{ files: 'src/**' }", { files: [{ path: 'src/a/b.ts' }] }, 'matched', 'beneath a folder'],
+    ["{ files: ['src/**', '!**/*.md'] }", { files: [{ path: 'src/a.md' }] }, 'unmatched', 'excluded'],
+    [
+      "{ files: ['!**/*.md'] }",
+      { files: [{ path: 'a.md' }, { path: 'b.ts' }] },
+      'matched',
+      'only exclusions: all but those',
+    ],
+    ["{ files: 'src/**' }", { files: [] }, 'unmatched', 'an empty change'],
+    ["{ files: 'auth/**' }", { files: [{ path: 'x.ts', from: 'auth/x.ts' }] }, 'matched', 'moved out of a folder'],
+    ["{ files: 'auth/**' }", { files: [{ path: 'auth/x.ts', from: 'x.ts' }] }, 'matched', 'moved into a folder'],
+    ["{ files: 'a' }", { files: [{ path: 'b' }], files_complete: false }, 'undecided', 'the rest is not known'],
+    ["{ files: 'a' }", { files: [{ path: 'a' }], files_complete: false }, 'matched', 'what was read settles it'],
+    ["{ files: '*.ts' }", { files: [{ path: 'src/a.ts' }] }, 'unmatched', 'from the root'],
+    ["{ files: '.github/**' }", { files: [{ path: '.github/a' }] }, 'matched', 'dot files'],
+  ],
+  changed_lines: [
+    [
+      "{ changed_lines: '<= 3' }",
+      { files: [{ path: 'a', additions: 2, deletions: 1 }] },
+      'matched',
+      'the limit itself',
+    ],
+    ["{ changed_lines: '< 3' }", { files: [{ path: 'a', additions: 2, deletions: 1 }] }, 'unmatched', 'less than'],
+    ["{ changed_lines: '> 2' }", { files: [{ path: 'a', additions: 2, deletions: 1 }] }, 'matched', 'more than'],
+    ["{ changed_lines: '>= 4' }", { files: [{ path: 'a', additions: 3 }] }, 'unmatched', 'at least'],
+    ["{ changed_lines: '=0' }", { files: [{ path: 'a', diff: 'binary' }] }, 'matched', 'binary files have no lines'],
+    [
+      "{ changed_lines: '<= 3', except: ['**/package-lock.json'] }",
+      {
+        files: [
+          { path: 'a', additions: 3 },
+          { path: 'x/package-lock.json', additions: 900 },
+        ],
+      },
+      'matched',
+      'exempt files are not counted',
+    ],
+    [
+      "{ changed_lines: '<= 3' }",
+      { files: [{ path: 'a', additions: 1 }], files_complete: false },
+      'undecided',
+      'there may be more',
+    ],
+    [
+      "{ changed_lines: '<= 3' }",
+      { files: [{ path: 'a', additions: 4 }], files_complete: false },
+      'unmatched',
+      'already too many',
+    ],
+    [
+      "{ changed_lines: '>= 3' }",
+      { files: [{ path: 'a', additions: 4 }], files_complete: false },
+      'matched',
+      'already enough',
+    ],
+    [
+      "{ changed_lines: '= 3' }",
+      { files: [{ path: 'a', additions: 3 }], files_complete: false },
+      'undecided',
+      'there may be more',
+    ],
+    [
+      "{ changed_lines: '= 3' }",
+      { files: [{ path: 'a', additions: 4 }], files_complete: false },
+      'unmatched',
+      'already too many',
+    ],
+    [
+      "{ changed_lines: '> 3' }",
+      { files: [{ path: 'a', additions: 3 }], files_complete: false },
+      'undecided',
+      'there may be more',
+    ],
+    [
+      "{ changed_lines: '<= 3' }",
+      { files: [{ path: 'a', diff: 'too-large', additions: 4 }] },
+      'unmatched',
+      'counted though unread',
+    ],
+  ],
+  changed_files: [
+    ["{ changed_files: '<= 1' }", { files: [{ path: 'a' }, { path: 'b' }] }, 'unmatched', 'two'],
+    ["{ changed_files: '<= 1', except: 'b' }", { files: [{ path: 'a' }, { path: 'b' }] }, 'matched', 'one is exempt'],
+    ["{ changed_files: '<= 1' }", { files: [{ path: 'a' }], files_complete: false }, 'undecided', 'there may be more'],
+  ],
+  added_lines: [
+    ["{ added_lines: 'TODO' }", { files: [{ path: 'a', added: ['x', 'a TODO'] }] }, 'matched', 'found'],
+    [
+      "{ added_lines: 'TODO' }",
+      { files: [{ path: 'a', patch: '@@ -1,2 +1,1 @@\n-a TODO\n x\n' }] },
+      'unmatched',
+      'removed lines do not count',
+    ],
+    [
+      "{ added_lines: 'TODO' }",
+      { files: [{ path: 'a', patch: '@@ -1 +1,2 @@\n a TODO\n+x\n' }] },
+      'unmatched',
+      'context does not count',
+    ],
+    [
+      "{ added_lines: 'x$' }",
+      { files: [{ path: 'a', patch: '@@ -0,0 +1 @@\n+x\r\n' }] },
+      'matched',
+      'CRLF is no part of a line',
+    ],
+    ["{ added_lines: 'x', in: ['**/*.ts'] }", { files: [{ path: 'a.md', added: ['x'] }] }, 'unmatched', 'out of scope'],
+    ["{ added_lines: 'x' }", { files: [{ path: 'a', diff: 'binary' }] }, 'unmatched', 'binary files have no lines'],
+    ["{ added_lines: 'x' }", { files: [{ path: 'a', diff: 'too-large' }] }, 'undecided', 'too large to read'],
+    [
+      "{ added_lines: 'x' }",
+      { files: [{ path: 'a', diff: 'too-large', status: 'removed' }] },
+      'unmatched',
+      'a removed file adds nothing',
+    ],
+    [
+      "{ added_lines: 'x', in: '*.ts' }",
+      { files: [{ path: 'a', diff: 'too-large' }] },
+      'unmatched',
+      'too large, and out of scope',
+    ],
+    [
+      "{ added_lines: 'x' }",
+      {
+        files: [
+          { path: 'a', diff: 'too-large' },
+          { path: 'b', added: ['x'] },
+        ],
+      },
+      'matched',
+      'what was read settles it',
+    ],
+    ["{ added_lines: 'x' }", { files_complete: false }, 'undecided', 'not all files are known'],
+    [
+      "{ added_lines: 'x' }",
+      { files: [{ path: 'a', patch: '@@ -0,0 +1,9 @@\n+y\n' }] },
+      'undecided',
+      'the patch breaks off',
+    ],
+    ["{ added_lines: 'x' }", { files: [{ path: 'b', from: 'a' }] }, 'unmatched', 'a rename without a change'],
+  ],
+  commits: [
+    [
+      '{ commits: { some: { fixup: true } } }',
+      { commits: [{ message: 'a' }, { message: 'fixup! a' }] },
+      'matched',
+      'one is',
+    ],
+    ['{ commits: { some: { fixup: true } } }', { commits: [{ message: 'squash! a\n\nb' }] }, 'matched', 'squash!'],
+    [
+      '{ commits: { some: { fixup: true } } }',
+      { commits: [{ message: 'the fixup! a' }] },
+      'unmatched',
+      'at the start only',
+    ],
+    ['{ commits: { some: { merge: true } } }', { commits: [{ message: 'a', parents: 2 }] }, 'matched', 'two parents'],
+    [
+      '{ commits: { some: { merge: true } } }',
+      { commits: [{ message: 'Merge', parents: 1 }] },
+      'unmatched',
+      'one parent',
+    ],
+    [
+      "{ commits: { every: { message: '^feat' } } }",
+      { commits: [{ message: 'feat: a' }, { message: 'b' }] },
+      'unmatched',
+      'one does not',
+    ],
+    [
+      "{ commits: { every: { message: '^feat' } } }",
+      { commits: [{ message: 'feat: a' }, { message: 'Merge', parents: 2 }] },
+      'matched',
+      'merges are passed over',
+    ],
+    [
+      '{ commits: { every: { merge: false } } }',
+      { commits: [{ message: 'Merge', parents: 2 }] },
+      'unmatched',
+      'unless they are meant',
+    ],
+    [
+      '{ commits: { every: { signed_off: true } } }',
+      { commits: [{ message: 'a\n\nSigned-off-by: Alice <Alice@Example.test>' }] },
+      'matched',
+      'signed off',
+    ],
+    [
+      '{ commits: { every: { signed_off: true } } }',
+      { commits: [{ message: 'a\n\nSigned-off-by: Bob <bob@example.test>' }] },
+      'unmatched',
+      "by somebody else than the commit's author",
+    ],
+    [
+      "{ commits: { every: { message: '^a' }, some: { fixup: true } } }",
+      { commits: [{ message: 'ab' }] },
+      'unmatched',
+      'both are asked for',
+    ],
+    [
+      '{ commits: { some: { fixup: true } } }',
+      { commits: [{ message: 'a' }], commits_complete: false },
+      'undecided',
+      'there may be more',
+    ],
+    [
+      "{ commits: { every: { message: '^a' } } }",
+      { commits: [{ message: 'a' }], commits_complete: false },
+      'undecided',
+      'there may be more',
+    ],
+    [
+      "{ commits: { every: { message: '^a' } } }",
+      { commits: [{ message: 'b' }], commits_complete: false },
+      'unmatched',
+      'what was read settles it',
+    ],
+  ],
+  approvals: [
+    ['{ approvals: 1 }', { reviews: [{ author: 'bob' }] }, 'matched', 'one'],
+    ['{ approvals: 2 }', { reviews: [{ author: 'bob' }, { author: 'BOB' }] }, 'unmatched', 'the same person twice'],
+    [
+      '{ approvals: 1 }',
+      { author: 'alice', reviews: [{ author: 'Alice' }] },
+      'unmatched',
+      'the own approval never counts',
+    ],
+    [
+      '{ approvals: { from: [alice] } }',
+      { author: 'alice', reviews: [{ author: 'alice' }] },
+      'unmatched',
+      'not even by name',
+    ],
+    [
+      '{ approvals: 1 }',
+      { reviews: [{ author: 'bob' }, { author: 'bob', state: 'changes-requested' }] },
+      'unmatched',
+      'withdrawn by asking for changes',
+    ],
+    [
+      '{ approvals: 1 }',
+      { reviews: [{ author: 'bob' }, { author: 'bob', state: 'dismissed' }] },
+      'unmatched',
+      'withdrawn by dismissal',
+    ],
+    [
+      '{ approvals: 1 }',
+      { reviews: [{ author: 'bob' }, { author: 'bob', state: 'commented' }] },
+      'matched',
+      'a comment withdraws nothing',
+    ],
+    [
+      '{ approvals: 1 }',
+      { reviews: [{ author: 'bob', state: 'changes-requested' }, { author: 'Bob' }] },
+      'matched',
+      'given after all',
+    ],
+    ['{ approvals: 1 }', { reviews: [{ author: 'bob', official: false }] }, 'unmatched', 'an outsider'],
+    [
+      '{ approvals: { from: [bob] } }',
+      { reviews: [{ author: 'bob', official: false }] },
+      'matched',
+      'an outsider asked for by name',
+    ],
+    [
+      '{ approvals: { fresh: true } }',
+      { reviews: [{ author: 'bob', at: 'old' }] },
+      'unmatched',
+      'given before the last push',
+    ],
+    [
+      '{ approvals: { fresh: true } }',
+      { reviews: [{ author: 'bob', at: 'old' }, { author: 'bob' }] },
+      'matched',
+      'given again',
+    ],
+    [
+      '{ approvals: 1 }',
+      { reviews: [{ author: 'bob', at: 'old' }] },
+      'matched',
+      'an old one, where fresh is not asked for',
+    ],
+    ['{ approvals: { from: [Bob] } }', { reviews: [{ author: 'bob' }] }, 'matched', 'case is ignored'],
+    ['{ approvals: { from: [carol] } }', { reviews: [{ author: 'bob' }] }, 'unmatched', 'somebody else'],
+    [
+      "{ approvals: { from: ['@octo/sec'] } }",
+      { reviews: [{ author: 'bob' }], teams: { 'octo/sec': ['Bob'] } },
+      'matched',
+      'from a team',
+    ],
+    [
+      "{ approvals: { from: ['@octo/sec'] } }",
+      { reviews: [{ author: 'bob' }] },
+      'undecided',
+      'a team that cannot be read',
+    ],
+    ["{ approvals: { from: ['@octo/sec'] } }", {}, 'unmatched', 'nobody approved, whoever is in the team'],
+    [
+      "{ approvals: { from: [bob, '@octo/sec'] } }",
+      { reviews: [{ author: 'bob' }] },
+      'matched',
+      'the login settles it',
+    ],
+    [
+      '{ approvals: 1 }',
+      { reviews: [{ author: 'bob' }], reviews_complete: false },
+      'undecided',
+      'a later word may be missing',
+    ],
+  ],
+};
+
+for (const [name, rows] of Object.entries(tables)) {
+  for (const [condition, given, outcome, why] of rows) {
+    test(`${name}: ${condition} is ${outcome} for ${JSON.stringify(given)}: ${why}`, (t) => {
+      t.is(requiring(condition, given).outcome, outcome);
+    });
+  }
+}
+
+test('added_lines names every line found by file and line number, across hunks', (t) => {
+  const patch = [
+    '@@ -1,3 +1,4 @@ class A {',
+    ' one',
+    '+debugger',
+    '-two',
+    '+two again',
+    ' three',
+    '@@ -10,2 +11,3 @@',
+    ' ten',
+    '+++ debugger',
+    ' eleven',
+    '\\ No newline at end of file',
+    '',
+  ].join('\n');
+  const { require } = judge("require: { added_lines: 'debugger' }", { files: [{ path: 'a.ts', patch }] });
+  if (require?.kind !== 'predicate') return t.fail();
+  t.is(plain(require.found), '2 such lines');
+  t.deepEqual(
+    require.locations.map(({ path, line, text }) => ({ path, line, text })),
+    [
+      { path: 'a.ts', line: 2, text: 'debugger' },
+      { path: 'a.ts', line: 12, text: '++ debugger' },
+    ],
+  );
+});
+
+test('what was found and expected is said in words', (t) => {
+  t.deepEqual(requiring("{ title: '^feat' }", { title: 'nope' }), {
+    outcome: 'unmatched',
+    expected: 'a title that matches "^feat"',
+    found: 'the title "nope"',
+  });
+  t.deepEqual(
+    requiring("{ approvals: { from: ['@octo/sec'], fresh: true } }", { reviews: [{ author: 'bob', at: 'old' }] }),
+    {
+      outcome: 'unmatched',
+      expected: '1 approval from "@octo/sec", given for the newest commit',
+      found: 'no approval that counts (not counted: "bob", given for an earlier commit)',
+    },
+  );
+  t.is(
+    requiring("{ added_lines: 'x' }", { files: [{ path: 'big.sql', diff: 'too-large' }] }).found,
+    'no such line; the changes of "big.sql" are too large to read',
+  );
+  t.is(
+    requiring('{ commits: { some: { fixup: true } } }', { commits: [{ message: 'fixup! a' }] }).found,
+    '"0000000000 fixup! a"',
+  );
+});

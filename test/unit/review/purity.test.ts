@@ -1,0 +1,25 @@
+import { readdir, readFile } from 'node:fs/promises';
+import test from 'ava';
+
+const review = new URL('../../../src/review/', import.meta.url);
+
+/** Written by others, and meant to talk to the forge. */
+const POSTING = new Set(['report.ts']);
+
+const files = (await readdir(review, { recursive: true })).filter((path) => path.endsWith('.ts') && !POSTING.has(path));
+
+for (const path of files) {
+  test(`src/review/${path} does no I/O and knows of forges only their types`, async (t) => {
+    const text = await readFile(new URL(path, review), 'utf8');
+    for (const [statement, from = ''] of text.matchAll(/^(?:import|export) [^;]*?from '([^']+)';/gm)) {
+      if (from.startsWith('node:')) t.is(from, 'node:crypto');
+      if (/\.\.\/(?!review\/)[a-z]+\//.test(from) && !from.startsWith('../rules/')) {
+        t.regex(from, /\/forges\/forge\.ts$/);
+        t.true(statement.startsWith('import type '), statement);
+      }
+    }
+    t.notRegex(text, /\bprocess\.|\bfetch\(|\bDate\.now\(|\bnew Date\(\)|Math\.random|new RegExp\(/);
+  });
+}
+
+test('there are files to look at', (t) => t.true(files.length > 20));

@@ -1,0 +1,360 @@
+import test from 'ava';
+import fc from 'fast-check';
+import MarkdownIt from 'markdown-it';
+import { RE2JS } from 're2js';
+import { evaluate } from '../../../src/review/evaluate.ts';
+import { explain } from '../../../src/review/explain.ts';
+import { code, prose } from '../../../src/review/markdown.ts';
+import { parsePolicy } from '../../../src/review/policy.ts';
+import {
+  findingMarker,
+  fingerprintIn,
+  REVIEW_MARKER,
+  renderInlines,
+  renderReview,
+} from '../../../src/review/render.ts';
+import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from '../../../src/review/verdict.ts';
+import { factsOf, type Given } from './facts.ts';
+import { policyOf, verdict } from './judge.ts';
+
+const POLICY = String.raw`version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^feat: ' }
+    message: Titles become the changelog.
+  - id: no-debugging
+    forbid: { added_lines: '\bdebugger\b', in: ['**/*.ts'] }
+  - id: reviewed
+    require:
+      any:
+        - approvals: { from: ['@octo/core'], fresh: true }
+        - label: waived
+  - { id: tested, level: warn, require: { files: 'test/**' } }
+  - { id: ready, require: { draft: false } }
+`;
+const given: Given = {
+  title: 'something',
+  files: [{ path: 'src/a.ts', added: ['debugger;', 'fine', '  debugger'] }],
+  reviews: [{ author: 'bob', at: 'old' }],
+  teams: { 'octo/core': ['bob'] },
+};
+
+test('the review tells what failed, where, why, how to fix it, and where the rule lives', (t) => {
+  t.snapshot(renderReview(verdict(POLICY, given)));
+});
+
+test('an inline comment stands by itself', (t) => {
+  const { comments, more } = renderInlines(verdict(POLICY, given));
+  t.is(more, 0);
+  t.deepEqual(
+    comments.map(({ path, line }) => [path, line]),
+    [
+      ['src/a.ts', 1],
+      ['src/a.ts', 3],
+    ],
+  );
+  t.snapshot(comments[0]?.body.replace(/[0-9a-f]{32}/, 'FINGERPRINT'));
+  t.is(fingerprintIn(comments[0]?.body ?? ''), comments[0]?.fingerprint);
+});
+
+test('a success says so in one line', (t) => {
+  t.is(
+    renderReview(verdict('version: 1\nrules: [{ id: a, require: { draft: false } }]', {})),
+    `${REVIEW_MARKER}\n\n### ✅ This pull request meets this repository’s rules\n\n---\n<sub>Gatehouse checks pull requests against the rules that this repository keeps in \`.gatehouse.yml\`.</sub>\n`,
+  );
+  t.regex(renderReview(verdict('version: 1\nrules: []', {})), /None of this repository’s rules applies/);
+});
+
+test('a broken policy is told with its faults', (t) => {
+  const parsed = parsePolicy('version: 1\nrulez: []', { path: '.gatehouse.yml' });
+  if (parsed.ok) return t.fail();
+  t.snapshot(renderReview(brokenPolicyVerdict(parsed.faults)));
+  t.snapshot(renderReview(withProposedPolicyFaults(verdict(POLICY, given), parsed.faults)));
+  t.regex(renderReview(brokenPolicyVerdict(parsed.faults, true)), /own policy file is valid: merging it mends this/);
+});
+
+test('the whole evaluation is a tree for a terminal', (t) => {
+  const evaluation = evaluate(policyOf(POLICY), factsOf(given));
+  const text = explain(evaluation, verdictOf(evaluation), { colours: false });
+  t.snapshot(text);
+  const coloured = explain(evaluation, verdictOf(evaluation), { colours: true });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
+  t.is(coloured.replace(/\u001b\[\d+m/g, ''), text);
+});
+
+test('the same verdict gives the same bytes', (t) => {
+  t.is(renderReview(verdict(POLICY, given)), renderReview(verdict(POLICY, given)));
+});
+
+// What comes from outside
+
+const ATTACKS = [
+  '@alice',
+  '@octo/core',
+  '#1',
+  'octo/x#1',
+  '!1',
+  'GH-1',
+  '<b>',
+  '<script>alert(1)</script>',
+  '<!--',
+  '-->',
+  '<!-- gatehouse:review -->',
+  findingMarker('0'.repeat(32)),
+  '`',
+  '``',
+  '```',
+  '~~~',
+  '\n',
+  '\r\n',
+  '\n\n',
+  '> ',
+  '# ',
+  '- ',
+  '1. ',
+  '---',
+  '===',
+  '    ',
+  '\t',
+  '|',
+  '\\',
+  '[x](https://evil.test)',
+  '![x](https://evil.test)',
+  '[x]: https://evil.test',
+  '<https://evil.test>',
+  'https://evil.test',
+  'http://evil.test',
+  'www.evil.test',
+  'mallory@evil.test',
+  'mailto:mallory@evil.test',
+  '*x*',
+  '__x__',
+  '~~x~~',
+  '$x$',
+  '$$',
+  '&lt;',
+  '&#64;',
+  '&commat;alice',
+  '\u202e',
+  '\u200b',
+  '\u0000',
+  '\u001b[31m',
+  '\ud800',
+  '</details>',
+  '</sub>',
+  '</summary>',
+  '[^1]',
+  'x',
+  ' ',
+  'word',
+] as const;
+const hostile = fc.array(fc.constantFrom(...ATTACKS), { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
+const untrusted = fc.oneof(hostile, fc.string(), fc.string({ unit: 'grapheme' }));
+
+const markdownIt = new MarkdownIt({ html: true, linkify: true });
+// Forges make links of http://, www. and name@host, which is looked for below, and not of all that this package would.
+markdownIt.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
+type Tokens = ReturnType<typeof markdownIt.parse>;
+
+/** Reads Markdown as a forge would, and returns what in it is alive and not ours. */
+function alive(body: string): readonly string[] {
+  const found: string[] = [];
+  const visit = (tokens: Tokens): void => {
+    for (const token of tokens) {
+      if (token.type === 'code_inline') continue;
+      if (['link_open', 'image', 'fence', 'code_block', 'blockquote_open', 'table_open'].includes(token.type))
+        found.push(token.type);
+      if (token.type === 'html_block' || token.type === 'html_inline') {
+        const ours = token.content
+          .replaceAll(/<!-- gatehouse:(?:review|finding [0-9a-f]{32}) -->/g, '')
+          .replaceAll(/<\/?(?:sub|details)>|<summary>\d+ rules? (?:is|are) met<\/summary>/g, '');
+        if (/[<>]/.test(ours)) found.push(token.content);
+      }
+      // Forges look for these in the text that Markdown leaves.
+      if (token.type === 'text' && /@[\w-]|#\d|(?:^|\W)!\d|GH-\d|https?:\/\/|www\.|mailto:/i.test(token.content))
+        found.push(token.content);
+      if (token.children) visit(token.children);
+    }
+  };
+  visit(markdownIt.parse(body, {}));
+  return found;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: none but line ends may be left
+const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+test('text as code is one code span that shows it', (t) => {
+  fc.assert(
+    fc.property(untrusted, (text) => {
+      const body = code(text);
+      t.deepEqual(alive(`a ${body} b`), [], body);
+      t.false(CONTROL.test(body));
+      const [paragraph] = markdownIt.parse(`a ${body} b`, {}).filter(({ type }) => type === 'inline');
+      const kinds = paragraph?.children?.map(({ type }) => type);
+      if (text.trim() !== '' && !/^\(/.test(body)) t.deepEqual(kinds, ['text', 'code_inline', 'text'], body);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('text as prose is escaped in ways that show what was written', (t) => {
+  t.is(prose('<b>a & b</b>'), '&lt;b&gt;a &amp; b&lt;/b&gt;');
+  t.is(prose('*a* _b_ [c](d)'), '\\*a\\* \\_b\\_ \\[c\\](d)');
+  t.is(prose('- a\n1. b'), '\\- a  \n1\u200b. b');
+  t.is(prose('ask @alice, see #1'), 'ask @\u200balice, see \\#\u200b1');
+});
+
+test('text as prose is paragraphs without anything alive', (t) => {
+  fc.assert(
+    fc.property(untrusted, (text) => {
+      const body = prose(text);
+      t.deepEqual(alive(body), [], body);
+      t.false(CONTROL.test(body));
+      const kinds = new Set(markdownIt.parse(body, {}).map(({ type }) => type));
+      for (const kind of kinds)
+        t.true(['paragraph_open', 'paragraph_close', 'inline'].includes(kind), `${kind}: ${body}`);
+    }),
+    { numRuns: 1000 },
+  );
+  t.is(
+    prose('Remove debugging code, please: see docs/style.md (section 2).'),
+    'Remove debugging code, please: see docs/style.md (section 2).',
+  );
+});
+
+const quote = (text: string) => JSON.stringify(text.replace(/[\ud800-\udfff]/g, '?'));
+
+const verdicts: fc.Arbitrary<Verdict> = fc
+  .record({
+    title: untrusted,
+    path: untrusted,
+    line: untrusted,
+    author: untrusted,
+    label: untrusted,
+    message: untrusted,
+    commit: untrusted,
+  })
+  .map(({ title, path, line, author, label, message, commit }) => {
+    const policy = `version: 1
+rules:
+  - { id: title, require: { title: "^never$" }, message: ${quote(message.slice(0, 1000) || 'x')} }
+  - { id: body, require: { body: ${quote(RE2JS.quote(title.slice(0, 20)))} } }
+  - { id: lines, forbid: { added_lines: '' }, message: ${quote(message.slice(0, 1000) || 'x')} }
+  - { id: files, forbid: { files: '**' } }
+  - { id: author, require: { author: nobody } }
+  - { id: label, require: { label: ${quote(`never ${label.slice(0, 100)}`)} } }
+  - { id: commits, forbid: { commits: { some: { merge: false } } } }
+  - { id: owners, require: { approvals: { from: [CODEOWNERS] } } }
+  - { id: base, require: { base: never } }
+  - { id: met, require: { draft: false } }
+`;
+    const parsed = parsePolicy(policy, { path: path || 'x', repository: title });
+    const facts = factsOf({
+      title,
+      author,
+      labels: [label],
+      base: title,
+      files: [
+        { path: path || 'x', added: [line.replaceAll('\n', ' ')] },
+        { path: 'y', from: path || 'x' },
+      ],
+      commits: [{ message: commit }],
+      reviews: [{ author }],
+      codeowners: `* @${author.replaceAll(/\s/g, '')}`,
+    });
+    return parsed.ok ? verdictOf(evaluate(parsed.policy, facts)) : brokenPolicyVerdict(parsed.faults);
+  });
+
+test('whatever a pull request and a policy hold, nothing of it comes alive in what is posted', (t) => {
+  fc.assert(
+    fc.property(verdicts, (result) => {
+      const review = renderReview(result);
+      t.true(review.startsWith(`${REVIEW_MARKER}\n`));
+      t.is(review.split('<!--').length, 2, 'one marker and no other comment');
+      t.deepEqual(alive(review), [], review);
+      t.false(CONTROL.test(review));
+      for (const { body, fingerprint } of renderInlines(result).comments) {
+        t.true(body.startsWith(`${findingMarker(fingerprint)}\n`));
+        t.is(body.split('<!--').length, 2);
+        t.deepEqual(alive(body), [], body);
+        t.false(CONTROL.test(body));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('the properties above would see an attack that gets through', (t) => {
+  for (const attack of [
+    '@alice',
+    '#1',
+    '<b>x</b>',
+    '[x](https://evil.test)',
+    'https://evil.test',
+    'www.evil.test',
+    '> x',
+    '```\nx',
+    '<!-- x -->',
+    '![x](y)',
+  ]) {
+    t.not(alive(attack).length, 0, attack);
+  }
+});
+
+test('nothing from outside reaches the terminal as a control character', (t) => {
+  fc.assert(
+    fc.property(untrusted, untrusted, (title, line) => {
+      const evaluation = evaluate(
+        policyOf(POLICY),
+        factsOf({ title, files: [{ path: `${title}.ts`, added: [`debugger ${line.replaceAll('\n', '')}`] }] }),
+      );
+      t.false(CONTROL.test(explain(evaluation, verdictOf(evaluation), { colours: false })));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+// Bounds
+
+test('a review of very many findings stays below what forges take, and says what it left out', (t) => {
+  const rules = Array.from(
+    { length: 100 },
+    (_, index) =>
+      `  - { id: r${index}, require: { label: [${Array.from({ length: 3 }, (_, at) => `l${at}${'x'.repeat(100)}`).join(', ')}] } }`,
+  );
+  const review = renderReview(verdict(`version: 1\nrules:\n${rules.join('\n')}`, { labels: ['`'.repeat(300)] }));
+  t.true(review.length < 65_536, String(review.length));
+  t.regex(review, /…and \d+ more, left out because this comment is full\./);
+  t.true(review.includes('<sub>'));
+});
+
+test('one enormous finding is cut at a line, not dropped', (t) => {
+  const parts = Array.from(
+    { length: 60 },
+    (_, index) => `{ label: ['${index}${'`'.repeat(180)}', '${'y'.repeat(190)}'] }`,
+  ).join(', ');
+  const review = renderReview(
+    verdict(
+      `version: 1\nrules: [{ id: big, require: { all: [${parts}] } }, { id: other, require: { draft: true } }]`,
+      {},
+    ),
+  );
+  t.regex(review, /`big`: must be fixed/);
+  t.regex(review, /and more, left out because there is too much of it/);
+  t.regex(review, /`other`: must be fixed/);
+  t.deepEqual(alive(review), []);
+});
+
+test('inline comments are capped, and the others counted', (t) => {
+  const added = Array.from({ length: 150 }, (_, index) => `debugger ${index}`);
+  const { comments, more } = renderInlines(verdict(POLICY, { ...given, files: [{ path: 'a.ts', added }] }));
+  t.is(comments.length, 30);
+  t.is(more, 120);
+  t.regex(renderReview(verdict(POLICY, { ...given, files: [{ path: 'a.ts', added }] })), /and 140 more/);
+});
+
+test('places without a line get no inline comment', (t) => {
+  const result = verdict("version: 1\nrules: [{ id: a, forbid: { files: '**' } }]", { files: [{ path: 'x' }] });
+  t.deepEqual(renderInlines(result), { comments: [], more: 0 });
+  t.regex(renderReview(result), /\*\*Where:\*\*\n {2}- `x`/);
+});
