@@ -33,8 +33,10 @@ export const HEADER_NAMES: Readonly<Record<ForgeName, HeaderNames>> = {
 export interface Subject {
   readonly repository: string | undefined;
   readonly pullRequest: number | undefined;
-  /** Whether it can change a review. */
+  /** Whether it can change the review of its pull request. */
   readonly reviewable: boolean;
+  /** The branch whose policy a push has changed, and with it every review of pull requests into it. */
+  readonly policyBranch: string | undefined;
 }
 
 const ANY_ACTION = 'any';
@@ -71,20 +73,52 @@ const REVIEWABLE = new Map<string, ReadonlySet<string> | typeof ANY_ACTION>([
   ['pull_request_review_comment', new Set(['reviewed'])],
 ]);
 
-/** Reads what a payload is about. Never throws: a payload is any JSON object, from anyone who has the secret. */
-export function interpretEvent(event: string, payload: Readonly<Record<string, unknown>>): Subject {
+/**
+ * Reads what a payload is about. Never throws: a payload is any JSON object, from anyone who has the secret.
+ * `policyPaths` are the files of which a push makes {@link Subject.policyBranch}.
+ */
+export function interpretEvent(
+  event: string,
+  payload: Readonly<Record<string, unknown>>,
+  policyPaths: readonly string[],
+): Subject {
   const repository = repositoryName(object(payload['repository'])?.['full_name']);
   const pullRequest =
     pullRequestNumber(object(payload['pull_request'])?.['number']) ??
     (event.startsWith('pull_request') ? pullRequestNumber(payload['number']) : undefined);
-  return { repository, pullRequest, reviewable: canChangeReview(event, payload['action']) };
+  const policyBranch =
+    event === 'push' && touches(payload['commits'], policyPaths) ? branch(payload['ref']) : undefined;
+  return { repository, pullRequest, reviewable: canChangeReview(event, payload['action']), policyBranch };
 }
 
-/** The pull request that a delivery asks to be reviewed anew, if it does. */
-export function reviewTarget(subject: Subject): PullRequestRef | undefined {
-  const { repository, pullRequest, reviewable } = subject;
-  if (!reviewable || repository === undefined || pullRequest === undefined) return undefined;
-  return { repository, number: pullRequest };
+const MAX_BRANCH_CHARACTERS = 255;
+
+function branch(ref: unknown): string | undefined {
+  const name = typeof ref === 'string' && ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : '';
+  return name.length > 0 && name.length <= MAX_BRANCH_CHARACTERS && /^[\x21-\x7e]+$/.test(name) ? name : undefined;
+}
+
+/** The forges list what each commit of a push added, removed and modified. */
+function touches(commits: unknown, paths: readonly string[]): boolean {
+  if (!Array.isArray(commits)) return false;
+  return commits.some((commit) =>
+    ['added', 'removed', 'modified'].some((kind) => {
+      const files = object(commit)?.[kind];
+      return Array.isArray(files) && paths.some((path) => files.includes(path));
+    }),
+  );
+}
+
+/** What a delivery asks for: one pull request's review, or that of all into a branch. */
+export type ReviewRequest =
+  | ({ readonly kind: 'review' } & PullRequestRef)
+  | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string };
+
+export function requestedReview(subject: Subject): ReviewRequest | undefined {
+  const { repository, pullRequest: number, reviewable, policyBranch: branch } = subject;
+  if (repository === undefined) return undefined;
+  if (reviewable && number !== undefined) return { kind: 'review', repository, number };
+  return branch === undefined ? undefined : { kind: 'review-repository', repository, branch };
 }
 
 function canChangeReview(event: string, action: unknown): boolean {

@@ -1,0 +1,189 @@
+/** A longer patch of one file is not handed on, in characters. */
+export const LARGEST_PATCH = 1_000_000;
+
+/** What `git diff` says of one file. */
+export interface FileDiff {
+  readonly path: string;
+  readonly additions: number;
+  readonly deletions: number;
+  readonly diff:
+    | { readonly kind: 'text'; readonly patch: string }
+    | { readonly kind: 'binary' }
+    | { readonly kind: 'too-large' };
+}
+
+/**
+ * Splits the output of `git diff` by file; keys are the new path, or the old one of a removed file.
+ *
+ * Hunks are read by the counts in their headers, so nothing inside a file can pass for the start of another.
+ * Lines end at `\n` alone: a `\r` belongs to the line, as it does for git. What does not parse is left out,
+ * and its file is then unknown to the reader rather than wrong.
+ */
+export function splitDiff(diff: string): Map<string, FileDiff> {
+  const files = new Map<string, FileDiff>();
+  const lines = new Lines(diff);
+  while (!lines.done) {
+    const header = lines.next();
+    if (header.startsWith('diff --git ')) {
+      const file = readFile(header, lines);
+      if (file !== undefined) {
+        files.set(file.path, file);
+      }
+    }
+  }
+  return files;
+}
+
+/** Added and removed lines of a patch as GitHub and Gitea give them: hunks alone. */
+export function countLines(patch: string): { additions: number; deletions: number } {
+  const counts = { additions: 0, deletions: 0 };
+  const lines = new Lines(patch);
+  while (!lines.done) {
+    const hunk = parseHunkHeader(lines.next());
+    if (hunk !== undefined) {
+      const read = readHunk(hunk, lines);
+      counts.additions += read.additions;
+      counts.deletions += read.deletions;
+    }
+  }
+  return counts;
+}
+
+function readFile(header: string, lines: Lines): FileDiff | undefined {
+  let path = pathOfHeader(header.slice('diff --git '.length));
+  let binary = false;
+  let additions = 0;
+  let deletions = 0;
+  const start = { hunks: -1, end: -1 };
+  while (!lines.done && !lines.peek().startsWith('diff --git ')) {
+    const from = lines.position;
+    const line = lines.next();
+    const hunk = parseHunkHeader(line);
+    if (hunk !== undefined) {
+      const read = readHunk(hunk, lines);
+      additions += read.additions;
+      deletions += read.deletions;
+      start.hunks = start.hunks < 0 ? from : start.hunks;
+      start.end = lines.position;
+    } else if (line.startsWith('rename to ') || line.startsWith('copy to ')) {
+      path = unquote(line.slice(line.indexOf(' to ') + ' to '.length));
+    } else if (line.startsWith('--- ') || line.startsWith('+++ ')) {
+      path = pathOfSide(line.slice('+++ '.length)) ?? path;
+    } else if (line.startsWith('Binary files ') || line === 'GIT binary patch') {
+      binary = true;
+    }
+  }
+  if (path === undefined) {
+    return undefined;
+  }
+  if (binary) {
+    return { path, additions, deletions, diff: { kind: 'binary' } };
+  }
+  const patch = start.hunks < 0 ? '' : lines.slice(start.hunks, start.end);
+  return {
+    path,
+    additions,
+    deletions,
+    diff: patch.length > LARGEST_PATCH ? { kind: 'too-large' } : { kind: 'text', patch },
+  };
+}
+
+interface HunkSize {
+  readonly old: number;
+  readonly new: number;
+}
+
+/** `@@ -1,3 +1,4 @@`: a missing count is 1. */
+function parseHunkHeader(line: string): HunkSize | undefined {
+  const [, oldCount, newCount] = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line) ?? [];
+  return line.startsWith('@@ -') ? { old: Number(oldCount ?? 1), new: Number(newCount ?? 1) } : undefined;
+}
+
+function readHunk(size: HunkSize, lines: Lines): { additions: number; deletions: number } {
+  const left = { old: size.old, new: size.new };
+  let additions = 0;
+  let deletions = 0;
+  while (!lines.done && (left.old > 0 || left.new > 0)) {
+    const mark = lines.next()[0];
+    if (mark === '+') {
+      additions += 1;
+      left.new -= 1;
+    } else if (mark === '-') {
+      deletions += 1;
+      left.old -= 1;
+    } else if (mark !== '\\') {
+      left.old -= 1;
+      left.new -= 1;
+    }
+  }
+  if (!lines.done && lines.peek().startsWith('\\')) {
+    lines.next(); // "\ No newline at end of file"
+  }
+  return { additions, deletions };
+}
+
+/** From `a/path b/path`, which says the same path twice unless a rename follows, and then that one counts. */
+function pathOfHeader(sides: string): string | undefined {
+  if (sides.startsWith('"')) {
+    const quoted = /^"(?:[^"\\]|\\.)*"/.exec(sides)?.[0];
+    return quoted === undefined ? undefined : unquote(quoted).slice('a/'.length);
+  }
+  const length = (sides.length - 'a/ b/'.length) / 2;
+  const path = sides.slice('a/'.length, 'a/'.length + length);
+  return sides === `a/${path} b/${path}` ? path : undefined;
+}
+
+/** From a `---` or `+++` line: undefined for `/dev/null`. A path with a space is followed by a tab. */
+function pathOfSide(side: string): string | undefined {
+  const path = side.startsWith('"') ? unquote(side) : side.replace(/\t$/, '');
+  return path === '/dev/null' ? undefined : path.slice('a/'.length);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', f: '\f', v: '\v' };
+
+/** git writes unusual paths as C strings, with the bytes of UTF-8 as octal escapes. */
+function unquote(path: string): string {
+  if (!path.startsWith('"')) {
+    return path;
+  }
+  const latin1 = Buffer.from(path.slice(1, -1), 'utf8')
+    .toString('latin1')
+    .replace(/\\([0-7]{3}|.)/g, (_, code: string) =>
+      code.length === 3 ? String.fromCharCode(Number.parseInt(code, 8)) : (ESCAPES[code] ?? code),
+    );
+  return Buffer.from(latin1, 'latin1').toString('utf8');
+}
+
+/** Reads a text by lines without splitting it into an array: diffs can be tens of megabytes. */
+class Lines {
+  readonly #text: string;
+  position = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get done(): boolean {
+    return this.position >= this.#text.length;
+  }
+
+  peek(): string {
+    return this.#text.slice(this.position, this.#end());
+  }
+
+  next(): string {
+    const line = this.peek();
+    this.position = this.#end() + 1;
+    return line;
+  }
+
+  /** The text between two positions, without the last line's end. */
+  slice(from: number, to: number): string {
+    return this.#text.slice(from, Math.min(to, this.#text.length + 1) - 1);
+  }
+
+  #end(): number {
+    const end = this.#text.indexOf('\n', this.position);
+    return end < 0 ? this.#text.length : end;
+  }
+}

@@ -1,0 +1,119 @@
+import type { z } from 'zod';
+import { ForgeError } from '../forge.ts';
+import type { FetchInit, ForgeFetch } from '../http/forge-fetch.ts';
+import { existing, validated } from '../validated.ts';
+
+/** Gitea's and Forgejo's MAX_RESPONSE_ITEMS as installed; an operator may have set less. */
+const PAGE_SIZE = 50;
+const MOST_PAGES = 200;
+const LONGEST_QUOTE = 300;
+
+type Query = Readonly<Record<string, string | number>>;
+
+interface Ask {
+  readonly query?: Query;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The documented REST API (`/api/v1`), validated answer by answer. */
+export interface GiteaClient {
+  /** Undefined when the forge says that there is no such thing (404). */
+  ask<T>(path: string, shape: z.ZodType<T>, ask?: Ask): Promise<T | undefined>;
+  /** Every page of a list; undefined as above. */
+  askAll<T>(path: string, shape: z.ZodType<readonly T[]>, query?: Query): Promise<readonly T[] | undefined>;
+  /** An answer that is not JSON. */
+  text(path: string, maxBytes: number): Promise<string | undefined>;
+  /** What it was about must exist, unless `goneIsFine`. */
+  write(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object, goneIsFine?: boolean): Promise<unknown>;
+}
+
+/** Joins path segments, each encoded; a slash inside one stays a slash only where segments are given apart. */
+export function path(...segments: readonly (string | number)[]): string {
+  return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
+}
+
+export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: string): GiteaClient {
+  const headers = { authorization: `token ${token}`, accept: 'application/json', 'user-agent': 'gatehouse' };
+
+  async function send(route: string, url: string, init: FetchInit = {}) {
+    const response = await forgeFetch(url, { ...init, headers: { ...headers, ...init.headers } });
+    if (response.status < 300) {
+      return response;
+    }
+    const said = (await response.text()).slice(0, LONGEST_QUOTE);
+    if (response.status === 404) {
+      return undefined;
+    }
+    const kind = response.status === 401 || response.status === 403 ? 'refused' : 'invalid';
+    throw new ForgeError(kind, `${route}: the forge answered ${response.status}: ${said}`, {
+      status: response.status,
+    });
+  }
+
+  function urlOf(resource: string, query: Query = {}): string {
+    const parameters = new URLSearchParams(
+      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+    );
+    return parameters.size > 0 ? `${apiUrl}${resource}?${parameters}` : `${apiUrl}${resource}`;
+  }
+
+  return {
+    async ask(resource, shape, { query, headers: more } = {}) {
+      const route = `GET ${resource}`;
+      const response = await send(route, urlOf(resource, query), more ? { headers: more } : {});
+      return response && validated(shape, parseJson(await response.text()), route);
+    },
+
+    async askAll<T>(resource: string, shape: z.ZodType<readonly T[]>, query?: Query) {
+      const route = `GET ${resource}`;
+      const items: T[] = [];
+      for (let page = 1; page <= MOST_PAGES; page += 1) {
+        // Pages are counted here and links not followed: not every list has links, and none can lead astray.
+        const response = await send(route, urlOf(resource, { ...query, page, limit: PAGE_SIZE }));
+        if (response === undefined) {
+          return undefined;
+        }
+        const list = validated(shape, parseJson(await response.text()), route);
+        items.push(...list);
+        if (isLastPage(list.length, items.length, response.headers)) {
+          return items;
+        }
+      }
+      throw new ForgeError('invalid', `${route}: the list has more than ${MOST_PAGES} pages`);
+    },
+
+    async text(resource, maxBytes) {
+      const response = await send(`GET ${resource}`, urlOf(resource), { maxBytes, headers: { accept: 'text/plain' } });
+      return response?.text();
+    },
+
+    async write(method, resource, body, goneIsFine = false) {
+      const route = `${method} ${resource}`;
+      const content = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+      const response = await send(route, urlOf(resource), { method, ...content });
+      const taken = goneIsFine ? response : existing(response, route);
+      return parseJson((await taken?.text()) ?? '');
+    },
+  };
+}
+
+/**
+ * `X-Total-Count` counts entries that are then left out (others' pending reviews), and the page size asked for may
+ * have been cut down: so an empty page always ends a list, and a short one only where nothing says otherwise.
+ */
+function isLastPage(onPage: number, soFar: number, headers: { get(name: string): string | null }): boolean {
+  const total = headers.get('x-total-count');
+  if (onPage === 0 || (total !== null && soFar >= Number(total))) {
+    return true;
+  }
+  return total === null && !(headers.get('link') ?? '').includes('rel="next"') && onPage < PAGE_SIZE;
+}
+
+/** Text that is not JSON stays text, which no shape accepts. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,47 @@
+import type { Forge } from '../forge.ts';
+import { existing } from '../validated.ts';
+import { changedFiles } from './changed-files.ts';
+import type { GiteaClient } from './client.ts';
+import { DIFFERENCES } from './differences.ts';
+import * as inline from './inline-comments.ts';
+import * as read from './read.ts';
+import * as shapes from './shapes.ts';
+import * as post from './write.ts';
+
+/** Gitea (1.22 or later) and Forgejo (7 or later). */
+export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close: () => Promise<void>): Forge {
+  const differences = DIFFERENCES[name];
+  let known: string | undefined;
+
+  async function self(): Promise<string> {
+    known ??= existing(await client.ask('/user', shapes.user), 'GET /user').login;
+    return known;
+  }
+
+  return {
+    name,
+    self,
+    pullRequest: (ref) => read.pullRequest(client, ref),
+    changedFiles: (ref) => changedFiles(client, ref),
+    commits: (ref) => read.commits(client, ref),
+    reviews: (ref) => read.reviews(client, ref),
+    teamMembers: (team) => read.teamMembers(client, team),
+    fileAt: (repository, path, ref) => read.fileAt(client, repository, path, ref),
+    openPullRequests: (repository) => read.openPullRequests(client, repository),
+    status: (repository, sha, context) => read.status(client, repository, sha, context),
+    setStatus: (repository, sha, status) => post.setStatus(client, repository, sha, status),
+    ownComments: async (ref) => post.ownComments(client, ref, await self()),
+    createComment: (ref, body) => post.createComment(client, ref, body),
+    updateComment: (ref, id, body) => post.updateComment(client, ref, id, body),
+    deleteComment: (ref, id) => post.deleteComment(client, ref, id),
+    ownInlineComments: async (ref) => inline.ownInlineComments(client, ref, await self()),
+    async createInlineComments(ref, sha, comments) {
+      if (comments.length > 0) {
+        await inline.createInlineComments(client, ref, await self(), sha, comments);
+      }
+    },
+    withdrawInlineComments: async (ref, ids, note) =>
+      inline.withdrawInlineComments(client, ref, await self(), ids, note, differences),
+    close,
+  };
+}

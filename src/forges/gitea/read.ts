@@ -1,0 +1,157 @@
+import type { z } from 'zod';
+import {
+  type Commit,
+  type CommitStatus,
+  ForgeError,
+  type PersonReview,
+  type PullRequest,
+  type PullRequestRef,
+  type StatusState,
+} from '../forge.ts';
+import { UNCHANGING } from '../http/forge-fetch.ts';
+import { isFilePath, splitRepository, splitTeam } from '../names.ts';
+import { isObjectId, textOfBlob } from '../text-file.ts';
+import { existing } from '../validated.ts';
+import { type GiteaClient, path } from './client.ts';
+import * as shapes from './shapes.ts';
+
+/** WORK_IN_PROGRESS_PREFIXES as installed. */
+const DRAFT_TITLE = /^(?:wip:|\[wip\])/i;
+
+/** PENDING and REQUEST_REVIEW are not reviews that anyone gave. */
+const REVIEW_STATES: Readonly<Record<string, PersonReview['state']>> = {
+  APPROVED: 'approved',
+  REQUEST_CHANGES: 'changes-requested',
+  COMMENT: 'commented',
+};
+
+export function repositoryPath(repository: string): string {
+  const { owner, name } = splitRepository(repository);
+  return path('repos', owner, name);
+}
+
+export function pullPath(ref: PullRequestRef): string {
+  return `${repositoryPath(ref.repository)}/pulls/${ref.number}`;
+}
+
+export async function pullRequest(client: GiteaClient, ref: PullRequestRef): Promise<PullRequest | undefined> {
+  const answer = await client.ask(pullPath(ref), shapes.pull);
+  return answer && toPullRequest(answer);
+}
+
+export async function openPullRequests(client: GiteaClient, repository: string): Promise<readonly PullRequest[]> {
+  const query = { state: 'open', sort: 'oldest' };
+  const answer = await client.askAll(`${repositoryPath(repository)}/pulls`, shapes.pulls, query);
+  return (answer ?? []).map(toPullRequest);
+}
+
+function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
+  return {
+    repository: answer.base.repo.full_name,
+    number: answer.number,
+    url: answer.html_url,
+    state: answer.state,
+    title: answer.title,
+    body: answer.body,
+    author: answer.user,
+    draft: answer.draft ?? DRAFT_TITLE.test(answer.title),
+    labels: answer.labels.map((label) => label.name),
+    base: { branch: answer.base.ref, sha: answer.base.sha },
+    head: {
+      branch: answer.head.label || answer.head.ref,
+      sha: answer.head.sha,
+      repository: answer.head.repo?.full_name ?? null,
+    },
+  };
+}
+
+export async function commits(client: GiteaClient, ref: PullRequestRef): Promise<readonly Commit[]> {
+  const route = `${pullPath(ref)}/commits`;
+  // Signatures and file lists are costly for the forge and of no use here.
+  const query = { verification: 'false', files: 'false' };
+  const answer = existing(await client.askAll(route, shapes.commits, query), route);
+  // Newest first here, oldest first on GitHub.
+  return answer.toReversed().map(({ sha, commit, parents }) => ({
+    sha,
+    message: commit.message,
+    author: commit.author ?? { name: '', email: '' },
+    parentCount: parents?.length ?? 0,
+  }));
+}
+
+export async function reviews(client: GiteaClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
+  const route = `${pullPath(ref)}/reviews`;
+  const answer = existing(await client.askAll(route, shapes.reviews), route);
+  return answer
+    .flatMap(({ user, state, dismissed, commit_id, submitted_at, official }) => {
+      const known = REVIEW_STATES[state];
+      const told = known && dismissed ? 'dismissed' : known;
+      return told ? [{ author: user, state: told, sha: commit_id, submittedAt: utc(submitted_at), official }] : [];
+    })
+    .toSorted((one, other) => one.submittedAt.localeCompare(other.submittedAt));
+}
+
+/** These forges tell times in the zone of their server. */
+function utc(time: string): string {
+  const parsed = new Date(time);
+  return Number.isNaN(parsed.getTime()) ? time : parsed.toISOString();
+}
+
+export async function teamMembers(client: GiteaClient, team: string): Promise<readonly string[] | undefined> {
+  const names = splitTeam(team);
+  if (names === undefined) {
+    return undefined;
+  }
+  const { organisation, name } = names;
+  try {
+    const query = { q: name, limit: 50 };
+    const found = await client.ask(`${path('orgs', organisation, 'teams')}/search`, shapes.teams, { query });
+    const match = found?.data.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
+    const members = match && (await client.askAll(path('teams', match.id, 'members'), shapes.users));
+    return members?.map((member) => member.login);
+  } catch (error) {
+    if (error instanceof ForgeError && error.status === 403) {
+      return undefined; // It may not be seen.
+    }
+    throw error;
+  }
+}
+
+export async function fileAt(
+  client: GiteaClient,
+  repository: string,
+  file: string,
+  ref: string,
+): Promise<string | undefined> {
+  if (!isFilePath(file)) {
+    return undefined;
+  }
+  const headers = isObjectId(ref) ? { 'cache-control': UNCHANGING } : {};
+  const route = `${repositoryPath(repository)}/contents${path(...file.split('/'))}`;
+  return textOfBlob(await client.ask(route, shapes.contents, { query: { ref }, headers }), file);
+}
+
+export async function status(
+  client: GiteaClient,
+  repository: string,
+  sha: string,
+  context: string,
+): Promise<CommitStatus | undefined> {
+  const route = `${repositoryPath(repository)}${path('statuses', sha)}`;
+  const answer = await client.askAll(route, shapes.statuses, { sort: 'highestindex' });
+  const own = answer?.find((candidate) => candidate.context === context);
+  return (
+    own && {
+      context,
+      state: toStatusState(own.status),
+      description: own.description,
+      ...(own.target_url ? { targetUrl: own.target_url } : {}),
+      updatedAt: utc(own.updated_at),
+    }
+  );
+}
+
+/** `warning` and newer ones are never set by Gatehouse; whoever set one under its name did not mean success. */
+function toStatusState(state: string): StatusState {
+  return state === 'pending' || state === 'success' || state === 'failure' ? state : 'error';
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { id } from '../validated.ts';
+
+// Only what is used of the answers of Gitea and Forgejo (modules/structs in their sources, /api/swagger on any
+// installation). Other fields are dropped.
+
+const login = z
+  .object({ login: z.string() })
+  .nullish()
+  .transform((user) => user?.login ?? 'Ghost');
+
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? '');
+
+export const user = z.object({ login: z.string() });
+export const users = z.array(user);
+
+export const pull = z.object({
+  number: z.number().int(),
+  html_url: z.string(),
+  state: z.enum(['open', 'closed']),
+  title: z.string(),
+  body: text,
+  /** Older versions do not say: there the title does. */
+  draft: z.boolean().optional(),
+  user: login,
+  labels: z
+    .array(z.object({ name: z.string() }))
+    .nullish()
+    .transform((labels) => labels ?? []),
+  base: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }) }),
+  /** `label` is the branch's name; `ref` is `refs/pull/N/head` once the branch or its repository is gone. */
+  head: z.object({
+    label: z.string(),
+    ref: z.string(),
+    sha: z.string(),
+    repo: z.object({ full_name: z.string() }).nullish(),
+  }),
+});
+export const pulls = z.array(pull);
+
+export const files = z.array(
+  z.object({
+    filename: z.string(),
+    previous_filename: z.string().optional(),
+    status: z.string(),
+    additions: z.number().int(),
+    deletions: z.number().int(),
+  }),
+);
+
+export const commits = z.array(
+  z.object({
+    sha: z.string(),
+    commit: z.object({
+      message: z.string(),
+      author: z.object({ name: text, email: text }).nullish(),
+    }),
+    parents: z.array(z.unknown()).nullish(),
+  }),
+);
+
+export const reviews = z.array(
+  z.object({
+    id,
+    user: login,
+    state: z.string(),
+    commit_id: text,
+    dismissed: z.boolean().default(false),
+    official: z.boolean(),
+    submitted_at: text,
+    comments_count: z.number().int().default(0),
+  }),
+);
+
+export const inlineComments = z.array(
+  z.object({ id, body: text, user: login, path: z.string(), position: z.number().int().nullish() }),
+);
+
+export const comment = z.object({ id, body: text, user: login });
+export const comments = z.array(comment);
+
+export const statuses = z.array(
+  z.object({ context: z.string(), status: z.string(), description: text, target_url: text, updated_at: z.string() }),
+);
+
+export const teams = z.object({
+  data: z
+    .array(z.object({ id, name: z.string() }))
+    .nullish()
+    .transform((found) => found ?? []),
+});
+
+/** A directory is a list; a submodule or a link has another `type`. */
+export const contents = z.union([
+  z.array(z.unknown()).transform(() => undefined),
+  z.object({ type: z.string(), encoding: z.string().nullish(), content: z.string().nullish() }),
+]);

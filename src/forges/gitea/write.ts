@@ -1,0 +1,40 @@
+import { type CommitStatus, type PostedComment, type PullRequestRef, STATUS_DESCRIPTION_LIMIT } from '../forge.ts';
+import { shortened } from '../shortened.ts';
+import { existing, validated } from '../validated.ts';
+import { type GiteaClient, path } from './client.ts';
+import { repositoryPath } from './read.ts';
+import * as shapes from './shapes.ts';
+
+export async function setStatus(client: GiteaClient, repository: string, sha: string, status: CommitStatus) {
+  await client.write('POST', `${repositoryPath(repository)}${path('statuses', sha)}`, {
+    context: status.context,
+    state: status.state,
+    description: shortened(status.description, STATUS_DESCRIPTION_LIMIT),
+    target_url: status.targetUrl ?? '',
+  });
+}
+
+export async function ownComments(
+  client: GiteaClient,
+  ref: PullRequestRef,
+  self: string,
+): Promise<readonly PostedComment[]> {
+  const route = `${repositoryPath(ref.repository)}/issues/${ref.number}/comments`;
+  // All at once, oldest first: this list takes no page.
+  const answer = existing(await client.ask(route, shapes.comments), route);
+  return answer.filter((comment) => comment.user === self).map(({ id, body }) => ({ id, body }));
+}
+
+export async function createComment(client: GiteaClient, ref: PullRequestRef, body: string): Promise<PostedComment> {
+  const route = `${repositoryPath(ref.repository)}/issues/${ref.number}/comments`;
+  const posted = validated(shapes.comment, await client.write('POST', route, { body }), `POST ${route}`);
+  return { id: posted.id, body: posted.body };
+}
+
+export async function updateComment(client: GiteaClient, ref: PullRequestRef, id: string, body: string) {
+  await client.write('PATCH', `${repositoryPath(ref.repository)}/issues${path('comments', id)}`, { body });
+}
+
+export async function deleteComment(client: GiteaClient, ref: PullRequestRef, id: string) {
+  await client.write('DELETE', `${repositoryPath(ref.repository)}/issues${path('comments', id)}`, undefined, true);
+}

@@ -1,0 +1,100 @@
+import type { Octokit } from 'octokit';
+import { z } from 'zod';
+import { countLines, type FileDiff, splitDiff } from '../diff.ts';
+import { type ChangedFile, type ChangedFiles, ForgeError, type PullRequestRef } from '../forge.ts';
+import { existing } from '../validated.ts';
+import type { GitHubClient } from './client.ts';
+import { address } from './read.ts';
+import { ask, askAll } from './request.ts';
+import * as shapes from './shapes.ts';
+
+type File = z.output<typeof shapes.files>[number];
+
+/** GitHub lists no more files of one pull request. */
+const MOST_LISTED_FILES = 3_000;
+/** The ids of the empty file, in git's two object formats. */
+const EMPTY_BLOBS = new Set([
+  'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
+  '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
+]);
+
+const STATUSES = {
+  added: 'added',
+  copied: 'added',
+  removed: 'removed',
+  modified: 'modified',
+  changed: 'modified',
+  unchanged: 'modified',
+  renamed: 'renamed',
+} as const;
+
+export async function changedFiles(client: GitHubClient, ref: PullRequestRef): Promise<ChangedFiles> {
+  const octokit = await client.forRepository(ref.repository);
+  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/files';
+  const listed = existing(await askAll(octokit, route, address(ref), shapes.files), route);
+  const whole = listed.some(isUnclear) ? await wholeDiff(octokit, ref) : new Map<string, FileDiff>();
+  return {
+    files: listed.map((file) => toChangedFile(file, whole)),
+    complete: listed.length < MOST_LISTED_FILES || (await countOfFiles(octokit, ref)) <= listed.length,
+  };
+}
+
+async function countOfFiles(octokit: Octokit | undefined, ref: PullRequestRef): Promise<number> {
+  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+  return existing(await ask(octokit, route, address(ref), shapes.pullSize), route).changed_files;
+}
+
+/** No patch, though there should be one: a binary file, or one with some thousand lines, which the list leaves out. */
+function isUnclear(file: File): boolean {
+  return file.patch === undefined && !changesNoLine(file);
+}
+
+/** A mere rename, or a new and empty file. */
+function changesNoLine(file: File): boolean {
+  return file.additions + file.deletions === 0 && (file.status === 'renamed' || EMPTY_BLOBS.has(file.sha ?? ''));
+}
+
+/**
+ * The pull request's diff as text has what the list left out, and says what is binary. GitHub gives it up to
+ * 20,000 lines or 300 files and answers 406 beyond; what the list left out is then too large.
+ */
+async function wholeDiff(octokit: Octokit | undefined, ref: PullRequestRef): Promise<ReadonlyMap<string, FileDiff>> {
+  const parameters = { ...address(ref), mediaType: { format: 'diff' } };
+  try {
+    const diff = await ask(octokit, 'GET /repos/{owner}/{repo}/pulls/{pull_number}', parameters, z.string());
+    return splitDiff(diff ?? '');
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'invalid') {
+      return new Map();
+    }
+    throw error;
+  }
+}
+
+function toChangedFile(file: File, whole: ReadonlyMap<string, FileDiff>): ChangedFile {
+  return {
+    path: file.filename,
+    ...(file.previous_filename === undefined ? {} : { previousPath: file.previous_filename }),
+    status: STATUSES[file.status],
+    additions: file.additions,
+    deletions: file.deletions,
+    diff: diffOf(file, whole),
+  };
+}
+
+function diffOf(file: File, whole: ReadonlyMap<string, FileDiff>): ChangedFile['diff'] {
+  if (file.patch !== undefined) {
+    const { patch } = file;
+    return isWhole(countLines(patch), file) ? { kind: 'text', patch } : { kind: 'too-large' };
+  }
+  if (changesNoLine(file)) {
+    return { kind: 'text', patch: '' };
+  }
+  const found = whole.get(file.filename);
+  return found !== undefined && isWhole(found, file) ? found.diff : { kind: 'too-large' };
+}
+
+/** A patch cut short must not pass for the whole. */
+function isWhole(counted: { additions: number; deletions: number }, file: File): boolean {
+  return counted.additions === file.additions && counted.deletions === file.deletions;
+}

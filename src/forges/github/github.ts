@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { Forge } from '../forge.ts';
+import { existing } from '../validated.ts';
+import { changedFiles } from './changed-files.ts';
+import type { GitHubClient } from './client.ts';
+import { makeDeliveryRecovery } from './deliveries.ts';
+import * as read from './read.ts';
+import { ask } from './request.ts';
+import * as post from './write.ts';
+
+/** GitHub and GitHub Enterprise Server. */
+export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Forge {
+  let known: string | undefined;
+
+  async function self(): Promise<string> {
+    known ??= client.kind === 'app' ? await loginOfApp(client) : await loginOfToken(client);
+    return known;
+  }
+
+  return {
+    name: 'github',
+    deliveries: makeDeliveryRecovery(client),
+    self,
+    pullRequest: (ref) => read.pullRequest(client, ref),
+    changedFiles: (ref) => changedFiles(client, ref),
+    commits: (ref) => read.commits(client, ref),
+    reviews: (ref) => read.reviews(client, ref),
+    teamMembers: (team) => read.teamMembers(client, team),
+    fileAt: (repository, path, ref) => read.fileAt(client, repository, path, ref),
+    openPullRequests: (repository) => read.openPullRequests(client, repository),
+    status: (repository, sha, context) => read.status(client, repository, sha, context),
+    setStatus: (repository, sha, status) => post.setStatus(client, repository, sha, status),
+    ownComments: async (ref) => post.ownComments(client, ref, await self()),
+    createComment: (ref, body) => post.createComment(client, ref, body),
+    updateComment: (ref, id, body) => post.updateComment(client, ref, id, body),
+    deleteComment: (ref, id) => post.deleteComment(client, ref, id),
+    ownInlineComments: async (ref) => post.ownInlineComments(client, ref, await self()),
+    async createInlineComments(ref, sha, comments) {
+      if (comments.length > 0) {
+        await post.createInlineComments(client, ref, sha, comments);
+      }
+    },
+    withdrawInlineComments: (ref, ids) => post.withdrawInlineComments(client, ref, ids),
+    close,
+  };
+}
+
+async function loginOfToken(client: GitHubClient): Promise<string> {
+  const user = await ask(client.own, 'GET /user', {}, z.object({ login: z.string() }));
+  return existing(user, 'GET /user').login;
+}
+
+/** An App posts under its slug with `[bot]` behind it. */
+async function loginOfApp(client: GitHubClient): Promise<string> {
+  const app = await ask(client.own, 'GET /app', {}, z.object({ slug: z.string() }));
+  return `${existing(app, 'GET /app').slug}[bot]`;
+}

@@ -1,0 +1,177 @@
+import type { z } from 'zod';
+import {
+  type Commit,
+  type CommitStatus,
+  ForgeError,
+  type PersonReview,
+  type PullRequest,
+  type PullRequestRef,
+} from '../forge.ts';
+import { UNCHANGING } from '../http/forge-fetch.ts';
+import { isFilePath, splitRepository, splitTeam } from '../names.ts';
+import { isObjectId, textOfBlob } from '../text-file.ts';
+import { existing } from '../validated.ts';
+import type { GitHubClient } from './client.ts';
+import { ask, askAll } from './request.ts';
+import * as shapes from './shapes.ts';
+
+/** `GET …/pulls/{n}/commits` ends here, without a word. */
+const MOST_LISTED_COMMITS = 250;
+
+const STATES = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes-requested',
+  COMMENTED: 'commented',
+  DISMISSED: 'dismissed',
+} as const;
+
+/** GitHub's words for those who belong to a repository or its organisation; all others are passers-by. */
+const OF_THE_REPOSITORY = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
+
+/** The parameters that a route about a pull request, or its repository, needs. */
+export function address(ref: PullRequestRef): { owner: string; repo: string; pull_number: number } {
+  return { ...repositoryAddress(ref.repository), pull_number: ref.number };
+}
+
+export function repositoryAddress(repository: string): { owner: string; repo: string } {
+  const { owner, name } = splitRepository(repository);
+  return { owner, repo: name };
+}
+
+export async function pullRequest(client: GitHubClient, ref: PullRequestRef): Promise<PullRequest | undefined> {
+  const octokit = await client.forRepository(ref.repository);
+  const answer = await ask(octokit, 'GET /repos/{owner}/{repo}/pulls/{pull_number}', address(ref), shapes.pull);
+  return answer && toPullRequest(answer);
+}
+
+export async function openPullRequests(client: GitHubClient, repository: string): Promise<readonly PullRequest[]> {
+  const octokit = await client.forRepository(repository);
+  const parameters = { ...repositoryAddress(repository), state: 'open', sort: 'created', direction: 'asc' };
+  const answer = await askAll(octokit, 'GET /repos/{owner}/{repo}/pulls', parameters, shapes.pulls);
+  return (answer ?? []).map(toPullRequest);
+}
+
+function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
+  return {
+    repository: answer.base.repo.full_name,
+    number: answer.number,
+    url: answer.html_url,
+    state: answer.state,
+    title: answer.title,
+    body: answer.body ?? '',
+    author: answer.user,
+    draft: answer.draft,
+    labels: answer.labels.map((label) => label.name),
+    base: { branch: answer.base.ref, sha: answer.base.sha },
+    head: { branch: answer.head.ref, sha: answer.head.sha, repository: answer.head.repo?.full_name ?? null },
+  };
+}
+
+export async function commits(client: GitHubClient, ref: PullRequestRef): Promise<readonly Commit[]> {
+  const octokit = await client.forRepository(ref.repository);
+  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits';
+  let answer = existing(await askAll(octokit, route, address(ref), shapes.commits), route);
+  if (answer.length >= MOST_LISTED_COMMITS) {
+    const size = existing(
+      await ask(octokit, 'GET /repos/{owner}/{repo}/pulls/{pull_number}', address(ref), shapes.pullSize),
+      route,
+    );
+    if (size.commits > answer.length) {
+      const compare = 'GET /repos/{owner}/{repo}/compare/{basehead}';
+      const parameters = { ...address(ref), pull_number: undefined, basehead: `${size.base.sha}...${size.head.sha}` };
+      // Without a page it would be the old kind of answer, which ends at 250 as well.
+      answer = existing(await askAll(octokit, compare, { ...parameters, page: 1 }, shapes.comparison), compare);
+    }
+  }
+  return answer.map(({ sha, commit, parents }) => ({
+    sha,
+    message: commit.message,
+    author: commit.author ?? { name: '', email: '' },
+    parentCount: parents.length,
+  }));
+}
+
+export async function reviews(client: GitHubClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
+  const octokit = await client.forRepository(ref.repository);
+  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
+  const answer = existing(await askAll(octokit, route, address(ref), shapes.reviews), route);
+  return answer.flatMap(({ user, state, commit_id, submitted_at, author_association }) =>
+    state === 'PENDING' || submitted_at === undefined
+      ? []
+      : [
+          {
+            author: user,
+            state: STATES[state],
+            sha: commit_id ?? '',
+            submittedAt: submitted_at,
+            official: OF_THE_REPOSITORY.has(author_association),
+          },
+        ],
+  );
+}
+
+export async function teamMembers(client: GitHubClient, team: string): Promise<readonly string[] | undefined> {
+  const names = splitTeam(team);
+  if (names === undefined) {
+    return undefined;
+  }
+  const route = 'GET /orgs/{org}/teams/{team_slug}/members';
+  const parameters = { org: names.organisation, team_slug: names.name };
+  try {
+    const octokit = await client.forOrganisation(names.organisation);
+    const answer = await askAll(octokit, route, parameters, shapes.members);
+    return answer?.map((member) => member.login);
+  } catch (error) {
+    if (error instanceof ForgeError && error.status === 403) {
+      return undefined; // It may not be seen.
+    }
+    throw error;
+  }
+}
+
+export async function fileAt(
+  client: GitHubClient,
+  repository: string,
+  path: string,
+  ref: string,
+): Promise<string | undefined> {
+  if (!isFilePath(path)) {
+    return undefined;
+  }
+  const octokit = await client.forRepository(repository);
+  const headers = isObjectId(ref) ? { 'cache-control': UNCHANGING } : {};
+  const parameters = { ...repositoryAddress(repository), path, ref, headers };
+  const route = 'GET /repos/{owner}/{repo}/contents/{path}';
+  return textOfBlob(await ask(octokit, route, parameters, shapes.contents), path);
+}
+
+export async function status(
+  client: GitHubClient,
+  repository: string,
+  sha: string,
+  context: string,
+): Promise<CommitStatus | undefined> {
+  const octokit = await client.forRepository(repository);
+  // The combined status lists the newest of each context.
+  const route = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
+  const parameters = { ...repositoryAddress(repository), ref: sha };
+  const answer = await askAll(octokit, route, parameters, shapes.combinedStatus).catch(noSuchCommit);
+  const own = answer?.find((candidate) => candidate.context === context);
+  return (
+    own && {
+      context,
+      state: own.state,
+      description: own.description ?? '',
+      ...(own.target_url ? { targetUrl: own.target_url } : {}),
+      updatedAt: own.updated_at,
+    }
+  );
+}
+
+/** For a commit that is not there this route answers 422 and not 404. */
+function noSuchCommit(error: unknown): undefined {
+  if (error instanceof ForgeError && error.status === 422) {
+    return undefined;
+  }
+  throw error;
+}

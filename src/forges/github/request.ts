@@ -1,0 +1,98 @@
+import { type Octokit, RequestError } from 'octokit';
+import type { z } from 'zod';
+import { ForgeError } from '../forge.ts';
+import { existing, validated } from '../validated.ts';
+
+/** The most that GitHub gives in one page. */
+const PAGE_SIZE = 100;
+/** Ten thousand entries: more is not a pull request that anyone reviews. */
+const MOST_PAGES = 100;
+const LONGEST_QUOTE = 300;
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** One answer, validated; undefined when GitHub says that there is no such thing (404, 410). */
+export async function ask<T>(
+  octokit: Octokit | undefined,
+  route: string,
+  parameters: Parameters,
+  shape: z.ZodType<T>,
+): Promise<T | undefined> {
+  const response = octokit && (await send(octokit, route, parameters));
+  return response && validated(shape, response.data, route);
+}
+
+/** All pages of a list, validated; `undefined` when there is no such thing. Stops early when `enough` says so. */
+export async function askAll<T>(
+  octokit: Octokit | undefined,
+  route: string,
+  parameters: Parameters,
+  shape: z.ZodType<readonly T[]>,
+  enough: (items: readonly T[]) => boolean = () => false,
+): Promise<readonly T[] | undefined> {
+  const items: T[] = [];
+  let response = octokit && (await send(octokit, route, { per_page: PAGE_SIZE, ...parameters }));
+  for (let page = 1; octokit !== undefined && response !== undefined; page += 1) {
+    items.push(...validated(shape, response.data, route));
+    const next = nextPage(response.headers.link);
+    if (next === undefined || enough(items)) {
+      return items;
+    }
+    if (page === MOST_PAGES) {
+      throw new ForgeError('invalid', `${route}: the list has more than ${MOST_PAGES} pages`);
+    }
+    // The link is followed as it is: some lists go by page, others by cursor. forge-fetch.ts checks its host.
+    response = await send(octokit, `GET ${next}`, {});
+  }
+  return undefined;
+}
+
+/** A write. What it was about must exist, unless `goneIsFine`. */
+export async function write(
+  octokit: Octokit | undefined,
+  route: string,
+  parameters: Parameters,
+  goneIsFine = false,
+): Promise<unknown> {
+  const response = octokit && (await send(octokit, route, parameters));
+  return goneIsFine ? response?.data : existing(response, route).data;
+}
+
+async function send(octokit: Octokit, route: string, parameters: Parameters) {
+  try {
+    return await octokit.request(route, { ...parameters });
+  } catch (error) {
+    const translated = translate(error, route);
+    if (translated.status === 404 || translated.status === 410) {
+      return undefined;
+    }
+    throw translated;
+  }
+}
+
+/** octokit's errors carry the request; only what a reader may see is taken over. */
+function translate(error: unknown, route: string): ForgeError {
+  if (error instanceof Error && error.cause instanceof ForgeError) {
+    return error.cause;
+  }
+  if (!(error instanceof RequestError)) {
+    return new ForgeError('refused', `${route}: the request could not be signed with the credentials given`, {
+      cause: error,
+    });
+  }
+  const { status } = error;
+  const message = `${route}: the forge answered ${status}: ${error.message.slice(0, LONGEST_QUOTE)}`;
+  if (error.request.url.endsWith('/access_tokens')) {
+    // The installation was removed or suspended: that the thing asked for does not exist is not what was said.
+    return new ForgeError('refused', message, { cause: new Error(`status ${status}`) });
+  }
+  if (status >= 500) {
+    return new ForgeError('unavailable', message, { cause: error.cause });
+  }
+  return new ForgeError(status === 401 || status === 403 ? 'refused' : 'invalid', message, { status });
+}
+
+/** RFC 8288. */
+function nextPage(link: string | undefined): string | undefined {
+  return /<([^<>]+)>;\s*rel="next"/.exec(link ?? '')?.[1];
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { id } from '../validated.ts';
+
+// Only what is used of GitHub's answers (https://docs.github.com/en/rest). Other fields are dropped.
+
+/** Deleted accounts are null in the API and `ghost` on the site. */
+const login = z
+  .object({ login: z.string() })
+  .nullable()
+  .transform((user) => user?.login ?? 'ghost');
+
+export const pull = z.object({
+  number: z.number().int(),
+  html_url: z.string(),
+  state: z.enum(['open', 'closed']),
+  title: z.string(),
+  body: z.string().nullable(),
+  draft: z.boolean().default(false),
+  user: login,
+  labels: z.array(z.object({ name: z.string() })),
+  base: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }) }),
+  head: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }).nullable() }),
+});
+export const pulls = z.array(pull);
+
+/** What a single pull request says and a list of them does not. */
+export const pullSize = z.object({
+  changed_files: z.number().int(),
+  commits: z.number().int(),
+  base: z.object({ sha: z.string() }),
+  head: z.object({ sha: z.string() }),
+});
+
+export const files = z.array(
+  z.object({
+    filename: z.string(),
+    previous_filename: z.string().optional(),
+    status: z.enum(['added', 'removed', 'modified', 'renamed', 'copied', 'changed', 'unchanged']),
+    /** The blob's id. */
+    sha: z.string().nullable(),
+    additions: z.number().int(),
+    deletions: z.number().int(),
+    patch: z.string().optional(),
+  }),
+);
+
+const commit = z.object({
+  sha: z.string(),
+  commit: z.object({
+    message: z.string(),
+    author: z.object({ name: z.string().default(''), email: z.string().default('') }).nullable(),
+  }),
+  parents: z.array(z.unknown()),
+});
+export const commits = z.array(commit);
+export const comparison = z.object({ commits }).transform((answer) => answer.commits);
+
+export const reviews = z.array(
+  z.object({
+    user: login,
+    state: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'COMMENTED', 'DISMISSED', 'PENDING']),
+    commit_id: z.string().nullable(),
+    submitted_at: z.string().optional(),
+    author_association: z.string(),
+  }),
+);
+
+export const members = z.array(z.object({ login: z.string() }));
+
+/** A directory is a list; a submodule or a link has another `type`. */
+export const contents = z.union([
+  z.array(z.unknown()).transform(() => undefined),
+  z.object({ type: z.string(), encoding: z.string().optional(), content: z.string().optional() }),
+]);
+
+const status = z.object({
+  context: z.string(),
+  state: z.enum(['pending', 'success', 'failure', 'error']),
+  description: z.string().nullable(),
+  target_url: z.string().nullable(),
+  updated_at: z.string(),
+});
+export const combinedStatus = z.object({ statuses: z.array(status) }).transform((answer) => answer.statuses);
+
+export const comment = z.object({ id, body: z.string().default(''), user: login });
+export const comments = z.array(comment);
+export const inlineComments = z.array(
+  comment.extend({ path: z.string(), line: z.number().int().nullable().optional().default(null) }),
+);
+
+export const deliveries = z.array(
+  z.object({ id, guid: z.string(), delivered_at: z.string(), status_code: z.number().int(), event: z.string() }),
+);

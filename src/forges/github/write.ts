@@ -1,0 +1,94 @@
+import {
+  type CommitStatus,
+  type InlineComment,
+  type PostedComment,
+  type PostedInlineComment,
+  type PullRequestRef,
+  STATUS_DESCRIPTION_LIMIT,
+} from '../forge.ts';
+import { shortened } from '../shortened.ts';
+import { existing, validated } from '../validated.ts';
+import type { GitHubClient } from './client.ts';
+import { address, repositoryAddress } from './read.ts';
+import { askAll, write } from './request.ts';
+import * as shapes from './shapes.ts';
+
+export async function setStatus(client: GitHubClient, repository: string, sha: string, status: CommitStatus) {
+  const octokit = await client.forRepository(repository);
+  await write(octokit, 'POST /repos/{owner}/{repo}/statuses/{sha}', {
+    ...repositoryAddress(repository),
+    sha,
+    context: status.context,
+    state: status.state,
+    description: shortened(status.description, STATUS_DESCRIPTION_LIMIT),
+    target_url: status.targetUrl,
+  });
+}
+
+export async function ownComments(
+  client: GitHubClient,
+  ref: PullRequestRef,
+  self: string,
+): Promise<readonly PostedComment[]> {
+  const octokit = await client.forRepository(ref.repository);
+  const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
+  const parameters = { ...repositoryAddress(ref.repository), issue_number: ref.number };
+  const answer = existing(await askAll(octokit, route, parameters, shapes.comments), route);
+  return answer.filter((comment) => comment.user === self).map(({ id, body }) => ({ id, body }));
+}
+
+export async function createComment(client: GitHubClient, ref: PullRequestRef, body: string): Promise<PostedComment> {
+  const octokit = await client.forRepository(ref.repository);
+  const route = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
+  const parameters = { ...repositoryAddress(ref.repository), issue_number: ref.number, body };
+  const posted = validated(shapes.comment, await write(octokit, route, parameters), route);
+  return { id: posted.id, body: posted.body };
+}
+
+export async function updateComment(client: GitHubClient, ref: PullRequestRef, id: string, body: string) {
+  const octokit = await client.forRepository(ref.repository);
+  const parameters = { ...repositoryAddress(ref.repository), comment_id: id, body };
+  await write(octokit, 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', parameters);
+}
+
+export async function deleteComment(client: GitHubClient, ref: PullRequestRef, id: string) {
+  const octokit = await client.forRepository(ref.repository);
+  const parameters = { ...repositoryAddress(ref.repository), comment_id: id };
+  await write(octokit, 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}', parameters, true);
+}
+
+export async function ownInlineComments(
+  client: GitHubClient,
+  ref: PullRequestRef,
+  self: string,
+): Promise<readonly PostedInlineComment[]> {
+  const octokit = await client.forRepository(ref.repository);
+  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';
+  const answer = existing(await askAll(octokit, route, address(ref), shapes.inlineComments), route);
+  return answer
+    .filter((comment) => comment.user === self)
+    .map(({ id, body, path, line }) => ({ id, body, path, line }));
+}
+
+export async function createInlineComments(
+  client: GitHubClient,
+  ref: PullRequestRef,
+  sha: string,
+  comments: readonly InlineComment[],
+) {
+  const octokit = await client.forRepository(ref.repository);
+  await write(octokit, 'POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews', {
+    ...address(ref),
+    commit_id: sha,
+    event: 'COMMENT',
+    comments: comments.map(({ path, line, body }) => ({ path, line, side: 'RIGHT', body })),
+  });
+}
+
+export async function withdrawInlineComments(client: GitHubClient, ref: PullRequestRef, ids: readonly string[]) {
+  const octokit = await client.forRepository(ref.repository);
+  for (const id of ids) {
+    const parameters = { ...repositoryAddress(ref.repository), comment_id: id };
+    await write(octokit, 'DELETE /repos/{owner}/{repo}/pulls/comments/{comment_id}', parameters, true);
+  }
+}

@@ -1,0 +1,232 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fetch, Response } from 'undici';
+import { ForgeError, type ForgeName } from '../forge.ts';
+import type { Hold } from '../hold.ts';
+import { readBounded } from './bounded-body.ts';
+import type { Exchange, Network } from './network.ts';
+import { exhaustedUntil, rateLimitedUntil, remainingRequests } from './rate-limit.ts';
+
+/** From the first byte sent to the last byte read, redirects and the one retry included. */
+const REQUEST_LIMIT_MS = 10_000;
+/** The longest wait for a rate limit inside a request. A longer one is the job engine's to wait for. */
+const SHORT_WAIT_MS = 2_000;
+/** No answer is read beyond this, unless its reader asks for less. */
+const LARGEST_ANSWER_BYTES = 33_554_432;
+
+const ATTEMPTS = 2;
+const RETRY_PAUSE_MS = 200;
+const MOST_REDIRECTS = 3;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const SAFE_METHODS = new Set(['GET', 'HEAD']);
+/** Every PATCH, PUT and DELETE of ours sets or removes one whole thing: twice is the same as once. A POST is not. */
+const REPEATABLE_METHODS = new Set([...SAFE_METHODS, 'PUT', 'PATCH', 'DELETE']);
+
+/** Sent with what cannot change (a file at a commit): an answer up to an hour old needs no asking. */
+export const UNCHANGING = 'max-stale=3600';
+/** Sent with everything else: the cache asks the forge each time, and gains when the answer is 304. */
+const ASK_ALWAYS = 'no-cache';
+
+export interface ForgeHooks {
+  /** After each exchange. `off`: not cacheable, or no Redis. `none`: no answer came. */
+  onRequest?(seen: { forge: ForgeName; status: number | 'none'; cache: 'hit' | 'revalidated' | 'miss' | 'off' }): void;
+  onRateLimit?(seen: { forge: ForgeName; remaining: number }): void;
+}
+
+export interface FetchInit {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+  readonly maxBytes?: number;
+}
+
+/**
+ * `fetch` with this project's manners. Its answer is read whole. It throws {@link ForgeError} when there is no
+ * usable one (network, time-out, 5xx, a rate limit, another host); 2xx and other 4xx are the caller's to judge.
+ */
+export type ForgeFetch = (url: string | URL, init?: FetchInit) => Promise<Response>;
+
+export interface ForgeFetchParts {
+  readonly forge: ForgeName;
+  /** The only origin ever asked. */
+  readonly origin: string;
+  readonly network: Network;
+  readonly hold: Hold;
+  readonly hooks: ForgeHooks;
+  readonly limitMs?: number;
+}
+
+/** `scope` is what the forge counts requests by, see {@link Hold}. */
+export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetch {
+  const limitMs = parts.limitMs ?? REQUEST_LIMIT_MS;
+
+  return async (url, init = {}) => {
+    const call: Call = { ...init, url: new URL(url), method: init.method ?? 'GET', limitMs };
+    await waitForHold(call);
+    const limit = AbortSignal.timeout(limitMs);
+    const signal = init.signal ? AbortSignal.any([limit, init.signal]) : limit;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await follow({ ...call, signal });
+      } catch (error) {
+        if (attempt === ATTEMPTS || signal.aborted || !worthRepeating(error, call.method)) {
+          throw error;
+        }
+        await sleep(RETRY_PAUSE_MS * (0.5 + Math.random()));
+        await waitForHold(call);
+      }
+    }
+  };
+
+  async function waitForHold(call: Call): Promise<void> {
+    const until = await parts.hold.heldUntil(scope);
+    if (until === undefined) {
+      return;
+    }
+    if (until - Date.now() > SHORT_WAIT_MS) {
+      throw limited(call, until);
+    }
+    await sleep(Math.max(0, until - Date.now()));
+  }
+
+  async function follow(call: Call): Promise<Response> {
+    let { url } = call;
+    for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
+      const response = await exchangeOnce({ ...call, url });
+      if (!REDIRECTS.has(response.status)) {
+        return response;
+      }
+      // 301 and 302 of a write would have to be guessed at; 307 and 308 say: the same again, over there.
+      if (!SAFE_METHODS.has(call.method) && response.status < 307) {
+        throw failure('invalid', call, `answered ${response.status} to a write`, { status: response.status });
+      }
+      const next = URL.parse(response.headers.get('location') ?? '', url.href);
+      if (next === null) {
+        throw failure('unavailable', call, 'redirected to what is no address');
+      }
+      url = next;
+    }
+    throw failure('unavailable', call, `redirected more than ${MOST_REDIRECTS} times`);
+  }
+
+  async function exchangeOnce(call: Call): Promise<Response> {
+    if (call.url.origin !== parts.origin) {
+      // Whoever is told to go elsewhere would take the credential along.
+      throw failure('refused', call, `pointed to another host (${call.url.host}), which is never asked`);
+    }
+    const cacheable = SAFE_METHODS.has(call.method);
+    const exchange: Exchange = { status: undefined, headers: {} };
+    let status: number | 'none' = 'none';
+    try {
+      const response = await fetch(call.url, {
+        method: call.method,
+        headers: { 'cache-control': ASK_ALWAYS, ...call.headers },
+        body: call.body ?? null,
+        redirect: 'manual',
+        signal: call.signal ?? null,
+        dispatcher: parts.network.dispatcherFor(exchange, cacheable),
+      });
+      const body = await readBounded(response, call.maxBytes ?? LARGEST_ANSWER_BYTES);
+      status = response.status;
+      return await judged(call, response, body);
+    } catch (error) {
+      throw error instanceof ForgeError ? error : noAnswer(call, error);
+    } finally {
+      parts.hooks.onRequest?.({ forge: parts.forge, status, cache: outcome(exchange, status, cacheable) });
+      await noticeLimits(exchange);
+    }
+  }
+
+  async function judged(call: Call, response: Response, body: Buffer | undefined): Promise<Response> {
+    const { status, headers } = response;
+    if (body === undefined) {
+      throw failure('invalid', call, 'answered with more than may be read', { status });
+    }
+    const until = rateLimitedUntil(status, headers, body.toString('utf8', 0, 2_000));
+    if (until !== undefined) {
+      throw limited(call, await parts.hold.holdUntil(scope, until), status);
+    }
+    if (status >= 500) {
+      throw failure('unavailable', call, `answered ${status}`, { status });
+    }
+    const empty = status === 204 || status === 304 || call.method === 'HEAD';
+    const kept = status >= 400 ? withoutCredential(call, body) : body;
+    return new Response(empty ? null : kept, { status, headers: withoutEncoding(headers) });
+  }
+
+  function outcome(
+    exchange: Exchange,
+    status: number | 'none',
+    cacheable: boolean,
+  ): 'hit' | 'revalidated' | 'miss' | 'off' {
+    if (!cacheable || !parts.network.cached) {
+      return 'off';
+    }
+    if (exchange.status === undefined && status !== 'none') {
+      return 'hit';
+    }
+    return exchange.status === 304 ? 'revalidated' : 'miss';
+  }
+
+  /** Read off the wire: a cached answer repeats the numbers of when it was fetched. */
+  async function noticeLimits(exchange: Exchange): Promise<void> {
+    const headers = { get: (name: string) => exchange.headers[name]?.toString() ?? null };
+    const remaining = remainingRequests(headers);
+    if (remaining !== undefined) {
+      parts.hooks.onRateLimit?.({ forge: parts.forge, remaining });
+    }
+    const until = exhaustedUntil(headers);
+    if (until !== undefined && until > Date.now()) {
+      await parts.hold.holdUntil(scope, until);
+    }
+  }
+}
+
+interface Call extends FetchInit {
+  readonly url: URL;
+  readonly method: string;
+  readonly limitMs: number;
+}
+
+function worthRepeating(error: unknown, method: string): boolean {
+  if (!(error instanceof ForgeError)) {
+    return false;
+  }
+  if (error.kind === 'rate-limited') {
+    // What a limit refused was not done, so even a POST may be sent again.
+    return (error.retryAt ?? Number.POSITIVE_INFINITY) - Date.now() <= SHORT_WAIT_MS;
+  }
+  return error.kind === 'unavailable' && REPEATABLE_METHODS.has(method);
+}
+
+function limited(call: Call, retryAt: number, status?: number): ForgeError {
+  const until = new Date(retryAt).toISOString();
+  return failure('rate-limited', call, `must wait until ${until}`, status ? { retryAt, status } : { retryAt });
+}
+
+function noAnswer(call: Call, cause: unknown): ForgeError {
+  const timedOut = cause instanceof Error && cause.name === 'TimeoutError';
+  const what = timedOut ? `gave no full answer in ${call.limitMs} ms` : 'could not be reached or broke off';
+  return failure('unavailable', call, what, { cause });
+}
+
+/** Names the method and the path alone: a query may carry what is nobody's business. */
+function failure(
+  kind: ForgeError['kind'],
+  call: Call,
+  what: string,
+  options: { cause?: unknown; status?: number; retryAt?: number } = {},
+): ForgeError {
+  return new ForgeError(kind, `${call.method} ${call.url.pathname}: the forge ${what}`, options);
+}
+
+/** What the forge says of an error is quoted to people, and one that repeats our header must not give it away. */
+function withoutCredential(call: Call, body: Buffer): Buffer | string {
+  const credential = call.headers?.['authorization']?.split(' ').at(-1);
+  return credential ? body.toString('utf8').replaceAll(credential, '[redacted]') : body;
+}
+
+/** The body has been decoded and measured, so what these say of it is no longer true. */
+function withoutEncoding(headers: Response['headers']): [string, string][] {
+  return [...headers].filter(([name]) => name !== 'content-encoding' && name !== 'content-length');
+}

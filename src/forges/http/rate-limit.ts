@@ -1,0 +1,50 @@
+/** GitHub's documents: without a time given, wait at least one minute. */
+const UNNAMED_WAIT_MS = 60_000;
+
+interface Headers {
+  get(name: string): string | null;
+}
+
+/**
+ * Until when the forge wants to be left alone, by its answer: milliseconds since the epoch, or undefined
+ * when the answer has nothing to do with limits.
+ *
+ * GitHub says 429 or 403; a 403 is a limit when it carries `Retry-After`, has no requests left, or says
+ * "secondary rate limit". Gitea and Forgejo set none themselves; a proxy in front of them says 429.
+ */
+export function rateLimitedUntil(status: number, headers: Headers, body: string, now = Date.now()): number | undefined {
+  if (status !== 429 && status !== 403) {
+    return undefined;
+  }
+  const retryAfter = parseRetryAfter(headers.get('retry-after'), now);
+  const exhausted = exhaustedUntil(headers);
+  const secondary = /secondary rate limit|abuse detection/i.test(body);
+  if (status === 403 && retryAfter === undefined && exhausted === undefined && !secondary) {
+    return undefined;
+  }
+  return retryAfter ?? exhausted ?? now + UNNAMED_WAIT_MS;
+}
+
+/** When the window of an answer that left no further request ends; undefined while some are left. */
+export function exhaustedUntil(headers: Headers): number | undefined {
+  const reset = parseWhole(headers.get('x-ratelimit-reset'));
+  return headers.get('x-ratelimit-remaining') === '0' && reset !== undefined ? reset * 1_000 : undefined;
+}
+
+export function remainingRequests(headers: Headers): number | undefined {
+  return parseWhole(headers.get('x-ratelimit-remaining'));
+}
+
+/** RFC 9110: seconds, or a date. */
+function parseRetryAfter(value: string | null, now: number): number | undefined {
+  const seconds = parseWhole(value);
+  if (seconds !== undefined) {
+    return now + seconds * 1_000;
+  }
+  const date = Date.parse(value ?? '');
+  return Number.isNaN(date) ? undefined : date;
+}
+
+function parseWhole(value: string | null): number | undefined {
+  return value !== null && /^\d{1,12}$/.test(value) ? Number(value) : undefined;
+}

@@ -1,0 +1,52 @@
+import type { Redis } from 'ioredis';
+
+/** What a log must offer here; pino's logger fits. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+/** How long one Redis command may keep a forge request waiting. */
+const COMMAND_LIMIT_MS = 250;
+/** After a failure Redis is left alone for this long, so that a hung one costs little. */
+const REST_MS = 2_000;
+
+/**
+ * Redis as a convenience that may be missing: every command is bounded in time, and its failure is
+ * `undefined`, never an exception.
+ */
+export interface SharedMemory {
+  readonly present: boolean;
+  run<T>(command: (redis: Redis) => Promise<T>): Promise<T | undefined>;
+}
+
+export function makeSharedMemory(redis: Redis | undefined, log?: Log, limitMs = COMMAND_LIMIT_MS): SharedMemory {
+  let restUntil = 0;
+
+  function failed(error: unknown): undefined {
+    if (Date.now() >= restUntil) {
+      log?.warn({ err: error }, 'Redis did not answer; forge requests go on uncached for now');
+    }
+    restUntil = Date.now() + REST_MS;
+    return undefined;
+  }
+
+  return {
+    present: redis !== undefined,
+    async run(command) {
+      if (redis === undefined || Date.now() < restUntil) {
+        return undefined;
+      }
+      // A command that outlives the limit holds nothing of ours: ioredis settles it by itself.
+      const limit = Promise.withResolvers<never>();
+      const timer = setTimeout(() => limit.reject(new Error(`no answer in ${limitMs} ms`)), limitMs);
+      try {
+        return await Promise.race([command(redis), limit.promise]);
+      } catch (error) {
+        return failed(error);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import type { Redis } from 'ioredis';
+import type { Forge } from './forge.ts';
+import { makeGiteaClient } from './gitea/client.ts';
+import { makeGitea } from './gitea/gitea.ts';
+import { type GitHubCredentials, makeGitHubClient } from './github/client.ts';
+import { makeGitHub } from './github/github.ts';
+import { makeHold, scopeOfToken } from './hold.ts';
+import { type ForgeHooks, makeForgeFetch } from './http/forge-fetch.ts';
+import { makeNetwork } from './http/network.ts';
+import { type Log, makeSharedMemory } from './http/shared-memory.ts';
+
+/** Which forge, where, and as whom. `url` is the address that people use, not the API's. */
+export type ForgeConfig =
+  | { readonly forge: 'github'; readonly url: string; readonly credentials: GitHubCredentials }
+  | {
+      readonly forge: 'gitea' | 'forgejo';
+      readonly url: string;
+      readonly credentials: { readonly kind: 'token'; readonly token: string };
+    };
+
+export interface ForgeParts {
+  /** Cache and hold go without when it is absent or away. Not closed here. */
+  readonly redis?: Redis;
+  readonly log?: Log;
+  readonly hooks?: ForgeHooks;
+  /** For tests: how long a request, or a command to Redis, may take. */
+  readonly limitMs?: number;
+  readonly redisLimitMs?: number;
+}
+
+export function makeForge(config: ForgeConfig, parts: ForgeParts = {}): Forge {
+  const apiUrl = apiUrlOf(config.forge, config.url);
+  const { origin, host } = new URL(apiUrl);
+  const shared = makeSharedMemory(parts.redis, parts.log, parts.redisLimitMs);
+  const network = makeNetwork(shared);
+  const { hooks = {}, limitMs, log } = parts;
+  const common = { origin, network, hold: makeHold(shared, origin), hooks, ...(limitMs ? { limitMs } : {}) };
+
+  switch (config.forge) {
+    case 'github': {
+      const client = makeGitHubClient({
+        baseUrl: apiUrl,
+        credentials: config.credentials,
+        fetchFor: (scope) => makeForgeFetch({ ...common, forge: 'github' }, scope),
+        // GitHub Enterprise Server has no limits unless its operator set some, and those it tells.
+        paced: host === 'api.github.com',
+        ...(log ? { log } : {}),
+      });
+      return makeGitHub(client, network.close);
+    }
+    case 'gitea':
+    case 'forgejo': {
+      const forgeFetch = makeForgeFetch({ ...common, forge: config.forge }, scopeOfToken(config.credentials.token));
+      return makeGitea(config.forge, makeGiteaClient(forgeFetch, apiUrl, config.credentials.token), network.close);
+    }
+  }
+}
+
+/** Where a forge's API is, by the address that people use. */
+export function apiUrlOf(forge: ForgeConfig['forge'], url: string): string {
+  const { protocol, host, origin, pathname } = new URL(url);
+  const base = `${origin}${pathname.replace(/\/+$/, '')}`;
+  if (forge !== 'github') {
+    return base.endsWith('/api/v1') ? base : `${base}/api/v1`;
+  }
+  if (host === 'github.com' || host === 'www.github.com' || host === 'api.github.com') {
+    return 'https://api.github.com';
+  }
+  // GitHub Enterprise Cloud with data residency lives at NAME.ghe.com; any other host is an Enterprise Server.
+  if (host.endsWith('.ghe.com')) {
+    return host.startsWith('api.') ? `${protocol}//${host}` : `${protocol}//api.${host}`;
+  }
+  return base.endsWith('/api/v3') ? base : `${base}/api/v3`;
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { ForgeError } from './forge.ts';
+
+/** The part of an answer that is used, or a {@link ForgeError} that says where it is not as documented. */
+export function validated<T>(shape: z.ZodType<T>, answer: unknown, route: string): T {
+  const result = shape.safeParse(answer);
+  if (result.success) {
+    return result.data;
+  }
+  const what =
+    typeof answer === 'string' ? 'text instead of JSON' : z.prettifyError(result.error).replaceAll(/\s+/g, ' ');
+  throw new ForgeError('unavailable', `${route}: the forge's answer makes no sense: ${what.slice(0, 300)}`);
+}
+
+/** For what must be there: `undefined` stands for the forge's 404. */
+export function existing<T>(answer: T | undefined, route: string): T {
+  if (answer === undefined) {
+    throw new ForgeError('invalid', `${route}: the forge knows no such thing, or not with these credentials`, {
+      status: 404,
+    });
+  }
+  return answer;
+}
+
+/** Ids can be larger than a double holds; octokit then gives a bigint. Ours are text. */
+export const id = z.union([z.number().int(), z.bigint()]).transform(String);

@@ -1,0 +1,20 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Answer, Call, Routes } from './routes.ts';
+
+/** One forge's way of speaking: what differs between them before any route is reached and after it answered. */
+export interface Dialect {
+  readonly name: 'github' | 'gitea' | 'forgejo';
+  /** Where its API begins. */
+  readonly prefix: string;
+  readonly routes: Routes;
+  /** Who asks, or undefined for nobody known. */
+  login(headers: IncomingHttpHeaders): string | undefined;
+  /** The path that is really meant, or where to send the client instead. */
+  locate(method: string, path: string): { path: string } | { redirect: Answer };
+  readonly notFound: Answer;
+  readonly unauthorized: Answer;
+  /** A limit that is reached, before the route is. */
+  limit(): Answer | undefined;
+  /** Headers that every answer has, its validators, and 304 where one is due. */
+  finish(call: Call, answer: Answer): Answer;
+}

@@ -1,0 +1,279 @@
+import { type Changes, makeCommit } from './git.ts';
+import { makeWebhook, type Webhook, type WebhookEvent, type WebhookParts } from './webhooks.ts';
+import {
+  type Comment,
+  changesOf,
+  commitOf,
+  type Delivery,
+  findRepository,
+  type InlineComment,
+  newId,
+  type Pull,
+  type Repository,
+  type Review,
+  type Status,
+  type World,
+} from './world.ts';
+
+/** What people do on a forge, for stories to tell. Repositories are `owner/name`. */
+export interface Driver {
+  createRepository(fullName: string, files?: Changes): void;
+  /** Commits on a branch, which is made from the default one if need be. Returns the commit's id. */
+  commit(repository: string, branch: string, files: Changes, details?: CommitDetails): string;
+  openPullRequest(repository: string, details: OpenDetails): number;
+  /** Commits on the pull request's branch. Returns the new head. */
+  push(repository: string, number: number, files: Changes, details?: CommitDetails): string;
+  edit(repository: string, number: number, change: Partial<Pick<Pull, 'title' | 'body' | 'draft'>>): void;
+  label(repository: string, number: number, ...names: string[]): void;
+  unlabel(repository: string, number: number, name: string): void;
+  /** Of the present head. */
+  review(repository: string, number: number, author: string, state: Review['state'], body?: string): Review;
+  dismiss(repository: string, number: number, review: number): void;
+  comment(repository: string, number: number, author: string, body: string): Comment;
+  commentInline(repository: string, number: number, author: string, at: InlineAt): InlineComment;
+  close(repository: string, number: number): void;
+  reopen(repository: string, number: number): void;
+  merge(repository: string, number: number): void;
+  /** A copy under another owner. Returns its full name. */
+  fork(repository: string, owner: string): string;
+  rename(repository: string, newFullName: string): void;
+  deleteRepository(repository: string): void;
+  createTeam(team: string, members: readonly string[]): void;
+  addToken(token: string, login: string): void;
+  /** From now on this person may look and speak, and decides nothing. */
+  addOutsider(login: string): void;
+  addDelivery(delivery: Omit<Delivery, 'id'>): Delivery;
+
+  // What there is to see
+  pull(repository: string, number: number): Pull;
+  statuses(repository: string, sha?: string): readonly Status[];
+  head(repository: string, branch: string): string;
+
+  /** What the forge would send of it now. */
+  webhook(repository: string, event: WebhookEvent, details: DeliveryDetails): Webhook;
+  /** Sends it, as the forge would. */
+  deliver(url: string, repository: string, event: WebhookEvent, details: DeliveryDetails): Promise<Response>;
+}
+
+interface CommitDetails {
+  readonly message?: string;
+  readonly author?: string;
+  /** More parents make a merge: ids of commits. */
+  readonly merging?: readonly string[];
+}
+
+interface OpenDetails {
+  readonly head: string;
+  /** A fork's full name, when the branch is there. */
+  readonly from?: string;
+  readonly base?: string;
+  readonly title?: string;
+  readonly body?: string;
+  readonly author?: string;
+  readonly draft?: boolean;
+  readonly labels?: readonly string[];
+}
+
+type DeliveryDetails = Pick<WebhookParts, 'secret' | 'hookId' | 'deliveryId'>;
+
+interface InlineAt {
+  readonly path: string;
+  readonly line: number;
+  readonly body: string;
+}
+
+const MAIN = 'main';
+
+export function makeDriver(world: World, forge: WebhookParts['forge'], url: string): Driver {
+  const now = () => new Date().toISOString();
+
+  function find(fullName: string): Repository {
+    const repository = findRepository(world, fullName) ?? world.renames.get(fullName.toLowerCase());
+    if (repository === undefined) {
+      throw new Error(`no repository ${fullName} in the simulated forge`);
+    }
+    return repository;
+  }
+
+  function pull(repository: string, number: number): Pull {
+    const found = find(repository).pulls.get(number);
+    if (found === undefined) {
+      throw new Error(`no pull request ${repository}#${number} in the simulated forge`);
+    }
+    return found;
+  }
+
+  function addRepository(fullName: string, branches: Map<string, string>): Repository {
+    const repository = {
+      id: newId(world),
+      fullName,
+      defaultBranch: MAIN,
+      branches,
+      pulls: new Map(),
+      statuses: [],
+      deleted: false,
+    };
+    world.repositories.set(fullName.toLowerCase(), repository);
+    return repository;
+  }
+
+  function commitOn(repository: Repository, branch: string, files: Changes, details: CommitDetails = {}): string {
+    const { message = 'Change something', author = 'alice', merging = [] } = details;
+    const tip = repository.branches.get(branch) ?? repository.branches.get(MAIN);
+    const parents = [...(tip === undefined ? [] : [tip]), ...merging];
+    const { sha } = makeCommit(world.objects, parents, files, { message, author, date: now() });
+    repository.branches.set(branch, sha);
+    for (const open of [...world.repositories.values()].flatMap((other) => [...other.pulls.values()])) {
+      if (open.state === 'open' && open.headRepository === repository && open.headBranch === branch) {
+        open.headSha = sha;
+      }
+    }
+    return sha;
+  }
+
+  const driver: Driver = {
+    createRepository(fullName, files = { 'README.md': 'Hello\n' }) {
+      commitOn(addRepository(fullName, new Map()), MAIN, files, { message: 'Begin' });
+    },
+    commit: (repository, branch, files, details) => commitOn(find(repository), branch, files, details),
+
+    openPullRequest(repository, details) {
+      const target = find(repository);
+      const source = details.from === undefined ? target : find(details.from);
+      const number = target.pulls.size + 1;
+      target.pulls.set(number, {
+        number,
+        repository: target,
+        headRepository: source,
+        headBranch: details.head,
+        baseBranch: details.base ?? MAIN,
+        headSha: source.branches.get(details.head) ?? '',
+        author: details.author ?? 'alice',
+        createdAt: now(),
+        title: details.title ?? 'feat: change something',
+        body: details.body ?? '',
+        draft: details.draft ?? false,
+        labels: [...(details.labels ?? [])],
+        state: 'open',
+        merged: false,
+        reviews: [],
+        comments: [],
+        inlineComments: [],
+      });
+      return number;
+    },
+
+    push(repository, number, files, details) {
+      const { headRepository, headBranch } = pull(repository, number);
+      return commitOn(headRepository, headBranch, files, details);
+    },
+    edit(repository, number, change) {
+      Object.assign(pull(repository, number), change);
+    },
+    label(repository, number, ...names) {
+      pull(repository, number).labels.push(...names);
+    },
+    unlabel(repository, number, name) {
+      const found = pull(repository, number);
+      found.labels = found.labels.filter((label) => label !== name);
+    },
+
+    review(repository, number, author, state, body = '') {
+      const on = pull(repository, number);
+      const official = !world.outsiders.has(author);
+      const made: Review = {
+        id: newId(world),
+        author,
+        state,
+        dismissed: false,
+        sha: on.headSha,
+        body,
+        at: now(),
+        official,
+      };
+      on.reviews.push(made);
+      return made;
+    },
+    dismiss(repository, number, review) {
+      const found = pull(repository, number).reviews.find((candidate) => candidate.id === review);
+      if (found !== undefined) {
+        found.dismissed = true;
+      }
+    },
+    comment(repository, number, author, body) {
+      const made = { id: newId(world), author, body, at: now() };
+      pull(repository, number).comments.push(made);
+      return made;
+    },
+    commentInline(repository, number, author, at) {
+      const on = pull(repository, number);
+      const { id: review } = driver.review(repository, number, author, 'commented');
+      const made = { id: newId(world), author, at: now(), review, text: '', sha: on.headSha };
+      const comment: InlineComment = { ...made, path: at.path, line: at.line, body: at.body };
+      on.inlineComments.push(comment);
+      return comment;
+    },
+
+    close(repository, number) {
+      pull(repository, number).state = 'closed';
+    },
+    reopen(repository, number) {
+      pull(repository, number).state = 'open';
+    },
+    merge(repository, number) {
+      const found = pull(repository, number);
+      const tree = commitOf(world, found.headSha).tree;
+      const files: Record<string, Buffer | null> = {};
+      for (const { path, previousPath } of changesOf(world, found)) {
+        files[previousPath ?? path] = null;
+        files[path] = tree.get(path) ?? null;
+      }
+      const details = { message: `Merge #${number}`, merging: [found.headSha], author: found.author };
+      commitOn(found.repository, found.baseBranch, files, details);
+      found.state = 'closed';
+      found.merged = true;
+    },
+    fork(repository, owner) {
+      const fullName = `${owner}/${repository.split('/')[1]}`;
+      addRepository(fullName, new Map(find(repository).branches));
+      return fullName;
+    },
+    rename(repository, newFullName) {
+      const found = find(repository);
+      world.repositories.delete(repository.toLowerCase());
+      world.renames.set(repository.toLowerCase(), found);
+      found.fullName = newFullName;
+      world.repositories.set(newFullName.toLowerCase(), found);
+    },
+    deleteRepository(repository) {
+      find(repository).deleted = true;
+    },
+    createTeam(team, members) {
+      world.teams.set(team, members);
+    },
+    addOutsider(login) {
+      world.outsiders.add(login);
+    },
+    addToken(token, login) {
+      world.tokens.set(token, login);
+    },
+    addDelivery(delivery) {
+      const made = { ...delivery, id: newId(world) };
+      world.deliveries.push(made);
+      return made;
+    },
+
+    pull,
+    statuses: (repository, sha) =>
+      find(repository).statuses.filter((status) => sha === undefined || status.sha === sha),
+    head: (repository, branch) => find(repository).branches.get(branch) ?? '',
+
+    webhook: (repository, event, details) =>
+      makeWebhook(world, find(repository), event, { forge, web: url, ...details }),
+    deliver(to, repository, event, details) {
+      const { headers, body } = driver.webhook(repository, event, details);
+      return fetch(to, { method: 'POST', headers, body });
+    },
+  };
+  return driver;
+}

@@ -1,0 +1,152 @@
+import { blobId } from './git.ts';
+import * as shapes from './gitea-shapes.ts';
+import type { Answer, Call, Handler, Routes } from './routes.ts';
+import { printDiff } from './tree-diff.ts';
+import { changesOf, commitsOf, findRepository, type Pull, type Repository, resolve, type World } from './world.ts';
+
+/** DEFAULT_PAGING_NUM and MAX_RESPONSE_ITEMS as installed. */
+const PAGE_SIZE = 30;
+const LARGEST_PAGE = 50;
+
+export const NOT_FOUND: Answer = { status: 404, body: { errors: null, message: "The target couldn't be found." } };
+
+export function withRepository(world: World, answer: (repository: Repository, call: Call) => Answer): Handler {
+  return (call) => {
+    const repository = findRepository(world, `${call.parameters['owner']}/${call.parameters['repo']}`);
+    return repository === undefined || repository.deleted ? NOT_FOUND : answer(repository, call);
+  };
+}
+
+export function withPull(world: World, answer: (pull: Pull, call: Call) => Answer): Handler {
+  return withRepository(world, (repository, call) => {
+    const pull = repository.pulls.get(Number(call.parameters['number']));
+    return pull === undefined ? NOT_FOUND : answer(pull, call);
+  });
+}
+
+/** Not every list has links: the one of reviews says only how many there are. */
+function page(call: Call, items: readonly unknown[], linked = true): Answer {
+  const size = Math.min(Number(call.query.get('limit') ?? PAGE_SIZE), LARGEST_PAGE);
+  const number = Number(call.query.get('page') ?? 1);
+  const query = new URLSearchParams(call.query);
+  query.set('page', String(number + 1));
+  const more = linked && number * size < items.length;
+  return {
+    status: 200,
+    body: items.slice((number - 1) * size, number * size),
+    headers: {
+      'x-total-count': String(items.length),
+      ...(more ? { link: `<${call.apiUrl}${call.path}?${query}>; rel="next"` } : {}),
+    },
+  };
+}
+
+export function giteaReadRoutes(world: World): Routes {
+  const repos = '/repos/:owner/:repo';
+  const webOf = (call: Call) => call.apiUrl.replace(/\/api\/v1$/, '');
+  return {
+    'GET /user': (call) => ({ status: 200, body: shapes.user(call.login) }),
+
+    [`GET ${repos}/pulls`]: withRepository(world, (repository, call) => {
+      const state = call.query.get('state') ?? 'open';
+      const pulls = [...repository.pulls.values()].filter((pull) => state === 'all' || pull.state === state);
+      const sorted = call.query.get('sort') === 'oldest' ? pulls : pulls.toReversed();
+      return page(
+        call,
+        sorted.map((pull) => shapes.pull(pull, webOf(call))),
+      );
+    }),
+
+    [`GET ${repos}/pulls/:number.diff`]: withPull(world, (pull) => ({
+      status: 200,
+      text: printDiff(changesOf(world, pull)),
+    })),
+
+    [`GET ${repos}/pulls/:number`]: withPull(world, (pull, call) => ({
+      status: 200,
+      body: shapes.pull(pull, webOf(call)),
+    })),
+
+    [`GET ${repos}/pulls/:number/files`]: withPull(world, (pull, call) =>
+      page(call, changesOf(world, pull).map(shapes.file)),
+    ),
+
+    // Newest first, as git log has them.
+    [`GET ${repos}/pulls/:number/commits`]: withPull(world, (pull, call) =>
+      page(call, commitsOf(world, pull).toReversed().map(shapes.commit)),
+    ),
+
+    [`GET ${repos}/pulls/:number/reviews`]: withPull(world, (pull, call) => {
+      const answer = page(call, pull.reviews, false);
+      // Others' pending reviews are counted and then left out.
+      const visible = pull.reviews.filter((review) => review.state !== 'pending' || review.author === call.login);
+      const onPage = visible.filter((review) => Array.isArray(answer.body) && answer.body.includes(review));
+      return { ...answer, body: onPage.map((review) => shapes.review(review, pull)) };
+    }),
+
+    [`GET ${repos}/pulls/:number/reviews/:review/comments`]: withPull(world, (pull, call) => ({
+      status: 200,
+      body: pull.inlineComments
+        .filter((comment) => comment.review === Number(call.parameters['review']))
+        .map(shapes.inlineComment),
+    })),
+
+    [`GET ${repos}/issues/:number/comments`]: withPull(world, (pull) => ({
+      status: 200,
+      body: pull.comments.map(shapes.comment),
+      headers: { 'x-total-count': String(pull.comments.length) },
+    })),
+
+    [`GET ${repos}/statuses/:sha`]: withRepository(world, (repository, call) => {
+      const ofCommit = repository.statuses.filter((status) => status.sha === call.parameters['sha']);
+      const sorted = call.query.get('sort') === 'highestindex' ? ofCommit.toReversed() : ofCommit;
+      return page(call, sorted.map(shapes.status));
+    }),
+
+    [`GET ${repos}/contents/*path`]: withRepository(world, (repository, call) =>
+      contents(world, repository, call.parameters['path'] ?? '', call.query.get('ref') ?? repository.defaultBranch),
+    ),
+
+    'GET /orgs/:org/teams/search': (call) => {
+      const found = teamsOf(world).filter(
+        ({ organisation, name }) =>
+          organisation === call.parameters['org'] &&
+          name.toLowerCase().includes((call.query.get('q') ?? '').toLowerCase()),
+      );
+      return { status: 200, body: { ok: true, data: found.map(({ id, name }) => ({ id, name })) } };
+    },
+
+    'GET /teams/:id/members': (call) => {
+      const team = teamsOf(world).find(({ id }) => String(id) === call.parameters['id']);
+      return team === undefined ? NOT_FOUND : page(call, team.members.map(shapes.user));
+    },
+  };
+}
+
+function teamsOf(world: World) {
+  return [...world.teams].map(([fullName, members], index) => {
+    const [organisation = '', name = ''] = fullName.split('/');
+    return { id: index + 1, organisation, name, members };
+  });
+}
+
+function contents(world: World, repository: Repository, path: string, ref: string): Answer {
+  const tree = resolve(world, repository, ref)?.tree;
+  const content = tree?.get(path);
+  if (content === undefined) {
+    const inside = [...(tree?.keys() ?? [])].filter((name) => name.startsWith(`${path}/`));
+    return inside.length > 0 ? { status: 200, body: inside.map((name) => ({ type: 'file', path: name })) } : NOT_FOUND;
+  }
+  return {
+    status: 200,
+    body: {
+      name: path.split('/').at(-1),
+      path,
+      sha: blobId(content),
+      type: 'file',
+      size: content.byteLength,
+      encoding: 'base64',
+      content: content.toString('base64'),
+    },
+  };
+}

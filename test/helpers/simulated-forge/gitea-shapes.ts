@@ -1,0 +1,159 @@
+import type { Commit } from './git.ts';
+import type { FileChange } from './tree-diff.ts';
+import {
+  baseSha,
+  type Comment,
+  type InlineComment,
+  type Pull,
+  type Repository,
+  type Review,
+  type Status,
+} from './world.ts';
+
+// The parts of Gitea's and Forgejo's answers that say something of a pull request, as modules/structs has them.
+
+const REVIEW_STATES = {
+  approved: 'APPROVED',
+  'changes-requested': 'REQUEST_CHANGES',
+  commented: 'COMMENT',
+  pending: 'PENDING',
+} as const;
+
+const FILE_STATUSES = { added: 'added', modified: 'changed', removed: 'deleted', renamed: 'renamed' } as const;
+
+/** Times are told in the server's own zone; this one stands an hour east. */
+function time(at: string): string {
+  const local = new Date(Date.parse(at) + 3_600_000);
+  return local.toISOString().replace(/\.\d+Z$/, '+01:00');
+}
+
+export function user(login: string): object {
+  return { id: login.length, login, login_name: '', full_name: '', email: `${login}@example.test`, username: login };
+}
+
+export function repository(of: Repository, web: string): object {
+  const [owner = '', name] = of.fullName.split('/');
+  return {
+    id: of.id,
+    owner: user(owner),
+    name,
+    full_name: of.fullName,
+    private: false,
+    html_url: `${web}/${of.fullName}`,
+    default_branch: of.defaultBranch,
+  };
+}
+
+/** A draft is one by its title; newer versions say so as well. */
+function title(of: Pull): string {
+  return of.draft && !/^wip:/i.test(of.title) ? `WIP: ${of.title}` : of.title;
+}
+
+export function pull(of: Pull, web: string): Record<string, unknown> {
+  const { headRepository } = of;
+  const branchStays = !headRepository.deleted && headRepository.branches.has(of.headBranch);
+  return {
+    id: of.number + of.repository.id,
+    url: `${web}/${of.repository.fullName}/pulls/${of.number}`,
+    html_url: `${web}/${of.repository.fullName}/pulls/${of.number}`,
+    number: of.number,
+    user: user(of.author),
+    title: title(of),
+    body: of.body,
+    labels: of.labels.map((name, index) => ({ id: index + 1, name, color: 'ededed' })),
+    state: of.state,
+    draft: of.draft,
+    is_locked: false,
+    comments: of.comments.length,
+    merged: of.merged,
+    merge_base: '',
+    base: {
+      label: of.baseBranch,
+      ref: of.baseBranch,
+      sha: baseSha(of),
+      repo_id: of.repository.id,
+      repo: repository(of.repository, web),
+    },
+    head: {
+      label: of.headBranch,
+      ref: branchStays ? of.headBranch : `refs/pull/${of.number}/head`,
+      sha: of.headSha,
+      repo_id: headRepository.deleted ? -1 : headRepository.id,
+      repo: headRepository.deleted ? null : repository(headRepository, web),
+    },
+    created_at: time(of.createdAt),
+    updated_at: time(of.createdAt),
+  };
+}
+
+export function file(of: FileChange): object {
+  return {
+    filename: of.path,
+    ...(of.previousPath === undefined ? {} : { previous_filename: of.previousPath }),
+    status: FILE_STATUSES[of.status],
+    additions: of.additions,
+    deletions: of.deletions,
+    changes: of.additions + of.deletions,
+  };
+}
+
+export function commit(of: Commit): object {
+  const person = { ...of.author, date: time(of.date) };
+  return {
+    sha: of.sha,
+    created: time(of.date),
+    commit: { message: of.message, author: person, committer: person },
+    author: user(of.author.name),
+    parents: of.parents.map((sha) => ({ sha })),
+  };
+}
+
+export function review(of: Review, on: Pull): object {
+  return {
+    id: of.id,
+    user: user(of.author),
+    team: null,
+    state: REVIEW_STATES[of.state],
+    body: of.body,
+    commit_id: of.sha,
+    stale: of.sha !== on.headSha,
+    official: of.official,
+    dismissed: of.dismissed,
+    comments_count: on.inlineComments.filter((comment) => comment.review === of.id).length,
+    submitted_at: time(of.at),
+    updated_at: time(of.at),
+  };
+}
+
+export function comment(of: Comment): object {
+  return { id: of.id, user: user(of.author), body: of.body, created_at: time(of.at), updated_at: time(of.at) };
+}
+
+/** Nothing says whether the line is still part of the change. */
+export function inlineComment(of: InlineComment): object {
+  return {
+    ...comment(of),
+    resolver: null,
+    pull_request_review_id: of.review,
+    path: of.path,
+    commit_id: of.sha,
+    original_commit_id: '',
+    diff_hunk: '',
+    position: of.line,
+    original_position: 0,
+  };
+}
+
+export function status(of: Status): object {
+  return {
+    id: of.id,
+    status: of.state,
+    target_url: of.targetUrl,
+    description: of.description,
+    url: '',
+    context: of.context,
+    creator: user(of.author),
+    created_at: time(of.at),
+    updated_at: time(of.at),
+  };
+}

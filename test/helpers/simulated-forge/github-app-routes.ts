@@ -1,0 +1,79 @@
+import type { SimulatedApp } from './github-dialect.ts';
+import { cursorPage } from './github-pages.ts';
+import { NOT_FOUND, withRepository } from './github-read-routes.ts';
+import type { Answer, Call, Routes } from './routes.ts';
+import { type Delivery, newId, type World } from './world.ts';
+
+const TOKEN_LIFE_MS = 3_600_000;
+
+/** What only an App may ask, and what GitHub remembers of the webhooks it sent. */
+export function githubAppRoutes(world: World, app: SimulatedApp | undefined): Routes {
+  const asApp = (answer: (call: Call, known: SimulatedApp) => Answer) => (call: Call) =>
+    app !== undefined && call.login === `app:${app.slug}`
+      ? answer(call, app)
+      : { status: 401, body: { message: 'A JSON web token could not be decoded' } };
+  const installation = (owner: string | undefined, known: SimulatedApp): Answer => {
+    const id = known.installations.get(owner ?? '');
+    return id === undefined ? NOT_FOUND : { status: 200, body: { id, app_id: Number(known.id), app_slug: known.slug } };
+  };
+  const repos = '/repos/:owner/:repo';
+  const hooks = `${repos}/hooks/:hook/deliveries`;
+
+  return {
+    'GET /app': asApp((_, known) => ({ status: 200, body: { id: Number(known.id), slug: known.slug } })),
+    [`GET ${repos}/installation`]: asApp((call, known) => installation(call.parameters['owner'], known)),
+    'GET /orgs/:org/installation': asApp((call, known) => installation(call.parameters['org'], known)),
+
+    'POST /app/installations/:id/access_tokens': asApp((call, known) => {
+      if (![...known.installations.values()].includes(Number(call.parameters['id']))) {
+        return NOT_FOUND;
+      }
+      const token = `ghs_installation${newId(world)}`;
+      world.tokens.set(token, `${known.slug}[bot]`);
+      return {
+        status: 201,
+        body: { token, expires_at: new Date(Date.now() + TOKEN_LIFE_MS).toISOString(), permissions: {} },
+      };
+    }),
+
+    'GET /app/hook/deliveries': asApp((call) => list(world, call, undefined)),
+    'POST /app/hook/deliveries/:id/attempts': asApp((call) => redeliver(world, call, undefined)),
+    [`GET ${hooks}`]: withRepository(world, (_, call) => list(world, call, hookOf(call))),
+    [`POST ${hooks}/:id/attempts`]: withRepository(world, (_, call) => redeliver(world, call, hookOf(call))),
+  };
+}
+
+function hookOf(call: Call): string {
+  return `${call.parameters['owner']}/${call.parameters['repo']}#${call.parameters['hook']}`;
+}
+
+function list(world: World, call: Call, hook: string | undefined): Answer {
+  const newestFirst = world.deliveries.filter((delivery) => delivery.hook === hook).toReversed();
+  return cursorPage(
+    call,
+    newestFirst.map(({ id, guid, event, statusCode, deliveredAt }) => ({
+      id,
+      guid,
+      delivered_at: deliveredAt,
+      redelivery: false,
+      duration: 0.2,
+      status: statusCode < 300 ? 'OK' : 'Invalid HTTP Response',
+      status_code: statusCode,
+      event,
+      action: null,
+    })),
+  );
+}
+
+/** The same delivery once more, now with success. */
+function redeliver(world: World, call: Call, hook: string | undefined): Answer {
+  const known = world.deliveries.find(
+    (delivery) => delivery.id === Number(call.parameters['id']) && delivery.hook === hook,
+  );
+  if (known === undefined) {
+    return NOT_FOUND;
+  }
+  const again: Delivery = { ...known, id: newId(world), statusCode: 200, deliveredAt: new Date().toISOString() };
+  world.deliveries.push(again);
+  return { status: 202, body: {} };
+}

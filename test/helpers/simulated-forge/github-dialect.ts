@@ -1,0 +1,121 @@
+import { createHash, createVerify } from 'node:crypto';
+import type { Dialect } from './dialect.ts';
+import { githubAppRoutes } from './github-app-routes.ts';
+import { githubReadRoutes } from './github-read-routes.ts';
+import { githubWriteRoutes } from './github-write-routes.ts';
+import type { Answer, Call } from './routes.ts';
+import { findRepository, type World } from './world.ts';
+
+/** A GitHub App, for those who sign in as one. */
+export interface SimulatedApp {
+  readonly id: string;
+  readonly slug: string;
+  /** PEM. */
+  readonly publicKey: string;
+  /** Owners of repositories it is installed for, to the installation's number. */
+  readonly installations: ReadonlyMap<string, number>;
+  install(owner: string): void;
+}
+
+/** GitHub's limit of requests, which a test may set. */
+export interface RateLimit {
+  remaining: number;
+  /** Seconds since the epoch. */
+  resetAt: number;
+}
+
+const HOUR_S = 3_600;
+
+export function makeRateLimit(): RateLimit {
+  return { remaining: 5_000, resetAt: Math.ceil(Date.now() / 1_000) + HOUR_S };
+}
+
+export function makeGitHubDialect(world: World, app: SimulatedApp | undefined, rateLimit: RateLimit): Dialect {
+  const notFound: Answer = {
+    status: 404,
+    body: { message: 'Not Found', documentation_url: 'https://docs.github.com/rest', status: '404' },
+  };
+  return {
+    name: 'github',
+    prefix: '/api/v3',
+    routes: { ...githubReadRoutes(world), ...githubWriteRoutes(world), ...githubAppRoutes(world, app) },
+    notFound,
+    unauthorized: {
+      status: 401,
+      body: { message: 'Bad credentials', documentation_url: 'https://docs.github.com/rest', status: '401' },
+    },
+
+    login(headers) {
+      const [, credential = ''] = (headers.authorization ?? '').split(' ');
+      return world.tokens.get(credential) ?? (app && isSignedBy(app, credential) ? `app:${app.slug}` : undefined);
+    },
+
+    locate(method, path) {
+      const byId = /^\/repositories\/(\d+)(.*)$/.exec(path);
+      if (byId !== null) {
+        const repository = [...world.repositories.values()].find((candidate) => candidate.id === Number(byId[1]));
+        return { path: `/repos/${repository?.fullName}${byId[2]}` };
+      }
+      const [, fullName = '', rest = ''] = /^\/repos\/([^/]+\/[^/]+)(.*)$/.exec(path) ?? [];
+      const renamed = findRepository(world, fullName) ? undefined : world.renames.get(fullName.toLowerCase());
+      if (renamed === undefined) {
+        return { path };
+      }
+      const location = `/api/v3/repositories/${renamed.id}${rest}`;
+      const status = method === 'GET' ? 301 : 307;
+      return { redirect: { status, body: { message: 'Moved Permanently', url: location }, headers: { location } } };
+    },
+
+    limit() {
+      if (rateLimit.remaining > 0 || rateLimit.resetAt * 1_000 < Date.now()) {
+        return undefined;
+      }
+      return {
+        status: 403,
+        body: { message: 'API rate limit exceeded for user ID 1.', documentation_url: 'https://docs.github.com/rest' },
+        headers: limitHeaders(rateLimit),
+      };
+    },
+
+    finish(call, answer) {
+      return withValidators(call, answer, rateLimit);
+    },
+  };
+}
+
+function limitHeaders(rateLimit: RateLimit): Record<string, string> {
+  return {
+    'x-ratelimit-limit': '5000',
+    'x-ratelimit-remaining': String(rateLimit.remaining),
+    'x-ratelimit-reset': String(rateLimit.resetAt),
+    'x-ratelimit-resource': 'core',
+  };
+}
+
+/** A 304 is free: it does not count against the limit. */
+function withValidators(call: Call, answer: Answer, rateLimit: RateLimit): Answer {
+  const content = answer.body === undefined ? (answer.text ?? '') : JSON.stringify(answer.body);
+  const etag = `W/"${createHash('sha256').update(content).digest('hex')}"`;
+  const cacheable = call.method === 'GET' && answer.status === 200;
+  const fresh = cacheable && call.headers['if-none-match'] === etag;
+  if (!fresh && rateLimit.remaining > 0) {
+    rateLimit.remaining -= 1;
+  }
+  const validators = {
+    etag,
+    'cache-control': 'private, max-age=60, s-maxage=60',
+    vary: 'Accept, Authorization, Cookie, X-GitHub-OTP, Accept-Encoding',
+  };
+  const headers = { ...answer.headers, ...limitHeaders(rateLimit), ...(cacheable ? validators : {}) };
+  return fresh ? { status: 304, text: '', headers } : { ...answer, headers };
+}
+
+/** RS256, the App's own number as issuer, and not expired. */
+function isSignedBy(app: SimulatedApp, jwt: string): boolean {
+  const [header = '', payload = '', signature = ''] = jwt.split('.');
+  const verified = createVerify('RSA-SHA256')
+    .update(`${header}.${payload}`)
+    .verify(app.publicKey, Buffer.from(signature, 'base64url'));
+  const claims = verified ? JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) : {};
+  return String(claims.iss) === app.id && claims.exp * 1_000 > Date.now();
+}

@@ -1,0 +1,160 @@
+import { blobId, commitsBetween } from './git.ts';
+import { page } from './github-pages.ts';
+import * as shapes from './github-shapes.ts';
+import type { Answer, Call, Routes } from './routes.ts';
+import { printDiff } from './tree-diff.ts';
+import { changesOf, commitsOf, findRepository, type Pull, type Repository, resolve, type World } from './world.ts';
+
+/** GitHub ends these lists here. */
+const MOST_FILES = 3_000;
+const MOST_COMMITS = 250;
+/** The diff as text is refused beyond these. */
+const MOST_DIFF_LINES = 20_000;
+const MOST_DIFF_FILES = 300;
+/** Larger files come without content. */
+const LARGEST_CONTENT_BYTES = 1_048_576;
+
+export const NOT_FOUND: Answer = {
+  status: 404,
+  body: { message: 'Not Found', documentation_url: 'https://docs.github.com/rest', status: '404' },
+};
+
+export function withRepository(world: World, answer: (repository: Repository, call: Call) => Answer) {
+  return (call: Call): Answer => {
+    const repository = findRepository(world, `${call.parameters['owner']}/${call.parameters['repo']}`);
+    return repository === undefined || repository.deleted ? NOT_FOUND : answer(repository, call);
+  };
+}
+
+export function withPull(world: World, answer: (pull: Pull, call: Call) => Answer) {
+  return withRepository(world, (repository, call) => {
+    const pull = repository.pulls.get(Number(call.parameters['number']));
+    return pull === undefined ? NOT_FOUND : answer(pull, call);
+  });
+}
+
+export function webOf(call: Call): string {
+  return call.apiUrl.replace(/\/api\/v3$/, '');
+}
+
+export function githubReadRoutes(world: World): Routes {
+  const repos = '/repos/:owner/:repo';
+  return {
+    'GET /user': (call) => ({ status: 200, body: shapes.user(call.login) }),
+
+    [`GET ${repos}/pulls`]: withRepository(world, (repository, call) => {
+      const state = call.query.get('state') ?? 'open';
+      const pulls = [...repository.pulls.values()].filter((pull) => state === 'all' || pull.state === state);
+      const sorted = call.query.get('direction') === 'asc' ? pulls : pulls.toReversed();
+      return page(
+        call,
+        sorted.map((pull) => shapes.pull(pull, webOf(call))),
+      );
+    }),
+
+    [`GET ${repos}/pulls/:number`]: withPull(world, (pull, call) =>
+      call.headers['accept']?.includes('diff')
+        ? diffOf(world, pull)
+        : { status: 200, body: shapes.wholePull(world, pull, webOf(call)) },
+    ),
+
+    [`GET ${repos}/pulls/:number/files`]: withPull(world, (pull, call) =>
+      page(call, changesOf(world, pull).slice(0, MOST_FILES).map(shapes.file)),
+    ),
+
+    [`GET ${repos}/pulls/:number/commits`]: withPull(world, (pull, call) =>
+      page(call, commitsOf(world, pull).slice(0, MOST_COMMITS).map(shapes.commit)),
+    ),
+
+    [`GET ${repos}/compare/:basehead`]: withRepository(world, (repository, call) => {
+      const [base = '', head = ''] = (call.parameters['basehead'] ?? '').split('...');
+      const from = resolve(world, repository, base);
+      const to = resolve(world, repository, head);
+      if (from === undefined || to === undefined) {
+        return NOT_FOUND;
+      }
+      const commits = commitsBetween(world.objects, from.sha, to.sha).map(shapes.commit);
+      const total = { status: 'ahead', total_commits: commits.length };
+      return page(call, commits, (onPage) => ({ ...total, commits: onPage }));
+    }),
+
+    [`GET ${repos}/pulls/:number/reviews`]: withPull(world, (pull, call) =>
+      page(
+        call,
+        pull.reviews.filter((review) => review.state !== 'pending' || review.author === call.login).map(shapes.review),
+      ),
+    ),
+
+    [`GET ${repos}/pulls/:number/comments`]: withPull(world, (pull, call) =>
+      page(
+        call,
+        pull.inlineComments.map((comment) => shapes.inlineComment(world, pull, comment)),
+      ),
+    ),
+
+    [`GET ${repos}/issues/:number/comments`]: withPull(world, (pull, call) =>
+      page(call, pull.comments.map(shapes.comment)),
+    ),
+
+    [`GET ${repos}/commits/:ref/status`]: withRepository(world, (repository, call) => {
+      const sha = resolve(world, repository, call.parameters['ref'] ?? '')?.sha;
+      if (sha === undefined) {
+        return { status: 422, body: { message: `No commit found for SHA: ${call.parameters['ref']}` } };
+      }
+      const newest = new Map(
+        repository.statuses.filter((status) => status.sha === sha).map((status) => [status.context, status]),
+      );
+      const total = { state: 'pending', sha, total_count: newest.size };
+      return page(call, [...newest.values()].map(shapes.status), (statuses) => ({ ...total, statuses }));
+    }),
+
+    [`GET ${repos}/contents/*path`]: withRepository(world, (repository, call) =>
+      contents(world, repository, call.parameters['path'] ?? '', call.query.get('ref') ?? repository.defaultBranch),
+    ),
+
+    'GET /orgs/:org/teams/:team/members': (call) => {
+      const members = world.teams.get(`${call.parameters['org']}/${call.parameters['team']}`);
+      return members === undefined ? NOT_FOUND : page(call, members.map(shapes.user));
+    },
+  };
+}
+
+function diffOf(world: World, pull: Pull): Answer {
+  const changes = changesOf(world, pull);
+  const diff = printDiff(changes);
+  if (changes.length > MOST_DIFF_FILES || diff.split('\n').length > MOST_DIFF_LINES) {
+    return {
+      status: 406,
+      body: {
+        message: `Sorry, the diff exceeded the maximum number of lines (${MOST_DIFF_LINES})`,
+        errors: [{ resource: 'PullRequest', field: 'diff', code: 'too_large' }],
+      },
+    };
+  }
+  return { status: 200, text: diff, headers: { 'content-type': 'application/vnd.github.diff; charset=utf-8' } };
+}
+
+function contents(world: World, repository: Repository, path: string, ref: string): Answer {
+  const tree = resolve(world, repository, ref)?.tree;
+  const content = tree?.get(path);
+  if (content === undefined) {
+    const inside = [...(tree?.keys() ?? [])].filter((name) => name.startsWith(`${path}/`));
+    return inside.length > 0
+      ? { status: 200, body: inside.map((name) => ({ type: 'file', name, path: name })) }
+      : NOT_FOUND;
+  }
+  const large = content.byteLength > LARGEST_CONTENT_BYTES;
+  return {
+    status: 200,
+    body: {
+      type: 'file',
+      encoding: large ? 'none' : 'base64',
+      size: content.byteLength,
+      name: path.split('/').at(-1),
+      path,
+      // GitHub breaks the text into lines.
+      content: large ? '' : content.toString('base64').replaceAll(/.{60}/g, '$&\n'),
+      sha: blobId(content),
+    },
+  };
+}

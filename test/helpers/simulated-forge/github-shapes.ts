@@ -1,0 +1,165 @@
+import type { Commit } from './git.ts';
+import type { FileChange } from './tree-diff.ts';
+import {
+  baseSha,
+  type Comment,
+  changesOf,
+  commitsOf,
+  type InlineComment,
+  lineInDiff,
+  type Pull,
+  type Repository,
+  type Review,
+  type Status,
+  type World,
+} from './world.ts';
+
+// The parts of GitHub's answers that say something of a pull request, as its REST documents have them.
+
+/** A longer patch is left out of a list of files. GitHub does not tell its limits; these are near what was seen. */
+const LARGEST_PATCH = 300_000;
+const MOST_PATCH_LINES = 2_000;
+
+const REVIEW_STATES = {
+  approved: 'APPROVED',
+  'changes-requested': 'CHANGES_REQUESTED',
+  commented: 'COMMENTED',
+  pending: 'PENDING',
+} as const;
+
+export function user(login: string): object {
+  return { login, id: idOf(login), type: login.endsWith('[bot]') ? 'Bot' : 'User', site_admin: false };
+}
+
+function idOf(login: string): number {
+  return [...login].reduce((sum, character) => sum * 31 + character.charCodeAt(0), 7) % 1_000_000;
+}
+
+export function repository(of: Repository, web: string): object {
+  const [owner = '', name] = of.fullName.split('/');
+  return {
+    id: of.id,
+    name,
+    full_name: of.fullName,
+    private: false,
+    owner: user(owner),
+    html_url: `${web}/${of.fullName}`,
+    default_branch: of.defaultBranch,
+  };
+}
+
+export function pull(of: Pull, web: string): Record<string, unknown> {
+  const [baseOwner] = of.repository.fullName.split('/');
+  const [headOwner] = of.headRepository.fullName.split('/');
+  return {
+    id: of.number * 1_000 + of.repository.id,
+    number: of.number,
+    html_url: `${web}/${of.repository.fullName}/pull/${of.number}`,
+    state: of.state,
+    locked: false,
+    title: of.title,
+    body: of.body === '' ? null : of.body,
+    user: user(of.author),
+    labels: of.labels.map((name, index) => ({ id: index + 1, name, color: 'ededed', default: false })),
+    draft: of.draft,
+    merged_at: of.merged ? of.createdAt : null,
+    created_at: of.createdAt,
+    updated_at: of.createdAt,
+    base: {
+      label: `${baseOwner}:${of.baseBranch}`,
+      ref: of.baseBranch,
+      sha: baseSha(of),
+      user: user(baseOwner ?? ''),
+      repo: repository(of.repository, web),
+    },
+    head: {
+      label: `${headOwner}:${of.headBranch}`,
+      ref: of.headBranch,
+      sha: of.headSha,
+      user: user(headOwner ?? ''),
+      repo: of.headRepository.deleted ? null : repository(of.headRepository, web),
+    },
+  };
+}
+
+/** What a single pull request says beyond a list of them. */
+export function wholePull(world: World, of: Pull, web: string): object {
+  const changes = changesOf(world, of);
+  return {
+    ...pull(of, web),
+    merged: of.merged,
+    comments: of.comments.length,
+    review_comments: of.inlineComments.length,
+    commits: commitsOf(world, of).length,
+    additions: changes.reduce((sum, file) => sum + file.additions, 0),
+    deletions: changes.reduce((sum, file) => sum + file.deletions, 0),
+    changed_files: changes.length,
+  };
+}
+
+export function file(of: FileChange): object {
+  const shown = of.patch !== '' && of.patch.length <= LARGEST_PATCH && of.additions + of.deletions <= MOST_PATCH_LINES;
+  return {
+    sha: of.blob,
+    filename: of.path,
+    status: of.status,
+    additions: of.additions,
+    deletions: of.deletions,
+    changes: of.additions + of.deletions,
+    ...(of.previousPath === undefined ? {} : { previous_filename: of.previousPath }),
+    ...(shown ? { patch: of.patch } : {}),
+  };
+}
+
+export function commit(of: Commit): object {
+  const person = { ...of.author, date: of.date };
+  return {
+    sha: of.sha,
+    commit: { author: person, committer: person, message: of.message },
+    author: user(of.author.name),
+    parents: of.parents.map((sha) => ({ sha })),
+  };
+}
+
+export function review(of: Review): object {
+  return {
+    id: of.id,
+    user: user(of.author),
+    body: of.body,
+    state: of.dismissed ? 'DISMISSED' : REVIEW_STATES[of.state],
+    commit_id: of.sha,
+    submitted_at: of.at,
+    author_association: of.official ? 'MEMBER' : 'NONE',
+  };
+}
+
+export function comment(of: Comment): object {
+  return { id: of.id, user: user(of.author), body: of.body, created_at: of.at, updated_at: of.at };
+}
+
+/** `line` becomes null once a push took the line out of the change. */
+export function inlineComment(world: World, on: Pull, of: InlineComment): object {
+  const still = lineInDiff(world, on, of.path, of.line) === of.text;
+  return {
+    ...comment(of),
+    pull_request_review_id: of.review,
+    path: of.path,
+    line: still ? of.line : null,
+    original_line: of.line,
+    side: 'RIGHT',
+    commit_id: on.headSha,
+    original_commit_id: of.sha,
+  };
+}
+
+export function status(of: Status): object {
+  return {
+    id: of.id,
+    context: of.context,
+    state: of.state,
+    description: of.description === '' ? null : of.description,
+    target_url: of.targetUrl === '' ? null : of.targetUrl,
+    created_at: of.at,
+    updated_at: of.at,
+  };
+}

@@ -1,0 +1,76 @@
+/** A request as a route sees it. */
+export interface Call {
+  readonly method: string;
+  /** Decoded path parameters by name. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The JSON body, `{}` when there is none. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Who asks. */
+  readonly login: string;
+  /** Where the API is, as the client reached it. */
+  readonly apiUrl: string;
+  /** The path asked for, without the API's prefix. */
+  readonly path: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is, when there is no JSON. */
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Handler = (call: Call) => Answer;
+
+/** `GET /repos/:owner/:repo/pulls/:number` to what answers it. `*name` at the end takes the rest of the path. */
+export type Routes = Readonly<Record<string, Handler>>;
+
+export interface Match {
+  readonly route: string;
+  readonly handler: Handler;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+export function matchRoute(routes: Routes, method: string, path: string): Match | undefined {
+  for (const [route, handler] of Object.entries(routes)) {
+    const [ofMethod, pattern = ''] = route.split(' ');
+    const match = ofMethod === method ? expression(pattern).exec(path) : null;
+    if (match !== null) {
+      const decoded = Object.entries(match.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]);
+      return { route, handler, parameters: Object.fromEntries(decoded) };
+    }
+  }
+  return undefined;
+}
+
+const expressions = new Map<string, RegExp>();
+
+function expression(pattern: string): RegExp {
+  const known = expressions.get(pattern);
+  if (known !== undefined) {
+    return known;
+  }
+  const source = pattern
+    .replaceAll('.', '\\.')
+    .replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')
+    .replace(/\*(\w+)/, '(?<$1>.+)');
+  const made = new RegExp(`^${source}$`);
+  expressions.set(pattern, made);
+  return made;
+}
+
+/** Text of a JSON body's field, `''` when it is something else. */
+export function textIn(body: Readonly<Record<string, unknown>>, name: string): string {
+  const value = body[name];
+  return typeof value === 'string' ? value : '';
+}
+
+/** Objects in a JSON body's list. */
+export function listIn(body: Readonly<Record<string, unknown>>, name: string): readonly Record<string, unknown>[] {
+  const value = body[name];
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
+}

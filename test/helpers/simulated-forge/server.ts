@@ -1,0 +1,177 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import type { Dialect } from './dialect.ts';
+import { type Fault, type Faults, makeFaults } from './faults.ts';
+import { type Answer, type Call, matchRoute } from './routes.ts';
+
+const WORTH_COMPRESSING_BYTES = 1_024;
+
+/** One request that came in, as a test may look at it. */
+export interface Seen {
+  readonly method: string;
+  /** The pattern it matched, such as `/repos/:owner/:repo/pulls/:number`; the path when it matched none. */
+  readonly route: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** 0 when no answer was given. */
+  readonly status: number;
+}
+
+export interface ForgeServer {
+  /** Where people would open it. */
+  readonly url: string;
+  readonly faults: Faults;
+  readonly seen: Seen[];
+  stop(): Promise<void>;
+}
+
+export async function startServer(dialectFor: (url: string) => Dialect, port = 0): Promise<ForgeServer> {
+  const faults = makeFaults();
+  const seen: Seen[] = [];
+  let dialect: Dialect | undefined;
+
+  const server = createServer((request, response) => {
+    if (dialect !== undefined) {
+      serve(dialect, faults, seen, request, response).catch((error: Error) => {
+        response.destroy(error);
+      });
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+  });
+  const { port: chosen } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${chosen}`;
+  dialect = dialectFor(url);
+
+  return {
+    url,
+    faults,
+    seen,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function serve(
+  dialect: Dialect,
+  faults: Faults,
+  seen: Seen[],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', `http://${request.headers.host}`);
+  const method = request.method ?? 'GET';
+  const path = url.pathname.startsWith(`${dialect.prefix}/`) ? url.pathname.slice(dialect.prefix.length) : '';
+  const body = await readJson(request);
+  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+  const fault = faults.take(method, path);
+  const located = dialect.locate(method, path);
+  const match = 'path' in located ? matchRoute(dialect.routes, method, located.path) : undefined;
+  const call: Call = {
+    method,
+    body,
+    headers,
+    path: 'path' in located ? located.path : path,
+    query: url.searchParams,
+    parameters: match?.parameters ?? {},
+    login: dialect.login(request.headers) ?? '',
+    apiUrl: `${url.origin}${dialect.prefix}`,
+  };
+
+  const untouched = fault !== undefined && !fault.afterwards;
+  const answer = untouched ? dialect.notFound : answerTo(dialect, call, located, match?.handler);
+  const finished = untouched ? answer : dialect.finish(call, answer);
+  const sent = fault === undefined ? finished : spoil(fault, finished, call);
+  const route = match?.route.split(' ')[1] ?? path;
+  seen.push({ method, route, path, headers, status: sent === 'hang' ? 0 : sent.status });
+  if (sent !== 'hang') {
+    send(response, sent, fault?.fault.kind === 'drop', call.headers['accept-encoding']);
+  }
+}
+
+function answerTo(
+  dialect: Dialect,
+  call: Call,
+  located: ReturnType<Dialect['locate']>,
+  handler: ((call: Call) => Answer) | undefined,
+): Answer {
+  if (call.login === '') {
+    return dialect.unauthorized;
+  }
+  return dialect.limit() ?? ('redirect' in located ? located.redirect : (handler?.(call) ?? dialect.notFound));
+}
+
+function spoil({ fault }: Fault, answer: Answer, call: Call): Answer | 'hang' {
+  switch (fault.kind) {
+    case 'status':
+      return {
+        status: fault.status,
+        body: { message: 'Something went wrong' },
+        ...(fault.headers ? { headers: fault.headers } : {}),
+      };
+    case 'too-many':
+      return {
+        status: 429,
+        body: { message: 'Too many requests' },
+        headers: fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) },
+      };
+    case 'secondary-limit':
+      return {
+        status: 403,
+        body: { message: 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.' },
+        headers: fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) },
+      };
+    case 'hang':
+      return 'hang';
+    case 'drop':
+      return answer;
+    case 'html':
+      return {
+        status: 200,
+        text: '<!doctype html><title>Down for maintenance</title>',
+        headers: { 'content-type': 'text/html; charset=utf-8' },
+      };
+    case 'json':
+      return { status: 200, body: fault.body };
+    case 'redirect':
+      return { status: 302, text: '', headers: { location: fault.to } };
+    case 'link':
+      return { status: 200, body: [], headers: { link: `<${fault.to}>; rel="next"`, 'x-total-count': '100' } };
+    case 'echo':
+      return { status: 401, body: { message: `Bad credentials: ${call.headers['authorization']}` } };
+  }
+}
+
+/** Compressed where it pays, as the real ones do. */
+function send(response: ServerResponse, answer: Answer, cut: boolean, accepted = ''): void {
+  const json = answer.body === undefined ? undefined : JSON.stringify(answer.body);
+  const empty = answer.status === 304 || answer.status === 204;
+  const plain = Buffer.from(empty ? '' : (json ?? answer.text ?? ''));
+  const compressed = plain.byteLength > WORTH_COMPRESSING_BYTES && accepted.includes('gzip');
+  const bytes = compressed ? gzipSync(plain, { level: 1 }) : plain;
+  response.writeHead(answer.status, {
+    'content-type': json === undefined ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8',
+    ...(empty ? {} : { 'content-length': bytes.byteLength }),
+    ...(compressed ? { 'content-encoding': 'gzip' } : {}),
+    ...answer.headers,
+  });
+  if (cut) {
+    response.write(bytes.subarray(0, bytes.byteLength / 2), () => response.destroy());
+  } else {
+    response.end(bytes);
+  }
+}
+
+async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) {
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString('utf8');
+  return text === '' ? {} : JSON.parse(text);
+}

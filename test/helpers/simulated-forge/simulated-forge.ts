@@ -1,0 +1,115 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { type Driver, makeDriver } from './driver.ts';
+import type { Fault } from './faults.ts';
+import { makeGiteaDialect } from './gitea-dialect.ts';
+import { makeGitHubDialect, makeRateLimit, type RateLimit, type SimulatedApp } from './github-dialect.ts';
+import { type Seen, startServer } from './server.ts';
+import { makeWorld } from './world.ts';
+
+export interface SimulatedForgeOptions {
+  readonly forge: 'github' | 'gitea' | 'forgejo';
+  /** 0, the default, takes a free one. */
+  readonly port?: number;
+  /** Who posts with {@link SimulatedForge.token}. */
+  readonly self?: string;
+  /** Whether Gitea only pretends to delete a comment at a line, as it did before 1.24.6. It does unless told. */
+  readonly keepsInlineComments?: boolean;
+}
+
+/** A code forge on 127.0.0.1 that keeps everything in memory. */
+export interface SimulatedForge extends Driver {
+  readonly name: 'github' | 'gitea' | 'forgejo';
+  /** Where people would open it: a `FORGE_URL`. */
+  readonly url: string;
+  /** A token that may do everything, whose login is `gatehouse`. */
+  readonly token: string;
+  /** A GitHub App (only GitHub's dialect knows it), to be installed for owners of repositories. */
+  readonly app: SimulatedApp & { readonly privateKey: string };
+  /** GitHub's limit, to be set by a test. */
+  readonly rateLimit: RateLimit;
+  fault(fault: Fault): void;
+  clearFaults(): void;
+  /** Every request so far, in order. */
+  readonly seen: readonly Seen[];
+  /** How many requests matched, by method and route pattern: `count('GET', /\/files$/)`. */
+  count(method?: string, route?: RegExp): number;
+  /** How many requests tried to change something. */
+  writes(): number;
+  forgetRequests(): void;
+  stop(): Promise<void>;
+}
+
+export async function startSimulatedForge(options: SimulatedForgeOptions): Promise<SimulatedForge> {
+  const { forge: name, port = 0, self = 'gatehouse', keepsInlineComments = true } = options;
+  const world = makeWorld();
+  // Never the same twice: what others keep by token (caches, holds) must not reach from one test into the next.
+  const token = `token-of-${self}-${randomUUID()}`;
+  world.tokens.set(token, self);
+  const app = makeApp();
+  const rateLimit = makeRateLimit();
+  const server = await startServer(
+    (url) =>
+      name === 'github'
+        ? makeGitHubDialect(world, app, rateLimit)
+        : makeGiteaDialect(world, name, url, keepsInlineComments),
+    port,
+  );
+
+  function count(method?: string, route?: RegExp): number {
+    return server.seen.filter(
+      (seen) => (method === undefined || seen.method === method) && (route === undefined || route.test(seen.route)),
+    ).length;
+  }
+
+  return {
+    ...makeDriver(world, name, server.url),
+    name,
+    url: server.url,
+    token,
+    app,
+    rateLimit,
+    seen: server.seen,
+    count,
+    writes: () => server.seen.length - count('GET') - count('HEAD'),
+    fault: server.faults.add,
+    clearFaults: server.faults.clear,
+    forgetRequests: () => {
+      server.seen.length = 0;
+    },
+    stop: server.stop,
+  };
+}
+
+/** Numbers of installations differ throughout the process: octokit shares its wait for a token by them alone. */
+let lastInstallation = 100;
+
+/** Made once a process, and only if asked for: it takes a moment in which nothing else happens. */
+let keys: { publicKey: string; privateKey: string } | undefined;
+
+function keyPair() {
+  keys ??= generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  return keys;
+}
+
+function makeApp(): SimulatedApp & { readonly privateKey: string } {
+  const installations = new Map<string, number>();
+  return {
+    id: '4711',
+    slug: 'gatehouse-app',
+    installations,
+    install(owner) {
+      lastInstallation += 1;
+      installations.set(owner, lastInstallation);
+    },
+    get publicKey() {
+      return keyPair().publicKey;
+    },
+    get privateKey() {
+      return keyPair().privateKey;
+    },
+  };
+}

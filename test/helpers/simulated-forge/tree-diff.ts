@@ -1,0 +1,122 @@
+import { blobId, type Tree } from './git.ts';
+import { unifiedHunks } from './line-diff.ts';
+
+/** One file of the difference between two commits. */
+export interface FileChange {
+  readonly path: string;
+  readonly previousPath?: string;
+  readonly status: 'added' | 'modified' | 'removed' | 'renamed';
+  readonly additions: number;
+  readonly deletions: number;
+  readonly binary: boolean;
+  /** Hunks, '' when there are none. */
+  readonly patch: string;
+  /** Of the new side, or of the old one of a removed file. */
+  readonly blob: string;
+}
+
+const NOTHING: Buffer = Buffer.alloc(0);
+/** git looks for a NUL in this many bytes to call a file binary. */
+const BINARY_PROBE_BYTES = 8_000;
+
+export function compareTrees(before: Tree, after: Tree): readonly FileChange[] {
+  const removed = [...before.keys()].filter((path) => !after.has(path));
+  const added = [...after.keys()].filter((path) => !before.has(path));
+  const renames = findRenames(before, after, removed, added);
+  const renamedFrom = new Set(renames.values());
+  const changes = [
+    ...added.map((path) => {
+      const from = renames.get(path);
+      return from === undefined
+        ? change(path, 'added', NOTHING, after.get(path))
+        : { ...change(path, 'renamed', before.get(from), after.get(path)), previousPath: from };
+    }),
+    ...removed
+      .filter((path) => !renamedFrom.has(path))
+      .map((path) => change(path, 'removed', before.get(path), undefined)),
+    ...[...after.keys()]
+      .filter((path) => before.has(path) && !before.get(path)?.equals(after.get(path) ?? NOTHING))
+      .map((path) => change(path, 'modified', before.get(path), after.get(path))),
+  ];
+  return changes.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+/** As `git diff` prints it. */
+export function printDiff(changes: readonly FileChange[]): string {
+  return changes.map(printFile).join('');
+}
+
+function printFile(file: FileChange): string {
+  const from = `a/${file.previousPath ?? file.path}`;
+  const to = `b/${file.path}`;
+  const lines = [`diff --git ${quote(from)} ${quote(to)}`];
+  if (file.status === 'added') {
+    lines.push('new file mode 100644');
+  } else if (file.status === 'removed') {
+    lines.push('deleted file mode 100644');
+  } else if (file.previousPath !== undefined) {
+    lines.push('similarity index 90%', `rename from ${quote(file.previousPath)}`, `rename to ${quote(file.path)}`);
+  }
+  const oldSide = file.status === 'added' ? '/dev/null' : from;
+  const newSide = file.status === 'removed' ? '/dev/null' : to;
+  if (file.binary) {
+    lines.push(`Binary files ${quote(oldSide)} and ${quote(newSide)} differ`);
+  } else if (file.patch !== '') {
+    lines.push(`--- ${quote(oldSide)}${tab(oldSide)}`, `+++ ${quote(newSide)}${tab(newSide)}`, file.patch);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** With core.quotePath off, as Gitea and Forgejo set it, git quotes these alone. */
+function quote(path: string): string {
+  return /["\\\n\t]/.test(path)
+    ? `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`
+    : path;
+}
+
+function tab(path: string): string {
+  return path.includes(' ') ? '\t' : '';
+}
+
+function change(path: string, status: FileChange['status'], before = NOTHING, after = NOTHING): FileChange {
+  const binary = isBinary(before) || isBinary(after);
+  const patch = binary ? '' : unifiedHunks(before.toString('utf8'), after.toString('utf8'));
+  const lines = patch.split('\n');
+  return {
+    path,
+    status,
+    additions: lines.filter((line) => line.startsWith('+')).length,
+    deletions: lines.filter((line) => line.startsWith('-')).length,
+    binary,
+    patch,
+    blob: blobId(status === 'removed' ? before : after),
+  };
+}
+
+function isBinary(content: Buffer): boolean {
+  return content.subarray(0, BINARY_PROBE_BYTES).includes(0);
+}
+
+/** New path to old path: the same content, or the same name with half of its lines. git's own measure is finer. */
+function findRenames(before: Tree, after: Tree, removed: readonly string[], added: readonly string[]) {
+  const renames = new Map<string, string>();
+  const left = new Set(removed);
+  for (const path of added) {
+    const content = after.get(path) ?? NOTHING;
+    const from = content.byteLength > 0 && [...left].find((old) => isAlike(before.get(old) ?? NOTHING, content));
+    if (from) {
+      renames.set(path, from);
+      left.delete(from);
+    }
+  }
+  return renames;
+}
+
+function isAlike(before: Buffer, after: Buffer): boolean {
+  if (before.equals(after)) {
+    return true;
+  }
+  const old = new Set(before.toString('utf8').split('\n'));
+  const lines = after.toString('utf8').split('\n');
+  return lines.filter((line) => old.has(line)).length * 2 > Math.max(lines.length, old.size);
+}

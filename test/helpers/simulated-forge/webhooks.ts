@@ -1,0 +1,187 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import * as gitea from './gitea-shapes.ts';
+import * as github from './github-shapes.ts';
+import { compareTrees } from './tree-diff.ts';
+import { commitOf, type Pull, type Repository, type Review, type World } from './world.ts';
+
+export interface Webhook {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type WebhookEvent =
+  | { readonly kind: 'pull-request'; readonly number: number; readonly action: PullAction }
+  | { readonly kind: 'review'; readonly number: number; readonly review: Review }
+  /** The newest commit of a branch. */
+  | { readonly kind: 'push'; readonly branch: string }
+  /** What GitHub sends when a hook is made. Gitea and Forgejo have none: their test is a push. */
+  | { readonly kind: 'ping' };
+
+/** As GitHub names them; Gitea says the same of most, and its own of some. */
+type PullAction =
+  | 'opened'
+  | 'reopened'
+  | 'closed'
+  | 'edited'
+  | 'synchronize'
+  | 'labeled'
+  | 'unlabeled'
+  | 'ready_for_review'
+  | 'converted_to_draft';
+
+export interface WebhookParts {
+  readonly forge: 'github' | 'gitea' | 'forgejo';
+  readonly web: string;
+  readonly secret: string;
+  readonly hookId?: string;
+  /** A redelivery of GitHub's keeps its id. */
+  readonly deliveryId?: string;
+}
+
+interface Message {
+  readonly name: string;
+  /** The event's own kind, which Gitea and Forgejo tell beside its general name. */
+  readonly type: string;
+  readonly payload: object;
+}
+
+/** What the forge would send: its headers, its words, signed over these very bytes. */
+export function makeWebhook(world: World, repository: Repository, event: WebhookEvent, parts: WebhookParts): Webhook {
+  const id = parts.deliveryId ?? randomUUID();
+  const tell = parts.forge === 'github' ? ofGitHub : ofGitea;
+  const { name, type, payload } = tell(world, repository, event, parts.web);
+  const body = JSON.stringify(payload);
+  const digest = createHmac('sha256', parts.secret).update(body).digest('hex');
+  const common = { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${digest}` };
+  const named = (forge: string) => ({
+    [`x-${forge}-event`]: name,
+    [`x-${forge}-delivery`]: id,
+    [`x-${forge}-event-type`]: type,
+  });
+  if (parts.forge === 'github') {
+    const hook = {
+      'x-github-event': name,
+      'x-github-delivery': id,
+      'x-github-hook-id': parts.hookId ?? '1',
+      'x-github-hook-installation-target-id': String(repository.id),
+      'x-github-hook-installation-target-type': 'repository',
+    };
+    return { headers: { ...common, ...hook, 'user-agent': 'GitHub-Hookshot/0000000' }, body };
+  }
+  const signed = { 'x-gitea-signature': digest, 'x-gogs-signature': digest };
+  const shared = { ...common, ...signed, ...named('gitea'), ...named('gogs'), ...named('github') };
+  const forgejo = { ...named('forgejo'), 'x-forgejo-signature': digest };
+  return { headers: parts.forge === 'forgejo' ? { ...shared, ...forgejo } : shared, body };
+}
+
+function pullOf(repository: Repository, number: number): Pull {
+  const pull = repository.pulls.get(number);
+  if (pull === undefined) {
+    throw new Error(`no pull request ${repository.fullName}#${number} in the simulated forge`);
+  }
+  return pull;
+}
+
+function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web: string): Message {
+  const about = { repository: github.repository(repository, web) };
+  switch (event.kind) {
+    case 'ping':
+      return { name: 'ping', type: 'ping', payload: { zen: 'Keep it logically awesome.', hook_id: 1, ...about } };
+    case 'push':
+      return { name: 'push', type: 'push', payload: { ...push(world, repository, event.branch), ...about } };
+    case 'review': {
+      const action = event.review.dismissed ? 'dismissed' : 'submitted';
+      const pull_request = github.pull(pullOf(repository, event.number), web);
+      const sender = github.user(event.review.author);
+      const payload = { action, review: github.review(event.review), pull_request, ...about, sender };
+      return { name: 'pull_request_review', type: 'pull_request_review', payload };
+    }
+    case 'pull-request': {
+      const pull = pullOf(repository, event.number);
+      const { number, action } = event;
+      const pull_request = github.wholePull(world, pull, web);
+      const payload = { action, number, pull_request, ...about, sender: github.user(pull.author) };
+      return { name: 'pull_request', type: 'pull_request', payload };
+    }
+  }
+}
+
+const GITEA_REVIEWS = {
+  approved: 'pull_request_review_approved',
+  'changes-requested': 'pull_request_review_rejected',
+  commented: 'pull_request_review_comment',
+  pending: 'pull_request_review_comment',
+} as const;
+
+function ofGitea(world: World, repository: Repository, event: WebhookEvent, web: string): Message {
+  const about = { repository: gitea.repository(repository, web) };
+  switch (event.kind) {
+    case 'ping':
+      throw new Error('Gitea and Forgejo send no ping');
+    case 'push':
+      return { name: 'push', type: 'push', payload: { ...push(world, repository, event.branch), ...about } };
+    case 'review': {
+      const type = GITEA_REVIEWS[event.review.state];
+      const { number, review } = event;
+      const pull_request = gitea.pull(pullOf(repository, number), web);
+      const sender = gitea.user(review.author);
+      const told = { type, content: review.body };
+      return {
+        name: type.replace('_review', ''),
+        type,
+        payload: { action: 'reviewed', number, pull_request, ...about, sender, review: told },
+      };
+    }
+    case 'pull-request': {
+      const pull = pullOf(repository, event.number);
+      const { action, type } = giteaAction(event.action);
+      const pull_request = gitea.pull(pull, web);
+      const sender = gitea.user(pull.author);
+      return { name: 'pull_request', type, payload: { action, number: pull.number, pull_request, ...about, sender } };
+    }
+  }
+}
+
+/** A draft is one by its title here, so that becoming one is an edit. */
+function giteaAction(action: PullAction): { action: string; type: string } {
+  switch (action) {
+    case 'synchronize':
+      return { action: 'synchronized', type: 'pull_request_sync' };
+    case 'labeled':
+      return { action: 'label_updated', type: 'pull_request_label' };
+    case 'unlabeled':
+      return { action: 'label_cleared', type: 'pull_request_label' };
+    case 'ready_for_review':
+    case 'converted_to_draft':
+      return { action: 'edited', type: 'pull_request' };
+    default:
+      return { action, type: 'pull_request' };
+  }
+}
+
+/** Alike on all forges, as far as it says which files changed. */
+function push(world: World, repository: Repository, branch: string): object {
+  const after = commitOf(world, repository.branches.get(branch) ?? '');
+  const before = world.objects.get(after.parents[0] ?? '');
+  const changes = compareTrees(before?.tree ?? new Map(), after.tree);
+  const paths = (...statuses: readonly string[]) =>
+    changes.filter((file) => statuses.includes(file.status)).map((file) => file.path);
+  const commit = {
+    id: after.sha,
+    message: after.message,
+    timestamp: after.date,
+    author: after.author,
+    added: paths('added', 'renamed'),
+    removed: [...paths('removed'), ...changes.flatMap((file) => file.previousPath ?? [])],
+    modified: paths('modified'),
+  };
+  return {
+    ref: `refs/heads/${branch}`,
+    before: before?.sha ?? '0'.repeat(40),
+    after: after.sha,
+    commits: [commit],
+    head_commit: commit,
+    pusher: after.author,
+    sender: { login: after.author.name },
+  };
+}

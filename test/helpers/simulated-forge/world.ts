@@ -1,0 +1,178 @@
+import { type Commit, commitsBetween, mergeBase, type Objects } from './git.ts';
+import { compareTrees, type FileChange } from './tree-diff.ts';
+
+/** Everything a simulated forge knows; both dialects tell the same things in different words. */
+export interface World {
+  readonly objects: Objects;
+  /** By full name, lower case. */
+  readonly repositories: Map<string, Repository>;
+  /** Old full names, lower case, to the repository they now mean. */
+  readonly renames: Map<string, Repository>;
+  /** Tokens to logins. */
+  readonly tokens: Map<string, string>;
+  /** `organisation/team` to logins. */
+  readonly teams: Map<string, readonly string[]>;
+  readonly deliveries: Delivery[];
+  /** Logins of people who belong to no repository. */
+  readonly outsiders: Set<string>;
+  nextId: number;
+}
+
+export interface Repository {
+  readonly id: number;
+  fullName: string;
+  readonly defaultBranch: string;
+  /** Names to commits. */
+  readonly branches: Map<string, string>;
+  readonly pulls: Map<number, Pull>;
+  readonly statuses: Status[];
+  deleted: boolean;
+}
+
+export interface Pull {
+  readonly number: number;
+  readonly repository: Repository;
+  readonly headRepository: Repository;
+  readonly headBranch: string;
+  readonly baseBranch: string;
+  readonly author: string;
+  readonly createdAt: string;
+  /** Follows the branch, and stays when the branch or its repository goes. */
+  headSha: string;
+  title: string;
+  body: string;
+  state: 'open' | 'closed';
+  merged: boolean;
+  draft: boolean;
+  labels: string[];
+  readonly reviews: Review[];
+  readonly comments: Comment[];
+  readonly inlineComments: InlineComment[];
+}
+
+export interface Review {
+  readonly id: number;
+  readonly author: string;
+  state: 'approved' | 'changes-requested' | 'commented' | 'pending';
+  dismissed: boolean;
+  readonly sha: string;
+  readonly body: string;
+  readonly at: string;
+  /** Whether its author may write to the repository. */
+  readonly official: boolean;
+}
+
+export interface Comment {
+  readonly id: number;
+  readonly author: string;
+  body: string;
+  readonly at: string;
+}
+
+export interface InlineComment extends Comment {
+  readonly review: number;
+  readonly path: string;
+  readonly line: number;
+  /** The line's text when it was commented on. */
+  readonly text: string;
+  readonly sha: string;
+}
+
+export interface Status {
+  readonly id: number;
+  readonly sha: string;
+  readonly context: string;
+  readonly state: string;
+  readonly description: string;
+  readonly targetUrl: string;
+  readonly author: string;
+  readonly at: string;
+}
+
+/** A webhook that the forge sent, as GitHub remembers it. */
+export interface Delivery {
+  readonly id: number;
+  readonly guid: string;
+  readonly event: string;
+  readonly statusCode: number;
+  readonly deliveredAt: string;
+  /** `owner/name#hook` of a repository's hook; absent for the App's. */
+  readonly hook?: string;
+}
+
+export function makeWorld(): World {
+  return {
+    objects: new Map(),
+    repositories: new Map(),
+    renames: new Map(),
+    tokens: new Map(),
+    teams: new Map(),
+    deliveries: [],
+    outsiders: new Set(),
+    nextId: 1000,
+  };
+}
+
+export function newId(world: World): number {
+  world.nextId += 1;
+  return world.nextId;
+}
+
+export function findRepository(world: World, fullName: string): Repository | undefined {
+  return world.repositories.get(fullName.toLowerCase());
+}
+
+export function commitOf(world: World, sha: string): Commit {
+  const commit = world.objects.get(sha);
+  if (commit === undefined) {
+    throw new Error(`no commit ${sha} in the simulated forge`);
+  }
+  return commit;
+}
+
+/** A branch, or a commit by its full id. */
+export function resolve(world: World, repository: Repository, ref: string): Commit | undefined {
+  return world.objects.get(repository.branches.get(ref.replace(/^refs\/heads\//, '')) ?? ref);
+}
+
+export function baseSha(pull: Pull): string {
+  return pull.repository.branches.get(pull.baseBranch) ?? '';
+}
+
+/** Against the merge base, as all forges show a pull request. */
+export function changesOf(world: World, pull: Pull): readonly FileChange[] {
+  const head = commitOf(world, pull.headSha);
+  const base = world.objects.get(mergeBase(world.objects, baseSha(pull), pull.headSha) ?? '');
+  const cached = computed.get(head)?.get(base);
+  if (cached !== undefined) {
+    return cached;
+  }
+  const changes = compareTrees(base?.tree ?? new Map(), head.tree);
+  computed.set(head, (computed.get(head) ?? new Map()).set(base, changes));
+  return changes;
+}
+
+/** A commit never changes, so neither does the difference of two. */
+const computed = new WeakMap<Commit, Map<Commit | undefined, readonly FileChange[]>>();
+
+export function commitsOf(world: World, pull: Pull): readonly Commit[] {
+  return commitsBetween(world.objects, baseSha(pull), pull.headSha);
+}
+
+/** The text of a line that the new side of the change shows, or undefined when it shows no such line. */
+export function lineInDiff(world: World, pull: Pull, path: string, line: number): string | undefined {
+  const patch = changesOf(world, pull).find((file) => file.path === path)?.patch ?? '';
+  let at = 0;
+  for (const row of patch.split('\n')) {
+    const start = /^@@ -\S+ \+(\d+)/.exec(row)?.[1];
+    if (start !== undefined) {
+      at = Number(start);
+    } else if (row.startsWith('+') || row.startsWith(' ')) {
+      if (at === line) {
+        return row.slice(1);
+      }
+      at += 1;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,146 @@
+import test from 'ava';
+import type { Forge, PullRequestRef } from '../../../src/forges/forge.ts';
+import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
+
+const ONE_PULL = /\/pulls\/1$/;
+const COMMENTS = /\/issues\/1\/comments$/;
+
+/** Every way to ask, for faults that must look alike in all of them. */
+function everyMethod(forge: Forge, ref: PullRequestRef, sha: string): Record<string, () => Promise<unknown>> {
+  const status = { context: 'gatehouse', state: 'success', description: '' } as const;
+  return {
+    self: () => forge.self(),
+    pullRequest: () => forge.pullRequest(ref),
+    changedFiles: () => forge.changedFiles(ref),
+    commits: () => forge.commits(ref),
+    reviews: () => forge.reviews(ref),
+    teamMembers: () => forge.teamMembers('platform/security'),
+    fileAt: () => forge.fileAt(SITE, 'README.md', 'main'),
+    openPullRequests: () => forge.openPullRequests(SITE),
+    status: () => forge.status(SITE, sha, 'gatehouse'),
+    setStatus: () => forge.setStatus(SITE, sha, status),
+    ownComments: () => forge.ownComments(ref),
+    createComment: () => forge.createComment(ref, 'Hello'),
+    updateComment: () => forge.updateComment(ref, '1', 'Hello'),
+    deleteComment: () => forge.deleteComment(ref, '1'),
+    ownInlineComments: () => forge.ownInlineComments(ref),
+    createInlineComments: () => forge.createInlineComments(ref, sha, [{ path: 'src/app.ts', line: 2, body: 'x' }]),
+    withdrawInlineComments: () => forge.withdrawInlineComments(ref, ['1'], 'Mended.'),
+  };
+}
+
+for (const name of FORGES) {
+  test(`${name}: a forge that answers 500 is unavailable, whatever was asked`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    simulated.fault({ fault: { kind: 'status', status: 500 } });
+    for (const [method, ask] of Object.entries(everyMethod(forge, ref, head()))) {
+      const error = await forgeError(t, ask);
+      t.is(error.kind, 'unavailable', method);
+      t.is(error.status, 500, method);
+    }
+  });
+
+  test(`${name}: a forge that refuses the credentials is not asked twice`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    simulated.fault({ fault: { kind: 'status', status: 401 } });
+    const error = await forgeError(t, () => forge.pullRequest(ref));
+    t.is(error.kind, 'refused');
+    t.is(error.status, 401);
+    t.is(simulated.seen.length, 1);
+  });
+
+  test(`${name}: a passing fault of a question goes unnoticed`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    for (const fault of [
+      { kind: 'status', status: 502 },
+      { kind: 'drop' },
+      { kind: 'too-many', retryAfter: 0 },
+    ] as const) {
+      simulated.fault({ path: ONE_PULL, times: 1, fault });
+      t.is((await forge.pullRequest(ref))?.number, 1, fault.kind);
+    }
+    t.is(simulated.count('GET', /pulls\/:number$/), 6);
+  });
+
+  test(`${name}: a connection cut in the middle of a body is not an empty answer`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    simulated.fault({ fault: { kind: 'drop' } });
+    t.is((await forgeError(t, () => forge.pullRequest(ref))).kind, 'unavailable');
+    t.is((await forgeError(t, () => forge.reviews(ref))).kind, 'unavailable');
+  });
+
+  test(`${name}: a forge that hangs is given up`, async (t) => {
+    const { simulated, forge } = await setUp(t, name, { limitMs: 1_500 });
+    const { ref } = openPullRequest(simulated);
+    simulated.fault({ path: ONE_PULL, fault: { kind: 'hang' } });
+    const error = await forgeError(t, () => forge.pullRequest(ref));
+    t.is(error.kind, 'unavailable');
+    t.regex(error.message, /no full answer in 1500 ms/);
+    t.is(simulated.seen.length, 1);
+  });
+
+  test(`${name}: a page for people instead of JSON is unavailable, not a pull request`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    simulated.fault({ fault: { kind: 'html' } });
+    const { setStatus, updateComment, deleteComment, ...reading } = everyMethod(forge, ref, head());
+    // These read nothing of the answer; that their request was taken is all they need.
+    t.truthy(setStatus && updateComment && deleteComment);
+    for (const [method, ask] of Object.entries(reading)) {
+      if (method !== 'createInlineComments' && method !== 'withdrawInlineComments') {
+        t.is((await forgeError(t, ask)).kind, 'unavailable', method);
+      }
+    }
+  });
+
+  test(`${name}: an answer of another shape says where it makes no sense`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    simulated.fault({ path: ONE_PULL, fault: { kind: 'link', to: 'http://127.0.0.1/' } });
+    const error = await forgeError(t, () => forge.pullRequest(ref));
+    t.is(error.kind, 'unavailable');
+    t.regex(error.message, /makes no sense: .*expected object, received array/);
+  });
+
+  test(`${name}: a comment whose answer was lost is not posted a second time`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    simulated.fault({ method: 'POST', path: COMMENTS, afterwards: true, fault: { kind: 'drop' } });
+    const error = await forgeError(t, () => forge.createComment(ref, 'Once'));
+    t.is(error.kind, 'unavailable');
+    t.is(simulated.pull(SITE, 1).comments.length, 1);
+    t.is(simulated.count('POST'), 1);
+  });
+
+  test(`${name}: a change that may be repeated is repeated once`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    const { id } = await forge.createComment(ref, 'Before');
+    simulated.fault({ method: 'PATCH', times: 1, afterwards: true, fault: { kind: 'drop' } });
+    await forge.updateComment(ref, id, 'After');
+    t.deepEqual(await forge.ownComments(ref), [{ id, body: 'After' }]);
+    t.is(simulated.count('PATCH'), 2);
+  });
+
+  test(`${name}: what the forge says of a refusal is told, without what it should not repeat`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    simulated.fault({ fault: { kind: 'echo' } });
+    const error = await forgeError(t, () => forge.pullRequest(ref));
+    t.regex(error.message, /Bad credentials/);
+    t.false(error.message.includes(simulated.token));
+  });
+
+  test(`${name}: a forge that is not there is unavailable`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    await simulated.stop();
+    const error = await forgeError(t, () => forge.pullRequest(ref));
+    t.is(error.kind, 'unavailable');
+    t.is(error.status, undefined);
+  });
+}

@@ -1,0 +1,142 @@
+import test, { type ExecutionContext } from 'ava';
+import { makeForge } from '../../../src/forges/make-forge.ts';
+import { startSimulatedForge } from '../../helpers/simulated-forge/simulated-forge.ts';
+import { everythingIn, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
+
+async function setUpApp(t: ExecutionContext) {
+  const simulated = await startSimulatedForge({ forge: 'github' });
+  t.teardown(() => simulated.stop());
+  simulated.createRepository(SITE, { 'src/app.ts': 'one\ntwo\nthree\n' });
+  simulated.app.install('platform');
+  const { id: appId, privateKey } = simulated.app;
+  const credentials = { kind: 'app', appId, privateKey } as const;
+  const forge = makeForge({ forge: 'github', url: simulated.url, credentials });
+  t.teardown(() => forge.close());
+  return { simulated, forge };
+}
+
+test('an App posts as its bot, with one token an installation', async (t) => {
+  const { simulated, forge } = await setUpApp(t);
+  const { ref, head } = openPullRequest(simulated);
+  simulated.createTeam('platform/security', ['alice']);
+
+  t.is(await forge.self(), 'gatehouse-app[bot]');
+  t.is((await forge.pullRequest(ref))?.number, ref.number);
+  const comment = await forge.createComment(ref, 'Hello');
+  await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }]);
+  t.deepEqual(await forge.ownComments(ref), [comment]);
+  t.is((await forge.ownInlineComments(ref)).length, 1);
+  t.deepEqual(await forge.teamMembers('platform/security'), ['alice']);
+  t.is(simulated.count('GET', /^\/repos\/:owner\/:repo\/installation$/), 1);
+  t.is(simulated.count('POST', /access_tokens$/), 1);
+});
+
+test('where the App is not installed there is nothing to see, and nothing can be posted', async (t) => {
+  const { simulated, forge } = await setUpApp(t);
+  simulated.createRepository('elsewhere/site');
+  const ref = { repository: 'elsewhere/site', number: 1 };
+  t.is(await forge.pullRequest(ref), undefined);
+  t.is(await forge.fileAt('elsewhere/site', 'README.md', 'main'), undefined);
+  t.is(await forge.teamMembers('elsewhere/security'), undefined);
+  const error = await forgeError(t, () => forge.createComment(ref, 'Hello'));
+  t.is(error.status, 404);
+});
+
+test('each installation has a limit of its own', async (t) => {
+  const { simulated, forge } = await setUpApp(t);
+  const { ref } = openPullRequest(simulated);
+  simulated.createRepository('elsewhere/site');
+  simulated.app.install('elsewhere');
+  simulated.fault({ path: /platform\/site\/pulls/, times: 1, fault: { kind: 'too-many', retryAfter: 60 } });
+  await forgeError(t, () => forge.pullRequest(ref));
+  t.is((await forgeError(t, () => forge.pullRequest(ref))).kind, 'rate-limited');
+  t.is(await forge.fileAt('elsewhere/site', 'README.md', 'main'), 'Hello\n');
+});
+
+test('an App whose key is wrong is refused, and the key is not shown', async (t) => {
+  const { simulated } = await setUpApp(t);
+  const stranger = await setUpApp(t);
+  const { ref } = openPullRequest(simulated);
+  for (const privateKey of [
+    'not a key',
+    `-----BEGIN RSA PRIVATE KEY-----\n${'QUJD'.repeat(30)}\n-----END RSA PRIVATE KEY-----\n`,
+  ]) {
+    const credentials = { kind: 'app', appId: '4711', privateKey } as const;
+    const forge = makeForge({ forge: 'github', url: stranger.simulated.url, credentials });
+    t.teardown(() => forge.close());
+    const error = await forgeError(t, () => forge.pullRequest(ref));
+    t.is(error.kind, 'refused');
+    t.false(everythingIn(error).includes('QUJD'));
+  }
+});
+
+test('an installation that was removed is a refusal, not a vanished pull request', async (t) => {
+  const { simulated, forge } = await setUpApp(t);
+  const { ref } = openPullRequest(simulated);
+  simulated.fault({ path: /access_tokens$/, fault: { kind: 'status', status: 404 } });
+  const error = await forgeError(t, () => forge.pullRequest(ref));
+  t.is(error.kind, 'refused');
+});
+
+const DAY_MS = 86_400_000;
+const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
+
+test('an App asks again for deliveries that never got through', async (t) => {
+  const { simulated, forge } = await setUpApp(t);
+  const event = 'pull_request';
+  simulated.addDelivery({ guid: 'too-old', event, statusCode: 500, deliveredAt: ago(3) });
+  simulated.addDelivery({ guid: 'failed-twice', event, statusCode: 500, deliveredAt: ago(1) });
+  simulated.addDelivery({ guid: 'arrived', event, statusCode: 200, deliveredAt: ago(0.9) });
+  simulated.addDelivery({ guid: 'arrived-late', event, statusCode: 503, deliveredAt: ago(0.8) });
+  const again = simulated.addDelivery({ guid: 'failed-twice', event, statusCode: 502, deliveredAt: ago(0.7) });
+  simulated.addDelivery({ guid: 'arrived-late', event, statusCode: 200, deliveredAt: ago(0.6) });
+  const last = simulated.addDelivery({ guid: 'timed-out', event: 'push', statusCode: 0, deliveredAt: ago(0.5) });
+  simulated.addDelivery({ guid: 'of-a-hook', event, statusCode: 500, deliveredAt: ago(0.1), hook: `${SITE}#7` });
+  const since = new Date(Date.now() - 2 * DAY_MS);
+
+  t.is(forge.deliveries?.scope, 'app');
+  const failed = (await forge.deliveries?.failedDeliveries(since)) ?? [];
+  t.deepEqual(failed, [
+    { id: String(again.id), guid: 'failed-twice', event, deliveredAt: again.deliveredAt },
+    { id: String(last.id), guid: 'timed-out', event: 'push', deliveredAt: last.deliveredAt },
+  ]);
+
+  for (const delivery of failed) {
+    await forge.deliveries?.redeliver(delivery);
+  }
+  t.deepEqual(await forge.deliveries?.failedDeliveries(since), []);
+});
+
+test('a long list of deliveries is read as far back as needed, by cursor', async (t) => {
+  const { simulated, forge } = await setUpApp(t);
+  for (let index = 0; index < 350; index += 1) {
+    const deliveredAt = new Date(Date.now() - (350 - index) * 60_000).toISOString();
+    simulated.addDelivery({ guid: `guid-${index}`, event: 'push', statusCode: index % 2 ? 200 : 500, deliveredAt });
+  }
+  const failed = await forge.deliveries?.failedDeliveries(new Date(Date.now() - 150.5 * 60_000));
+  t.is(failed?.length, 75);
+  t.is(simulated.count('GET', /\/app\/hook\/deliveries$/), 2);
+});
+
+test('with a token the deliveries of a repository hook are asked for by name', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const hook = { repository: SITE, hookId: '7' };
+  const lost = { event: 'push', statusCode: 500, deliveredAt: ago(1) };
+  const { id } = simulated.addDelivery({ guid: 'mine', ...lost, hook: `${SITE}#7` });
+  simulated.addDelivery({ guid: 'not-mine', ...lost, hook: `${SITE}#8` });
+  const since = new Date(Date.now() - 2 * DAY_MS);
+
+  t.is(forge.deliveries?.scope, 'repository');
+  const failed = (await forge.deliveries?.failedDeliveries(since, hook)) ?? [];
+  t.deepEqual(failed, [{ id: String(id), guid: 'mine', event: 'push', deliveredAt: lost.deliveredAt, hook }]);
+  await Promise.all(failed.map((delivery) => forge.deliveries?.redeliver(delivery)));
+  t.deepEqual(await forge.deliveries?.failedDeliveries(since, hook), []);
+  await t.throwsAsync(() => forge.deliveries?.failedDeliveries(since) ?? Promise.resolve(), {
+    message: /by repository/,
+  });
+});
+
+test('gitea and forgejo remember no deliveries', async (t) => {
+  t.is((await setUp(t, 'gitea')).forge.deliveries, undefined);
+  t.is((await setUp(t, 'forgejo')).forge.deliveries, undefined);
+});

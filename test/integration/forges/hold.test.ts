@@ -1,0 +1,147 @@
+import test from 'ava';
+import type { Redis } from 'ioredis';
+import { makeHold } from '../../../src/forges/hold.ts';
+import { makeSharedMemory } from '../../../src/forges/http/shared-memory.ts';
+import { FORGES, forgeError, openPullRequest, setUp, startRedis } from './setup.ts';
+
+const redisServer = await startRedis();
+test.after.always(() => redisServer.stop());
+
+/** The test's Redis shares its event loop: a slow answer is no failure here. */
+const patient = (redis: Redis) => makeSharedMemory(redis, undefined, 30_000);
+
+const ORIGIN = 'https://forge.example.test';
+const inMinutes = (minutes: number) => Date.now() + minutes * 60_000;
+
+for (const name of FORGES) {
+  test(`${name}: a limit that one replica met holds back the others`, async (t) => {
+    const { simulated, forge, another } = await setUp(t, name, { redis: redisServer.connect() });
+    const other = another({ redis: redisServer.connect() });
+    const { ref } = openPullRequest(simulated);
+    const before = Date.now();
+    simulated.fault({ times: 1, fault: { kind: 'too-many', retryAfter: 120 } });
+
+    const met = await forgeError(t, () => forge.pullRequest(ref));
+    const held = await forgeError(t, () => other.commits(ref));
+    const writing = await forgeError(t, () => other.createComment(ref, 'Hello'));
+
+    t.is(met.kind, 'rate-limited');
+    t.is(met.status, 429);
+    t.true((met.retryAt ?? 0) >= before + 120_000 && (met.retryAt ?? 0) <= Date.now() + 120_000);
+    t.deepEqual([held.kind, writing.kind], ['rate-limited', 'rate-limited']);
+    t.is(held.retryAt, met.retryAt);
+    t.is(simulated.seen.length, 1);
+  });
+
+  test(`${name}: without Redis a replica still holds itself back`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    simulated.fault({ times: 1, fault: { kind: 'too-many', retryAfter: 120 } });
+    await forgeError(t, () => forge.pullRequest(ref));
+    t.is((await forgeError(t, () => forge.pullRequest(ref))).kind, 'rate-limited');
+    t.is(simulated.seen.length, 1);
+  });
+
+  test(`${name}: after a short wait the request goes through by itself`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    simulated.fault({ times: 1, fault: { kind: 'too-many', retryAfter: 1 } });
+    t.is((await forge.createComment(ref, 'Refused first')).body, 'Refused first');
+    t.is(simulated.count('POST'), 2);
+  });
+}
+
+test('github: a secondary limit without a time is a wait of a minute', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const { ref } = openPullRequest(simulated);
+  const before = Date.now();
+  simulated.fault({ fault: { kind: 'secondary-limit' } });
+  const error = await forgeError(t, () => forge.createComment(ref, 'x'));
+  t.is(error.kind, 'rate-limited');
+  t.true((error.retryAt ?? 0) >= before + 60_000);
+  t.is(simulated.seen.length, 1);
+});
+
+test('github: a refusal is not taken for a limit', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const { ref } = openPullRequest(simulated);
+  simulated.fault({ fault: { kind: 'status', status: 403 } });
+  t.is((await forgeError(t, () => forge.createComment(ref, 'x'))).kind, 'refused');
+});
+
+test('github: the last request of a window is answered, and the next one waits for the window to end', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const { ref } = openPullRequest(simulated);
+  simulated.rateLimit.remaining = 1;
+  t.is((await forge.pullRequest(ref))?.number, ref.number);
+  const error = await forgeError(t, () => forge.pullRequest(ref));
+  t.is(error.kind, 'rate-limited');
+  t.true(Math.abs((error.retryAt ?? 0) - simulated.rateLimit.resetAt * 1_000) < 5_000);
+  t.is(simulated.seen.length, 1);
+});
+
+test('github: an exhausted limit is met only once', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const { ref } = openPullRequest(simulated);
+  simulated.rateLimit.remaining = 0;
+  await forgeError(t, () => forge.pullRequest(ref));
+  t.is((await forgeError(t, () => forge.pullRequest(ref))).kind, 'rate-limited');
+  t.is(simulated.seen.length, 1);
+});
+
+test('the later of two holds wins, in whichever order they come', async (t) => {
+  const one = makeHold(patient(redisServer.connect()), ORIGIN);
+  const two = makeHold(patient(redisServer.connect()), ORIGIN);
+  const [sooner, later] = [inMinutes(5), inMinutes(10)];
+  await one.holdUntil('a', sooner);
+  await two.holdUntil('a', later);
+  t.is(await one.heldUntil('a'), later);
+  await one.holdUntil('b', later);
+  t.is(await two.holdUntil('b', sooner), later);
+  t.is(await two.heldUntil('b'), later);
+});
+
+test('a hold is kept by what tells tokens apart and does not tell them', async (t) => {
+  const redis = redisServer.connect();
+  const { simulated, forge } = await setUp(t, 'gitea', { redis });
+  const { ref } = openPullRequest(simulated);
+  simulated.fault({ times: 1, fault: { kind: 'too-many', retryAfter: 120 } });
+  await forgeError(t, () => forge.pullRequest(ref));
+  const kept = (await redis.keys('gatehouse:hold:*')).filter((key) => key.includes(simulated.url));
+  t.is(kept.length, 1);
+  t.regex(kept[0] ?? '', /:token-[0-9a-f]{16}$/);
+  t.false(kept.some((key) => key.includes(simulated.token)));
+});
+
+test('holds of different scopes and forges do not touch each other', async (t) => {
+  const shared = patient(redisServer.connect());
+  await makeHold(shared, ORIGIN).holdUntil('installation-1', inMinutes(5));
+  t.is(await makeHold(shared, ORIGIN).heldUntil('installation-2'), undefined);
+  t.is(await makeHold(shared, 'https://other.example.test').heldUntil('installation-1'), undefined);
+});
+
+test('a hold ends by itself, in Redis too', async (t) => {
+  const redis = redisServer.connect();
+  const hold = makeHold(patient(redis), ORIGIN);
+  await hold.holdUntil('passing', inMinutes(5));
+  const [key = ''] = await redis.keys('gatehouse:hold:*:passing');
+  const ttl = await redis.pttl(key);
+  t.true(ttl > 0 && ttl <= 5 * 60_000);
+  const another = makeHold(patient(redis), ORIGIN);
+  await redis.set(key, String(Date.now() - 1));
+  t.is(await another.heldUntil('passing'), undefined);
+});
+
+test('a wait of days is taken for a mistake and cut to an hour', async (t) => {
+  const hold = makeHold(makeSharedMemory(undefined), ORIGIN);
+  const until = await hold.holdUntil('a', inMinutes(60 * 24 * 365));
+  t.true(until <= inMinutes(60));
+});
+
+test('a Redis that lost the hold does not end it for whoever met the limit', async (t) => {
+  const redis = redisServer.connect();
+  const hold = makeHold(patient(redis), ORIGIN);
+  const until = await hold.holdUntil('lost', inMinutes(5));
+  await redis.del(...(await redis.keys('gatehouse:hold:*:lost')));
+  t.is(await hold.heldUntil('lost'), until);
+});

@@ -1,0 +1,136 @@
+import test from 'ava';
+import { LARGEST_PATCH } from '../../../src/forges/diff.ts';
+import { FORGES, openPullRequest, SITE, setUp } from './setup.ts';
+
+const manyFiles = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`gen/${index}.txt`, `${index}\n`]));
+
+for (const name of FORGES) {
+  test(`${name}: three thousand files are all there`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    simulated.commit(SITE, 'topic', manyFiles(3_000));
+    const number = simulated.openPullRequest(SITE, { head: 'topic' });
+
+    const { files, complete } = await forge.changedFiles({ repository: SITE, number });
+
+    t.true(complete);
+    t.is(new Set(files.map((file) => file.path)).size, 3_000);
+    t.true(files.every((file) => file.diff.kind === 'text' && file.diff.patch.startsWith('@@ -0,0 +1 @@\n+')));
+  });
+
+  test(`${name}: lists longer than a page are read to their end`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    const numbers = Array.from({ length: 120 }, (_, index) => index);
+    for (const index of numbers) {
+      simulated.comment(SITE, ref.number, index % 2 ? 'gatehouse' : 'alice', String(index));
+      simulated.review(SITE, ref.number, `person-${index}`, index === 60 ? 'pending' : 'approved');
+      simulated.push(SITE, ref.number, { 'n.txt': `${index}\n` }, { message: `Commit ${index}` });
+      openPullRequest(simulated);
+      await forge.setStatus(SITE, head(), { context: `check-${index}`, state: 'success', description: '' });
+    }
+    simulated.createTeam(
+      'platform/all',
+      numbers.map((index) => `person-${index}`),
+    );
+
+    t.is((await forge.ownComments(ref)).length, 60);
+    t.is((await forge.reviews(ref)).length, 119);
+    t.is((await forge.commits(ref)).at(-1)?.message, 'feat: count further');
+    t.is((await forge.openPullRequests(SITE)).length, 121);
+    t.is((await forge.teamMembers('platform/all'))?.length, 120);
+  });
+
+  test(`${name}: a hundred inline comments are read back`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const lines = Array.from({ length: 110 }, (_, index) => `line ${index}\n`);
+    simulated.commit(SITE, 'topic', { 'long.txt': lines.join('') });
+    const ref = { repository: SITE, number: simulated.openPullRequest(SITE, { head: 'topic' }) };
+    const comments = lines.map((line, index) => ({ path: 'long.txt', line: index + 1, body: line.trim() }));
+    await forge.createInlineComments(ref, simulated.pull(SITE, ref.number).headSha, comments);
+    t.is((await forge.ownInlineComments(ref)).length, 110);
+  });
+
+  test(`${name}: more commits than GitHub lists at once are all read`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    for (let index = 0; index < 300; index += 1) {
+      simulated.push(SITE, ref.number, { 'n.txt': `${index}\n` }, { message: `Commit ${index}` });
+    }
+    const commits = await forge.commits(ref);
+    t.is(commits.length, 301);
+    t.is(commits.at(0)?.message, 'feat: count further');
+    t.is(commits.at(-1)?.message, 'Commit 299');
+  });
+
+  test(`${name}: a file with a diff of five megabytes is said to be too large, and the others are read`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    simulated.commit(SITE, 'topic', { 'big.txt': 'a line of text\n'.repeat(350_000), 'small.txt': 'small\n' });
+    const number = simulated.openPullRequest(SITE, { head: 'topic' });
+    const { files } = await forge.changedFiles({ repository: SITE, number });
+    t.deepEqual(
+      files.map(({ path, additions, diff }) => ({ path, additions, kind: diff.kind })),
+      [
+        { path: 'big.txt', additions: 350_000, kind: 'too-large' },
+        { path: 'small.txt', additions: 1, kind: 'text' },
+      ],
+    );
+    t.true(LARGEST_PATCH < 5_000_000);
+  });
+}
+
+for (const name of FORGES) {
+  test(`${name}: a file with thousands of changed lines is read all the same`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const lines = Array.from({ length: 3_000 }, (_, index) => `line ${index}\n`).join('');
+    simulated.commit(SITE, 'topic', { 'long.txt': lines, 'logo.png': Buffer.from([1, 0]) });
+    const number = simulated.openPullRequest(SITE, { head: 'topic' });
+    const { files } = await forge.changedFiles({ repository: SITE, number });
+    const [logo, long] = [files.find(({ path }) => path === 'logo.png'), files.find(({ path }) => path === 'long.txt')];
+    t.is(logo?.diff.kind, 'binary');
+    t.is(long?.additions, 3_000);
+    t.true(long?.diff.kind === 'text' && long.diff.patch.endsWith('\n+line 2999'));
+  });
+}
+
+test('github: a patch that was cut short does not pass for the whole', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const { ref } = openPullRequest(simulated);
+  const file = { filename: 'a.txt', status: 'modified', sha: 'a', additions: 2, deletions: 0, changes: 2 };
+  simulated.fault({ fault: { kind: 'json', body: [{ ...file, patch: '@@ -1,2 +1,4 @@\n one\n+two' }] } });
+  t.is((await forge.changedFiles(ref)).files[0]?.diff.kind, 'too-large');
+});
+
+test('github: beyond three thousand files the list says that it is not complete', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  simulated.commit(SITE, 'topic', manyFiles(3_001));
+  const number = simulated.openPullRequest(SITE, { head: 'topic' });
+  const { files, complete } = await forge.changedFiles({ repository: SITE, number });
+  t.false(complete);
+  t.is(files.length, 3_000);
+});
+
+test('github: where the diff as text is refused, a file without a patch is said to be too large', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const moved = { 'README.md': null, 'docs/README.md': 'Hello\n' };
+  simulated.commit(SITE, 'topic', { ...manyFiles(301), ...moved, 'logo.png': Buffer.from([1, 0]), 'empty.txt': '' });
+  const number = simulated.openPullRequest(SITE, { head: 'topic' });
+  const { files } = await forge.changedFiles({ repository: SITE, number });
+  const kindOf = (path: string) => files.find((file) => file.path === path)?.diff.kind;
+  t.is(kindOf('logo.png'), 'too-large');
+  t.is(kindOf('empty.txt'), 'text');
+  t.is(kindOf('docs/README.md'), 'text');
+});
+
+for (const name of ['gitea', 'forgejo'] as const) {
+  test(`${name}: a diff beyond what may be read leaves every file listed and too large`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    simulated.commit(SITE, 'topic', { 'huge.txt': `${'x'.repeat(1_000)}\n`.repeat(22_000), 'small.txt': 'small\n' });
+    const number = simulated.openPullRequest(SITE, { head: 'topic' });
+    const { files } = await forge.changedFiles({ repository: SITE, number });
+    t.deepEqual(
+      files.map(({ path, diff }) => `${path} ${diff.kind}`),
+      ['huge.txt too-large', 'small.txt too-large'],
+    );
+  });
+}

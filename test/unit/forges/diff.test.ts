@@ -1,0 +1,174 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { countLines, LARGEST_PATCH, splitDiff } from '../../../src/forges/diff.ts';
+import { compareTrees, printDiff } from '../../helpers/simulated-forge/tree-diff.ts';
+
+/** As `git diff` prints them, core.quotePath being on for the one in quotes. */
+const DIFF = [
+  'diff --git a/src/app.ts b/src/app.ts',
+  'index 4cb29ea..c5bd3f1 100644',
+  '--- a/src/app.ts',
+  '+++ b/src/app.ts',
+  '@@ -1,3 +1,4 @@ function main() {',
+  ' one',
+  '-two',
+  '+2',
+  ' three',
+  '+four',
+  '@@ -10 +11,0 @@',
+  '-ten',
+  'diff --git a/with space.txt b/with space.txt',
+  'new file mode 100644',
+  'index 0000000..ce01362',
+  '--- /dev/null',
+  '+++ b/with space.txt\t',
+  '@@ -0,0 +1 @@',
+  '+hello',
+  'diff --git a/gone.txt b/gone.txt',
+  'deleted file mode 100644',
+  'index ce01362..0000000',
+  '--- a/gone.txt',
+  '+++ /dev/null',
+  '@@ -1 +0,0 @@',
+  '-bye',
+  '\\ No newline at end of file',
+  'diff --git a/old.md b/new name.md',
+  'similarity index 100%',
+  'rename from old.md',
+  'rename to new name.md',
+  'diff --git a/logo.png b/logo.png',
+  'index 1111111..2222222 100644',
+  'Binary files a/logo.png and b/logo.png differ',
+  'diff --git a/run.sh b/run.sh',
+  'old mode 100644',
+  'new mode 100755',
+  'diff --git "a/\\303\\251 \\"quoted\\".txt" "b/\\303\\251 \\"quoted\\".txt"',
+  'index 1111111..2222222 100644',
+  '--- "a/\\303\\251 \\"quoted\\".txt"',
+  '+++ "b/\\303\\251 \\"quoted\\".txt"',
+  '@@ -1 +1 @@',
+  '-a',
+  '+b',
+  '',
+].join('\n');
+
+test('a diff is split into its files', (t) => {
+  const files = splitDiff(DIFF);
+  t.deepEqual(
+    [...files.values()].map(
+      ({ path, additions, deletions, diff }) => `${path} ${diff.kind} +${additions} -${deletions}`,
+    ),
+    [
+      'src/app.ts text +2 -2',
+      'with space.txt text +1 -0',
+      'gone.txt text +0 -1',
+      'new name.md text +0 -0',
+      'logo.png binary +0 -0',
+      'run.sh text +0 -0',
+      'é "quoted".txt text +1 -1',
+    ],
+  );
+});
+
+test('a patch has hunks alone, with their headings and notes on missing newlines', (t) => {
+  const files = splitDiff(DIFF);
+  t.deepEqual(files.get('src/app.ts')?.diff, {
+    kind: 'text',
+    patch: '@@ -1,3 +1,4 @@ function main() {\n one\n-two\n+2\n three\n+four\n@@ -10 +11,0 @@\n-ten',
+  });
+  t.deepEqual(files.get('gone.txt')?.diff, {
+    kind: 'text',
+    patch: '@@ -1 +0,0 @@\n-bye\n\\ No newline at end of file',
+  });
+  t.deepEqual(files.get('run.sh')?.diff, { kind: 'text', patch: '' });
+});
+
+test('nothing inside a file passes for another file', (t) => {
+  const lines = [
+    '--- a/fake',
+    '+++ b/fake',
+    'diff --git a/fake b/fake',
+    '@@ -1 +1 @@',
+    'Binary files a/x and b/y differ',
+  ];
+  const diff = [
+    'diff --git a/real.txt b/real.txt',
+    '--- a/real.txt',
+    '+++ b/real.txt',
+    `@@ -1,${lines.length} +1,${lines.length} @@`,
+    ...lines.map((line) => `-${line}`),
+    ...lines.map((line) => `+${line}`),
+    '',
+  ].join('\n');
+  const files = splitDiff(diff);
+  t.deepEqual([...files.keys()], ['real.txt']);
+  t.like(files.get('real.txt'), { additions: 5, deletions: 5, diff: { kind: 'text' } });
+});
+
+test('a carriage return belongs to its line', (t) => {
+  const diff = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\r\n+a\rb\r\n+c\r\n';
+  t.deepEqual(splitDiff(diff).get('x')?.diff, { kind: 'text', patch: '@@ -1 +1,2 @@\n-a\r\n+a\rb\r\n+c\r' });
+});
+
+test('a patch that is too long is too large, and its lines are still counted', (t) => {
+  const lines = Math.ceil(LARGEST_PATCH / 10);
+  const diff = `diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,${lines} @@\n${'+123456789\n'.repeat(lines)}`;
+  t.like(splitDiff(diff).get('x'), { additions: lines, deletions: 0, diff: { kind: 'too-large' } });
+});
+
+test('what is no diff has no files', (t) => {
+  for (const nonsense of ['', '\n', 'hello', '<html>', 'diff --git', 'diff --git a/x', '@@ -1 +1 @@\n-a\n+b']) {
+    t.is(splitDiff(nonsense).size, 0, nonsense);
+  }
+});
+
+test('lines of a patch are counted by its hunks', (t) => {
+  t.deepEqual(
+    countLines('@@ -1,2 +1,2 @@\n-- minus\n+++ plus\n same\n@@ -9 +9 @@\n-x\n\\ No newline at end of file\n+x'),
+    {
+      additions: 2,
+      deletions: 2,
+    },
+  );
+  t.deepEqual(countLines(''), { additions: 0, deletions: 0 });
+});
+
+const lines = fc.array(fc.constantFrom('a', 'b', '', '-- x', '++ y', '@@ -1 +1 @@', 'diff --git a/q b/q', 'c\r'), {
+  maxLength: 30,
+});
+const text = fc
+  .tuple(lines, fc.constantFrom('', '\n'))
+  .map(([some, end]) => some.join('\n') + (some.length ? end : ''));
+
+test('whatever two versions differ by, the parser finds what the differ wrote', (t) => {
+  fc.assert(
+    fc.property(text, text, (before, after) => {
+      const changes = compareTrees(new Map([['x', Buffer.from(before)]]), new Map([['x', Buffer.from(after)]]));
+      const file = splitDiff(printDiff(changes)).get('x');
+      t.is(file === undefined, before === after);
+      if (file !== undefined) {
+        t.like(file, { additions: changes[0]?.additions, deletions: changes[0]?.deletions });
+        t.deepEqual(file.diff, { kind: 'text', patch: changes[0]?.patch ?? '' });
+      }
+    }),
+  );
+});
+
+test('no text makes the parser throw or run on', (t) => {
+  const rows = fc.constantFrom(
+    'diff --git a/x b/x',
+    '--- a/x',
+    '+++ b/x',
+    '@@ -1,9 +1,9 @@',
+    '@@ -',
+    '+',
+    '-',
+    '\\',
+    '',
+  );
+  fc.assert(
+    fc.property(fc.array(fc.oneof(rows, fc.string()), { maxLength: 40 }), (some) => {
+      t.true(splitDiff(some.join('\n')).size <= 40);
+    }),
+  );
+});

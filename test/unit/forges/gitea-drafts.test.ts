@@ -1,0 +1,45 @@
+import test from 'ava';
+import type { z } from 'zod';
+import type { GiteaClient } from '../../../src/forges/gitea/client.ts';
+import { pullRequest } from '../../../src/forges/gitea/read.ts';
+
+/** Answers every question with one pull request. */
+function clientAnswering(pull: object): GiteaClient {
+  const unused = () => Promise.reject(new Error('not asked for here'));
+  const ask = <T>(_path: string, shape: z.ZodType<T>) => Promise.resolve(shape.parse(pull));
+  return { ask, askAll: unused, text: unused, write: unused };
+}
+
+const PULL = {
+  number: 1,
+  html_url: 'https://git.example.test/platform/site/pulls/1',
+  state: 'open',
+  body: null,
+  user: null,
+  labels: null,
+  base: { ref: 'main', sha: 'a', repo: { full_name: 'platform/site' } },
+  head: { label: '', ref: 'refs/pull/1/head', sha: 'b', repo: null },
+};
+
+test('where Gitea does not say whether it is a draft, the title does', async (t) => {
+  const ref = { repository: 'platform/site', number: 1 };
+  for (const [title, draft] of [
+    ['WIP: count', true],
+    ['[wip] count', true],
+    ['feat: count', false],
+    ['Fix WIP: labels', false],
+  ] as const) {
+    t.is((await pullRequest(clientAnswering({ ...PULL, title }), ref))?.draft, draft, title);
+  }
+  t.is((await pullRequest(clientAnswering({ ...PULL, title: 'WIP: count', draft: false }), ref))?.draft, false);
+});
+
+test('a pull request without author, labels, text or branch is read all the same', async (t) => {
+  const ref = { repository: 'platform/site', number: 1 };
+  t.like(await pullRequest(clientAnswering({ ...PULL, title: 'x' }), ref), {
+    author: 'Ghost',
+    labels: [],
+    body: '',
+    head: { branch: 'refs/pull/1/head', sha: 'b', repository: null },
+  });
+});
