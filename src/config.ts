@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { ForgeName } from './forges/forge.ts';
+import { bytes, count, logLevel, port, seconds, secret, url } from './settings.ts';
 
-/** What the door needs to run. Frozen; nothing else reads the environment. */
+export type LogLevel = z.infer<typeof logLevel>;
+
+/** What every role needs to run. Frozen; nothing else reads the environment. */
 export interface Config {
   readonly port: number;
   readonly metricsPort: number;
@@ -10,20 +13,47 @@ export interface Config {
   readonly host: string | undefined;
   readonly databaseUrl: string;
   readonly redisUrl: string;
+  readonly forge: ForgeName;
+  readonly drainSeconds: number;
+  readonly logLevel: LogLevel;
+  /** Absent in a process that takes no webhooks. */
+  readonly door?: DoorConfig;
+  /** Absent in a process that reviews nothing. */
+  readonly worker?: WorkerConfig;
+}
+
+export interface DoorConfig {
   readonly webhookSecret: string;
   /** The secret before the last rotation, still accepted. */
   readonly webhookSecretPrevious: string | undefined;
   /** Bytes. */
   readonly webhookBodyLimit: number;
-  readonly forge: ForgeName;
-  readonly drainSeconds: number;
-  readonly logLevel: LogLevel;
 }
 
-/** What `gatehouse migrate` needs. */
-export type MigrateConfig = Pick<Config, 'databaseUrl' | 'logLevel'>;
+export interface WorkerConfig extends ForgeAccess {
+  /** Reviews at once in this process. */
+  readonly concurrency: number;
+  readonly resyncMinutes: number;
+  readonly retentionDays: number;
+  /** A policy for repositories that have none of their own. */
+  readonly policyFile: string | undefined;
+}
 
-export type LogLevel = z.infer<typeof logLevel>;
+/** Where the forge is and as whom to speak to it. */
+export interface ForgeAccess {
+  readonly forgeUrl: string;
+  readonly credentials: ForgeCredentials;
+}
+
+export type ForgeCredentials =
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'app'; readonly appId: string; readonly privateKey: string };
+
+/** What a process is to do: take webhooks, review, or both. */
+export interface Roles {
+  readonly door: boolean;
+  readonly worker: boolean;
+}
 
 /** Every fault at once, each a sentence that begins with the variable's name and never shows a value. */
 export type Parsed<T> = { readonly ok: true; readonly config: T } | { readonly ok: false; readonly faults: string[] };
@@ -31,68 +61,57 @@ export type Parsed<T> = { readonly ok: true; readonly config: T } | { readonly o
 type Environment = Readonly<Record<string, string | undefined>>;
 type ReadFile = (path: string) => string;
 
-const MIN_SECRET_CHARACTERS = 16;
 const MIB = 1024 * 1024;
 
-const port = z
-  .string()
-  .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, 'must be a port number, 0 to 65535')
-  .transform(Number);
+const database = { DATABASE_URL: url(['postgres:', 'postgresql:']), LOG_LEVEL: logLevel.default('info') };
 
-const seconds = z
-  .string()
-  .refine((text) => /^\d{1,4}$/.test(text) && Number(text) <= 3_600, 'must be whole seconds, 0 to 3600')
-  .transform(Number);
-
-const BYTE_UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1024, MiB: MIB };
-
-const bytes = z
-  .string()
-  .transform((text) => {
-    const [, digits = '', unit = ''] = /^(\d{1,10})(KiB|MiB)?$/.exec(text) ?? [];
-    return digits === '' ? Number.NaN : Number(digits) * (BYTE_UNITS[unit] ?? Number.NaN);
-  })
-  .refine((size) => size >= 1 && size <= 100 * MIB, 'must be a size from 1 to 100MiB, such as 26214400 or 25MiB');
-
-const secret = z
-  .string()
-  .refine((text) => text.length >= MIN_SECRET_CHARACTERS, `must have at least ${MIN_SECRET_CHARACTERS} characters`);
-
-function url(protocols: readonly string[]) {
-  return z
-    .string()
-    .refine(
-      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
-      `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-    );
-}
-
-const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);
-
-const environment = z.object({
+const common = {
   PORT: port.default(8080),
   METRICS_PORT: port.default(9090),
   HOST: z.string().optional(),
-  DATABASE_URL: url(['postgres:', 'postgresql:']),
+  ...database,
   REDIS_URL: url(['redis:', 'rediss:']),
+  FORGE: z.enum(['github', 'gitea', 'forgejo']).default('github'),
+  DRAIN_SECONDS: seconds.default(5),
+};
+
+const door = {
   WEBHOOK_SECRET: secret,
   WEBHOOK_SECRET_PREVIOUS: secret.optional(),
   WEBHOOK_BODY_LIMIT: bytes.default(25 * MIB),
-  FORGE: z.enum(['github', 'gitea', 'forgejo']).default('github'),
-  DRAIN_SECONDS: seconds.default(5),
-  LOG_LEVEL: logLevel.default('info'),
-});
+};
 
-const migrateEnvironment = environment.pick({ DATABASE_URL: true, LOG_LEVEL: true });
+const access = {
+  FORGE_URL: url(['https:', 'http:']).optional(),
+  FORGE_TOKEN: z.string().optional(),
+  GITHUB_APP_ID: z.string().optional(),
+  GITHUB_APP_PRIVATE_KEY: z.string().optional(),
+};
 
-/** Reads the door's configuration. Any variable may be given as `NAME_FILE`, a path to read it from. */
-export function parseConfig(env: Environment, readFile: ReadFile = readText): Parsed<Config> {
-  const parsed = parse(environment, env, readFile);
-  if (!parsed.ok) return parsed;
-  const values = parsed.config;
-  if (values.PORT === values.METRICS_PORT && values.PORT !== 0) {
-    return { ok: false, faults: ['METRICS_PORT: must differ from PORT'] };
+const worker = {
+  ...access,
+  WORKER_CONCURRENCY: count(1, 64).default(4),
+  RESYNC_MINUTES: count(1, 1_440).default(15),
+  RETENTION_DAYS: count(1, 3_650).default(30),
+  POLICY_FILE: z.string().optional(),
+};
+
+/** Reads the configuration of a process. Any variable may be given as `NAME_FILE`, a path to read it from. */
+export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile = readText): Parsed<Config> {
+  const base = parse(z.object(common), env, readFile);
+  const doors = roles.door ? parse(z.object(door), env, readFile) : undefined;
+  const workers = roles.worker ? parse(z.object(worker), env, readFile) : undefined;
+  const faults = [base, doors, workers].flatMap((part) => (part === undefined || part.ok ? [] : part.faults));
+
+  const forge = base.ok ? base.config.FORGE : undefined;
+  const forgeAccess = workers?.ok && forge !== undefined ? parseAccess(forge, workers.config) : undefined;
+  if (forgeAccess?.ok === false) faults.push(...forgeAccess.faults);
+  if (base.ok && base.config.PORT === base.config.METRICS_PORT && base.config.PORT !== 0) {
+    faults.push('METRICS_PORT: must differ from PORT');
   }
+  if (faults.length > 0 || !base.ok) return { ok: false, faults };
+
+  const values = base.config;
   return {
     ok: true,
     config: Object.freeze({
@@ -101,29 +120,88 @@ export function parseConfig(env: Environment, readFile: ReadFile = readText): Pa
       host: values.HOST,
       databaseUrl: values.DATABASE_URL,
       redisUrl: values.REDIS_URL,
-      webhookSecret: values.WEBHOOK_SECRET,
-      webhookSecretPrevious: values.WEBHOOK_SECRET_PREVIOUS,
-      webhookBodyLimit: values.WEBHOOK_BODY_LIMIT,
       forge: values.FORGE,
       drainSeconds: values.DRAIN_SECONDS,
       logLevel: values.LOG_LEVEL,
+      ...(doors?.ok && {
+        door: {
+          webhookSecret: doors.config.WEBHOOK_SECRET,
+          webhookSecretPrevious: doors.config.WEBHOOK_SECRET_PREVIOUS,
+          webhookBodyLimit: doors.config.WEBHOOK_BODY_LIMIT,
+        },
+      }),
+      ...(workers?.ok &&
+        forgeAccess?.ok && {
+          worker: {
+            ...forgeAccess.config,
+            concurrency: workers.config.WORKER_CONCURRENCY,
+            resyncMinutes: workers.config.RESYNC_MINUTES,
+            retentionDays: workers.config.RETENTION_DAYS,
+            policyFile: workers.config.POLICY_FILE,
+          },
+        }),
     }),
   };
 }
 
-export function parseMigrateConfig(env: Environment, readFile: ReadFile = readText): Parsed<MigrateConfig> {
-  const parsed = parse(migrateEnvironment, env, readFile);
+/** What commands need that only look at the database, `gatehouse migrate` among them. */
+export function parseDatabaseConfig(
+  env: Environment,
+  readFile: ReadFile = readText,
+): Parsed<Pick<Config, 'databaseUrl' | 'logLevel'>> {
+  const parsed = parse(z.object(database), env, readFile);
   if (!parsed.ok) return parsed;
-  return {
-    ok: true,
-    config: Object.freeze({ databaseUrl: parsed.config.DATABASE_URL, logLevel: parsed.config.LOG_LEVEL }),
-  };
+  const { DATABASE_URL: databaseUrl, LOG_LEVEL } = parsed.config;
+  return { ok: true, config: Object.freeze({ databaseUrl, logLevel: LOG_LEVEL }) };
+}
+
+/** What commands need that only ask the forge. */
+export function parseForgeConfig(
+  env: Environment,
+  readFile: ReadFile = readText,
+): Parsed<ForgeAccess & { readonly forge: ForgeName; readonly policyFile: string | undefined }> {
+  const parsed = parse(z.object({ FORGE: common.FORGE, ...access, POLICY_FILE: worker.POLICY_FILE }), env, readFile);
+  if (!parsed.ok) return parsed;
+  const { FORGE: forge, POLICY_FILE: policyFile } = parsed.config;
+  const found = parseAccess(forge, parsed.config);
+  return found.ok ? { ok: true, config: Object.freeze({ ...found.config, forge, policyFile }) } : found;
 }
 
 /** The signing secret alone, for `gatehouse send`. */
 export function parseSecret(env: Environment, readFile: ReadFile = readText): Parsed<string> {
-  const parsed = parse(environment.pick({ WEBHOOK_SECRET: true }), env, readFile);
+  const parsed = parse(z.object({ WEBHOOK_SECRET: secret }), env, readFile);
   return parsed.ok ? { ok: true, config: parsed.config.WEBHOOK_SECRET } : parsed;
+}
+
+interface AccessValues {
+  readonly FORGE_URL?: string | undefined;
+  readonly FORGE_TOKEN?: string | undefined;
+  readonly GITHUB_APP_ID?: string | undefined;
+  readonly GITHUB_APP_PRIVATE_KEY?: string | undefined;
+}
+
+function parseAccess(forge: ForgeName, values: AccessValues): Parsed<ForgeAccess> {
+  const { FORGE_TOKEN: token, GITHUB_APP_ID: appId, GITHUB_APP_PRIVATE_KEY: privateKey } = values;
+  const faults: string[] = [];
+  const forgeUrl = values.FORGE_URL ?? (forge === 'github' ? 'https://github.com' : undefined);
+  if (forgeUrl === undefined) faults.push(`FORGE_URL: is required when FORGE is ${forge}`);
+
+  const app = appId !== undefined || privateKey !== undefined;
+  if (app && forge !== 'github') faults.push(`GITHUB_APP_ID: is only for FORGE=github; give FORGE_TOKEN for ${forge}`);
+  else if (app && token !== undefined) faults.push('FORGE_TOKEN: is given beside a GitHub App; give one of them');
+  else if (app && appId === undefined) faults.push('GITHUB_APP_ID: is required with GITHUB_APP_PRIVATE_KEY');
+  else if (app && privateKey === undefined) faults.push('GITHUB_APP_PRIVATE_KEY: is required with GITHUB_APP_ID');
+  else if (!app && token === undefined) {
+    faults.push(
+      forge === 'github'
+        ? 'FORGE_TOKEN: is required, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY'
+        : 'FORGE_TOKEN: is required',
+    );
+  }
+  if (faults.length > 0 || forgeUrl === undefined) return { ok: false, faults };
+  const credentials: ForgeCredentials =
+    token === undefined ? { kind: 'app', appId: appId ?? '', privateKey: privateKey ?? '' } : { kind: 'token', token };
+  return { ok: true, config: { forgeUrl, credentials } };
 }
 
 function parse<Shape extends z.core.$ZodLooseShape>(
@@ -131,12 +209,9 @@ function parse<Shape extends z.core.$ZodLooseShape>(
   env: Environment,
   readFile: ReadFile,
 ): Parsed<z.output<z.ZodObject<Shape>>> {
-  const { values, faults } = gather(Object.keys(schema.shape), env, readFile);
+  const { values, faults, told } = gather(Object.keys(schema.shape), env, readFile);
   const result = schema.safeParse(values);
   if (result.success && faults.length === 0) return { ok: true, config: result.data };
-
-  // A file that cannot be read is told once, not again as a missing value.
-  const told = new Set(faults.map((fault) => fault.split(/_FILE|:/)[0]));
   for (const issue of result.error?.issues ?? []) {
     const name = String(issue.path[0]);
     if (!told.has(name)) faults.push(`${name}: ${describe(issue, values[name])}`);
@@ -148,11 +223,14 @@ function parse<Shape extends z.core.$ZodLooseShape>(
 function gather(names: readonly string[], env: Environment, readFile: ReadFile) {
   const values: Record<string, string> = {};
   const faults: string[] = [];
+  /** Variables whose fault has been told, and that are not to be called missing as well. */
+  const told = new Set<string>();
   for (const name of names) {
     const direct = env[name] || undefined;
     const path = env[`${name}_FILE`] || undefined;
     if (direct !== undefined && path !== undefined) {
       faults.push(`${name}: is given twice, as ${name} and as ${name}_FILE`);
+      told.add(name);
     } else if (path !== undefined) {
       try {
         // Editors and `echo` end a file with a line feed that nobody meant.
@@ -160,12 +238,13 @@ function gather(names: readonly string[], env: Environment, readFile: ReadFile) 
       } catch (error) {
         const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
         faults.push(`${name}_FILE: cannot read ${path} (${code})`);
+        told.add(name);
       }
     } else if (direct !== undefined) {
       values[name] = direct;
     }
   }
-  return { values, faults };
+  return { values, faults, told };
 }
 
 function describe(issue: z.core.$ZodIssue, value: string | undefined): string {

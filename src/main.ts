@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
+import { check } from './commands/check.ts';
+import { PolicyFileError } from './commands/policy-file.ts';
 import { send } from './commands/send.ts';
-import { type Parsed, parseConfig, parseMigrateConfig, parseSecret } from './config.ts';
+import { type Parsed, parseConfig, parseDatabaseConfig, parseSecret, type Roles } from './config.ts';
 import { NewerSchemaError } from './db/migrate.ts';
 import { firstShutdownSignal } from './lifecycle.ts';
 import { makeLog } from './log.ts';
@@ -13,7 +15,10 @@ const USAGE = `Gatehouse reviews pull requests by the rules in their own reposit
 Usage: gatehouse <command>
 
   serve                    Receive webhooks: POST /webhook and the health routes on PORT, /metrics on METRICS_PORT
+    --with-worker            review in the same process, for small installations
+  work                     Review pull requests; the health routes on PORT, /metrics on METRICS_PORT
   migrate                  Bring the database schema up to date; any number may run at once
+  check [file]             Check a policy file, .gatehouse.yml by default; see gatehouse check --help
   send <file> [options]    Sign a payload file ("-" is standard input) and post it, to try out settings
     --url <url>              where to, by default http://localhost:8080/webhook
     --event <type>           by default pull_request
@@ -38,8 +43,12 @@ async function main(argv: readonly string[]): Promise<number> {
   switch (command) {
     case 'serve':
       return serve(args);
+    case 'work':
+      return work(args);
     case 'migrate':
       return runMigrations(args);
+    case 'check':
+      return check(args, process);
     case 'send':
       return runSend(args);
     case 'help':
@@ -57,8 +66,18 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 async function serve(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options: { 'with-worker': { type: 'boolean', default: false } } });
+  return run({ door: true, worker: values['with-worker'] });
+}
+
+async function work(args: readonly string[]): Promise<number> {
   parseArgs({ args: [...args], options: {} });
-  const config = orFaults(parseConfig(process.env));
+  return run({ door: false, worker: true });
+}
+
+/** Runs until it is asked to stop. */
+async function run(roles: Roles): Promise<number> {
+  const config = orFaults(parseConfig(process.env, roles));
   if (config === undefined) return EX_CONFIG;
   const log = makeLog(config.logLevel);
   // Before anything listens, so that a signal that comes at once is not the end of it.
@@ -71,7 +90,7 @@ async function serve(args: readonly string[]): Promise<number> {
 
 async function runMigrations(args: readonly string[]): Promise<number> {
   parseArgs({ args: [...args], options: {} });
-  const config = orFaults(parseMigrateConfig(process.env));
+  const config = orFaults(parseDatabaseConfig(process.env));
   if (config === undefined) return EX_CONFIG;
   const log = makeLog(config.logLevel);
   const applied = await migrateStores(config.databaseUrl);
@@ -108,7 +127,7 @@ function usageError(message: string): Error {
 }
 
 function exitCode(error: unknown): number {
-  if (error instanceof NewerSchemaError) return EX_CONFIG;
+  if (error instanceof NewerSchemaError || error instanceof PolicyFileError) return EX_CONFIG;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return code.startsWith('ERR_PARSE_ARGS') ? EX_USAGE : 1;
 }

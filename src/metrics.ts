@@ -91,5 +91,35 @@ export function makeMetrics() {
       help: 'Age of the oldest job that could run and has not started, 0 when none waits',
       registers,
     }),
+    reviews: new Counter({
+      name: 'gatehouse_reviews_total',
+      help: 'Finished reviews by verdict; none is a pull request that no policy asks anything of',
+      labelNames: ['verdict'],
+      registers,
+    }),
+    reviewSeconds: new Histogram({
+      name: 'gatehouse_review_seconds',
+      help: 'Time of one review, from the first question to the forge to the last thing posted',
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+      registers,
+    }),
+    webhookToStatusSeconds: new Histogram({
+      name: 'gatehouse_webhook_to_status_seconds',
+      help: 'Time from the commit of a delivery to the final status on its pull request',
+      buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800],
+      registers,
+    }),
+    forgeRequests: new Counter({
+      name: 'gatehouse_forge_requests_total',
+      help: 'Requests to the forge by status (none: no answer) and by what the shared cache had to do with it',
+      labelNames: ['forge', 'status', 'cache'],
+      registers,
+    }),
+    forgeRateRemaining: new Gauge({
+      name: 'gatehouse_forge_rate_remaining',
+      help: 'Requests that the forge says are left in its present window',
+      labelNames: ['forge'],
+      registers,
+    }),
   };
 }

@@ -1,26 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import type { Config } from './config.ts';
+import type pg from 'pg';
+import { readPolicyFile } from './commands/policy-file.ts';
+import type { Config, DoorConfig, WorkerConfig } from './config.ts';
 import { migrate, NewerSchemaError } from './db/migrate.ts';
 import { makePool, makeProbePool } from './db/pool.ts';
 import { probeDatabase, probeRedis } from './db/probes.ts';
 import { makeRedis } from './db/redis.ts';
 import { readSchemaState } from './db/schema.ts';
+import type { Forge } from './forges/forge.ts';
+import { makeForge } from './forges/make-forge.ts';
 import { makeApp } from './http/app.ts';
 import { addHealthRoutes, makeHealth } from './http/health.ts';
 import { addMetricsRoute } from './http/metrics-listener.ts';
 import { closeConnections, listen, makeServer, stopListening } from './http/server.ts';
-import { addWebhookRoute } from './http/webhook.ts';
+import { addWebhookRoute, type WebhookOptions } from './http/webhook.ts';
 import { makeByteBudget } from './inbox/byte-budget.ts';
 import { makeInbox } from './inbox/inbox.ts';
-import { installJobs, makeJobQueue } from './jobs/engine.ts';
+import { installJobs, type JobQueue, makeJobQueue } from './jobs/engine.ts';
 import { REVIEW_QUEUE } from './jobs/queues.ts';
-import { makeClosers } from './lifecycle.ts';
+import { startWorker } from './jobs/worker.ts';
+import { type Closers, makeClosers } from './lifecycle.ts';
 import type { Log } from './log.ts';
 import { type Metrics, makeMetrics } from './metrics.ts';
 import { startSampler } from './sampler.ts';
 
-/** A running door. */
+/** A running process: a door, a worker, or both. */
 export interface Service {
   readonly port: number;
   readonly metricsPort: number;
@@ -35,7 +40,21 @@ const CLOSE_GRACE_MS = 10_000;
 
 const WAKE_CHANNEL = 'gatehouse:wake';
 
-/** The only place where the parts are put together. Throws {@link NewerSchemaError}, or what a listener throws. */
+/** What every part may stand on. */
+interface Ground {
+  readonly config: Config;
+  readonly pool: pg.Pool;
+  readonly redis: Redis;
+  readonly jobs: JobQueue;
+  readonly metrics: Metrics;
+  readonly closers: Closers;
+  readonly log: Log;
+}
+
+/**
+ * The only place where the parts are put together. Throws {@link NewerSchemaError}, what a listener throws,
+ * or what is wrong with the operator's policy file.
+ */
 export async function startService(config: Config, log: Log): Promise<Service> {
   const closers = makeClosers(log);
   let phase: 'serving' | 'draining' | 'closed' = 'serving';
@@ -52,48 +71,27 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     closers.add('redis', () => redis.disconnect());
     const jobs = makeJobQueue(pool, log);
     closers.add('jobs', () => jobs.stop());
+    const ground: Ground = { config, pool, redis, jobs, metrics, closers, log };
 
-    const inbox = makeInbox({
-      pool,
-      enqueueReviews: (client, refs) =>
-        jobs.enqueueReviews(
-          client,
-          refs.map(({ repository, number }) => ({ repository, pullRequest: number })),
-        ),
-      wakeWorkers: () => wakeWorkers(redis, metrics),
-      metrics,
-      log,
-    });
-    closers.add('inbox', () => inbox.idle());
     const health = makeHealth({ database: () => probeDatabase(probePool), redis: () => probeRedis(redis) });
     closers.add('sampler', startSampler({ health, queueStats: jobs.stats, metrics, log }));
+    const webhook = config.door && makeDoor(ground, config.door, () => phase === 'closed');
+    const stopWorker = config.worker && (await addWorker(ground, config.worker));
 
-    const metricsServer = makeServer(
-      makeApp({ log, metrics, isDraining }, (router) => addMetricsRoute(router, metrics.registry)),
-    );
+    const options = { log, metrics, isDraining };
+    const metricsServer = makeServer(makeApp(options, (router) => addMetricsRoute(router, metrics.registry)));
     const metricsPort = await listen(metricsServer, config.metricsPort, config.host);
     closers.add('metrics listener', () => closeConnections(metricsServer, 0));
-
     const server = makeServer(
-      makeApp({ log, metrics, isDraining }, (router) => {
+      makeApp(options, (router) => {
         addHealthRoutes(router, { health, isDraining });
-        addWebhookRoute(router, {
-          secrets: { current: config.webhookSecret, previous: config.webhookSecretPrevious },
-          forge: config.forge,
-          bodyLimit: config.webhookBodyLimit,
-          budget: makeByteBudget(Math.max(MIN_INFLIGHT_BYTES, 2 * config.webhookBodyLimit), (held) =>
-            metrics.inflightBytes.set(held),
-          ),
-          inbox,
-          isClosed: () => phase === 'closed',
-          metrics,
-          log,
-        });
+        if (webhook !== undefined) addWebhookRoute(router, webhook);
       }),
     );
     const port = await listen(server, config.port, config.host);
     closers.add('listener', () => closeConnections(server, 0));
-    log.info({ port, metricsPort, forge: config.forge }, 'Gatehouse is listening');
+    const roles = [config.door && 'door', config.worker && 'worker'].filter((role) => role !== undefined);
+    log.info({ port, metricsPort, forge: config.forge, roles }, 'Gatehouse is listening');
 
     return {
       port,
@@ -101,7 +99,8 @@ export async function startService(config: Config, log: Log): Promise<Service> {
       async drain() {
         phase = 'draining';
         log.info({ seconds: config.drainSeconds }, 'draining: not ready any more, still serving');
-        await sleep(config.drainSeconds * 1_000);
+        // The worker needs no traffic to be led away from it: it takes no more jobs from now on.
+        await Promise.all([stopWorker?.(), sleep(config.drainSeconds * 1_000)]);
         await stopListening(server);
         phase = 'closed';
         await closeConnections(server, CLOSE_GRACE_MS);
@@ -120,8 +119,72 @@ export function migrateStores(databaseUrl: string): Promise<readonly string[]> {
   return migrate(databaseUrl, () => installJobs(databaseUrl));
 }
 
+function makeDoor(
+  { config, pool, redis, jobs, metrics, closers, log }: Ground,
+  door: DoorConfig,
+  isClosed: () => boolean,
+) {
+  const inbox = makeInbox({
+    pool,
+    enqueue: jobs.enqueue,
+    wakeWorkers: () => wakeWorkers(redis, metrics),
+    metrics,
+    log,
+  });
+  closers.add('inbox', () => inbox.idle());
+  return {
+    secrets: { current: door.webhookSecret, previous: door.webhookSecretPrevious },
+    forge: config.forge,
+    bodyLimit: door.webhookBodyLimit,
+    budget: makeByteBudget(Math.max(MIN_INFLIGHT_BYTES, 2 * door.webhookBodyLimit), (held) =>
+      metrics.inflightBytes.set(held),
+    ),
+    inbox,
+    isClosed,
+    metrics,
+    log,
+  } satisfies WebhookOptions;
+}
+
+/** Returns what stops it. */
+async function addWorker(ground: Ground, worker: WorkerConfig): Promise<() => Promise<void>> {
+  const { config, pool, redis, jobs, metrics, closers, log } = ground;
+  const fallback = worker.policyFile === undefined ? undefined : await readPolicyFile(worker.policyFile);
+  const forge = connectForge({ forge: config.forge, ...worker }, { redis, metrics, log });
+  closers.add('forge', () => forge.close());
+  const { wake, stop } = startWorker({ ...worker, forge, pool, fallback, enqueue: jobs.enqueue, metrics, log });
+
+  // A connection of its own: one that listens can do nothing else.
+  const listener = makeRedis(config.redisUrl, log);
+  closers.add('redis listener', () => listener.disconnect());
+  listener.on('message', wake);
+  listener.on('ready', () => {
+    listener.subscribe(WAKE_CHANNEL).catch((err: unknown) => log.warn({ err }, 'cannot listen for wake-ups'));
+    // What was said while nobody listened is not said again.
+    wake();
+  });
+  return stop;
+}
+
+function connectForge(
+  access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials'>,
+  parts: { readonly redis?: Redis; readonly metrics?: Metrics; readonly log?: Log } = {},
+): Forge {
+  const { forge, forgeUrl: url, credentials } = access;
+  const { metrics, ...others } = parts;
+  const hooks = metrics && {
+    onRequest: (seen: { forge: string; status: number | 'none'; cache: string }) => metrics.forgeRequests.inc(seen),
+    onRateLimit: (seen: { forge: string; remaining: number }) =>
+      metrics.forgeRateRemaining.set({ forge: seen.forge }, seen.remaining),
+  };
+  const common = { ...others, ...(hooks && { hooks }) };
+  if (forge === 'github') return makeForge({ forge, url, credentials }, common);
+  if (credentials.kind !== 'token') throw new Error(`${forge} takes a token`);
+  return makeForge({ forge, url, credentials }, common);
+}
+
 /** A database that cannot be reached is no reason not to start: it may come, and readiness says so until then. */
-async function refuseNewerSchema(probePool: ReturnType<typeof makeProbePool>): Promise<void> {
+async function refuseNewerSchema(probePool: pg.Pool): Promise<void> {
   const state = await readSchemaState(probePool).catch(() => 'unknown');
   if (state === 'too-new') throw new NewerSchemaError();
 }

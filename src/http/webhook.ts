@@ -1,11 +1,12 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { HEADER_NAMES, interpretEvent, KNOWN_EVENTS, reviewTarget } from '../forges/events.ts';
+import { HEADER_NAMES, interpretEvent, KNOWN_EVENTS, type ReviewRequest, requestedReview } from '../forges/events.ts';
 import type { ForgeName } from '../forges/forge.ts';
 import type { ByteBudget } from '../inbox/byte-budget.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { POLICY_PATHS } from '../review/policy-paths.ts';
 import { readBody } from './body.ts';
 import { isJsonType, parseJsonObject } from './json.ts';
 import { REFUSAL_REASONS, refuse, type WebhookState } from './refusal.ts';
@@ -17,7 +18,7 @@ export interface WebhookOptions {
   /** Bytes. */
   readonly bodyLimit: number;
   readonly budget: ByteBudget;
-  readonly inbox: Inbox;
+  readonly inbox: Inbox<ReviewRequest>;
   /** True once no delivery may be taken any more. */
   readonly isClosed: () => boolean;
   readonly metrics: Metrics;
@@ -81,7 +82,7 @@ function acknowledge({ forge, inbox, metrics, log }: WebhookOptions): Middleware
       return;
     }
 
-    const subject = interpretEvent(event, payload);
+    const subject = interpretEvent(event, payload, POLICY_PATHS);
     const { repository, pullRequest } = subject;
     const acceptance = await inbox.accept({
       hookId,
@@ -89,7 +90,7 @@ function acknowledge({ forge, inbox, metrics, log }: WebhookOptions): Middleware
       event,
       repository,
       pullRequest,
-      review: reviewTarget(subject),
+      job: requestedReview(subject),
       body: ctx.state.bytes,
     });
     const { outcome } = acceptance;

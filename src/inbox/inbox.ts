@@ -4,22 +4,21 @@ import { constants, zstdCompress } from 'node:zlib';
 import type pg from 'pg';
 import { isDataFault } from '../db/sqlstate.ts';
 import { inTransaction, TransactionTimeoutError } from '../db/transaction.ts';
-import type { PullRequestRef } from '../forges/forge.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { deliveryKey, insertDeliveries, type StoredDelivery } from './deliveries.ts';
 import { makeGroupCommit } from './group-commit.ts';
 
 /** A delivery whose signature was good. */
-export interface Delivery {
+export interface Delivery<Job> {
   /** `''` where the forge names no hook. */
   readonly hookId: string;
   readonly deliveryId: string;
   readonly event: string;
   readonly repository: string | undefined;
   readonly pullRequest: number | undefined;
-  /** The pull request to review because of it, if any. */
-  readonly review: PullRequestRef | undefined;
+  /** What is to be done because of it, if anything. */
+  readonly job: Job | undefined;
   /** The exact bytes of the body. */
   readonly body: Buffer;
 }
@@ -30,16 +29,16 @@ export type Acceptance =
   | { readonly outcome: 'duplicate' }
   | { readonly outcome: 'refused'; readonly reason: 'deadline' | 'database' };
 
-export interface Inbox {
-  accept(delivery: Delivery): Promise<Acceptance>;
+export interface Inbox<Job> {
+  accept(delivery: Delivery<Job>): Promise<Acceptance>;
   /** Resolves when everything that was handed in has been answered. */
   idle(): Promise<void>;
 }
 
-export interface InboxDependencies {
+export interface InboxDependencies<Job> {
   readonly pool: pg.Pool;
-  /** Adds the review jobs in the deliveries' own transaction. */
-  readonly enqueueReviews: (client: pg.ClientBase, refs: readonly PullRequestRef[]) => Promise<void>;
+  /** Adds the jobs in the deliveries' own transaction. */
+  readonly enqueue: (client: pg.ClientBase, jobs: readonly Job[]) => Promise<void>;
   /** Tells the workers, after the commit, that there are jobs. Must not throw or wait. */
   readonly wakeWorkers: () => void;
   readonly metrics: Metrics;
@@ -53,20 +52,20 @@ const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Fast, and smaller than PostgreSQL's own compression makes such JSON. */
 const ZSTD_LEVEL = 1;
 
-interface Submission extends StoredDelivery {
-  readonly review: PullRequestRef | undefined;
+interface Submission<Job> extends StoredDelivery {
+  readonly job: Job | undefined;
 }
 
 type Stored = Exclude<Acceptance, { outcome: 'refused' }>;
 
 const compress = promisify(zstdCompress);
 
-export function makeInbox({ pool, enqueueReviews, wakeWorkers, metrics, log }: InboxDependencies): Inbox {
+export function makeInbox<Job>({ pool, enqueue, wakeWorkers, metrics, log }: InboxDependencies<Job>): Inbox<Job> {
   const answering = new Set<Promise<Acceptance>>();
 
   /** Deliveries and jobs in one transaction. Repeats within the batch are answered as duplicates. */
-  async function store(submissions: readonly Submission[]): Promise<Stored[]> {
-    const firstByKey = new Map<string, Submission>();
+  async function store(submissions: readonly Submission<Job>[]): Promise<Stored[]> {
+    const firstByKey = new Map<string, Submission<Job>>();
     for (const submission of submissions) {
       const key = deliveryKey(submission);
       if (!firstByKey.has(key)) firstByKey.set(key, submission);
@@ -75,17 +74,17 @@ export function makeInbox({ pool, enqueueReviews, wakeWorkers, metrics, log }: I
     const unique = [...firstByKey].sort(byKey).map(([, submission]) => submission);
 
     const stopTimer = metrics.commitSeconds.startTimer();
-    const { stored, reviews } = await inTransaction(pool, ACCEPT_DEADLINE_MS, async (client) => {
+    const { stored, jobs } = await inTransaction(pool, ACCEPT_DEADLINE_MS, async (client) => {
       const stored = await insertDeliveries(client, unique);
-      const reviews = unique.flatMap((submission) =>
-        submission.review !== undefined && stored.has(deliveryKey(submission)) ? [submission.review] : [],
+      const jobs = unique.flatMap((submission) =>
+        submission.job !== undefined && stored.has(deliveryKey(submission)) ? [submission.job] : [],
       );
-      if (reviews.length > 0) await enqueueReviews(client, reviews);
-      return { stored, reviews };
+      if (jobs.length > 0) await enqueue(client, jobs);
+      return { stored, jobs };
     });
     stopTimer();
     metrics.commitBatchSize.observe(submissions.length);
-    if (reviews.length > 0) wakeWorkers();
+    if (jobs.length > 0) wakeWorkers();
 
     return submissions.map((submission) => {
       const key = deliveryKey(submission);
@@ -99,7 +98,7 @@ export function makeInbox({ pool, enqueueReviews, wakeWorkers, metrics, log }: I
    * what did get committed is then found to be a duplicate. A row that the database refuses is told
    * apart by storing each on its own, so that it cannot fail its neighbours.
    */
-  async function commit(submissions: readonly Submission[]): Promise<PromiseSettledResult<Stored>[]> {
+  async function commit(submissions: readonly Submission<Job>[]): Promise<PromiseSettledResult<Stored>[]> {
     try {
       return fulfilled(await store(submissions));
     } catch (err) {
@@ -112,13 +111,13 @@ export function makeInbox({ pool, enqueueReviews, wakeWorkers, metrics, log }: I
     return results;
   }
 
-  async function storeOne(submission: Submission): Promise<Stored> {
+  async function storeOne(submission: Submission<Job>): Promise<Stored> {
     const [stored] = await store([submission]);
     if (stored === undefined) throw new Error('a delivery was stored without a result');
     return stored;
   }
 
-  const queue = makeGroupCommit<Submission, Stored>(
+  const queue = makeGroupCommit<Submission<Job>, Stored>(
     { maxItems: MAX_BATCH_DELIVERIES, maxWeight: MAX_BATCH_BYTES, weigh: ({ compressed }) => compressed.length },
     commit,
   );
@@ -140,7 +139,7 @@ export function makeInbox({ pool, enqueueReviews, wakeWorkers, metrics, log }: I
     },
   };
 
-  async function submit({ body, ...delivery }: Delivery, signal: AbortSignal): Promise<Acceptance> {
+  async function submit({ body, ...delivery }: Delivery<Job>, signal: AbortSignal): Promise<Acceptance> {
     try {
       const submission = {
         ...delivery,

@@ -1,12 +1,13 @@
 import type pg from 'pg';
-import { PgBoss } from 'pg-boss';
+import { type JobInsert, PgBoss } from 'pg-boss';
+import type { ReviewRequest } from '../forges/events.ts';
 import type { Log } from '../log.ts';
-import { JOBS_SCHEMA, QUEUES, REVIEW_QUEUE, type ReviewJob, reviewKey } from './queues.ts';
+import { JOBS_SCHEMA, QUEUES, REPOSITORY_QUEUE, REVIEW_QUEUE, repositoryKey, reviewKey } from './queues.ts';
 
-/** The job engine as the door uses it: it only puts jobs in. */
+/** The job engine as the door and the commands use it: they only put jobs in. */
 export interface JobQueue {
-  /** Adds a job per pull request, in the caller's transaction. One that already waits is not added again. */
-  enqueueReviews(client: pg.ClientBase, jobs: readonly ReviewJob[]): Promise<void>;
+  /** Adds jobs in the caller's transaction. One whose like already waits is not added again. */
+  enqueue(client: Pick<pg.ClientBase, 'query'>, jobs: readonly ReviewRequest[]): Promise<void>;
   stats(): Promise<readonly QueueStats[]>;
   stop(): Promise<void>;
 }
@@ -59,14 +60,10 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
   boss.on('error', (err) => log.warn({ err }, 'the job engine could not reach the database'));
 
   return {
-    async enqueueReviews(client, jobs) {
+    async enqueue(client, jobs) {
       await boss.start();
-      const byKey = new Map(jobs.map((job) => [reviewKey(job), job]));
-      // One order for every transaction, or two of them could wait for each other.
-      const inserts = [...byKey].sort(byName).map(([singletonKey, job]) => ({ singletonKey, data: job }));
-      await boss.insert(REVIEW_QUEUE, inserts, {
-        db: { executeSql: (text, values) => client.query(text, values) },
-      });
+      const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
+      for (const [queue, inserts] of byQueue(jobs)) await boss.insert(queue, inserts, { db });
     },
 
     async stats() {
@@ -94,6 +91,21 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
 
     stop: () => boss.stop({ graceful: false }),
   };
+}
+
+/** One order of queues and keys for every transaction, or two of them could wait for each other. */
+function byQueue(jobs: readonly ReviewRequest[]): readonly (readonly [string, JobInsert[]])[] {
+  const reviews = new Map<string, object>();
+  const repositories = new Map<string, object>();
+  for (const { kind, ...data } of jobs) {
+    if ('number' in data) reviews.set(reviewKey(data), data);
+    else repositories.set(repositoryKey(data), data);
+  }
+  const inserts = (byKey: ReadonlyMap<string, object>) =>
+    [...byKey].sort(byName).map(([singletonKey, data]) => ({ singletonKey, data }));
+  return [[REVIEW_QUEUE, inserts(reviews)] as const, [REPOSITORY_QUEUE, inserts(repositories)] as const].filter(
+    ([, list]) => list.length > 0,
+  );
 }
 
 function byName([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {

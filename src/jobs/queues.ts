@@ -1,38 +1,56 @@
 import type { Queue } from 'pg-boss';
+import type { PullRequestRef } from '../forges/forge.ts';
 
 /** The PostgreSQL schema that the job engine keeps to itself. */
 export const JOBS_SCHEMA = 'gatehouse_jobs';
 
 export const REVIEW_QUEUE = 'review';
 const REVIEW_DEAD_LETTERS = 'review-dead-letters';
+/** All open pull requests of a repository, after its policy has changed. */
+export const REPOSITORY_QUEUE = 'review-repository';
+export const RESYNC_QUEUE = 'resync';
+export const RETENTION_QUEUE = 'retention';
 
 /** What a review job carries: which pull request to look at, and nothing of what happened to it. */
-export interface ReviewJob {
+export type ReviewJob = PullRequestRef;
+
+export interface RepositoryJob {
   readonly repository: string;
-  readonly pullRequest: number;
+  /** Only pull requests into this branch. */
+  readonly branch: string;
 }
 
 const DAY_SECONDS = 24 * 60 * 60;
 
+const common = {
+  // At most one waiting and one active job per key.
+  policy: 'stately',
+  retryLimit: 5,
+  retryDelay: 5,
+  retryBackoff: true,
+  retryDelayMax: 300,
+  /** A worker that was killed is noticed when its job has had no heartbeat for this long. */
+  heartbeatSeconds: 15,
+  expireInSeconds: 15 * 60,
+  retentionSeconds: 14 * DAY_SECONDS,
+  // Finished jobs say nothing that the deliveries and reviews do not say.
+  deleteAfterSeconds: DAY_SECONDS,
+} as const satisfies Omit<Queue, 'name'>;
+
 /** In this order, since a queue's dead letters must have somewhere to go. */
 export const QUEUES: readonly (Queue & { readonly name: string })[] = [
   { name: REVIEW_DEAD_LETTERS, retentionSeconds: 14 * DAY_SECONDS },
-  {
-    name: REVIEW_QUEUE,
-    // At most one waiting and one active job per key.
-    policy: 'stately',
-    deadLetter: REVIEW_DEAD_LETTERS,
-    retryLimit: 5,
-    retryDelay: 5,
-    retryBackoff: true,
-    heartbeatSeconds: 30,
-    retentionSeconds: 14 * DAY_SECONDS,
-    // Finished jobs say nothing that the deliveries and reviews do not say.
-    deleteAfterSeconds: DAY_SECONDS,
-  },
+  { name: REVIEW_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
+  { name: REPOSITORY_QUEUE, ...common },
+  { name: RESYNC_QUEUE, ...common, retryLimit: 1 },
+  { name: RETENTION_QUEUE, ...common, retryLimit: 1 },
 ];
 
 /** A pull request's jobs share a key, so that a burst of events becomes one review of its last state. */
 export function reviewKey(job: ReviewJob): string {
-  return `${job.repository}#${job.pullRequest}`;
+  return `${job.repository}#${job.number}`;
+}
+
+export function repositoryKey(job: RepositoryJob): string {
+  return `${job.repository}@${job.branch}`;
 }

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
 import pg from 'pg';
-import { type Config, parseConfig } from '../../src/config.ts';
+import { type Config, parseConfig, type Roles } from '../../src/config.ts';
 import { makeLog } from '../../src/log.ts';
 import { migrateStores, type Service, startService } from '../../src/service.ts';
 import { makeDatabase, sharedRedisUrl } from './database.ts';
@@ -36,8 +36,8 @@ export interface StoredRow {
 export type Environment = Readonly<Record<string, string>>;
 
 /** What the door's configuration is in tests, on free ports and silent. */
-function testConfig(env: Environment): Config {
-  const parsed = parseConfig({
+function testConfig(env: Environment, roles: Roles): Config {
+  const environment = {
     PORT: '0',
     METRICS_PORT: '0',
     HOST: '127.0.0.1',
@@ -45,20 +45,24 @@ function testConfig(env: Environment): Config {
     DRAIN_SECONDS: '0',
     LOG_LEVEL: 'silent',
     ...env,
-  });
+  };
+  const parsed = parseConfig(environment, roles);
   if (!parsed.ok) throw new Error(parsed.faults.join('\n'));
   return parsed.config;
 }
 
-export async function openDoor(env: Environment = {}): Promise<Door> {
+export async function openDoor(env: Environment = {}, roles: Roles = { door: true, worker: false }): Promise<Door> {
   const fresh = env['DATABASE_URL'] === undefined ? await makeDatabase() : undefined;
   const databaseUrl = fresh?.url ?? env['DATABASE_URL'] ?? '';
   if (fresh !== undefined) await migrateStores(databaseUrl);
-  const config = testConfig({
-    DATABASE_URL: databaseUrl,
-    REDIS_URL: env['REDIS_URL'] ?? (await sharedRedisUrl()),
-    ...env,
-  });
+  const config = testConfig(
+    {
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: env['REDIS_URL'] ?? (await sharedRedisUrl()),
+      ...env,
+    },
+    roles,
+  );
   const service = await startService(config, makeLog(config.logLevel));
   const database = new pg.Pool({ connectionString: databaseUrl, max: 2 });
   database.on('error', () => {

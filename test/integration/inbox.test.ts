@@ -14,28 +14,28 @@ import { until } from '../helpers/until.ts';
 const test = ava.serial;
 const MIB = 1024 * 1024;
 
-function delivery(change: Partial<Delivery> = {}): Delivery {
+function delivery(change: Partial<Delivery<string>> = {}): Delivery<string> {
   return {
     hookId: '',
     deliveryId: randomUUID(),
     event: 'pull_request',
     repository: 'acme/widgets',
     pullRequest: 7,
-    review: undefined,
+    job: undefined,
     body: Buffer.from(`{"at":"${randomUUID()}"}`),
     ...change,
   };
 }
 
 /** An inbox on a database of its own, and what it did besides storing. */
-async function openInbox(enqueueReviews: Parameters<typeof makeInbox>[0]['enqueueReviews'] = async () => {}) {
+async function openInbox(enqueue: () => Promise<void> = async () => {}) {
   const database = await makeDatabase();
   await migrateStores(database.url);
   const pool = new pg.Pool({ connectionString: database.url, max: 4 });
   let wakeups = 0;
-  const inbox = makeInbox({
+  const inbox = makeInbox<string>({
     pool,
-    enqueueReviews,
+    enqueue,
     wakeWorkers: () => {
       wakeups += 1;
     },
@@ -90,8 +90,7 @@ test('when its job cannot be added, the delivery is not stored either', async (t
   await using door = await openInbox(async () => {
     throw new Error('no queue');
   });
-  const review = { repository: 'acme/widgets', number: 7 };
-  t.deepEqual(await door.inbox.accept(delivery({ review })), { outcome: 'refused', reason: 'database' });
+  t.deepEqual(await door.inbox.accept(delivery({ job: 'a job' })), { outcome: 'refused', reason: 'database' });
   t.is((await door.inbox.accept(delivery())).outcome, 'accepted');
   t.is((await storedDeliveries(door.pool)).length, 1);
   t.is(door.wakeups(), 0);
@@ -99,7 +98,7 @@ test('when its job cannot be added, the delivery is not stored either', async (t
 
 test('workers are woken once for a batch with jobs, and not for a duplicate', async (t) => {
   await using door = await openInbox();
-  const one = delivery({ review: { repository: 'acme/widgets', number: 7 } });
+  const one = delivery({ job: 'a job' });
   t.is((await door.inbox.accept(one)).outcome, 'accepted');
   t.is((await door.inbox.accept(one)).outcome, 'duplicate');
   t.is((await door.inbox.accept(delivery())).outcome, 'accepted');
@@ -115,9 +114,9 @@ test('a body that was stored before under another id is stored, and told', async
 
 test('two inboxes that store the same deliveries crosswise both succeed', async (t) => {
   await using door = await openInbox();
-  const second = makeInbox({
+  const second = makeInbox<string>({
     pool: door.pool,
-    enqueueReviews: async () => {},
+    enqueue: async () => {},
     wakeWorkers: () => {},
     metrics: makeMetrics(),
     log: makeLog('silent'),

@@ -13,13 +13,18 @@ const NAMES = [
   'gatehouse_commit_seconds',
   'gatehouse_deliveries_total',
   'gatehouse_dependency_up',
+  'gatehouse_forge_rate_remaining',
+  'gatehouse_forge_requests_total',
   'gatehouse_inflight_bytes',
   'gatehouse_jobs',
   'gatehouse_oldest_waiting_job_seconds',
   'gatehouse_rejections_total',
   'gatehouse_repeated_bodies_total',
+  'gatehouse_review_seconds',
+  'gatehouse_reviews_total',
   'gatehouse_secret_matches_total',
   'gatehouse_wakeups_total',
+  'gatehouse_webhook_to_status_seconds',
   'http_request_duration_seconds',
 ];
 

@@ -41,7 +41,7 @@ test('migrating an empty database applies everything, and again applies nothing'
     const { rows } = await pool.query<{ name: string }>('SELECT name FROM gatehouse_jobs.queue ORDER BY name');
     t.deepEqual(
       rows.map(({ name }) => name),
-      ['review', 'review-dead-letters'],
+      ['resync', 'retention', 'review', 'review-dead-letters', 'review-repository'],
     );
   });
 });
@@ -64,7 +64,7 @@ test('the command exits 0 and says what it applied', async (t) => {
   await withDatabase(async (url) => {
     const { code, stdout } = await gatehouse(['migrate'], { DATABASE_URL: url }).finished;
     t.is(code, 0);
-    t.deepEqual(JSON.parse(stdout).applied, ['0001_deliveries']);
+    t.is(JSON.parse(stdout).applied.length, SCHEMA_VERSION);
   });
 });
 

@@ -1,5 +1,13 @@
 import test from 'ava';
-import { parseConfig, parseMigrateConfig } from '../../src/config.ts';
+import { parseConfig as parse, parseDatabaseConfig, parseForgeConfig } from '../../src/config.ts';
+
+type Environment = Parameters<typeof parse>[0];
+type ReadFile = Parameters<typeof parse>[2];
+
+const DOOR = { door: true, worker: false };
+const WORKER = { door: false, worker: true };
+
+const parseConfig = (env: Environment, readFile?: ReadFile) => parse(env, DOOR, readFile);
 
 const complete = {
   DATABASE_URL: 'postgres://user:database-password@db.example.com/gatehouse',
@@ -17,12 +25,14 @@ test('three variables are enough, and the rest has defaults', (t) => {
       host: undefined,
       databaseUrl: complete.DATABASE_URL,
       redisUrl: complete.REDIS_URL,
-      webhookSecret: complete.WEBHOOK_SECRET,
-      webhookSecretPrevious: undefined,
-      webhookBodyLimit: 26_214_400,
       forge: 'github',
       drainSeconds: 5,
       logLevel: 'info',
+      door: {
+        webhookSecret: complete.WEBHOOK_SECRET,
+        webhookSecretPrevious: undefined,
+        webhookBodyLimit: 26_214_400,
+      },
     },
   });
   t.true(parsed.ok && Object.isFrozen(parsed.config));
@@ -36,9 +46,9 @@ test('every fault is named at once, each by its variable', (t) => {
       'PORT: must be a port number, 0 to 65535',
       'DATABASE_URL: is required',
       'REDIS_URL: is required',
-      'WEBHOOK_SECRET: must have at least 16 characters',
       'FORGE: must be one of github, gitea, forgejo',
       'DRAIN_SECONDS: must be whole seconds, 0 to 3600',
+      'WEBHOOK_SECRET: must have at least 16 characters',
     ],
   });
 });
@@ -63,7 +73,7 @@ for (const [text, bytes] of [
 ] as const) {
   test(`a body limit of ${text} is ${bytes} bytes`, (t) => {
     const parsed = parseConfig({ ...complete, WEBHOOK_BODY_LIMIT: text });
-    t.is(parsed.ok && parsed.config.webhookBodyLimit, bytes);
+    t.is(parsed.ok && parsed.config.door?.webhookBodyLimit, bytes);
   });
 }
 
@@ -84,7 +94,7 @@ test('a variable may be read from a file, without the line feed at its end', (t)
     t.is(path, '/run/secrets/key');
     return `${WEBHOOK_SECRET}\n`;
   });
-  t.is(parsed.ok && parsed.config.webhookSecret, WEBHOOK_SECRET);
+  t.is(parsed.ok && parsed.config.door?.webhookSecret, WEBHOOK_SECRET);
 });
 
 test('a file that cannot be read is one fault that names the file', (t) => {
@@ -109,8 +119,58 @@ test('the two listeners may not share a port', (t) => {
 });
 
 test('migrating needs the database and nothing else', (t) => {
-  t.deepEqual(parseMigrateConfig({ DATABASE_URL: complete.DATABASE_URL }), {
+  t.deepEqual(parseDatabaseConfig({ DATABASE_URL: complete.DATABASE_URL }), {
     ok: true,
     config: { databaseUrl: complete.DATABASE_URL, logLevel: 'info' },
   });
+});
+
+const workerEnvironment = {
+  DATABASE_URL: complete.DATABASE_URL,
+  REDIS_URL: complete.REDIS_URL,
+  FORGE_TOKEN: 'a token of the forge',
+};
+
+test('a worker needs no signing secret, and asks github.com by a token unless told otherwise', (t) => {
+  const parsed = parse(workerEnvironment, WORKER);
+  t.deepEqual(parsed.ok && parsed.config.worker, {
+    forgeUrl: 'https://github.com',
+    credentials: { kind: 'token', token: 'a token of the forge' },
+    concurrency: 4,
+    resyncMinutes: 15,
+    retentionDays: 30,
+    policyFile: undefined,
+  });
+  t.is(parsed.ok ? parsed.config.door : 'faults', undefined);
+});
+
+const app = { GITHUB_APP_ID: '7', GITHUB_APP_PRIVATE_KEY: 'a key' };
+
+test('a GitHub App is an id and a private key', (t) => {
+  const parsed = parse({ ...workerEnvironment, FORGE_TOKEN: '', ...app }, WORKER);
+  t.deepEqual(parsed.ok && parsed.config.worker?.credentials, { kind: 'app', appId: '7', privateKey: 'a key' });
+});
+
+for (const [change, fault] of [
+  [{ FORGE_TOKEN: '' }, 'FORGE_TOKEN: is required, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY'],
+  [app, 'FORGE_TOKEN: is given beside a GitHub App; give one of them'],
+  [{ FORGE_TOKEN: '', GITHUB_APP_ID: '7' }, 'GITHUB_APP_PRIVATE_KEY: is required with GITHUB_APP_ID'],
+  [{ FORGE_TOKEN: '', GITHUB_APP_PRIVATE_KEY: 'x' }, 'GITHUB_APP_ID: is required with GITHUB_APP_PRIVATE_KEY'],
+  [{ FORGE: 'gitea' }, 'FORGE_URL: is required when FORGE is gitea'],
+  [{ FORGE: 'gitea', FORGE_URL: 'https://git.example.com', FORGE_TOKEN: '' }, 'FORGE_TOKEN: is required'],
+  [
+    { FORGE: 'forgejo', FORGE_URL: 'https://git.example.com', ...app },
+    'GITHUB_APP_ID: is only for FORGE=github; give FORGE_TOKEN for forgejo',
+  ],
+  [{ FORGE_URL: 'git.example.com' }, 'FORGE_URL: must be a URL that begins with https:// or http://'],
+  [{ WORKER_CONCURRENCY: '0' }, 'WORKER_CONCURRENCY: must be a whole number, 1 to 64'],
+] as const) {
+  test(`a worker's configuration can be wrong: ${fault}`, (t) => {
+    t.deepEqual(parse({ ...workerEnvironment, ...change }, WORKER), { ok: false, faults: [fault] });
+  });
+}
+
+test('commands that only ask the forge need no stores', (t) => {
+  const parsed = parseForgeConfig({ FORGE: 'gitea', FORGE_URL: 'https://git.example.com', FORGE_TOKEN: 'token' });
+  t.like(parsed.ok ? parsed.config : {}, { forge: 'gitea', forgeUrl: 'https://git.example.com' });
 });

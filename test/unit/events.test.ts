@@ -1,12 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { interpretEvent, KNOWN_EVENTS, reviewTarget } from '../../src/forges/events.ts';
+import { interpretEvent, KNOWN_EVENTS, requestedReview } from '../../src/forges/events.ts';
 import { payloads } from '../helpers/payloads.ts';
 
 const repository = { full_name: 'acme/widgets' };
 
 function target(event: string, payload: Record<string, unknown>) {
-  return reviewTarget(interpretEvent(event, payload));
+  return requestedReview(interpretEvent(event, payload, ['.gatehouse.yml']));
 }
 
 const REVIEWED = [
@@ -30,7 +30,7 @@ const REVIEWED = [
 for (const [event, action] of REVIEWED) {
   test(`${event} ${action} asks for a review`, (t) => {
     const payload = { action, repository, number: 7, pull_request: { number: 7 } };
-    t.deepEqual(target(event, payload), { repository: 'acme/widgets', number: 7 });
+    t.deepEqual(target(event, payload), { kind: 'review', repository: 'acme/widgets', number: 7 });
   });
 }
 
@@ -48,7 +48,7 @@ for (const [event, action] of [
 }
 
 test("the number of an issue is not taken for a pull request's", (t) => {
-  t.is(interpretEvent('issues', { repository, number: 7 }).pullRequest, undefined);
+  t.is(interpretEvent('issues', { repository, number: 7 }, []).pullRequest, undefined);
 });
 
 for (const full_name of [
@@ -63,13 +63,13 @@ for (const full_name of [
   `a/${'b'.repeat(300)}`,
 ]) {
   test(`a repository called ${JSON.stringify(full_name)?.slice(0, 30)} is not believed`, (t) => {
-    t.is(interpretEvent('pull_request', { repository: { full_name } }).repository, undefined);
+    t.is(interpretEvent('pull_request', { repository: { full_name } }, []).repository, undefined);
   });
 }
 
 for (const number of [0, -1, 1.5, 2 ** 31, Number.NaN, '7', null, {}]) {
   test(`a pull request numbered ${String(number)} (${typeof number}) is not believed`, (t) => {
-    t.is(interpretEvent('pull_request', { number, pull_request: { number } }).pullRequest, undefined);
+    t.is(interpretEvent('pull_request', { number, pull_request: { number } }, []).pullRequest, undefined);
   });
 }
 
@@ -78,7 +78,7 @@ test('any object at all is interpreted without an exception', (t) => {
   const payload = fc.dictionary(keys, fc.oneof(fc.jsonValue(), fc.dictionary(keys, fc.jsonValue())));
   fc.assert(
     fc.property(fc.string(), payload, (event, object) => {
-      const subject = interpretEvent(event, object as Record<string, unknown>);
+      const subject = interpretEvent(event, object as Record<string, unknown>, ['.gatehouse.yml']);
       t.true(subject.pullRequest === undefined || Number.isSafeInteger(subject.pullRequest));
     }),
   );
@@ -95,7 +95,31 @@ test('every example of an opened pull request names the pull request that it ope
     const payload = JSON.parse(body.toString());
     if (event !== 'pull_request' || payload.action !== 'opened') continue;
     seen += 1;
-    t.deepEqual(target(event, payload), { repository: payload.repository.full_name, number: payload.number });
+    t.deepEqual(target(event, payload), {
+      kind: 'review',
+      repository: payload.repository.full_name,
+      number: payload.number,
+    });
   }
   t.true(seen > 0);
+});
+
+const push = (change: object, ref = 'refs/heads/main') => ({ repository, ref, commits: [{ added: [] }, change] });
+
+test('a push that adds, changes or removes the policy asks for all pull requests into its branch', (t) => {
+  for (const kind of ['added', 'modified', 'removed']) {
+    t.deepEqual(target('push', push({ [kind]: ['README.md', '.gatehouse.yml'] })), {
+      kind: 'review-repository',
+      repository: 'acme/widgets',
+      branch: 'main',
+    });
+  }
+});
+
+test('a push of anything else, of a tag, or of nonsense asks for nothing', (t) => {
+  t.is(target('push', push({ modified: ['src/.gatehouse.yml', 'README.md'] })), undefined);
+  t.is(target('push', push({ modified: ['.gatehouse.yml'] }, 'refs/tags/v1')), undefined);
+  for (const commits of [null, 7, 'x', [null], [[]], [{ added: '.gatehouse.yml' }]]) {
+    t.is(target('push', { repository, ref: 'refs/heads/main', commits }), undefined);
+  }
 });

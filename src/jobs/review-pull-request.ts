@@ -1,0 +1,75 @@
+import type pg from 'pg';
+import { type Forge, ForgeError, type PullRequestRef } from '../forges/forge.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { judge } from '../review/judge.ts';
+import type { Policy } from '../review/policy-schema.ts';
+import { report, reportPending, reportStatus } from '../review/report.ts';
+import { forgetVerdict, saveVerdict } from './reviews-table.ts';
+
+export interface ReviewParts {
+  readonly forge: Forge;
+  readonly pool: pg.Pool;
+  /** The operator's policy, for repositories that have none of their own. */
+  readonly fallback: Policy | undefined;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/**
+ * Brings the review of a pull request up to date with its present state, whatever has happened to it and
+ * however often. May be cut short anywhere: the next run completes what is missing and repeats nothing.
+ * `askedAt` is when the delivery that asked for it was committed.
+ */
+export async function reviewPullRequest(parts: ReviewParts, ref: PullRequestRef, askedAt: Date): Promise<void> {
+  const { forge, pool, fallback, metrics, log } = parts;
+  const { repository, number } = ref;
+  const stopTimer = metrics.reviewSeconds.startTimer();
+  const judgement = await judge(forge, ref, {
+    fallback,
+    onWillJudge: (pullRequest) => reportPending(forge, pullRequest),
+  });
+  switch (judgement.kind) {
+    case 'over':
+      await forgetVerdict(pool, ref);
+      log.info({ repository, number }, 'nothing to review: the pull request is closed or gone');
+      return;
+    case 'no-policy':
+      await saveVerdict(pool, judgement.pullRequest, { state: 'none', description: 'No policy' });
+      metrics.reviews.inc({ verdict: 'none' });
+      log.info({ repository, number }, 'nothing to review: the base branch has no policy');
+      return;
+    case 'judged': {
+      const { pullRequest, verdict } = judgement;
+      await report(forge, pullRequest, verdict);
+      await saveVerdict(pool, pullRequest, verdict);
+      stopTimer();
+      metrics.reviews.inc({ verdict: verdict.state });
+      metrics.webhookToStatusSeconds.observe((Date.now() - askedAt.getTime()) / 1_000);
+      log.info(
+        { repository, number, head: pullRequest.head.sha, verdict: verdict.state },
+        'a pull request was reviewed',
+      );
+    }
+  }
+}
+
+const GIVEN_UP: Readonly<Record<ForgeError['kind'], string>> = {
+  unavailable: 'the forge did not give a usable answer',
+  'rate-limited': 'the forge’s rate limit did not allow it',
+  refused: 'Gatehouse’s credentials do not allow it',
+  invalid: 'the forge refused what was to be posted',
+};
+
+/** After the last attempt: the status says error and why, as far as the forge will still take it. */
+export async function reportGivenUp({ forge, log }: ReviewParts, ref: PullRequestRef, error: unknown): Promise<void> {
+  const reason = error instanceof ForgeError ? GIVEN_UP[error.kind] : 'of a fault in Gatehouse; its log has more';
+  try {
+    const pullRequest = await forge.pullRequest(ref);
+    if (pullRequest === undefined || pullRequest.state === 'closed') return;
+    const description = `This could not be reviewed: ${reason}`;
+    await reportStatus(forge, pullRequest, { state: 'error', description });
+  } catch (err) {
+    log.warn({ err, ...ref }, 'the status could not be set to error either');
+  }
+}

@@ -1,0 +1,154 @@
+import type pg from 'pg';
+import { type JobWithMetadata, PgBoss } from 'pg-boss';
+import type { ReviewRequest } from '../forges/events.ts';
+import { ForgeError } from '../forges/forge.ts';
+import {
+  JOBS_SCHEMA,
+  REPOSITORY_QUEUE,
+  RESYNC_QUEUE,
+  RETENTION_QUEUE,
+  REVIEW_QUEUE,
+  type RepositoryJob,
+  type ReviewJob,
+  reviewKey,
+} from './queues.ts';
+import { recoverDeliveries } from './recover-deliveries.ts';
+import { resync } from './resync.ts';
+import { applyRetention } from './retention.ts';
+import { type ReviewParts, reportGivenUp, reviewPullRequest } from './review-pull-request.ts';
+import { reviewRepository } from './review-repository.ts';
+
+/** Works through the queues until it is stopped. */
+export interface Worker {
+  /** Looks for jobs now instead of at the next poll. */
+  wake(): void;
+  /** Takes no more jobs; those under way finish, or go back to their queue when that takes too long. */
+  stop(): Promise<void>;
+}
+
+export interface WorkerParts extends ReviewParts {
+  readonly enqueue: (client: Pick<pg.ClientBase, 'query'>, requests: readonly ReviewRequest[]) => Promise<void>;
+  /** Reviews at once. */
+  readonly concurrency: number;
+  readonly resyncMinutes: number;
+  readonly retentionDays: number;
+}
+
+/** The fallback for a wake-up that did not come. */
+const POLL_SECONDS = 2;
+const HEARTBEAT_REFRESH_SECONDS = 5;
+/** How often the engine looks for jobs whose worker is gone. */
+const SUPERVISE_SECONDS = 10;
+const RETENTION_MINUTES = 60;
+const STOP_TIMEOUT_MS = 20_000;
+const START_RETRY_MS = 1_000;
+/** So that replicas do not all come back to a forge in the moment that it named. */
+const HOLD_JITTER_MS = 5_000;
+
+/** Starts at once, and again and again while the database is not there. */
+export function startWorker(parts: WorkerParts): Worker {
+  const { pool, log, forge, concurrency } = parts;
+  const boss = new PgBoss({
+    db: { executeSql: (text, values) => pool.query(text, values) },
+    schema: JOBS_SCHEMA,
+    migrate: false,
+    schedule: false,
+    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
+  });
+  boss.on('error', (err) => log.warn({ err }, 'the job engine met a fault'));
+  const reviewers: string[] = [];
+  const timers: NodeJS.Timeout[] = [];
+  let stopped = false;
+
+  const enqueue = async (requests: readonly ReviewRequest[]) => {
+    await parts.enqueue(pool, requests);
+    wake();
+  };
+  const wake = () => {
+    for (const id of reviewers) boss.notifyWorker(id);
+  };
+
+  async function review(job: JobWithMetadata<ReviewJob>): Promise<void> {
+    try {
+      // A job that was put off, or brought back from the dead letters, is as old as the first of its kind.
+      await reviewPullRequest(parts, job.data, job.createdOn);
+    } catch (error) {
+      if (error instanceof ForgeError && error.retryAt !== undefined) {
+        await putOff(job.data, error.retryAt);
+        return;
+      }
+      log.warn({ err: error, ...job.data, attempt: job.retryCount + 1 }, 'a review failed');
+      if (job.retryCount >= job.retryLimit) await reportGivenUp(parts, job.data, error);
+      throw error;
+    }
+  }
+
+  /** What the forge asks to wait for is no failure, and costs no attempt. */
+  async function putOff(data: ReviewJob, until: number): Promise<void> {
+    const startAfter = new Date(until + Math.random() * HOLD_JITTER_MS);
+    await boss.send(REVIEW_QUEUE, data, { singletonKey: reviewKey(data), startAfter });
+    log.info({ ...data, until: startAfter }, 'a review waits for the forge’s rate limit');
+  }
+
+  async function start(): Promise<void> {
+    await boss.start();
+    const polling = { pollingIntervalSeconds: POLL_SECONDS, heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS };
+    for (let index = 0; index < concurrency; index++) {
+      const id = await boss.work(
+        REVIEW_QUEUE,
+        { ...polling, includeMetadata: true },
+        async (jobs: JobWithMetadata<ReviewJob>[]) => {
+          for (const job of jobs) await review(job);
+          // Where there was one there may be another: it is looked for at once.
+          boss.notifyWorker(id);
+        },
+      );
+      reviewers.push(id);
+    }
+    await boss.work(REPOSITORY_QUEUE, polling, async ([job]: { data: RepositoryJob }[]) => {
+      if (job !== undefined) await reviewRepository({ forge, enqueue }, job.data);
+    });
+    await boss.work(RESYNC_QUEUE, polling, async () => {
+      await recoverDeliveries({ deliveries: forge.deliveries, pool, log });
+      await resync({ forge, pool, enqueue, log });
+    });
+    await boss.work(RETENTION_QUEUE, polling, () => applyRetention(pool, parts.retentionDays, log));
+    await repeat(RESYNC_QUEUE, parts.resyncMinutes);
+    await repeat(RETENTION_QUEUE, RETENTION_MINUTES);
+  }
+
+  /** Now, and from time to time. Replicas share the turns: the engine lets one job of a queue wait, and no more. */
+  async function repeat(queue: string, minutes: number): Promise<void> {
+    const ask = () =>
+      boss.send(queue, {}, { singletonKey: queue }).then(
+        () => {},
+        (err: unknown) => log.warn({ err, queue }, 'a periodic job could not be asked for'),
+      );
+    await ask();
+    timers.push(setInterval(ask, minutes * 60_000));
+  }
+
+  async function startUntilStarted(): Promise<void> {
+    while (!stopped) {
+      try {
+        await start();
+        return;
+      } catch (err) {
+        log.warn({ err }, 'the worker cannot start yet');
+        await new Promise((resolve) => setTimeout(resolve, START_RETRY_MS));
+      }
+    }
+  }
+
+  const starting = startUntilStarted();
+  return {
+    wake,
+    async stop() {
+      stopped = true;
+      for (const timer of timers) clearInterval(timer);
+      await starting;
+      await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: false });
+    },
+  };
+}

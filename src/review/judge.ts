@@ -1,0 +1,101 @@
+import type { ChangedFiles, Forge, PullRequest, PullRequestRef } from '../forges/forge.ts';
+import { type Evaluation, evaluate } from './evaluate.ts';
+import { gatherFacts } from './gather-facts.ts';
+import { type LoadedPolicy, loadPolicy } from './load-policy.ts';
+import { POLICY_PATHS } from './policy-paths.ts';
+import type { Policy } from './policy-schema.ts';
+import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './verdict.ts';
+
+/** What came of looking at a pull request. */
+export type Judgement =
+  /** It does not exist, or is closed: there is nothing to say. */
+  | { readonly kind: 'over' }
+  /** Nothing asks anything of it. */
+  | { readonly kind: 'no-policy'; readonly pullRequest: PullRequest }
+  | {
+      readonly kind: 'judged';
+      readonly pullRequest: PullRequest;
+      readonly verdict: Verdict;
+      /** Absent when the policy could not be used. */
+      readonly evaluation?: Evaluation;
+    };
+
+/** A pull request that changes while it is looked at is looked at again, this many times at most. */
+const MAX_LOOKS = 3;
+
+export interface JudgeOptions {
+  /** The operator's policy, for repositories that have none of their own. */
+  readonly fallback: Policy | undefined;
+  /** Told as soon as it is known that there will be a verdict. */
+  readonly onWillJudge?: (pullRequest: PullRequest) => Promise<void>;
+}
+
+/**
+ * Judges the present state of a pull request by the policy of its base branch. Should it change meanwhile,
+ * what was read may be of two states at once, so it is read again; what comes after the last look brings an
+ * event, and a job, of its own.
+ */
+export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOptions): Promise<Judgement> {
+  let judgement = await look(forge, ref, options);
+  for (let looks = 1; looks < MAX_LOOKS && judgement.kind === 'judged'; looks++) {
+    const now = await forge.pullRequest(ref);
+    if (now !== undefined && sameState(now, judgement.pullRequest)) break;
+    judgement = await look(forge, ref, options);
+  }
+  return judgement;
+}
+
+async function look(forge: Forge, ref: PullRequestRef, { fallback, onWillJudge }: JudgeOptions): Promise<Judgement> {
+  const pullRequest = await forge.pullRequest(ref);
+  if (pullRequest === undefined || pullRequest.state === 'closed') return { kind: 'over' };
+  const [loaded, changedFiles] = await Promise.all([
+    loadPolicy(forge, pullRequest.repository, pullRequest.base.branch),
+    forge.changedFiles(pullRequest),
+  ]);
+  const proposes = changesPolicy(changedFiles);
+  const present = orFallback(loaded, fallback, pullRequest, proposes);
+  if (present.kind === 'absent') return { kind: 'no-policy', pullRequest };
+  await onWillJudge?.(pullRequest);
+
+  const proposed: LoadedPolicy = proposes ? await loadProposed(forge, pullRequest) : { kind: 'absent' };
+  if (present.kind === 'broken') {
+    return { kind: 'judged', pullRequest, verdict: brokenPolicyVerdict(present.faults, proposed.kind === 'policy') };
+  }
+  const facts = await gatherFacts(forge, present.policy, pullRequest, changedFiles);
+  const evaluation = evaluate(present.policy, facts);
+  const verdict = verdictOf(evaluation);
+  return {
+    kind: 'judged',
+    pullRequest,
+    evaluation,
+    verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
+  };
+}
+
+/** The first policy of a repository is looked at as well, in the pull request that brings it in. */
+function orFallback(
+  loaded: LoadedPolicy,
+  fallback: Policy | undefined,
+  { repository }: PullRequest,
+  proposes: boolean,
+): LoadedPolicy {
+  if (loaded.kind !== 'absent') return loaded;
+  if (fallback !== undefined) return { kind: 'policy', policy: fallback };
+  return proposes ? { kind: 'policy', policy: { origin: { path: POLICY_PATHS[0] ?? repository }, rules: [] } } : loaded;
+}
+
+function changesPolicy({ files }: ChangedFiles): boolean {
+  const paths = new Set(POLICY_PATHS);
+  return files.some(
+    (file) => paths.has(file.path) || (file.previousPath !== undefined && paths.has(file.previousPath)),
+  );
+}
+
+/** A fork that is gone cannot be read from; its commits are in the repository itself, too. */
+function loadProposed(forge: Forge, { repository, head }: PullRequest): Promise<LoadedPolicy> {
+  return loadPolicy(forge, head.repository ?? repository, head.sha);
+}
+
+function sameState(left: PullRequest, right: PullRequest): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}

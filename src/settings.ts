@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+/** How the value of an environment variable is written, kind by kind. No message shows a value. */
+
+const MIN_SECRET_CHARACTERS = 16;
+const MIB = 1024 * 1024;
+
+export const port = z
+  .string()
+  .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, 'must be a port number, 0 to 65535')
+  .transform(Number);
+
+export const seconds = z
+  .string()
+  .refine((text) => /^\d{1,4}$/.test(text) && Number(text) <= 3_600, 'must be whole seconds, 0 to 3600')
+  .transform(Number);
+
+export function count(least: number, most: number) {
+  return z
+    .string()
+    .refine(
+      (text) => /^\d{1,6}$/.test(text) && Number(text) >= least && Number(text) <= most,
+      `must be a whole number, ${least} to ${most}`,
+    )
+    .transform(Number);
+}
+
+const BYTE_UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1024, MiB: MIB };
+
+export const bytes = z
+  .string()
+  .transform((text) => {
+    const [, digits = '', unit = ''] = /^(\d{1,10})(KiB|MiB)?$/.exec(text) ?? [];
+    return digits === '' ? Number.NaN : Number(digits) * (BYTE_UNITS[unit] ?? Number.NaN);
+  })
+  .refine((size) => size >= 1 && size <= 100 * MIB, 'must be a size from 1 to 100MiB, such as 26214400 or 25MiB');
+
+export const secret = z
+  .string()
+  .refine((text) => text.length >= MIN_SECRET_CHARACTERS, `must have at least ${MIN_SECRET_CHARACTERS} characters`);
+
+export function url(protocols: readonly string[]) {
+  return z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    );
+}
+
+export const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);
