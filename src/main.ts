@@ -18,6 +18,7 @@ Usage: gatehouse <command>
     --with-worker            review in the same process, for small installations
   work                     Review pull requests; the health routes on PORT, /metrics on METRICS_PORT
   migrate                  Bring the database schema up to date; any number may run at once
+    --wait <seconds>         how long to wait for a database that is not there yet, by default 0
   check [file]             Check a policy file, .gatehouse.yml by default; see gatehouse check --help
   send <file> [options]    Sign a payload file ("-" is standard input) and post it, to try out settings
     --url <url>              where to, by default http://localhost:8080/webhook
@@ -89,11 +90,17 @@ async function run(roles: Roles): Promise<number> {
 }
 
 async function runMigrations(args: readonly string[]): Promise<number> {
-  parseArgs({ args: [...args], options: {} });
+  const { values } = parseArgs({ args: [...args], options: { wait: { type: 'string', default: '0' } } });
+  if (!/^\d{1,4}$/.test(values.wait)) throw usageError('--wait takes whole seconds');
+  // As the first process of a container it would otherwise be deaf to signals.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const config = orFaults(parseDatabaseConfig(process.env));
   if (config === undefined) return EX_CONFIG;
   const log = makeLog(config.logLevel);
-  const applied = await migrateStores(config.databaseUrl);
+  const applied = await migrateStores(config.databaseUrl, {
+    waitSeconds: Number(values.wait),
+    onWait: (err) => log.info({ err }, 'waiting for the database'),
+  });
   log.info({ applied }, applied.length > 0 ? 'the schema is up to date now' : 'the schema was up to date');
   return 0;
 }

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type pg from 'pg';
 import { readPolicyFile } from './commands/policy-file.ts';
 import type { Config, DoorConfig, WorkerConfig } from './config.ts';
-import { migrate, NewerSchemaError } from './db/migrate.ts';
+import { migrate, NewerSchemaError, type Patience } from './db/migrate.ts';
 import { makePool, makeProbePool } from './db/pool.ts';
 import { probeDatabase, probeRedis } from './db/probes.ts';
 import { makeRedis } from './db/redis.ts';
@@ -115,8 +115,8 @@ export async function startService(config: Config, log: Log): Promise<Service> {
 }
 
 /** Runs every migration, the job engine's included. Returns the names of those that were applied. */
-export function migrateStores(databaseUrl: string): Promise<readonly string[]> {
-  return migrate(databaseUrl, () => installJobs(databaseUrl));
+export function migrateStores(databaseUrl: string, patience?: Patience): Promise<readonly string[]> {
+  return migrate(databaseUrl, () => installJobs(databaseUrl), patience);
 }
 
 function makeDoor(

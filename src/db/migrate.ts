@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { readSchemaState } from './schema.ts';
+import { sqlState } from './sqlstate.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -22,16 +24,12 @@ export class NewerSchemaError extends Error {
  * On a newer schema that still serves this code nothing is changed, so a rollback starts as it should.
  * Returns the names of the migrations that were applied; throws {@link NewerSchemaError}.
  */
-export async function migrate(databaseUrl: string, installMore: () => Promise<void>): Promise<readonly string[]> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    application_name: 'gatehouse migrate',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-  });
-  // A connection lost between two queries is reported by the next query.
-  client.on('error', () => {});
-  await client.connect();
+export async function migrate(
+  databaseUrl: string,
+  installMore: () => Promise<void>,
+  patience: Patience = { waitSeconds: 0 },
+): Promise<readonly string[]> {
+  const client = await connectPatiently(databaseUrl, patience);
   try {
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
     if ((await readSchemaState(client)) === 'too-new') throw new NewerSchemaError();
@@ -51,4 +49,40 @@ export async function migrate(databaseUrl: string, installMore: () => Promise<vo
     // Ending the session releases the lock.
     await client.end();
   }
+}
+
+/** How long to wait for a database that is not there yet. Each attempt that fails is told. */
+export interface Patience {
+  readonly waitSeconds: number;
+  readonly onWait?: (error: unknown) => void;
+}
+
+const ATTEMPT_PAUSE_MS = 1_000;
+
+async function connectPatiently(databaseUrl: string, { waitSeconds, onWait }: Patience): Promise<pg.Client> {
+  const deadline = performance.now() + waitSeconds * 1_000;
+  for (;;) {
+    const client = new pg.Client({
+      connectionString: databaseUrl,
+      application_name: 'gatehouse migrate',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+    });
+    // A connection lost between two queries is reported by the next query.
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      // Wrong credentials do not become right by waiting.
+      if (!mayComeYet(error) || performance.now() + ATTEMPT_PAUSE_MS > deadline) throw error;
+      onWait?.(error);
+      await sleep(ATTEMPT_PAUSE_MS);
+    }
+  }
+}
+
+/** Class 57 (operator intervention) is a server that starts or stops; no SQLSTATE at all is none that answers. */
+function mayComeYet(error: unknown): boolean {
+  return sqlState(error)?.startsWith('57') ?? true;
 }

@@ -5,6 +5,7 @@ import { SCHEMA_VERSION } from '../../src/db/schema.ts';
 import { migrateStores } from '../../src/service.ts';
 import { makeDatabase } from '../helpers/database.ts';
 import { gatehouse } from '../helpers/process.ts';
+import { startProxy } from '../helpers/proxy.ts';
 
 const test = ava.serial;
 
@@ -100,4 +101,16 @@ test('a database that cannot be reached ends the command with a reason and no cr
   t.is(code, 1);
   t.regex(stdout, /ECONNREFUSED/);
   t.notRegex(stdout, /hunter2/);
+});
+
+test('told to wait, the command waits for a database that comes later, and says so', async (t) => {
+  await withDatabase(async (url) => {
+    const proxy = await startProxy(url);
+    await proxy.reset();
+    const command = gatehouse(['migrate', '--wait', '60'], { DATABASE_URL: proxy.url });
+    await command.logged('waiting for the database');
+    await proxy.pass();
+    t.is((await command.finished).code, 0);
+    await proxy.close();
+  });
 });
