@@ -61,10 +61,18 @@ const GIVEN_UP: Readonly<Record<ForgeError['kind'], string>> = {
   invalid: 'the forge refused what was to be posted',
 };
 
-/** After the last attempt: the status says error and why, as far as the forge will still take it. */
-export async function reportGivenUp({ forge, log }: ReviewParts, ref: PullRequestRef, error: unknown): Promise<void> {
+/**
+ * After the last attempt: the status says error and why, as far as the forge will still take it. The head
+ * then counts as one without a verdict, so that a resync comes back to it.
+ */
+export async function reportGivenUp(
+  { forge, pool, log }: ReviewParts,
+  ref: PullRequestRef,
+  error: unknown,
+): Promise<void> {
   const reason = error instanceof ForgeError ? GIVEN_UP[error.kind] : 'of a fault in Gatehouse; its log has more';
   try {
+    await forgetVerdict(pool, ref);
     const pullRequest = await forge.pullRequest(ref);
     if (pullRequest === undefined || pullRequest.state === 'closed') return;
     const description = `This could not be reviewed: ${reason}`;
