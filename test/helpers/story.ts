@@ -1,74 +1,179 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestFn } from 'ava';
+import type { Roles } from '../../src/config.ts';
 import type { ForgeName } from '../../src/forges/forge.ts';
 import { type Door, openDoor, SECRET } from './door.ts';
+import { type Settling, watchJobs } from './settling.ts';
+import type { Changes } from './simulated-forge/git.ts';
 import { type SimulatedForge, startSimulatedForge } from './simulated-forge/simulated-forge.ts';
 import type { WebhookEvent } from './simulated-forge/webhooks.ts';
-import { until } from './until.ts';
 
 export const FORGES: readonly ForgeName[] = ['github', 'gitea', 'forgejo'];
 export const REPOSITORY = 'acme/widgets';
 
-/** A forge with a repository, and Gatehouse beside it: door and worker, on real stores. */
-export interface Story extends AsyncDisposable {
+/** A repository on a forge, and what Gatehouse makes of its pull requests. */
+export interface Scene {
   readonly forge: SimulatedForge;
   readonly door: Door;
+  readonly repository: string;
+  /** Commits the files on a branch of their own and opens a pull request for it, of which Gatehouse is told. */
+  open(files: Changes, details?: Partial<Parameters<SimulatedForge['openPullRequest']>[1]>): Promise<number>;
+  /** The same, without a word to Gatehouse. */
+  openSilently(files: Changes, details?: Partial<Parameters<SimulatedForge['openPullRequest']>[1]>): number;
+  /** Pushes to the pull request, of which Gatehouse is told. Returns the new head. */
+  push(number: number, files: Changes): Promise<string>;
+  /** Changes the title, description or draft, of which Gatehouse is told. */
+  edit(number: number, change: Parameters<SimulatedForge['edit']>[2]): Promise<void>;
+  /** A person's review, of which Gatehouse is told. */
+  review(number: number, author: string, state: Parameters<SimulatedForge['review']>[3]): Promise<void>;
   /** Sends the forge's webhook to the door and expects it to be acknowledged. */
-  tell(event: WebhookEvent): Promise<void>;
-  /** Waits until no job waits or runs. */
+  tell(event: WebhookEvent, deliveryId?: string): Promise<void>;
+  /** Waits until none of this repository's jobs waits or runs. */
   settled(): Promise<void>;
-  /** The present status of a pull request's head, as `state: description`; undefined when there is none. */
+  /** The present status of a pull request's head; undefined when there is none. */
   status(number: number): { readonly state: string; readonly description: string } | undefined;
+  /** The states that a commit was given, oldest first; those of a pull request's head when given its number. */
+  states(commit: number | string): readonly string[];
   /** What Gatehouse says on the pull request, oldest first. */
   comments(number: number): readonly string[];
-  inlines(number: number): readonly { readonly path: string; readonly line: number | null; readonly body: string }[];
+  inlines(number: number): readonly { readonly path: string; readonly line: number; readonly body: string }[];
+  /** How many requests have tried to change something in this repository. */
+  writes(): number;
+  /** Does something once, at the moment when the forge is asked for a path like this and has not answered yet. */
+  when(method: string, path: RegExp, act: () => void): void;
 }
+
+/** A forge, and Gatehouse beside it: door and worker, on real stores. */
+export interface Story extends Scene, AsyncDisposable {
+  /** A repository of its own, so that many things can be told of one Gatehouse at a time. */
+  scene(files: Changes): Scene;
+}
+
+type Environment = Readonly<Record<string, string>>;
 
 export async function tellStory(
   name: ForgeName,
-  files: Readonly<Record<string, string>>,
-  env: Readonly<Record<string, string>> = {},
+  files: Changes = {},
+  env: Environment = {},
+  roles: Roles = { door: true, worker: true },
 ): Promise<Story> {
   const forge = await startSimulatedForge({ forge: name });
   forge.createRepository(REPOSITORY, files);
-  const door = await openDoor(
-    { FORGE: name, FORGE_URL: forge.url, FORGE_TOKEN: forge.token, ...env },
-    { door: true, worker: true },
-  );
+  const door = await openDoor({ FORGE: name, FORGE_URL: forge.url, FORGE_TOKEN: forge.token, ...env }, roles);
   // So that a story of failures is told in seconds: what is tried again is tried again at once.
-  await door.database.query('UPDATE gatehouse_jobs.queue SET retry_delay = 1, retry_backoff = false');
+  await door.database.query('UPDATE gatehouse_jobs.queue SET retry_delay = 0, retry_backoff = false');
+  const settling = watchJobs(door.database);
+  let scenes = 0;
 
   return {
-    forge,
-    door,
-    async tell(event) {
-      const details = { secret: SECRET, deliveryId: randomUUID() };
-      const response = await forge.deliver(`${door.url}/webhook`, REPOSITORY, event, details);
-      if (response.status !== 200) throw new Error(`the door answered ${response.status}: ${await response.text()}`);
+    ...makeScene(forge, door, REPOSITORY, settling),
+    scene(sceneFiles) {
+      scenes += 1;
+      const repository = `acme/scene-${scenes}`;
+      forge.createRepository(repository, sceneFiles);
+      return makeScene(forge, door, repository, settling);
     },
-    settled: () =>
-      until(async () => {
-        const { rows } = await door.database.query(
-          "SELECT FROM gatehouse_jobs.job WHERE state IN ('created', 'retry', 'active') AND name <> 'review-dead-letters' LIMIT 1",
-        );
-        return rows.length === 0;
-      }),
-    status(number) {
-      const [latest] = forge.statuses(REPOSITORY, forge.pull(REPOSITORY, number).headSha).toReversed();
-      return latest && { state: latest.state, description: latest.description };
-    },
-    comments: (number) =>
-      forge
-        .pull(REPOSITORY, number)
-        .comments.filter(({ author }) => author === 'gatehouse')
-        .map(({ body }) => body),
-    inlines: (number) =>
-      forge
-        .pull(REPOSITORY, number)
-        .inlineComments.filter(({ author }) => author === 'gatehouse')
-        .map(({ path, line, body }) => ({ path, line, body })),
     async [Symbol.asyncDispose]() {
       await door[Symbol.asyncDispose]();
       await forge.stop();
     },
   };
 }
+
+/** One Gatehouse for each forge, shared by all tests of a file. Returns the one of a forge; each test takes a scene. */
+export function shareStories(test: TestFn, env: Environment = {}): (name: ForgeName) => Story {
+  const stories = new Map<ForgeName, Story>();
+  test.before('open the doors', async () => {
+    for (const name of FORGES) stories.set(name, await tellStory(name, {}, env));
+  });
+  test.after.always('close the doors', async () => {
+    for (const story of stories.values()) await story[Symbol.asyncDispose]();
+  });
+  return (name) => {
+    const story = stories.get(name);
+    if (story === undefined) throw new Error(`there is no story of ${name}`);
+    return story;
+  };
+}
+
+function makeScene(forge: SimulatedForge, door: Door, repository: string, settling: Settling): Scene {
+  const pull = (number: number) => forge.pull(repository, number);
+  const scene: Scene = {
+    forge,
+    door,
+    repository,
+    openSilently(files, details = {}) {
+      const head = details.head ?? `topic-${randomUUID()}`;
+      forge.commit(details.from ?? repository, head, files);
+      return forge.openPullRequest(repository, { ...details, head });
+    },
+    async open(files, details) {
+      const number = scene.openSilently(files, details);
+      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+      return number;
+    },
+    async push(number, files) {
+      const sha = forge.push(repository, number, files);
+      await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+      return sha;
+    },
+    async edit(number, change) {
+      forge.edit(repository, number, change);
+      await scene.tell({ kind: 'pull-request', number, action: 'edited' });
+    },
+    async review(number, author, state) {
+      await scene.tell({ kind: 'review', number, review: forge.review(repository, number, author, state) });
+    },
+    async tell(event, deliveryId = randomUUID()) {
+      const response = await forge.deliver(`${door.url}/webhook`, repository, event, { secret: SECRET, deliveryId });
+      if (response.status !== 200) throw new Error(`the door answered ${response.status}: ${await response.text()}`);
+    },
+    settled: () => settling.settled(repository),
+    status(number) {
+      const latest = forge.statuses(repository, pull(number).headSha).at(-1);
+      return latest && { state: latest.state, description: latest.description };
+    },
+    states: (commit) =>
+      forge.statuses(repository, typeof commit === 'number' ? pull(commit).headSha : commit).map(({ state }) => state),
+    comments: (number) =>
+      pull(number)
+        .comments.filter(({ author }) => author === 'gatehouse')
+        .map(({ body }) => body),
+    inlines: (number) =>
+      pull(number)
+        .inlineComments.filter(({ author }) => author === 'gatehouse')
+        .map(({ path, line, body }) => ({ path, line, body })),
+    writes: () =>
+      forge.seen.filter(
+        ({ method, path }) => method !== 'GET' && method !== 'HEAD' && path.startsWith(`/repos/${repository}/`),
+      ).length,
+    when(method, path, act) {
+      let done = false;
+      const matching = new RegExp(path);
+      // A fault that never comes to be: it only looks at what is asked.
+      const watching = Object.assign(new RegExp(path), {
+        test(asked: string) {
+          if (!done && matching.test(asked)) {
+            done = true;
+            act();
+          }
+          return false;
+        },
+      });
+      forge.fault({ method, path: watching, fault: { kind: 'hang' } });
+    },
+  };
+  return scene;
+}
+
+/** For what no forge tells: gives way to what is under way, until it holds. */
+export async function eventually(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let waits = 0; !(await condition()); waits++) {
+    if (waits * PAUSE_MS > GIVE_UP_MS) throw new Error(`waited in vain until ${what}`);
+    await sleep(PAUSE_MS);
+  }
+}
+
+const PAUSE_MS = 50;
+const GIVE_UP_MS = 100_000;

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+
+const LOOK_MS = 50;
+const GIVE_UP_MS = 100_000;
+
+/** Tells when Gatehouse has nothing left to do for a repository. */
+export interface Settling {
+  settled(repository: string): Promise<void>;
+}
+
+/** Whoever waits shares the looks into the database: many tests may wait for one Gatehouse at a time. */
+export function watchJobs(database: pg.Pool): Settling {
+  let next: Promise<ReadonlyMap<string, string>> | undefined;
+
+  async function look(): Promise<ReadonlyMap<string, string>> {
+    await sleep(LOOK_MS);
+    next = undefined;
+    const { rows } = await database.query<{ repository: string; jobs: string }>(
+      `SELECT data->>'repository' AS repository, json_agg(json_build_array(singleton_key, state, output))::text AS jobs
+         FROM gatehouse_jobs.job
+        WHERE state IN ('created', 'retry', 'active') AND name <> 'review-dead-letters'
+          AND data->>'repository' IS NOT NULL
+        GROUP BY 1`,
+    );
+    return new Map(rows.map(({ repository, jobs }) => [repository, jobs]));
+  }
+
+  return {
+    async settled(repository) {
+      const start = performance.now();
+      for (;;) {
+        next ??= look();
+        const jobs = (await next).get(repository);
+        if (jobs === undefined) return;
+        if (performance.now() - start > GIVE_UP_MS) throw new Error(`${repository} does not settle: ${jobs}`);
+      }
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { FORGES, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test);
+
+const STRICT = `version: 1
+rules:
+  - id: small
+    require: { changed_files: '<= 1' }
+`;
+const LENIENT = STRICT.replace('<= 1', '<= 9');
+const BROKEN = `version: 1
+rules:
+  - id: small
+    requires: { changed_files: '<= 1' }
+`;
+const TWO_FILES = { 'a.txt': 'a\n', 'b.txt': 'b\n' };
+
+async function judged(scene: Scene, files: Readonly<Record<string, string | null>>): Promise<number> {
+  const number = await scene.open(files);
+  await scene.settled();
+  return number;
+}
+
+for (const name of FORGES) {
+  test(`${name}: a repository without a policy hears nothing`, async (t) => {
+    const scene = gatehouse(name).scene({ 'README.md': 'Hello\n' });
+    const number = await judged(scene, TWO_FILES);
+    t.is(scene.writes(), 0);
+    t.is(scene.status(number), undefined);
+    const { rows } = await scene.door.database.query('SELECT verdict FROM gatehouse.reviews WHERE repository = $1', [
+      scene.repository,
+    ]);
+    t.deepEqual(rows, [{ verdict: 'none' }]);
+  });
+
+  test(`${name}: a policy that is broken on the base branch is an error, and the pull request says why`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': BROKEN });
+    const number = await judged(scene, TWO_FILES);
+    t.is(scene.status(number)?.state, 'error');
+    t.regex(scene.status(number)?.description ?? '', /^The policy cannot be used: \.gatehouse\.yml:\d/);
+    const [comment = ''] = scene.comments(number);
+    t.regex(comment, /`\.gatehouse\.yml:4:5`/, 'the file, the line and the column');
+    t.regex(comment, /requires.*did you mean.*require/);
+  });
+
+  test(`${name}: a pull request that mends a broken policy is told that it does, and is no way around it`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': BROKEN });
+    const number = await judged(scene, { '.gatehouse.yml': LENIENT });
+    t.is(scene.status(number)?.state, 'error');
+    t.regex(scene.comments(number).join(), /own policy file is valid: merging it mends this/);
+
+    const other = await judged(scene, TWO_FILES);
+    t.is(scene.status(other)?.state, 'error');
+    scene.forge.merge(scene.repository, number);
+    await scene.tell({ kind: 'push', branch: 'main' });
+    await scene.settled();
+    t.is(scene.status(other)?.state, 'success', 'what was open when the policy was mended is judged again');
+    t.regex(scene.comments(other).join(), /✅/);
+  });
+
+  test(`${name}: a pull request is judged by the policy of its base, whatever it makes of it`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': STRICT });
+    const weakening = await judged(scene, { ...TWO_FILES, '.gatehouse.yml': LENIENT });
+    t.is(scene.status(weakening)?.state, 'failure');
+    const deleting = await judged(scene, { ...TWO_FILES, '.gatehouse.yml': null });
+    t.is(scene.status(deleting)?.state, 'failure');
+    const moving = await judged(scene, {
+      ...TWO_FILES,
+      '.gatehouse.yml': null,
+      '.github/gatehouse.yml': LENIENT,
+    });
+    t.is(scene.status(moving)?.state, 'failure');
+  });
+
+  test(`${name}: a pull request that would break the policy fails, and is told where`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': LENIENT });
+    const number = await judged(scene, { '.gatehouse.yml': BROKEN });
+    t.deepEqual(scene.status(number), { state: 'failure', description: '.gatehouse.yml as proposed has 1 fault' });
+    t.regex(scene.comments(number).join(), /changes the policy, and the new one has faults.*`\.gatehouse\.yml:4:5`/s);
+
+    await scene.push(number, { '.gatehouse.yml': STRICT });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
+  test(`${name}: the pull request that brings in the first policy has it checked`, async (t) => {
+    const scene = gatehouse(name).scene({ 'README.md': 'Hello\n' });
+    const broken = await judged(scene, { '.gatehouse.yml': BROKEN });
+    t.is(scene.status(broken)?.state, 'failure');
+    t.regex(scene.comments(broken).join(), /`\.gatehouse\.yml:4:5`/);
+    const good = await judged(scene, { '.gatehouse.yml': STRICT, 'a.txt': 'a\n' });
+    t.deepEqual(scene.status(good), { state: 'success', description: 'No rule applies to this pull request' });
+  });
+
+  test(`${name}: a push that changes the policy has every open pull request into the branch judged anew`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': LENIENT });
+    const { forge, repository } = scene;
+    forge.commit(repository, 'release', { 'release.txt': 'r\n' });
+    const first = await judged(scene, TWO_FILES);
+    const second = await judged(scene, { 'c.txt': 'c\n', 'd.txt': 'd\n' });
+    const elsewhere = await scene.open({ 'e.txt': 'e\n', 'f.txt': 'f\n' }, { base: 'release' });
+    const closed = await scene.open({ 'g.txt': 'g\n', 'h.txt': 'h\n' });
+    await scene.settled();
+    forge.close(repository, closed);
+
+    forge.commit(repository, 'main', { '.gatehouse.yml': STRICT });
+    await scene.tell({ kind: 'push', branch: 'main' });
+    await scene.settled();
+    t.deepEqual(
+      [first, second, elsewhere, closed].map((number) => scene.status(number)?.state),
+      ['failure', 'failure', 'success', 'success'],
+    );
+
+    forge.commit(repository, 'main', { 'README.md': 'Nothing of the policy\n' });
+    const writes = scene.writes();
+    await scene.tell({ kind: 'push', branch: 'main' });
+    await scene.settled();
+    t.is(scene.writes(), writes);
+  });
+
+  test(`${name}: a policy may extend one of the same owner, and rules of the same name replace its own`, async (t) => {
+    const story = gatehouse(name);
+    const common = story.scene({
+      '.gatehouse.yml': `${STRICT}  - id: described\n    require: { body: '.' }\n`,
+    });
+    const extending = `version: 1\nextends: ${common.repository}@main\n`;
+    const scene = story.scene({ '.gatehouse.yml': `${extending}${LENIENT.split('\n').slice(1).join('\n')}` });
+    const number = await judged(scene, TWO_FILES);
+    t.deepEqual(scene.status(number), { state: 'failure', description: '1 of 2 rules failed: described' });
+    t.true(scene.comments(number).join().includes(`in \`${common.repository}@main\``), 'where the rule lives');
+  });
+
+  test(`${name}: a policy of another owner, a missing one or one that extends a third is refused, in words`, async (t) => {
+    const story = gatehouse(name);
+    story.forge.createRepository('rivals/secrets', { '.gatehouse.yml': STRICT });
+    const reads = () => story.forge.seen.filter(({ path }) => path.includes('rivals')).length;
+    const before = reads();
+    const foreign = story.scene({ '.gatehouse.yml': 'version: 1\nextends: rivals/secrets@main\nrules: []\n' });
+    const inForeign = await judged(foreign, TWO_FILES);
+    t.is(foreign.status(inForeign)?.state, 'error');
+    t.regex(foreign.comments(inForeign).join(), /belongs to another owner/);
+    t.is(reads() - before, 0, 'it was not even looked at');
+
+    const missing = story.scene({ '.gatehouse.yml': 'version: 1\nextends: acme/nowhere@main\nrules: []\n' });
+    const inMissing = await judged(missing, TWO_FILES);
+    t.regex(missing.comments(inMissing).join(), /no policy can be read/);
+
+    const one = story.scene({});
+    const other = story.scene({ '.gatehouse.yml': `version: 1\nextends: ${one.repository}@main\nrules: []\n` });
+    story.forge.commit(one.repository, 'main', {
+      '.gatehouse.yml': `version: 1\nextends: ${other.repository}@main\nrules: []\n`,
+    });
+    const inLoop = await judged(one, TWO_FILES);
+    t.is(one.status(inLoop)?.state, 'error');
+    t.regex(one.comments(inLoop).join(), /extending goes one level/);
+  });
+
+  test(`${name}: the operator's policy holds where a repository has none, and only there`, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'gatehouse-policy-'));
+    t.teardown(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'organisation.yml');
+    await writeFile(file, STRICT);
+    await using story = await tellStory(name, { 'README.md': 'Hello\n' }, { POLICY_FILE: file });
+    const without = await judged(story, TWO_FILES);
+    t.deepEqual(story.status(without), { state: 'failure', description: '1 of 1 rule failed: small' });
+    t.true(story.comments(without).join().includes('organisation.yml'));
+
+    const own = story.scene({ '.gatehouse.yml': LENIENT });
+    const withOwn = await judged(own, TWO_FILES);
+    t.is(own.status(withOwn)?.state, 'success');
+  });
+}

@@ -1,0 +1,139 @@
+import test from 'ava';
+import { FORGES, shareStories } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test);
+
+const TITLES = `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^(feat|fix|docs): ' }
+`;
+
+const APPROVALS = `version: 1
+rules:
+  - id: reviewed
+    require:
+      any:
+        - approvals: { count: 1, fresh: true }
+        - label: review-waived
+`;
+
+const FINISHED_ONLY = `version: 1
+rules:
+  - id: described
+    when: { draft: false }
+    require: { body: '.' }
+`;
+
+for (const name of FORGES) {
+  test(`${name}: a pull request that is opened has a pending status before it has a verdict`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
+    await scene.settled();
+    t.deepEqual(scene.states(number), ['pending', 'success']);
+    t.deepEqual(scene.comments(number), [], 'nobody is told of success who was not told of a failure');
+    t.deepEqual(scene.inlines(number), []);
+  });
+
+  test(`${name}: an edited title turns a failure to success, in the same comment`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'some things' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    t.regex(scene.comments(number).join(), /❌.*conventional-title/s);
+
+    await scene.edit(number, { title: 'feat: some things' });
+    await scene.settled();
+    t.deepEqual(scene.states(number), ['pending', 'failure', 'success']);
+    t.is(scene.comments(number).length, 1);
+    t.regex(scene.comments(number).join(), /✅/);
+  });
+
+  test(`${name}: two pushes in quick succession are one review, of the newest head`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
+    const { forge, repository } = scene;
+    const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'things' });
+    const first = forge.push(repository, number, { 'a.txt': 'b\n' });
+    const second = forge.push(repository, number, { 'a.txt': 'c\n' });
+    await Promise.all([
+      scene.tell({ kind: 'pull-request', number, action: 'opened' }),
+      scene.tell({ kind: 'pull-request', number, action: 'synchronize' }),
+      scene.tell({ kind: 'pull-request', number, action: 'synchronize' }),
+    ]);
+    await scene.settled();
+    t.deepEqual(scene.states(first), []);
+    t.deepEqual(scene.states(second), ['pending', 'failure']);
+    t.is(scene.comments(number).length, 1);
+  });
+
+  test(`${name}: a push in the middle of a review is what the review is of`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
+    const { forge, repository } = scene;
+    const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'things' });
+    const before = forge.head(repository, forge.pull(repository, number).headBranch);
+    scene.when('GET', new RegExp(`^/repos/${repository}/pulls/${number}/files`), () => {
+      forge.push(repository, number, { 'a.txt': 'b\n' });
+      forge.edit(repository, number, { title: 'feat: things' });
+    });
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.false(
+      scene.states(before).some((state) => state !== 'pending'),
+      'no verdict on what was pushed over',
+    );
+    t.deepEqual(scene.states(number), ['pending', 'success']);
+    t.deepEqual(scene.comments(number), []);
+  });
+
+  test(`${name}: an approval turns it to success, goes stale with a push, and a label stands in for it`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVALS });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+
+    await scene.push(number, { 'a.txt': 'b\n' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+
+    scene.forge.label(scene.repository, number, 'review-waived');
+    await scene.tell({ kind: 'pull-request', number, action: 'labeled' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+
+    scene.forge.unlabel(scene.repository, number, 'review-waived');
+    await scene.tell({ kind: 'pull-request', number, action: 'unlabeled' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    t.is(scene.comments(number).length, 1);
+  });
+
+  test(`${name}: a rule for finished pull requests leaves a draft alone until it is ready`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': FINISHED_ONLY });
+    const number = await scene.open({ 'a.txt': 'a\n' }, { draft: true });
+    await scene.settled();
+    t.deepEqual(scene.status(number), { state: 'success', description: 'No rule applies to this pull request' });
+
+    scene.forge.edit(scene.repository, number, { draft: false });
+    await scene.tell({ kind: 'pull-request', number, action: 'ready_for_review' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+  });
+
+  test(`${name}: a pull request that is closed or gone is left as it was`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
+    const closed = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'things' });
+    scene.forge.close(scene.repository, closed);
+    await scene.tell({ kind: 'pull-request', number: closed, action: 'edited' });
+    await scene.settled();
+    t.is(scene.writes(), 0);
+
+    scene.forge.reopen(scene.repository, closed);
+    await scene.tell({ kind: 'pull-request', number: closed, action: 'reopened' });
+    await scene.settled();
+    t.is(scene.status(closed)?.state, 'failure');
+  });
+}
