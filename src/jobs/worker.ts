@@ -110,8 +110,9 @@ export function startWorker(parts: WorkerParts): Worker {
       if (job !== undefined) await reviewRepository({ forge, enqueue }, job.data);
     });
     await boss.work(RESYNC_QUEUE, polling, async () => {
-      await recoverDeliveries({ deliveries: forge.deliveries, pool, log });
+      // In this order: the resync learns of new repositories, and with them of the hooks to look at.
       await resync({ forge, pool, enqueue, log });
+      await recoverDeliveries({ deliveries: forge.deliveries, pool, log });
     });
     await boss.work(RETENTION_QUEUE, polling, () => applyRetention(pool, parts.retentionDays, log));
     await repeat(RESYNC_QUEUE, parts.resyncMinutes);
