@@ -15,6 +15,8 @@ export interface Door extends AsyncDisposable {
   readonly url: string;
   readonly metricsUrl: string;
   readonly database: pg.Pool;
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
   /** Posts a body, signed unless `headers` says otherwise. An undefined header is left out. */
   post(body: Uint8Array | string, headers?: RequestHeaders): Promise<Response>;
   /** What is stored, decompressed, oldest first. */
@@ -55,14 +57,8 @@ export async function openDoor(env: Environment = {}, roles: Roles = { door: tru
   const fresh = env['DATABASE_URL'] === undefined ? await makeDatabase() : undefined;
   const databaseUrl = fresh?.url ?? env['DATABASE_URL'] ?? '';
   if (fresh !== undefined) await migrateStores(databaseUrl);
-  const config = testConfig(
-    {
-      DATABASE_URL: databaseUrl,
-      REDIS_URL: env['REDIS_URL'] ?? (await sharedRedisUrl()),
-      ...env,
-    },
-    roles,
-  );
+  const redisUrl = env['REDIS_URL'] ?? (await sharedRedisUrl());
+  const config = testConfig({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...env }, roles);
   const service = await startService(config, makeLog(config.logLevel));
   const database = new pg.Pool({ connectionString: databaseUrl, max: 2 });
   database.on('error', () => {
@@ -75,6 +71,8 @@ export async function openDoor(env: Environment = {}, roles: Roles = { door: tru
     url,
     metricsUrl: `http://127.0.0.1:${service.metricsPort}/metrics`,
     database,
+    databaseUrl,
+    redisUrl,
     post: (body, headers) => postWebhook(`${url}/webhook`, body, headers),
     deliveries: () => storedDeliveries(database),
     async jobs() {

@@ -48,6 +48,12 @@ export interface Scene {
 export interface Story extends Scene, AsyncDisposable {
   /** A repository of its own, so that many things can be told of one Gatehouse at a time. */
   scene(files: Changes): Scene;
+  /** Waits for the jobs of a repository by any name. */
+  settledFor(repository: string): Promise<void>;
+  /** Another process of the same installation. */
+  openDoor(env: Environment, roles: Roles): Promise<Door>;
+  /** What a process of this installation is configured by, beside the stores. */
+  readonly environment: Environment;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -55,12 +61,18 @@ type Environment = Readonly<Record<string, string>>;
 export async function tellStory(
   name: ForgeName,
   files: Changes = {},
-  env: Environment = {},
+  env: Environment | ((forge: SimulatedForge) => Environment) = {},
   roles: Roles = { door: true, worker: true },
 ): Promise<Story> {
   const forge = await startSimulatedForge({ forge: name });
   forge.createRepository(REPOSITORY, files);
-  const door = await openDoor({ FORGE: name, FORGE_URL: forge.url, FORGE_TOKEN: forge.token, ...env }, roles);
+  const environment = {
+    FORGE: name,
+    FORGE_URL: forge.url,
+    FORGE_TOKEN: forge.token,
+    ...(typeof env === 'function' ? env(forge) : env),
+  };
+  const door = await openDoor(environment, roles);
   // So that a story of failures is told in seconds: what is tried again is tried again at once.
   await door.database.query('UPDATE gatehouse_jobs.queue SET retry_delay = 0, retry_backoff = false');
   const settling = watchJobs(door.database);
@@ -68,6 +80,10 @@ export async function tellStory(
 
   return {
     ...makeScene(forge, door, REPOSITORY, settling),
+    settledFor: (repository) => settling.settled(repository),
+    environment: { ...environment, DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl },
+    openDoor: (others, otherRoles) =>
+      openDoor({ ...environment, DATABASE_URL: door.databaseUrl, ...others }, otherRoles),
     scene(sceneFiles) {
       scenes += 1;
       const repository = `acme/scene-${scenes}`;

@@ -1,0 +1,98 @@
+import test from 'ava';
+import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test);
+
+const FILES = {
+  '.gatehouse.yml': `version: 1
+rules:
+  - id: no-debugger
+    forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
+`,
+  'app.ts': 'one\ntwo\nthree\n',
+};
+
+/** The comments that a reader would take for standing, by their hidden names. */
+function standing(scene: Scene, number: number): readonly string[] {
+  return scene.inlines(number).flatMap(({ body, path, line }) => {
+    const fingerprint = /^<!-- gatehouse:finding (\w+) -->/.exec(body)?.[1];
+    return fingerprint === undefined ? [] : [`${path}:${line} ${fingerprint}`];
+  });
+}
+
+const fingerprints = (scene: Scene, number: number) =>
+  standing(scene, number)
+    .map((comment) => comment.split(' ')[1])
+    .toSorted();
+
+for (const name of FORGES) {
+  test(`${name}: a line has one comment, keeps it when it moves, loses it when it is mended`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await scene.open({ 'app.ts': 'one\ndebugger; // here\nthree\ndebugger; // and there\n' });
+    await scene.settled();
+    const first = fingerprints(scene, number);
+    t.deepEqual(
+      standing(scene, number).map((comment) => comment.split(' ')[0]),
+      ['app.ts:2', 'app.ts:4'],
+    );
+    t.is(new Set(first).size, 2);
+
+    const ids = () => scene.forge.pull(scene.repository, number).inlineComments.map(({ id }) => id);
+    const firstIds = ids();
+    await scene.push(number, { 'app.ts': 'zero\none\ndebugger; // here\nthree\ndebugger; // and there\n' });
+    await scene.settled();
+    t.deepEqual(fingerprints(scene, number), first, 'moved lines are the same findings');
+    // GitHub's stand-in folds a comment away as soon as its line is another one, and then it is posted anew.
+    if (name !== 'github') t.deepEqual(ids(), firstIds);
+
+    await scene.push(number, { 'app.ts': 'zero\none\nmended\nthree\ndebugger; // and there\n' });
+    await scene.settled();
+    t.is(standing(scene, number).length, 1);
+    t.true(first.includes(fingerprints(scene, number)[0]));
+
+    await scene.push(number, { 'app.ts': 'zero\none\nmended\nthree\n' });
+    await scene.settled();
+    t.deepEqual(standing(scene, number), []);
+    t.is(scene.status(number)?.state, 'success');
+
+    await scene.push(number, { 'app.ts': 'debugger; // here\none\n' });
+    await scene.settled();
+    t.is(standing(scene, number).length, 1, 'what comes back is told of again');
+  });
+
+  test(`${name}: two equal lines have a comment each`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await scene.open({ 'app.ts': 'debugger\ndebugger\n' });
+    await scene.settled();
+    t.is(new Set(fingerprints(scene, number)).size, 2);
+    await scene.push(number, { 'app.ts': 'debugger\n' });
+    await scene.settled();
+    t.is(standing(scene, number).length, 1);
+  });
+
+  test(`${name}: what others write in Gatehouse's manner is neither taken for its own nor touched`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const { forge, repository } = scene;
+    const model = await scene.open({ 'app.ts': 'debugger\n' });
+    await scene.settled();
+    const [stolen] = scene.inlines(model);
+    const [review = ''] = scene.comments(model);
+
+    const number = scene.openSilently({ 'app.ts': 'debugger\n' });
+    forge.comment(repository, number, 'mallory', review);
+    forge.commentInline(repository, number, 'mallory', { path: 'app.ts', line: 1, body: stolen?.body ?? '' });
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    t.is(scene.comments(number).length, 1);
+    t.is(scene.inlines(number).length, 1);
+    await scene.push(number, { 'app.ts': 'done\n' });
+    await scene.settled();
+    t.is(scene.inlines(number).length, 0);
+    const others = forge.pull(repository, number);
+    t.deepEqual(
+      [others.comments, others.inlineComments].map((list) => list.filter(({ author }) => author === 'mallory').length),
+      [1, 1],
+    );
+  });
+}
