@@ -1,0 +1,130 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test from 'ava';
+import MarkdownIt from 'markdown-it';
+import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test);
+
+const OWNED = `version: 1
+rules:
+  - id: owners
+    require: { approvals: { from: [CODEOWNERS] } }
+  - id: security
+    require: { approvals: { from: ['@acme/security'] } }
+  - id: anyone
+    require: { approvals: 1 }
+`;
+
+async function state(scene: Scene, number: number): Promise<string> {
+  await scene.settled();
+  return scene.status(number)?.description ?? '';
+}
+
+for (const name of FORGES) {
+  test(`${name}: neither its author nor a changed CODEOWNERS can approve a pull request, and only the right people do`, async (t) => {
+    const story = gatehouse(name);
+    story.forge.createTeam('acme/security', ['sally']);
+    // Gitea and Forgejo read expressions where GitHub reads globs; this is either.
+    const owners = (login: string) => ({ CODEOWNERS: `.* @${login}\n* @${login}\n` });
+    const scene = story.scene({ '.gatehouse.yml': OWNED, ...owners('olivia') });
+    const number = await scene.open({ 'a.txt': 'a\n', ...owners('mallory') }, { author: 'mallory' });
+    t.is(await state(scene, number), '3 of 3 rules failed: owners, security, anyone');
+
+    await scene.review(number, 'mallory', 'approved');
+    t.is(await state(scene, number), '3 of 3 rules failed: owners, security, anyone', 'the author counts for nothing');
+
+    await scene.review(number, 'olivia', 'commented');
+    t.is(await state(scene, number), '3 of 3 rules failed: owners, security, anyone', 'a comment is no approval');
+    await scene.review(number, 'olivia', 'approved');
+    t.is(await state(scene, number), '1 of 3 rules failed: security', 'the owner by the base branch');
+    await scene.review(number, 'sally', 'approved');
+    t.is(await state(scene, number), 'All 3 rules that apply are met');
+    await scene.review(number, 'olivia', 'changes-requested');
+    t.is(await state(scene, number), '1 of 3 rules failed: owners', 'the latest word counts');
+  });
+
+  test(`${name}: nothing in a repository, and nothing the forge says, makes Gatehouse ask another host`, async (t) => {
+    let asked = 0;
+    const elsewhere = createServer((_request, response) => {
+      asked += 1;
+      response.end('[]');
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => elsewhere.once('listening', resolve));
+    t.teardown(() => elsewhere.close());
+    const url = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+    const story = gatehouse(name);
+
+    for (const target of [`${url}/x@main`, '../../x@main', 'acme/..@main', 'acme/x@../../y', `acme/x@${url}`]) {
+      const scene = story.scene({ '.gatehouse.yml': `version: 1\nextends: '${target}'\nrules: []\n` });
+      const number = await scene.open({ 'a.txt': 'a\n' });
+      await scene.settled();
+      t.is(scene.status(number)?.state, 'error', target);
+    }
+
+    const scene = story.scene({ '.gatehouse.yml': 'version: 1\nrules: []\n' });
+    story.forge.fault({
+      method: 'GET',
+      path: new RegExp(`^/repos/${scene.repository}/pulls/\\d+/files`),
+      times: 1,
+      fault: { kind: 'redirect', to: `${url}/files` },
+    });
+    story.forge.fault({
+      method: 'GET',
+      path: new RegExp(`^/repos/${scene.repository}/pulls/\\d+/files`),
+      times: 1,
+      fault: { kind: 'link', to: `${url}/files?page=2` },
+    });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success', 'once the forge is itself again');
+    t.is(asked, 0);
+  });
+
+  test(`${name}: titles, paths, names and messages are shown as they are written, and are nothing else`, async (t) => {
+    const hostile =
+      '@acme/everyone <img src=x onerror=alert(1)> ``` [x](javascript:alert(1)) fixes #1 <!-- gatehouse:review -->';
+    const scene = gatehouse(name).scene({
+      '.gatehouse.yml': `version: 1
+rules:
+  - id: title
+    require: { title: '^never$' }
+    message: '${hostile}'
+  - id: labelled
+    require: { label: '${hostile.replaceAll('*', '')}' }
+  - id: owned
+    require: { approvals: { from: ['@acme/security'] } }
+  - id: lines
+    forbid: { added_lines: 'alert', in: ['**'] }
+  - id: touched
+    forbid: { files: ['**'] }
+`,
+    });
+    const path = 'src/@acme`<b>\u202egnp.ts';
+    const number = await scene.open(
+      { [path]: `\`\`\`\n${hostile}\n` },
+      { title: hostile, labels: ['@acme/everyone', '`<script>`'] },
+    );
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    const bodies = [...scene.comments(number), ...scene.inlines(number).map(({ body }) => body)];
+    t.true(bodies.length >= 2);
+    for (const body of bodies) {
+      // What a reader sees outside of code: no mention, no reference, no link, no markup of theirs.
+      const html = new MarkdownIt({ html: true, linkify: true }).render(
+        body.replace(/^<!-- gatehouse:[\w: ]+ -->/, ''),
+      );
+      const seen = html.replace(/<code>[\s\S]*?<\/code>/g, '');
+      t.notRegex(seen, /@\w/, seen);
+      t.notRegex(seen, /#\d/, seen);
+      t.notRegex(seen, /<(?:img|script|b|a)[\s>]/, seen);
+      t.notRegex(seen, /<!--/, seen);
+      t.is(body.split('<!-- gatehouse:').length, 2, 'its own marker alone');
+      t.notRegex(body, /\u202e/);
+    }
+    await scene.edit(number, { body: 'Again' });
+    await scene.settled();
+    t.is(scene.comments(number).length, 1);
+    t.is(new Set(bodies).size, scene.inlines(number).length + 1);
+  });
+}
