@@ -1,0 +1,14 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export const SECRET = process.env['WEBHOOK_SECRET'] ?? '';
+
+/** Listens on a free port and tells it to whoever started this process. */
+export async function announce(server: Server): Promise<void> {
+  server.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  process.send?.(port);
+  process.on('disconnect', () => process.exit());
+}
