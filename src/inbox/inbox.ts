@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { constants, zstdCompress } from 'node:zlib';
 import type pg from 'pg';
 import { isDataFault } from '../db/sqlstate.ts';
 import { inTransaction, TransactionTimeoutError } from '../db/transaction.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { compress } from './compress.ts';
 import { deliveryKey, insertDeliveries, type StoredDelivery } from './deliveries.ts';
 import { makeGroupCommit } from './group-commit.ts';
 
@@ -49,16 +48,12 @@ export interface InboxDependencies<Job> {
 const ACCEPT_DEADLINE_MS = 4_000;
 const MAX_BATCH_DELIVERIES = 128;
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
-/** Fast, and smaller than PostgreSQL's own compression makes such JSON. */
-const ZSTD_LEVEL = 1;
 
 interface Submission<Job> extends StoredDelivery {
   readonly job: Job | undefined;
 }
 
 type Stored = Exclude<Acceptance, { outcome: 'refused' }>;
-
-const compress = promisify(zstdCompress);
 
 export function makeInbox<Job>({ pool, enqueue, wakeWorkers, metrics, log }: InboxDependencies<Job>): Inbox<Job> {
   const answering = new Set<Promise<Acceptance>>();
@@ -144,7 +139,7 @@ export function makeInbox<Job>({ pool, enqueue, wakeWorkers, metrics, log }: Inb
       const submission = {
         ...delivery,
         sha256: hash('sha256', body, 'buffer'),
-        compressed: await compress(body, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } }),
+        compressed: await compress(body),
       };
       return await queue.add(submission, signal);
     } catch (err) {
