@@ -1,28 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import { parsePolicy } from '../review/policy.ts';
 import type { Policy } from '../review/policy-schema.ts';
+import { ConfigurationError } from './failures.ts';
 
-/** The operator's own policy cannot be used. Its message names every fault with its place. */
-export class PolicyFileError extends Error {
-  override readonly name = 'PolicyFileError';
-}
-
-/** Reads the operator's policy from disk. Throws {@link PolicyFileError}. */
+/** Reads the operator's policy from disk. Throws a {@link ConfigurationError} that names every fault with its place. */
 export async function readPolicyFile(path: string): Promise<Policy> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw new PolicyFileError(`POLICY_FILE: cannot read ${path} (${code})`, { cause: error });
+    throw new ConfigurationError(`POLICY_FILE: cannot read ${path} (${code})`, { cause: error });
   }
   const parsed = parsePolicy(text, { path, repository: 'the operator of Gatehouse' });
   if (!parsed.ok) {
     const faults = parsed.faults.map(({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`);
-    throw new PolicyFileError(`POLICY_FILE cannot be used:\n${faults.join('\n')}`);
+    throw new ConfigurationError(`POLICY_FILE cannot be used:\n${faults.join('\n')}`);
   }
   if (parsed.policy.extends !== undefined) {
-    throw new PolicyFileError(
+    throw new ConfigurationError(
       `POLICY_FILE cannot be used: ${path} extends another policy, which only a repository's may`,
     );
   }

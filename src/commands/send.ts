@@ -1,33 +1,55 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import { parseSecret } from '../config.ts';
+import { configured, reasonOf, UsageError } from './failures.ts';
+import type { Terminal } from './terminal.ts';
 
-export interface SendOptions {
-  /** A payload file, or `-` for standard input. */
-  readonly file: string;
-  readonly url: string;
-  readonly event: string;
-  /** A new id when absent. */
-  readonly delivery: string | undefined;
-  readonly secret: string;
-}
+const HELP = `Usage: gatehouse send <file | -> [options]
+
+Signs a payload with WEBHOOK_SECRET as a forge would, posts it and prints the answer, to try out settings.
+"-" reads standard input.
+
+Options:
+  --url <url>         where to, by default http://localhost:8080/webhook
+  --event <type>      by default pull_request
+  --delivery <id>     by default a new one
+  --help              print this
+
+Exit codes: 0 acknowledged with 200, 1 anything else, 64 wrong usage, 78 wrong configuration.
+`;
 
 const TIMEOUT_MS = 10_000;
 
-/**
- * Signs a payload as a forge would and posts it, to try out settings. Prints the answer.
- * Returns the exit code: 0 when the delivery was acknowledged with 200, else 1.
- */
-export async function send(options: SendOptions, print: (line: string) => void): Promise<number> {
+export async function send(args: readonly string[], { env, stdin, stdout }: Terminal): Promise<number> {
+  const { values: options, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      url: { type: 'string', default: 'http://localhost:8080/webhook' },
+      event: { type: 'string', default: 'pull_request' },
+      delivery: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (options.help === true) {
+    stdout.write(HELP);
+    return 0;
+  }
+  const [file, ...more] = positionals;
+  if (file === undefined || more.length > 0) throw new UsageError('it takes one payload file');
+  const secret = configured(parseSecret(env));
+  const print = (line: string) => stdout.write(`${line}\n`);
+
   let body: Buffer;
   try {
-    body = options.file === '-' ? await buffer(process.stdin) : await readFile(options.file);
+    body = file === '-' ? await readAll(stdin) : await readFile(file);
   } catch (error) {
-    print(`Cannot read ${options.file}: ${reason(error)}`);
+    print(`Cannot read ${file}: ${reasonOf(error)}`);
     return 1;
   }
   const delivery = options.delivery ?? randomUUID();
-  const signature = createHmac('sha256', options.secret).update(body).digest('hex');
+  const signature = createHmac('sha256', secret).update(body).digest('hex');
   print(`POST ${options.url}`);
   print(`X-Forge-Event: ${options.event}`);
   print(`X-Forge-Delivery: ${delivery}`);
@@ -49,7 +71,7 @@ export async function send(options: SendOptions, print: (line: string) => void):
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
   } catch (error) {
-    print(`No answer: ${reason(error)}`);
+    print(`No answer: ${reasonOf(error)}`);
     return 1;
   }
   print(`${response.status} ${response.statusText}`);
@@ -57,8 +79,8 @@ export async function send(options: SendOptions, print: (line: string) => void):
   return response.status === 200 ? 0 : 1;
 }
 
-/** `fetch` says only "fetch failed"; why is in the cause. */
-function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+async function readAll(stream: Terminal['stdin']): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
 }

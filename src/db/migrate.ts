@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import { readSchemaState } from './schema.ts';
+import { NewerSchemaError, readSchemaState } from './schema.ts';
 import { sqlState } from './sqlstate.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
@@ -10,13 +10,6 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Any number will do as long as every version of Gatehouse uses the same. */
 const ADVISORY_LOCK = 4_201_883_917;
-
-export class NewerSchemaError extends Error {
-  override readonly name = 'NewerSchemaError';
-  constructor() {
-    super('the database schema is newer than this version of Gatehouse can use; run the newer version');
-  }
-}
 
 /**
  * Brings the schema up to date, then runs `installMore` (the job engine's own schema) under the same lock.

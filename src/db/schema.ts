@@ -12,6 +12,13 @@ export const SCHEMA_VERSION = 2;
  */
 export type SchemaState = 'behind' | 'usable' | 'too-new';
 
+export class NewerSchemaError extends Error {
+  override readonly name = 'NewerSchemaError';
+  constructor() {
+    super('the database schema is newer than this version of Gatehouse can use; run the newer version');
+  }
+}
+
 export async function readSchemaState(client: pg.Pool | pg.ClientBase): Promise<SchemaState> {
   try {
     const { rows } = await client.query<{ oldest_reader: number; newest: string | null }>(

@@ -58,7 +58,7 @@ for (const args of [[], ['frobnicate'], ['serve', '--fast'], ['send'], ['send', 
   test(`"gatehouse ${args.join(' ')}" is wrong usage, with status 64 and help`, async (t) => {
     const { code, stderr } = await gatehouse(args, { WEBHOOK_SECRET: SECRET }).finished;
     t.is(code, 64);
-    t.regex(stderr, /Usage: gatehouse <command>/);
+    t.regex(stderr, /Usage: gatehouse /);
   });
 }
 

@@ -1,0 +1,35 @@
+import type { Parsed } from '../config.ts';
+import { describeError } from '../log.ts';
+
+/** The exit codes of sysexits.h that mean these things. */
+export const EX_USAGE = 64;
+export const EX_CONFIG = 78;
+
+/** The command line makes no sense. Its message is for whoever typed it. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** What is set up does not allow the command: its settings, the operator's policy or the database's schema. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+}
+
+/** The configuration, or a {@link ConfigurationError} that tells every fault of it. */
+export function configured<T>(parsed: Parsed<T>): T {
+  if (parsed.ok) return parsed.config;
+  const { faults } = parsed;
+  const head = `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:`;
+  throw new ConfigurationError([head, ...faults.map((fault) => `  ${fault}`)].join('\n'));
+}
+
+/** Why something failed, for people: what was said by each error in the chain of causes, without credentials. */
+export function reasonOf(error: unknown): string {
+  const told: string[] = [];
+  for (let at: ReturnType<typeof describeError> | undefined = describeError(error); at !== undefined; at = at.cause) {
+    // One that gathers others, such as a refused connection to each address of a name, has no words of its own.
+    const words = at.message || at.code || at.type;
+    if (!told.some((before) => before.includes(words))) told.push(words);
+  }
+  return told.join(': ');
+}

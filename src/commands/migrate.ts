@@ -1,0 +1,45 @@
+import { parseArgs } from 'node:util';
+import { parseDatabaseConfig } from '../config.ts';
+import type { Patience } from '../db/migrate.ts';
+import { makeLog } from '../log.ts';
+import { configured, UsageError } from './failures.ts';
+import type { Terminal } from './terminal.ts';
+
+const HELP = `Usage: gatehouse migrate [--wait <seconds>]
+
+Brings the schema of DATABASE_URL up to date, the job engine's included. Any number may run at once: one does the work
+and the others wait for it.
+
+Options:
+  --wait <seconds>   how long to wait for a database that is not there yet; by default it is not waited for
+  --help             print this
+
+Exit codes: 0 up to date, 1 failed, 64 wrong usage, 78 wrong configuration or a database schema that is newer.
+`;
+
+/** `migrateStores` returns the names of the migrations that it applied. */
+export async function migrate(
+  args: readonly string[],
+  { env, stdout }: Terminal,
+  migrateStores: (databaseUrl: string, patience: Patience) => Promise<readonly string[]>,
+): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { wait: { type: 'string', default: '0' }, help: { type: 'boolean', short: 'h' } },
+  });
+  if (values.help === true) {
+    stdout.write(HELP);
+    return 0;
+  }
+  if (!/^\d{1,4}$/.test(values.wait)) throw new UsageError('--wait takes whole seconds');
+  // As the first process of a container it would otherwise be deaf to signals.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  const config = configured(parseDatabaseConfig(env));
+  const log = makeLog(config.logLevel);
+  const applied = await migrateStores(config.databaseUrl, {
+    waitSeconds: Number(values.wait),
+    onWait: (err) => log.info({ err }, 'waiting for the database'),
+  });
+  log.info({ applied }, applied.length > 0 ? 'the schema is up to date now' : 'the schema was up to date');
+  return 0;
+}
