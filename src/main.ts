@@ -48,6 +48,17 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'Check a policy file, .gatehouse.yml by default',
     run: async (args, terminal) => (await import('./commands/check.ts')).check(args, terminal),
   },
+  explain: {
+    usage: 'explain <pull request URL>',
+    summary: 'Judge a pull request without writing anything, and say why',
+    async run(args, terminal) {
+      const [{ explain }, { connectForge }] = await Promise.all([
+        import('./commands/explain.ts'),
+        import('./service.ts'),
+      ]);
+      return explain(args, terminal, connectForge);
+    },
+  },
   send: {
     usage: 'send <file>',
     summary: 'Sign a payload and post it, to try out settings',
@@ -87,9 +98,9 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
     complain(name === undefined ? USAGE : `Unknown command "${name}".\n\n${USAGE}`);
     return EX_USAGE;
   }
-  const { stdin, stdout, stderr, env } = process;
+  const { stdin, stdout, stderr } = process;
   try {
-    return await command.run(args, { stdin, stdout, stderr, env });
+    return await command.run(args, { stdin, stdout, stderr, env: process.env });
   } catch (error) {
     return stopped(name, command, error);
   }

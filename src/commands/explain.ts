@@ -1,0 +1,125 @@
+import { parseArgs } from 'node:util';
+import { type ForgeAccess, parseForgeConfig } from '../config.ts';
+import type { Forge, ForgeName, PullRequest, PullRequestRef } from '../forges/forge.ts';
+import { readPullRequestUrl } from '../forges/pull-request-url.ts';
+import { explain as explainEvaluation } from '../review/explain.ts';
+import { explanation } from '../review/explain-json.ts';
+import { type Judgement, judge } from '../review/judge.ts';
+import { visible } from '../review/text.ts';
+import type { Verdict } from '../review/verdict.ts';
+import { configured, reasonOf, UsageError } from './failures.ts';
+import { readPolicyFile } from './policy-file.ts';
+import { hasColours, type Terminal } from './terminal.ts';
+
+const SUCCESS = 0;
+const FAILURE = 1;
+const UNDECIDED = 2;
+
+const HELP = `Usage: gatehouse explain <pull request URL> [--json]
+
+Judges a pull request as it is now, by the policy of its base branch, and prints why every rule holds or does not.
+It is a dry run: nothing is written to the forge, and no database is needed.
+
+The URL is that of the pull request's page, on the forge that is configured:
+  https://github.com/owner/name/pull/7      https://git.example.com/owner/name/pulls/7
+
+Options:
+  --json   print everything as one JSON object
+  --help   print this
+
+Settings: FORGE, FORGE_URL and FORGE_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY, as the worker has them;
+POLICY_FILE. The token needs to read only. Colours are for terminals, and left out where NO_COLOR is set.
+
+Exit codes: 0 success, or nothing to judge (no policy, or closed); 1 failure; 2 error: a rule that could not be judged,
+a broken policy, no such pull request, or no answer from the forge; 64 wrong usage; 78 wrong configuration.
+`;
+
+export type ConnectForge = (access: ForgeAccess & { readonly forge: ForgeName }) => Forge;
+
+export async function explain(
+  args: readonly string[],
+  terminal: Terminal,
+  connectForge: ConnectForge,
+): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h' } },
+  });
+  if (values.help === true) {
+    terminal.stdout.write(HELP);
+    return SUCCESS;
+  }
+  const [address, ...more] = positionals;
+  if (address === undefined || more.length > 0) throw new UsageError('it takes the URL of one pull request');
+  const { policyFile, ...access } = configured(parseForgeConfig(terminal.env));
+  const addressed = readPullRequestUrl(access.forge, access.forgeUrl, address);
+  if (!addressed.ok) throw new UsageError(addressed.reason);
+  const fallback = policyFile === undefined ? undefined : await readPolicyFile(policyFile);
+
+  const forge = connectForge(access);
+  try {
+    const judgement = await judge(forge, addressed.ref, { fallback });
+    // A closed one and one that is not there are alike to a review, but not to whoever asks.
+    const closed = judgement.kind === 'over' ? await forge.pullRequest(addressed.ref) : undefined;
+    terminal.stdout.write(
+      values.json
+        ? `${JSON.stringify(explanation(judgement, closed), null, 2)}\n`
+        : describe(addressed.ref, judgement, closed, hasColours(terminal)),
+    );
+    return exitCode(judgement, closed);
+  } catch (error) {
+    terminal.stderr.write(`gatehouse explain: the pull request could not be read: ${reasonOf(error)}\n`);
+    return UNDECIDED;
+  } finally {
+    await forge.close();
+  }
+}
+
+function exitCode(judgement: Judgement, closed: PullRequest | undefined): number {
+  if (judgement.kind === 'over') return closed === undefined ? UNDECIDED : SUCCESS;
+  if (judgement.kind === 'no-policy') return SUCCESS;
+  return { success: SUCCESS, failure: FAILURE, error: UNDECIDED }[judgement.verdict.state];
+}
+
+function describe(
+  { repository, number }: PullRequestRef,
+  judgement: Judgement,
+  closed: PullRequest | undefined,
+  colours: boolean,
+): string {
+  switch (judgement.kind) {
+    case 'over':
+      return closed === undefined
+        ? `${repository}#${number} does not exist, or these credentials may not see it.\n`
+        : `${titleOf(closed)}\n\nIt is closed, and Gatehouse judges open pull requests only.\n`;
+    case 'no-policy':
+      return (
+        `${titleOf(judgement.pullRequest)}\n\nNothing to judge it by: its base branch ` +
+        `${visible(judgement.pullRequest.base.branch)} has no policy, and POLICY_FILE names none.\n`
+      );
+    case 'judged': {
+      const { pullRequest, evaluation, verdict } = judgement;
+      const tree =
+        evaluation === undefined
+          ? `${verdict.state}: ${visible(verdict.description)}\n`
+          : explainEvaluation(evaluation, verdict, { colours });
+      return `${titleOf(pullRequest)}\n\n${tree}${faultsOf(verdict, evaluation !== undefined)}`;
+    }
+  }
+}
+
+function titleOf({ repository, number, title, head, base, author }: PullRequest): string {
+  const from = `${head.branch} at ${head.sha.slice(0, 10)} into ${base.branch}`;
+  return `${repository}#${number} ${visible(title)}\n${visible(`${from}, by ${author}`)}`;
+}
+
+function faultsOf({ policyFaults, mendsPolicy }: Verdict, judged: boolean): string {
+  if (policyFaults.length === 0) return '';
+  const lines = [
+    judged ? 'The policy as this pull request would change it has faults:' : 'The policy cannot be used:',
+    ...policyFaults.map(({ file, line, column, message }) => `  ${visible(`${file}:${line}:${column}: ${message}`)}`),
+    ...(mendsPolicy === true ? ['This pull request’s own policy is valid: merging it mends this.'] : []),
+  ];
+  return `\n${lines.join('\n')}\n`;
+}

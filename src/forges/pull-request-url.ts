@@ -1,0 +1,38 @@
+import type { ForgeName, PullRequestRef } from './forge.ts';
+import { apiUrlOf } from './make-forge.ts';
+
+/** What the forges call pull requests in the addresses of their pages. */
+const WORD: Readonly<Record<ForgeName, string>> = { github: 'pull', gitea: 'pulls', forgejo: 'pulls' };
+
+/** PostgreSQL's largest integer, which is what numbers of pull requests are kept in. */
+const HIGHEST_NUMBER = 2 ** 31 - 1;
+
+export type AddressedPullRequest =
+  | { readonly ok: true; readonly ref: PullRequestRef }
+  | { readonly ok: false; readonly reason: string };
+
+/**
+ * Which pull request the address of a page means, its tabs and anchors included. It must be one of the forge
+ * at `forgeUrl`, which may be installed under a path.
+ */
+export function readPullRequestUrl(forge: ForgeName, forgeUrl: string, address: string): AddressedPullRequest {
+  const word = WORD[forge];
+  const example = `${forgeUrl.replace(/\/+$/, '')}/owner/name/${word}/7`;
+  if (!URL.canParse(address)) return { ok: false, reason: `"${address}" is not a URL; one looks like ${example}` };
+
+  const { origin, pathname, protocol } = new URL(address);
+  const page = new RegExp(`^(.*?)/([\\w.-]+/[\\w.-]+)/${word}/(\\d{1,10})(?:/.*)?$`);
+  const [, base = '', repository = '', digits = ''] = page.exec(pathname) ?? [];
+  const number = Number(digits);
+  if (!/^https?:$/.test(protocol) || number < 1 || number > HIGHEST_NUMBER) {
+    return { ok: false, reason: `${address} is not the page of a pull request; one looks like ${example}` };
+  }
+  // FORGE_URL may name the page that people open or the API itself; either way the API is the same.
+  if (apiUrlOf(forge, `${origin}${base}`) !== apiUrlOf(forge, forgeUrl)) {
+    return {
+      ok: false,
+      reason: `${address} is not on the configured forge, ${forge} at ${forgeUrl}; set FORGE and FORGE_URL to its own`,
+    };
+  }
+  return { ok: true, ref: { repository, number } };
+}

@@ -1,0 +1,222 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ava from 'ava';
+import type { ForgeName } from '../../src/forges/forge.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { gatehouse } from '../helpers/process.ts';
+import { type SimulatedForge, startSimulatedForge } from '../helpers/simulated-forge/simulated-forge.ts';
+
+const test = ava.serial;
+
+const REPOSITORY = 'acme/widgets';
+const POLICY = `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^(feat|fix|docs): ' }
+  - id: no-debugger
+    forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
+  - id: documented
+    when: { label: api }
+    require: { any: [{ files: 'docs/**' }, { label: no-docs }] }
+`;
+const ESCAPE = '\u001b';
+
+async function withForge(
+  name: ForgeName,
+  files: Readonly<Record<string, string>>,
+  work: (forge: SimulatedForge, run: typeof explain) => Promise<void>,
+): Promise<void> {
+  const forge = await startSimulatedForge({ forge: name });
+  forge.createRepository(REPOSITORY, { 'src/app.ts': 'one\ntwo\n', ...files });
+  try {
+    await work(forge, explain);
+  } finally {
+    await forge.stop();
+  }
+}
+
+const page = (forge: SimulatedForge, number: number) =>
+  `${forge.url}/${REPOSITORY}/${forge.name === 'github' ? 'pull' : 'pulls'}/${number}`;
+
+/** Neither stores nor a secret are there to be used. */
+function explain(forge: SimulatedForge, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const access = { FORGE: forge.name, FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
+  return gatehouse(['explain', ...args], { ...access, ...env }).finished;
+}
+
+for (const name of ['github', 'gitea', 'forgejo'] as const) {
+  test(`${name}: the whole evaluation is printed as a tree, and nothing is written to the forge`, async (t) => {
+    await withForge(name, { '.gatehouse.yml': POLICY }, async (forge, run) => {
+      forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'one\ndebugger;\ntwo\n' });
+      const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'fix: a leak', labels: ['api'] });
+      const { code, stdout, stderr } = await run(forge, [page(forge, number)]);
+      t.is(stderr, '');
+      t.is(code, 1);
+      t.regex(
+        stdout,
+        /^acme\/widgets#1 fix: a leak\ntopic at [0-9a-f]{10} into main, by alice\n\nfailure: 2 of 3 rules/,
+      );
+      t.regex(stdout, /\nconventional-title \(error\) ✔ passed \.gatehouse\.yml:3\n└─ require: title ● yes\n/);
+      t.regex(stdout, /\nno-debugger \(error\) ✘ failed .*\n└─ forbid: added_lines ● yes\n/);
+      t.regex(stdout, /\n {3}src\/app\.ts:2: debugger;\n/);
+      t.regex(stdout, /\n├─ when: label ● yes\n[\s\S]*└─ require: any ○ no\n {3}├─ files ○ no\n/);
+      t.false(stdout.includes(ESCAPE), 'no colours outside a terminal');
+      t.is(forge.writes(), 0);
+      t.true(forge.count('GET') > 0);
+    });
+  });
+}
+
+test('the status is the exit code: 0 success, 1 failure, 2 a rule that could not be judged', async (t) => {
+  const files = { '.gatehouse.yml': POLICY };
+  await withForge('gitea', files, async (forge, run) => {
+    forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'three\n' });
+    const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'fix: a leak' });
+    t.is((await run(forge, [page(forge, number)])).code, 0);
+    forge.edit(REPOSITORY, number, { title: 'a leak' });
+    t.is((await run(forge, [page(forge, number)])).code, 1);
+    forge.commit(REPOSITORY, 'main', {
+      '.gatehouse.yml':
+        'version: 1\nrules:\n  - { id: asked, require: { approvals: { from: ["@elsewhere/core"] } } }\n',
+    });
+    forge.review(REPOSITORY, number, 'bob', 'approved');
+    const undecided = await run(forge, [page(forge, number)]);
+    t.is(undecided.code, 2);
+    t.regex(undecided.stdout, /\nerror: 1 of 1 rule could not be judged: asked\n/);
+  });
+});
+
+test('with --json everything is one object for programs, whatever the terminal', async (t) => {
+  await withForge('github', { '.gatehouse.yml': POLICY }, async (forge, run) => {
+    forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'one\ndebugger;\ntwo\n' });
+    const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'a leak' });
+    const { code, stdout } = await run(forge, [page(forge, number), '--json']);
+    t.is(code, 1);
+    const told = JSON.parse(stdout);
+    t.is(told.outcome, 'judged');
+    t.like(told.pullRequest, { repository: REPOSITORY, number, title: 'a leak' });
+    t.deepEqual(told.status, {
+      state: 'failure',
+      description: '2 of 2 rules failed: conventional-title, no-debugger',
+    });
+    t.deepEqual(
+      told.rules.map(({ id, outcome }: { id: string; outcome: string }) => [id, outcome]),
+      [
+        ['conventional-title', 'failed'],
+        ['no-debugger', 'failed'],
+        ['documented', 'inactive'],
+      ],
+    );
+    t.deepEqual(told.rules[1].forbid.locations, [{ path: 'src/app.ts', line: 2, text: 'debugger;' }]);
+    t.is(typeof told.rules[0].require.found, 'string');
+  });
+});
+
+test('what a pull request says cannot speak to the terminal', async (t) => {
+  await withForge('github', { '.gatehouse.yml': POLICY }, async (forge, run) => {
+    forge.commit(REPOSITORY, 'topic', { 'src/app.ts': `debugger; ${ESCAPE}[2J\n` });
+    const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: `${ESCAPE}]0;owned\u0007` });
+    const { stdout } = await run(forge, [page(forge, number)]);
+    t.false(stdout.includes(ESCAPE));
+    t.regex(stdout, /\\u\{1b\}\]0;owned/);
+  });
+});
+
+test('a closed pull request, one without a policy and one that is not there are told apart', async (t) => {
+  await withForge('forgejo', {}, async (forge, run) => {
+    forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'three\n' });
+    const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'a leak' });
+    const none = await run(forge, [page(forge, number)]);
+    t.is(none.code, 0);
+    t.regex(none.stdout, /\nNothing to judge it by: its base branch main has no policy/);
+    t.is(JSON.parse((await run(forge, [page(forge, number), '--json'])).stdout).outcome, 'no-policy');
+    forge.close(REPOSITORY, number);
+    const closed = await run(forge, [page(forge, number)]);
+    t.is(closed.code, 0);
+    t.regex(closed.stdout, /\nIt is closed, and Gatehouse judges open pull requests only\.\n/);
+    t.is(JSON.parse((await run(forge, [page(forge, number), '--json'])).stdout).outcome, 'closed');
+    const missing = await run(forge, [page(forge, 99)]);
+    t.is(missing.code, 2);
+    t.regex(missing.stdout, /^acme\/widgets#99 does not exist, or these credentials may not see it\.\n$/);
+    t.is(JSON.parse((await run(forge, [page(forge, 99), '--json'])).stdout).outcome, 'not-found');
+    t.is(forge.writes(), 0);
+  });
+});
+
+test('the faults of a broken policy are printed with their places, and so are those that a pull request brings in', async (t) => {
+  const broken = 'version: 1\nrules:\n  - { id: a, requires: { draft: false } }\n';
+  await withForge('gitea', { '.gatehouse.yml': broken }, async (forge, run) => {
+    forge.commit(REPOSITORY, 'mend', { '.gatehouse.yml': POLICY });
+    const mending = forge.openPullRequest(REPOSITORY, { head: 'mend', title: 'fix: the policy' });
+    const first = await run(forge, [page(forge, mending)]);
+    t.is(first.code, 2);
+    t.regex(first.stdout, /\nThe policy cannot be used:\n {2}\.gatehouse\.yml:3:\d+: unknown key "requires"/);
+    t.regex(first.stdout, /\nThis pull request’s own policy is valid: merging it mends this\.\n/);
+    forge.merge(REPOSITORY, mending);
+    forge.commit(REPOSITORY, 'break', { '.gatehouse.yml': broken });
+    const breaking = forge.openPullRequest(REPOSITORY, { head: 'break', title: 'fix: the policy' });
+    const second = await run(forge, [page(forge, breaking)]);
+    t.is(second.code, 1);
+    t.regex(second.stdout, /✔ passed[\s\S]*\nThe policy as this pull request would change it has faults:\n {2}\.gateh/);
+  });
+});
+
+test('POLICY_FILE judges a repository that has no policy of its own', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-explain-'));
+  const file = join(folder, 'policy.yml');
+  await withForge('github', {}, async (forge, run) => {
+    forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'three\n' });
+    const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'a leak' });
+    await writeFile(file, POLICY);
+    const judged = await run(forge, [page(forge, number)], { POLICY_FILE: file });
+    t.is(judged.code, 1);
+    t.regex(judged.stdout, /conventional-title \(error\) ✘ failed/);
+    await writeFile(file, 'version: 2\n');
+    const faulty = await run(forge, [page(forge, number)], { POLICY_FILE: file });
+    t.is(faulty.code, 78);
+    t.regex(faulty.stderr, /^POLICY_FILE cannot be used:\n.*policy\.yml:1:\d+: /);
+    t.is(faulty.stdout, '');
+  });
+  await rm(folder, { recursive: true });
+});
+
+test('a forge that refuses, or does not answer, is a sentence and status 2, without the token', async (t) => {
+  await withForge('gitea', { '.gatehouse.yml': POLICY }, async (forge, run) => {
+    const refused = await run(forge, [page(forge, 1)], { FORGE_TOKEN: 'not-its-token' });
+    t.is(refused.code, 2);
+    t.regex(refused.stderr, /^gatehouse explain: the pull request could not be read: .*401/);
+    t.false(refused.stderr.includes('not-its-token'));
+    t.false(refused.stderr.includes('    at '), 'no stack');
+  });
+  const nowhere = `http://127.0.0.1:${await freePort()}`;
+  const gone = { FORGE: 'gitea', FORGE_URL: nowhere, FORGE_TOKEN: 'any' };
+  const silent = await gatehouse(['explain', `${nowhere}/acme/widgets/pulls/1`], gone).finished;
+  t.is(silent.code, 2);
+  t.regex(silent.stderr, /could not be reached.*ECONNREFUSED/);
+});
+
+test('an address of another forge is wrong usage, and the forge is not asked', async (t) => {
+  await withForge('gitea', {}, async (forge, run) => {
+    const { code, stderr } = await run(forge, ['https://git.example.com/acme/widgets/pulls/1']);
+    t.is(code, 64);
+    t.regex(stderr, /is not on the configured forge, gitea at http:\/\/127\.0\.0\.1:\d+; set FORGE and FORGE_URL/);
+    t.is(forge.seen.length, 0);
+  });
+});
+
+test('what is missing to ask a forge is told at once, with status 78', async (t) => {
+  const { code, stderr } = await gatehouse(['explain', 'https://x.example.com/a/b/pulls/1'], { FORGE: 'gitea' })
+    .finished;
+  t.is(code, 78);
+  t.is(
+    stderr,
+    'The configuration has 2 faults:\n  FORGE_URL: is required when FORGE is gitea\n  FORGE_TOKEN: is required\n',
+  );
+});
+
+test('explain --help names the exit codes', async (t) => {
+  const { code, stdout } = await gatehouse(['explain', '--help'], {}).finished;
+  t.is(code, 0);
+  t.regex(stdout, /Exit codes: 0 success/);
+});

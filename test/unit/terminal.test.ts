@@ -1,0 +1,13 @@
+import test from 'ava';
+import { hasColours } from '../../src/commands/terminal.ts';
+
+const screen = { isTTY: true, write: () => true };
+const pipe = { write: () => true };
+
+test('colours are for terminals, where nothing forbids them', (t) => {
+  t.true(hasColours({ stdout: screen, env: {} }));
+  t.true(hasColours({ stdout: screen, env: { NO_COLOR: '' } }));
+  t.false(hasColours({ stdout: screen, env: { NO_COLOR: '1' } }));
+  t.false(hasColours({ stdout: screen, env: { TERM: 'dumb' } }));
+  t.false(hasColours({ stdout: pipe, env: {} }));
+});
