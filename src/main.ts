@@ -59,6 +59,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       return explain(args, terminal, connectForge);
     },
   },
+  deliveries: {
+    usage: 'deliveries [options]',
+    summary: 'List the webhooks that were acknowledged',
+    run: async (args, terminal) => (await import('./commands/deliveries.ts')).deliveries(args, terminal),
+  },
   send: {
     usage: 'send <file>',
     summary: 'Sign a payload and post it, to try out settings',

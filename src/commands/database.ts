@@ -1,0 +1,36 @@
+import type pg from 'pg';
+import { makePool } from '../db/pool.ts';
+import { NewerSchemaError, readSchemaState } from '../db/schema.ts';
+import { type DeliveryRecord, findDeliveries } from '../inbox/read-deliveries.ts';
+import { makeLog } from '../log.ts';
+import { ConfigurationError } from './failures.ts';
+
+/** Works with the database, which must have the schema that this version knows, and lets go of it. */
+export async function withDatabase<T>(databaseUrl: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
+  const pool = makePool(databaseUrl, makeLog('silent'));
+  try {
+    const state = await readSchemaState(pool);
+    if (state === 'too-new') throw new NewerSchemaError();
+    if (state === 'behind') {
+      throw new ConfigurationError('The database schema is not up to date; run gatehouse migrate first.');
+    }
+    return await work(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** The one delivery that an id means, or why it means none. */
+export async function theDelivery(
+  pool: pg.Pool,
+  deliveryId: string,
+  hookId: string | undefined,
+): Promise<{ readonly delivery: DeliveryRecord } | { readonly problem: string }> {
+  const [delivery, ...more] = await findDeliveries(pool, deliveryId, hookId);
+  if (delivery === undefined) {
+    return { problem: `no delivery has this id${hookId === undefined ? '' : ` and the hook "${hookId}"`}` };
+  }
+  if (more.length === 0) return { delivery };
+  const hooks = [delivery, ...more].map((each) => `--hook ${each.hookId === '' ? "''" : each.hookId}`);
+  return { problem: `${hooks.length} hooks sent a delivery with this id; say which with ${hooks.join(' or ')}` };
+}

@@ -1,0 +1,125 @@
+import { parseArgs } from 'node:util';
+import type pg from 'pg';
+import { parseDatabaseConfig } from '../config.ts';
+import { type DeliveryFilter, type DeliveryRecord, listDeliveries, readBody } from '../inbox/read-deliveries.ts';
+import { visible } from '../review/text.ts';
+import { theDelivery, withDatabase } from './database.ts';
+import { configured, UsageError } from './failures.ts';
+import type { Terminal } from './terminal.ts';
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 10_000;
+
+const HELP = `Usage: gatehouse deliveries [options]
+
+Lists the deliveries that were acknowledged, newest first, as long as RETENTION_DAYS keeps them.
+
+Options:
+  --event <type>             only these events, such as pull_request
+  --repository <owner/name>  only of this repository
+  --pull-request <number>    only of pull requests with this number
+  --since <when>             only those received since: 30m, 12h, 7d, or a time such as 2026-01-31T12:00Z
+  --limit <count>            at most so many, by default ${DEFAULT_LIMIT}, up to ${MAX_LIMIT}
+  --json                     one JSON object a line, for programs
+  --body <delivery id>       list nothing, and print the body of one delivery, byte by byte as it came
+  --hook <hook id>           which delivery is meant, where two hooks sent the same delivery id
+  --help                     print this
+
+Settings: DATABASE_URL. Exit codes: 0 done, also when nothing was found; 1 failed, or there is no delivery with the
+id given; 64 wrong usage; 78 wrong configuration, or a database schema that does not fit.
+`;
+
+export async function deliveries(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      event: { type: 'string' },
+      repository: { type: 'string' },
+      'pull-request': { type: 'string' },
+      since: { type: 'string' },
+      limit: { type: 'string', default: String(DEFAULT_LIMIT) },
+      json: { type: 'boolean', default: false },
+      body: { type: 'string' },
+      hook: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help === true) {
+    terminal.stdout.write(HELP);
+    return 0;
+  }
+  const filter: DeliveryFilter = {
+    event: values.event,
+    repository: values.repository,
+    pullRequest: values['pull-request'] === undefined ? undefined : number('--pull-request', values['pull-request']),
+    since: values.since === undefined ? undefined : moment(values.since, Date.now()),
+  };
+  const limit = number('--limit', values.limit, MAX_LIMIT);
+  const { body, hook } = values;
+  if (hook !== undefined && body === undefined) throw new UsageError('--hook goes with --body');
+  const { databaseUrl } = configured(parseDatabaseConfig(terminal.env));
+
+  return withDatabase(databaseUrl, async (pool) => {
+    if (body !== undefined) return printBody(pool, body, hook, terminal);
+    const found = await listDeliveries(pool, filter, limit);
+    if (values.json) terminal.stdout.write(found.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    else if (found.length > 0) terminal.stdout.write(table(found));
+    // Not among the rows: what reads them is to find none.
+    else terminal.stderr.write('No deliveries, or none that fit.\n');
+    return 0;
+  });
+}
+
+async function printBody(pool: pg.Pool, id: string, hook: string | undefined, terminal: Terminal): Promise<number> {
+  const found = await theDelivery(pool, id, hook);
+  const body = 'delivery' in found ? await readBody(pool, found.delivery) : undefined;
+  if (body === undefined) {
+    const problem = 'problem' in found ? found.problem : 'it has just been deleted';
+    terminal.stderr.write(`gatehouse deliveries: ${id}: ${problem}\n`);
+    return 1;
+  }
+  terminal.stdout.write(body);
+  return 0;
+}
+
+const MAX_PULL_REQUEST = 2 ** 31 - 1;
+
+function number(option: string, text: string, most = MAX_PULL_REQUEST): number {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (value < 1 || value > most) throw new UsageError(`${option} takes a whole number, 1 to ${most}`);
+  return value;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?(Z|[+-]\d\d:\d\d)?$/;
+
+/** So long before `now`, or a time of its own: in UTC, as the list has them, unless it says otherwise. */
+function moment(text: string, now: number): Date {
+  const [, amount, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const [, day, time = '00:00', offset = 'Z'] = TIME.exec(text) ?? [];
+  const found =
+    amount === undefined ? Date.parse(`${day}T${time}${offset}`) : now - Number(amount) * (UNIT_MS[unit] ?? 0);
+  if (Number.isNaN(found)) throw new UsageError('--since takes 30m, 12h, 7d, or a time such as 2026-01-31T12:00Z');
+  return new Date(found);
+}
+
+/** Columns as wide as their widest cell. The hook's only where one is named: not every forge has it. */
+function table(records: readonly DeliveryRecord[]): string {
+  const named = records.some(({ hookId }) => hookId !== '');
+  const rows = [
+    ['RECEIVED', 'EVENT', 'ABOUT', 'DELIVERY', ...(named ? ['HOOK'] : [])],
+    ...records.map(({ receivedAt, event, repository, pullRequest, deliveryId, hookId }) => [
+      receivedAt.toISOString().replace('T', ' ').replace(/\.\d+/, ''),
+      event,
+      `${repository ?? '-'}${pullRequest === null ? '' : `#${pullRequest}`}`,
+      deliveryId,
+      ...(named ? [hookId || '-'] : []),
+    ]),
+  ].map((row) => row.map(visible));
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('');
+}

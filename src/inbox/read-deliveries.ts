@@ -1,0 +1,77 @@
+import { promisify } from 'node:util';
+import { zstdDecompress } from 'node:zlib';
+import type pg from 'pg';
+
+const decompress = promisify(zstdDecompress);
+
+/** A delivery as it is told, without its body. Two of them may share a delivery id, never the hook's as well. */
+export interface DeliveryRecord {
+  /** `''` where the forge named no hook. */
+  readonly hookId: string;
+  readonly deliveryId: string;
+  readonly receivedAt: Date;
+  readonly event: string;
+  readonly repository: string | null;
+  readonly pullRequest: number | null;
+  /** Of the body, in hexadecimal. */
+  readonly sha256: string;
+}
+
+/** All that is given must fit. Repositories are compared as forges do, in any case. */
+export interface DeliveryFilter {
+  readonly event?: string | undefined;
+  readonly repository?: string | undefined;
+  readonly pullRequest?: number | undefined;
+  readonly since?: Date | undefined;
+}
+
+const RECORD = `hook_id AS "hookId", delivery_id AS "deliveryId", received_at AS "receivedAt", event, repository,
+                pull_request AS "pullRequest", encode(body_sha256, 'hex') AS sha256`;
+
+/** Newest first. */
+export async function listDeliveries(
+  pool: pg.Pool,
+  { event, repository, pullRequest, since }: DeliveryFilter,
+  limit: number,
+): Promise<readonly DeliveryRecord[]> {
+  const { rows } = await pool.query<DeliveryRecord>(
+    `SELECT ${RECORD}
+       FROM gatehouse.deliveries
+      WHERE ($1::text IS NULL OR event = $1)
+        AND ($2::text IS NULL OR lower(repository) = lower($2))
+        AND ($3::int IS NULL OR pull_request = $3)
+        AND received_at >= coalesce($4::timestamptz, '-infinity')
+      ORDER BY received_at DESC, hook_id, delivery_id
+      LIMIT $5`,
+    [event ?? null, repository ?? null, pullRequest ?? null, since ?? null, limit],
+  );
+  return rows;
+}
+
+/** Those of one id: as many as there are hooks that sent it, or the one of the hook that is named. */
+export async function findDeliveries(
+  pool: pg.Pool,
+  deliveryId: string,
+  hookId?: string,
+): Promise<readonly DeliveryRecord[]> {
+  const { rows } = await pool.query<DeliveryRecord>(
+    `SELECT ${RECORD}
+       FROM gatehouse.deliveries
+      WHERE delivery_id = $1 AND ($2::text IS NULL OR hook_id = $2)
+      ORDER BY hook_id`,
+    [deliveryId, hookId ?? null],
+  );
+  return rows;
+}
+
+/** The exact bytes as they came; undefined when retention has deleted them meanwhile. */
+export async function readBody(
+  pool: pg.Pool,
+  { hookId, deliveryId }: Pick<DeliveryRecord, 'hookId' | 'deliveryId'>,
+): Promise<Buffer | undefined> {
+  const { rows } = await pool.query<{ body: Buffer }>(
+    'SELECT body FROM gatehouse.deliveries WHERE hook_id = $1 AND delivery_id = $2',
+    [hookId, deliveryId],
+  );
+  return rows[0] && decompress(rows[0].body);
+}

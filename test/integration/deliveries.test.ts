@@ -1,0 +1,152 @@
+import ava from 'ava';
+import { type Door, openDoor } from '../helpers/door.ts';
+import { gatehouse } from '../helpers/process.ts';
+
+const test = ava.serial;
+
+function list(door: Door, args: readonly string[] = []) {
+  return gatehouse(['deliveries', ...args], { DATABASE_URL: door.databaseUrl }).finished;
+}
+
+function payload(repository: string, number: number): string {
+  return JSON.stringify({ action: 'opened', number, pull_request: { number }, repository: { full_name: repository } });
+}
+
+/** Three deliveries, an hour apart, the last of them just now. */
+async function deliverThree(door: Door): Promise<void> {
+  const send = async (id: string, body: string, headers: Readonly<Record<string, string>> = {}, hours = 0) => {
+    const response = await door.post(body, { 'x-forge-delivery': id, ...headers });
+    if (response.status !== 200) throw new Error(`the door answered ${response.status}`);
+    await door.database.query(
+      'UPDATE gatehouse.deliveries SET received_at = now() - make_interval(hours => $1) WHERE delivery_id = $2',
+      [hours, id],
+    );
+  };
+  await send('oldest', '{"zen":"x"}', { 'x-forge-event': 'ping' }, 2);
+  await send('middle', payload('acme/widgets', 7), {}, 1);
+  await send('newest', payload('acme/gadgets', 12));
+}
+
+test('deliveries are listed newest first, in columns for people', async (t) => {
+  await using door = await openDoor();
+  await deliverThree(door);
+  const { code, stdout, stderr } = await list(door);
+  t.is(code, 0);
+  t.is(stderr, '');
+  const withoutTimes = stdout.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, 'THE TIME------------');
+  t.is(
+    withoutTimes,
+    'RECEIVED              EVENT         ABOUT            DELIVERY\n' +
+      'THE TIME------------  pull_request  acme/gadgets#12  newest\n' +
+      'THE TIME------------  pull_request  acme/widgets#7   middle\n' +
+      'THE TIME------------  ping          -                oldest\n',
+  );
+});
+
+test('filters can be combined, and what they leave out is not listed', async (t) => {
+  await using door = await openDoor();
+  await deliverThree(door);
+  const ids = async (...args: string[]) => {
+    const { code, stdout } = await list(door, [...args, '--json']);
+    t.is(code, 0);
+    return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).deliveryId]));
+  };
+  t.deepEqual(await ids(), ['newest', 'middle', 'oldest']);
+  t.deepEqual(await ids('--event', 'ping'), ['oldest']);
+  t.deepEqual(await ids('--repository', 'ACME/Widgets'), ['middle']);
+  t.deepEqual(await ids('--pull-request', '12'), ['newest']);
+  t.deepEqual(await ids('--since', '90m'), ['newest', 'middle']);
+  t.deepEqual(await ids('--since', new Date(Date.now() - 5_400_000).toISOString()), ['newest', 'middle']);
+  t.deepEqual(await ids('--since', '2999-01-01'), []);
+  t.deepEqual(await ids('--limit', '2'), ['newest', 'middle']);
+  t.deepEqual(await ids('--event', 'pull_request', '--repository', 'acme/gadgets', '--pull-request', '7'), []);
+});
+
+test('with --json each line is an object with all that is known of a delivery but its body', async (t) => {
+  await using door = await openDoor();
+  await deliverThree(door);
+  const { stdout } = await list(door, ['--json', '--limit', '1']);
+  const { receivedAt, sha256, ...told } = JSON.parse(stdout);
+  t.deepEqual(told, {
+    hookId: '',
+    deliveryId: 'newest',
+    event: 'pull_request',
+    repository: 'acme/gadgets',
+    pullRequest: 12,
+  });
+  t.regex(sha256, /^[0-9a-f]{64}$/);
+  t.true(Math.abs(Date.parse(receivedAt) - Date.now()) < 60_000);
+});
+
+test('a list of nothing is empty, and says so beside it', async (t) => {
+  await using door = await openDoor();
+  const { code, stdout, stderr } = await list(door);
+  t.is(code, 0);
+  t.is(stdout, '');
+  t.is(stderr, 'No deliveries, or none that fit.\n');
+});
+
+test('--body prints the exact bytes that came', async (t) => {
+  await using door = await openDoor();
+  const body = '\ufeff{"a":"\\u0000 ÿ",\r\n  "b":1}\n';
+  await door.post(body, { 'x-forge-delivery': 'exact' });
+  const { code, stdout } = await list(door, ['--body', 'exact']);
+  t.is(code, 0);
+  t.deepEqual(Buffer.from(stdout), Buffer.from(body));
+});
+
+test('an id that two hooks have used needs the hook beside it, and one that nobody has used fails', async (t) => {
+  await using door = await openDoor();
+  for (const hook of ['11', '22']) {
+    await door.post(`{"hook":${hook}}`, { 'x-forge-delivery': 'shared', 'x-github-hook-id': hook });
+  }
+  const ambiguous = await list(door, ['--body', 'shared']);
+  t.is(ambiguous.code, 1);
+  t.is(ambiguous.stdout, '');
+  t.is(
+    ambiguous.stderr,
+    'gatehouse deliveries: shared: 2 hooks sent a delivery with this id; say which with --hook 11 or --hook 22\n',
+  );
+  t.is((await list(door, ['--body', 'shared', '--hook', '22'])).stdout, '{"hook":22}');
+  const unknown = await list(door, ['--body', 'nobody']);
+  t.is(unknown.code, 1);
+  t.is(unknown.stderr, 'gatehouse deliveries: nobody: no delivery has this id\n');
+  t.regex((await list(door)).stdout, /^RECEIVED .* HOOK\n[\s\S]* {2}22\n/);
+});
+
+for (const args of [
+  ['--limit', '0'],
+  ['--limit', 'all'],
+  ['--pull-request', '#7'],
+  ['--since', 'yesterday'],
+  ['--since', '2026-13-01'],
+  ['--hook', '1'],
+  ['middle'],
+]) {
+  test(`"gatehouse deliveries ${args.join(' ')}" is wrong usage`, async (t) => {
+    const { code, stderr } = await gatehouse(['deliveries', ...args], {}).finished;
+    t.is(code, 64);
+    t.regex(stderr, /^gatehouse deliveries: /);
+  });
+}
+
+test('a database that is not there, or not migrated, is told in a sentence without its password', async (t) => {
+  const away = await gatehouse(['deliveries'], { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:9/x' }).finished;
+  t.is(away.code, 1);
+  t.is(away.stderr, 'gatehouse deliveries: connect ECONNREFUSED 127.0.0.1:9\n');
+  await using door = await openDoor();
+  await door.database.query('DROP SCHEMA gatehouse CASCADE');
+  const empty = await list(door);
+  t.is(empty.code, 78);
+  t.is(empty.stderr, 'The database schema is not up to date; run gatehouse migrate first.\n');
+});
+
+test('a reader that has seen enough does not make it fail', async (t) => {
+  await using door = await openDoor();
+  await door.post(JSON.stringify({ text: 'x'.repeat(4_000_000) }), { 'x-forge-delivery': 'long' });
+  const { child, finished } = gatehouse(['deliveries', '--body', 'long'], { DATABASE_URL: door.databaseUrl });
+  child.stdout?.once('data', () => child.stdout?.destroy());
+  const { code, stderr } = await finished;
+  t.is(code, 0);
+  t.is(stderr, '');
+});
