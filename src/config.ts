@@ -155,6 +155,18 @@ export function parseDatabaseConfig(
   return { ok: true, config: Object.freeze({ databaseUrl, logLevel: LOG_LEVEL }) };
 }
 
+/** What `gatehouse replay` needs. Without a Redis nobody is woken. */
+export function parseReplayConfig(
+  env: Environment,
+  readFile: ReadFile = readText,
+): Parsed<Pick<Config, 'databaseUrl'> & { readonly redisUrl: string | undefined }> {
+  const shape = z.object({ DATABASE_URL: common.DATABASE_URL, REDIS_URL: common.REDIS_URL.optional() });
+  const parsed = parse(shape, env, readFile);
+  if (!parsed.ok) return parsed;
+  const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = parsed.config;
+  return { ok: true, config: Object.freeze({ databaseUrl, redisUrl }) };
+}
+
 /** What commands need that only ask the forge. */
 export function parseForgeConfig(
   env: Environment,

@@ -64,6 +64,14 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'List the webhooks that were acknowledged',
     run: async (args, terminal) => (await import('./commands/deliveries.ts')).deliveries(args, terminal),
   },
+  replay: {
+    usage: 'replay <delivery id…>',
+    summary: 'Queue the review of a delivery again, or those given up: --dead-letters',
+    async run(args, terminal) {
+      const [{ replay }, { openReplay }] = await Promise.all([import('./commands/replay.ts'), import('./service.ts')]);
+      return replay(args, terminal, openReplay);
+    },
+  },
   send: {
     usage: 'send <file>',
     summary: 'Sign a payload and post it, to try out settings',

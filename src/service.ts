@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type pg from 'pg';
@@ -19,9 +20,10 @@ import { makeByteBudget } from './inbox/byte-budget.ts';
 import { makeInbox } from './inbox/inbox.ts';
 import { installJobs, type JobQueue, makeJobQueue } from './jobs/engine.ts';
 import { REVIEW_QUEUE } from './jobs/queues.ts';
+import { makeReplay } from './jobs/replay.ts';
 import { startWorker } from './jobs/worker.ts';
 import { type Closers, makeClosers } from './lifecycle.ts';
-import type { Log } from './log.ts';
+import { type Log, makeLog } from './log.ts';
 import { type Metrics, makeMetrics } from './metrics.ts';
 import { startSampler } from './sampler.ts';
 
@@ -39,6 +41,8 @@ const MIN_INFLIGHT_BYTES = 64 * 1024 * 1024;
 const CLOSE_GRACE_MS = 10_000;
 
 const WAKE_CHANNEL = 'gatehouse:wake';
+/** For a command that wakes the workers once, and must not wait for a Redis that hangs. */
+const WAKE_TIMEOUT_MS = 3_000;
 
 /** What every part may stand on. */
 interface Ground {
@@ -181,6 +185,28 @@ function connectForge(
   if (forge === 'github') return makeForge({ forge, url, credentials }, common);
   if (credentials.kind !== 'token') throw new Error(`${forge} takes a token`);
   return makeForge({ forge, url, credentials }, common);
+}
+
+/** The queues as `gatehouse replay` uses them. */
+export function openReplay(pool: pg.Pool, redisUrl: string | undefined) {
+  const log = makeLog('silent');
+  return {
+    ...makeReplay(pool, log),
+    /** Whether the workers could be told; true where there is no Redis to tell them by. */
+    async wakeWorkers(): Promise<boolean> {
+      if (redisUrl === undefined) return true;
+      const redis = makeRedis(redisUrl, log);
+      try {
+        await once(redis, 'ready', { signal: AbortSignal.timeout(WAKE_TIMEOUT_MS) });
+        await redis.publish(WAKE_CHANNEL, REVIEW_QUEUE);
+        return true;
+      } catch {
+        return false;
+      } finally {
+        redis.disconnect();
+      }
+    },
+  };
 }
 
 /** A database that cannot be reached is no reason not to start: it may come, and readiness says so until then. */

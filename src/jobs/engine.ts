@@ -48,8 +48,8 @@ export async function installJobs(databaseUrl: string): Promise<void> {
   if (failures.length > 0) throw new AggregateError(failures, 'the job engine could not be installed');
 }
 
-/** The engine starts at its first use, and again at the next if the database was not there. */
-export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
+/** The engine for those who only put jobs in. Not started yet. */
+export function connectEngine(pool: pg.Pool, log: Log): PgBoss {
   const boss = new PgBoss({
     db: { executeSql: (text, values) => pool.query(text, values) },
     schema: JOBS_SCHEMA,
@@ -58,12 +58,18 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
     schedule: false,
   });
   boss.on('error', (err) => log.warn({ err }, 'the job engine could not reach the database'));
+  return boss;
+}
+
+/** The engine starts at its first use, and again at the next if the database was not there. */
+export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
+  const boss = connectEngine(pool, log);
 
   return {
     async enqueue(client, jobs) {
       await boss.start();
       const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
-      for (const [queue, inserts] of byQueue(jobs)) await boss.insert(queue, inserts, { db });
+      for (const [queue, inserts] of insertsByQueue(jobs)) await boss.insert(queue, inserts, { db });
     },
 
     async stats() {
@@ -94,7 +100,7 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
 }
 
 /** One order of queues and keys for every transaction, or two of them could wait for each other. */
-function byQueue(jobs: readonly ReviewRequest[]): readonly (readonly [string, JobInsert[]])[] {
+export function insertsByQueue(jobs: readonly ReviewRequest[]): readonly (readonly [string, JobInsert[]])[] {
   const reviews = new Map<string, object>();
   const repositories = new Map<string, object>();
   for (const { kind, ...data } of jobs) {

@@ -1,0 +1,164 @@
+import { parseArgs } from 'node:util';
+import type pg from 'pg';
+import { parseReplayConfig } from '../config.ts';
+import { interpretEvent, type ReviewRequest, requestedReview } from '../forges/events.ts';
+import type { PullRequestRef } from '../forges/forge.ts';
+import { type DeliveryRecord, readBody } from '../inbox/read-deliveries.ts';
+import { POLICY_PATHS } from '../review/policy-paths.ts';
+import { shorten, visible } from '../review/text.ts';
+import { theDelivery, withDatabase } from './database.ts';
+import { configured, UsageError } from './failures.ts';
+import type { Terminal } from './terminal.ts';
+
+const HELP = `Usage: gatehouse replay <delivery id…>
+       gatehouse replay --dead-letters [owner/name | owner/name#7 …]
+
+Puts the review that a stored delivery asked for back in the queue. A review looks at the pull request as it is by then,
+so replaying is always safe: once too often costs a look and changes nothing.
+
+Options:
+  --dead-letters    bring back the reviews that were given up after their last attempt: all of them, or those of the
+                    repositories and pull requests that are named
+  --hook <hook id>  which deliveries are meant, where two hooks sent the same delivery id
+  --help            print this
+
+Settings: DATABASE_URL; with REDIS_URL the workers are woken, else they find the jobs within seconds.
+Exit codes: 0 each was put in the queue, was there already, or asks for no review; 1 failed, or there is nothing under
+a name that was given; 64 wrong usage; 78 wrong configuration, or a database schema that does not fit.
+`;
+
+/** What the job engine does for a replay. */
+interface ReplayQueue {
+  requeue(request: ReviewRequest): Promise<'queued' | 'waiting' | 'gone'>;
+  deadLetters(): Promise<readonly (PullRequestRef & { readonly givenUpAt: Date; readonly reason: string | null })[]>;
+  revive(letter: PullRequestRef): Promise<'queued' | 'waiting' | 'gone'>;
+  /** Tells whether the workers could be told. */
+  wakeWorkers(): Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+type OpenQueue = (pool: pg.Pool, redisUrl: string | undefined) => ReplayQueue;
+
+const SAID = {
+  queued: 'put back in the queue',
+  waiting: 'waits in the queue already',
+  gone: 'brought back by somebody else meanwhile',
+} as const;
+
+export async function replay(args: readonly string[], terminal: Terminal, openQueue: OpenQueue): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      'dead-letters': { type: 'boolean', default: false },
+      hook: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help === true) {
+    terminal.stdout.write(HELP);
+    return 0;
+  }
+  const { hook, 'dead-letters': revives } = values;
+  if (revives && hook !== undefined) throw new UsageError('--hook goes with delivery ids');
+  if (!revives && positionals.length === 0) throw new UsageError('it takes delivery ids, or --dead-letters');
+  const named = revives ? positionals.map(readName) : [];
+  const { databaseUrl, redisUrl } = configured(parseReplayConfig(terminal.env));
+
+  return withDatabase(databaseUrl, async (pool) => {
+    const queue = openQueue(pool, redisUrl);
+    try {
+      const { queued, failed } = revives
+        ? await reviveLetters(queue, named, terminal)
+        : await replayDeliveries(pool, queue, positionals, hook, terminal);
+      if (queued && !(await queue.wakeWorkers())) {
+        terminal.stderr.write('The workers could not be woken over Redis; they find the jobs when they next look.\n');
+      }
+      return failed ? 1 : 0;
+    } finally {
+      await queue.stop();
+    }
+  });
+}
+
+interface Done {
+  /** Whether there is something new for the workers. */
+  readonly queued: boolean;
+  readonly failed: boolean;
+}
+
+async function replayDeliveries(
+  pool: pg.Pool,
+  queue: ReplayQueue,
+  ids: readonly string[],
+  hook: string | undefined,
+  { stdout, stderr }: Terminal,
+): Promise<Done> {
+  let queued = false;
+  let failed = false;
+  for (const id of new Set(ids)) {
+    const found = await theDelivery(pool, id, hook);
+    if ('problem' in found) {
+      stderr.write(`${visible(id)}: ${found.problem}\n`);
+      failed = true;
+      continue;
+    }
+    const request = await requestOf(pool, found.delivery);
+    if (request === undefined) {
+      stdout.write(`${id}: asks for no review (${visible(found.delivery.event)})\n`);
+      continue;
+    }
+    const requeued = await queue.requeue(request);
+    queued ||= requeued === 'queued';
+    stdout.write(`${id}: ${nameOf(request)} ${SAID[requeued]}\n`);
+  }
+  return { queued, failed };
+}
+
+/** As the door read it when it came, or as a newer version of the door would. */
+async function requestOf(pool: pg.Pool, delivery: DeliveryRecord): Promise<ReviewRequest | undefined> {
+  const body = await readBody(pool, delivery);
+  const payload: unknown = JSON.parse(new TextDecoder().decode(body) || '{}');
+  return requestedReview(interpretEvent(delivery.event, Object.assign({}, payload), POLICY_PATHS));
+}
+
+function nameOf(request: ReviewRequest): string {
+  if (request.kind === 'review') return `the review of ${request.repository}#${request.number}`;
+  return `the review of all pull requests into ${request.branch} of ${request.repository}`;
+}
+
+interface Name {
+  readonly text: string;
+  readonly fits: (letter: PullRequestRef) => boolean;
+}
+
+function readName(text: string): Name {
+  const [, repository, digits] = /^([\w.-]+\/[\w.-]+)(?:#(\d{1,10}))?$/.exec(text) ?? [];
+  if (repository === undefined) throw new UsageError(`"${text}" is neither owner/name nor owner/name#7`);
+  return {
+    text,
+    fits: (letter) =>
+      letter.repository.toLowerCase() === repository.toLowerCase() &&
+      (digits === undefined || letter.number === Number(digits)),
+  };
+}
+
+const REASON_SHOWN = 300;
+
+async function reviveLetters(queue: ReplayQueue, names: readonly Name[], { stdout, stderr }: Terminal): Promise<Done> {
+  const letters = await queue.deadLetters();
+  const unknown = names.filter(({ fits }) => !letters.some(fits));
+  for (const { text } of unknown) stderr.write(`${text}: no review of it was given up\n`);
+  const chosen = names.length === 0 ? letters : letters.filter((letter) => names.some(({ fits }) => fits(letter)));
+  if (names.length === 0 && letters.length === 0) stdout.write('No review was given up.\n');
+  let queued = false;
+  for (const letter of chosen) {
+    const requeued = await queue.revive(letter);
+    queued ||= requeued === 'queued';
+    const because = letter.reason === null ? '' : `: ${visible(shorten(letter.reason, REASON_SHOWN))}`;
+    stdout.write(
+      `${letter.repository}#${letter.number}: ${SAID[requeued]} (given up ${letter.givenUpAt.toISOString()}${because})\n`,
+    );
+  }
+  return { queued, failed: unknown.length > 0 };
+}

@@ -1,0 +1,201 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import ava from 'ava';
+import { sharedRedisUrl } from '../helpers/database.ts';
+import { type Door, openDoor } from '../helpers/door.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { gatehouse } from '../helpers/process.ts';
+import { REPOSITORY, tellStory } from '../helpers/story.ts';
+import { until } from '../helpers/until.ts';
+
+const test = ava.serial;
+
+const POLICY = `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^(feat|fix|docs): ' }
+`;
+
+function replay(door: Door, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  return gatehouse(['replay', ...args], { DATABASE_URL: door.databaseUrl, ...env }).finished;
+}
+
+const about = (number: number, hook = '') =>
+  JSON.stringify({ action: 'opened', pull_request: { number }, repository: { full_name: 'acme/widgets' }, hook });
+
+/** As if a worker had taken and finished them all. */
+async function forgetJobs(door: Door): Promise<void> {
+  await door.database.query('DELETE FROM gatehouse_jobs.job');
+}
+
+test('the review of each delivery named is put back in its queue, once, and each is told', async (t) => {
+  await using door = await openDoor();
+  await door.post(about(7), { 'x-forge-delivery': 'seven' });
+  await door.post(about(8), { 'x-forge-delivery': 'eight' });
+  await forgetJobs(door);
+  const first = await replay(door, ['seven', 'eight', 'seven']);
+  t.is(first.code, 0);
+  t.is(first.stderr, '');
+  t.is(
+    first.stdout,
+    'seven: the review of acme/widgets#7 put back in the queue\neight: the review of acme/widgets#8 put back in the queue\n',
+  );
+  const again = await replay(door, ['seven']);
+  t.is(again.code, 0);
+  t.is(again.stdout, 'seven: the review of acme/widgets#7 waits in the queue already\n');
+  t.deepEqual(
+    (await door.jobs()).map(({ key, state }) => [key, state]),
+    [
+      ['acme/widgets#7', 'created'],
+      ['acme/widgets#8', 'created'],
+    ],
+  );
+});
+
+test('a push that changed the policy brings back the review of all pull requests into its branch', async (t) => {
+  await using door = await openDoor();
+  const push = { ref: 'refs/heads/main', commits: [{ modified: ['.gatehouse.yml'] }] };
+  const body = JSON.stringify({ ...push, repository: { full_name: 'acme/widgets' } });
+  await door.post(body, { 'x-forge-delivery': 'push', 'x-forge-event': 'push' });
+  await forgetJobs(door);
+  const { code, stdout } = await replay(door, ['push']);
+  t.is(code, 0);
+  t.is(stdout, 'push: the review of all pull requests into main of acme/widgets put back in the queue\n');
+  t.deepEqual(
+    (await door.jobs()).map(({ key }) => key),
+    ['acme/widgets@main'],
+  );
+});
+
+test('an id that is unknown fails, and does not keep the others from being replayed', async (t) => {
+  await using door = await openDoor();
+  await door.post(about(7), { 'x-forge-delivery': 'seven' });
+  await forgetJobs(door);
+  const { code, stdout, stderr } = await replay(door, ['nobody', 'seven']);
+  t.is(code, 1);
+  t.is(stderr, 'nobody: no delivery has this id\n');
+  t.is(stdout, 'seven: the review of acme/widgets#7 put back in the queue\n');
+});
+
+test('a delivery that asks for no review is told so, and queues nothing', async (t) => {
+  await using door = await openDoor();
+  await door.post('{"zen":"x"}', { 'x-forge-delivery': 'ping', 'x-forge-event': 'ping' });
+  const { code, stdout } = await replay(door, ['ping']);
+  t.is(code, 0);
+  t.is(stdout, 'ping: asks for no review (ping)\n');
+  t.deepEqual(await door.jobs(), []);
+});
+
+test('an id that two hooks have used is replayed only with the hook beside it', async (t) => {
+  await using door = await openDoor();
+  await door.post(about(7), { 'x-forge-delivery': 'shared', 'x-github-hook-id': '11' });
+  await door.post(about(8), { 'x-forge-delivery': 'shared' });
+  await forgetJobs(door);
+  const ambiguous = await replay(door, ['shared']);
+  t.is(ambiguous.code, 1);
+  t.is(ambiguous.stderr, "shared: 2 hooks sent a delivery with this id; say which with --hook '' or --hook 11\n");
+  t.deepEqual(await door.jobs(), []);
+  t.is(
+    (await replay(door, ['shared', '--hook', ''])).stdout,
+    'shared: the review of acme/widgets#8 put back in the queue\n',
+  );
+  t.is(
+    (await replay(door, ['shared', '--hook', '11'])).stdout,
+    'shared: the review of acme/widgets#7 put back in the queue\n',
+  );
+});
+
+test('reviews that were given up come back from the dead letters, all or those named, and end as they should', async (t) => {
+  await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
+  const { forge, door } = story;
+  await door.database.query('UPDATE gatehouse_jobs.queue SET retry_limit = 0');
+  forge.fault({ path: /\/files/, fault: { kind: 'status', status: 500 } });
+  for (const branch of ['one', 'two', 'three']) {
+    forge.commit(REPOSITORY, branch, { 'a.txt': branch });
+    const number = forge.openPullRequest(REPOSITORY, { head: branch, title: 'fix: a leak' });
+    await story.tell({ kind: 'pull-request', number, action: 'opened' });
+  }
+  const deadLetters = async () => {
+    const { rows } = await door.database.query<{ key: string }>(
+      "SELECT singleton_key AS key FROM gatehouse_jobs.job WHERE name = 'review-dead-letters' ORDER BY 1",
+    );
+    return rows.map(({ key }) => key);
+  };
+  await until(async () => (await deadLetters()).length === 3);
+  t.is(story.status(1)?.state, 'error');
+  forge.clearFaults();
+
+  const none = await replay(door, ['--dead-letters', 'acme/widgets#9', 'acme/gadgets']);
+  t.is(none.code, 1);
+  t.is(none.stdout, '');
+  t.is(none.stderr, 'acme/widgets#9: no review of it was given up\nacme/gadgets: no review of it was given up\n');
+
+  const one = await replay(door, ['--dead-letters', 'ACME/widgets#2']);
+  t.is(one.code, 0);
+  t.regex(one.stdout, /^acme\/widgets#2: put back in the queue \(given up \d{4}-.*: .*500.*\)\n$/);
+  await until(() => story.status(2)?.state === 'success');
+  t.deepEqual(await deadLetters(), ['acme/widgets#1', 'acme/widgets#3']);
+
+  const rest = await replay(door, ['--dead-letters'], { REDIS_URL: await sharedRedisUrl() });
+  t.is(rest.code, 0);
+  t.is(rest.stdout.split('\n').length, 3);
+  t.is(rest.stderr, '');
+  await until(() => story.status(1)?.state === 'success' && story.status(3)?.state === 'success');
+  t.deepEqual(await deadLetters(), []);
+  const empty = await replay(door, ['--dead-letters']);
+  t.is(empty.code, 0);
+  t.is(empty.stdout, 'No review was given up.\n');
+});
+
+test('a review that was given up and waits again already leaves the dead letters without a second job', async (t) => {
+  await using door = await openDoor();
+  await door.post(about(7));
+  await door.database.query(
+    `INSERT INTO gatehouse_jobs.job (name, data, singleton_key, source_name)
+     SELECT 'review-dead-letters', data, singleton_key, 'review' FROM gatehouse_jobs.job
+     UNION ALL
+     SELECT 'review-dead-letters', data, singleton_key, 'review' FROM gatehouse_jobs.job`,
+  );
+  const { code, stdout } = await replay(door, ['--dead-letters', 'acme/widgets']);
+  t.is(code, 0);
+  t.regex(stdout, /^acme\/widgets#7: waits in the queue already \(given up [^:]*:[^:]*:[^:]*\)\n$/);
+  t.deepEqual(
+    (await door.jobs()).map(({ key, state }) => [key, state]),
+    [['acme/widgets#7', 'created']],
+  );
+});
+
+test('with a Redis the workers are woken, and one that is away is told and does not fail the replay', async (t) => {
+  await using door = await openDoor();
+  await door.post(about(7), { 'x-forge-delivery': 'seven' });
+  await forgetJobs(door);
+  const redis = new URL(await sharedRedisUrl());
+  let heard = '';
+  const tap = createServer((client) => {
+    client.on('data', (bytes) => (heard += bytes)).on('error', () => {});
+    const upstream = connect(Number(redis.port), redis.hostname).on('error', () => {});
+    client.pipe(upstream).pipe(client);
+  }).listen(0, '127.0.0.1');
+  await once(tap, 'listening');
+  const woken = await replay(door, ['seven'], {
+    REDIS_URL: `redis://127.0.0.1:${(tap.address() as AddressInfo).port}`,
+  });
+  tap.close();
+  t.is(woken.code, 0);
+  t.is(woken.stderr, '');
+  t.regex(heard, /publish[\s\S]*gatehouse:wake/);
+  await forgetJobs(door);
+  const away = { REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
+  const { code, stdout, stderr } = await replay(door, ['seven'], away);
+  t.is(code, 0);
+  t.regex(stdout, /put back in the queue/);
+  t.is(stderr, 'The workers could not be woken over Redis; they find the jobs when they next look.\n');
+});
+
+for (const args of [[], ['--hook', '1'], ['--dead-letters', 'widgets'], ['--dead-letters', '--hook', '1']]) {
+  test(`"gatehouse replay ${args.join(' ')}" is wrong usage`, async (t) => {
+    const { code, stderr } = await gatehouse(['replay', ...args], {}).finished;
+    t.is(code, 64);
+    t.regex(stderr, /^gatehouse replay: /);
+  });
+}
