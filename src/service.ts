@@ -170,7 +170,8 @@ async function addWorker(ground: Ground, worker: WorkerConfig): Promise<() => Pr
   return stop;
 }
 
-function connectForge(
+/** The forge as it is reached by the worker and by commands. */
+export function connectForge(
   access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials'>,
   parts: { readonly redis?: Redis; readonly metrics?: Metrics; readonly log?: Log } = {},
 ): Forge {

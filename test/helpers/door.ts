@@ -14,7 +14,6 @@ export interface Door extends AsyncDisposable {
   readonly service: Service;
   readonly url: string;
   readonly metricsUrl: string;
-  readonly databaseUrl: string;
   readonly database: pg.Pool;
   readonly databaseUrl: string;
   readonly redisUrl: string;
@@ -71,7 +70,6 @@ export async function openDoor(env: Environment = {}, roles: Roles = { door: tru
     service,
     url,
     metricsUrl: `http://127.0.0.1:${service.metricsPort}/metrics`,
-    databaseUrl,
     database,
     databaseUrl,
     redisUrl,
