@@ -70,7 +70,8 @@ const common = {
   METRICS_PORT: port.default(9090),
   HOST: z.string().optional(),
   ...database,
-  REDIS_URL: url(['redis:', 'rediss:']),
+  // The path is the number of a database of Redis; by default there are 16.
+  REDIS_URL: url(['redis:', 'rediss:'], /^(\/\d{0,4})?$/),
   FORGE: z.enum(['github', 'gitea', 'forgejo']).default('github'),
   DRAIN_SECONDS: seconds.default(5),
 };
@@ -245,8 +246,9 @@ function gather(names: readonly string[], env: Environment, readFile: ReadFile) 
       told.add(name);
     } else if (path !== undefined) {
       try {
-        // Editors and `echo` end a file with a line feed that nobody meant.
-        values[name] = readFile(path).replace(/\r?\n$/, '');
+        // Editors and `echo` end a file with white space that nobody meant.
+        const text = readFile(path).trimEnd();
+        if (text !== '') values[name] = text;
       } catch (error) {
         const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
         faults.push(`${name}_FILE: cannot read ${path} (${code})`);

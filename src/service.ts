@@ -77,7 +77,11 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     closers.add('jobs', () => jobs.stop());
     const ground: Ground = { config, pool, redis, jobs, metrics, closers, log };
 
-    const health = makeHealth({ database: () => probeDatabase(probePool), redis: () => probeRedis(redis) });
+    const health = makeHealth({
+      // A database in which deliveries can be stored and their jobs cannot is of no use.
+      database: async () => (await probeDatabase(probePool)) ?? jobs.fault(),
+      redis: () => probeRedis(redis),
+    });
     closers.add('sampler', startSampler({ health, queueStats: jobs.stats, metrics, log }));
     const webhook = config.door && makeDoor(ground, config.door, () => phase === 'closed');
     const stopWorker = config.worker && (await addWorker(ground, config.worker));

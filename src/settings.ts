@@ -37,15 +37,31 @@ export const bytes = z
 
 export const secret = z
   .string()
-  .refine((text) => text.length >= MIN_SECRET_CHARACTERS, `must have at least ${MIN_SECRET_CHARACTERS} characters`);
+  .refine(
+    (text) => text.trim().length >= MIN_SECRET_CHARACTERS,
+    `must have at least ${MIN_SECRET_CHARACTERS} characters`,
+  );
 
-export function url(protocols: readonly string[]) {
+/** `path` is what may follow the host; anything may when it is left out. */
+export function url(protocols: readonly string[], path = /^/) {
   return z
     .string()
     .refine(
-      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
-      `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-    );
+      (text) => isUrl(text, protocols),
+      `must be a URL with a host that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    )
+    .refine((text) => !isUrl(text, protocols) || path.test(new URL(text).pathname), 'has a path that it cannot have');
+}
+
+function isUrl(text: string, protocols: readonly string[]): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, host, username, password, pathname } = new URL(text);
+  return protocols.includes(protocol) && host !== '' && [username, password, pathname].every(isPercentEncoded);
+}
+
+/** Drivers decode these, and a stray percent sign would stop them. */
+function isPercentEncoded(text: string): boolean {
+  return !/%(?![0-9a-f]{2})/i.test(text);
 }
 
 export const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { NewerSchemaError, readSchemaState } from './schema.ts';
-import { sqlState } from './sqlstate.ts';
+import { LOCK_NOT_AVAILABLE, sqlState } from './sqlstate.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -24,7 +24,8 @@ export async function migrate(
 ): Promise<readonly string[]> {
   const client = await connectPatiently(databaseUrl, patience);
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    await client.query(SESSION_LIMITS);
+    await takeLock(client);
     if ((await readSchemaState(client)) === 'too-new') throw new NewerSchemaError();
     const applied = await runner({
       dbClient: client,
@@ -41,6 +42,23 @@ export async function migrate(
   } finally {
     // Ending the session releases the lock.
     await client.end();
+  }
+}
+
+/** What another session holds is waited for this long, be it the lock or a table that a migration changes. */
+const LOCK_TIMEOUT_SECONDS = 60;
+
+/** The keep-alives let the server find out within half a minute that a starter is gone, and free its lock. */
+const SESSION_LIMITS = `
+  SET lock_timeout = '${LOCK_TIMEOUT_SECONDS}s';
+  SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3`;
+
+async function takeLock(client: pg.Client): Promise<void> {
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+  } catch (error) {
+    if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
+    throw new Error(`another migration has held the lock for more than ${LOCK_TIMEOUT_SECONDS} s`, { cause: error });
   }
 }
 

@@ -6,6 +6,7 @@ const SCHEMA_MESSAGES: Readonly<Record<SchemaState, string | undefined>> = {
   usable: undefined,
   behind: 'the schema is not up to date; run gatehouse migrate',
   'too-new': 'the schema is newer than this version of Gatehouse can use',
+  'read-only': 'is read-only',
 };
 
 /** Undefined when the database answers and its schema fits, else what is wrong, without a host name. */

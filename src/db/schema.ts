@@ -9,8 +9,9 @@ export const SCHEMA_VERSION = 2;
  * - `usable`: this code's own version, or a newer one that still serves it. Rolling upgrades and
  *   rollbacks rely on that: a migration that only adds leaves `oldest_reader` where it was.
  * - `too-new`: a migration has declared that code as old as this one must not run.
+ * - `read-only`: it fits, but nothing can be written: a standby, or a primary that was demoted.
  */
-export type SchemaState = 'behind' | 'usable' | 'too-new';
+export type SchemaState = 'behind' | 'usable' | 'too-new' | 'read-only';
 
 export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';
@@ -21,13 +22,16 @@ export class NewerSchemaError extends Error {
 
 export async function readSchemaState(client: pg.Pool | pg.ClientBase): Promise<SchemaState> {
   try {
-    const { rows } = await client.query<{ oldest_reader: number; newest: string | null }>(
-      'SELECT oldest_reader, (SELECT max(name) FROM gatehouse.migrations) AS newest FROM gatehouse.schema_compatibility',
+    const { rows } = await client.query<{ oldest_reader: number; newest: string | null; read_only: boolean }>(
+      `SELECT oldest_reader, (SELECT max(name) FROM gatehouse.migrations) AS newest,
+              current_setting('transaction_read_only')::boolean AS read_only
+         FROM gatehouse.schema_compatibility`,
     );
     const [row] = rows;
     if (row === undefined) return 'behind';
     if (row.oldest_reader > SCHEMA_VERSION) return 'too-new';
-    return migrationNumber(row.newest) < SCHEMA_VERSION ? 'behind' : 'usable';
+    if (migrationNumber(row.newest) < SCHEMA_VERSION) return 'behind';
+    return row.read_only ? 'read-only' : 'usable';
   } catch (error) {
     const state = sqlState(error);
     if (state === UNDEFINED_TABLE || state === INVALID_SCHEMA_NAME) return 'behind';

@@ -44,7 +44,8 @@ function measure(metrics: Metrics): Middleware {
         method: METRIC_METHODS.has(ctx.method) ? ctx.method : 'other',
         // The router names the route's own path, never the caller's.
         route: typeof ctx['routerPath'] === 'string' ? ctx['routerPath'] : 'other',
-        status: ctx.status,
+        // What nginx calls a client that left before its answer.
+        status: ctx.res.headersSent ? ctx.status : 499,
       });
     };
     ctx.res.once('close', observe);
@@ -69,9 +70,10 @@ const DETAILS: Readonly<Record<number, string>> = {
 
 function problems(log: Log): Middleware {
   return async (ctx, next) => {
-    // RFC 9112, section 3.2: a request without Host is answered 400.
-    if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined) {
-      answerProblem(ctx, 400, 'The Host header is missing.');
+    // RFC 9112, section 3.2: a request without Host, or with more than one, is answered 400.
+    const hosts = ctx.req.headersDistinct['host']?.length ?? 0;
+    if (hosts > 1 || (hosts === 0 && ctx.req.httpVersion === '1.1')) {
+      answerProblem(ctx, 400, 'The Host header must be given once.');
       return;
     }
     try {

@@ -1,12 +1,12 @@
-import type { Middleware } from 'koa';
+import type { Middleware, ParameterizedContext } from 'koa';
 import { koaBody } from 'koa-body';
-import type { ByteBudget } from '../inbox/byte-budget.ts';
-import { refuse, type WebhookState } from './refusal.ts';
+import type { ByteBudget, Reservation } from '../inbox/byte-budget.ts';
+import { type Refusal, refuse, type WebhookState } from './refusal.ts';
 
 /**
  * Reads the exact bytes of the body, of any type, since a signature covers bytes and not what they mean.
- * The length header may refuse a body, but only counting admits it; room in `budget` is held from
- * before the first byte until the request is answered.
+ * The length header may refuse a body, but only counting admits it; room in `budget` is taken as
+ * the bytes arrive, not as they are announced, and held until the request is answered.
  */
 export function readBody(limit: number, budget: ByteBudget): Middleware<WebhookState> {
   const read = koaBody({
@@ -25,31 +25,64 @@ export function readBody(limit: number, budget: ByteBudget): Middleware<WebhookS
       refuse(ctx, 'too_large', tooLarge(limit));
       return;
     }
-    const room = budget.reserve(declared ?? limit);
+    const room = budget.reserve(Math.min(declared ?? FIRST_RESERVATION_BYTES, FIRST_RESERVATION_BYTES));
     if (room === undefined) {
       refuse(ctx, 'overloaded');
       return;
     }
     try {
-      // koa-body chooses its reader by the type and inflates by the coding. Here both are judged
-      // after the signature, from the raw headers, which this leaves as they came.
-      ctx.req.headers['content-type'] = OPAQUE;
-      delete ctx.req.headers['content-encoding'];
-      const failure = await read(ctx, async () => {}).catch((error: unknown) => error);
+      const failure = await readInto(ctx, read, room);
       if (failure !== undefined) {
-        const tooMuch = failure instanceof Error && 'status' in failure && failure.status === 413;
-        if (tooMuch) refuse(ctx, 'too_large', tooLarge(limit));
-        else refuse(ctx, 'aborted');
+        // The rest is read and thrown away, so that the connection can be used again or closed.
+        ctx.req.resume();
+        refuse(ctx, failure, failure === 'too_large' ? tooLarge(limit) : undefined);
         return;
       }
-      // A request without a body has nothing to read: zero bytes.
-      ctx.state.bytes = Buffer.isBuffer(ctx.request.body) ? ctx.request.body : Buffer.alloc(0);
       await next();
     } finally {
       room.release();
     }
   };
 }
+
+/** Leaves the bytes in the state. Gives the reason when there are none, or when there is no room for them. */
+async function readInto(
+  ctx: ParameterizedContext<WebhookState>,
+  read: Middleware,
+  room: Reservation,
+): Promise<Refusal | undefined> {
+  // koa-body chooses its reader by the type and inflates by the coding. Here both are judged
+  // after the signature, from the raw headers, which this leaves as they came.
+  ctx.req.headers['content-type'] = OPAQUE;
+  delete ctx.req.headers['content-encoding'];
+  if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
+
+  const full = Promise.withResolvers<'overloaded'>();
+  const reading = readAll(ctx, read);
+  let received = 0;
+  ctx.req.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    if (room.growTo(received)) return;
+    // Nobody keeps what comes from now on.
+    ctx.req.removeAllListeners('data');
+    full.resolve('overloaded');
+  });
+  return Promise.race([full.promise, reading]);
+}
+
+async function readAll(ctx: ParameterizedContext<WebhookState>, read: Middleware): Promise<Refusal | undefined> {
+  try {
+    await read(ctx, async () => {});
+  } catch (error) {
+    return error instanceof Error && 'status' in error && error.status === 413 ? 'too_large' : 'aborted';
+  }
+  // A request without a body has nothing to read: zero bytes.
+  ctx.state.bytes = Buffer.isBuffer(ctx.request.body) ? ctx.request.body : Buffer.alloc(0);
+  return undefined;
+}
+
+/** What a body is given room for before any of it has come; beyond it room is taken as bytes arrive. */
+const FIRST_RESERVATION_BYTES = 64 * 1024;
 
 const OPAQUE = 'application/octet-stream';
 

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import { type AddressInfo, Server as NetServer } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type Koa from 'koa';
@@ -27,6 +26,8 @@ export function makeServer(app: Koa): Server {
     app.callback(),
   );
   server.on('clientError', answerClientError);
+  // Whoever asks before sending is told to go on only when the body is about to be read: see body.ts.
+  server.on('checkContinue', (request, response) => server.emit('request', request, response));
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { body, headers } = lastAnswer(417, 'No expectation but 100-continue can be met.');
     response.writeHead(417, headers).end(body);
@@ -41,7 +42,7 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [status: number, detail: s
 };
 
 /** What is not HTTP never reaches the application. It gets its answer here, and the connection ends. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -49,7 +50,9 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   const [status, detail] = CLIENT_ERRORS[error.code ?? ''] ?? [400, 'The request is not valid HTTP.'];
   const { body, headers } = lastAnswer(status, detail);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  // Both halves: a client that never closes its own would keep the socket, and with it what its request holds.
+  socket.destroySoon();
 }
 
 /** A problem after which the connection ends. */

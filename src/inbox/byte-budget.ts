@@ -10,30 +10,45 @@ export interface ByteBudget {
 }
 
 export interface Reservation {
+  /** Takes what is missing to so many bytes. False when there is no room for it; what was held is kept. */
+  growTo(bytes: number): boolean;
   release(): void;
 }
 
 const LARGE_BODY_BYTES = 1024 * 1024;
+/** A request costs memory beside its body's, so that a flood of small ones is bounded too. */
+const LEAST_RESERVATION_BYTES = 16 * 1024;
 
 export function makeByteBudget(limit: number, onChange: (held: number) => void): ByteBudget {
   let held = 0;
   let heldByLarge = 0;
 
-  function add(bytes: number, large: boolean): void {
-    held += bytes;
-    if (large) heldByLarge += bytes;
-    onChange(held);
+  function reserve(wanted: number): Reservation | undefined {
+    let own = 0;
+    const large = (bytes: number) => (bytes > LARGE_BODY_BYTES ? bytes : 0);
+
+    function set(bytes: number): void {
+      held += bytes - own;
+      heldByLarge += large(bytes) - large(own);
+      own = bytes;
+      onChange(held);
+    }
+
+    function growTo(bytes: number): boolean {
+      const total = Math.max(bytes, LEAST_RESERVATION_BYTES);
+      if (total <= own) return true;
+      if (held + total - own > limit || heldByLarge + large(total) - large(own) > limit / 2) return false;
+      set(total);
+      return true;
+    }
+
+    return growTo(wanted) ? { growTo, release: () => set(0) } : undefined;
   }
 
   return {
+    reserve,
     get held() {
       return held;
-    },
-    reserve(bytes) {
-      const large = bytes > LARGE_BODY_BYTES;
-      if (held + bytes > limit || (large && heldByLarge + bytes > limit / 2)) return undefined;
-      add(bytes, large);
-      return { release: () => add(-bytes, large) };
     },
   };
 }

@@ -31,6 +31,13 @@ export function makeGroupCommit<Item, Result>(
   let busy = false;
   let running = Promise.resolve();
 
+  function withdraw(entry: Entry<Item, Result>): void {
+    const index = waiting.indexOf(entry);
+    if (index < 0) return;
+    waiting.splice(index, 1);
+    entry.settle.reject(entry.signal.reason);
+  }
+
   function nextBatch(): Entry<Item, Result>[] {
     const batch: Entry<Item, Result>[] = [];
     let weight = 0;
@@ -63,6 +70,8 @@ export function makeGroupCommit<Item, Result>(
     add(item, signal) {
       const entry = { item, signal, settle: Promise.withResolvers<Result>() };
       waiting.push(entry);
+      // At once, and not when its turn comes: what it holds in memory is no longer counted.
+      signal.addEventListener('abort', () => withdraw(entry), { once: true });
       if (!busy) {
         busy = true;
         running = run();

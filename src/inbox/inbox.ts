@@ -99,10 +99,24 @@ export function makeInbox<Job>({ pool, enqueue, wakeWorkers, metrics, log }: Inb
     } catch (err) {
       if (err instanceof TransactionTimeoutError) throw err;
       log.warn({ err, deliveries: submissions.length }, 'a batch of deliveries could not be stored, trying again');
-      if (!isDataFault(err)) return fulfilled(await store(submissions));
+      if (!isDataFault(err)) {
+        const stored = await store(submissions);
+        // What the first attempt did commit has not been told yet. A wake-up too many does no harm.
+        if (submissions.some(({ job }) => job !== undefined)) wakeWorkers();
+        return fulfilled(stored);
+      }
     }
+    return storeOneByOne(submissions);
+  }
+
+  async function storeOneByOne(submissions: readonly Submission<Job>[]): Promise<PromiseSettledResult<Stored>[]> {
     const results: PromiseSettledResult<Stored>[] = [];
-    for (const submission of submissions) results.push(...(await Promise.allSettled([storeOne(submission)])));
+    for (const submission of submissions) {
+      const [result] = await Promise.allSettled([storeOne(submission)]);
+      // A database that hangs now would hang for each of them.
+      if (result.status === 'rejected' && result.reason instanceof TransactionTimeoutError) throw result.reason;
+      results.push(result);
+    }
     return results;
   }
 

@@ -8,6 +8,8 @@ import { JOBS_SCHEMA, QUEUES, REPOSITORY_QUEUE, REVIEW_QUEUE, repositoryKey, rev
 export interface JobQueue {
   /** Adds jobs in the caller's transaction. One whose like already waits is not added again. */
   enqueue(client: Pick<pg.ClientBase, 'query'>, jobs: readonly ReviewRequest[]): Promise<void>;
+  /** Undefined when jobs can be added, else why not, fit for the public. */
+  fault(): Promise<string | undefined>;
   stats(): Promise<readonly QueueStats[]>;
   stop(): Promise<void>;
 }
@@ -65,9 +67,29 @@ export function connectEngine(pool: pg.Pool, log: Log): PgBoss {
 export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
   const boss = connectEngine(pool, log);
 
+  let started = false;
+
+  /** The engine refuses a schema of another version of itself; that it has its queues is for us to see. */
+  async function start(): Promise<void> {
+    if (started) return;
+    await boss.start();
+    if ((await boss.getQueue(REVIEW_QUEUE)) === null) throw new Error('the review queue is missing');
+    started = true;
+  }
+
   return {
+    async fault() {
+      try {
+        await start();
+        return undefined;
+      } catch (err) {
+        log.warn({ err }, 'the job engine cannot start');
+        return 'the job engine cannot use its schema; run gatehouse migrate of this version';
+      }
+    },
+
     async enqueue(client, jobs) {
-      await boss.start();
+      await start();
       const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
       for (const [queue, inserts] of insertsByQueue(jobs)) await boss.insert(queue, inserts, { db });
     },

@@ -83,6 +83,26 @@ for (const text of ['0', '-1', '25MB', '25 MiB', '101MiB', '1e3', 'lots', '99999
   });
 }
 
+for (const [name, value] of [
+  ['REDIS_URL', 'redis:'],
+  ['REDIS_URL', 'redis://h:6379/abc'],
+  ['REDIS_URL', 'redis://user:p%zz@h'],
+  ['DATABASE_URL', 'postgres:'],
+  ['DATABASE_URL', 'postgres://user:p%zz@h/db'],
+  ['WEBHOOK_SECRET', '                '],
+] as const) {
+  test(`${name} cannot be ${JSON.stringify(value)}`, (t) => {
+    const parsed = parseConfig({ ...complete, [name]: value });
+    t.is(parsed.ok ? 0 : parsed.faults.length, 1);
+  });
+}
+
+test('a file with nothing in it counts as absent, as an empty variable does', (t) => {
+  const parsed = parseConfig({ ...complete, WEBHOOK_SECRET_PREVIOUS_FILE: '/run/secrets/previous' }, () => '\n');
+  t.is(parsed.ok ? parsed.config.door?.webhookSecretPrevious : 'faults', undefined);
+  t.true(parsed.ok);
+});
+
 test('an empty variable counts as absent', (t) => {
   const parsed = parseConfig({ ...complete, PORT: '', WEBHOOK_SECRET_PREVIOUS: '' });
   t.is(parsed.ok && parsed.config.port, 8080);
@@ -162,7 +182,7 @@ for (const [change, fault] of [
     { FORGE: 'forgejo', FORGE_URL: 'https://git.example.com', ...app },
     'GITHUB_APP_ID: is only for FORGE=github; give FORGE_TOKEN for forgejo',
   ],
-  [{ FORGE_URL: 'git.example.com' }, 'FORGE_URL: must be a URL that begins with https:// or http://'],
+  [{ FORGE_URL: 'git.example.com' }, 'FORGE_URL: must be a URL with a host that begins with https:// or http://'],
   [{ WORKER_CONCURRENCY: '0' }, 'WORKER_CONCURRENCY: must be a whole number, 1 to 64'],
 ] as const) {
   test(`a worker's configuration can be wrong: ${fault}`, (t) => {

@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import ava from 'ava';
+import { Redis } from 'ioredis';
+import { openDoor } from '../helpers/door.ts';
+import { pullRequestOpened } from '../helpers/payloads.ts';
+import { startProxy } from '../helpers/proxy.ts';
+import { until } from '../helpers/until.ts';
+
+const test = ava.serial;
+const { event, body } = pullRequestOpened();
+const headers = { 'x-forge-event': event, 'x-forge-delivery': 'one' };
+
+/** Runs at COMMIT, when every statement of the transaction has long succeeded. */
+const atCommit = (statement: string) => `
+  CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${statement}; RETURN NULL; END $$;
+  CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON gatehouse.deliveries
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()`;
+
+test('a COMMIT that fails is answered 503, and leaves neither the delivery nor its job', async (t) => {
+  await using door = await openDoor();
+  await door.database.query(atCommit(`RAISE EXCEPTION 'not today'`));
+  const refused = await door.post(body, headers);
+  t.is(refused.status, 503);
+  t.deepEqual(await door.deliveries(), []);
+  t.deepEqual(await door.jobs(), []);
+  await door.database.query('DROP TRIGGER at_commit ON gatehouse.deliveries');
+  t.is((await door.post(body, headers)).status, 200);
+  t.is((await door.jobs()).length, 1);
+});
+
+test('nothing is acknowledged while its COMMIT is under way', async (t) => {
+  await using door = await openDoor();
+  const blocker = await door.database.connect();
+  await blocker.query('SELECT pg_advisory_lock(1)');
+  await door.database.query(atCommit('PERFORM pg_advisory_xact_lock_shared(1)'));
+  let answered = false;
+  const answer = door.post(body, headers).then((response) => {
+    answered = true;
+    return response.status;
+  });
+  await until(async () => {
+    const { rows } = await door.database.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
+    return rows.length > 0;
+  });
+  t.false(answered);
+  await blocker.query('SELECT pg_advisory_unlock(1)');
+  blocker.release();
+  t.is(await answer, 200);
+});
+
+test('of a hundred copies one is counted as accepted and the others as duplicates', async (t) => {
+  await using door = await openDoor();
+  await Promise.all(Array.from({ length: 100 }, () => door.post(body, headers)));
+  const page = await (await fetch(door.metricsUrl)).text();
+  t.true(page.includes('gatehouse_deliveries_total{event="pull_request",outcome="accepted"} 1\n'));
+  t.true(page.includes('gatehouse_deliveries_total{event="pull_request",outcome="duplicate"} 99\n'));
+});
+
+test('a connection to the database that was lost since the last delivery costs nobody a refusal', async (t) => {
+  await using straight = await openDoor();
+  const proxy = await startProxy(straight.databaseUrl);
+  await using door = await openDoor({ DATABASE_URL: proxy.url });
+  t.is((await door.post('{"n":1}')).status, 200);
+  proxy.cut();
+  t.is((await door.post('{"n":2}')).status, 200);
+  await proxy.close();
+});
+
+test('workers are woken over Redis once the job is there for them to find', async (t) => {
+  await using door = await openDoor();
+  const listener = new Redis(door.redisUrl);
+  await listener.subscribe('gatehouse:wake');
+  const woken = once(listener, 'message');
+  await until(async () => (await fetch(`${door.url}/health`)).status === 200);
+  await door.post(body, headers);
+  await woken;
+  t.is((await door.jobs()).length, 1);
+  listener.disconnect();
+});
+
+test('a job engine whose schema is of another version makes the door unready, and says so', async (t) => {
+  await using door = await openDoor();
+  await door.database.query('UPDATE gatehouse_jobs.version SET version = version + 1');
+  await using later = await openDoor({ DATABASE_URL: door.databaseUrl });
+  const response = await fetch(`${later.url}/health/ready`);
+  t.is(response.status, 503);
+  t.regex(await response.text(), /the job engine cannot use its schema/);
+});
+
+test('a database that takes no writes makes the door unready, and says so', async (t) => {
+  await using door = await openDoor();
+  await door.database.query(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`,
+  );
+  await using later = await openDoor({ DATABASE_URL: door.databaseUrl });
+  const response = await fetch(`${later.url}/health/ready`);
+  t.is(response.status, 503);
+  t.regex(await response.text(), /is read-only/);
+});

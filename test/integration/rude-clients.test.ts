@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import ava from 'ava';
+import { type Door, openDoor, sign } from '../helpers/door.ts';
+import { rawRequest } from '../helpers/raw-http.ts';
+import { until } from '../helpers/until.ts';
+
+const test = ava.serial;
+
+/** A client that never closes its half of a connection, whatever it is told. */
+async function stubborn(port: number, bytes: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.on('error', () => {});
+  socket.resume();
+  await once(socket, 'connect');
+  socket.write(bytes);
+  return socket;
+}
+
+const head = (length: string) =>
+  'POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Type: application/json\r\nX-Forge-Event: ping\r\n' +
+  `X-Forge-Delivery: rude\r\nX-Hub-Signature-256: sha256=${'0'.repeat(64)}\r\n${length}\r\n\r\n`;
+
+async function inflight(door: Door): Promise<string | undefined> {
+  return /^gatehouse_inflight_bytes (\d+)$/m.exec(await (await fetch(door.metricsUrl)).text())?.[1];
+}
+
+test('uploads that stop half-way and never close give their room back when their time is up', async (t) => {
+  await using door = await openDoor();
+  const sockets = await Promise.all(
+    Array.from({ length: 64 }, () => stubborn(door.service.port, `${head('Content-Length: 1048576')}{`)),
+  );
+  await until(async () => (await inflight(door)) !== '0');
+  // What they announced is not what they hold: there is room for others all the while.
+  t.is((await door.post('{"honest":true}')).status, 200);
+  await until(async () => (await inflight(door)) === '0');
+  for (const socket of sockets) socket.destroy();
+});
+
+test('a connection that spoke no HTTP is closed from this side, and does not hold up a drain', async (t) => {
+  const door = await openDoor();
+  const socket = await stubborn(door.service.port, 'garbage\r\n\r\n');
+  await once(socket, 'end');
+  const start = performance.now();
+  await door[Symbol.asyncDispose]();
+  // The grace for connections that stay is 10 s; this has none to wait for.
+  t.true(performance.now() - start < 8_000);
+  socket.destroy();
+});
+
+test('after a body that outgrew the limit the connection can be used again', async (t) => {
+  await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '1000' });
+  const chunk = `${(2000).toString(16)}\r\n${'a'.repeat(2000)}\r\n`;
+  const socket = connect({ port: door.service.port, host: '127.0.0.1' });
+  let answers = '';
+  socket.on('data', (text) => {
+    answers += text;
+  });
+  socket.write(`${head('Transfer-Encoding: chunked')}${chunk}${chunk}0\r\n\r\n`);
+  await until(() => answers.includes('413'));
+  socket.write('GET /health/live HTTP/1.1\r\nHost: door\r\n\r\n');
+  await until(() => answers.includes('{"status":"ok"}'));
+  socket.destroy();
+  t.pass();
+});
+
+test('many bodies without a length are taken side by side', async (t) => {
+  await using door = await openDoor();
+  const body = '{"n":1}';
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      rawRequest(door.service.port, [
+        'POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n' +
+          `X-Forge-Event: ping\r\nX-Forge-Delivery: chunked-${index}\r\nX-Hub-Signature-256: ${sign(body)}\r\n\r\n`,
+        `7\r\n${body}\r\n0\r\n\r\n`,
+      ]),
+    ),
+  );
+  t.deepEqual(new Set(answers.map((answer) => answer?.status)), new Set([200]));
+});
+
+test('a client that asks before it sends is told to go on only when its body is wanted', async (t) => {
+  await using door = await openDoor();
+  const expecting = (signature: string) =>
+    'POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Type: application/json\r\nX-Forge-Event: ping\r\n' +
+    `X-Forge-Delivery: asked\r\nX-Hub-Signature-256: ${signature}\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n`;
+  t.is((await rawRequest(door.service.port, [expecting('sha256=')]))?.status, 401);
+
+  const socket = connect({ port: door.service.port, host: '127.0.0.1' });
+  let answers = '';
+  socket.on('data', (text) => {
+    answers += text;
+  });
+  socket.write(expecting(sign('{}')));
+  await until(() => answers.startsWith('HTTP/1.1 100 Continue'));
+  socket.write('{}');
+  await until(() => answers.includes('HTTP/1.1 200 OK'));
+  socket.destroy();
+});
+
+test('a request with two hosts is refused', async (t) => {
+  await using door = await openDoor();
+  const answer = await rawRequest(door.service.port, ['GET /health/live HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n']);
+  t.is(answer?.status, 400);
+});
