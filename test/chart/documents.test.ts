@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import test from 'ava';
+import { startCluster } from '../helpers/cluster.ts';
+import { helm } from '../helpers/helm.ts';
+import { CHART, NAMESPACE, parseYaml } from '../helpers/manifests.ts';
+import { documentedValues, withValues } from './readme.ts';
+
+const read = (name: string) => readFile(`${CHART}${name}`, 'utf8');
+
+test('the chart’s README has the values as they are: run `npm run chart:readme`', async (t) => {
+  const readme = await read('README.md');
+  t.is(readme, withValues(readme, await read('values.yaml')));
+});
+
+test('every value is described, itself or as part of one that is', async (t) => {
+  const text = await read('values.yaml');
+  const described = documentedValues(text).map(({ path }) => path);
+  const leaves = (value: unknown, path: string): string[] => {
+    if (typeof value !== 'object' || value === null || described.includes(path)) return [path];
+    return Object.entries(value).flatMap(([key, item]) => leaves(item, path === '' ? key : `${path}.${key}`));
+  };
+  t.true(described.length > 80);
+  t.deepEqual(
+    leaves(parseYaml(text), '').filter((path) => !described.includes(path)),
+    [],
+  );
+  for (const { path, sentence } of documentedValues(text)) t.regex(sentence, /[.]$/, path);
+});
+
+test('the version of the chart’s service is the package’s', async (t) => {
+  const { version } = JSON.parse(await readFile(`${CHART}../../package.json`, 'utf8')) as { version: string };
+  t.like(parseYaml(await read('Chart.yaml')), { appVersion: version });
+});
+
+async function notes(...set: string[]): Promise<string> {
+  const cluster = await startCluster('1.36', NAMESPACE);
+  try {
+    const settings = set.flatMap((setting) => ['--set', setting]);
+    const release = ['gh', CHART, '--namespace', NAMESPACE, ...settings];
+    const { ok, stdout, stderr } = await helm(['install', ...release, ...cluster.helmArguments]);
+    if (!ok) throw new Error(stderr);
+    return stdout.slice(stdout.indexOf('NOTES:'));
+  } finally {
+    await cluster.close();
+  }
+}
+
+test('the notes say the next three things, and loudly that bundled stores are for evaluation', async (t) => {
+  const text = await notes();
+  t.regex(text, /FOR EVALUATION ONLY/);
+  t.regex(text, /1\. Webhook URL\n.*\n +http:\/\/gh-gatehouse\.gatehouse-test\.svc:80\/webhook\n/);
+  t.regex(text, /2\. Signing key\n +kubectl -n gatehouse-test get secret gh-gatehouse /);
+  t.true(text.includes(`-o go-template='{{index .data "webhook-secret" | base64decode}}'`));
+  t.regex(text, /3\. The forge's settings\n.*Add webhook/);
+  t.regex(text, /Content type +application\/json/);
+});
+
+test('the notes name the host that leads to the door, and the user’s own Secret', async (t) => {
+  const text = await notes(
+    'ingress.enabled=true',
+    'ingress.hosts={gatehouse.example.com}',
+    'ingress.tls[0].secretName=tls',
+    'webhookSecret.existingSecret=mine',
+    'webhookSecret.existingSecretKey=key',
+  );
+  t.true(text.includes('https://gatehouse.example.com/webhook'));
+  t.true(text.includes('get secret mine'));
+  t.true(text.includes('{{index .data "key" | base64decode}}'));
+});
+
+test('the notes tell Gitea’s and Forgejo’s users to let it send into the cluster', async (t) => {
+  for (const forge of ['gitea', 'forgejo']) {
+    const text = await notes(`config.forge=${forge}`);
+    t.regex(text, /ALLOWED_HOST_LIST = external, \*\.svc/);
+    t.true(text.includes(`Add Webhook > ${forge === 'gitea' ? 'Gitea' : 'Forgejo'}`));
+  }
+});
+
+test('with one’s own stores the notes do not warn', async (t) => {
+  const text = await notes(
+    'bundled.postgresql.enabled=false',
+    'bundled.redis.enabled=false',
+    'database.existingSecret=stores',
+    'redis.existingSecret=stores',
+  );
+  t.notRegex(text, /EVALUATION/);
+});

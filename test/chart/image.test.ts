@@ -1,0 +1,297 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { startCluster } from '../helpers/cluster.ts';
+import { docker, unavailable } from '../helpers/docker.ts';
+import { CHART, find, type Manifest, NAMESPACE, render, secretData } from '../helpers/manifests.ts';
+import { makePlayground, type Origin, type Playground, type Running } from '../helpers/pod-in-docker.ts';
+import { seriesIn } from '../helpers/promql.ts';
+import { startForge } from '../helpers/steady-forge.ts';
+import { until } from '../helpers/until.ts';
+
+/**
+ * The image, and the rendered chart's own containers run in Docker: their arguments, environment, mounts, user, root
+ * and memory limit are what the manifests say. The stores are the chart's bundled ones.
+ */
+
+const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+const NAME = `gatehouse-test-${randomBytes(4).toString('hex')}`;
+const IMAGE = `${NAME}:built`;
+const BASE_IMAGES = ['node:24-trixie-slim', 'postgres:17-alpine', 'redis:8-alpine'];
+const REVISION = '0123456789abcdef';
+const NEW_KEY = 'the-new-key-of-this-forge';
+/** With an empty cache, the dependencies come over the network. */
+const TIMEOUT_MS = 300_000;
+/** Long enough for some hundred deliveries between two steps. */
+const WHILE_MS = 500;
+
+const POSTGRES: Origin = { kind: 'StatefulSet', name: 'gh-gatehouse-postgresql', container: 'postgresql' };
+const REDIS: Origin = { kind: 'Deployment', name: 'gh-gatehouse-redis', container: 'redis' };
+const MIGRATE: Origin = { kind: 'Deployment', name: 'gh-gatehouse-door', container: 'migrate' };
+const DOOR: Origin = { kind: 'Deployment', name: 'gh-gatehouse-door', container: 'door' };
+const HELM_TEST: Origin = { kind: 'Pod', name: 'gh-gatehouse-test-webhook', container: 'webhook' };
+
+const VALUES = {
+  image: { repository: NAME, tag: 'built' },
+  // Docker has no Services: the name leads to the container itself, so the port has to be the container's.
+  service: { port: 8080 },
+  config: { drainSeconds: 1 },
+};
+
+let stage: Stage | undefined;
+
+interface Stage extends Playground {
+  /** The release as it was installed. */
+  readonly release: readonly Manifest[];
+  database?: Running;
+  door?: Running;
+}
+
+test.before('build the image', async (t) => {
+  t.timeout(TIMEOUT_MS);
+  const missing = await unavailable(BASE_IMAGES);
+  if (missing !== undefined) {
+    if (process.env['TEST_STORES'] === 'containers') throw new Error(`TEST_STORES=containers, and ${missing}`);
+    t.log(`The image is not tried, because ${missing}.`);
+    return;
+  }
+  const args = ['--build-arg', 'VERSION=0.1.0', '--build-arg', `REVISION=${REVISION}`];
+  await docker(['build', '--quiet', '--network', 'host', ...args, '--tag', IMAGE, PROJECT], TIMEOUT_MS);
+  stage = { ...(await makePlayground(NAME)), release: await render({ values: VALUES }) };
+});
+
+test.after.always('take everything away again', async () => {
+  await stage?.close();
+  if (stage !== undefined) await docker(['rmi', '--force', IMAGE]);
+});
+
+/** Where there is no container engine, nothing is tried: the hook above has said so. */
+function onStage(title: string, body: (t: ExecutionContext, stage: Stage) => Promise<void>): void {
+  test.serial(title, async (t) => {
+    t.timeout(TIMEOUT_MS);
+    if (stage !== undefined) return body(t, stage);
+    return t.pass();
+  });
+}
+
+function inImage(command: string, ...args: string[]): Promise<string> {
+  return docker(['run', '--rm', '--user', '0', '--entrypoint', command, IMAGE, ...args]);
+}
+
+onStage('the image runs node by itself, as a user by number, and says what it is', async (t) => {
+  const [image] = JSON.parse(await docker(['image', 'inspect', IMAGE])) as { Config: ImageConfig }[];
+  t.like(image?.Config, {
+    User: '65532:65532',
+    WorkingDir: '/app',
+    Entrypoint: ['node', '/app/src/main.ts'],
+    Cmd: ['serve'],
+    Labels: {
+      'org.opencontainers.image.title': 'Gatehouse',
+      'org.opencontainers.image.licenses': 'Apache-2.0',
+      'org.opencontainers.image.version': '0.1.0',
+      'org.opencontainers.image.revision': REVISION,
+    },
+  });
+  t.falsy(image?.Config.Healthcheck);
+  const names = image?.Config.Env.map((variable) => variable.replace(/=.*/s, '')) ?? [];
+  // The official image brings PATH and its own versions.
+  const own = names.filter((name) => name !== 'PATH' && !name.endsWith('_VERSION'));
+  t.deepEqual(own, ['NODE_ENV', 'GATEHOUSE_REVISION']);
+});
+
+interface ImageConfig {
+  readonly Env: readonly string[];
+  readonly Healthcheck?: unknown;
+}
+
+onStage('the image has the service and its dependencies, and none that is for development', async (t) => {
+  t.deepEqual((await inImage('ls', '-A', '/app')).split('\n').sort(), [
+    'LICENSE',
+    'node_modules',
+    'package.json',
+    'src',
+  ]);
+  const lock = JSON.parse(await readFile(`${PROJECT}package-lock.json`, 'utf8')) as {
+    packages: Readonly<Record<string, { readonly dev?: boolean }>>;
+  };
+  const manifests = (await inImage('find', '/app/node_modules', '-name', 'package.json')).split('\n');
+  const packages = manifests
+    .map((path) => path.replace(/^\/app\//, '').replace(/\/package\.json$/, ''))
+    .filter((path) => path in lock.packages);
+  t.true(packages.includes('node_modules/koa'));
+  t.deepEqual(
+    packages.filter((path) => lock.packages[path]?.dev),
+    [],
+  );
+});
+
+onStage('the image has no package manager, no cache of one, and no secret', async (t) => {
+  const unwanted = ['npm', 'npx', 'yarn', 'corepack', '_cacache', '.npmrc', '.git', '.env', '*.pem', '*.key'];
+  const names = unwanted.flatMap((name) => ['-o', '-name', name]).slice(1);
+  const folders = ['/app', '/usr/local', '/opt', '/root', '/home', '/tmp'];
+  t.is(await inImage('find', ...folders, '(', ...names, ')', '-print'), '');
+});
+
+onStage('the command line answers in a container that may do nothing', async (t) => {
+  const hardened = ['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--user', '65532'];
+  const run = (...args: string[]) => docker(['run', '--rm', ...hardened, '--network', 'none', ...args]);
+  t.is(await run(IMAGE, '--version'), '0.1.0');
+  t.is(await run('--entrypoint', 'gatehouse', IMAGE, '--version'), '0.1.0');
+});
+
+onStage(
+  'the init container gives up where there is no database, for kubelet to start it again',
+  async (t, { finish, release }) => {
+    t.not((await finish(release, MIGRATE)).code, 0);
+  },
+);
+
+onStage('a rendered release comes up: stores, migrations, door, each as its manifest says', async (t, there) => {
+  const { start, finish, release } = there;
+  const [database] = await Promise.all([start(release, POSTGRES), start(release, REDIS)]);
+  there.database = database;
+  await until(async () => (await finish(release, MIGRATE)).code === 0);
+  there.door = await startDoor(there, release);
+  const health = await fetch(`http://${await there.door.address(8080)}/health`);
+  t.deepEqual(await health.json(), { status: 'ok', info: { database: { status: 'up' }, redis: { status: 'up' } } });
+  t.true((await metricsOf(there.door)).includes(`revision="${REVISION}"`));
+});
+
+onStage('helm test’s own command passes there, and its delivery is stored', async (t, there) => {
+  const before = await stored(there);
+  const { code, output } = await there.finish(there.release, HELM_TEST);
+  t.is(code, 0, output);
+  t.true(output.includes('{"received":true}'), output);
+  t.is(await stored(there), before + 1);
+});
+
+onStage('helm test’s command fails where the door has another key', async (t, there) => {
+  const { code, output } = await there.finish(await upgraded(there, { value: NEW_KEY }), HELM_TEST);
+  t.not(code, 0);
+  t.regex(output, /^401/m);
+});
+
+onStage(
+  'everything that the dashboard and the alerts ask for is on the running door’s metrics page',
+  async (t, there) => {
+    const page = await metricsOf(doorOf(there));
+    const types = new Map([...page.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]));
+    const uses = await askedFor();
+    t.true(uses.length > 20);
+    for (const { series, matchers } of uses) {
+      const histogram = series.replace(/_(bucket|sum|count)$/, '');
+      t.true(types.has(series) || types.get(histogram) === 'histogram', series);
+      // By now there has been a delivery, and one with a wrong signature.
+      for (const { label, value } of matchers.filter(
+        ({ label, operator }) => operator === '=' && !ADDED.includes(label),
+      )) {
+        t.regex(page, new RegExp(`^${series}\\{[^}]*\\b${label}="${value}"`, 'm'), `${series} ${label}="${value}"`);
+      }
+    }
+  },
+);
+
+/** What Prometheus adds by itself. */
+const ADDED = ['namespace', 'job'];
+
+async function askedFor() {
+  const files = await Promise.all(
+    ['dashboard.json', 'alerts.yaml'].map((name) => readFile(`${CHART}files/${name}`, 'utf8')),
+  );
+  return files.flatMap((text) => seriesIn(text.replaceAll('\\"', '"')));
+}
+
+onStage('a signed delivery can be sent from inside a pod', async (t, there) => {
+  const send = 'gatehouse send - --url http://localhost:8080/webhook --event ping';
+  const answer = await there.door?.exec(['sh', '-c', `printf '{"zen":"from inside"}' | ${send}`]);
+  t.true(answer?.includes('{"received":true}'), answer);
+});
+
+onStage('changing the signing key loses no delivery, and every old pod ends with 0', async (t, there) => {
+  const oldKey = secretData(find(there.release, 'Secret', 'gh-gatehouse'))['webhook-secret'] ?? '';
+  const first = doorOf(there);
+  const before = await stored(there);
+  const forge = startForge(await webhookOf(first), oldKey);
+  try {
+    await sleep(WHILE_MS);
+    // Both keys at the door, the old one at the forge. An old pod goes once a new one is ready.
+    const second = await startDoor(there, await upgraded(there, { value: NEW_KEY, previous: oldKey }));
+    forge.sendTo(await webhookOf(second));
+    t.is(await first.stop(), 0);
+    await sleep(WHILE_MS);
+    forge.signWith(NEW_KEY);
+    await sleep(WHILE_MS);
+    const matches = await metricsOf(second);
+    t.regex(matches, /^gatehouse_secret_matches_total\{secret="previous"\} [1-9]/m);
+    t.regex(matches, /^gatehouse_secret_matches_total\{secret="current"\} [1-9]/m);
+    // Every webhook uses the new key: the old one may go.
+    const third = await startDoor(there, await upgraded(there, { value: NEW_KEY }));
+    forge.sendTo(await webhookOf(third));
+    t.is(await second.stop(), 0);
+    await sleep(WHILE_MS);
+    there.door = third;
+  } finally {
+    await forge.stop();
+  }
+  t.deepEqual(forge.answers(), { 200: forge.sent() });
+  t.is(await stored(there), before + forge.sent());
+  t.true(forge.sent() > 100);
+  t.log(`${forge.sent()} deliveries sent and stored`);
+});
+
+onStage(
+  'a door that is stopped in the middle of deliveries answers each of them, and ends with 0',
+  async (t, there) => {
+    const before = await stored(there);
+    const door = doorOf(there);
+    const forge = startForge(await webhookOf(door), NEW_KEY);
+    await sleep(WHILE_MS);
+    const ended = door.stop();
+    // It serves on for DRAIN_SECONDS, which is 1.
+    await sleep(WHILE_MS);
+    await forge.stop();
+    t.is(await ended, 0);
+    t.deepEqual(forge.answers(), { 200: forge.sent() });
+    t.is(await stored(there), before + forge.sent());
+  },
+);
+
+/** The release as an upgrade to other keys renders it. The generated passwords stay. */
+async function upgraded({ release }: Stage, webhookSecret: unknown): Promise<readonly Manifest[]> {
+  const cluster = await startCluster('1.36', NAMESPACE);
+  try {
+    cluster.put(release.filter(({ kind }) => kind === 'Secret'));
+    const values = { ...VALUES, webhookSecret };
+    return await render({ values, arguments: ['--is-upgrade', ...cluster.helmArguments] });
+  } finally {
+    await cluster.close();
+  }
+}
+
+async function startDoor({ start }: Stage, manifests: readonly Manifest[]): Promise<Running> {
+  const door = await start(manifests, DOOR);
+  const url = `http://${await door.address(8080)}/health/ready`;
+  await until(() =>
+    fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  return door;
+}
+
+function doorOf({ door }: Stage): Running {
+  if (door === undefined) throw new Error('no door came up');
+  return door;
+}
+
+const webhookOf = async (door: Running) => `http://${await door.address(8080)}/webhook`;
+const metricsOf = async (door: Running) => (await fetch(`http://${await door.address(9090)}/metrics`)).text();
+
+/** The number of deliveries in the database. */
+async function stored({ database }: Stage): Promise<number> {
+  const query = 'SELECT count(*) FROM gatehouse.deliveries';
+  return Number(await database?.exec(['psql', '-U', 'gatehouse', '-d', 'gatehouse', '-tAc', query]));
+}

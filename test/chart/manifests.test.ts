@@ -1,0 +1,278 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import test from 'ava';
+import { startCluster } from '../helpers/cluster.ts';
+import { customResourceFaults } from '../helpers/custom-resources.ts';
+import { helm } from '../helpers/helm.ts';
+import { type ApiTypes, apiTypes, faultsOf, SUPPORTED } from '../helpers/kubernetes-api.ts';
+import { CHART, containersOf, type Manifest, NAMESPACE, parseYaml, podOf, render } from '../helpers/manifests.ts';
+import { restrictedFaults } from '../helpers/pod-security.ts';
+
+/**
+ * Everything here is asked of every rendering there is: each file of values in the chart's ci folder, for the lowest
+ * and the highest supported Kubernetes, fresh and as an upgrade of the same.
+ */
+interface Sample {
+  readonly title: string;
+  readonly values: string;
+  readonly kubernetes: (typeof SUPPORTED)[number];
+  readonly manifests: readonly Manifest[];
+}
+
+let samples: readonly Sample[] = [];
+let types: ReadonlyMap<string, ApiTypes> = new Map();
+
+const valuesFiles = async () => (await readdir(`${CHART}ci`)).map((name) => `${CHART}ci/${name}`).sort();
+
+async function renderTwice(valuesFile: string, kubernetes: Sample['kubernetes']): Promise<Sample[]> {
+  const cluster = await startCluster(kubernetes, NAMESPACE);
+  try {
+    const values = basename(valuesFile, '-values.yaml');
+    const fresh = await render({ valuesFile, kubernetes });
+    cluster.put(fresh.filter(({ kind }) => kind === 'Secret'));
+    const upgrade = await render({ valuesFile, kubernetes, arguments: ['--is-upgrade', ...cluster.helmArguments] });
+    const title = (how: string) => `${values} values, Kubernetes ${kubernetes}, ${how}`;
+    return [
+      { title: title('fresh'), values, kubernetes, manifests: fresh },
+      { title: title('upgrade'), values, kubernetes, manifests: upgrade },
+    ];
+  } finally {
+    await cluster.close();
+  }
+}
+
+test.before('render everything', async () => {
+  types = new Map(await Promise.all(SUPPORTED.map(async (version) => [version, await apiTypes(version)] as const)));
+  const rendered: Sample[] = [];
+  for (const kubernetes of SUPPORTED) {
+    for (const file of await valuesFiles()) rendered.push(...(await renderTwice(file, kubernetes)));
+  }
+  samples = rendered;
+});
+
+function pods(manifests: readonly Manifest[]) {
+  return manifests.flatMap((manifest) => {
+    const pod = podOf(manifest);
+    return pod === undefined ? [] : [{ ...pod, owner: `${manifest.kind}/${manifest.metadata.name}`, manifest }];
+  });
+}
+
+test('helm lint --strict has nothing to say, whatever the values', async (t) => {
+  for (const file of await valuesFiles()) {
+    const { ok, stdout, stderr } = await helm(['lint', '--strict', CHART, '--values', file]);
+    t.true(ok, `${file}\n${stdout}${stderr}`);
+    t.notRegex(stdout, /\[(WARNING|ERROR)\]/, file);
+  }
+});
+
+test('the lowest Kubernetes that is tried is the one that Chart.yaml asks for', async (t) => {
+  const chart = parseYaml(await readFile(`${CHART}Chart.yaml`, 'utf8'));
+  t.like(chart, { kubeVersion: `>=${SUPPORTED[0]}.0-0` });
+});
+
+test('every manifest is valid by the types of the Kubernetes API, and has no field that they do not know', (t) => {
+  t.true(samples.length >= 20);
+  for (const { title, kubernetes, manifests } of samples) {
+    const api = types.get(kubernetes);
+    if (api === undefined) return t.fail(`no types for ${kubernetes}`);
+    for (const manifest of manifests) {
+      const faults = customResourceFaults(manifest) ?? faultsOf(manifest, api);
+      t.deepEqual(faults, [], `${title}: ${manifest.kind}/${manifest.metadata.name}`);
+    }
+  }
+  return undefined;
+});
+
+test('no two objects have the same kind and name', (t) => {
+  for (const { title, manifests } of samples) {
+    const names = manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+    t.deepEqual(names, [...new Set(names)], title);
+  }
+});
+
+test('no container has a variable twice, or a variable beside its _FILE', (t) => {
+  for (const { title, manifests } of samples) {
+    for (const { owner, spec } of pods(manifests)) {
+      for (const { name, env = [] } of containersOf(spec)) {
+        const names = env.map((variable) => variable.name.replace(/_FILE$/, ''));
+        t.deepEqual(names, [...new Set(names)], `${title}: ${owner} ${name}`);
+      }
+    }
+  }
+});
+
+test('every pod meets Pod Security "restricted", has a root that cannot be written, and no token', (t) => {
+  for (const { title, manifests } of samples) {
+    for (const { owner, spec } of pods(manifests)) {
+      t.deepEqual(restrictedFaults(spec), [], `${title}: ${owner}`);
+      t.is(spec.automountServiceAccountToken, false, `${title}: ${owner}`);
+      t.is(spec.enableServiceLinks, false, `${title}: ${owner}`);
+      for (const container of containersOf(spec)) {
+        t.is(container.securityContext?.['readOnlyRootFilesystem'], true, `${title}: ${owner} ${container.name}`);
+      }
+    }
+  }
+});
+
+test('every container says what it needs of memory and at most takes', (t) => {
+  for (const { title, manifests } of samples) {
+    for (const { owner, spec } of pods(manifests)) {
+      for (const { name, resources } of containersOf(spec)) {
+        t.truthy(resources?.limits?.['memory'], `${title}: ${owner} ${name}`);
+        t.truthy(resources?.requests?.['memory'], `${title}: ${owner} ${name}`);
+      }
+    }
+  }
+});
+
+test('selectors find exactly the pods they are meant for', (t) => {
+  for (const { title, manifests } of samples) {
+    for (const { kind, metadata, spec } of manifests) {
+      const selector = selectorOf(kind, spec);
+      if (selector === undefined) continue;
+      const found = pods(manifests).filter((pod) =>
+        Object.entries(selector).every(([label, value]) => pod.metadata.labels?.[label] === value),
+      );
+      t.is(found.length, 1, `${title}: ${kind}/${metadata.name} finds ${found.map(({ owner }) => owner)}`);
+    }
+  }
+});
+
+type Labels = Readonly<Record<string, string>>;
+
+function selectorOf(kind: string, spec: Manifest['spec']): Labels | undefined {
+  switch (kind) {
+    case 'Service':
+      return spec?.['selector'] as Labels;
+    case 'Deployment':
+    case 'StatefulSet':
+    case 'PodDisruptionBudget':
+      return (spec?.['selector'] as { matchLabels: Labels } | undefined)?.matchLabels;
+    case 'NetworkPolicy':
+      return (spec?.['podSelector'] as { matchLabels: Labels } | undefined)?.matchLabels;
+    default:
+      return undefined;
+  }
+}
+
+test('a selector has the name, the release and the component, and no label of the user', (t) => {
+  for (const { title, manifests } of samples) {
+    for (const { kind, metadata, spec } of manifests) {
+      const selector = selectorOf(kind, spec);
+      if (selector === undefined) continue;
+      t.deepEqual(
+        Object.keys(selector).sort(),
+        ['app.kubernetes.io/component', 'app.kubernetes.io/instance', 'app.kubernetes.io/name'],
+        `${title}: ${kind}/${metadata.name}`,
+      );
+    }
+  }
+});
+
+test('the Secrets, ConfigMaps, claims and accounts that a pod names are the release’s or the user’s', (t) => {
+  const users = new Set([
+    ...['Secret/gatehouse-webhook', 'Secret/gatehouse-stores', 'Secret/registry', 'Secret/gatehouse-tls'],
+    ...['ConfigMap/database-ca', 'ConfigMap/proxy-settings', 'ServiceAccount/gatehouse-vault'],
+    // Every namespace has one.
+    'ServiceAccount/default',
+  ]);
+  for (const { title, manifests } of samples) {
+    const own = new Map(manifests.map((manifest) => [`${manifest.kind}/${manifest.metadata.name}`, manifest]));
+    for (const { owner, spec } of pods(manifests)) {
+      t.deepEqual(
+        references(spec).filter((name) => !own.has(name) && !users.has(name)),
+        [],
+        `${title}: ${owner}`,
+      );
+      for (const { name, key } of secretKeys(spec)) {
+        const secret = own.get(`Secret/${name}`);
+        t.true(secret === undefined || key in (secret.data ?? {}), `${title}: ${owner} wants ${key} of ${name}`);
+      }
+      const volumes = [...(spec.volumes ?? []), ...claims(owner, manifests)].map(({ name }) => name);
+      for (const { name, volumeMounts = [] } of containersOf(spec)) {
+        const missing = volumeMounts.filter((mount) => !volumes.includes(mount.name));
+        t.deepEqual(missing, [], `${title}: ${owner} ${name}`);
+      }
+    }
+  }
+});
+
+type Pod = ReturnType<typeof pods>[number]['spec'];
+
+function secretKeys(spec: Pod) {
+  const env = containersOf(spec).flatMap((container) => container.env ?? []);
+  const refs = env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []).filter((ref) => ref.optional !== true);
+  const files = (spec.volumes ?? []).flatMap(({ secret }) => {
+    return secret?.items?.map(({ key }) => ({ name: secret.secretName, key })) ?? [];
+  });
+  return [...refs, ...files];
+}
+
+/** Every object that the pod names, wherever in it. */
+function references(spec: Pod): readonly string[] {
+  const names = [`ServiceAccount/${spec.serviceAccountName ?? 'default'}`];
+  const kinds = {
+    secretKeyRef: 'Secret',
+    secretRef: 'Secret',
+    configMapRef: 'ConfigMap',
+    configMapKeyRef: 'ConfigMap',
+  };
+  JSON.stringify(spec, (key, value) => {
+    if (key in kinds) names.push(`${kinds[key as keyof typeof kinds]}/${value.name}`);
+    if (key === 'secret') names.push(`Secret/${value.secretName}`);
+    if (key === 'configMap') names.push(`ConfigMap/${value.name}`);
+    if (key === 'imagePullSecrets') for (const { name } of value) names.push(`Secret/${name}`);
+    return value;
+  });
+  return names;
+}
+
+function claims(owner: string, manifests: readonly Manifest[]): readonly { readonly name: string }[] {
+  const set = manifests.find(({ kind, metadata }) => `${kind}/${metadata.name}` === owner);
+  const templates = (set?.spec?.['volumeClaimTemplates'] ?? []) as { metadata: { name: string } }[];
+  return templates.map(({ metadata }) => metadata);
+}
+
+test('what Kubernetes does not let anybody change stays the same in an upgrade, whatever else is changed', async (t) => {
+  const fixed = (manifests: readonly Manifest[]) =>
+    manifests.flatMap(({ kind, metadata, spec }) => {
+      if (kind !== 'Deployment' && kind !== 'StatefulSet') return [];
+      const { selector, serviceName, volumeClaimTemplates } = spec ?? {};
+      return [{ kind, name: metadata.name, selector, serviceName, volumeClaimTemplates }];
+    });
+  const changed = {
+    commonLabels: { team: 'other' },
+    podLabels: { tier: 'web', 'app.kubernetes.io/component': 'mine', 'app.kubernetes.io/name': 'mine' },
+    image: { tag: '9.9.9' },
+    config: { forge: 'forgejo' },
+    door: { replicas: 5 },
+    bundled: { postgresql: { image: 'postgres:17.1-alpine' } },
+  };
+  t.deepEqual(fixed(await render({ values: changed })), fixed(await render()));
+});
+
+test('names stay within 63 characters, and a StatefulSet’s within 52, however long the release’s name', async (t) => {
+  const everything = {
+    networkPolicy: { enabled: true },
+    metrics: { dashboard: { enabled: true }, serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } },
+    ingress: { enabled: true, hosts: ['gatehouse.example.com'] },
+  };
+  for (const names of [{}, { fullnameOverride: `${'long-'.repeat(12)}end` }, { nameOverride: 'n'.repeat(63) }]) {
+    const manifests = await render({ release: 'r'.repeat(53), values: { ...everything, ...names } });
+    for (const { kind, metadata } of manifests) {
+      t.regex(metadata.name, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/);
+      const longest = kind === 'StatefulSet' ? 52 : 63;
+      t.true(metadata.name.length <= longest, `${kind}/${metadata.name}`);
+      for (const value of Object.values(metadata.labels ?? {})) t.true(value.length <= 63, value);
+    }
+    t.is(new Set(manifests.map(({ kind, metadata }) => kind + metadata.name)).size, manifests.length);
+  }
+});
+
+test('the templates are short enough to be read: under 900 lines', async (t) => {
+  const entries = await readdir(`${CHART}templates`, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.name !== 'NOTES.txt');
+  const texts = await Promise.all(files.map((file) => readFile(`${file.parentPath}/${file.name}`, 'utf8')));
+  const lines = texts.reduce((sum, text) => sum + text.trimEnd().split('\n').length, 0);
+  t.true(lines < 900, `${lines} lines`);
+});

@@ -1,0 +1,263 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { stringify } from 'yaml';
+import { REFUSAL_REASONS } from '../../src/http/refusal.ts';
+import { makeMetrics } from '../../src/metrics.ts';
+import { parsePrometheusRule } from '../helpers/custom-resources.ts';
+import { CHART, find, render } from '../helpers/manifests.ts';
+import { groupings, seriesIn } from '../helpers/promql.ts';
+
+const run = promisify(execFile);
+const MATCHERS = 'namespace="gatehouse-test",job="gh-gatehouse-metrics"';
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+interface Dashboard {
+  readonly uid: string;
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly { readonly name: string; readonly query: unknown }[] };
+}
+
+const readDashboard = async () => JSON.parse(await readFile(`${CHART}files/dashboard.json`, 'utf8')) as Dashboard;
+
+async function alertRules() {
+  const metrics = { prometheusRule: { enabled: true }, serviceMonitor: { enabled: true } };
+  const manifests = await render({ values: { metrics } });
+  return parsePrometheusRule(find(manifests, 'PrometheusRule', 'gh-gatehouse')).spec.groups;
+}
+
+/** Every series of the service's metrics page by name, with the labels it may have. */
+async function seriesOfPage(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { registry } = makeMetrics();
+  const series = new Map<string, string[]>();
+  for (const metric of await registry.getMetricsAsJSON()) {
+    const known = registry.getSingleMetric(metric.name) as unknown as { labelNames?: readonly string[] };
+    const labels = [...(known.labelNames ?? [])];
+    const names = metric.type.toString() === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
+    for (const suffix of names) series.set(metric.name + suffix, suffix === '_bucket' ? [...labels, 'le'] : labels);
+  }
+  return series;
+}
+
+/** What Prometheus and its operator add to every series. */
+const TARGET_LABELS = ['namespace', 'job', 'pod'];
+
+async function unknownIn(expression: string): Promise<string[]> {
+  const page = await seriesOfPage();
+  const uses = seriesIn(expression);
+  const groupable = uses.flatMap(({ series }) => page.get(series) ?? []).concat(TARGET_LABELS);
+  return [
+    ...(uses.length === 0 ? [`no series in ${expression}`] : []),
+    ...uses.flatMap(({ series, matchers }) => {
+      const known = page.get(series);
+      if (known === undefined) return [series];
+      const labels = matchers.map(({ label }) => label);
+      return labels
+        .filter((label) => !known.includes(label) && !TARGET_LABELS.includes(label))
+        .map((l) => `${series}.${l}`);
+    }),
+    ...groupings(expression).filter((label) => !groupable.includes(label)),
+  ];
+}
+
+test('every series and label of the dashboard is on the metrics page', async (t) => {
+  const { panels } = await readDashboard();
+  const targets = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
+  t.true(targets.length > 20);
+  for (const { title, expr } of targets) t.deepEqual(await unknownIn(expr), [], title);
+});
+
+test('every series and label of the alerts is on the metrics page', async (t) => {
+  for (const { rules } of await alertRules()) {
+    for (const { alert, expr } of rules) t.deepEqual(await unknownIn(expr), [], alert);
+  }
+});
+
+test('every metric of the service’s own is on the dashboard', async (t) => {
+  const { panels } = await readDashboard();
+  const shown = panels
+    .flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => seriesIn(expr)))
+    .map(({ series }) => series);
+  const { registry } = makeMetrics();
+  const own = (await registry.getMetricsAsJSON())
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith('gatehouse_'));
+  t.true(own.length > 8);
+  t.deepEqual(
+    own.filter((name) => !shown.some((series) => series.replace(/_(bucket|sum|count)$/, '') === name)),
+    [],
+  );
+});
+
+test('every reason that an alert or the dashboard asks for is one that the service gives', async (t) => {
+  const { panels } = await readDashboard();
+  const expressions = [
+    ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
+    ...(await alertRules()).flatMap(({ rules }) => rules.map(({ expr }) => expr)),
+  ];
+  const reasons = expressions
+    .flatMap(seriesIn)
+    .flatMap(({ matchers }) => matchers)
+    .filter(({ label }) => label === 'reason')
+    .flatMap(({ value }) => value.split('|'));
+  t.true(reasons.length > 0);
+  for (const reason of reasons) t.true(REFUSAL_REASONS.includes(reason), reason);
+});
+
+test('the dashboard has five rows, one panel beside the other, and each panel says what it shows', async (t) => {
+  const { uid, panels, templating } = await readDashboard();
+  t.is(uid, 'gatehouse');
+  t.deepEqual(
+    panels.filter(({ type }) => type === 'row').map(({ title }) => title),
+    ['Is it healthy?', 'What comes in', 'How fast', 'Queue', 'Runtime'],
+  );
+  t.deepEqual(
+    templating.list.map(({ name }) => name),
+    ['datasource', 'namespace', 'job'],
+  );
+  t.is(new Set(panels.map(({ id }) => id)).size, panels.length);
+  for (const { type, title, description = '' } of panels) t.true(type === 'row' || description.length > 20, title);
+  for (const [index, { title, gridPos: a }] of panels.entries()) {
+    t.true(a.x + a.w <= 24, title);
+    for (const { title: other, gridPos: b } of panels.slice(index + 1)) {
+      const apart = a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y;
+      t.true(apart, `${title} lies over ${other}`);
+    }
+  }
+});
+
+test('the dashboard reaches Grafana as it is', async (t) => {
+  const manifests = await render({ values: { metrics: { dashboard: { enabled: true } } } });
+  const map = find(manifests, 'ConfigMap', 'gh-gatehouse-dashboard');
+  t.like(map.metadata.labels, { grafana_dashboard: '1' });
+  t.deepEqual(JSON.parse(map.data?.['gatehouse.json'] ?? ''), await readDashboard());
+});
+
+test('the alerts look at this release alone, carry the user’s labels, and lead to their runbook', async (t) => {
+  const prometheusRule = {
+    enabled: true,
+    alertLabels: { team: 'platform', severity: 'none' },
+    runbookUrl: 'https://docs.example.com/operations.html',
+  };
+  const manifests = await render({ values: { metrics: { prometheusRule, serviceMonitor: { enabled: true } } } });
+  const rules = parsePrometheusRule(find(manifests, 'PrometheusRule', 'gh-gatehouse')).spec.groups.flatMap(
+    (g) => g.rules,
+  );
+  t.true(rules.length > 0);
+  for (const { alert, expr, labels, annotations } of rules) {
+    t.true(expr.includes(MATCHERS), alert);
+    t.is(labels['team'], 'platform');
+    t.is(annotations.runbook_url, `${prometheusRule.runbookUrl}#${alert.toLowerCase()}`);
+  }
+});
+
+test('without a ServiceMonitor the alerts find their series as the user says', async (t) => {
+  const prometheusRule = { enabled: true, matchers: 'app="gatehouse"' };
+  const manifests = await render({ values: { metrics: { prometheusRule } } });
+  const { groups } = parsePrometheusRule(find(manifests, 'PrometheusRule', 'gh-gatehouse')).spec;
+  for (const { alert, expr } of groups.flatMap(({ rules }) => rules)) t.regex(expr, /\{app="gatehouse"[,}]/, alert);
+});
+
+test('docs/operations.md has a section for every alert', async (t) => {
+  const headings = (await readFile(`${CHART}../../docs/operations.md`, 'utf8')).match(/^#+ .+$/gm) ?? [];
+  for (const { rules } of await alertRules()) {
+    for (const { alert, annotations } of rules) {
+      t.is(annotations.runbook_url, `docs/operations.md#${alert.toLowerCase()}`);
+      t.true(
+        headings.some((heading) => heading.replace(/^#+ /, '') === alert),
+        alert,
+      );
+    }
+  }
+});
+
+/** Each alert with a course of events that fires it and one that does not. Samples are a minute apart. */
+const COURSES = [
+  {
+    alert: 'GatehouseDown',
+    fires: {},
+    silent: { [`gatehouse_build_info{${MATCHERS}}`]: '1x30' },
+  },
+  {
+    alert: 'GatehouseDependencyDown',
+    fires: { [`gatehouse_dependency_up{${MATCHERS},pod="a",dependency="redis"}`]: '0x30' },
+    silent: {
+      [`gatehouse_dependency_up{${MATCHERS},pod="a",dependency="redis"}`]: '0x30',
+      [`gatehouse_dependency_up{${MATCHERS},pod="b",dependency="redis"}`]: '1x30',
+    },
+  },
+  {
+    alert: 'GatehouseLosingDeliveries',
+    fires: { [`http_request_duration_seconds_count{${MATCHERS},route="/webhook",status="503"}`]: '0+6x40' },
+    silent: {
+      [`http_request_duration_seconds_count{${MATCHERS},route="/webhook",status="200"}`]: '0+60x40',
+      [`http_request_duration_seconds_count{${MATCHERS},route="/webhook",status="401"}`]: '0+60x40',
+      [`http_request_duration_seconds_count{${MATCHERS},route="/health",status="503"}`]: '0+60x40',
+    },
+  },
+  {
+    alert: 'GatehouseSignatureMismatch',
+    fires: { [`gatehouse_rejections_total{${MATCHERS},reason="signature_mismatch"}`]: '0+6x60' },
+    silent: {
+      [`gatehouse_rejections_total{${MATCHERS},reason="signature_mismatch"}`]: '0+6x60',
+      [`gatehouse_deliveries_total{${MATCHERS},event="push",outcome="accepted"}`]: '0+1x60',
+    },
+  },
+];
+
+test('promtool finds nothing wrong with the alerts, and each fires when it should and not otherwise', async (t) => {
+  const found = await run('promtool', ['--version']).then(
+    () => true,
+    () => false,
+  );
+  if (!found) {
+    if (process.env['REQUIRE_PROMTOOL'] === '1') return t.fail('REQUIRE_PROMTOOL=1, and promtool is not on PATH');
+    t.log('The alerts are not tried, because promtool is not on PATH.');
+    return t.pass();
+  }
+  const groups = await alertRules();
+  const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
+  t.deepEqual(COURSES.map(({ alert }) => alert).sort(), alerts.sort());
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-rules-'));
+  try {
+    await writeFile(join(folder, 'rules.yaml'), stringify({ groups }));
+    await writeFile(join(folder, 'test.yaml'), stringify(ruleTests()));
+    t.regex((await run('promtool', ['check', 'rules', join(folder, 'rules.yaml')])).stdout, /SUCCESS/);
+    const result = await run('promtool', ['test', 'rules', join(folder, 'test.yaml')]).catch((error: unknown) => error);
+    t.regex((result as { stdout: string }).stdout, /SUCCESS/, JSON.stringify(result));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  return undefined;
+});
+
+function ruleTests() {
+  const at = (alert: string, series: Readonly<Record<string, string>>, fires: boolean) => ({
+    interval: '1m',
+    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    // Not when it fires but whether: labels and annotations are the template's matter.
+    promql_expr_test: [
+      {
+        expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
+        eval_time: '35m',
+        exp_samples: [{ labels: '{}', value: fires ? 1 : 0 }],
+      },
+    ],
+  });
+  return {
+    rule_files: ['rules.yaml'],
+    evaluation_interval: '1m',
+    tests: COURSES.flatMap(({ alert, fires, silent }) => [at(alert, fires, true), at(alert, silent, false)]),
+  };
+}

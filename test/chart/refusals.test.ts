@@ -1,0 +1,161 @@
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { CHART, find, parseYaml, podOf, render, tryRender } from '../helpers/manifests.ts';
+
+const KEY = 'a-signing-key-of-the-tests';
+const NO_STORES = { bundled: { postgresql: { enabled: false }, redis: { enabled: false } } };
+
+async function refusal(values: unknown): Promise<string> {
+  const { error } = await tryRender({ values });
+  if (error === undefined) throw new Error(`not refused: ${JSON.stringify(values)}`);
+  return error;
+}
+
+const CONTRADICTIONS: readonly (readonly [title: string, values: unknown, says: RegExp])[] = [
+  [
+    'a bundled database and a database of one’s own',
+    { database: { url: 'postgres://db.example.com/g' } },
+    /bundled\.postgresql\.enabled to false/,
+  ],
+  [
+    'a bundled Redis and a Redis of one’s own',
+    { redis: { existingSecret: 'mine' } },
+    /bundled\.redis\.enabled to false/,
+  ],
+  [
+    'a bundled database and a URL in extraEnv',
+    { extraEnv: [{ name: 'DATABASE_URL_FILE', value: '/run/url' }] },
+    /bundled\.postgresql\.enabled to false/,
+  ],
+  ['no database at all', { bundled: { postgresql: { enabled: false } } }, /no database: give database\.url/],
+  ['no Redis at all', { bundled: { redis: { enabled: false } } }, /no redis: give redis\.url/],
+  [
+    'a URL and a Secret for one store',
+    {
+      ...NO_STORES,
+      database: { url: 'postgres://db.example.com/g', existingSecret: 'mine' },
+      redis: { existingSecret: 'm' },
+    },
+    /database\.url and database\.existingSecret/,
+  ],
+  [
+    'a key and a Secret for the key',
+    { webhookSecret: { value: KEY, existingSecret: 'mine' } },
+    /webhookSecret\.existingSecret and a key/,
+  ],
+  [
+    'a previous key beside a Secret for the keys',
+    { webhookSecret: { previous: KEY, existingSecret: 'mine' } },
+    /under webhook-secret and webhook-secret-previous/,
+  ],
+  ['a key that is too short', { webhookSecret: { value: 'short' } }, /webhookSecret\.value is shorter than 16/],
+  ['a previous key that is too short', { webhookSecret: { previous: 'short' } }, /webhookSecret\.previous is shorter/],
+  ['one key as both', { webhookSecret: { value: KEY, previous: KEY } }, /same as webhookSecret\.value/],
+  [
+    'a variable given twice in extraEnv',
+    {
+      extraEnv: [
+        { name: 'A', value: '1' },
+        { name: 'A', value: '2' },
+      ],
+    },
+    /extraEnv names A twice/,
+  ],
+  ['metrics on the webhook’s port', { metrics: { port: 8080 } }, /metrics\.port is 8080/],
+  [
+    'too little time to stop',
+    { termination: { gracePeriodSeconds: 10 } },
+    /gracePeriodSeconds is 10, but a pod sleeps and drains for 10 seconds/,
+  ],
+  [
+    'a minimum above the maximum',
+    { door: { autoscaling: { enabled: true, minReplicas: 9, maxReplicas: 3 } } },
+    /minReplicas is more than maxReplicas/,
+  ],
+  [
+    'alerts that would find no series',
+    { metrics: { prometheusRule: { enabled: true } } },
+    /metrics\.prometheusRule\.matchers/,
+  ],
+  ['an Ingress without a host', { ingress: { enabled: true } }, /ingress\.hosts is empty/],
+  ['an HTTPRoute without a Gateway', { httpRoute: { enabled: true } }, /httpRoute\.parentRefs is empty/],
+];
+
+for (const [title, values, says] of CONTRADICTIONS) {
+  test(`refused with what to do about it: ${title}`, async (t) => {
+    t.regex(await refusal(values), says);
+  });
+}
+
+/** Helm 3 writes a place as `config.forge`, Helm 4 as `/config/forge`. */
+const MISTAKES: readonly (readonly [title: string, values: unknown, says: RegExp])[] = [
+  ['a misspelt key', { webhookSecrets: {} }, /additional propert\w+ '?webhookSecrets/i],
+  ['a misspelt key further in', { door: { replicaCount: 3 } }, /door\b.*additional propert\w+ '?replicaCount/i],
+  ['an unknown forge', { config: { forge: 'gitlab' } }, /config[./]forge/],
+  ['an unknown log level', { config: { logLevel: 'verbose' } }, /config[./]logLevel/],
+  ['a body limit in a unit that is not known', { config: { bodyLimit: '25MB' } }, /config[./]bodyLimit/],
+  ['a negative drain', { config: { drainSeconds: -1 } }, /config[./]drainSeconds/],
+  ['a number as a label', { commonLabels: { team: 7 } }, /commonLabels[./]team/],
+  ['a port that is none', { service: { port: 70_000 } }, /service[./]port/],
+  ['a string for a switch', { ingress: { enabled: 'yes' } }, /ingress[./]enabled/],
+  ['a digest that is none', { image: { digest: 'sha256:abc' } }, /image[./]digest/],
+  ['a database that is not PostgreSQL', { database: { url: 'mysql://db.example.com' } }, /database[./]url/],
+  ['a variable without a name', { extraEnv: [{ value: 'x' }] }, /extraEnv[./]0/],
+];
+
+for (const [title, values, says] of MISTAKES) {
+  test(`refused by the schema: ${title}`, async (t) => {
+    t.regex(await refusal(values), says);
+  });
+}
+
+test('the schema and values.yaml know the same keys', async (t) => {
+  const values = parseYaml(await readFile(`${CHART}values.yaml`, 'utf8'));
+  const schema: unknown = JSON.parse(await readFile(`${CHART}values.schema.json`, 'utf8'));
+  const inSchema = schemaKeys(schema as Schema).filter((key) => key !== 'global' && key !== 'enabled');
+  t.deepEqual(inSchema.sort(), valueKeys(values, schema as Schema).sort());
+});
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+/** The paths of what a closed object may have; what is open is one path. */
+function schemaKeys({ properties }: Schema, path = ''): string[] {
+  return Object.entries(properties ?? {}).flatMap(([key, schema]) => {
+    return schema.properties === undefined ? [path + key] : schemaKeys(schema, `${path}${key}.`);
+  });
+}
+
+function valueKeys(values: unknown, { properties }: Schema, path = ''): string[] {
+  return Object.entries(values as object).flatMap(([key, value]) => {
+    const schema = properties?.[key];
+    return schema?.properties === undefined ? [path + key] : valueKeys(value, schema, `${path}${key}.`);
+  });
+}
+
+test('an umbrella chart may have globals of its own, set the values, and leave Gatehouse out', async (t) => {
+  const umbrella = await mkdtemp(join(tmpdir(), 'gatehouse-umbrella-'));
+  try {
+    const dependency = `{ name: gatehouse, version: "*", condition: gatehouse.enabled }`;
+    await writeFile(
+      join(umbrella, 'Chart.yaml'),
+      `apiVersion: v2\nname: umbrella\nversion: 1.0.0\ndependencies: [${dependency}]\n`,
+    );
+    await mkdir(join(umbrella, 'charts'));
+    await symlink(CHART, join(umbrella, 'charts', 'gatehouse'));
+    const values = (gatehouse: object) => ({
+      global: { imageRegistry: 'r.example.com', anything: { at: ['all'] } },
+      gatehouse,
+    });
+    const on = await render({ chart: umbrella, values: values({ enabled: true, door: { replicas: 4 } }) });
+    const door = find(on, 'Deployment', 'gh-gatehouse-door');
+    t.is(door.spec?.['replicas'], 4);
+    t.is(podOf(door)?.spec.containers[0]?.image, 'gatehouse:0.1.0');
+    t.deepEqual(await render({ chart: umbrella, values: values({ enabled: false }) }), []);
+  } finally {
+    await rm(umbrella, { recursive: true });
+  }
+});

@@ -1,0 +1,182 @@
+import test from 'ava';
+import { startCluster } from '../helpers/cluster.ts';
+import { type Container, find, type Manifest, NAMESPACE, podOf, render, secretData } from '../helpers/manifests.ts';
+
+const OWN_STORES = {
+  bundled: { postgresql: { enabled: false }, redis: { enabled: false } },
+  database: { existingSecret: 'stores' },
+  redis: { existingSecret: 'stores' },
+};
+const KEY = 'a-signing-key-of-the-tests';
+const OLD_KEY = 'the-key-before-of-the-tests';
+
+function doorOf(manifests: readonly Manifest[]) {
+  const pod = podOf(find(manifests, 'Deployment', 'gh-gatehouse-door'));
+  const door = pod?.spec.containers[0];
+  if (pod === undefined || door === undefined) throw new Error('no door');
+  return { pod, door };
+}
+
+const variable = (container: Container, name: string) => container.env?.find((entry) => entry.name === name);
+const secretKey = (manifests: readonly Manifest[], name: string) =>
+  variable(doorOf(manifests).door, name)?.valueFrom?.secretKeyRef;
+const checksum = (manifests: readonly Manifest[]) => doorOf(manifests).pod.metadata.annotations?.['checksum/secret'];
+const webhookKeys = (manifests: readonly Manifest[]) => secretData(find(manifests, 'Secret', 'gh-gatehouse'));
+
+test('with no values a signing key is generated, and it stays when the release goes', async (t) => {
+  const [first, second] = await Promise.all([render(), render()]);
+  t.regex(webhookKeys(first)['webhook-secret'] ?? '', /^[A-Za-z0-9]{40}$/);
+  t.notDeepEqual(webhookKeys(first), webhookKeys(second));
+  t.is(find(first, 'Secret', 'gh-gatehouse').metadata.annotations?.['helm.sh/resource-policy'], 'keep');
+  t.deepEqual(secretKey(first, 'WEBHOOK_SECRET'), { name: 'gh-gatehouse', key: 'webhook-secret' });
+});
+
+test('upgrades keep every generated key, one after another', async (t) => {
+  const cluster = await startCluster('1.36', NAMESPACE);
+  try {
+    const secrets = (manifests: readonly Manifest[]) => manifests.filter(({ kind }) => kind === 'Secret');
+    const install = await render({ arguments: cluster.helmArguments });
+    cluster.put(secrets(install));
+    const upgrade = () => render({ arguments: ['--is-upgrade', ...cluster.helmArguments] });
+    const first = await upgrade();
+    cluster.put(secrets(first));
+    const second = await upgrade();
+    t.is(secrets(install).length, 3);
+    t.deepEqual(secrets(first), secrets(install));
+    t.deepEqual(secrets(second), secrets(install));
+  } finally {
+    await cluster.close();
+  }
+});
+
+test('a Secret that is there and holds nothing is filled, not tripped over', async (t) => {
+  const cluster = await startCluster('1.36', NAMESPACE);
+  try {
+    cluster.put([{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'gh-gatehouse' } }]);
+    const manifests = await render({ arguments: ['--is-upgrade', ...cluster.helmArguments] });
+    t.regex(webhookKeys(manifests)['webhook-secret'] ?? '', /^[A-Za-z0-9]{40}$/);
+  } finally {
+    await cluster.close();
+  }
+});
+
+test('a key that was given once stays in use when the value is taken away again', async (t) => {
+  const cluster = await startCluster('1.36', NAMESPACE);
+  try {
+    const given = await render({ values: { webhookSecret: { value: KEY } } });
+    cluster.put([find(given, 'Secret', 'gh-gatehouse')]);
+    const upgrade = await render({ arguments: ['--is-upgrade', ...cluster.helmArguments] });
+    t.deepEqual(webhookKeys(upgrade), { 'webhook-secret': KEY });
+  } finally {
+    await cluster.close();
+  }
+});
+
+test('a key given by value is the Secret’s, and goes with the release', async (t) => {
+  const manifests = await render({ values: { webhookSecret: { value: KEY } } });
+  t.deepEqual(webhookKeys(manifests), { 'webhook-secret': KEY });
+  t.is(find(manifests, 'Secret', 'gh-gatehouse').metadata.annotations, undefined);
+});
+
+test('while a key is being changed, both are given to the door', async (t) => {
+  const manifests = await render({ values: { webhookSecret: { value: KEY, previous: OLD_KEY } } });
+  t.deepEqual(webhookKeys(manifests), { 'webhook-secret': KEY, 'webhook-secret-previous': OLD_KEY });
+  t.deepEqual(secretKey(manifests, 'WEBHOOK_SECRET_PREVIOUS'), {
+    name: 'gh-gatehouse',
+    key: 'webhook-secret-previous',
+    optional: true,
+  });
+});
+
+test('a Secret of the user’s gives both keys under the names they say, and none is made', async (t) => {
+  const manifests = await render({
+    values: {
+      ...OWN_STORES,
+      webhookSecret: { existingSecret: 'mine', existingSecretKey: 'now', existingSecretPreviousKey: 'before' },
+    },
+  });
+  t.deepEqual(secretKey(manifests, 'WEBHOOK_SECRET'), { name: 'mine', key: 'now' });
+  t.deepEqual(secretKey(manifests, 'WEBHOOK_SECRET_PREVIOUS'), { name: 'mine', key: 'before', optional: true });
+  t.deepEqual(
+    manifests.filter(({ kind }) => kind === 'Secret'),
+    [],
+  );
+});
+
+test('a key that extraEnv gives as a file is the only one', async (t) => {
+  const values = { ...OWN_STORES, extraEnv: [{ name: 'WEBHOOK_SECRET_FILE', value: '/run/key' }] };
+  const manifests = await render({ values });
+  const names = doorOf(manifests).door.env?.map(({ name }) => name) ?? [];
+  t.true(names.includes('WEBHOOK_SECRET_FILE'));
+  t.false(names.includes('WEBHOOK_SECRET'));
+  t.false(names.includes('WEBHOOK_SECRET_PREVIOUS'));
+  t.deepEqual(
+    manifests.filter(({ kind }) => kind === 'Secret'),
+    [],
+  );
+});
+
+test('the URLs of the stores come from the user’s Secrets, from values, or from the bundled stores', async (t) => {
+  const bundled = await render();
+  const { password, url } = secretData(find(bundled, 'Secret', 'gh-gatehouse-postgresql'));
+  t.is(url, `postgres://gatehouse:${password}@gh-gatehouse-postgresql:5432/gatehouse`);
+  t.deepEqual(secretKey(bundled, 'DATABASE_URL'), { name: 'gh-gatehouse-postgresql', key: 'url' });
+  const redis = secretData(find(bundled, 'Secret', 'gh-gatehouse-redis'));
+  t.is(redis['url'], `redis://:${redis['password']}@gh-gatehouse-redis:6379/0`);
+  t.true(redis['redis.conf']?.startsWith(`requirepass ${redis['password']}\n`));
+  t.deepEqual(secretKey(bundled, 'REDIS_URL'), { name: 'gh-gatehouse-redis', key: 'url' });
+
+  const existing = await render({
+    values: { ...OWN_STORES, redis: { existingSecret: 'other', existingSecretKey: 'r' } },
+  });
+  t.deepEqual(secretKey(existing, 'DATABASE_URL'), { name: 'stores', key: 'database-url' });
+  t.deepEqual(secretKey(existing, 'REDIS_URL'), { name: 'other', key: 'r' });
+
+  const byValue = await render({
+    values: {
+      ...OWN_STORES,
+      database: { url: 'postgres://db.example.com/gatehouse' },
+      redis: { url: 'redis://r.example.com' },
+    },
+  });
+  t.deepEqual(secretKey(byValue, 'DATABASE_URL'), { name: 'gh-gatehouse', key: 'database-url' });
+  t.like(webhookKeys(byValue), {
+    'database-url': 'postgres://db.example.com/gatehouse',
+    'redis-url': 'redis://r.example.com',
+  });
+});
+
+test('the pods are replaced when a given key or URL changes, and not for what was generated', async (t) => {
+  const values = (key: string) => ({ values: { webhookSecret: { value: key } } });
+  const [first, second, one, same, two, rotating, stores] = await Promise.all([
+    render(),
+    render(),
+    render(values(KEY)),
+    render(values(KEY)),
+    render(values(`${KEY}-changed`)),
+    render({ values: { webhookSecret: { value: KEY, previous: OLD_KEY } } }),
+    render({ values: { ...OWN_STORES, database: { url: 'postgres://db.example.com/gatehouse' } } }),
+  ]);
+  t.is(checksum(first), checksum(second));
+  t.is(checksum(one), checksum(same));
+  const different = [first, one, two, rotating, stores].map(checksum);
+  t.is(new Set(different).size, different.length);
+});
+
+test('no secret is written anywhere but in a Secret', async (t) => {
+  const url = 'postgres://gatehouse:hunter2hunter2@db.example.com/gatehouse';
+  const values = {
+    ...OWN_STORES,
+    database: { url },
+    webhookSecret: { value: KEY, previous: OLD_KEY },
+    metrics: { dashboard: { enabled: true } },
+  };
+  for (const manifest of await render({ values })) {
+    if (manifest.kind === 'Secret') continue;
+    const text = JSON.stringify(manifest);
+    for (const secret of [KEY, OLD_KEY, 'hunter2']) {
+      t.false(text.includes(secret), `${manifest.kind}/${manifest.metadata.name} has ${secret}`);
+      t.false(text.includes(Buffer.from(secret).toString('base64').slice(0, -4)), `${manifest.kind} has it in base64`);
+    }
+  }
+});

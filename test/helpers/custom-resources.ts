@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import type { Manifest } from './manifests.ts';
+
+/**
+ * The three custom resources of the chart. Their schemas are no part of Kubernetes' own, so they are written out here,
+ * strictly, with the fields that the chart may set, after the API references of Gateway API v1 and of the Prometheus
+ * operator's `monitoring.coreos.com/v1`.
+ */
+
+const text = z.string().min(1);
+const map = z.record(z.string(), z.string());
+const port = z.int().min(1).max(65_535);
+const duration = z.string().regex(/^(\d+(ms|s|m|h))+$/);
+const metadata = z.strictObject({ name: text, namespace: text, labels: map, annotations: map.optional() });
+
+const parentRef = z.strictObject({
+  group: z.string().optional(),
+  kind: text.optional(),
+  namespace: text.optional(),
+  name: text,
+  sectionName: text.optional(),
+  port: port.optional(),
+});
+
+const httpRoute = z.strictObject({
+  apiVersion: z.literal('gateway.networking.k8s.io/v1'),
+  kind: z.literal('HTTPRoute'),
+  metadata,
+  spec: z.strictObject({
+    parentRefs: z.array(parentRef).min(1),
+    hostnames: z.array(text).min(1).optional(),
+    rules: z.array(
+      z.strictObject({
+        matches: z.array(
+          z.strictObject({ path: z.strictObject({ type: z.enum(['Exact', 'PathPrefix']), value: z.string() }) }),
+        ),
+        filters: z.array(z.looseObject({ type: text })).optional(),
+        backendRefs: z.array(z.strictObject({ name: text, port })),
+      }),
+    ),
+  }),
+});
+
+const relabeling = z.strictObject({
+  sourceLabels: z.array(text).optional(),
+  separator: z.string().optional(),
+  targetLabel: text.optional(),
+  regex: z.string().optional(),
+  modulus: z.int().optional(),
+  replacement: z.string().optional(),
+  action: text.optional(),
+});
+
+const serviceMonitor = z.strictObject({
+  apiVersion: z.literal('monitoring.coreos.com/v1'),
+  kind: z.literal('ServiceMonitor'),
+  metadata,
+  spec: z.strictObject({
+    namespaceSelector: z.strictObject({ matchNames: z.array(text) }),
+    selector: z.strictObject({ matchLabels: map }),
+    endpoints: z.array(
+      z.strictObject({
+        port: text,
+        path: text,
+        interval: duration.optional(),
+        scrapeTimeout: duration.optional(),
+        relabelings: z.array(relabeling).optional(),
+        metricRelabelings: z.array(relabeling).optional(),
+      }),
+    ),
+  }),
+});
+
+const prometheusRule = z.strictObject({
+  apiVersion: z.literal('monitoring.coreos.com/v1'),
+  kind: z.literal('PrometheusRule'),
+  metadata,
+  spec: z.strictObject({
+    groups: z.array(
+      z.strictObject({
+        name: text,
+        rules: z.array(
+          z.strictObject({
+            alert: z.string().regex(/^[A-Z]\w+$/),
+            expr: text,
+            for: duration,
+            labels: z.looseObject({ severity: z.enum(['critical', 'warning']) }).and(map),
+            annotations: z.strictObject({ summary: text, description: text, runbook_url: text }),
+          }),
+        ),
+      }),
+    ),
+  }),
+});
+
+export type PrometheusRule = z.infer<typeof prometheusRule>;
+export const parsePrometheusRule = (manifest: Manifest): PrometheusRule => prometheusRule.parse(manifest);
+
+const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
+  'gateway.networking.k8s.io/v1/HTTPRoute': httpRoute,
+  'monitoring.coreos.com/v1/ServiceMonitor': serviceMonitor,
+  'monitoring.coreos.com/v1/PrometheusRule': prometheusRule,
+};
+
+/** As `apiVersion/Kind`. */
+export const CUSTOM_KINDS: readonly string[] = Object.keys(SCHEMAS);
+
+/** What is wrong with a custom resource; undefined when the object is none that the chart knows. */
+export function customResourceFaults(manifest: Manifest): string[] | undefined {
+  const result = SCHEMAS[`${manifest.apiVersion}/${manifest.kind}`]?.safeParse(manifest);
+  if (result === undefined) return undefined;
+  return result.error?.issues.map(({ path, message }) => `${manifest.kind}.${path.join('.')}: ${message}`) ?? [];
+}

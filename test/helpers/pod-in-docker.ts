@@ -1,0 +1,188 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { docker, tryDocker } from './docker.ts';
+import { type Container, find, type Manifest, podOf, secretData } from './manifests.ts';
+
+/** A Docker network on which the containers of a rendered chart find each other by the names of their Services. */
+export interface Playground {
+  /** Starts a container of an object's pod just as the manifest says, and leaves it running. */
+  start(manifests: readonly Manifest[], from: Origin): Promise<Running>;
+  /** Runs a container of an object's pod to its end, as kubelet would an init container or a test. */
+  finish(manifests: readonly Manifest[], from: Origin): Promise<Finished>;
+  close(): Promise<void>;
+}
+
+export interface Origin {
+  readonly kind: string;
+  readonly name: string;
+  readonly container: string;
+}
+
+export interface Running {
+  readonly id: string;
+  /** Where this machine reaches a port of the container. */
+  address(containerPort: number): Promise<string>;
+  exec(command: readonly string[]): Promise<string>;
+  /** SIGTERM, and SIGKILL after the pod's grace period, as kubelet does. Resolves with the exit code. */
+  stop(): Promise<number>;
+}
+
+export interface Finished {
+  readonly code: number;
+  readonly output: string;
+}
+
+export async function makePlayground(name: string): Promise<Playground> {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-pods-'));
+  // The containers' users are not this one.
+  await chmod(folder, 0o755);
+  const containers: string[] = [];
+  const label = `gatehouse.playground=${name}`;
+  await docker(['network', 'create', name]);
+
+  async function create(manifests: readonly Manifest[], origin: Origin): Promise<string> {
+    const args = await runArguments(manifests, origin, { folder: join(folder, `${containers.length}`), label });
+    const id = await docker(['create', '--network', name, ...args]);
+    containers.push(id);
+    return id;
+  }
+
+  return {
+    async start(manifests, origin) {
+      const id = await create(manifests, origin);
+      await docker(['start', id]);
+      const grace = podOf(find(manifests, origin.kind, origin.name))?.spec.terminationGracePeriodSeconds ?? 30;
+      return {
+        id,
+        async address(port) {
+          const bound = await docker(['port', id, `${port}/tcp`]);
+          return bound.split('\n')[0] ?? '';
+        },
+        exec: (command) => docker(['exec', id, ...command]),
+        async stop() {
+          await docker(['stop', '-t', String(grace), id], (grace + 30) * 1000);
+          return Number(await docker(['inspect', '--format', '{{.State.ExitCode}}', id]));
+        },
+      };
+    },
+    async finish(manifests, origin) {
+      const id = await create(manifests, origin);
+      const { code, stdout, stderr } = await tryDocker(['start', '--attach', id]);
+      return { code, output: `${stdout}${stderr}` };
+    },
+    async close() {
+      if (containers.length > 0) await docker(['rm', '--force', '--volumes', ...containers]);
+      const volumes = await docker(['volume', 'ls', '--quiet', '--filter', `label=${label}`]);
+      if (volumes !== '') await docker(['volume', 'rm', ...volumes.split('\n')]);
+      await docker(['network', 'rm', name]);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+interface Place {
+  /** For the files of Secrets. */
+  readonly folder: string;
+  /** By which volumes are found again. */
+  readonly label: string;
+}
+
+/** The arguments of `docker create` for a container of a pod: user, root, privileges, environment, mounts, limit, command. */
+async function runArguments(manifests: readonly Manifest[], origin: Origin, place: Place) {
+  const manifest = find(manifests, origin.kind, origin.name);
+  const pod = podOf(manifest);
+  const all = [...(pod?.spec.initContainers ?? []), ...(pod?.spec.containers ?? [])];
+  const container = all.find(({ name }) => name === origin.container);
+  if (pod === undefined || container === undefined) throw new Error(`no container ${origin.container}`);
+  const [command, ...words] = container.command ?? [];
+  return [
+    ...security({ ...pod.spec.securityContext, ...container.securityContext }),
+    ...environment(container, manifests).flatMap((variable) => ['--env', variable]),
+    ...(await mounts(container, manifest, manifests, place)),
+    ...serviceNames(pod.metadata.labels ?? {}, manifests).flatMap((name) => ['--network-alias', name]),
+    ...(container.ports ?? []).flatMap(({ containerPort }) => ['--publish', `127.0.0.1::${containerPort}`]),
+    ...memory(container),
+    ...(command === undefined ? [] : ['--entrypoint', command]),
+    container.image,
+    ...words,
+    ...(container.args ?? []),
+  ];
+}
+
+function security(context: Readonly<Record<string, unknown>>): string[] {
+  const { drop = [] } = (context['capabilities'] ?? {}) as { drop?: string[] };
+  return [
+    ...['--user', `${context['runAsUser']}:${context['runAsGroup']}`],
+    ...drop.flatMap((capability) => ['--cap-drop', capability]),
+    ...(context['readOnlyRootFilesystem'] ? ['--read-only'] : []),
+    ...(context['allowPrivilegeEscalation'] === false ? ['--security-opt', 'no-new-privileges'] : []),
+  ];
+}
+
+function environment({ env = [] }: Container, manifests: readonly Manifest[]): string[] {
+  return env.flatMap(({ name, value, valueFrom }) => {
+    const ref = valueFrom?.secretKeyRef;
+    if (ref === undefined) return `${name}=${value ?? ''}`;
+    const found = secretData(find(manifests, 'Secret', ref.name))[ref.key];
+    if (found === undefined && !ref.optional) throw new Error(`${ref.name} has no ${ref.key}`);
+    return found === undefined ? [] : `${name}=${found}`;
+  });
+}
+
+/** An emptyDir and a claim are a volume of the pod's fsGroup, as kubelet makes them; a Secret is a folder of files. */
+async function mounts(container: Container, owner: Manifest, manifests: readonly Manifest[], { folder, label }: Place) {
+  const spec = podOf(owner)?.spec;
+  const wanted = container.volumeMounts ?? [];
+  const secretOf = (name: string) => spec?.volumes?.find((volume) => volume.name === name)?.secret;
+  const volumes = await emptyVolumes(
+    container.image,
+    wanted.map(({ name }) => name).filter((name) => secretOf(name) === undefined),
+    spec?.securityContext?.['fsGroup'] ?? 0,
+    label,
+  );
+  const args: string[] = [];
+  for (const { name, mountPath, readOnly } of wanted) {
+    const secret = secretOf(name);
+    // Without nocopy, Docker would give an empty volume what the image has at that path, the owner included.
+    let from = `${volumes.get(name)}:${mountPath}:nocopy`;
+    if (secret !== undefined) {
+      const data = secretData(find(manifests, 'Secret', secret.secretName));
+      for (const { key, path } of secret.items ?? []) {
+        const file = join(folder, name, path);
+        await mkdir(dirname(file), { recursive: true });
+        await writeFile(file, data[key] ?? '', { mode: 0o644 });
+      }
+      from = `${join(folder, name)}:${mountPath}${readOnly ? ':ro' : ''}`;
+    }
+    args.push('--volume', from);
+  }
+  return args;
+}
+
+async function emptyVolumes(image: string, names: readonly string[], group: unknown, label: string) {
+  const volumes = new Map<string, string>();
+  for (const name of names) volumes.set(name, await docker(['volume', 'create', '--label', label]));
+  if (volumes.size > 0) {
+    const mounted = [...volumes].flatMap(([name, volume]) => ['--volume', `${volume}:/mnt/${name}`]);
+    const prepare = `chown 0:${group} /mnt/* && chmod 2770 /mnt/*`;
+    await docker(['run', '--rm', '--user', '0', ...mounted, '--entrypoint', 'sh', image, '-c', prepare]);
+  }
+  return volumes;
+}
+
+function serviceNames(labels: Readonly<Record<string, string>>, manifests: readonly Manifest[]): string[] {
+  const services = manifests.filter(({ kind }) => kind === 'Service');
+  const leading = services.filter(({ spec }) => {
+    const selector = (spec?.['selector'] ?? {}) as Readonly<Record<string, string>>;
+    return Object.entries(selector).every(([label, value]) => labels[label] === value);
+  });
+  return leading.map(({ metadata }) => metadata.name);
+}
+
+const BYTES: Readonly<Record<string, string>> = { Mi: 'm', Gi: 'g' };
+
+function memory({ resources }: Container): string[] {
+  const [, amount, unit = ''] = /^(\d+)(Mi|Gi)$/.exec(resources?.limits?.['memory'] ?? '') ?? [];
+  return amount === undefined ? [] : ['--memory', `${amount}${BYTES[unit]}`];
+}

@@ -1,0 +1,70 @@
+import { createHmac, randomUUID } from 'node:crypto';
+
+/** A forge that sends signed deliveries one after another, several at a time, until it is told to stop. */
+export interface SteadyForge {
+  /** Where the next deliveries go. What is under way goes on. */
+  sendTo(url: string): void;
+  /** What the next deliveries are signed with. */
+  signWith(secret: string): void;
+  /** Resolves when the last answer is in. */
+  stop(): Promise<void>;
+  /** How often which answer came: a status, or why there was none. */
+  answers(): Readonly<Record<string, number>>;
+  sent(): number;
+}
+
+const AT_ONCE = 4;
+// A forge has its own pauses; without one, the sender would measure this machine instead.
+const PAUSE_MS = 5;
+
+export function startForge(url: string, secret: string): SteadyForge {
+  const answers: Record<string, number> = {};
+  let target = url;
+  let key = secret;
+  let sent = 0;
+  let stopping = false;
+
+  async function deliver(): Promise<void> {
+    const body = JSON.stringify({ number: ++sent, zen: 'Keep it logically awesome.' });
+    const answer = await fetch(target, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Forge-Event': 'ping',
+        'X-Forge-Delivery': randomUUID(),
+        'X-Hub-Signature-256': `sha256=${createHmac('sha256', key).update(body).digest('hex')}`,
+      },
+      body,
+    }).then(
+      async (response) => {
+        await response.text();
+        return String(response.status);
+      },
+      (error: unknown) => `none: ${error instanceof Error ? (error.cause ?? error) : error}`,
+    );
+    answers[answer] = (answers[answer] ?? 0) + 1;
+  }
+
+  async function sendSteadily(): Promise<void> {
+    while (!stopping) {
+      await deliver();
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  }
+
+  const senders = Array.from({ length: AT_ONCE }, sendSteadily);
+  return {
+    sendTo(url) {
+      target = url;
+    },
+    signWith(secret) {
+      key = secret;
+    },
+    async stop() {
+      stopping = true;
+      await Promise.all(senders);
+    },
+    answers: () => answers,
+    sent: () => sent,
+  };
+}
