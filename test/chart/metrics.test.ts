@@ -115,12 +115,12 @@ test('every reason that an alert or the dashboard asks for is one that the servi
   for (const reason of reasons) t.true(REFUSAL_REASONS.includes(reason), reason);
 });
 
-test('the dashboard has five rows, one panel beside the other, and each panel says what it shows', async (t) => {
+test('the dashboard has seven rows, one panel beside the other, and each panel says what it shows', async (t) => {
   const { uid, panels, templating } = await readDashboard();
   t.is(uid, 'gatehouse');
   t.deepEqual(
     panels.filter(({ type }) => type === 'row').map(({ title }) => title),
-    ['Is it healthy?', 'What comes in', 'How fast', 'Queue', 'Runtime'],
+    ['Is it healthy?', 'What comes in', 'How fast', 'Reviews', 'The forge', 'Queue', 'Runtime'],
   );
   t.deepEqual(
     templating.list.map(({ name }) => name),
