@@ -21,6 +21,12 @@ export function makeMetrics() {
 
   return {
     registry,
+    role: new Gauge({
+      name: 'gatehouse_role',
+      help: '1 for each role that the process has: door, worker',
+      labelNames: ['role'],
+      registers,
+    }),
     httpRequestSeconds: new Histogram({
       name: 'http_request_duration_seconds',
       help: 'Time from a request to the end of its answer',

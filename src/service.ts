@@ -99,6 +99,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     const port = await listen(server, config.port, config.host);
     closers.add('listener', () => closeConnections(server, 0));
     const roles = [config.door && 'door', config.worker && 'worker'].filter((role) => role !== undefined);
+    for (const role of roles) metrics.role.set({ role }, 1);
     log.info({ port, metricsPort, forge: config.forge, roles }, 'Gatehouse is listening');
 
     return {

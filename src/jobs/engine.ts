@@ -2,7 +2,15 @@ import type pg from 'pg';
 import { type JobInsert, PgBoss } from 'pg-boss';
 import type { ReviewRequest } from '../forges/events.ts';
 import type { Log } from '../log.ts';
-import { JOBS_SCHEMA, QUEUES, REPOSITORY_QUEUE, REVIEW_QUEUE, repositoryKey, reviewKey } from './queues.ts';
+import {
+  JOBS_SCHEMA,
+  QUEUES,
+  REPOSITORY_QUEUE,
+  REVIEW_DEAD_LETTERS,
+  REVIEW_QUEUE,
+  repositoryKey,
+  reviewKey,
+} from './queues.ts';
 
 /** The job engine as the door and the commands use it: they only put jobs in. */
 export interface JobQueue {
@@ -20,7 +28,7 @@ export interface QueueStats {
   readonly waiting: number;
   readonly active: number;
   readonly failed: number;
-  /** Seconds that the oldest job which could run has waited; 0 when none waits. */
+  /** Seconds that the oldest job which could run has waited; 0 when none waits, and for dead letters, which never run. */
   readonly oldestWaitingSeconds: number;
 }
 
@@ -107,12 +115,12 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
                 count(*) FILTER (WHERE j.state = 'active')::int AS active,
                 count(*) FILTER (WHERE j.state = 'failed')::int AS failed,
                 coalesce(extract(epoch FROM now() - min(j.start_after)
-                  FILTER (WHERE j.state IN ('created', 'retry') AND j.start_after <= now())), 0)::float8 AS oldest
+                  FILTER (WHERE j.state IN ('created', 'retry') AND j.start_after <= now() AND q.name <> $2)), 0)::float8 AS oldest
            FROM ${JOBS_SCHEMA}.queue q
            LEFT JOIN ${JOBS_SCHEMA}.job j ON j.name = q.name AND j.state IN ('created', 'retry', 'active', 'failed')
           WHERE q.name = ANY ($1)
           GROUP BY q.name`,
-        [QUEUES.map(({ name }) => name)],
+        [QUEUES.map(({ name }) => name), REVIEW_DEAD_LETTERS],
       );
       return rows.map(({ name, oldest, ...counts }) => ({ queue: name, ...counts, oldestWaitingSeconds: oldest }));
     },

@@ -5,6 +5,7 @@ import type { PullRequestRef } from '../forges/forge.ts';
 export const JOBS_SCHEMA = 'gatehouse_jobs';
 
 export const REVIEW_QUEUE = 'review';
+/** Nobody takes from it: what lies there waits for a person. */
 export const REVIEW_DEAD_LETTERS = 'review-dead-letters';
 /** All open pull requests of a repository, after its policy has changed. */
 export const REPOSITORY_QUEUE = 'review-repository';

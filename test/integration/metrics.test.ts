@@ -22,6 +22,7 @@ const NAMES = [
   'gatehouse_repeated_bodies_total',
   'gatehouse_review_seconds',
   'gatehouse_reviews_total',
+  'gatehouse_role',
   'gatehouse_secret_matches_total',
   'gatehouse_wakeups_total',
   'gatehouse_webhook_to_status_seconds',
@@ -83,6 +84,23 @@ test('the stores and the queues are looked at in the background', async (t) => {
   await until(async () =>
     (await scrape(door.metricsUrl)).includes('gatehouse_jobs{queue="review",state="waiting"} 1\n'),
   );
+});
+
+test('a dead letter is a job that waits, and never the oldest that could run', async (t) => {
+  await using door = await openDoor();
+  await door.database.query(
+    "INSERT INTO gatehouse_jobs.job (name, start_after) VALUES ('review-dead-letters', now() - interval '1 hour')",
+  );
+  await until(async () =>
+    (await scrape(door.metricsUrl)).includes('gatehouse_jobs{queue="review-dead-letters",state="waiting"} 1\n'),
+  );
+  t.regex(await scrape(door.metricsUrl), /^gatehouse_oldest_waiting_job_seconds 0$/m);
+});
+
+test('the page says which role the process has', async (t) => {
+  await using door = await openDoor();
+  const roles = (await scrape(door.metricsUrl)).match(/^gatehouse_role\{.*$/gm);
+  t.deepEqual(roles, ['gatehouse_role{role="door"} 1']);
 });
 
 test('there is nothing but /metrics beside it, and no metrics on the public port', async (t) => {
