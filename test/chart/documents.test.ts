@@ -76,6 +76,25 @@ test('the notes tell Gitea’s and Forgejo’s users to let it send into the clu
   }
 });
 
+test('without credentials for the forge the notes say loudly that nothing is reviewed, and what to set', async (t) => {
+  const github = await notes();
+  t.regex(github, /NOTHING IS REVIEWED YET/);
+  t.regex(github, /githubApp or forgeToken:/);
+  t.regex(github, /helm upgrade gh .* --set forgeToken\.existingSecret=gatehouse-forge$/m);
+  const gitea = await notes('config.forge=gitea');
+  t.regex(gitea, /config\.forgeUrl and forgeToken:/);
+  t.regex(gitea, /forgeToken\.existingSecret=gatehouse-forge,config\.forgeUrl=/);
+  const left = await notes('worker.enabled=false', 'forgeToken.existingSecret=mine');
+  t.regex(left, /NOTHING IS REVIEWED YET \*\*\*\n +worker\.enabled is false/);
+});
+
+test('with a worker the notes say what a repository needs to be reviewed', async (t) => {
+  const text = await notes('forgeToken.existingSecret=mine');
+  t.notRegex(text, /NOTHING IS REVIEWED/);
+  t.regex(text, /4\. A policy\n.*\.gatehouse\.yml\.\n/);
+  t.regex(await notes('forgeToken.existingSecret=mine', 'config.policy=x'), /by config\.policy until then/);
+});
+
 test('with one’s own stores the notes do not warn', async (t) => {
   const text = await notes(
     'bundled.postgresql.enabled=false',

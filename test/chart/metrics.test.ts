@@ -33,7 +33,7 @@ const readDashboard = async () => JSON.parse(await readFile(`${CHART}files/dashb
 
 async function alertRules() {
   const metrics = { prometheusRule: { enabled: true }, serviceMonitor: { enabled: true } };
-  const manifests = await render({ values: { metrics } });
+  const manifests = await render({ values: { metrics, forgeToken: { existingSecret: 'forge' } } });
   return parsePrometheusRule(find(manifests, 'PrometheusRule', 'gh-gatehouse')).spec.groups;
 }
 
@@ -51,7 +51,7 @@ async function seriesOfPage(): Promise<ReadonlyMap<string, readonly string[]>> {
 }
 
 /** What Prometheus and its operator add to every series. */
-const TARGET_LABELS = ['namespace', 'job', 'pod'];
+const TARGET_LABELS = ['namespace', 'job', 'pod', 'instance'];
 
 async function unknownIn(expression: string): Promise<string[]> {
   const page = await seriesOfPage();
@@ -150,7 +150,9 @@ test('the alerts look at this release alone, carry the user’s labels, and lead
     alertLabels: { team: 'platform', severity: 'none' },
     runbookUrl: 'https://docs.example.com/operations.html',
   };
-  const manifests = await render({ values: { metrics: { prometheusRule, serviceMonitor: { enabled: true } } } });
+  const manifests = await render({
+    values: { metrics: { prometheusRule, serviceMonitor: { enabled: true } }, forgeToken: { existingSecret: 'forge' } },
+  });
   const rules = parsePrometheusRule(find(manifests, 'PrometheusRule', 'gh-gatehouse')).spec.groups.flatMap(
     (g) => g.rules,
   );
@@ -164,9 +166,22 @@ test('the alerts look at this release alone, carry the user’s labels, and lead
 
 test('without a ServiceMonitor the alerts find their series as the user says', async (t) => {
   const prometheusRule = { enabled: true, matchers: 'app="gatehouse"' };
-  const manifests = await render({ values: { metrics: { prometheusRule } } });
+  const manifests = await render({ values: { metrics: { prometheusRule }, forgeToken: { existingSecret: 'forge' } } });
   const { groups } = parsePrometheusRule(find(manifests, 'PrometheusRule', 'gh-gatehouse')).spec;
   for (const { alert, expr } of groups.flatMap(({ rules }) => rules)) t.regex(expr, /\{app="gatehouse"[,}]/, alert);
+});
+
+test('without a worker, nobody is woken for reviews', async (t) => {
+  const metrics = { prometheusRule: { enabled: true }, serviceMonitor: { enabled: true } };
+  const manifests = await render({ values: { metrics } });
+  const names = parsePrometheusRule(find(manifests, 'PrometheusRule', 'gh-gatehouse')).spec.groups.flatMap(
+    ({ rules }) => rules.map(({ alert }) => alert),
+  );
+  t.true(names.includes('GatehouseDown'));
+  t.deepEqual(
+    names.filter((name) => /Review|Forge|DeadLetters/.test(name)),
+    [],
+  );
 });
 
 test('docs/operations.md has a section for every alert', async (t) => {
@@ -182,19 +197,30 @@ test('docs/operations.md has a section for every alert', async (t) => {
   }
 });
 
+const DEAD_LETTERS = `gatehouse_jobs{${MATCHERS},queue="review-dead-letters",state="waiting"}`;
+
 /** Each alert with a course of events that fires it and one that does not. Samples are a minute apart. */
 const COURSES = [
   {
     alert: 'GatehouseDown',
-    fires: {},
-    silent: { [`gatehouse_build_info{${MATCHERS}}`]: '1x30' },
+    // A worker takes no webhooks.
+    fires: { [`gatehouse_role{${MATCHERS},role="worker"}`]: '1x35' },
+    silent: { [`gatehouse_role{${MATCHERS},role="door"}`]: '1x35' },
   },
   {
     alert: 'GatehouseDependencyDown',
-    fires: { [`gatehouse_dependency_up{${MATCHERS},pod="a",dependency="redis"}`]: '0x30' },
+    fires: {
+      [`gatehouse_role{${MATCHERS},instance="a",role="door"}`]: '1x35',
+      [`gatehouse_dependency_up{${MATCHERS},instance="a",dependency="redis"}`]: '0x35',
+      // The worker reaches it, which is no help to the webhooks.
+      [`gatehouse_role{${MATCHERS},instance="b",role="worker"}`]: '1x35',
+      [`gatehouse_dependency_up{${MATCHERS},instance="b",dependency="redis"}`]: '1x35',
+    },
     silent: {
-      [`gatehouse_dependency_up{${MATCHERS},pod="a",dependency="redis"}`]: '0x30',
-      [`gatehouse_dependency_up{${MATCHERS},pod="b",dependency="redis"}`]: '1x30',
+      [`gatehouse_role{${MATCHERS},instance="a",role="door"}`]: '1x35',
+      [`gatehouse_dependency_up{${MATCHERS},instance="a",dependency="redis"}`]: '0x35',
+      [`gatehouse_role{${MATCHERS},instance="b",role="door"}`]: '1x35',
+      [`gatehouse_dependency_up{${MATCHERS},instance="b",dependency="redis"}`]: '1x35',
     },
   },
   {
@@ -212,6 +238,58 @@ const COURSES = [
     silent: {
       [`gatehouse_rejections_total{${MATCHERS},reason="signature_mismatch"}`]: '0+6x60',
       [`gatehouse_deliveries_total{${MATCHERS},event="push",outcome="accepted"}`]: '0+1x60',
+    },
+  },
+  {
+    alert: 'GatehouseReviewsLate',
+    fires: { [`gatehouse_oldest_waiting_job_seconds{${MATCHERS}}`]: '0+60x40' },
+    // A burst that is worked off.
+    silent: { [`gatehouse_oldest_waiting_job_seconds{${MATCHERS}}`]: '0+60x14 800x30' },
+  },
+  {
+    alert: 'GatehouseDeadLetters',
+    fires: { [DEAD_LETTERS]: '2x20 3x20' },
+    // Some are there, one is replayed, and none is added.
+    silent: { [DEAD_LETTERS]: '9x20 8x20' },
+  },
+  {
+    alert: 'GatehouseForgeRefuses',
+    fires: {
+      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="401",cache="miss"}`]: '0+10x40',
+      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="200",cache="off"}`]: '0+20x40',
+      // What the cache answers is no answer of the forge.
+      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="200",cache="hit"}`]: '0+500x40',
+    },
+    silent: {
+      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="502",cache="miss"}`]: '0+1x40',
+      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="404",cache="miss"}`]: '0+50x40',
+      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="200",cache="miss"}`]: '0+20x40',
+    },
+  },
+  {
+    alert: 'GatehouseForgeLimit',
+    fires: {
+      [`gatehouse_forge_rate_remaining{${MATCHERS},forge="github"}`]: '3x40',
+      [`gatehouse_jobs{${MATCHERS},queue="review",state="waiting"}`]: '7x40',
+    },
+    // An idle pod remembers the end of a window; nothing waits for it.
+    silent: {
+      [`gatehouse_forge_rate_remaining{${MATCHERS},forge="github"}`]: '3x40',
+      [`gatehouse_jobs{${MATCHERS},queue="review",state="waiting"}`]: '0x40',
+      [DEAD_LETTERS]: '7x40',
+    },
+  },
+  {
+    alert: 'GatehouseReviewsInError',
+    fires: {
+      [`gatehouse_reviews_total{${MATCHERS},verdict="error"}`]: '0+2x40',
+      [`gatehouse_reviews_total{${MATCHERS},verdict="failure"}`]: '0+1x40',
+      [`gatehouse_reviews_total{${MATCHERS},verdict="none"}`]: '0+90x40',
+    },
+    // One repository's broken policy among many that are well.
+    silent: {
+      [`gatehouse_reviews_total{${MATCHERS},verdict="error"}`]: '0+2x40',
+      [`gatehouse_reviews_total{${MATCHERS},verdict="success"}`]: '0+3x40',
     },
   },
 ];

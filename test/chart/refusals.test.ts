@@ -5,6 +5,7 @@ import test from 'ava';
 import { CHART, find, parseYaml, podOf, render, tryRender } from '../helpers/manifests.ts';
 
 const KEY = 'a-signing-key-of-the-tests';
+const PEM = '-----BEGIN PRIVATE KEY-----\n';
 const NO_STORES = { bundled: { postgresql: { enabled: false }, redis: { enabled: false } } };
 
 async function refusal(values: unknown): Promise<string> {
@@ -79,6 +80,45 @@ const CONTRADICTIONS: readonly (readonly [title: string, values: unknown, says: 
     { metrics: { prometheusRule: { enabled: true } } },
     /metrics\.prometheusRule\.matchers/,
   ],
+  ['a token by value and in a Secret', { forgeToken: { value: 't', existingSecret: 'mine' } }, /forgeToken\.value and/],
+  [
+    'an App’s key by value and in a Secret',
+    { githubApp: { appId: '1', privateKey: PEM, existingSecret: 'mine' } },
+    /githubApp\.privateKey and/,
+  ],
+  [
+    'a token beside an App',
+    { forgeToken: { value: 't' }, githubApp: { appId: '1', privateKey: PEM } },
+    /forgeToken and githubApp are both given/,
+  ],
+  [
+    'an App in values beside a token in extraEnv',
+    { githubApp: { appId: '1', privateKey: PEM }, extraEnv: [{ name: 'FORGE_TOKEN_FILE', value: '/run/token' }] },
+    /forgeToken and githubApp are both given/,
+  ],
+  [
+    'an App for Gitea',
+    { config: { forge: 'gitea' }, githubApp: { appId: '1', existingSecret: 'mine' } },
+    /config\.forge is gitea, which has no Apps/,
+  ],
+  ['an App without an id', { githubApp: { existingSecret: 'mine' } }, /give githubApp\.appId/],
+  ['an App without a key', { githubApp: { appId: 7 } }, /no private key: give githubApp\.existingSecret/],
+  ['a worker without credentials', { worker: { enabled: true } }, /give forgeToken or githubApp/],
+  [
+    'a forge of one’s own without its address',
+    { config: { forge: 'forgejo' }, forgeToken: { value: 't' } },
+    /config\.forgeUrl is empty, and forgejo/,
+  ],
+  [
+    'too little time for running reviews',
+    { forgeToken: { value: 't' }, termination: { gracePeriodSeconds: 20 } },
+    /a worker takes up to 20 seconds/,
+  ],
+  [
+    'more workers at the least than at the most',
+    { worker: { autoscaling: { enabled: true, minReplicas: 9 } } },
+    /worker\.autoscaling\.minReplicas is more than maxReplicas/,
+  ],
   ['an Ingress without a host', { ingress: { enabled: true } }, /ingress\.hosts is empty/],
   ['an HTTPRoute without a Gateway', { httpRoute: { enabled: true } }, /httpRoute\.parentRefs is empty/],
 ];
@@ -92,6 +132,11 @@ for (const [title, values, says] of CONTRADICTIONS) {
 /** Helm 3 writes a place as `config.forge`, Helm 4 as `/config/forge`. */
 const MISTAKES: readonly (readonly [title: string, values: unknown, says: RegExp])[] = [
   ['a misspelt key', { webhookSecrets: {} }, /additional propert\w+ '?webhookSecrets/i],
+  ['a misspelt key of the worker', { worker: { concurency: 3 } }, /worker\b.*additional propert\w+ '?concurency/i],
+  ['a worker that is neither on nor off', { worker: { enabled: 'auto' } }, /worker[./]enabled/],
+  ['a forge that is no URL', { config: { forgeUrl: 'git.example.com' } }, /config[./]forgeUrl/],
+  ['a private key that is none', { githubApp: { privateKey: '/run/key.pem' } }, /githubApp[./]privateKey/],
+  ['more reviews at once than can be', { worker: { concurrency: 65 } }, /worker[./]concurrency/],
   ['a misspelt key further in', { door: { replicaCount: 3 } }, /door\b.*additional propert\w+ '?replicaCount/i],
   ['an unknown forge', { config: { forge: 'gitlab' } }, /config[./]forge/],
   ['an unknown log level', { config: { logLevel: 'verbose' } }, /config[./]logLevel/],

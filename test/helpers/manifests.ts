@@ -69,6 +69,7 @@ export interface Volume {
     readonly secretName: string;
     readonly items?: readonly { readonly key: string; readonly path: string }[];
   };
+  readonly configMap?: { readonly name: string };
   readonly [source: string]: unknown;
 }
 

@@ -32,11 +32,7 @@ Takes (list . "door").
 {{- end -}}
 
 {{- define "gatehouse.serviceAccountName" -}}
-{{- if .Values.serviceAccount.create -}}
-{{- default (include "gatehouse.fullname" .) .Values.serviceAccount.name -}}
-{{- else -}}
-{{- default "default" .Values.serviceAccount.name -}}
-{{- end -}}
+{{- .Values.serviceAccount.name | default (.Values.serviceAccount.create | ternary (include "gatehouse.fullname" .) "default") -}}
 {{- end -}}
 
 {{/* Labels ----------------------------------------------------------------- */}}
@@ -119,92 +115,161 @@ nothing. So an upgrade keeps what the first install made. Takes (list . "secret"
 {{- end -}}
 {{- end -}}
 
+{{/* The Secret and the key of what the worker shows the forge, or nothing. Takes (list . "forgeToken") or (list . "githubApp"). */}}
+{{- define "gatehouse.forgeSecretRef" -}}
+{{- $root := index . 0 -}}
+{{- $given := index $root.Values (index . 1) -}}
+{{- if or $given.existingSecret $given.value $given.privateKey -}}
+{name: {{ $given.existingSecret | default (include "gatehouse.componentName" (list $root "forge")) }}, key: {{ $given.existingSecretKey }}}
+{{- end -}}
+{{- end -}}
+
+{{/* Parts ------------------------------------------------------------------ */}}
+
+{{/* Say "true" where a token, or a GitHub App, is given for the forge. */}}
+{{- define "gatehouse.hasForgeToken" -}}
+{{- if or (include "gatehouse.forgeSecretRef" (list . "forgeToken")) (include "gatehouse.givenInExtraEnv" (list . "FORGE_TOKEN")) }}true{{ end -}}
+{{- end -}}
+{{- define "gatehouse.hasGithubApp" -}}
+{{- $inExtraEnv := or (include "gatehouse.givenInExtraEnv" (list . "GITHUB_APP_ID")) (include "gatehouse.givenInExtraEnv" (list . "GITHUB_APP_PRIVATE_KEY")) -}}
+{{- if or .Values.githubApp.appId (include "gatehouse.forgeSecretRef" (list . "githubApp")) $inExtraEnv }}true{{ end -}}
+{{- end -}}
+
+{{/* The parts that have a Deployment: "door", or "door worker" where there are credentials for the forge. */}}
+{{- define "gatehouse.parts" -}}
+{{- $worker := .Values.worker.enabled -}}
+{{- if kindIs "invalid" $worker -}}
+{{- $worker = or (include "gatehouse.hasForgeToken" .) (include "gatehouse.hasGithubApp" .) -}}
+{{- end -}}
+door{{ if $worker }} worker{{ end }}
+{{- end -}}
+
 {{/* Containers ------------------------------------------------------------- */}}
 
 {{- define "gatehouse.image" -}}
 {{- $tag := .Values.image.tag | default .Chart.AppVersion -}}
-{{- if .Values.image.digest -}}
-{{- printf "%s:%s@%s" .Values.image.repository $tag .Values.image.digest -}}
-{{- else -}}
-{{- printf "%s:%s" .Values.image.repository $tag -}}
-{{- end -}}
+{{- printf "%s:%s" .Values.image.repository $tag -}}{{ with .Values.image.digest }}@{{ . }}{{ end }}
 {{- end -}}
 
-{{/* The environment that the chart gives, before extraEnv. */}}
+{{/*
+The environment that the chart gives a container, before extraEnv, by its part: "migrate", "door", "worker" or
+"test". None has a secret that it does not need. Takes (list . "door").
+*/}}
 {{- define "gatehouse.ownEnv" -}}
-{{- $secret := .Values.webhookSecret -}}
-- name: PORT
-  value: "8080"
-- name: METRICS_PORT
-  value: {{ .Values.metrics.port | quote }}
-- name: LOG_LEVEL
-  value: {{ .Values.config.logLevel | quote }}
-- name: FORGE
-  value: {{ .Values.config.forge | quote }}
-- name: WEBHOOK_BODY_LIMIT
-  # A number from a values file is a float to Helm: 26214400 would come out as 2.62144e+07.
-  value: {{ kindIs "string" .Values.config.bodyLimit | ternary .Values.config.bodyLimit (int64 .Values.config.bodyLimit) | quote }}
-- name: DRAIN_SECONDS
-  value: {{ .Values.config.drainSeconds | quote }}
-{{- if not (include "gatehouse.givenInExtraEnv" (list . "WEBHOOK_SECRET")) }}
-- name: WEBHOOK_SECRET
-  valueFrom:
-    secretKeyRef:
-      name: {{ $secret.existingSecret | default (include "gatehouse.fullname" .) }}
-      key: {{ $secret.existingSecret | empty | ternary "webhook-secret" $secret.existingSecretKey }}
-- name: WEBHOOK_SECRET_PREVIOUS
-  valueFrom:
-    secretKeyRef:
-      name: {{ $secret.existingSecret | default (include "gatehouse.fullname" .) }}
-      key: {{ $secret.existingSecret | empty | ternary "webhook-secret-previous" $secret.existingSecretPreviousKey }}
-      optional: true
+{{- $root := index . 0 -}}
+{{- $part := index . 1 -}}
+{{- $v := $root.Values -}}
+- { name: LOG_LEVEL, value: {{ $v.config.logLevel | quote }} }
+{{- if ne $part "test" }}
+{{- with include "gatehouse.storeUrlRef" (list $root "database" "postgresql") }}
+- { name: DATABASE_URL, valueFrom: { secretKeyRef: {{ . }} } }
 {{- end }}
-{{- with include "gatehouse.storeUrlRef" (list . "database" "postgresql") }}
-- name: DATABASE_URL
-  valueFrom:
-    secretKeyRef: {{ . }}
 {{- end }}
-{{- with include "gatehouse.storeUrlRef" (list . "redis" "redis") }}
-- name: REDIS_URL
-  valueFrom:
-    secretKeyRef: {{ . }}
+{{- if has $part (list "door" "worker") }}
+{{- with include "gatehouse.storeUrlRef" (list $root "redis" "redis") }}
+- { name: REDIS_URL, valueFrom: { secretKeyRef: {{ . }} } }
+{{- end }}
+- { name: PORT, value: "8080" }
+- { name: METRICS_PORT, value: {{ $v.metrics.port | quote }} }
+- { name: FORGE, value: {{ $v.config.forge | quote }} }
+- { name: DRAIN_SECONDS, value: {{ $v.config.drainSeconds | quote }} }
+{{- end }}
+{{- if eq $part "door" }}
+- { name: WEBHOOK_BODY_LIMIT, value: {{ include "gatehouse.whole" $v.config.bodyLimit | quote }} }
+{{- end }}
+{{- if and (has $part (list "door" "test")) (not (include "gatehouse.givenInExtraEnv" (list $root "WEBHOOK_SECRET"))) }}
+{{- $name := $v.webhookSecret.existingSecret | default (include "gatehouse.fullname" $root) }}
+{{- $key := $v.webhookSecret.existingSecret | empty | ternary "webhook-secret" $v.webhookSecret.existingSecretKey }}
+{{- $previous := $v.webhookSecret.existingSecret | empty | ternary "webhook-secret-previous" $v.webhookSecret.existingSecretPreviousKey }}
+- { name: WEBHOOK_SECRET, valueFrom: { secretKeyRef: { name: {{ $name }}, key: {{ $key }} } } }
+- { name: WEBHOOK_SECRET_PREVIOUS, valueFrom: { secretKeyRef: { name: {{ $name }}, key: {{ $previous }}, optional: true } } }
+{{- end }}
+{{- if eq $part "worker" }}
+{{- with $v.config.forgeUrl }}
+- { name: FORGE_URL, value: {{ . | quote }} }
+{{- end }}
+- { name: WORKER_CONCURRENCY, value: {{ $v.worker.concurrency | quote }} }
+- { name: RESYNC_MINUTES, value: {{ $v.config.resyncMinutes | quote }} }
+- { name: RETENTION_DAYS, value: {{ $v.config.retentionDays | quote }} }
+{{- with include "gatehouse.forgeSecretRef" (list $root "forgeToken") }}
+- { name: FORGE_TOKEN, valueFrom: { secretKeyRef: {{ . }} } }
+{{- end }}
+{{- with $v.githubApp.appId }}
+- { name: GITHUB_APP_ID, value: {{ include "gatehouse.whole" . | quote }} }
+{{- end }}
+{{- if include "gatehouse.forgeSecretRef" (list $root "githubApp") }}
+- { name: GITHUB_APP_PRIVATE_KEY_FILE, value: /etc/gatehouse/github-app/private-key.pem }
+{{- end }}
+{{- if $v.config.policy }}
+- { name: POLICY_FILE, value: /etc/gatehouse/policy/policy.yml }
+{{- end }}
 {{- end }}
 {{- end -}}
 
-{{/* The environment of a Gatehouse container: no name occurs twice, and never NAME beside NAME_FILE. */}}
+{{/* A number from a values file is a float to Helm: 26214400 would come out as 2.62144e+07. */}}
+{{- define "gatehouse.whole" -}}
+{{- kindIs "string" . | ternary . (int64 .) -}}
+{{- end -}}
+
+{{/* The environment of a container: no name occurs twice, and never NAME beside NAME_FILE. Takes (list . "door"). */}}
 {{- define "gatehouse.env" -}}
+{{- $root := index . 0 -}}
 {{- $env := list -}}
 {{- range include "gatehouse.ownEnv" . | fromYamlArray -}}
-{{- if not (include "gatehouse.givenInExtraEnv" (list $ .name)) -}}
+{{- if not (include "gatehouse.givenInExtraEnv" (list $root .name)) -}}
 {{- $env = append $env . -}}
 {{- end -}}
 {{- end -}}
-{{- concat $env .Values.extraEnv | toYaml -}}
+{{- concat $env $root.Values.extraEnv | toYaml -}}
 {{- end -}}
 
-{{/* What every Gatehouse container has in common. */}}
+{{/* The volumes of the worker's own. Each is mounted under its name in /etc/gatehouse. */}}
+{{- define "gatehouse.workerVolumes" -}}
+{{- with include "gatehouse.forgeSecretRef" (list . "githubApp") | fromYaml }}
+- name: github-app
+  secret:
+    secretName: {{ .name }}
+    items: [{ key: {{ .key }}, path: private-key.pem }]
+{{- end }}
+{{- if .Values.config.policy }}
+- name: policy
+  configMap:
+    name: {{ include "gatehouse.componentName" (list . "policy") }}
+{{- end }}
+{{- end -}}
+
+{{/* What every Gatehouse container has in common. Takes (list . "migrate" "worker"): its part, and whose resources it has. */}}
 {{- define "gatehouse.container" -}}
-image: {{ include "gatehouse.image" . | quote }}
-imagePullPolicy: {{ .Values.image.pullPolicy }}
+{{- $root := index . 0 -}}
+{{- $part := index . 1 -}}
+{{- $mounts := $root.Values.extraVolumeMounts -}}
+{{- range eq $part "worker" | ternary (include "gatehouse.workerVolumes" $root | fromYamlArray) list -}}
+{{- $mounts = append $mounts (dict "name" .name "mountPath" (printf "/etc/gatehouse/%s" .name) "readOnly" true) -}}
+{{- end -}}
+image: {{ include "gatehouse.image" $root | quote }}
+imagePullPolicy: {{ $root.Values.image.pullPolicy }}
 env:
-  {{- include "gatehouse.env" . | nindent 2 }}
-{{- include "gatehouse.given" (list 0 (dict "envFrom" .Values.extraEnvFrom "volumeMounts" .Values.extraVolumeMounts)) }}
+  {{- include "gatehouse.env" (list $root $part) | nindent 2 }}
+{{- include "gatehouse.given" (list 0 (dict "envFrom" $root.Values.extraEnvFrom "volumeMounts" $mounts)) }}
 securityContext:
-  {{- toYaml .Values.containerSecurityContext | nindent 2 }}
+  {{- toYaml $root.Values.containerSecurityContext | nindent 2 }}
 resources:
-  {{- toYaml .Values.door.resources | nindent 2 }}
+  {{- toYaml (index $root.Values (index . 2)).resources | nindent 2 }}
 {{- end -}}
 
-{{/* What every Gatehouse pod has in common. */}}
+{{/* What every Gatehouse pod has in common. Takes (list . "door"). */}}
 {{- define "gatehouse.pod" -}}
-serviceAccountName: {{ include "gatehouse.serviceAccountName" . }}
+{{- $root := index . 0 -}}
+{{- $v := $root.Values -}}
+{{- $volumes := eq (index . 1) "worker" | ternary (include "gatehouse.workerVolumes" $root | fromYamlArray) list -}}
+serviceAccountName: {{ include "gatehouse.serviceAccountName" $root }}
 automountServiceAccountToken: false
 # Without this, Kubernetes adds a variable for each port of each Service.
 enableServiceLinks: false
 securityContext:
-  {{- toYaml .Values.podSecurityContext | nindent 2 }}
-{{- include "gatehouse.given" (list 0 (pick .Values "imagePullSecrets" "priorityClassName" "nodeSelector" "tolerations" "affinity")) }}
-{{- include "gatehouse.given" (list 0 (dict "volumes" .Values.extraVolumes)) }}
+  {{- toYaml $v.podSecurityContext | nindent 2 }}
+{{- include "gatehouse.given" (list 0 (pick $v "imagePullSecrets" "priorityClassName" "nodeSelector" "tolerations" "affinity")) }}
+{{- include "gatehouse.given" (list 0 (dict "volumes" (concat $volumes $v.extraVolumes))) }}
 {{- end -}}
 
 {{/* What the pods of the bundled stores have in common. Takes (list . userId groupId). */}}
@@ -212,12 +277,8 @@ securityContext:
 automountServiceAccountToken: false
 enableServiceLinks: false
 securityContext:
-  runAsNonRoot: true
-  runAsUser: {{ index . 1 }}
-  runAsGroup: {{ index . 2 }}
-  fsGroup: {{ index . 2 }}
-  fsGroupChangePolicy: OnRootMismatch
-  seccompProfile: { type: RuntimeDefault }
+  { runAsNonRoot: true, runAsUser: {{ index . 1 }}, runAsGroup: {{ index . 2 }}, seccompProfile: { type: RuntimeDefault },
+    fsGroup: {{ index . 2 }}, fsGroupChangePolicy: OnRootMismatch }
 {{- include "gatehouse.given" (list 0 (pick (index . 0).Values "imagePullSecrets" "nodeSelector" "tolerations")) }}
 {{- end -}}
 
@@ -229,7 +290,3 @@ securityContext:
 {{- end -}}
 {{- end -}}
 
-{{/* How many pods the door has at the least. */}}
-{{- define "gatehouse.doorMinimum" -}}
-{{- .Values.door.autoscaling.enabled | ternary .Values.door.autoscaling.minReplicas .Values.door.replicas | int -}}
-{{- end -}}
