@@ -8,6 +8,7 @@ import { docker, unavailable } from '../helpers/docker.ts';
 import { CHART, find, type Manifest, NAMESPACE, render, secretData } from '../helpers/manifests.ts';
 import { makePlayground, type Origin, type Playground, type Running } from '../helpers/pod-in-docker.ts';
 import { seriesIn } from '../helpers/promql.ts';
+import { FORGE_PORT, type ForgePlan, type ForgeReport } from '../helpers/simulated-forge-process.ts';
 import { startForge } from '../helpers/steady-forge.ts';
 import { until } from '../helpers/until.ts';
 
@@ -31,14 +32,32 @@ const POSTGRES: Origin = { kind: 'StatefulSet', name: 'gh-gatehouse-postgresql',
 const REDIS: Origin = { kind: 'Deployment', name: 'gh-gatehouse-redis', container: 'redis' };
 const MIGRATE: Origin = { kind: 'Deployment', name: 'gh-gatehouse-door', container: 'migrate' };
 const DOOR: Origin = { kind: 'Deployment', name: 'gh-gatehouse-door', container: 'door' };
+const WORKER: Origin = { kind: 'Deployment', name: 'gh-gatehouse-worker', container: 'worker' };
 const HELM_TEST: Origin = { kind: 'Pod', name: 'gh-gatehouse-test-webhook', container: 'webhook' };
 
 const VALUES = {
   image: { repository: NAME, tag: 'built' },
   // Docker has no Services: the name leads to the container itself, so the port has to be the container's.
   service: { port: 8080 },
-  config: { drainSeconds: 1 },
+  config: { drainSeconds: 1, forgeUrl: `http://forge:${FORGE_PORT}`, policy: policyOf('of-the-operator', '^[A-Z]') },
+  forgeToken: { value: 'the-token-of-this-test' },
 };
+
+function policyOf(id: string, title: string): string {
+  return `version: 1\nrules:\n  - id: ${id}\n    require: { title: '${title}' }\n`;
+}
+
+/** What the forge has: pull requests in repositories with a policy, without one, and with one that is broken. */
+const PULL_REQUESTS = [
+  {
+    repository: 'acme/widgets',
+    files: { '.gatehouse.yml': policyOf('of-the-repository', '^feat: ') },
+    title: 'widgets',
+  },
+  { repository: 'acme/gadgets', files: {}, title: 'gadgets' },
+  { repository: 'acme/gizmos', files: { '.gatehouse.yml': policyOf('of-gizmos', '^feat: ') }, title: 'gizmos' },
+  { repository: 'acme/gears', files: { '.gatehouse.yml': 'version: none' }, title: 'gears' },
+] as const;
 
 let stage: Stage | undefined;
 
@@ -47,6 +66,9 @@ interface Stage extends Playground {
   readonly release: readonly Manifest[];
   database?: Running;
   door?: Running;
+  worker?: Running;
+  forge?: Running;
+  told?: ForgeReport;
 }
 
 test.before('build the image', async (t) => {
@@ -141,18 +163,16 @@ onStage('the command line answers in a container that may do nothing', async (t)
   t.is(await run('--entrypoint', 'gatehouse', IMAGE, '--version'), '0.1.0');
 });
 
-onStage(
-  'the init container gives up where there is no database, for kubelet to start it again',
-  async (t, { finish, release }) => {
-    t.not((await finish(release, MIGRATE)).code, 0);
-  },
-);
-
 onStage('a rendered release comes up: stores, migrations, door, each as its manifest says', async (t, there) => {
   const { start, finish, release } = there;
+  // The init container is first, and waits for a database that is not there yet.
+  const migrated = finish(release, MIGRATE);
+  await sleep(WHILE_MS);
   const [database] = await Promise.all([start(release, POSTGRES), start(release, REDIS)]);
   there.database = database;
-  await until(async () => (await finish(release, MIGRATE)).code === 0);
+  const { code, output } = await migrated;
+  t.is(code, 0, output);
+  t.regex(output, /waiting for the database/);
   there.door = await startDoor(there, release);
   const health = await fetch(`http://${await there.door.address(8080)}/health`);
   t.deepEqual(await health.json(), { status: 'ok', info: { database: { status: 'up' }, redis: { status: 'up' } } });
@@ -168,15 +188,45 @@ onStage('helm test’s own command passes there, and its delivery is stored', as
 });
 
 onStage('helm test’s command fails where the door has another key', async (t, there) => {
-  const { code, output } = await there.finish(await upgraded(there, { value: NEW_KEY }), HELM_TEST);
+  const { code, output } = await there.finish(await withKeys(there, { value: NEW_KEY }), HELM_TEST);
   t.not(code, 0);
   t.regex(output, /^401/m);
 });
 
+onStage('from a signed delivery to a status on the forge, by the rendered worker', async (t, there) => {
+  there.forge = await startForgeBeside(there);
+  there.told = JSON.parse(await there.forge.output()) as ForgeReport;
+  t.is((await there.finish(there.release, { ...WORKER, container: 'migrate' })).code, 0);
+  there.worker = await startWorker(there, there.release);
+  await deliver(there, 0);
+  await deliver(there, 1);
+  t.like(await statusOf(there, 0), {
+    context: 'gatehouse',
+    state: 'failure',
+    description: '1 of 1 rule failed: of-the-repository',
+  });
+  t.deepEqual(await commentersOf(there, 0), ['gatehouse']);
+  t.like(await statusOf(there, 1), { state: 'failure', description: '1 of 1 rule failed: of-the-operator' });
+  t.regex(await metricsOf(there.worker), /^gatehouse_reviews_total\{verdict="failure"\} [1-9]/m);
+});
+
+onStage('as a GitHub App the worker reads its key from the mounted file', async (t, there) => {
+  const { appId, privateKey } = there.told ?? {};
+  const manifests = await upgraded(there, { forgeToken: { value: '' }, githubApp: { appId, privateKey } });
+  t.is(await there.worker?.stop(), 0);
+  there.worker = await startWorker(there, manifests);
+  await deliver(there, 2);
+  t.like(await statusOf(there, 2), { state: 'failure' });
+  t.deepEqual(await commentersOf(there, 2), ['gatehouse-app[bot]']);
+  await deliver(there, 3);
+  t.like(await statusOf(there, 3), { state: 'error' });
+});
+
 onStage(
-  'everything that the dashboard and the alerts ask for is on the running door’s metrics page',
+  'everything that the dashboard and the alerts ask for is on the running door’s or worker’s metrics page',
   async (t, there) => {
-    const page = await metricsOf(doorOf(there));
+    const pages = [await metricsOf(doorOf(there)), await metricsOf(workerOf(there))];
+    const page = pages.join('');
     const types = new Map([...page.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]));
     const uses = await askedFor();
     t.true(uses.length > 20);
@@ -198,7 +248,9 @@ const ADDED = ['namespace', 'job'];
 
 async function askedFor() {
   const files = await Promise.all(
-    ['dashboard.json', 'alerts.yaml'].map((name) => readFile(`${CHART}files/${name}`, 'utf8')),
+    ['dashboard.json', 'alerts-door.yaml', 'alerts-worker.yaml'].map((name) =>
+      readFile(`${CHART}files/${name}`, 'utf8'),
+    ),
   );
   return files.flatMap((text) => seriesIn(text.replaceAll('\\"', '"')));
 }
@@ -210,14 +262,14 @@ onStage('a signed delivery can be sent from inside a pod', async (t, there) => {
 });
 
 onStage('changing the signing key loses no delivery, and every old pod ends with 0', async (t, there) => {
-  const oldKey = secretData(find(there.release, 'Secret', 'gh-gatehouse'))['webhook-secret'] ?? '';
+  const oldKey = keyOf(there);
   const first = doorOf(there);
   const before = await stored(there);
   const forge = startForge(await webhookOf(first), oldKey);
   try {
     await sleep(WHILE_MS);
     // Both keys at the door, the old one at the forge. An old pod goes once a new one is ready.
-    const second = await startDoor(there, await upgraded(there, { value: NEW_KEY, previous: oldKey }));
+    const second = await startDoor(there, await withKeys(there, { value: NEW_KEY, previous: oldKey }));
     forge.sendTo(await webhookOf(second));
     t.is(await first.stop(), 0);
     await sleep(WHILE_MS);
@@ -227,7 +279,7 @@ onStage('changing the signing key loses no delivery, and every old pod ends with
     t.regex(matches, /^gatehouse_secret_matches_total\{secret="previous"\} [1-9]/m);
     t.regex(matches, /^gatehouse_secret_matches_total\{secret="current"\} [1-9]/m);
     // Every webhook uses the new key: the old one may go.
-    const third = await startDoor(there, await upgraded(there, { value: NEW_KEY }));
+    const third = await startDoor(there, await withKeys(there, { value: NEW_KEY }));
     forge.sendTo(await webhookOf(third));
     t.is(await second.stop(), 0);
     await sleep(WHILE_MS);
@@ -258,28 +310,100 @@ onStage(
   },
 );
 
-/** The release as an upgrade to other keys renders it. The generated passwords stay. */
-async function upgraded({ release }: Stage, webhookSecret: unknown): Promise<readonly Manifest[]> {
+const withKeys = (there: Stage, webhookSecret: unknown) => upgraded(there, { webhookSecret });
+
+/** The release as an upgrade to other values renders it. The generated passwords stay. */
+async function upgraded({ release }: Stage, changed: object): Promise<readonly Manifest[]> {
   const cluster = await startCluster('1.36', NAMESPACE);
   try {
     cluster.put(release.filter(({ kind }) => kind === 'Secret'));
-    const values = { ...VALUES, webhookSecret };
+    const values = { ...VALUES, ...changed };
     return await render({ values, arguments: ['--is-upgrade', ...cluster.helmArguments] });
   } finally {
     await cluster.close();
   }
 }
 
-async function startDoor({ start }: Stage, manifests: readonly Manifest[]): Promise<Running> {
-  const door = await start(manifests, DOOR);
-  const url = `http://${await door.address(8080)}/health/ready`;
+const startDoor = (there: Stage, manifests: readonly Manifest[]) => startReady(there, manifests, DOOR);
+const startWorker = (there: Stage, manifests: readonly Manifest[]) => startReady(there, manifests, WORKER);
+
+async function startReady({ start }: Stage, manifests: readonly Manifest[], origin: Origin): Promise<Running> {
+  const running = await start(manifests, origin);
+  const url = `http://${await running.address(8080)}/health/ready`;
   await until(() =>
     fetch(url).then(
       ({ ok }) => ok,
       () => false,
     ),
   );
-  return door;
+  return running;
+}
+
+/** The simulated forge in a container of its own, where the worker finds it by name. */
+async function startForgeBeside(there: Stage): Promise<Running> {
+  const plan: ForgePlan = {
+    host: 'forge',
+    token: VALUES.forgeToken.value,
+    login: 'gatehouse',
+    secret: keyOf(there),
+    pullRequests: PULL_REQUESTS,
+  };
+  const forge = await there.startBeside('forge', [
+    ...[
+      '--read-only',
+      '--user',
+      '65532',
+      '--volume',
+      `${PROJECT}:/project:ro`,
+      '--env',
+      `PLAN=${JSON.stringify(plan)}`,
+    ],
+    ...['--publish', `127.0.0.1::${FORGE_PORT}`, '--entrypoint', 'node', BASE_IMAGES[0] ?? ''],
+    '/project/test/helpers/simulated-forge-process.ts',
+  ]);
+  await until(async () => (await forge.output()).endsWith('}'));
+  return forge;
+}
+
+/** What the forge sends of one of its pull requests, as it signed it. */
+async function deliver(there: Stage, index: number): Promise<void> {
+  const { headers = {}, body = '' } = there.told?.pullRequests[index]?.webhook ?? {};
+  const response = await fetch(await webhookOf(doorOf(there)), { method: 'POST', headers, body });
+  if (response.status !== 200) throw new Error(`the door answered ${response.status}`);
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Asks the forge's own API about the repository of a pull request. */
+async function ask(there: Stage, index: number, path: string): Promise<unknown> {
+  const origin = `http://${await there.forge?.address(FORGE_PORT)}`;
+  const url = `${origin}/api/v3/repos/${PULL_REQUESTS[index]?.repository}/${path}`;
+  const response = await fetch(url, { headers: { authorization: `Bearer ${VALUES.forgeToken.value}` } });
+  return response.json();
+}
+
+/** The final status of a pull request's head. */
+async function statusOf(there: Stage, index: number): Promise<Json> {
+  let latest: Json = {};
+  await until(async () => {
+    const path = `commits/${there.told?.pullRequests[index]?.headSha}/status`;
+    const { statuses } = (await ask(there, index, path)) as { statuses: readonly Json[] };
+    latest = statuses[0] ?? {};
+    return latest['state'] !== undefined && latest['state'] !== 'pending';
+  });
+  return latest;
+}
+
+async function commentersOf(there: Stage, index: number): Promise<readonly string[]> {
+  const comments = (await ask(there, index, 'issues/1/comments')) as readonly { user: { login: string } }[];
+  return comments.map(({ user }) => user.login);
+}
+
+const keyOf = ({ release }: Stage) => secretData(find(release, 'Secret', 'gh-gatehouse'))['webhook-secret'] ?? '';
+
+function workerOf({ worker }: Stage): Running {
+  if (worker === undefined) throw new Error('no worker came up');
+  return worker;
 }
 
 function doorOf({ door }: Stage): Running {

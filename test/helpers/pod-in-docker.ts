@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { docker, tryDocker } from './docker.ts';
-import { type Container, find, type Manifest, podOf, secretData } from './manifests.ts';
+import { type Container, find, type Manifest, podOf, secretData, type Volume } from './manifests.ts';
 
 /** A Docker network on which the containers of a rendered chart find each other by the names of their Services. */
 export interface Playground {
@@ -10,6 +10,8 @@ export interface Playground {
   start(manifests: readonly Manifest[], from: Origin): Promise<Running>;
   /** Runs a container of an object's pod to its end, as kubelet would an init container or a test. */
   finish(manifests: readonly Manifest[], from: Origin): Promise<Finished>;
+  /** Starts a container that no manifest knows, under a name of its own. The arguments are those of `docker create`. */
+  startBeside(name: string, args: readonly string[]): Promise<Running>;
   close(): Promise<void>;
 }
 
@@ -24,6 +26,8 @@ export interface Running {
   /** Where this machine reaches a port of the container. */
   address(containerPort: number): Promise<string>;
   exec(command: readonly string[]): Promise<string>;
+  /** What it has written to standard output so far. */
+  output(): Promise<string>;
   /** SIGTERM, and SIGKILL after the pod's grace period, as kubelet does. Resolves with the exit code. */
   stop(): Promise<number>;
 }
@@ -32,6 +36,11 @@ export interface Finished {
   readonly code: number;
   readonly output: string;
 }
+
+/** Kubernetes' own. */
+const DEFAULT_GRACE_SECONDS = 30;
+/** Longer than `gatehouse migrate --wait 60`. */
+const FINISH_MS = 120_000;
 
 export async function makePlayground(name: string): Promise<Playground> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-pods-'));
@@ -43,32 +52,43 @@ export async function makePlayground(name: string): Promise<Playground> {
 
   async function create(manifests: readonly Manifest[], origin: Origin): Promise<string> {
     const args = await runArguments(manifests, origin, { folder: join(folder, `${containers.length}`), label });
+    return createWith(args);
+  }
+
+  async function createWith(args: readonly string[]): Promise<string> {
     const id = await docker(['create', '--network', name, ...args]);
     containers.push(id);
     return id;
   }
 
+  async function run(id: string, graceSeconds: number): Promise<Running> {
+    await docker(['start', id]);
+    return {
+      id,
+      async address(port) {
+        const bound = await docker(['port', id, `${port}/tcp`]);
+        return bound.split('\n')[0] ?? '';
+      },
+      exec: (command) => docker(['exec', id, ...command]),
+      output: () => docker(['logs', id]),
+      async stop() {
+        await docker(['stop', '-t', String(graceSeconds), id], (graceSeconds + 30) * 1000);
+        return Number(await docker(['inspect', '--format', '{{.State.ExitCode}}', id]));
+      },
+    };
+  }
+
   return {
     async start(manifests, origin) {
-      const id = await create(manifests, origin);
-      await docker(['start', id]);
-      const grace = podOf(find(manifests, origin.kind, origin.name))?.spec.terminationGracePeriodSeconds ?? 30;
-      return {
-        id,
-        async address(port) {
-          const bound = await docker(['port', id, `${port}/tcp`]);
-          return bound.split('\n')[0] ?? '';
-        },
-        exec: (command) => docker(['exec', id, ...command]),
-        async stop() {
-          await docker(['stop', '-t', String(grace), id], (grace + 30) * 1000);
-          return Number(await docker(['inspect', '--format', '{{.State.ExitCode}}', id]));
-        },
-      };
+      const pod = podOf(find(manifests, origin.kind, origin.name));
+      return run(await create(manifests, origin), pod?.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS);
+    },
+    async startBeside(alias, args) {
+      return run(await createWith(['--network-alias', alias, ...args]), DEFAULT_GRACE_SECONDS);
     },
     async finish(manifests, origin) {
       const id = await create(manifests, origin);
-      const { code, stdout, stderr } = await tryDocker(['start', '--attach', id]);
+      const { code, stdout, stderr } = await tryDocker(['start', '--attach', id], FINISH_MS);
       return { code, output: `${stdout}${stderr}` };
     },
     async close() {
@@ -130,34 +150,47 @@ function environment({ env = [] }: Container, manifests: readonly Manifest[]): s
   });
 }
 
-/** An emptyDir and a claim are a volume of the pod's fsGroup, as kubelet makes them; a Secret is a folder of files. */
+/** An emptyDir and a claim are a volume of the pod's fsGroup, as kubelet makes them; the others are folders of files. */
 async function mounts(container: Container, owner: Manifest, manifests: readonly Manifest[], { folder, label }: Place) {
   const spec = podOf(owner)?.spec;
   const wanted = container.volumeMounts ?? [];
-  const secretOf = (name: string) => spec?.volumes?.find((volume) => volume.name === name)?.secret;
+  const filesOf = (name: string) => {
+    const volume = spec?.volumes?.find((candidate) => candidate.name === name);
+    return volume && volumeFiles(volume, manifests);
+  };
   const volumes = await emptyVolumes(
     container.image,
-    wanted.map(({ name }) => name).filter((name) => secretOf(name) === undefined),
+    wanted.map(({ name }) => name).filter((name) => filesOf(name) === undefined),
     spec?.securityContext?.['fsGroup'] ?? 0,
     label,
   );
   const args: string[] = [];
   for (const { name, mountPath, readOnly } of wanted) {
-    const secret = secretOf(name);
+    const files = filesOf(name);
     // Without nocopy, Docker would give an empty volume what the image has at that path, the owner included.
     let from = `${volumes.get(name)}:${mountPath}:nocopy`;
-    if (secret !== undefined) {
-      const data = secretData(find(manifests, 'Secret', secret.secretName));
-      for (const { key, path } of secret.items ?? []) {
+    if (files !== undefined) {
+      for (const [path, text] of files) {
         const file = join(folder, name, path);
         await mkdir(dirname(file), { recursive: true });
-        await writeFile(file, data[key] ?? '', { mode: 0o644 });
+        await writeFile(file, text, { mode: 0o644 });
       }
       from = `${join(folder, name)}:${mountPath}${readOnly ? ':ro' : ''}`;
     }
     args.push('--volume', from);
   }
   return args;
+}
+
+/** What a volume of a Secret or a ConfigMap has, by path; undefined for other volumes. */
+function volumeFiles({ secret, configMap }: Volume, manifests: readonly Manifest[]): Map<string, string> | undefined {
+  if (configMap !== undefined) {
+    return new Map(Object.entries(find(manifests, 'ConfigMap', configMap.name).data ?? {}));
+  }
+  if (secret === undefined) return undefined;
+  const data = secretData(find(manifests, 'Secret', secret.secretName));
+  const items = secret.items ?? Object.keys(data).map((key) => ({ key, path: key }));
+  return new Map(items.map(({ key, path }) => [path, data[key] ?? '']));
 }
 
 async function emptyVolumes(image: string, names: readonly string[], group: unknown, label: string) {

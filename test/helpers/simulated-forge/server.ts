@@ -6,6 +6,7 @@ import { type Fault, type Faults, makeFaults } from './faults.ts';
 import { type Answer, type Call, matchRoute } from './routes.ts';
 
 const WORTH_COMPRESSING_BYTES = 1_024;
+const LOOPBACK = '127.0.0.1';
 
 /** One request that came in, as a test may look at it. */
 export interface Seen {
@@ -26,7 +27,11 @@ export interface ForgeServer {
   stop(): Promise<void>;
 }
 
-export async function startServer(dialectFor: (url: string) => Dialect, port = 0): Promise<ForgeServer> {
+export async function startServer(
+  dialectFor: (url: string) => Dialect,
+  port = 0,
+  host = LOOPBACK,
+): Promise<ForgeServer> {
   const faults = makeFaults();
   const seen: Seen[] = [];
   let dialect: Dialect | undefined;
@@ -39,10 +44,10 @@ export async function startServer(dialectFor: (url: string) => Dialect, port = 0
     }
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+    server.once('error', reject).listen(port, host === LOOPBACK ? LOOPBACK : undefined, resolve);
   });
   const { port: chosen } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${chosen}`;
+  const url = `http://${host}:${chosen}`;
   dialect = dialectFor(url);
 
   return {

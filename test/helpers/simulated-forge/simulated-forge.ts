@@ -10,13 +10,15 @@ export interface SimulatedForgeOptions {
   readonly forge: 'github' | 'gitea' | 'forgejo';
   /** 0, the default, takes a free one. */
   readonly port?: number;
+  /** The name by which others reach it; it then listens on every address, not on 127.0.0.1 alone. */
+  readonly host?: string;
   /** Who posts with {@link SimulatedForge.token}. */
   readonly self?: string;
   /** Whether Gitea only pretends to delete a comment at a line, as it did before 1.24.6. It does unless told. */
   readonly keepsInlineComments?: boolean;
 }
 
-/** A code forge on 127.0.0.1 that keeps everything in memory. */
+/** A code forge on 127.0.0.1, unless told otherwise, that keeps everything in memory. */
 export interface SimulatedForge extends Driver {
   readonly name: 'github' | 'gitea' | 'forgejo';
   /** Where people would open it: a `FORGE_URL`. */
@@ -40,7 +42,7 @@ export interface SimulatedForge extends Driver {
 }
 
 export async function startSimulatedForge(options: SimulatedForgeOptions): Promise<SimulatedForge> {
-  const { forge: name, port = 0, self = 'gatehouse', keepsInlineComments = true } = options;
+  const { forge: name, port = 0, host, self = 'gatehouse', keepsInlineComments = true } = options;
   const world = makeWorld();
   // Never the same twice: what others keep by token (caches, holds) must not reach from one test into the next.
   const token = `token-of-${self}-${randomUUID()}`;
@@ -53,6 +55,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
         ? makeGitHubDialect(world, app, rateLimit)
         : makeGiteaDialect(world, name, url, keepsInlineComments),
     port,
+    host,
   );
 
   function count(method?: string, route?: RegExp): number {
