@@ -40,6 +40,11 @@ export interface Scene {
   inlines(number: number): readonly { readonly path: string; readonly line: number; readonly body: string }[];
   /** How many requests have tried to change something in this repository. */
   writes(): number;
+  /**
+   * The n-th request from now on that would change something about this pull request is never answered. It is
+   * carried out first, or it is not.
+   */
+  trap(number: number, nth: number, carriedOut: boolean): Trap;
   /** Does something once, at the moment when the forge is asked for a path like this and has not answered yet. */
   when(method: string, path: RegExp, act: () => void): void;
 }
@@ -50,10 +55,16 @@ export interface Story extends Scene, AsyncDisposable {
   scene(files: Changes): Scene;
   /** Waits for the jobs of a repository by any name. */
   settledFor(repository: string): Promise<void>;
+  /** Waits for the end of a resync that was not over then. A worker asks for one when it starts. */
+  resynced(since: Date): Promise<void>;
   /** Another process of the same installation. */
   openDoor(env: Environment, roles: Roles): Promise<Door>;
   /** What a process of this installation is configured by, beside the stores. */
   readonly environment: Environment;
+}
+
+export interface Trap {
+  readonly sprung: boolean;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -80,6 +91,17 @@ export async function tellStory(
 
   return {
     ...makeScene(forge, door, REPOSITORY, settling),
+    resynced: (since) =>
+      eventually('a resync is over', async () => {
+        const { rows } = await door.database.query(
+          `SELECT state, output FROM gatehouse_jobs.job
+            WHERE name = 'resync' AND state IN ('completed', 'failed') AND completed_on > $1`,
+          [since],
+        );
+        const failed = rows.find(({ state }) => state === 'failed');
+        if (failed !== undefined) throw new Error(`the resync failed: ${JSON.stringify(failed.output)}`);
+        return rows.length > 0;
+      }),
     settledFor: (repository) => settling.settled(repository),
     environment: { ...environment, DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl },
     openDoor: (others, otherRoles) =>
@@ -161,9 +183,24 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
         .inlineComments.filter(({ author }) => author === 'gatehouse')
         .map(({ path, line, body }) => ({ path, line, body })),
     writes: () =>
-      forge.seen.filter(
-        ({ method, path }) => method !== 'GET' && method !== 'HEAD' && path.startsWith(`/repos/${repository}/`),
-      ).length,
+      forge.seen.filter(({ method, path }) => WRITING.includes(method) && path.startsWith(`/repos/${repository}/`))
+        .length,
+    trap(number, nth, carriedOut) {
+      const trap = { sprung: false };
+      let writes = 0;
+      const nthWrite = Object.assign(/^/, {
+        test(path: string) {
+          if (trap.sprung || !isAbout(pull(number), path)) return false;
+          writes += 1;
+          trap.sprung = writes === nth;
+          return trap.sprung;
+        },
+      });
+      for (const method of WRITING) {
+        forge.fault({ method, path: nthWrite, afterwards: carriedOut, times: 1, fault: { kind: 'hang' } });
+      }
+      return trap;
+    },
     when(method, path, act) {
       let done = false;
       const matching = new RegExp(path);
@@ -181,6 +218,17 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
     },
   };
   return scene;
+}
+
+const WRITING: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** By its number, its head, or one of its comments. */
+function isAbout(
+  { number, headSha, comments, inlineComments }: ReturnType<SimulatedForge['pull']>,
+  path: string,
+): boolean {
+  if (path.includes(headSha) || new RegExp(`/(?:issues|pulls)/${number}(?:/|$)`).test(path)) return true;
+  return [...comments, ...inlineComments].some(({ id }) => path.endsWith(`/comments/${id}`));
 }
 
 /** For what no forge tells: gives way to what is under way, until it holds. */

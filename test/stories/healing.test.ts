@@ -17,14 +17,8 @@ const WORKER = { door: false, worker: true };
 /** A worker that starts, looks at everything once, and is stopped again. */
 async function workerComesBy(story: Story): Promise<void> {
   const started = new Date();
-  await using worker = await story.openDoor({}, WORKER);
-  await eventually('the resync that every start asks for has run', async () => {
-    const { rows } = await worker.database.query(
-      "SELECT FROM gatehouse_jobs.job WHERE name = 'resync' AND state = 'completed' AND completed_on > $1",
-      [started],
-    );
-    return rows.length > 0;
-  });
+  await using _worker = await story.openDoor({}, WORKER);
+  await story.resynced(started);
   await story.settled();
 }
 

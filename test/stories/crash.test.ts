@@ -1,0 +1,170 @@
+import test from 'ava';
+import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
+import { startProxy } from '../helpers/proxy.ts';
+import { eventually, FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+
+const FILES = {
+  '.gatehouse.yml': `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^(feat|fix|docs): ' }
+  - id: no-debugger
+    forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
+`,
+  'app.ts': 'one\ntwo\nthree\nfour\nfive\n',
+};
+const DOOR = { door: true, worker: false };
+
+/** The first report has nothing to compare with; the second updates, adds and takes away. */
+const FIRST = { 'app.ts': 'debugger; // 1\ntwo\nthree\ndebugger; // 4\nfive\n' };
+const SECOND = { 'app.ts': 'debugger; // 1\ntwo\ndebugger; // 3\nfour\nfive\n' };
+
+/** A real worker, in a process that can be killed. */
+async function startWorker(story: Story, env: Readonly<Record<string, string>> = {}): Promise<GatehouseProcess> {
+  const started = new Date();
+  const worker = gatehouse(['work'], {
+    ...story.environment,
+    PORT: '0',
+    METRICS_PORT: '0',
+    HOST: '127.0.0.1',
+    DRAIN_SECONDS: '0',
+    WORKER_CONCURRENCY: '32',
+    ...env,
+  });
+  await worker.logged('Gatehouse is listening');
+  // It would find what a test has yet to tell of.
+  await story.resynced(started);
+  return worker;
+}
+
+/** What a reader sees: the standing comments, and the status. */
+function seen(story: Story, number: number) {
+  return {
+    status: story.status(number),
+    comments: story.comments(number),
+    inlines: story
+      .inlines(number)
+      .filter(({ body }) => body.startsWith('<!-- gatehouse:finding'))
+      .map(({ path, line, body }) => `${path}:${line} ${body}`)
+      .toSorted(),
+  };
+}
+
+/** What would happen after fifteen seconds without a heartbeat, and at the next look for such jobs. */
+async function letHeartbeatsRunOut(story: Story): Promise<void> {
+  await story.door.database.query(
+    "UPDATE gatehouse_jobs.job SET heartbeat_on = now() - interval '1 hour' WHERE state = 'active'",
+  );
+  await story.door.database.query('UPDATE gatehouse_jobs.queue SET monitor_on = NULL, monitor_claim_on = NULL');
+}
+
+for (const name of FORGES) {
+  test(`${name}: a worker that is killed at any write of a report leaves one that the next worker completes, without saying anything twice`, async (t) => {
+    await using story = await tellStory(name, FILES, {}, DOOR);
+    const { forge } = story;
+    let worker = await startWorker(story);
+    t.teardown(() => worker.child.kill('SIGKILL'));
+    const writesOf = async (act: () => Promise<unknown>) => {
+      const before = story.writes();
+      await act();
+      await story.settled();
+      return story.writes() - before;
+    };
+    const prepare = () => story.openSilently(FIRST, { title: 'things' });
+    const update = (number: number) => {
+      forge.push(REPOSITORY, number, SECOND);
+      forge.edit(REPOSITORY, number, { title: 'docs: things' });
+    };
+
+    // How it goes when nobody is killed.
+    const model = prepare();
+    const inFirst = await writesOf(() => story.tell({ kind: 'pull-request', number: model, action: 'opened' }));
+    const afterFirst = seen(story, model);
+    update(model);
+    const inSecond = await writesOf(() => story.tell({ kind: 'pull-request', number: model, action: 'synchronize' }));
+    const afterSecond = seen(story, model);
+    t.true(inFirst >= 4 && inSecond >= 5, `${inFirst} and ${inSecond} writes`);
+    t.is(afterSecond.inlines.length, 2);
+
+    const points = [
+      ...Array.from({ length: inFirst }, (_, index) => ({ report: 'first', nth: index + 1 })),
+      ...Array.from({ length: inSecond }, (_, index) => ({ report: 'second', nth: index + 1 })),
+    ].flatMap((point) => [
+      { ...point, carriedOut: false },
+      { ...point, carriedOut: true },
+    ]);
+    const victims = points.map((point) => ({ ...point, number: prepare() }));
+    for (const { number, report } of victims) {
+      if (report === 'second') await story.tell({ kind: 'pull-request', number, action: 'opened' });
+    }
+    await story.settled();
+
+    const traps = victims.map(({ number, report, nth, carriedOut }) => {
+      if (report === 'second') update(number);
+      return story.trap(number, nth, carriedOut);
+    });
+    await Promise.all(victims.map(({ number }) => story.tell({ kind: 'pull-request', number, action: 'synchronize' })));
+    await eventually('every review is stuck at its write', () => traps.every(({ sprung }) => sprung));
+    worker.child.kill('SIGKILL');
+    t.is((await worker.finished).signal, 'SIGKILL');
+    const { rows } = await story.door.database.query(
+      "SELECT FROM gatehouse_jobs.job WHERE name = 'review' AND state = 'active'",
+    );
+    t.true(rows.length > 0, 'jobs of a worker that is dead');
+
+    await letHeartbeatsRunOut(story);
+    worker = await startWorker(story);
+    await story.settled();
+    for (const { number, report, nth, carriedOut } of victims) {
+      const at = `killed ${carriedOut ? 'after' : 'before'} write ${nth} of the ${report} report`;
+      t.deepEqual(seen(story, number), report === 'first' ? afterFirst : afterSecond, at);
+    }
+    worker.child.kill('SIGTERM');
+    t.is((await worker.finished).code, 0);
+  });
+}
+
+test('a worker that is asked to stop finishes the review under way, and exits with 0', async (t) => {
+  await using story = await tellStory('github', FILES, {}, DOOR);
+  const proxy = await startProxy(story.forge.url);
+  t.teardown(() => proxy.close());
+  const worker = await startWorker(story, { FORGE_URL: proxy.url });
+  t.teardown(() => worker.child.kill('SIGKILL'));
+  await proxy.hang();
+  const number = await story.open(FIRST);
+  await eventually('the worker waits for the forge', () => proxy.open > 0);
+  worker.child.kill('SIGTERM');
+  await worker.logged('asked to stop');
+  await proxy.pass();
+  t.is((await worker.finished).code, 0);
+  t.deepEqual(story.states(number), ['pending', 'failure']);
+  t.is(story.comments(number).length, 1);
+  t.deepEqual(
+    (await story.door.jobs()).filter(({ key }) => key === `${REPOSITORY}#${number}`).map(({ state }) => state),
+    ['completed'],
+  );
+});
+
+test('a worker that is asked to stop while the forge does not answer hands the review back, and exits with 0', async (t) => {
+  await using story = await tellStory('github', FILES, {}, DOOR);
+  const worker = await startWorker(story);
+  t.teardown(() => worker.child.kill('SIGKILL'));
+  const number = story.openSilently(FIRST);
+  const trap = story.trap(number, 2, true);
+  await story.tell({ kind: 'pull-request', number, action: 'opened' });
+  await eventually('the review is stuck', () => trap.sprung);
+  worker.child.kill('SIGTERM');
+  t.is((await worker.finished).code, 0);
+  t.deepEqual(
+    (await story.door.jobs()).filter(({ key }) => key === `${REPOSITORY}#${number}`).map(({ state }) => state),
+    ['retry'],
+  );
+  const next = await startWorker(story);
+  t.teardown(() => next.child.kill('SIGKILL'));
+  await story.settled();
+  t.is(story.status(number)?.state, 'failure');
+  t.is(story.comments(number).length, 1);
+  t.is(story.inlines(number).length, 2);
+  next.child.kill('SIGTERM');
+  t.is((await next.finished).code, 0);
+});
