@@ -1,0 +1,226 @@
+import test, { type ExecutionContext } from 'ava';
+import type { ForgeName } from '../../src/forges/forge.ts';
+import { eventually, FORGES, REPOSITORY, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test);
+
+const FILES = {
+  '.gatehouse.yml': `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^(feat|fix|docs): ' }
+  - id: no-debugger
+    forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
+`,
+};
+const DOOR = { door: true, worker: false };
+const WORKER = { door: false, worker: true };
+const CHANGE = { 'app.ts': 'debugger\n' };
+
+/** As if nothing had happened. */
+function assertReviewed(t: ExecutionContext, scene: Scene, number: number, what?: string) {
+  t.is(scene.status(number)?.state, 'failure', what);
+  t.is(scene.states(number).filter((state) => state === 'failure').length, 1, what);
+  t.is(scene.comments(number).length, 1, what);
+  t.deepEqual(
+    scene.inlines(number).map(({ path, line }) => `${path}:${line}`),
+    ['app.ts:1'],
+    what,
+  );
+}
+
+async function deadLetters(scene: Scene): Promise<readonly unknown[]> {
+  const { rows } = await scene.door.database.query(
+    `SELECT data FROM gatehouse_jobs.job
+      WHERE name = 'review-dead-letters' AND data->>'repository' = $1`,
+    [scene.repository],
+  );
+  return rows.map(({ data }) => data);
+}
+
+const TROUBLES = [
+  { kind: 'status', status: 500 },
+  { kind: 'status', status: 502 },
+  { kind: 'drop' },
+  { kind: 'html' },
+  { kind: 'json', body: { surprise: true } },
+] as const;
+
+for (const name of FORGES) {
+  for (const fault of TROUBLES) {
+    const what = fault.kind === 'status' ? `status ${fault.status}` : fault.kind;
+    test(`${name}: a forge that answers reads with ${what} for a while is asked again, until all is well`, async (t) => {
+      const scene = gatehouse(name).scene(FILES);
+      const number = scene.openSilently(CHANGE, { title: 'things' });
+      scene.forge.fault({ method: 'GET', path: new RegExp(`^/repos/${scene.repository}/`), times: 5, fault });
+      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+      await scene.settled();
+      assertReviewed(t, scene, number);
+      t.deepEqual(await deadLetters(scene), []);
+    });
+
+    test(`${name}: a forge that answers each write with ${what} at first has all of them in the end, and none twice`, async (t) => {
+      const scene = gatehouse(name).scene(FILES);
+      const lost = scene.openSilently(CHANGE, { title: 'things' });
+      const answerLost = scene.openSilently({ 'app.ts': 'debugger\n' }, { title: 'things' });
+      for (const [number, afterwards] of [
+        [lost, false],
+        [answerLost, true],
+      ] as const) {
+        const sha = scene.forge.pull(scene.repository, number).headSha;
+        for (const path of [`/statuses/${sha}$`, `/issues/${number}/comments$`, `/pulls/${number}/reviews$`]) {
+          scene.forge.fault({
+            method: 'POST',
+            path: new RegExp(`^/repos/${scene.repository}${path}`),
+            times: 1,
+            afterwards,
+            fault,
+          });
+        }
+        await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+      }
+      await scene.settled();
+      assertReviewed(t, scene, lost, 'what was not carried out');
+      assertReviewed(t, scene, answerLost, 'what was carried out and not confirmed');
+    });
+  }
+
+  test(`${name}: a forge that does not answer at all is given up for the moment, and asked again`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const reading = scene.openSilently(CHANGE, { title: 'things' });
+    scene.forge.fault({
+      method: 'GET',
+      path: new RegExp(`^/repos/${scene.repository}/pulls/${reading}$`),
+      times: 1,
+      fault: { kind: 'hang' },
+    });
+    const writing = scene.openSilently({ 'app.ts': 'debugger\n' }, { title: 'things' });
+    const trap = scene.trap(writing, 2, true);
+    await scene.tell({ kind: 'pull-request', number: reading, action: 'opened' });
+    await scene.tell({ kind: 'pull-request', number: writing, action: 'opened' });
+    await scene.settled();
+    t.true(trap.sprung);
+    assertReviewed(t, scene, reading);
+    assertReviewed(t, scene, writing);
+  });
+
+  test(`${name}: after the last attempt the status says error and why, and the job is with the dead letters`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = scene.openSilently(CHANGE, { title: 'things' });
+    const asked = () =>
+      scene.forge.seen.filter(({ path }) => path === `/repos/${scene.repository}/pulls/${number}/files`).length;
+    scene.forge.fault({
+      path: new RegExp(`^/repos/${scene.repository}/pulls/${number}/files`),
+      fault: { kind: 'status', status: 503 },
+    });
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.deepEqual(scene.status(number), {
+      state: 'error',
+      description: 'This could not be reviewed: the forge did not give a usable answer',
+    });
+    t.deepEqual(await deadLetters(scene), [{ repository: scene.repository, number }]);
+    t.is(asked(), 12, 'six attempts, in each of which a read is repeated once');
+    t.deepEqual(scene.comments(number), []);
+  });
+
+  test(`${name}: what the forge asks to wait for is waited for, by all, and is no failure`, async (t) => {
+    await using story = await tellStory(name, FILES);
+    await limited(t, story, { kind: 'too-many', retryAfter: 3 });
+    if (name === 'github') await limited(t, story, { kind: 'secondary-limit', retryAfter: 3 });
+  });
+}
+
+async function limited(
+  t: ExecutionContext,
+  story: Story,
+  fault: { readonly kind: 'too-many' | 'secondary-limit'; readonly retryAfter: number },
+) {
+  const { forge } = story;
+  const number = story.openSilently(CHANGE, { title: 'things' });
+  const other = story.openSilently({ 'app.ts': 'debugger\n' }, { title: 'things' });
+  let told = Number.POSITIVE_INFINITY;
+  let next = 0;
+  story.when('GET', new RegExp(`^/repos/${REPOSITORY}/pulls/${number}$`), () => {
+    told = performance.now();
+    story.when('GET', /^/, () => {
+      next = performance.now();
+    });
+  });
+  forge.fault({ method: 'GET', path: new RegExp(`^/repos/${REPOSITORY}/pulls/${number}$`), times: 1, fault });
+  await story.tell({ kind: 'pull-request', number, action: 'opened' });
+  await eventually('the limit was told', () => told < Number.POSITIVE_INFINITY);
+  await eventually('the review was put off', async () => {
+    const { rows } = await story.door.database.query(
+      `SELECT FROM gatehouse_jobs.job WHERE name = 'review' AND state = 'created' AND start_after > now()`,
+    );
+    return rows.length > 0;
+  });
+  await story.tell({ kind: 'pull-request', number: other, action: 'opened' });
+  await story.settled();
+  t.true(next - told >= fault.retryAfter * 1_000, `${next - told} ms`);
+  assertReviewed(t, story, number);
+  assertReviewed(t, story, other);
+  const { rows } = await story.door.database.query('SELECT FROM gatehouse_jobs.job WHERE retry_count > 0');
+  t.is(rows.length, 0, 'no attempt was used up');
+
+  // A limit on a write, in the middle of a report.
+  const late = story.openSilently({ 'app.ts': 'debugger\n' }, { title: 'things' });
+  forge.fault({ method: 'POST', path: new RegExp(`/issues/${late}/comments$`), times: 1, fault });
+  await story.tell({ kind: 'pull-request', number: late, action: 'opened' });
+  await story.settled();
+  assertReviewed(t, story, late);
+}
+
+test('github: a secondary limit that names no time is waited out for a minute', async (t) => {
+  await using story = await tellStory('github', FILES);
+  const number = story.openSilently(CHANGE);
+  story.forge.fault({ path: new RegExp(`/pulls/${number}$`), fault: { kind: 'secondary-limit' } });
+  await story.tell({ kind: 'pull-request', number, action: 'opened' });
+  await eventually('the review is put off', async () => {
+    const { rows } = await story.door.database.query(
+      `SELECT FROM gatehouse_jobs.job
+        WHERE name = 'review' AND state = 'created' AND start_after - created_on > interval '50 seconds'`,
+    );
+    return rows.length === 1;
+  });
+  t.is(story.writes(), 0);
+});
+
+test('a forge that is gone for longer than all attempts leaves nothing that the next resync does not mend', async (t) => {
+  const outages: readonly ForgeName[] = ['github'];
+  for (const name of outages) {
+    await using story = await tellStory(name, FILES);
+    const number = story.openSilently(CHANGE, { title: 'things' });
+    story.when('GET', /\/contents\//, () => {
+      // From here on.
+      story.forge.fault({ path: /\/repos\//, fault: { kind: 'status', status: 503 } });
+    });
+    await story.tell({ kind: 'pull-request', number, action: 'opened' });
+    await story.settled();
+    t.deepEqual(await deadLetters(story), [{ repository: REPOSITORY, number }]);
+    t.not(story.status(number)?.state, 'failure');
+    story.forge.clearFaults();
+    const started = new Date();
+    await using _worker = await story.openDoor({}, WORKER);
+    await story.resynced(started);
+    await story.settled();
+    assertReviewed(t, story, number);
+  }
+});
+
+test('a review that takes long, and is asked for again meanwhile, keeps no other pull request waiting', async (t) => {
+  await using story = await tellStory('github', FILES, {}, DOOR);
+  const { database } = story.door;
+  const slow = await story.open(CHANGE);
+  // As if a worker were busy with it, for the length of this test; and nobody counts the queue meanwhile.
+  await database.query(
+    "UPDATE gatehouse_jobs.job SET state = 'active', started_on = now(), heartbeat_on = now() + interval '1 hour'",
+  );
+  await database.query("UPDATE gatehouse_jobs.queue SET monitor_claim_on = now() + interval '1 hour'");
+  await story.tell({ kind: 'pull-request', number: slow, action: 'edited' });
+  const other = await story.open({ 'b.txt': 'b\n' });
+  await using _worker = await story.openDoor({ WORKER_CONCURRENCY: '1' }, WORKER);
+  await eventually('the other one is reviewed', () => story.status(other)?.state === 'success');
+  t.is(story.status(slow), undefined, 'its second review waits for the end of the first');
+});
