@@ -4,6 +4,7 @@ import type { ReviewRequest } from '../forges/events.ts';
 import type { Log } from '../log.ts';
 import {
   JOBS_SCHEMA,
+  keyed,
   QUEUES,
   REPOSITORY_QUEUE,
   REVIEW_DEAD_LETTERS,
@@ -138,7 +139,7 @@ export function insertsByQueue(jobs: readonly ReviewRequest[]): readonly (readon
     else repositories.set(repositoryKey(data), data);
   }
   const inserts = (byKey: ReadonlyMap<string, object>) =>
-    [...byKey].sort(byName).map(([singletonKey, data]) => ({ singletonKey, data }));
+    [...byKey].sort(byName).map(([key, data]) => ({ ...keyed(key), data }));
   return [[REVIEW_QUEUE, inserts(reviews)] as const, [REPOSITORY_QUEUE, inserts(repositories)] as const].filter(
     ([, list]) => list.length > 0,
   );

@@ -52,6 +52,14 @@ export function reviewKey(job: ReviewJob): string {
   return `${job.repository}#${job.number}`;
 }
 
+/**
+ * What every job of such a key is put in with. Two of them never run at once by their singleton key; by their group
+ * the engine also passes over one that would have to wait for the other, instead of waiting with all that come after.
+ */
+export function keyed(key: string) {
+  return { singletonKey: key, group: { id: key } } as const;
+}
+
 export function repositoryKey(job: RepositoryJob): string {
   return `${job.repository}@${job.branch}`;
 }

@@ -4,6 +4,7 @@ import type { ReviewRequest } from '../forges/events.ts';
 import { ForgeError } from '../forges/forge.ts';
 import {
   JOBS_SCHEMA,
+  keyed,
   REPOSITORY_QUEUE,
   RESYNC_QUEUE,
   RETENTION_QUEUE,
@@ -87,7 +88,7 @@ export function startWorker(parts: WorkerParts): Worker {
   /** What the forge asks to wait for is no failure, and costs no attempt. */
   async function putOff(data: ReviewJob, until: number): Promise<void> {
     const startAfter = new Date(until + Math.random() * HOLD_JITTER_MS);
-    await boss.send(REVIEW_QUEUE, data, { singletonKey: reviewKey(data), startAfter });
+    await boss.send(REVIEW_QUEUE, data, { ...keyed(reviewKey(data)), startAfter });
     log.info({ ...data, until: startAfter }, 'a review waits for the forge’s rate limit');
   }
 
@@ -97,7 +98,7 @@ export function startWorker(parts: WorkerParts): Worker {
     for (let index = 0; index < concurrency; index++) {
       const id = await boss.work(
         REVIEW_QUEUE,
-        { ...polling, includeMetadata: true },
+        { ...polling, includeMetadata: true, groupConcurrency: 1 },
         async (jobs: JobWithMetadata<ReviewJob>[]) => {
           for (const job of jobs) await review(job);
           // Where there was one there may be another: it is looked for at once.
@@ -106,7 +107,7 @@ export function startWorker(parts: WorkerParts): Worker {
       );
       reviewers.push(id);
     }
-    await boss.work(REPOSITORY_QUEUE, polling, async ([job]: { data: RepositoryJob }[]) => {
+    await boss.work(REPOSITORY_QUEUE, { ...polling, groupConcurrency: 1 }, async ([job]: { data: RepositoryJob }[]) => {
       if (job !== undefined) await reviewRepository({ forge, enqueue }, job.data);
     });
     await boss.work(RESYNC_QUEUE, polling, async () => {
