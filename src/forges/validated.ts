@@ -24,3 +24,9 @@ export function existing<T>(answer: T | undefined, route: string): T {
 
 /** Ids can be larger than a double holds; octokit then gives a bigint. Ours are text. */
 export const id = z.union([z.number().int(), z.bigint()]).transform(String);
+
+/**
+ * What every forge answers when it has taken something in. A page for people, which a proxy sends with status 200,
+ * is no such answer: taken for one, what was to be written would be missing for good.
+ */
+export const taken = z.object({ id });

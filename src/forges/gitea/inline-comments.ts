@@ -1,5 +1,5 @@
 import type { InlineComment, PostedInlineComment, PullRequestRef } from '../forge.ts';
-import { existing } from '../validated.ts';
+import { existing, taken, validated } from '../validated.ts';
 import { type GiteaClient, path } from './client.ts';
 import type { Differences } from './differences.ts';
 import { pullPath } from './read.ts';
@@ -37,12 +37,14 @@ export async function createInlineComments(
       await client.write('DELETE', reviewPath(ref, review.id), undefined, true);
     }
   }
-  await client.write('POST', `${pullPath(ref)}/reviews`, {
+  const route = `${pullPath(ref)}/reviews`;
+  const answer = await client.write('POST', route, {
     commit_id: sha,
     event: 'COMMENT',
     body: '',
     comments: comments.map(({ path, line, body }) => ({ path, new_position: line, old_position: 0, body })),
   });
+  validated(taken, answer, `POST ${route}`);
 }
 
 export async function withdrawInlineComments(

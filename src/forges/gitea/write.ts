@@ -1,17 +1,19 @@
 import { type CommitStatus, type PostedComment, type PullRequestRef, STATUS_DESCRIPTION_LIMIT } from '../forge.ts';
 import { shortened } from '../shortened.ts';
-import { existing, validated } from '../validated.ts';
+import { existing, taken, validated } from '../validated.ts';
 import { type GiteaClient, path } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
 
 export async function setStatus(client: GiteaClient, repository: string, sha: string, status: CommitStatus) {
-  await client.write('POST', `${repositoryPath(repository)}${path('statuses', sha)}`, {
+  const route = `${repositoryPath(repository)}${path('statuses', sha)}`;
+  const answer = await client.write('POST', route, {
     context: status.context,
     state: status.state,
     description: shortened(status.description, STATUS_DESCRIPTION_LIMIT),
     target_url: status.targetUrl ?? '',
   });
+  validated(taken, answer, `POST ${route}`);
 }
 
 export async function ownComments(
@@ -32,7 +34,8 @@ export async function createComment(client: GiteaClient, ref: PullRequestRef, bo
 }
 
 export async function updateComment(client: GiteaClient, ref: PullRequestRef, id: string, body: string) {
-  await client.write('PATCH', `${repositoryPath(ref.repository)}/issues${path('comments', id)}`, { body });
+  const route = `${repositoryPath(ref.repository)}/issues${path('comments', id)}`;
+  validated(taken, await client.write('PATCH', route, { body }), `PATCH ${route}`);
 }
 
 export async function deleteComment(client: GiteaClient, ref: PullRequestRef, id: string) {

@@ -7,7 +7,7 @@ import {
   STATUS_DESCRIPTION_LIMIT,
 } from '../forge.ts';
 import { shortened } from '../shortened.ts';
-import { existing, validated } from '../validated.ts';
+import { existing, taken, validated } from '../validated.ts';
 import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
 import { askAll, write } from './request.ts';
@@ -15,7 +15,8 @@ import * as shapes from './shapes.ts';
 
 export async function setStatus(client: GitHubClient, repository: string, sha: string, status: CommitStatus) {
   const octokit = await client.forRepository(repository);
-  await write(octokit, 'POST /repos/{owner}/{repo}/statuses/{sha}', {
+  const route = 'POST /repos/{owner}/{repo}/statuses/{sha}';
+  const answer = await write(octokit, route, {
     ...repositoryAddress(repository),
     sha,
     context: status.context,
@@ -23,6 +24,7 @@ export async function setStatus(client: GitHubClient, repository: string, sha: s
     description: shortened(status.description, STATUS_DESCRIPTION_LIMIT),
     target_url: status.targetUrl,
   });
+  validated(taken, answer, route);
 }
 
 export async function ownComments(
@@ -48,7 +50,8 @@ export async function createComment(client: GitHubClient, ref: PullRequestRef, b
 export async function updateComment(client: GitHubClient, ref: PullRequestRef, id: string, body: string) {
   const octokit = await client.forRepository(ref.repository);
   const parameters = { ...repositoryAddress(ref.repository), comment_id: id, body };
-  await write(octokit, 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', parameters);
+  const route = 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}';
+  validated(taken, await write(octokit, route, parameters), route);
 }
 
 export async function deleteComment(client: GitHubClient, ref: PullRequestRef, id: string) {
@@ -77,12 +80,14 @@ export async function createInlineComments(
   comments: readonly InlineComment[],
 ) {
   const octokit = await client.forRepository(ref.repository);
-  await write(octokit, 'POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews', {
+  const route = 'POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
+  const answer = await write(octokit, route, {
     ...address(ref),
     commit_id: sha,
     event: 'COMMENT',
     comments: comments.map(({ path, line, body }) => ({ path, line, side: 'RIGHT', body })),
   });
+  validated(taken, answer, route);
 }
 
 export async function withdrawInlineComments(client: GitHubClient, ref: PullRequestRef, ids: readonly string[]) {

@@ -87,7 +87,7 @@ for (const name of FORGES) {
         .catch((error: unknown) => error),
     );
 
-    t.is(errors.filter((error) => error instanceof Error).length, 16);
+    t.true(errors.every((error) => error instanceof Error));
     t.false(errors.map(everythingIn).join('\n').includes(simulated.token));
   });
 }
