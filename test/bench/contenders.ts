@@ -64,7 +64,10 @@ export async function start(name: ContenderName, stores: Bench, options: StartOp
   const child =
     name === 'gatehouse'
       ? // Its log goes where it costs it least to write; the others have none.
-        spawn(process.execPath, [...execArgv, MAIN, 'serve'], { env: environment, stdio: ['ignore', 'ignore', 'inherit'] })
+        spawn(process.execPath, [...execArgv, MAIN, 'serve'], {
+          env: environment,
+          stdio: ['ignore', 'ignore', 'inherit'],
+        })
       : fork(new URL(`./servers/${SERVERS[name]}.ts`, import.meta.url), {
           env: environment,
           execArgv: [...execArgv],
@@ -150,7 +153,9 @@ export async function prepareStores(stores: Stores): Promise<Bench> {
       if (tables === undefined) return;
       const client = new pg.Client({ connectionString: urlOf(`bench_${name}`) });
       await client.connect();
-      const { rows } = await client.query<{ found: boolean }>('SELECT to_regclass($1) IS NOT NULL AS found', [tables[0]]);
+      const { rows } = await client.query<{ found: boolean }>('SELECT to_regclass($1) IS NOT NULL AS found', [
+        tables[0],
+      ]);
       if (rows[0]?.found) await client.query(`TRUNCATE ${tables.join(', ')}`);
       await client.query('CHECKPOINT');
       await client.end();

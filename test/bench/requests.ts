@@ -48,10 +48,7 @@ export function makeRequests(options: {
     const number = first + Math.floor(index / perPullRequest);
     const id = `${run}-${index.toString(16).padStart(12, '0')}`;
     const tail = `,"node_id":"PR_${id}","number":${number}}}`;
-    const digest = outer
-      .copy()
-      .update(kind.inner.copy().update(tail).digest())
-      .digest('hex');
+    const digest = outer.copy().update(kind.inner.copy().update(tail).digest()).digest('hex');
     const head =
       `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: GitHub-Hookshot/0000000\r\nAccept: */*\r\n` +
       `Content-Type: application/json\r\nX-GitHub-Delivery: ${id}\r\nX-GitHub-Event: pull_request\r\n` +

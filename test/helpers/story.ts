@@ -83,25 +83,18 @@ export async function tellStory(
     FORGE_TOKEN: forge.token,
     ...(typeof env === 'function' ? env(forge) : env),
   };
+  const started = new Date();
   const door = await openDoor(environment, roles);
   // So that a story of failures is told in seconds: what is tried again is tried again at once.
   await door.database.query('UPDATE gatehouse_jobs.queue SET retry_delay = 0, retry_backoff = false');
   const settling = watchJobs(door.database);
   let scenes = 0;
+  // A worker asks for a resync when it starts. It would find what a test has yet to tell of.
+  if (roles.worker) await resynced(door, started);
 
   return {
     ...makeScene(forge, door, REPOSITORY, settling),
-    resynced: (since) =>
-      eventually('a resync is over', async () => {
-        const { rows } = await door.database.query(
-          `SELECT state, output FROM gatehouse_jobs.job
-            WHERE name = 'resync' AND state IN ('completed', 'failed') AND completed_on > $1`,
-          [since],
-        );
-        const failed = rows.find(({ state }) => state === 'failed');
-        if (failed !== undefined) throw new Error(`the resync failed: ${JSON.stringify(failed.output)}`);
-        return rows.length > 0;
-      }),
+    resynced: (since) => resynced(door, since),
     settledFor: (repository) => settling.settled(repository),
     environment: { ...environment, DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl },
     openDoor: (others, otherRoles) =>
@@ -117,6 +110,19 @@ export async function tellStory(
       await forge.stop();
     },
   };
+}
+
+async function resynced({ database }: Door, since: Date): Promise<void> {
+  await eventually('a resync is over', async () => {
+    const { rows } = await database.query<{ state: string; output: unknown }>(
+      `SELECT state, output FROM gatehouse_jobs.job
+        WHERE name = 'resync' AND state IN ('completed', 'failed') AND completed_on > $1`,
+      [since],
+    );
+    const failed = rows.find(({ state }) => state === 'failed');
+    if (failed !== undefined) throw new Error(`the resync failed: ${JSON.stringify(failed.output)}`);
+    return rows.length > 0;
+  });
 }
 
 /** One Gatehouse for each forge, shared by all tests of a file. Returns the one of a forge; each test takes a scene. */

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { ForgeName } from '../../src/forges/forge.ts';
 import { eventually, FORGES, REPOSITORY, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
 
-const gatehouse = shareStories(test);
+const gatehouse = shareStories(test, { WORKER_CONCURRENCY: '16' });
 
 const FILES = {
   '.gatehouse.yml': `version: 1

@@ -21,7 +21,9 @@ await pool.query(`
 const app = new Koa();
 app.use(koaBody({ jsonLimit: '25mb', includeUnparsed: true }));
 app.use(async (ctx) => {
-  const digest = `sha256=${createHmac('sha256', SECRET).update(ctx.request.rawBody ?? '').digest('hex')}`;
+  const digest = `sha256=${createHmac('sha256', SECRET)
+    .update(ctx.request.rawBody ?? '')
+    .digest('hex')}`;
   const given = Buffer.from(ctx.get('X-Hub-Signature-256'));
   if (given.length !== digest.length || !timingSafeEqual(given, Buffer.from(digest))) ctx.throw(401);
   await pool.query('INSERT INTO deliveries (id, event, payload) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
