@@ -134,6 +134,10 @@ test('selectors find exactly the pods they are meant for', (t) => {
         Object.entries(selector).every(([label, value]) => pod.metadata.labels?.[label] === value),
       );
       t.is(found.length, 1, `${title}: ${kind}/${metadata.name} finds ${found.map(({ owner }) => owner)}`);
+      // A metrics Service is called what it is for; everything else, after the pods that it finds.
+      if (kind === 'Service') continue;
+      const component = 'app.kubernetes.io/component';
+      t.is(selector[component], metadata.labels?.[component], `${title}: ${kind}/${metadata.name}`);
     }
   }
 });
