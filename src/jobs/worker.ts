@@ -148,8 +148,9 @@ export function startWorker(parts: WorkerParts): Worker {
     wake,
     async stop() {
       stopped = true;
-      for (const timer of timers) clearInterval(timer);
       await starting;
+      // Now that no more of them are set: one that was left would keep the process from ending.
+      for (const timer of timers) clearInterval(timer);
       await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: false });
     },
   };
