@@ -168,3 +168,17 @@ test('a worker that is asked to stop while the forge does not answer hands the r
   next.child.kill('SIGTERM');
   t.is((await next.finished).code, 0);
 });
+
+test('a worker that is asked to stop before it has quite started exits with 0', async (t) => {
+  await using story = await tellStory('github', FILES, {}, DOOR);
+  const worker = gatehouse(['work'], { ...story.environment, PORT: '0', METRICS_PORT: '0', DRAIN_SECONDS: '0' });
+  t.teardown(() => worker.child.kill('SIGKILL'));
+  await worker.logged('Gatehouse is listening');
+  worker.child.kill('SIGTERM');
+  let code: number | null | undefined;
+  void worker.finished.then((finished) => {
+    code = finished.code;
+  });
+  await eventually('it has ended', () => code !== undefined);
+  t.is(code, 0);
+});

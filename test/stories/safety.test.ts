@@ -34,6 +34,10 @@ for (const name of FORGES) {
     await scene.review(number, 'mallory', 'approved');
     t.is(await state(scene, number), '3 of 3 rules failed: owners, security, anyone', 'the author counts for nothing');
 
+    story.forge.addOutsider('otto');
+    await scene.review(number, 'otto', 'approved');
+    t.is(await state(scene, number), '3 of 3 rules failed: owners, security, anyone', 'an outsider neither');
+
     await scene.review(number, 'olivia', 'commented');
     t.is(await state(scene, number), '3 of 3 rules failed: owners, security, anyone', 'a comment is no approval');
     await scene.review(number, 'olivia', 'approved');
