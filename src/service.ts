@@ -162,6 +162,8 @@ async function addWorker(ground: Ground, worker: WorkerConfig): Promise<() => Pr
   const forge = connectForge({ forge: config.forge, ...worker }, { redis, metrics, log });
   closers.add('forge', () => forge.close());
   const { wake, stop } = startWorker({ ...worker, forge, pool, fallback, enqueue: jobs.enqueue, metrics, log });
+  // Where the start fails after this, nothing else would stop it.
+  closers.add('worker', stop);
 
   // A connection of its own: one that listens can do nothing else.
   const listener = makeRedis(config.redisUrl, log);

@@ -23,7 +23,7 @@ import { reviewRepository } from './review-repository.ts';
 export interface Worker {
   /** Looks for jobs now instead of at the next poll. */
   wake(): void;
-  /** Takes no more jobs; those under way finish, or go back to their queue when that takes too long. */
+  /** Takes no more jobs; those under way finish, or go back to their queue when that takes too long. Twice is once. */
   stop(): Promise<void>;
 }
 
@@ -143,15 +143,21 @@ export function startWorker(parts: WorkerParts): Worker {
     }
   }
 
+  async function stop(): Promise<void> {
+    stopped = true;
+    // First, for a start that is under way still sets timers, which would keep the process from ending.
+    await starting;
+    for (const timer of timers) clearInterval(timer);
+    await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: false });
+  }
+
   const starting = startUntilStarted();
+  let stopping: Promise<void> | undefined;
   return {
     wake,
-    async stop() {
-      stopped = true;
-      await starting;
-      // Now that no more of them are set: one that was left would keep the process from ending.
-      for (const timer of timers) clearInterval(timer);
-      await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: false });
+    stop() {
+      stopping ??= stop();
+      return stopping;
     },
   };
 }

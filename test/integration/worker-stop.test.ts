@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import ava from 'ava';
+import { migrateStores } from '../../src/service.ts';
+import { makeDatabase, sharedRedisUrl } from '../helpers/database.ts';
+import { within } from '../helpers/deadline.ts';
+import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
+
+const test = ava.serial;
+
+const LONG_ENOUGH_MS = 30_000;
+
+async function withWorker(
+  env: Readonly<Record<string, string>>,
+  work: (worker: GatehouseProcess) => Promise<void>,
+): Promise<void> {
+  const database = await makeDatabase();
+  await migrateStores(database.url);
+  const worker = gatehouse(['work'], {
+    DATABASE_URL: database.url,
+    REDIS_URL: await sharedRedisUrl(),
+    FORGE_TOKEN: 'never used',
+    FORGE: 'gitea',
+    FORGE_URL: 'http://127.0.0.1:9',
+    PORT: '0',
+    METRICS_PORT: '0',
+    HOST: '127.0.0.1',
+    DRAIN_SECONDS: '0',
+    ...env,
+  });
+  try {
+    await work(worker);
+  } finally {
+    worker.child.kill('SIGKILL');
+    await worker.finished;
+    await database.drop();
+  }
+}
+
+test('a worker that is asked to stop in the moment it starts ends, with status 0', async (t) => {
+  await withWorker({}, async ({ child, finished, logged }) => {
+    await logged('Gatehouse is listening');
+    child.kill('SIGTERM');
+    t.is((await within(LONG_ENOUGH_MS, 'it did not end', finished)).code, 0);
+  });
+});
+
+test('a worker whose port is taken says so and ends, with status 1', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  await withWorker({ PORT: String(port) }, async ({ finished }) => {
+    const { code, stdout } = await within(LONG_ENOUGH_MS, 'it did not end', finished);
+    t.is(code, 1);
+    t.regex(stdout, /EADDRINUSE/);
+  });
+  other.close();
+});
