@@ -29,9 +29,9 @@ export interface RunningService {
   readonly ended: Promise<number | null>;
 }
 
-/** Starts `gatehouse serve` as a process of its own and waits until it listens. Only its warnings are shown. */
+/** Starts `gatehouse serve --with-worker` as a process of its own and waits until it listens. Only its warnings are shown. */
 export async function startServe(env: Environment): Promise<RunningService> {
-  const child = spawn(process.execPath, [MAIN, 'serve'], {
+  const child = spawn(process.execPath, [MAIN, 'serve', '--with-worker'], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A terminal's Ctrl-C is for the demo, which then stops the service before the stores.

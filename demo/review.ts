@@ -1,0 +1,135 @@
+import { styleText } from 'node:util';
+import type { SimulatedForge } from '../test/helpers/simulated-forge/simulated-forge.ts';
+import type { WebhookEvent } from '../test/helpers/simulated-forge/webhooks.ts';
+import { expect } from './door.ts';
+import { renderMarkdown } from './markdown.ts';
+import { answer, awaiting, box, commitStatus, request, say, textWidth, title } from './show.ts';
+
+const REPOSITORY = 'acme/widgets';
+const FILE = 'src/widget.ts';
+const BROKEN_RULES = ['conventional-title', 'tests-with-code', 'no-debugging'];
+
+const POLICY = `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^(feat|fix|docs)(\\(.+\\))?: ' }
+    message: The changelog is made from titles.
+  - id: tests-with-code
+    when: { files: 'src/**' }
+    require: { files: 'test/**' }
+  - id: no-debugging
+    forbid: { added_lines: '\\b(debugger|console\\.log)\\b', in: '**/*.ts' }
+    message: Remove debugging code before merging.
+  - id: small
+    require: { changed_lines: '<= 200' }
+`;
+
+const BEFORE = `export function area(width: number, height: number): number {
+  return width * height;
+}
+`;
+const PROPOSED = `export function area(width: number, height: number): number {
+  console.log('area', width, height);
+  if (width < 0 || height < 0) {
+    debugger;
+    return 0;
+  }
+  return width * height;
+}
+`;
+const MENDED = `export function area(width: number, height: number): number {
+  if (width < 0 || height < 0) return 0;
+  return width * height;
+}
+`;
+const TEST = `test('a widget that is turned inside out has no area', (t) => t.is(area(-1, 2), 0));
+`;
+
+export interface ReviewParts {
+  readonly forge: SimulatedForge;
+  readonly origin: string;
+  readonly secret: string;
+}
+
+/** A pull request that breaks rules, its review, and the push that mends it. Throws when it is not what is said. */
+export async function showReview({ forge, origin, secret }: ReviewParts): Promise<void> {
+  forge.createRepository(REPOSITORY, { '.gatehouse.yml': POLICY, [FILE]: BEFORE });
+  forge.commit(REPOSITORY, 'negative-sizes', { [FILE]: PROPOSED }, { message: 'Negative sizes' });
+  const number = forge.openPullRequest(REPOSITORY, { head: 'negative-sizes', title: 'Negative sizes' });
+  const pull = () => forge.pull(REPOSITORY, number);
+  const own = <T extends { readonly author: string }>(items: readonly T[]) =>
+    items.filter(({ author }) => author === 'gatehouse');
+  const page = `${forge.name === 'github' ? 'pull' : 'pulls'}/${number}`;
+
+  async function tell(event: WebhookEvent): Promise<void> {
+    const { headers, body } = forge.webhook(REPOSITORY, event, { secret });
+    request(`POST /webhook   from ${forge.url}   ${(Buffer.byteLength(body) / 1024).toFixed(1)} KiB, signed`);
+    const response = await fetch(`${origin}/webhook`, { method: 'POST', headers, body });
+    answer(response.status, await response.text(), 'the delivery and its job are committed');
+    expect(response.status === 200, 'the delivery was to be acknowledged');
+  }
+
+  /** Waits for the verdict on the present head. */
+  async function verdict(state: string) {
+    const start = performance.now();
+    const found = await awaiting('the review', () => {
+      const latest = forge.statuses(REPOSITORY, pull().headSha).at(-1);
+      return latest === undefined || latest.state === 'pending' ? undefined : latest;
+    });
+    const seconds = ((performance.now() - start) / 1_000).toFixed(1);
+    for (const status of forge.statuses(REPOSITORY, pull().headSha)) {
+      commitStatus(status.context, status.state, status.description);
+    }
+    say(styleText('dim', `${seconds} s after the webhook`));
+    expect(found.state === state, `the status was to be ${state}, and is ${found.state}: ${found.description}`);
+    return found;
+  }
+
+  title(`1  ${REPOSITORY} has rules of its own, in .gatehouse.yml`);
+  say('');
+  for (const line of POLICY.trimEnd().split('\n')) say(`  ${styleText('cyan', line)}`);
+  say('');
+  say('alice opens a pull request. It breaks three of them.');
+  say('');
+  say(`  ${styleText('bold', `Negative sizes #${number}`)}   negative-sizes → main`);
+  for (const line of ['+  console.log(…);', '+  if (width < 0 || height < 0) {', '+    debugger;', '+    return 0;']) {
+    say(`  ${styleText('green', line)}`);
+  }
+
+  title('2  The forge tells Gatehouse, and Gatehouse reviews it');
+  await tell({ kind: 'pull-request', number, action: 'opened' });
+  const failed = await verdict('failure');
+  const comments = own(pull().comments);
+  const inlines = own(pull().inlineComments);
+  const [comment] = comments;
+  expect(comment !== undefined && comments.length === 1, 'one comment was to be there');
+  for (const rule of BROKEN_RULES) {
+    expect(failed.description.includes(rule) && comment.body.includes(rule), `${rule} was to be named`);
+  }
+  box(`gatehouse commented on ${REPOSITORY}/${page}`, renderMarkdown(comment.body, textWidth()));
+  expect(
+    inlines.map(({ path, line }) => `${path}:${line}`).join() === `${FILE}:2,${FILE}:4`,
+    'both lines were to have a comment',
+  );
+  const code = PROPOSED.split('\n');
+  for (const { path, line, body } of inlines) {
+    box(`${path}, line ${line}`, [
+      styleText('dim', `${String(line - 1).padStart(3)}   ${code[line - 2] ?? ''}`),
+      styleText('green', `${String(line).padStart(3)} + ${code[line - 1] ?? ''}`),
+      '',
+      ...renderMarkdown(body, textWidth() - 6).map((text) => (text === '' ? '' : `      ${text}`)),
+    ]);
+  }
+
+  title('3  alice mends all three');
+  say('She pushes a test and takes the debugging code out, and edits the title.');
+  forge.push(REPOSITORY, number, { [FILE]: MENDED, 'test/widget.test.ts': TEST }, { message: 'Mend it' });
+  forge.edit(REPOSITORY, number, { title: 'feat: a widget of negative size has no area' });
+  await tell({ kind: 'pull-request', number, action: 'synchronize' });
+  await verdict('success');
+  const [updated, ...others] = own(pull().comments);
+  expect(updated?.id === comment.id && others.length === 0, 'the comment was to be kept up to date in place');
+  expect(own(pull().inlineComments).length === 0, 'the comments at lines were to be withdrawn');
+  box('the same comment, kept up to date', renderMarkdown(updated.body, textWidth()));
+  say('The comments at lines are gone: what they were about is mended.');
+}
