@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 
 const LOOK_MS = 50;
+/** Without any change. */
 const GIVE_UP_MS = 100_000;
 
 /** Tells when Gatehouse has nothing left to do for a repository. */
@@ -28,12 +29,15 @@ export function watchJobs(database: pg.Pool): Settling {
 
   return {
     async settled(repository) {
-      const start = performance.now();
+      let changed = performance.now();
+      let before = '';
       for (;;) {
         next ??= look();
         const jobs = (await next).get(repository);
         if (jobs === undefined) return;
-        if (performance.now() - start > GIVE_UP_MS) throw new Error(`${repository} does not settle: ${jobs}`);
+        if (jobs !== before) changed = performance.now();
+        before = jobs;
+        if (performance.now() - changed > GIVE_UP_MS) throw new Error(`${repository} does not settle: ${jobs}`);
       }
     },
   };
