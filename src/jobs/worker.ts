@@ -72,7 +72,6 @@ export function startWorker(parts: WorkerParts): Worker {
 
   async function review(job: JobWithMetadata<ReviewJob>): Promise<void> {
     try {
-      // A job that was put off, or brought back from the dead letters, is as old as the first of its kind.
       await reviewPullRequest(parts, job.data, job.createdOn);
     } catch (error) {
       if (error instanceof ForgeError && error.retryAt !== undefined) {
@@ -138,6 +137,9 @@ export function startWorker(parts: WorkerParts): Worker {
         return;
       } catch (err) {
         log.warn({ err }, 'the worker cannot start yet');
+        // Of a start that came half-way nothing may be left, or the next would have everything twice.
+        await boss.stop({ graceful: false, close: false });
+        reviewers.length = 0;
         await new Promise((resolve) => setTimeout(resolve, START_RETRY_MS));
       }
     }
