@@ -1,0 +1,131 @@
+import { CONTENDERS } from './contenders.ts';
+import type { Figures } from './figures.ts';
+import { type Plan, TARGET_CONNECTIONS } from './plan.ts';
+import type { Spread } from './stats.ts';
+import { judgeTargets } from './targets.ts';
+import { PER_PULL_REQUEST } from './throughput.ts';
+
+const MIB = 1024 * 1024;
+
+/** The page in `docs`, all of it: it is written by the benchmark and by nobody else. */
+export function renderReport(figures: Figures, plan: Plan): string {
+  const { command, machine, stores, loads, reviews, storage, half, idle, starts } = figures;
+  const { webhookToStatus, cold, warm } = reviews;
+  return `# Performance
+
+Measured by \`${command}\`, which wrote this page and the chart. Run it on your machine: the ratios are what carries over.
+
+- **Machine:** ${machine}. Everything ran on it at once: the server, the load generator and the database.
+- **Its load** (processes that wanted to run) was ${loads[0]} at the beginning and ${loads[1]} at the end.
+- **Stores:** ${stores}, \`synchronous_commit\` on.
+- **Deliveries:** GitHub's 29 published examples of \`pull_request\`, 21 to 27 KB, each with an id, number and signature of its
+  own; ${PER_PULL_REQUEST} in a row about one pull request. Only those answered 200 count.
+- **Rounds:** ${plan.rounds}, interleaved, each server a process of its own on empty tables; ${plan.seconds} s measured after ${plan.warmupSeconds} s of warm-up.
+  A cell is the median, and in parentheses the least and the most of the rounds.
+
+![Acknowledged deliveries a second at ${TARGET_CONNECTIONS} connections](performance.svg)
+
+## Acknowledged deliveries a second
+
+${throughputTable(figures, plan)}
+
+The first three keep nothing: a delivery that they acknowledged is gone when the process is. The fourth keeps the delivery and
+makes no job. Gatehouse keeps the exact bytes and the job of its pull request, in one transaction, before it answers.
+
+## What a delivery costs
+
+At ${TARGET_CONNECTIONS} connections. Processor time is that of the server's process alone, and hardly depends on what else the machine does.
+
+${costTable(figures)}
+
+The load generator itself used ${generator(figures)} µs for a delivery, so it is not what limits.
+
+## Latency and the rest
+
+| | One INSERT each | Gatehouse |
+|---|--:|--:|
+| Half load (${figures.halfRate.toFixed(0)} a second), p50 | ${cell(half.koa.p50, 1)} ms | ${cell(half.gatehouse.p50, 1)} ms |
+| Half load, p99 | ${cell(half.koa.p99, 1)} ms | ${cell(half.gatehouse.p99, 1)} ms |
+| Idle (20 a second), p50 | ${cell(idle.koa.p50, 2)} ms | ${cell(idle.gatehouse.p50, 2)} ms |
+| Idle, p99 | ${cell(idle.koa.p99, 2)} ms | ${cell(idle.gatehouse.p99, 2)} ms |
+| Write-ahead log for a delivery | ${bytes(storage.koa.wal)} | ${bytes(storage.gatehouse.wal)} |
+| Tables and indexes for a delivery | ${bytes(storage.koa.tables)} | ${bytes(storage.gatehouse.tables)} |
+| Start of the process to ready | ${cell(starts.koa, 0)} ms | ${cell(starts.gatehouse, 0)} ms |
+| Deliveries that come again, a second | | ${cell(figures.duplicates, 0)} |
+
+Latency is counted from when a delivery was due, so that a server that stalls cannot hide it.
+
+## Reviews
+
+Door and worker as two processes, against the simulated forge of the tests, which answers at once.
+
+| | |
+|---|--:|
+| Webhook to final status, one at a time: median, p99 | ${webhookToStatus.median.toFixed(0)} ms, ${webhookToStatus.p99.toFixed(0)} ms |
+| Reviews a second, ${plan.reviews} at once, the worker's start included | ${reviews.perSecond.toFixed(0)} |
+| Requests to the forge for a review, cold cache | ${cold.requests}, of which ${cold.notModified} were answered 304 |
+| Requests to the forge for a review, warm cache | ${warm.requests}, of which ${warm.notModified} were answered 304 |
+
+## Targets
+
+${targetTable(figures)}
+`;
+}
+
+function throughputTable({ throughput }: Figures, plan: Plan): string {
+  const header = plan.connections.map((connections) => `${connections} connection${connections === 1 ? '' : 's'}`);
+  const lines = CONTENDERS.map(({ name, title, durable }) => {
+    const found = throughput.find((one) => one.name === name);
+    const cells = plan.connections.map((connections) => cell(found?.perSecond.get(connections), 0));
+    return row([title, durable ? 'yes' : 'no', ...cells]);
+  });
+  return [row(['', 'Kept', ...header]), row(['---', '---', ...header.map(() => '--:')]), ...lines].join('\n');
+}
+
+function costTable({ throughput }: Figures): string {
+  const lines = CONTENDERS.map(({ name, title }) => {
+    const found = throughput.find((one) => one.name === name);
+    const memory = (value: Spread | undefined) => (value === undefined ? '' : `${(value.median / MIB).toFixed(0)} MiB`);
+    return row([
+      title,
+      `${cell(found?.cpu, 0)} µs`,
+      `${cell(found?.p50, 1)} ms`,
+      `${cell(found?.p99, 1)} ms`,
+      memory(found?.idleBytes),
+      memory(found?.loadedBytes),
+      String(found?.failures ?? ''),
+    ]);
+  });
+  const header = ['', 'Processor time', 'p50', 'p99', 'Memory, idle', 'Memory, under load', 'Not 200'];
+  return [row(header), row(['---', ...header.slice(1).map(() => '--:')]), ...lines].join('\n');
+}
+
+function targetTable(figures: Figures): string {
+  const lines = judgeTargets(figures).map(({ what, wanted, got, met }) =>
+    row([what, wanted, got, met ? 'met' : '**missed**']),
+  );
+  return [row(['', 'Wanted', 'Measured', '']), row(['---', '--:', '--:', '---']), ...lines].join('\n');
+}
+
+function generator({ throughput }: Figures): string {
+  const values = throughput.map(({ generatorCpu }) => generatorCpu.median);
+  return `${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)}`;
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}
+
+function cell(value: Spread | undefined, digits: number): string {
+  if (value === undefined) return 'not measured';
+  const [median, least, most] = [value.median, value.least, value.most].map((one) => format(one, digits));
+  return `${median} (${least}–${most})`;
+}
+
+function format(value: number, digits: number): string {
+  return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+function bytes(value: number): string {
+  return `${format(value, 0)} bytes`;
+}
