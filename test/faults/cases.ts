@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { signalProcess } from '../helpers/processes.ts';
+import { untilReady, type World, type WorldOptions } from './world.ts';
+
+export interface Case {
+  readonly name: string;
+  /** Part of the short form, which `.ci/run` calls. */
+  readonly short?: boolean;
+  readonly options?: WorldOptions;
+  /** Makes the fault and takes it away again. Only what a supervisor would do is done to the processes. */
+  make(world: World): Promise<void>;
+}
+
+const CLOCK = new URL('./clock.ts', import.meta.url).href;
+
+export const CASES: readonly Case[] = [
+  {
+    name: 'door killed (SIGKILL), three times',
+    short: true,
+    async make(world) {
+      for (let time = 0; time < 3; time++) {
+        world.door.process.child.kill('SIGKILL');
+        await world.door.process.finished;
+        world.door = await world.startDoor();
+        world.balancer.targets = [world.door.port];
+        await sleep(500);
+      }
+    },
+  },
+  {
+    name: 'worker killed (SIGKILL)',
+    short: true,
+    async make(world) {
+      world.worker.process.child.kill('SIGKILL');
+      await world.worker.process.finished;
+      await sleep(1_000);
+      world.worker = await world.startWorker();
+    },
+  },
+  {
+    name: 'PostgreSQL killed (SIGKILL) and started again',
+    short: true,
+    async make({ stores }) {
+      await stores.database.kill();
+      await sleep(2_000);
+      await stores.database.start();
+    },
+  },
+  {
+    name: 'PostgreSQL paused for 10 s',
+    async make({ stores }) {
+      await stores.database.pause();
+      await sleep(10_000);
+      await stores.database.resume();
+    },
+  },
+  {
+    name: 'Redis killed (SIGKILL) and started again',
+    async make({ stores }) {
+      await stores.redis.kill();
+      await sleep(4_000);
+      await stores.redis.start();
+    },
+  },
+  {
+    name: 'Redis paused for 6 s',
+    async make({ stores }) {
+      await stores.redis.pause();
+      await sleep(6_000);
+      await stores.redis.resume();
+    },
+  },
+  {
+    name: 'clients’ connections reset, every 50 ms',
+    short: true,
+    make: ({ balancer }) => repeatedly(60, 50, () => balancer.cut()),
+  },
+  {
+    name: 'database connections reset, every 100 ms',
+    short: true,
+    make: ({ databaseProxy }) => repeatedly(30, 100, () => databaseProxy.cut()),
+  },
+  {
+    name: 'database slow: 200 ms more each way, for 5 s',
+    async make({ databaseProxy }) {
+      await databaseProxy.delay(200);
+      await sleep(5_000);
+      await databaseProxy.pass();
+    },
+  },
+  {
+    name: 'disk full: SQLSTATE 53100 from every INSERT, for 3 s (raised by a trigger)',
+    async make({ database }) {
+      await database.query(`
+        CREATE FUNCTION gatehouse.disk_full() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
+        CREATE TRIGGER disk_full BEFORE INSERT ON gatehouse.deliveries EXECUTE FUNCTION gatehouse.disk_full()`);
+      await sleep(3_000);
+      await database.query('DROP FUNCTION gatehouse.disk_full CASCADE');
+    },
+  },
+  {
+    name: 'every connection of PostgreSQL taken, and the pools’ own cut, for 4 s',
+    async make({ databaseUrl, databaseProxy }) {
+      const taken: pg.Client[] = [];
+      const take = async () => {
+        const client = new pg.Client({ connectionString: databaseUrl });
+        client.on('error', () => {});
+        await client.connect();
+        taken.push(client);
+      };
+      const takeAll = async () => {
+        for (;;) await take();
+      };
+      // The processes lose what they hold, and find none left when they come back.
+      await databaseProxy.reset();
+      await sleep(500);
+      await takeAll().catch(() => {});
+      await databaseProxy.pass();
+      await sleep(4_000);
+      await Promise.all(taken.map((client) => client.end()));
+    },
+  },
+  {
+    name: 'deliveries locked: every transaction waits, for 6 s',
+    async make({ databaseUrl }) {
+      const client = new pg.Client({ connectionString: databaseUrl });
+      await client.connect();
+      await client.query('BEGIN; LOCK TABLE gatehouse.deliveries IN EXCLUSIVE MODE');
+      await sleep(6_000);
+      await client.query('ROLLBACK');
+      await client.end();
+    },
+  },
+  {
+    name: 'rolling restart of two doors, SIGTERM, twice around',
+    short: true,
+    async make(world) {
+      let other = await world.startDoor();
+      world.balancer.targets = [world.door.port, other.port];
+      for (let turn = 0; turn < 4; turn++) {
+        const [old, stays] = turn % 2 === 0 ? [world.door, other] : [other, world.door];
+        const fresh = await world.startDoor();
+        world.balancer.targets = [stays.port, fresh.port];
+        old.process.child.kill('SIGTERM');
+        const { code } = await old.process.finished;
+        if (code !== 0) throw new Error(`a door that was asked to stop ended with ${code}`);
+        if (turn % 2 === 0) world.door = fresh;
+        else other = fresh;
+      }
+    },
+  },
+  {
+    name: 'clocks jump: an hour ahead, then two hours back, every second',
+    options: { env: { NODE_OPTIONS: `--import ${CLOCK}` } },
+    make: ({ door, worker }) =>
+      repeatedly(6, 1_000, () => {
+        for (const { process } of [door, worker]) signalProcess(process.child.pid ?? 0, 'SIGUSR2');
+      }),
+  },
+];
+
+async function repeatedly(times: number, everyMs: number, act: () => void): Promise<void> {
+  for (let time = 0; time < times; time++) {
+    act();
+    await sleep(everyMs);
+  }
+}
+
+export async function untilRecovered({ door, worker }: World): Promise<void> {
+  await Promise.all([untilReady(door.port), untilReady(worker.port)]);
+}

@@ -1,0 +1,143 @@
+/**
+ * `npm run test:faults`: each fault is made to the real processes on real stores, under load, and then it is counted
+ * what became of every delivery that was acknowledged. `--short` makes the most telling ones only; `--only <text>`
+ * those whose name contains it. Ends with 1 when anything was lost, doubled, left without its verdict or did not
+ * recover.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { type Stores, startStores } from '../helpers/stores.ts';
+import { usageOf } from '../helpers/usage.ts';
+import { CASES, type Case, untilRecovered } from './cases.ts';
+import { countLosses } from './verify.ts';
+import { makeWorld, unsettledPullRequests, type World } from './world.ts';
+
+const STEADY_MS = 2_000;
+/** A job whose worker is gone is noticed after its heartbeat's 15 s, a supervisor's 10 s and a retry's delay. */
+const VERDICTS_MS = 120_000;
+const POLL_MS = 100;
+const MIB = 1024 * 1024;
+
+const COLUMNS = [
+  'acked',
+  'lost',
+  'doubled',
+  'no verdict',
+  'ready after s',
+  '    memory MiB',
+  'not acknowledged',
+] as const;
+
+interface Row {
+  readonly name: string;
+  readonly acknowledged: number;
+  readonly lost: number;
+  readonly duplicates: number;
+  readonly withoutVerdict: number;
+  readonly refused: string;
+  readonly recoveredSeconds: number;
+  readonly memory: string;
+  readonly fault?: string;
+}
+
+const { values } = parseArgs({ options: { short: { type: 'boolean', default: false }, only: { type: 'string' } } });
+const chosen = CASES.filter(
+  ({ name, short }) => (!values.short || short === true) && (values.only === undefined || name.includes(values.only)),
+);
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+const rows: Row[] = [];
+const stores = await startStores();
+try {
+  for (const [index, chosenCase] of chosen.entries()) {
+    say(`${index + 1}/${chosen.length}  ${chosenCase.name}`);
+    const row = await play(chosenCase, stores);
+    say(`      ${sentence(row)}`);
+    rows.push(row);
+  }
+} finally {
+  await stores.close();
+}
+printTable(rows);
+// Whatever a fault may have left open must not keep the answer back.
+process.exit(rows.some(isBad) ? 1 : 0);
+
+async function play({ name, options, make }: Case, on: Stores): Promise<Row> {
+  const world = await makeWorld(on, options);
+  try {
+    await sleep(STEADY_MS);
+    const before = await memoryOf(world);
+    await make(world);
+    const over = performance.now();
+    let fault: string | undefined;
+    await untilRecovered(world).catch((error: Error) => {
+      fault = error.message;
+    });
+    const recoveredSeconds = (performance.now() - over) / 1_000;
+    await sleep(STEADY_MS);
+    await world.client.finish();
+    const withoutVerdict = await untilSettled(world);
+    const after = await memoryOf(world);
+    return {
+      name,
+      acknowledged: world.client.acknowledged.size,
+      ...(await countLosses(world.database, world.client, world.forge)),
+      withoutVerdict,
+      refused: [...world.client.refusals].map(([what, times]) => `${times} × ${what}`).join(', ') || '0',
+      recoveredSeconds,
+      memory: `${before} → ${after}`,
+      ...(fault !== undefined && { fault }),
+    };
+  } finally {
+    await world.close();
+  }
+}
+
+/** How many pull requests still have no right verdict when there was time enough. */
+async function untilSettled({ forge }: World): Promise<number> {
+  const deadline = performance.now() + VERDICTS_MS;
+  while (unsettledPullRequests(forge).length > 0 && performance.now() < deadline) await sleep(POLL_MS);
+  return unsettledPullRequests(forge).length;
+}
+
+/** Door and worker, in MiB. */
+async function memoryOf({ door, worker }: World): Promise<string> {
+  const used = await Promise.all([door, worker].map(({ process }) => usageOf(process.child.pid ?? 0)));
+  return used.map((usage) => (usage === undefined ? '?' : Math.round(usage.residentBytes / MIB))).join('+');
+}
+
+function isBad({ lost, duplicates, withoutVerdict, fault }: Row): boolean {
+  return lost + duplicates + withoutVerdict > 0 || fault !== undefined;
+}
+
+function sentence({ acknowledged, lost, duplicates, withoutVerdict, fault }: Row): string {
+  const counts = `${acknowledged} acknowledged, ${lost} lost, ${duplicates} doubled, ${withoutVerdict} without verdict`;
+  return fault === undefined ? counts : `${counts}; did not recover: ${fault}`;
+}
+
+function printTable(all: readonly Row[]): void {
+  const width = Math.max(...all.map(({ name }) => name.length));
+  const line = (name: string, ...cells: readonly (string | number)[]) =>
+    say(
+      [name.padEnd(width), ...cells.map((cell, index) => String(cell).padStart(COLUMNS[index]?.length ?? 0))].join(
+        '  ',
+      ),
+    );
+  say('');
+  line('fault', ...COLUMNS);
+  for (const row of all) {
+    line(
+      row.name,
+      row.acknowledged,
+      row.lost,
+      row.duplicates,
+      row.withoutVerdict,
+      row.fault === undefined ? row.recoveredSeconds.toFixed(1) : 'never',
+      row.memory.padStart(COLUMNS[5].length),
+      row.refused,
+    );
+  }
+  say('');
+  say('lost: acknowledged and not stored, or with other bytes. memory: resident MiB of door+worker, before → after.');
+  say('not acknowledged: what the client was answered instead, before it sent the same delivery again.');
+}

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { zstdDecompressSync } from 'node:zlib';
+import type pg from 'pg';
+import type { SimulatedForge } from '../helpers/simulated-forge/simulated-forge.ts';
+import type { Client } from './client.ts';
+import { PULL_REQUESTS, REPOSITORY } from './world.ts';
+
+/** What must be zero, whatever happened. */
+export interface Losses {
+  /** Acknowledged, and not in the database with the very same bytes. */
+  readonly lost: number;
+  /** Rows beyond the first of one delivery, and comments beyond the first on one pull request. */
+  readonly duplicates: number;
+}
+
+export async function countLosses(database: pg.Pool, client: Client, forge: SimulatedForge): Promise<Losses> {
+  const { rows } = await database.query<{ id: string; body: Buffer }>(
+    'SELECT delivery_id AS id, body FROM gatehouse.deliveries',
+  );
+  const stored = new Map(rows.map(({ id, body }) => [id, hashOf(zstdDecompressSync(body))]));
+  const lost = [...client.acknowledged].filter(([id, hash]) => stored.get(id) !== hash).length;
+  const comments = PULL_REQUESTS.map((number) =>
+    forge.pull(REPOSITORY, number).comments.filter(({ author }) => author === 'gatehouse'),
+  );
+  const surplus = comments.reduce((sum, { length }) => sum + Math.max(0, length - 1), 0);
+  return { lost, duplicates: rows.length - stored.size + surplus };
+}
+
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { migrateStores } from '../../src/service.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
+import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
+import { type SimulatedForge, startSimulatedForge } from '../helpers/simulated-forge/simulated-forge.ts';
+import type { Webhook } from '../helpers/simulated-forge/webhooks.ts';
+import type { Stores } from '../helpers/stores.ts';
+import { type Balancer, startBalancer } from './balancer.ts';
+import { type Client, startClient } from './client.ts';
+
+const SECRET = 'a secret for faults, long enough';
+export const REPOSITORY = 'acme/widgets';
+const LANES = 8;
+const PULL_REQUESTS_PER_LANE = 3;
+export const PULL_REQUESTS: readonly number[] = Array.from(
+  { length: LANES * PULL_REQUESTS_PER_LANE },
+  (_, index) => index + 1,
+);
+const POLICY = `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^(feat|fix|docs): ' }
+`;
+const READY_MS = 60_000;
+const READY_POLL_MS = 50;
+
+/** A running `gatehouse serve` or `gatehouse work`. */
+export interface Running {
+  readonly process: GatehouseProcess;
+  readonly port: number;
+}
+
+/** Everything of one fault: a database and a forge of its own, and the real processes between them. */
+export interface World {
+  readonly stores: Stores;
+  readonly database: pg.Pool;
+  readonly databaseUrl: string;
+  readonly forge: SimulatedForge;
+  /** Before the database, as the processes see it. */
+  readonly databaseProxy: TcpProxy;
+  /** Before the doors, as the client sees them. */
+  readonly balancer: Balancer;
+  readonly client: Client;
+  door: Running;
+  worker: Running;
+  startDoor(): Promise<Running>;
+  startWorker(): Promise<Running>;
+  close(): Promise<void>;
+}
+
+export interface WorldOptions {
+  /** For the processes, such as NODE_OPTIONS. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function makeWorld(stores: Stores, { env = {} }: WorldOptions = {}): Promise<World> {
+  const name = `faults_${randomUUID().replaceAll('-', '')}`;
+  const admin = new pg.Client({ connectionString: stores.database.url });
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${name}`);
+  await admin.end();
+  const url = new URL(stores.database.url);
+  url.pathname = name;
+  await migrateStores(url.href);
+  const database = new pg.Pool({ connectionString: url.href, max: 2 });
+  database.on('error', () => {
+    // It is killed on purpose.
+  });
+  const databaseProxy = await startProxy(url.href);
+  const balancer = await startBalancer();
+  const forge = await startSimulatedForge({ forge: 'github' });
+  forge.createRepository(REPOSITORY, { '.gatehouse.yml': POLICY, 'a.txt': 'a\n' });
+  for (const number of PULL_REQUESTS) {
+    forge.commit(REPOSITORY, `topic-${number}`, { [`b-${number}.txt`]: 'b\n' });
+    forge.openPullRequest(REPOSITORY, { head: `topic-${number}`, title: 'feat: begin' });
+  }
+
+  const started: GatehouseProcess[] = [];
+  async function run(role: 'serve' | 'work'): Promise<Running> {
+    const port = await freePort();
+    const process = gatehouse([role], {
+      DATABASE_URL: databaseProxy.url,
+      REDIS_URL: stores.redis.url,
+      PORT: String(port),
+      METRICS_PORT: '0',
+      HOST: '127.0.0.1',
+      DRAIN_SECONDS: '1',
+      LOG_LEVEL: 'warn',
+      ...(role === 'serve' && { WEBHOOK_SECRET: SECRET }),
+      // What is not reviewed because of its own webhook must not be healed by looking around.
+      ...(role === 'work' && { FORGE_URL: forge.url, FORGE_TOKEN: forge.token, RESYNC_MINUTES: '1440' }),
+      ...env,
+    });
+    started.push(process);
+    await untilReady(port);
+    return { process, port };
+  }
+
+  const [door, worker] = await Promise.all([run('serve'), run('work')]);
+  balancer.targets = [door.port];
+  return {
+    stores,
+    database,
+    databaseUrl: url.href,
+    forge,
+    databaseProxy,
+    balancer,
+    client: startClient({ port: balancer.port, lanes: LANES, next: (lane) => nextDelivery(forge, lane) }),
+    door,
+    worker,
+    startDoor: () => run('serve'),
+    startWorker: () => run('work'),
+    async close() {
+      for (const { child } of started) child.kill('SIGKILL');
+      await Promise.all(started.map(({ finished }) => finished));
+      await database.end();
+      await balancer.close();
+      await databaseProxy.close();
+      await forge.stop();
+    },
+  };
+}
+
+const BAD_TITLE = 'something else';
+
+/** The pull request is given another title, and the delivery says so: its verdict depends on the last of them. */
+function nextDelivery(forge: SimulatedForge, lane: number): Webhook & { readonly id: string } {
+  const number = 1 + lane * PULL_REQUESTS_PER_LANE + Math.floor(Math.random() * PULL_REQUESTS_PER_LANE);
+  forge.edit(REPOSITORY, number, { title: Math.random() < 0.5 ? `feat: ${randomUUID()}` : BAD_TITLE });
+  const id = randomUUID();
+  const event = { kind: 'pull-request', number, action: 'edited' } as const;
+  return { id, ...forge.webhook(REPOSITORY, event, { secret: SECRET, deliveryId: id }) };
+}
+
+/** Pull requests whose last status is not the one that their present title deserves. */
+export function unsettledPullRequests(forge: SimulatedForge): readonly number[] {
+  return PULL_REQUESTS.filter((number) => {
+    const pull = forge.pull(REPOSITORY, number);
+    const state = forge.statuses(REPOSITORY, pull.headSha).at(-1)?.state;
+    return state !== (pull.title === BAD_TITLE ? 'failure' : 'success');
+  });
+}
+
+export async function untilReady(port: number): Promise<void> {
+  const deadline = performance.now() + READY_MS;
+  for (;;) {
+    const ready = await fetch(`http://127.0.0.1:${port}/health/ready`, { signal: AbortSignal.timeout(5_000) }).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (ready) return;
+    if (performance.now() > deadline) throw new Error(`not ready within ${READY_MS} ms`);
+    await sleep(READY_POLL_MS);
+  }
+}
