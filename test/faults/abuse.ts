@@ -1,0 +1,146 @@
+/**
+ * `npm run test:abuse`: what nobody with good intent sends, to a real door on real stores, while an ordinary sender
+ * delivers. Ends with 1 when an ordinary delivery was not acknowledged, when the door's memory grew beyond its bound, or
+ * when an answer was not a safe one. `--short` leaves out what takes long.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { migrateStores } from '../../src/service.ts';
+import { SECRET, sign } from '../helpers/door.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { gatehouse } from '../helpers/process.ts';
+import { startStores } from '../helpers/stores.ts';
+import { usageOf } from '../helpers/usage.ts';
+import { ABUSES, type Abuse } from './abuses.ts';
+import { untilReady } from './world.ts';
+
+const MIB = 1024 * 1024;
+/** The bodies that may be in memory at once (64 MiB), twice, for what waits to be collected, and room for connections. */
+const MEMORY_BOUND = 200 * MIB;
+const SAMPLE_MS = 100;
+const ORDINARY_EVERY_MS = 50;
+const SETTLE_MS = 1_000;
+
+interface Row {
+  readonly name: string;
+  readonly answers: string;
+  readonly ordinary: string;
+  readonly slowestMs: number;
+  readonly memory: readonly [before: number, most: number, after: number];
+  readonly bad: boolean;
+}
+
+const { values } = parseArgs({ options: { short: { type: 'boolean', default: false } } });
+const say = (text: string) => process.stdout.write(`${text}\n`);
+const chosen = ABUSES.filter(({ short }) => !values.short || short === true);
+
+const stores = await startStores();
+await migrateStores(stores.database.url);
+const port = await freePort();
+const door = gatehouse(['serve'], {
+  DATABASE_URL: stores.database.url,
+  REDIS_URL: stores.redis.url,
+  WEBHOOK_SECRET: SECRET,
+  PORT: String(port),
+  METRICS_PORT: '0',
+  HOST: '127.0.0.1',
+  LOG_LEVEL: 'error',
+  DRAIN_SECONDS: '0',
+});
+const rows: Row[] = [];
+let lost = -1;
+try {
+  await untilReady(port);
+  const acknowledged = new Set<string>();
+  for (let index = 0; index < 200; index++) await deliver(`warm-${index}`, acknowledged);
+  for (const [index, abuse] of chosen.entries()) {
+    say(`${index + 1}/${chosen.length}  ${abuse.name}`);
+    const row = await play(abuse, acknowledged);
+    say(`      ${row.answers}`);
+    rows.push(row);
+  }
+  lost = await countLost(acknowledged);
+} finally {
+  door.child.kill('SIGTERM');
+  await door.finished;
+  await stores.close();
+}
+printTable();
+if (lost !== 0 || rows.some(({ bad }) => bad)) process.exitCode = 1;
+
+async function play(abuse: Abuse, acknowledged: Set<string>): Promise<Row> {
+  const before = await resident();
+  let most = before;
+  let slowestMs = 0;
+  let sent = 0;
+  let good = 0;
+  let over = false;
+  const watch = async () => {
+    for (; !over; await sleep(SAMPLE_MS)) most = Math.max(most, await resident());
+  };
+  const ordinary = async () => {
+    for (; !over; await sleep(ORDINARY_EVERY_MS)) {
+      const begin = performance.now();
+      sent += 1;
+      if (await deliver(`${abuse.name}-${sent}`.replaceAll(/[^\w-]/g, '.'), acknowledged)) good += 1;
+      slowestMs = Math.max(slowestMs, performance.now() - begin);
+    }
+  };
+  const beside = Promise.all([watch(), ordinary()]);
+  let failed = false;
+  const answers = await abuse.make(port).catch((error: Error) => {
+    failed = true;
+    return `UNSAFE: ${error.message}`;
+  });
+  await sleep(SETTLE_MS);
+  over = true;
+  await beside;
+  const after = await resident();
+  const bad = failed || good !== sent || most - before > MEMORY_BOUND;
+  return { name: abuse.name, answers, ordinary: `${good}/${sent}`, slowestMs, memory: [before, most, after], bad };
+}
+
+async function deliver(id: string, acknowledged: Set<string>): Promise<boolean> {
+  const body = JSON.stringify({ id });
+  const status = await fetch(`http://127.0.0.1:${port}/webhook`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': 'ping',
+      'x-github-delivery': id,
+      'x-hub-signature-256': sign(body),
+    },
+    body,
+    signal: AbortSignal.timeout(10_000),
+  }).then(
+    (response) => response.status,
+    () => 0,
+  );
+  if (status === 200) acknowledged.add(id);
+  return status === 200;
+}
+
+async function resident(): Promise<number> {
+  return (await usageOf(door.child.pid ?? 0))?.residentBytes ?? 0;
+}
+
+async function countLost(acknowledged: ReadonlySet<string>): Promise<number> {
+  const database = new pg.Client({ connectionString: stores.database.url });
+  await database.connect();
+  const { rows: stored } = await database.query<{ id: string }>('SELECT delivery_id AS id FROM gatehouse.deliveries');
+  await database.end();
+  const ids = new Set(stored.map(({ id }) => id));
+  return [...acknowledged].filter((id) => !ids.has(id)).length;
+}
+
+function printTable(): void {
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  const mib = (bytes: number) => Math.round(bytes / MIB);
+  say(`\n${'abuse'.padEnd(width)}   ordinary 200  slowest ms  resident MiB before/most/after  answers`);
+  for (const { name, answers, ordinary, slowestMs, memory, bad } of rows) {
+    const cells = [ordinary.padStart(12), slowestMs.toFixed(0).padStart(10), memory.map(mib).join('/').padStart(30)];
+    say(`${name.padEnd(width)} ${bad ? '!' : ' '} ${cells.join('  ')}  ${answers}`);
+  }
+  say(`\nordinary deliveries that were acknowledged and are not stored: ${lost}`);
+}
