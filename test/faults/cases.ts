@@ -1,17 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { signalProcess } from '../helpers/processes.ts';
+import type { StoresKind } from '../helpers/stores.ts';
 import { untilReady, type World, type WorldOptions } from './world.ts';
 
 export interface Case {
   readonly name: string;
   /** Part of the short form, which `.ci/run` calls. */
   readonly short?: boolean;
+  /** The kind of stores that it needs; any when absent. */
+  readonly needs?: StoresKind;
   readonly options?: WorldOptions;
   /** Makes the fault and takes it away again. Only what a supervisor would do is done to the processes. */
   make(world: World): Promise<void>;
 }
 
+const DISK_FULL = '53100';
 const CLOCK = new URL('./clock.ts', import.meta.url).href;
 
 export const CASES: readonly Case[] = [
@@ -87,6 +91,25 @@ export const CASES: readonly Case[] = [
       await databaseProxy.delay(200);
       await sleep(5_000);
       await databaseProxy.pass();
+    },
+  },
+  {
+    name: 'disk full: a real one of 160 MiB, filled for 5 s',
+    needs: 'containers',
+    options: { smallDisk: true },
+    async make({ smallDisk, database }) {
+      await smallDisk?.fill();
+      // What a full disk refuses first is a table that has to grow.
+      const growing = database.query(
+        'CREATE TABLE grows AS SELECT repeat(md5(i::text), 50) FROM generate_series(1, 5000) i',
+      );
+      const refused = await growing.then(
+        () => undefined,
+        (error: { code?: string }) => error.code,
+      );
+      if (refused !== DISK_FULL) throw new Error(`the disk was to be full, and PostgreSQL says ${refused}`);
+      await sleep(5_000);
+      await smallDisk?.free();
     },
   },
   {

@@ -47,9 +47,15 @@ const chosen = CASES.filter(
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
 const rows: Row[] = [];
+const leftOut: string[] = [];
 const stores = await startStores();
 try {
   for (const [index, chosenCase] of chosen.entries()) {
+    if (chosenCase.needs !== undefined && chosenCase.needs !== stores.kind) {
+      say(`${index + 1}/${chosen.length}  ${chosenCase.name}: left out`);
+      leftOut.push(chosenCase.name);
+      continue;
+    }
     say(`${index + 1}/${chosen.length}  ${chosenCase.name}`);
     const row = await play(chosenCase, stores);
     say(`      ${sentence(row)}`);
@@ -137,6 +143,7 @@ function printTable(all: readonly Row[]): void {
       row.refused,
     );
   }
+  for (const name of leftOut) say(`${name.padEnd(width)}  needs a container engine`);
   say('');
   say('lost: acknowledged and not stored, or with other bytes. memory: resident MiB of door+worker, before → after.');
   say('not acknowledged: what the client was answered instead, before it sent the same delivery again.');

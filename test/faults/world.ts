@@ -10,6 +10,7 @@ import type { Webhook } from '../helpers/simulated-forge/webhooks.ts';
 import type { Stores } from '../helpers/stores.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { type Client, startClient } from './client.ts';
+import { type SmallDisk, startSmallDisk } from './small-disk.ts';
 
 const SECRET = 'a secret for faults, long enough';
 export const REPOSITORY = 'acme/widgets';
@@ -36,6 +37,8 @@ export interface Running {
 /** Everything of one fault: a database and a forge of its own, and the real processes between them. */
 export interface World {
   readonly stores: Stores;
+  /** Where the case asked for it. */
+  readonly smallDisk: SmallDisk | undefined;
   readonly database: pg.Pool;
   readonly databaseUrl: string;
   readonly forge: SimulatedForge;
@@ -54,15 +57,22 @@ export interface World {
 export interface WorldOptions {
   /** For the processes, such as NODE_OPTIONS. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The database is one with hardly any disk, in a container of its own. */
+  readonly smallDisk?: boolean;
 }
 
-export async function makeWorld(stores: Stores, { env = {} }: WorldOptions = {}): Promise<World> {
+export async function makeWorld(
+  stores: Stores,
+  { env = {}, smallDisk: wantsSmallDisk = false }: WorldOptions = {},
+): Promise<World> {
   const name = `faults_${randomUUID().replaceAll('-', '')}`;
-  const admin = new pg.Client({ connectionString: stores.database.url });
+  const smallDisk = wantsSmallDisk ? await startSmallDisk() : undefined;
+  const adminUrl = smallDisk?.url ?? stores.database.url;
+  const admin = new pg.Client({ connectionString: adminUrl });
   await admin.connect();
   await admin.query(`CREATE DATABASE ${name}`);
   await admin.end();
-  const url = new URL(stores.database.url);
+  const url = new URL(adminUrl);
   url.pathname = name;
   await migrateStores(url.href);
   const database = new pg.Pool({ connectionString: url.href, max: 2 });
@@ -103,6 +113,7 @@ export async function makeWorld(stores: Stores, { env = {} }: WorldOptions = {})
   balancer.targets = [door.port];
   return {
     stores,
+    smallDisk,
     database,
     databaseUrl: url.href,
     forge,
@@ -120,6 +131,7 @@ export async function makeWorld(stores: Stores, { env = {} }: WorldOptions = {})
       await balancer.close();
       await databaseProxy.close();
       await forge.stop();
+      await smallDisk?.close();
     },
   };
 }

@@ -1,0 +1,41 @@
+import { GenericContainer, Wait } from 'testcontainers';
+import { freePort } from '../helpers/free-port.ts';
+
+/** A PostgreSQL whose whole disk is a few megabytes of memory, in a container. */
+export interface SmallDisk {
+  readonly url: string;
+  /** Leaves no byte free. */
+  fill(): Promise<void>;
+  free(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const DATA = '/var/lib/postgresql/data';
+const BALLAST = `${DATA}/ballast`;
+const SIZE = '160m';
+
+export async function startSmallDisk(): Promise<SmallDisk> {
+  const port = await freePort();
+  const container = await new GenericContainer('postgres:17-alpine')
+    .withEnvironment({ POSTGRES_USER: 'gatehouse', POSTGRES_PASSWORD: 'gatehouse', POSTGRES_DB: 'gatehouse' })
+    .withTmpFs({ [DATA]: `rw,size=${SIZE}` })
+    .withExposedPorts({ container: 5432, host: port })
+    // Over TCP: while the image prepares its first database the server listens on a Unix socket only.
+    .withWaitStrategy(Wait.forSuccessfulCommand('pg_isready --quiet --host=127.0.0.1 --username=gatehouse'))
+    .withAutoCleanup(false)
+    .start();
+  const host = container.getHost() === 'localhost' ? '127.0.0.1' : container.getHost();
+  return {
+    url: `postgres://gatehouse:gatehouse@${host}:${port}/gatehouse`,
+    async fill() {
+      // Ends with an error, for that is when it is full.
+      await container.exec(['dd', 'if=/dev/zero', `of=${BALLAST}`, 'bs=8k']);
+    },
+    async free() {
+      await container.exec(['rm', '-f', BALLAST]);
+    },
+    async close() {
+      await container.stop();
+    },
+  };
+}
