@@ -50,7 +50,8 @@ export async function startContainerStores(limits: Limits): Promise<Stores | Una
     image: 'postgres:17-alpine',
     port: 5432,
     environment: { POSTGRES_USER: NAME, POSTGRES_PASSWORD: password, POSTGRES_DB: NAME },
-    command: ['postgres', '-c', `max_connections=${MAX_CONNECTIONS}`],
+    // Compiling a query takes longer than any of these take to run, and not every build of the image can.
+    command: ['postgres', '-c', `max_connections=${MAX_CONNECTIONS}`, '-c', 'jit=off'],
     // While the image prepares its first database the server listens on a Unix socket only: ask over TCP.
     probe: `pg_isready --quiet --host=127.0.0.1 --username=${NAME}`,
     stopSignal: 'SIGINT',
