@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { ForgeName } from './forges/forge.ts';
@@ -58,6 +59,14 @@ export interface Roles {
 /** Every fault at once, each a sentence that begins with the variable's name and never shows a value. */
 export type Parsed<T> = { readonly ok: true; readonly config: T } | { readonly ok: false; readonly faults: string[] };
 
+function isPrivateKey(text: string): boolean {
+  try {
+    return createPrivateKey(text).type === 'private';
+  } catch {
+    return false;
+  }
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 type ReadFile = (path: string) => string;
 
@@ -85,12 +94,14 @@ const door = {
 const access = {
   FORGE_URL: url(['https:', 'http:']).optional(),
   FORGE_TOKEN: z.string().optional(),
-  GITHUB_APP_ID: z.string().optional(),
-  GITHUB_APP_PRIVATE_KEY: z.string().optional(),
+  GITHUB_APP_ID: z
+    .string()
+    .regex(/^\d{1,20}$/, 'must be the number of the App')
+    .optional(),
+  GITHUB_APP_PRIVATE_KEY: z.string().refine(isPrivateKey, 'must be a private key in PEM').optional(),
 };
 
 const worker = {
-  ...access,
   WORKER_CONCURRENCY: count(1, 64).default(4),
   RESYNC_MINUTES: count(1, 1_440).default(15),
   RETENTION_DAYS: count(1, 3_650).default(30),
@@ -104,8 +115,7 @@ export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile =
   const workers = roles.worker ? parse(z.object(worker), env, readFile) : undefined;
   const faults = [base, doors, workers].flatMap((part) => (part === undefined || part.ok ? [] : part.faults));
 
-  const forge = base.ok ? base.config.FORGE : undefined;
-  const forgeAccess = workers?.ok && forge !== undefined ? parseAccess(forge, workers.config) : undefined;
+  const forgeAccess = roles.worker ? parseAccess(env, readFile) : undefined;
   if (forgeAccess?.ok === false) faults.push(...forgeAccess.faults);
   if (base.ok && base.config.PORT === base.config.METRICS_PORT && base.config.PORT !== 0) {
     faults.push('METRICS_PORT: must differ from PORT');
@@ -173,11 +183,13 @@ export function parseForgeConfig(
   env: Environment,
   readFile: ReadFile = readText,
 ): Parsed<ForgeAccess & { readonly forge: ForgeName; readonly policyFile: string | undefined }> {
-  const parsed = parse(z.object({ FORGE: common.FORGE, ...access, POLICY_FILE: worker.POLICY_FILE }), env, readFile);
-  if (!parsed.ok) return parsed;
+  const parsed = parse(z.object({ FORGE: common.FORGE, POLICY_FILE: worker.POLICY_FILE }), env, readFile);
+  const found = parseAccess(env, readFile);
+  if (!parsed.ok || !found.ok) {
+    return { ok: false, faults: [parsed, found].flatMap((part) => (part.ok ? [] : part.faults)) };
+  }
   const { FORGE: forge, POLICY_FILE: policyFile } = parsed.config;
-  const found = parseAccess(forge, parsed.config);
-  return found.ok ? { ok: true, config: Object.freeze({ ...found.config, forge, policyFile }) } : found;
+  return { ok: true, config: Object.freeze({ ...found.config, forge, policyFile }) };
 }
 
 /** The signing secret alone, for `gatehouse send`. */
@@ -186,17 +198,13 @@ export function parseSecret(env: Environment, readFile: ReadFile = readText): Pa
   return parsed.ok ? { ok: true, config: parsed.config.WEBHOOK_SECRET } : parsed;
 }
 
-interface AccessValues {
-  readonly FORGE_URL?: string | undefined;
-  readonly FORGE_TOKEN?: string | undefined;
-  readonly GITHUB_APP_ID?: string | undefined;
-  readonly GITHUB_APP_PRIVATE_KEY?: string | undefined;
-}
-
-function parseAccess(forge: ForgeName, values: AccessValues): Parsed<ForgeAccess> {
-  const { FORGE_TOKEN: token, GITHUB_APP_ID: appId, GITHUB_APP_PRIVATE_KEY: privateKey } = values;
+/** Told beside every other fault: that of FORGE itself is the caller's to tell. */
+function parseAccess(env: Environment, readFile: ReadFile): Parsed<ForgeAccess> {
+  const parsed = parse(z.object({ FORGE: z.string().default('github'), ...access }), env, readFile);
+  if (!parsed.ok) return parsed;
+  const { FORGE: forge, FORGE_TOKEN: token, GITHUB_APP_ID: appId, GITHUB_APP_PRIVATE_KEY: privateKey } = parsed.config;
   const faults: string[] = [];
-  const forgeUrl = values.FORGE_URL ?? (forge === 'github' ? 'https://github.com' : undefined);
+  const forgeUrl = parsed.config.FORGE_URL ?? (forge === 'github' ? 'https://github.com' : undefined);
   if (forgeUrl === undefined) faults.push(`FORGE_URL: is required when FORGE is ${forge}`);
 
   const app = appId !== undefined || privateKey !== undefined;

@@ -46,7 +46,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   check: {
     usage: 'check [file]',
     summary: 'Check a policy file, .gatehouse.yml by default',
-    run: async (args, terminal) => (await import('./commands/check.ts')).check(args, terminal),
+    // npm runs its scripts in its own folder, and says in INIT_CWD where it was called from.
+    run: async (args, terminal) =>
+      (await import('./commands/check.ts')).check(args, terminal, terminal.env['INIT_CWD']),
   },
   explain: {
     usage: 'explain <pull request URL>',

@@ -71,6 +71,11 @@ export function compilePattern(source: string, effort: Effort): Pattern {
 
 /** Why a pattern that somebody wrote cannot be used; undefined when it can. */
 export function patternFault(source: string): string | undefined {
+  const control = [...source].find((character) => character < ' ' && character !== '\t' && character !== '\n');
+  if (control !== undefined) {
+    const name = `U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+    return `the pattern has a control character (${name}): in double quotes YAML reads "\\b" and the like itself; write it in single quotes`;
+  }
   return source.length > PATTERN_LENGTH_LIMIT
     ? `a pattern may have ${PATTERN_LENGTH_LIMIT} characters; this one has ${source.length}`
     : expressionFault(source);

@@ -41,7 +41,9 @@ function addIssue(issue: Issue, parent: YamlPath, yaml: PolicyYaml, faults: Faul
     return;
   }
   const near =
-    issue.code === 'invalid_value' && typeof value === 'string' ? nearest(value, issue.values.map(String)) : undefined;
+    issue.code === 'invalid_value' && typeof value === 'string' && !issue.values.map(String).includes(value)
+      ? nearest(value, issue.values.map(String))
+      : undefined;
   const found = issue.code === 'too_big' && Array.isArray(value) ? `${value.length}` : describe(value);
   faults.add(offset, {
     message: `expected ${expected}, found ${found}${near === undefined ? '' : `; did you mean "${near}"?`}`,

@@ -44,8 +44,13 @@ export const names = oneOrMore(checked('a name', nameFault), 'a name');
 
 const TEAM = /^@([\w.-]+)\/([\w.-]+)$/;
 
+const CODE_OWNERS = 'CODEOWNERS';
+
 function personOrTeamFault(name: string): string | undefined {
-  if (name.startsWith('@') && name.includes('/') && !TEAM.test(name)) return 'a team is written "@organisation/team"';
+  if (name.startsWith('@') && !TEAM.test(name)) {
+    return 'a team is written "@organisation/team", and a person without the "@"';
+  }
+  if (name !== CODE_OWNERS && name.toUpperCase() === CODE_OWNERS) return `did you mean "${CODE_OWNERS}"?`;
   if (!name.startsWith('@') && name.includes('/'))
     return `a team is written "@organisation/team"; did you mean "@${name}"?`;
   return nameFault(name);

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
 import { parseConfig as parse, parseDatabaseConfig, parseForgeConfig } from '../../src/config.ts';
 
@@ -164,18 +165,22 @@ test('a worker needs no signing secret, and asks github.com by a token unless to
   t.is(parsed.ok ? parsed.config.door : 'faults', undefined);
 });
 
-const app = { GITHUB_APP_ID: '7', GITHUB_APP_PRIVATE_KEY: 'a key' };
+const { privateKey } = generateKeyPairSync('ed25519');
+const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const app = { GITHUB_APP_ID: '7', GITHUB_APP_PRIVATE_KEY: pem };
 
 test('a GitHub App is an id and a private key', (t) => {
   const parsed = parse({ ...workerEnvironment, FORGE_TOKEN: '', ...app }, WORKER);
-  t.deepEqual(parsed.ok && parsed.config.worker?.credentials, { kind: 'app', appId: '7', privateKey: 'a key' });
+  t.deepEqual(parsed.ok && parsed.config.worker?.credentials, { kind: 'app', appId: '7', privateKey: pem });
 });
 
 for (const [change, fault] of [
   [{ FORGE_TOKEN: '' }, 'FORGE_TOKEN: is required, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY'],
   [app, 'FORGE_TOKEN: is given beside a GitHub App; give one of them'],
   [{ FORGE_TOKEN: '', GITHUB_APP_ID: '7' }, 'GITHUB_APP_PRIVATE_KEY: is required with GITHUB_APP_ID'],
-  [{ FORGE_TOKEN: '', GITHUB_APP_PRIVATE_KEY: 'x' }, 'GITHUB_APP_ID: is required with GITHUB_APP_PRIVATE_KEY'],
+  [{ FORGE_TOKEN: '', GITHUB_APP_PRIVATE_KEY: pem }, 'GITHUB_APP_ID: is required with GITHUB_APP_PRIVATE_KEY'],
+  [{ FORGE_TOKEN: '', ...app, GITHUB_APP_ID: 'abc' }, 'GITHUB_APP_ID: must be the number of the App'],
+  [{ FORGE_TOKEN: '', ...app, GITHUB_APP_PRIVATE_KEY: 'junk' }, 'GITHUB_APP_PRIVATE_KEY: must be a private key in PEM'],
   [{ FORGE: 'gitea' }, 'FORGE_URL: is required when FORGE is gitea'],
   [{ FORGE: 'gitea', FORGE_URL: 'https://git.example.com', FORGE_TOKEN: '' }, 'FORGE_TOKEN: is required'],
   [
@@ -193,4 +198,16 @@ for (const [change, fault] of [
 test('commands that only ask the forge need no stores', (t) => {
   const parsed = parseForgeConfig({ FORGE: 'gitea', FORGE_URL: 'https://git.example.com', FORGE_TOKEN: 'token' });
   t.like(parsed.ok ? parsed.config : {}, { forge: 'gitea', forgeUrl: 'https://git.example.com' });
+});
+
+test('with nothing set at all, a door with a worker is told everything at once', (t) => {
+  t.deepEqual(parse({}, { door: true, worker: true }), {
+    ok: false,
+    faults: [
+      'DATABASE_URL: is required',
+      'REDIS_URL: is required',
+      'WEBHOOK_SECRET: is required',
+      'FORGE_TOKEN: is required, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY',
+    ],
+  });
 });

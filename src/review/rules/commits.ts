@@ -9,27 +9,36 @@ import { patterns } from '../values.ts';
 const SUBJECT_SHOWN = 72;
 const SHA_SHOWN = 10;
 
+/** A mapping that asks nothing would hold of everything. */
+function hasAny(asked: Readonly<Record<string, unknown>>): boolean {
+  return Object.values(asked).some((value) => value !== undefined);
+}
+
 const yesOrNo = z.boolean({ error: 'true or false' }).optional();
-const traits = z.strictObject({
-  message: patterns
-    .optional()
-    .describe('The message (subject and body) matches this RE2 regular expression, or one of a list.'),
-  fixup: yesOrNo.describe('The subject begins with fixup!, squash! or amend!.'),
-  merge: yesOrNo.describe('The commit has two or more parents.'),
-  signed_off: yesOrNo.describe("The message has a Signed-off-by line with the commit author's e-mail address."),
-});
+const traits = z
+  .strictObject({
+    message: patterns
+      .optional()
+      .describe('The message (subject and body) matches this RE2 regular expression, or one of a list.'),
+    fixup: yesOrNo.describe('The subject begins with fixup!, squash! or amend!.'),
+    merge: yesOrNo.describe('The commit has two or more parents.'),
+    signed_off: yesOrNo.describe("The message has a Signed-off-by line with the commit author's e-mail address."),
+  })
+  .refine(hasAny, { error: 'at least one of message, fixup, merge and signed_off' });
 type Traits = z.output<typeof traits>;
 
 export const commits = definePredicate({
   description:
     'Looks at the commits of the pull request: with `some`, at least one has all these traits; with `every`, each of them has. `every` passes over merge commits unless it speaks of `merge`.',
-  schema: z.strictObject(
-    {
-      some: traits.optional().describe('At least one commit has all of these traits.'),
-      every: traits.optional().describe('Each commit has all of these traits.'),
-    },
-    { error: 'a mapping with `some` or `every`' },
-  ),
+  schema: z
+    .strictObject(
+      {
+        some: traits.optional().describe('At least one commit has all of these traits.'),
+        every: traits.optional().describe('Each commit has all of these traits.'),
+      },
+      { error: 'a mapping with `some` or `every`' },
+    )
+    .refine(hasAny, { error: 'at least one of `some` and `every`' }),
   needs: () => ({ commits: true }),
   judge({ some, every }, facts, effort) {
     const { commits: all, complete } = facts.commits;

@@ -354,3 +354,21 @@ test('no text makes the parser throw, and every fault is inside the file', (t) =
     { numRuns: 2000 },
   );
 });
+
+for (const [condition, fault] of [
+  ['added_lines: "\\b(debugger)\\b"', /control character \(U\+0008\).*single quotes/],
+  ['commits: {}', /expected at least one of `some` and `every`/],
+  ['commits: { some: {} }', /expected at least one of message, fixup, merge and signed_off/],
+  ['approvals: { from: codeowners }', /did you mean "CODEOWNERS"\?/],
+  ["approvals: { from: '@octo' }", /a team is written "@organisation\/team"/],
+] as const) {
+  test(`what would never or always hold is a fault: ${condition}`, (t) => {
+    const text = `version: 1\nrules:\n  - { id: a, forbid: { ${condition} } }\n`;
+    t.regex(brief(faultsOf(text)).join('\n'), fault);
+  });
+}
+
+test('a version in quotes is not said to be meant as itself', (t) => {
+  const [fault] = brief(faultsOf("version: '1'\nrules: []\n"));
+  t.notRegex(fault ?? '', /did you mean/);
+});
