@@ -15,10 +15,13 @@ import { type RunningService, runCommand, startServe } from './service.ts';
 import { command, say, title } from './show.ts';
 
 const INTERRUPTED = 130;
+const EX_USAGE = 64;
 
-const { values } = parseArgs({
-  options: { once: { type: 'boolean', default: false }, forge: { type: 'string', default: 'github' } },
-});
+const USAGE = `Usage: npm run demo [-- --once] [-- --forge github|gitea|forgejo]
+
+PORT, METRICS_PORT and WEBHOOK_SECRET are honoured.`;
+
+const values = readArguments();
 const secret = process.env['WEBHOOK_SECRET'] || randomBytes(24).toString('hex');
 // From the beginning, so that Ctrl-C never leaves anything running. A second one ends the demo at once.
 const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(
@@ -27,7 +30,7 @@ const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTER
 
 title('Gatehouse');
 say('starting PostgreSQL and Valkey, embedded, in a folder that goes when this ends …');
-const forge = await startSimulatedForge({ forge: forgeName(values.forge) });
+const forge = await startSimulatedForge({ forge: values.forge });
 try {
   const stores = await startEmbeddedStores();
   try {
@@ -36,6 +39,10 @@ try {
   } finally {
     await stores.close();
   }
+} catch (error) {
+  title('The demo came to a bad end:');
+  say(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
 } finally {
   await forge.stop();
 }
@@ -61,7 +68,7 @@ async function show(databaseUrl: string, redisUrl: string): Promise<void> {
       // What it stops at is of no interest any more.
       tour.catch(() => {});
     } else if (!values.once) {
-      invite(origin);
+      invite(origin, databaseUrl);
       await outcome(new Promise<never>(() => {}), service);
     }
   } finally {
@@ -103,12 +110,24 @@ function environment(databaseUrl: string, redisUrl: string): Readonly<Record<str
   return { ...Object.fromEntries(Object.keys(settings).map((name) => [`${name}_FILE`, ''])), ...settings };
 }
 
-function forgeName(text: string): SimulatedForge['name'] {
-  if (text === 'github' || text === 'gitea' || text === 'forgejo') return text;
-  throw new Error(`--forge is "${text}"; it must be github, gitea or forgejo`);
+function readArguments(): { readonly once: boolean; readonly forge: SimulatedForge['name'] } {
+  try {
+    const options = {
+      once: { type: 'boolean' },
+      forge: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    } as const;
+    const { once: ends = false, forge: name = 'github', help } = parseArgs({ options }).values;
+    if (!help && (name === 'github' || name === 'gitea' || name === 'forgejo')) return { once: ends, forge: name };
+    process.stdout.write(`${USAGE}\n`);
+    process.exit(help ? 0 : EX_USAGE);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${USAGE}\n`);
+    process.exit(EX_USAGE);
+  }
 }
 
-function invite(origin: string): void {
+function invite(origin: string, databaseUrl: string): void {
   const body = '{"zen":"Keep it logically awesome."}';
   const page = `${forge.url}/acme/widgets/${forge.name === 'github' ? 'pull' : 'pulls'}/1`;
   title('It stays up. Try it from another terminal:');
@@ -119,5 +138,7 @@ function invite(origin: string): void {
   command(
     `FORGE=${forge.name} FORGE_URL=${forge.url} FORGE_TOKEN=${forge.token} \\\n  npm run -s gatehouse -- explain ${page}`,
   );
+  command(`echo '{}' | WEBHOOK_SECRET=${secret} npm run -s gatehouse -- send - --event ping --url ${origin}/webhook`);
+  command(`DATABASE_URL=${databaseUrl} npm run -s gatehouse -- deliveries --limit 5`);
   title('Ctrl-C ends it.');
 }

@@ -53,6 +53,7 @@ export async function startServe(env: Environment): Promise<RunningService> {
 interface LogLine {
   readonly level: string;
   readonly msg: string;
+  readonly err?: { readonly message: string };
   readonly port?: number;
   readonly metricsPort?: number;
 }
@@ -64,10 +65,8 @@ async function listening(child: ChildProcess, ended: Promise<number | null>) {
   const complaints: string[] = [];
   createInterface({ input: stdout }).on('line', (text) => {
     const line: LogLine = JSON.parse(text);
-    if (line.level !== 'info') {
-      complaints.push(text);
-      process.stderr.write(`${text}\n`);
-    }
+    if (line.level === 'fatal') complaints.push(line.err?.message ?? line.msg);
+    else if (line.level !== 'info') process.stderr.write(`${text}\n`);
     if (line.port !== undefined && line.metricsPort !== undefined) {
       ports.resolve({ port: line.port, metricsPort: line.metricsPort });
     }
@@ -76,6 +75,10 @@ async function listening(child: ChildProcess, ended: Promise<number | null>) {
     complaints.push(text);
     process.stderr.write(`${text}\n`);
   });
-  void ended.then((code) => ports.reject(new Error(`the service ended with status ${code} before it listened`)));
+  void ended.then((code) => {
+    const said = complaints.join('\n');
+    const advice = said.includes('EADDRINUSE') ? '\nTry other ports: PORT=8081 METRICS_PORT=9091 npm run demo' : '';
+    ports.reject(new Error(`The service ended with status ${code} before it listened: ${said}${advice}`));
+  });
   return ports.promise;
 }
