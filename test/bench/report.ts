@@ -63,6 +63,7 @@ Door and worker as two processes, against the simulated forge of the tests, whic
 |---|--:|
 | Webhook to final status, one at a time: median, p99 | ${webhookToStatus.median.toFixed(0)} ms, ${webhookToStatus.p99.toFixed(0)} ms |
 | Reviews a second, ${plan.reviews} at once, the worker's start included | ${reviews.perSecond.toFixed(0)} |
+| The last of them after | ${reviews.lastAfter.toFixed(1)} s |
 | Requests to the forge for a review, cold cache | ${cold.requests}, of which ${cold.notModified} were answered 304 |
 | Requests to the forge for a review, warm cache | ${warm.requests}, of which ${warm.notModified} were answered 304 |
 

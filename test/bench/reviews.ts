@@ -11,7 +11,10 @@ import { percentile, type Spread, spread } from './stats.ts';
 export interface Reviews {
   /** Milliseconds from sending the webhook to the final status at the forge, one at a time, with the 99th percentile. */
   readonly webhookToStatus: Spread & { readonly p99: number };
+  /** Until nineteen in twenty had their status, when all are asked for at once. */
   readonly perSecond: number;
+  /** Seconds until the very last of them had it. */
+  readonly lastAfter: number;
   /** Requests to the forge for one review, and how many of them it answered with 304. */
   readonly cold: Asked;
   readonly warm: Asked;
@@ -31,7 +34,9 @@ rules:
     forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
 `;
 const POLL_MS = 1;
-const GIVE_UP_MS = 60_000;
+/** The job engine may pass a job over for a minute, when another of its key was active as it last looked. */
+const GIVE_UP_MS = 150_000;
+const MOST = 0.95;
 /** So that one review is over, the job's bookkeeping included, before the next is asked for. */
 const PAUSE_MS = 30;
 
@@ -86,13 +91,16 @@ export async function measureReviews(bench: Bench, plan: Plan, say: Say): Promis
     worker.process.child.kill('SIGTERM');
     await worker.process.finished;
     for (const number of numbers) await tell(number, 'feat: all at once');
-    worker = await run('work', bench, forge);
     const begin = performance.now();
-    const already = numbers.length - unsettled(forge, numbers, 'success').length;
+    worker = await run('work', bench, forge);
+    const seconds = () => (performance.now() - begin) / 1_000;
+    const most = Math.ceil(numbers.length * MOST);
+    await settled(forge, numbers, 'success', numbers.length - most);
+    const perSecond = most / seconds();
     await settled(forge, numbers, 'success');
-    const perSecond = (numbers.length - already) / ((performance.now() - begin) / 1_000);
+    const lastAfter = seconds();
     const sorted = Float64Array.from(times).sort();
-    return { webhookToStatus: { ...spread(times), p99: percentile(sorted, 0.99) }, perSecond, cold, warm };
+    return { webhookToStatus: { ...spread(times), p99: percentile(sorted, 0.99) }, perSecond, lastAfter, cold, warm };
   } finally {
     for (const { process } of [door, worker]) {
       process.child.kill('SIGTERM');
@@ -129,10 +137,11 @@ function unsettled(forge: SimulatedForge, numbers: readonly number[], state: str
   });
 }
 
-async function settled(forge: SimulatedForge, numbers: readonly number[], state: string): Promise<void> {
+/** Waits until all but so many have this state. */
+async function settled(forge: SimulatedForge, numbers: readonly number[], state: string, allBut = 0): Promise<void> {
   const deadline = performance.now() + GIVE_UP_MS;
   // The forge runs on this event loop: looking must not cost what is measured.
-  while (unsettled(forge, numbers, state).length > 0) {
+  while (unsettled(forge, numbers, state).length > allBut) {
     if (performance.now() > deadline) throw new Error(`no ${state} within ${GIVE_UP_MS} ms`);
     await sleep(numbers.length > 1 ? 50 : POLL_MS);
   }
