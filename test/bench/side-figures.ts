@@ -78,8 +78,10 @@ export async function measureStorage(bench: Bench, plan: Plan): Promise<Both<Sto
     const size = async (): Promise<Storage> => {
       const { rows } = await database.query<{ wal: string; tables: string }>(
         `SELECT pg_current_wal_insert_lsn() - '0/0' AS wal,
-                (SELECT sum(size) FROM unnest($1::regclass[]) AS given (name),
-                   LATERAL (SELECT sum(pg_total_relation_size(relid)) AS size FROM pg_partition_tree(given.name)) AS sizes) AS tables`,
+                (SELECT sum(coalesce(
+                          (SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree(given.name)),
+                          pg_total_relation_size(given.name)))
+                   FROM unnest($1::regclass[]) AS given (name)) AS tables`,
         [TABLES[name]],
       );
       return { wal: Number(rows[0]?.wal), tables: Number(rows[0]?.tables) };
