@@ -9,6 +9,8 @@ import type { Changes } from './simulated-forge/git.ts';
 import { type SimulatedForge, startSimulatedForge } from './simulated-forge/simulated-forge.ts';
 import type { WebhookEvent } from './simulated-forge/webhooks.ts';
 
+const MAX_REDELIVERIES = 5;
+
 export const FORGES: readonly ForgeName[] = ['github', 'gitea', 'forgejo'];
 export const REPOSITORY = 'acme/widgets';
 
@@ -170,7 +172,10 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
       await scene.tell({ kind: 'review', number, review: forge.review(repository, number, author, state) });
     },
     async tell(event, deliveryId = randomUUID()) {
-      const response = await forge.deliver(`${door.url}/webhook`, repository, event, { secret: SECRET, deliveryId });
+      const deliver = () => forge.deliver(`${door.url}/webhook`, repository, event, { secret: SECRET, deliveryId });
+      let response = await deliver();
+      // Here the door, the forge and costly reviews share one process, and a busy machine: what is asked for again is sent again.
+      for (let again = 0; response.status === 503 && again < MAX_REDELIVERIES; again++) response = await deliver();
       if (response.status !== 200) throw new Error(`the door answered ${response.status}: ${await response.text()}`);
     },
     settled: () => settling.settled(repository),
