@@ -35,7 +35,7 @@ async function fetched({ spec }: PinnedPackage): Promise<string> {
   await mkdir(CACHE, { recursive: true });
   const folder = await mkdtemp(join(CACHE, 'pack-'));
   try {
-    const { stdout } = await run('npm', ['pack', spec, '--silent', '--pack-destination', folder], { cwd: folder });
+    const { stdout } = await pack(spec, folder);
     const name = stdout.trim().split('\n').at(-1) ?? '';
     // Whole or not at all: another test file may be fetching the same.
     await rename(join(folder, name), tarball);
@@ -43,6 +43,18 @@ async function fetched({ spec }: PinnedPackage): Promise<string> {
     await rm(folder, { recursive: true });
   }
   return tarball;
+}
+
+const ATTEMPTS = 3;
+
+/** Several test files fetch at once, on a machine that is busy: a registry that stumbles is asked again. */
+async function pack(spec: string, folder: string, attempt = 1): Promise<{ readonly stdout: string }> {
+  try {
+    return await run('npm', ['pack', spec, '--silent', '--pack-destination', folder], { cwd: folder });
+  } catch (error) {
+    if (attempt === ATTEMPTS) throw error;
+    return pack(spec, folder, attempt + 1);
+  }
 }
 
 export async function exists(path: string): Promise<boolean> {
