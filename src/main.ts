@@ -56,7 +56,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     async run(args, terminal) {
       const [{ explain }, { connectForge }] = await Promise.all([
         import('./commands/explain.ts'),
-        import('./service.ts'),
+        import('./roles/forge.ts'),
       ]);
       return explain(args, terminal, connectForge);
     },

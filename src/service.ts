@@ -1,30 +1,25 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
 import type pg from 'pg';
-import { readPolicyFile } from './commands/policy-file.ts';
-import type { Config, DoorConfig, WorkerConfig } from './config.ts';
-import { migrate, type Patience } from './db/migrate.ts';
+import type { Config } from './config.ts';
+import type { Patience } from './db/migrate.ts';
 import { makePool, makeProbePool } from './db/pool.ts';
 import { probeDatabase, probeRedis } from './db/probes.ts';
 import { makeRedis } from './db/redis.ts';
 import { NewerSchemaError, readSchemaState } from './db/schema.ts';
-import type { Forge } from './forges/forge.ts';
-import { makeForge } from './forges/make-forge.ts';
 import { makeApp } from './http/app.ts';
 import { addHealthRoutes, makeHealth } from './http/health.ts';
 import { addMetricsRoute } from './http/metrics-listener.ts';
 import { closeConnections, listen, makeServer, stopListening } from './http/server.ts';
-import { addWebhookRoute, type WebhookOptions } from './http/webhook.ts';
-import { makeByteBudget } from './inbox/byte-budget.ts';
-import { makeInbox } from './inbox/inbox.ts';
-import { installJobs, type JobQueue, makeJobQueue } from './jobs/engine.ts';
+import { addWebhookRoute } from './http/webhook.ts';
+import { installJobs, makeJobQueue } from './jobs/engine.ts';
 import { REVIEW_QUEUE } from './jobs/queues.ts';
 import { makeReplay } from './jobs/replay.ts';
-import { startWorker } from './jobs/worker.ts';
-import { type Closers, makeClosers } from './lifecycle.ts';
+import { makeClosers } from './lifecycle.ts';
 import { type Log, makeLog } from './log.ts';
-import { type Metrics, makeMetrics } from './metrics.ts';
+import { makeMetrics } from './metrics.ts';
+import { makeDoor } from './roles/door.ts';
+import { type Ground, WAKE_CHANNEL } from './roles/ground.ts';
 import { startSampler } from './sampler.ts';
 
 /** A running process: a door, a worker, or both. */
@@ -35,25 +30,10 @@ export interface Service {
   drain(): Promise<void>;
 }
 
-/** Bodies in memory at once. Large bodies share half of it, so the largest that is accepted must fit in there. */
-const MIN_INFLIGHT_BYTES = 64 * 1024 * 1024;
 /** For what is still being answered when the listener has closed: longer than the inbox's own deadline. */
 const CLOSE_GRACE_MS = 10_000;
-
-const WAKE_CHANNEL = 'gatehouse:wake';
 /** For a command that wakes the workers once, and must not wait for a Redis that hangs. */
 const WAKE_TIMEOUT_MS = 3_000;
-
-/** What every part may stand on. */
-interface Ground {
-  readonly config: Config;
-  readonly pool: pg.Pool;
-  readonly redis: Redis;
-  readonly jobs: JobQueue;
-  readonly metrics: Metrics;
-  readonly closers: Closers;
-  readonly log: Log;
-}
 
 /**
  * The only place where the parts are put together. Throws {@link NewerSchemaError}, what a listener throws,
@@ -84,7 +64,8 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     });
     closers.add('sampler', startSampler({ health, queueStats: jobs.stats, metrics, log }));
     const webhook = config.door && makeDoor(ground, config.door, () => phase === 'closed');
-    const stopWorker = config.worker && (await addWorker(ground, config.worker));
+    // Loaded only here: a door needs no forge, no rules and no YAML, nor the memory that they take.
+    const stopWorker = config.worker && (await (await import('./roles/worker.ts')).addWorker(ground, config.worker));
 
     const options = { log, metrics, isDraining };
     const metricsServer = makeServer(makeApp(options, (router) => addMetricsRoute(router, metrics.registry)));
@@ -124,75 +105,9 @@ export async function startService(config: Config, log: Log): Promise<Service> {
 }
 
 /** Runs every migration, the job engine's included. Returns the names of those that were applied. */
-export function migrateStores(databaseUrl: string, patience?: Patience): Promise<readonly string[]> {
+export async function migrateStores(databaseUrl: string, patience?: Patience): Promise<readonly string[]> {
+  const { migrate } = await import('./db/migrate.ts');
   return migrate(databaseUrl, () => installJobs(databaseUrl), patience);
-}
-
-function makeDoor(
-  { config, pool, redis, jobs, metrics, closers, log }: Ground,
-  door: DoorConfig,
-  isClosed: () => boolean,
-) {
-  const inbox = makeInbox({
-    pool,
-    enqueue: jobs.enqueue,
-    wakeWorkers: () => wakeWorkers(redis, metrics),
-    metrics,
-    log,
-  });
-  closers.add('inbox', () => inbox.idle());
-  return {
-    secrets: { current: door.webhookSecret, previous: door.webhookSecretPrevious },
-    forge: config.forge,
-    bodyLimit: door.webhookBodyLimit,
-    budget: makeByteBudget(Math.max(MIN_INFLIGHT_BYTES, 2 * door.webhookBodyLimit), (held) =>
-      metrics.inflightBytes.set(held),
-    ),
-    inbox,
-    isClosed,
-    metrics,
-    log,
-  } satisfies WebhookOptions;
-}
-
-/** Returns what stops it. */
-async function addWorker(ground: Ground, worker: WorkerConfig): Promise<() => Promise<void>> {
-  const { config, pool, redis, jobs, metrics, closers, log } = ground;
-  const fallback = worker.policyFile === undefined ? undefined : await readPolicyFile(worker.policyFile);
-  const forge = connectForge({ forge: config.forge, ...worker }, { redis, metrics, log });
-  closers.add('forge', () => forge.close());
-  const { wake, stop } = startWorker({ ...worker, forge, pool, fallback, enqueue: jobs.enqueue, metrics, log });
-  // Where the start fails after this, nothing else would stop it.
-  closers.add('worker', stop);
-
-  // A connection of its own: one that listens can do nothing else.
-  const listener = makeRedis(config.redisUrl, log);
-  closers.add('redis listener', () => listener.disconnect());
-  listener.on('message', wake);
-  listener.on('ready', () => {
-    listener.subscribe(WAKE_CHANNEL).catch((err: unknown) => log.warn({ err }, 'cannot listen for wake-ups'));
-    // What was said while nobody listened is not said again.
-    wake();
-  });
-  return stop;
-}
-
-/** The forge as it is reached by the worker and by commands. */
-export function connectForge(
-  access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials'>,
-  parts: { readonly redis?: Redis; readonly metrics?: Metrics; readonly log?: Log } = {},
-): Forge {
-  const { forge, forgeUrl: url, credentials } = access;
-  const { metrics, ...others } = parts;
-  const hooks = metrics && {
-    onRequest: (seen: { forge: string; status: number | 'none'; cache: string }) => metrics.forgeRequests.inc(seen),
-    onRateLimit: (seen: { forge: string; remaining: number }) =>
-      metrics.forgeRateRemaining.set({ forge: seen.forge }, seen.remaining),
-  };
-  const common = { ...others, ...(hooks && { hooks }) };
-  if (forge === 'github') return makeForge({ forge, url, credentials }, common);
-  if (credentials.kind !== 'token') throw new Error(`${forge} takes a token`);
-  return makeForge({ forge, url, credentials }, common);
 }
 
 /** The queues as `gatehouse replay` uses them. */
@@ -221,12 +136,4 @@ export function openReplay(pool: pg.Pool, redisUrl: string | undefined) {
 async function refuseNewerSchema(probePool: pg.Pool): Promise<void> {
   const state = await readSchemaState(probePool).catch(() => 'unknown');
   if (state === 'too-new') throw new NewerSchemaError();
-}
-
-/** Never the only way a job is found: workers poll too. */
-function wakeWorkers(redis: Redis, metrics: Metrics): void {
-  redis.publish(WAKE_CHANNEL, REVIEW_QUEUE).then(
-    () => metrics.wakeups.inc({ outcome: 'sent' }),
-    () => metrics.wakeups.inc({ outcome: 'failed' }),
-  );
 }

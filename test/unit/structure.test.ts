@@ -16,7 +16,7 @@ const source = (file: string) => readFileSync(join(SRC, file), 'utf8');
 const LEVELS: readonly (readonly string[])[] = [
   ['main.ts'],
   ['service.ts'],
-  ['sampler.ts'],
+  ['roles', 'sampler.ts'],
   ['http', 'jobs', 'commands'],
   ['inbox', 'review', 'forges'],
   ['db'],
@@ -38,7 +38,7 @@ function levelOf(room: string): number {
 }
 
 function importsOf(file: string): { readonly target: string; readonly typeOnly: boolean }[] {
-  const pattern = /^import\s+(type\s)?(?:[^'"]*?\sfrom\s+)?['"](\.[^'"]+)['"]/gm;
+  const pattern = /(?:^import\s+(type\s)?(?:[^'"]*?\sfrom\s+)?|\bimport\()['"](\.[^'"]+)['"]/gm;
   return [...source(file).matchAll(pattern)].map(([, typeOnly, specifier = '']) => ({
     target: relative(SRC, join(SRC, dirname(file), specifier)),
     typeOnly: typeOnly !== undefined,

@@ -1,0 +1,46 @@
+import type { Redis } from 'ioredis';
+import type { DoorConfig } from '../config.ts';
+import type { WebhookOptions } from '../http/webhook.ts';
+import { makeByteBudget } from '../inbox/byte-budget.ts';
+import { makeInbox } from '../inbox/inbox.ts';
+import { REVIEW_QUEUE } from '../jobs/queues.ts';
+import type { Metrics } from '../metrics.ts';
+import { type Ground, WAKE_CHANNEL } from './ground.ts';
+
+/** Bodies in memory at once. Large bodies share half of it, so the largest that is accepted must fit in there. */
+const MIN_INFLIGHT_BYTES = 64 * 1024 * 1024;
+
+export function makeDoor(
+  { config, pool, redis, jobs, metrics, closers, log }: Ground,
+  door: DoorConfig,
+  isClosed: () => boolean,
+) {
+  const inbox = makeInbox({
+    pool,
+    enqueue: jobs.enqueue,
+    wakeWorkers: () => wakeWorkers(redis, metrics),
+    metrics,
+    log,
+  });
+  closers.add('inbox', () => inbox.idle());
+  return {
+    secrets: { current: door.webhookSecret, previous: door.webhookSecretPrevious },
+    forge: config.forge,
+    bodyLimit: door.webhookBodyLimit,
+    budget: makeByteBudget(Math.max(MIN_INFLIGHT_BYTES, 2 * door.webhookBodyLimit), (held) =>
+      metrics.inflightBytes.set(held),
+    ),
+    inbox,
+    isClosed,
+    metrics,
+    log,
+  } satisfies WebhookOptions;
+}
+
+/** Never the only way a job is found: workers poll too. */
+function wakeWorkers(redis: Redis, metrics: Metrics): void {
+  redis.publish(WAKE_CHANNEL, REVIEW_QUEUE).then(
+    () => metrics.wakeups.inc({ outcome: 'sent' }),
+    () => metrics.wakeups.inc({ outcome: 'failed' }),
+  );
+}

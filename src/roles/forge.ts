@@ -1,0 +1,24 @@
+import type { Redis } from 'ioredis';
+import type { Config, WorkerConfig } from '../config.ts';
+import type { Forge } from '../forges/forge.ts';
+import { makeForge } from '../forges/make-forge.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** The forge as it is reached by the worker and by commands. */
+export function connectForge(
+  access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials'>,
+  parts: { readonly redis?: Redis; readonly metrics?: Metrics; readonly log?: Log } = {},
+): Forge {
+  const { forge, forgeUrl: url, credentials } = access;
+  const { metrics, ...others } = parts;
+  const hooks = metrics && {
+    onRequest: (seen: { forge: string; status: number | 'none'; cache: string }) => metrics.forgeRequests.inc(seen),
+    onRateLimit: (seen: { forge: string; remaining: number }) =>
+      metrics.forgeRateRemaining.set({ forge: seen.forge }, seen.remaining),
+  };
+  const common = { ...others, ...(hooks && { hooks }) };
+  if (forge === 'github') return makeForge({ forge, url, credentials }, common);
+  if (credentials.kind !== 'token') throw new Error(`${forge} takes a token`);
+  return makeForge({ forge, url, credentials }, common);
+}

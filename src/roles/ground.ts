@@ -1,0 +1,21 @@
+import type { Redis } from 'ioredis';
+import type pg from 'pg';
+import type { Config } from '../config.ts';
+import type { JobQueue } from '../jobs/engine.ts';
+import type { Closers } from '../lifecycle.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** What every role of a process stands on. */
+export interface Ground {
+  readonly config: Config;
+  readonly pool: pg.Pool;
+  readonly redis: Redis;
+  readonly jobs: JobQueue;
+  readonly metrics: Metrics;
+  readonly closers: Closers;
+  readonly log: Log;
+}
+
+/** Over Redis, from whoever put jobs in to all workers. */
+export const WAKE_CHANNEL = 'gatehouse:wake';
