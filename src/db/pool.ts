@@ -25,6 +25,27 @@ export function makePool(url: string, log: Log): pg.Pool {
 }
 
 /**
+ * For the inbox, which sends statements without waiting for each other's answers. Only waits for locks are limited
+ * here: a limit on every statement could hit the BEGIN, and what was sent behind it would be stored one by one.
+ */
+export function makeInboxPool(url: string, log: Log): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'gatehouse inbox',
+    // One writes; a second is opened where the first had to be given up.
+    max: 2,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    lock_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
+    keepAlive: true,
+    pipeline: true,
+  });
+  pool.on('error', (err) => log.debug({ err }, 'an idle database connection was lost'));
+  return pool;
+}
+
+/**
  * A pool of one for health checks. It has a connection of its own, so that a busy service is not taken
  * for a broken database, and limits whose sum is below a second, so that a check that hangs is over,
  * and its connection gone, when its answer is due.

@@ -6,11 +6,28 @@ export class TransactionTimeoutError extends Error {
 }
 
 /**
- * Runs `work` in one transaction. After `timeoutMs` the connection is cut, which ends a hung server's
- * hold on it and makes the server roll back. After any failure the connection is discarded rather
- * than trusted. Throws {@link TransactionTimeoutError}, or what `work` or the database threw.
+ * Runs `work` in one transaction, under the terms of {@link onConnection}. Each statement waits for the answer
+ * to the one before.
  */
-export async function inTransaction<T>(
+export function inTransaction<T>(
+  pool: pg.Pool,
+  timeoutMs: number,
+  work: (client: pg.ClientBase) => Promise<T>,
+): Promise<T> {
+  return onConnection(pool, timeoutMs, async (client) => {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  });
+}
+
+/**
+ * Lends a connection of the pool to `work`. After `timeoutMs` it is cut, which ends a hung server's hold on it and
+ * makes the server roll back. After any failure it is discarded rather than trusted. Throws
+ * {@link TransactionTimeoutError}, or what `work` or the database threw.
+ */
+export async function onConnection<T>(
   pool: pg.Pool,
   timeoutMs: number,
   work: (client: pg.ClientBase) => Promise<T>,
@@ -23,15 +40,12 @@ export async function inTransaction<T>(
   client.on('error', onError);
   const timer = setTimeout(() => {
     lost = new TransactionTimeoutError(`the transaction took longer than ${timeoutMs} ms`);
-    // With a query under way this destroys the socket, and the query rejects.
-    void client.end();
+    cut(client);
   }, timeoutMs);
 
   let failed = true;
   try {
-    await client.query('BEGIN');
     const result = await work(client);
-    await client.query('COMMIT');
     failed = false;
     return result;
   } catch (error) {
@@ -41,4 +55,9 @@ export async function inTransaction<T>(
     client.release(failed);
     client.off('error', onError);
   }
+}
+
+/** At once: `end()` would wait for what a hung server still owes to statements that were sent together. */
+function cut(client: pg.ClientBase & { readonly connection?: pg.Connection }): void {
+  client.connection?.stream.destroy();
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { isDataFault } from '../db/sqlstate.ts';
-import { inTransaction, TransactionTimeoutError } from '../db/transaction.ts';
+import { onConnection, TransactionTimeoutError } from '../db/transaction.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { compress } from './compress.ts';
@@ -35,9 +35,10 @@ export interface Inbox<Job> {
 }
 
 export interface InboxDependencies<Job> {
+  /** Of connections that send statements without waiting: see `makeInboxPool`. */
   readonly pool: pg.Pool;
-  /** Adds the jobs in the deliveries' own transaction. */
-  readonly enqueue: (client: pg.ClientBase, jobs: readonly Job[]) => Promise<void>;
+  /** What adds the jobs, in the deliveries' own transaction. */
+  readonly jobStatements: (jobs: readonly Job[]) => Promise<readonly pg.QueryConfig[]>;
   /** Tells the workers, after the commit, that there are jobs. Must not throw or wait. */
   readonly wakeWorkers: () => void;
   readonly metrics: Metrics;
@@ -55,7 +56,7 @@ interface Submission<Job> extends StoredDelivery {
 
 type Stored = Exclude<Acceptance, { outcome: 'refused' }>;
 
-export function makeInbox<Job>({ pool, enqueue, wakeWorkers, metrics, log }: InboxDependencies<Job>): Inbox<Job> {
+export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log }: InboxDependencies<Job>): Inbox<Job> {
   const answering = new Set<Promise<Acceptance>>();
 
   /** Deliveries and jobs in one transaction. Repeats within the batch are answered as duplicates. */
@@ -69,12 +70,18 @@ export function makeInbox<Job>({ pool, enqueue, wakeWorkers, metrics, log }: Inb
     const unique = [...firstByKey].sort(byKey).map(([, submission]) => submission);
 
     const stopTimer = metrics.commitSeconds.startTimer();
-    const { stored, jobs } = await inTransaction(pool, ACCEPT_DEADLINE_MS, async (client) => {
-      const stored = await insertDeliveries(client, unique);
+    const { stored, jobs } = await onConnection(pool, ACCEPT_DEADLINE_MS, async (client) => {
+      // A lone INSERT is a transaction. Where jobs may follow it takes two round trips, and not one for every
+      // statement: while many deliveries arrive, each answer waits for its turn behind them.
+      if (unique.every(({ job }) => job === undefined)) {
+        return { stored: await insertDeliveries(client, unique), jobs: [] };
+      }
+      const [, stored] = await Promise.all([client.query('BEGIN'), insertDeliveries(client, unique)]);
       const jobs = unique.flatMap((submission) =>
         submission.job !== undefined && stored.has(deliveryKey(submission)) ? [submission.job] : [],
       );
-      if (jobs.length > 0) await enqueue(client, jobs);
+      const statements = jobs.length > 0 ? await jobStatements(jobs) : [];
+      await Promise.all([...statements.map((statement) => client.query(statement)), commitOn(client)]);
       return { stored, jobs };
     });
     stopTimer();
@@ -161,6 +168,12 @@ export function makeInbox<Job>({ pool, enqueue, wakeWorkers, metrics, log }: Inb
       return { outcome: 'refused', reason: signal.aborted ? 'deadline' : 'database' };
     }
   }
+}
+
+/** PostgreSQL answers the COMMIT of a transaction that has failed with a ROLLBACK, and not with an error. */
+async function commitOn(client: pg.ClientBase): Promise<void> {
+  const { command } = await client.query('COMMIT');
+  if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
 }
 
 /** Answers in time whatever happens. What was already on its way to the database may still be stored. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { type JobInsert, PgBoss } from 'pg-boss';
 import type { ReviewRequest } from '../forges/events.ts';
@@ -15,8 +16,10 @@ import {
 
 /** The job engine as the door and the commands use it: they only put jobs in. */
 export interface JobQueue {
-  /** Adds jobs in the caller's transaction. One whose like already waits is not added again. */
-  enqueue(client: Pick<pg.ClientBase, 'query'>, jobs: readonly ReviewRequest[]): Promise<void>;
+  /** What adds jobs, for the caller's own transaction. One whose like already waits is not added again. */
+  statements(jobs: readonly ReviewRequest[]): Promise<readonly pg.QueryConfig[]>;
+  /** Adds jobs now. */
+  enqueue(jobs: readonly ReviewRequest[]): Promise<void>;
   /** Undefined when jobs can be added, else why not, fit for the public. */
   fault(): Promise<string | undefined>;
   stats(): Promise<readonly QueueStats[]>;
@@ -86,6 +89,19 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
     started = true;
   }
 
+  /** The engine runs its statements on whatever it is given; here it is given what only writes them down. */
+  async function statements(jobs: readonly ReviewRequest[]): Promise<readonly pg.QueryConfig[]> {
+    await start();
+    const written: pg.QueryConfig[] = [];
+    const executeSql = async (text: string, values: unknown[] = []) => {
+      // Under a name, so that each connection has the engine's long statement read and planned once.
+      written.push({ name: hash('sha256', text, 'base64url'), text, values });
+      return { rows: [] };
+    };
+    for (const [queue, inserts] of insertsByQueue(jobs)) await boss.insert(queue, inserts, { db: { executeSql } });
+    return written;
+  }
+
   return {
     async fault() {
       try {
@@ -97,10 +113,10 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
       }
     },
 
-    async enqueue(client, jobs) {
-      await start();
-      const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
-      for (const [queue, inserts] of insertsByQueue(jobs)) await boss.insert(queue, inserts, { db });
+    statements,
+
+    async enqueue(jobs) {
+      for (const statement of await statements(jobs)) await pool.query(statement);
     },
 
     async stats() {

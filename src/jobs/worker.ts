@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { type JobWithMetadata, PgBoss } from 'pg-boss';
 import type { ReviewRequest } from '../forges/events.ts';
 import { ForgeError } from '../forges/forge.ts';
@@ -28,7 +27,7 @@ export interface Worker {
 }
 
 export interface WorkerParts extends ReviewParts {
-  readonly enqueue: (client: Pick<pg.ClientBase, 'query'>, requests: readonly ReviewRequest[]) => Promise<void>;
+  readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
   /** Reviews at once. */
   readonly concurrency: number;
   readonly resyncMinutes: number;
@@ -63,7 +62,7 @@ export function startWorker(parts: WorkerParts): Worker {
   let stopped = false;
 
   const enqueue = async (requests: readonly ReviewRequest[]) => {
-    await parts.enqueue(pool, requests);
+    await parts.enqueue(requests);
     wake();
   };
   const wake = () => {

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { DoorConfig } from '../config.ts';
+import { makeInboxPool } from '../db/pool.ts';
 import type { WebhookOptions } from '../http/webhook.ts';
 import { makeByteBudget } from '../inbox/byte-budget.ts';
 import { makeInbox } from '../inbox/inbox.ts';
@@ -11,13 +12,15 @@ import { type Ground, WAKE_CHANNEL } from './ground.ts';
 const MIN_INFLIGHT_BYTES = 64 * 1024 * 1024;
 
 export function makeDoor(
-  { config, pool, redis, jobs, metrics, closers, log }: Ground,
+  { config, redis, jobs, metrics, closers, log }: Ground,
   door: DoorConfig,
   isClosed: () => boolean,
 ) {
+  const pool = makeInboxPool(config.databaseUrl, log);
+  closers.add('inbox database', () => pool.end());
   const inbox = makeInbox({
     pool,
-    enqueue: jobs.enqueue,
+    jobStatements: jobs.statements,
     wakeWorkers: () => wakeWorkers(redis, metrics),
     metrics,
     log,

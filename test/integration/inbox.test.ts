@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import ava from 'ava';
-import pg from 'pg';
+import type pg from 'pg';
+import { makeInboxPool } from '../../src/db/pool.ts';
 import type { Delivery } from '../../src/inbox/inbox.ts';
 import { makeInbox } from '../../src/inbox/inbox.ts';
 import { makeLog } from '../../src/log.ts';
@@ -28,17 +29,14 @@ function delivery(change: Partial<Delivery<string>> = {}): Delivery<string> {
 }
 
 /** An inbox on a database of its own, and what it did besides storing. */
-async function openInbox(enqueue: () => Promise<void> = async () => {}) {
+async function openInbox(jobStatements: () => Promise<readonly pg.QueryConfig[]> = async () => []) {
   const database = await makeDatabase();
   await migrateStores(database.url);
-  const pool = new pg.Pool({ connectionString: database.url, max: 4 });
-  pool.on('error', () => {
-    // Dropping the database may overtake the closing of its last connection.
-  });
+  const pool = makeInboxPool(database.url, makeLog('silent'));
   let wakeups = 0;
   const inbox = makeInbox<string>({
     pool,
-    enqueue,
+    jobStatements,
     wakeWorkers: () => {
       wakeups += 1;
     },
@@ -99,6 +97,16 @@ test('when its job cannot be added, the delivery is not stored either', async (t
   t.is(door.wakeups(), 0);
 });
 
+test('when a statement that adds its job fails, the delivery is not stored either, and no job of its batch', async (t) => {
+  await using door = await openInbox(async () => [
+    { text: `INSERT INTO gatehouse.repositories VALUES ('acme/widgets', '', now())` },
+    { text: 'SELECT 1 / 0' },
+  ]);
+  t.deepEqual(await door.inbox.accept(delivery({ job: 'a job' })), { outcome: 'refused', reason: 'database' });
+  t.is((await storedDeliveries(door.pool)).length, 0);
+  t.is((await door.pool.query('SELECT FROM gatehouse.repositories')).rowCount, 0);
+});
+
 test('workers are woken once for a batch with jobs, and not for a duplicate', async (t) => {
   await using door = await openInbox();
   const one = delivery({ job: 'a job' });
@@ -119,7 +127,7 @@ test('two inboxes that store the same deliveries crosswise both succeed', async 
   await using door = await openInbox();
   const second = makeInbox<string>({
     pool: door.pool,
-    enqueue: async () => {},
+    jobStatements: async () => [],
     wakeWorkers: () => {},
     metrics: makeMetrics(),
     log: makeLog('silent'),
