@@ -35,7 +35,8 @@ export function makeInboxPool(url: string, log: Log): pg.Pool {
     // One writes; a second is opened where the first had to be given up.
     max: 2,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    lock_timeout: STATEMENT_TIMEOUT_MS,
+    // Said in this way, 0 also overrules what the database or the role has for a default.
+    options: `-c statement_timeout=0 -c lock_timeout=${STATEMENT_TIMEOUT_MS}`,
     query_timeout: QUERY_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
     keepAlive: true,

@@ -46,6 +46,7 @@ async function openInbox(jobStatements: () => Promise<readonly pg.QueryConfig[]>
   return {
     inbox,
     pool,
+    url: database.url,
     wakeups: () => wakeups,
     async [Symbol.asyncDispose]() {
       await inbox.idle();
@@ -105,6 +106,19 @@ test('when a statement that adds its job fails, the delivery is not stored eithe
   t.deepEqual(await door.inbox.accept(delivery({ job: 'a job' })), { outcome: 'refused', reason: 'database' });
   t.is((await storedDeliveries(door.pool)).length, 0);
   t.is((await door.pool.query('SELECT FROM gatehouse.repositories')).rowCount, 0);
+});
+
+test('no time limit can end the BEGIN that the deliveries are sent behind, whatever the database’s default', async (t) => {
+  await using door = await openInbox();
+  await door.pool.query(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 1000', current_database()); END $$`,
+  );
+  const later = makeInboxPool(door.url, makeLog('silent'));
+  const { rows } = await later.query(
+    `SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock`,
+  );
+  await later.end();
+  t.deepEqual(rows, [{ statement: '0', lock: '4s' }]);
 });
 
 test('workers are woken once for a batch with jobs, and not for a duplicate', async (t) => {
