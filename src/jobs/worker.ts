@@ -39,6 +39,11 @@ const POLL_SECONDS = 2;
 const HEARTBEAT_REFRESH_SECONDS = 5;
 /** How often the engine looks for jobs whose worker is gone. */
 const SUPERVISE_SECONDS = 10;
+/**
+ * How old what the engine knows of its queues may be. It passes over pull requests that were under review at its last
+ * count, and would go on doing so for a minute after a count that no longer has them.
+ */
+const QUEUE_CACHE_SECONDS = 1;
 const RETENTION_MINUTES = 60;
 const STOP_TIMEOUT_MS = 20_000;
 const START_RETRY_MS = 1_000;
@@ -55,6 +60,7 @@ export function startWorker(parts: WorkerParts): Worker {
     schedule: false,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
+    queueCacheIntervalSeconds: QUEUE_CACHE_SECONDS,
   });
   boss.on('error', (err) => log.warn({ err }, 'the job engine met a fault'));
   const reviewers: string[] = [];

@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import type { ForgeName } from '../../src/forges/forge.ts';
+import { within } from '../helpers/deadline.ts';
 import { eventually, FORGES, REPOSITORY, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test, { WORKER_CONCURRENCY: '16' });
@@ -223,4 +224,19 @@ test('a review that takes long, and is asked for again meanwhile, keeps no other
   await using _worker = await story.openDoor({ WORKER_CONCURRENCY: '1' }, WORKER);
   await eventually('the other one is reviewed', () => story.status(other)?.state === 'success');
   t.is(story.status(slow), undefined, 'its second review waits for the end of the first');
+});
+
+test('what is under review when the queue is counted is looked at again soon after, and not at the next but one count', async (t) => {
+  await using story = await tellStory('github', FILES, {}, DOOR);
+  const number = story.openSilently(CHANGE);
+  // As a worker leaves it that ends right after a count: the engine passes over what it counted as active.
+  await story.door.database.query(
+    `UPDATE gatehouse_jobs.queue SET singletons_active = ARRAY[$1], monitor_on = now(), monitor_claim_on = now()
+      WHERE name = 'review'`,
+    [`${REPOSITORY}#${number}`],
+  );
+  await using _worker = await story.openDoor({ WORKER_CONCURRENCY: '1' }, WORKER);
+  await story.tell({ kind: 'pull-request', number, action: 'opened' });
+  const reviewed = eventually('it is reviewed', () => story.status(number)?.state === 'failure');
+  await t.notThrowsAsync(within(30_000, 'it is passed over', reviewed));
 });
