@@ -1,4 +1,4 @@
-import { usageOf } from '../helpers/usage.ts';
+import { cpuSecondsOf, usageOf } from '../helpers/usage.ts';
 import { type Bench, CONTENDERS, type ContenderName, PATH, type Running, SECRET, start } from './contenders.ts';
 import { type LoadResult, load } from './load.ts';
 import { type Plan, type Say, TARGET_CONNECTIONS } from './plan.ts';
@@ -15,8 +15,9 @@ export interface Throughput {
   /** Milliseconds, at {@link TARGET_CONNECTIONS} connections. */
   readonly p50: Spread;
   readonly p99: Spread;
-  /** Of the server's process and of the generator, for each delivery, in microseconds. */
+  /** Of the server's process, of PostgreSQL and of the generator, for each delivery, in microseconds. */
   readonly cpu: Spread | undefined;
+  readonly databaseCpu: Spread | undefined;
   readonly generatorCpu: Spread;
   readonly idleBytes: Spread | undefined;
   readonly loadedBytes: Spread | undefined;
@@ -29,6 +30,7 @@ interface Samples {
   readonly p50: number[];
   readonly p99: number[];
   readonly cpu: number[];
+  readonly databaseCpu: number[];
   readonly generatorCpu: number[];
   readonly idleBytes: number[];
   readonly loadedBytes: number[];
@@ -59,19 +61,23 @@ export async function measureThroughput(bench: Bench, plan: Plan, say: Say): Pro
 }
 
 async function measure(server: Running, plan: Plan, connections: number, into: Samples): Promise<string> {
-  const before = await usageOf(server.pid);
+  const [before, databaseBefore] = await Promise.all([usageOf(server.pid), cpuSecondsOf('postgres')]);
   const result = await loadOn(server, { ...plan, connections });
-  const after = await usageOf(server.pid);
+  const [after, databaseAfter] = await Promise.all([usageOf(server.pid), cpuSecondsOf('postgres')]);
+  const each = (seconds: number) => (seconds / result.acknowledged) * MICROSECONDS;
   const known = into.perSecond.get(connections) ?? [];
   into.perSecond.set(connections, [...known, result.perSecond]);
   into.failures += failuresOf(result);
   if (connections === TARGET_CONNECTIONS) {
     into.p50.push(result.p50);
     into.p99.push(result.p99);
-    into.generatorCpu.push((result.cpuSeconds / result.acknowledged) * MICROSECONDS);
+    into.generatorCpu.push(each(result.cpuSeconds));
     if (before !== undefined && after !== undefined) {
-      into.cpu.push(((after.cpuSeconds - before.cpuSeconds) / result.acknowledged) * MICROSECONDS);
+      into.cpu.push(each(after.cpuSeconds - before.cpuSeconds));
       into.loadedBytes.push(after.residentBytes);
+    }
+    if (databaseBefore !== undefined && databaseAfter !== undefined) {
+      into.databaseCpu.push(each(databaseAfter - databaseBefore));
     }
   }
   return result.perSecond.toFixed(0);
@@ -110,6 +116,7 @@ function emptySamples(): Samples {
     p50: [],
     p99: [],
     cpu: [],
+    databaseCpu: [],
     generatorCpu: [],
     idleBytes: [],
     loadedBytes: [],
@@ -125,6 +132,7 @@ function summarize(name: ContenderName, samples: Samples): Throughput {
     p50: spread(samples.p50),
     p99: spread(samples.p99),
     cpu: ifAny(samples.cpu),
+    databaseCpu: ifAny(samples.databaseCpu),
     generatorCpu: spread(samples.generatorCpu),
     idleBytes: ifAny(samples.idleBytes),
     loadedBytes: ifAny(samples.loadedBytes),
