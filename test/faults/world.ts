@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { migrateStores } from '../../src/service.ts';
+import { openPool } from '../helpers/database.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
@@ -75,10 +76,7 @@ export async function makeWorld(
   const url = new URL(adminUrl);
   url.pathname = name;
   await migrateStores(url.href);
-  const database = new pg.Pool({ connectionString: url.href, max: 2 });
-  database.on('error', () => {
-    // It is killed on purpose.
-  });
+  const database = openPool(url.href);
   const databaseProxy = await startProxy(url.href);
   const balancer = await startBalancer();
   const forge = await startSimulatedForge({ forge: 'github' });

@@ -36,6 +36,15 @@ export async function makeDatabase(): Promise<Database> {
   };
 }
 
+/** A pool for a look from outside. That a store goes away under it, on purpose or with its test, is nobody's fault. */
+export function openPool(url: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  pool.on('error', () => {
+    // The next query says it.
+  });
+  return pool;
+}
+
 async function administer(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
   await client.connect();

@@ -1,10 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
-import pg from 'pg';
+import type pg from 'pg';
 import { type Config, parseConfig, type Roles } from '../../src/config.ts';
 import { makeLog } from '../../src/log.ts';
 import { migrateStores, type Service, startService } from '../../src/service.ts';
-import { makeDatabase, sharedRedisUrl } from './database.ts';
+import { makeDatabase, openPool, sharedRedisUrl } from './database.ts';
 
 export const SECRET = 'a secret for tests, long enough';
 export const PREVIOUS_SECRET = 'the secret before the rotation';
@@ -60,10 +60,7 @@ export async function openDoor(env: Environment = {}, roles: Roles = { door: tru
   const redisUrl = env['REDIS_URL'] ?? (await sharedRedisUrl());
   const config = testConfig({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...env }, roles);
   const service = await startService(config, makeLog(config.logLevel));
-  const database = new pg.Pool({ connectionString: databaseUrl, max: 2 });
-  database.on('error', () => {
-    // Tests stop databases on purpose.
-  });
+  const database = openPool(databaseUrl);
   const url = `http://127.0.0.1:${service.port}`;
 
   return {

@@ -1,12 +1,12 @@
 import test from 'ava';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { makeDatabase, sharedRedisUrl } from '../helpers/database.ts';
+import { makeDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
 
 test('every database is new, empty and apart from the others', async (t) => {
   const [one, other] = await Promise.all([makeDatabase(), makeDatabase()]);
   t.not(one.url, other.url);
-  const pool = new pg.Pool({ connectionString: one.url });
+  const pool = openPool(one.url);
   await pool.query('CREATE TABLE only_here ()');
   await pool.end();
   const client = new pg.Client({ connectionString: other.url });

@@ -1,9 +1,9 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ava from 'ava';
-import pg from 'pg';
+import type pg from 'pg';
 import { migrateStores } from '../../src/service.ts';
-import { makeDatabase, sharedRedisUrl } from '../helpers/database.ts';
+import { makeDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
 import { SECRET, sign, storedDeliveries } from '../helpers/door.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { until } from '../helpers/until.ts';
@@ -16,7 +16,7 @@ async function withProcess(
 ): Promise<void> {
   const database = await makeDatabase();
   await migrateStores(database.url);
-  const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  const pool = openPool(database.url);
   const service = gatehouse(['serve'], {
     DATABASE_URL: database.url,
     REDIS_URL: await sharedRedisUrl(),

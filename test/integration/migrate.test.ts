@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import ava from 'ava';
-import pg from 'pg';
+import type pg from 'pg';
 import { SCHEMA_VERSION } from '../../src/db/schema.ts';
 import { migrateStores } from '../../src/service.ts';
-import { makeDatabase } from '../helpers/database.ts';
+import { makeDatabase, openPool } from '../helpers/database.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { startProxy } from '../helpers/proxy.ts';
 
@@ -11,7 +11,7 @@ const test = ava.serial;
 
 async function withDatabase(work: (url: string, pool: pg.Pool) => Promise<void>): Promise<void> {
   const database = await makeDatabase();
-  const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  const pool = openPool(database.url);
   try {
     await work(database.url, pool);
   } finally {
