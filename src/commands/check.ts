@@ -7,6 +7,7 @@ import { parsePolicy } from '../review/policy.ts';
 import type { Fault } from '../review/policy-faults.ts';
 import { POLICY_PATHS } from '../review/policy-paths.ts';
 import { shorten, visible } from '../review/text.ts';
+import { UsageError } from './failures.ts';
 
 const VALID = 0;
 const FAULTY = 1;
@@ -24,7 +25,7 @@ Options:
   --schema   print the JSON Schema of the policy file, for editors, and check nothing
   --help     print this
 
-Exit codes: 0 valid, 1 faults, 2 no such file, not readable, or wrong arguments.
+Exit codes: 0 valid, 1 faults, 2 no such file or not readable, 64 wrong usage.
 `;
 
 export interface CheckStreams {
@@ -33,16 +34,13 @@ export interface CheckStreams {
   readonly stderr: { write(text: string): unknown };
 }
 
-/** `gatehouse check`: what comes after that word, and where to write. Resolves to the exit code. */
+/** `gatehouse check`: what comes after that word, and where to write. Resolves to the exit code; throws a {@link UsageError}. */
 export async function check(args: readonly string[], streams: CheckStreams, folder = '.'): Promise<number> {
-  let parsed: ReturnType<typeof parseCheckArgs>;
-  try {
-    parsed = parseCheckArgs(args);
-  } catch (error) {
-    streams.stderr.write(`gatehouse check: ${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
-    return UNREADABLE;
-  }
-  const { values, positionals } = parsed;
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { schema: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+  });
   if (values.help === true) {
     streams.stdout.write(HELP);
     return VALID;
@@ -51,19 +49,8 @@ export async function check(args: readonly string[], streams: CheckStreams, fold
     streams.stdout.write(`${JSON.stringify(policyJsonSchema(), null, 2)}\n`);
     return VALID;
   }
-  if (positionals.length > 1) {
-    streams.stderr.write(`gatehouse check: one file at a time, please\n\n${HELP}`);
-    return UNREADABLE;
-  }
+  if (positionals.length > 1) throw new UsageError('it takes one file');
   return checkPolicyFile(positionals[0], streams, folder);
-}
-
-function parseCheckArgs(args: readonly string[]) {
-  return parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { schema: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-  });
 }
 
 /** Checks one file, `-` for standard input, or the first policy file in the folder. Resolves to the exit code. */

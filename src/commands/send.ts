@@ -38,6 +38,7 @@ export async function send(args: readonly string[], { env, stdin, stdout }: Term
   }
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new UsageError('it takes one payload file');
+  if (!isWebUrl(options.url)) throw new UsageError(`--url is "${options.url}"; it must begin with http:// or https://`);
   const secret = configured(parseSecret(env));
   const print = (line: string) => stdout.write(`${line}\n`);
 
@@ -77,6 +78,10 @@ export async function send(args: readonly string[], { env, stdin, stdout }: Term
   print(`${response.status} ${response.statusText}`);
   print(await response.text());
   return response.status === 200 ? 0 : 1;
+}
+
+function isWebUrl(text: string): boolean {
+  return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol);
 }
 
 async function readAll(stream: Terminal['stdin']): Promise<Buffer> {

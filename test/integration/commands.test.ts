@@ -54,7 +54,17 @@ test('all faults of a configuration are told before anything is started, with st
   );
 });
 
-for (const args of [[], ['frobnicate'], ['serve', '--fast'], ['send'], ['send', 'a', 'b'], ['migrate', 'now']]) {
+for (const args of [
+  [],
+  ['frobnicate'],
+  ['serve', '--fast'],
+  ['send'],
+  ['send', 'a', 'b'],
+  ['send', '-', '--url', 'localhost:8080/webhook'],
+  ['migrate', 'now'],
+  ['check', '--nope'],
+  ['check', 'a', 'b'],
+]) {
   test(`"gatehouse ${args.join(' ')}" is wrong usage, with status 64 and help`, async (t) => {
     const { code, stderr } = await gatehouse(args, { WEBHOOK_SECRET: SECRET }).finished;
     t.is(code, 64);
