@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import type { Patience } from './db/migrate.ts';
 import { makePool, makeProbePool } from './db/pool.ts';
 import { probeDatabase, probeRedis } from './db/probes.ts';
-import { makeRedis } from './db/redis.ts';
+import { closeRedis, makeRedis } from './db/redis.ts';
 import { NewerSchemaError, readSchemaState } from './db/schema.ts';
 import { makeApp } from './http/app.ts';
 import { addHealthRoutes, makeHealth } from './http/health.ts';
@@ -52,7 +52,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     closers.add('database probe', () => probePool.end());
     await refuseNewerSchema(probePool);
     const redis = makeRedis(config.redisUrl, log);
-    closers.add('redis', () => redis.disconnect());
+    closers.add('redis', () => closeRedis(redis));
     const jobs = makeJobQueue(pool, log);
     closers.add('jobs', () => jobs.stop());
     const ground: Ground = { config, pool, redis, jobs, metrics, closers, log };
@@ -126,7 +126,7 @@ export function openReplay(pool: pg.Pool, redisUrl: string | undefined) {
       } catch {
         return false;
       } finally {
-        redis.disconnect();
+        closeRedis(redis);
       }
     },
   };

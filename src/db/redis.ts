@@ -31,3 +31,12 @@ export function makeRedis(url: string, log: Log): Redis {
   });
   return redis;
 }
+
+/** Lets go of it. What was under way, such as a connection that was just being made, fails without a word. */
+export function closeRedis(redis: Redis): void {
+  redis.removeAllListeners('error');
+  redis.on('error', () => {
+    // Of its own ending.
+  });
+  redis.disconnect();
+}

@@ -1,6 +1,6 @@
 import { readPolicyFile } from '../commands/policy-file.ts';
 import type { WorkerConfig } from '../config.ts';
-import { makeRedis } from '../db/redis.ts';
+import { closeRedis, makeRedis } from '../db/redis.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { connectForge } from './forge.ts';
 import { type Ground, WAKE_CHANNEL } from './ground.ts';
@@ -17,7 +17,7 @@ export async function addWorker(ground: Ground, worker: WorkerConfig): Promise<(
 
   // A connection of its own: one that listens can do nothing else.
   const listener = makeRedis(config.redisUrl, log);
-  closers.add('redis listener', () => listener.disconnect());
+  closers.add('redis listener', () => closeRedis(listener));
   listener.on('message', wake);
   listener.on('ready', () => {
     listener.subscribe(WAKE_CHANNEL).catch((err: unknown) => log.warn({ err }, 'cannot listen for wake-ups'));

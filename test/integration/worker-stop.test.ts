@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import ava from 'ava';
+import { closeRedis, makeRedis } from '../../src/db/redis.ts';
+import { makeLog } from '../../src/log.ts';
 import { migrateStores } from '../../src/service.ts';
 import { makeDatabase, sharedRedisUrl } from '../helpers/database.ts';
 import { within } from '../helpers/deadline.ts';
@@ -43,6 +46,20 @@ test('a worker that is asked to stop in the moment it starts ends, with status 0
     child.kill('SIGTERM');
     t.is((await within(LONG_ENOUGH_MS, 'it did not end', finished)).code, 0);
   });
+});
+
+test('a connection to Redis that is let go of while it is being made is no outage to tell of', async (t) => {
+  const log = makeLog('silent');
+  const told: unknown[] = [];
+  log.warn = (...words: unknown[]) => told.push(words);
+  for (const wait of [0, 1, 2]) {
+    const redis = makeRedis(await sharedRedisUrl(), log);
+    const ended = once(redis, 'end');
+    await sleep(wait);
+    closeRedis(redis);
+    await ended;
+  }
+  t.deepEqual(told, []);
 });
 
 test('a worker whose port is taken says so and ends, with status 1', async (t) => {
