@@ -180,12 +180,13 @@ export function neededFacts(policy: Policy): NeededFacts {
 /**
  * The teams that CODEOWNERS adds to those of {@link neededFacts}, once the changed files and CODEOWNERS have been
  * read: at most CODE_OWNER_TEAMS_LIMIT of them. Those left out make their files undecided, not approved.
+ * Undefined when to find them takes more than the effort.
  */
-export function neededOwnerTeams(facts: Facts): readonly string[] {
+export function neededOwnerTeams(facts: Facts, effortLimit = EFFORT_LIMIT): readonly string[] | undefined {
   try {
-    return ownerTeams(facts, makeEffort(EFFORT_LIMIT)).slice(0, CODE_OWNER_TEAMS_LIMIT);
+    return ownerTeams(facts, makeEffort(effortLimit)).slice(0, CODE_OWNER_TEAMS_LIMIT);
   } catch (error) {
-    if (error instanceof EffortSpent) return [];
+    if (error instanceof EffortSpent) return undefined;
     throw error;
   }
 }

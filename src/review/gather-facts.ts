@@ -1,5 +1,6 @@
 import type { ChangedFiles, Forge, PullRequest } from '../forges/forge.ts';
-import { neededFacts, neededOwnerTeams } from './evaluate.ts';
+import { ownerTeamsAside } from './aside.ts';
+import { neededFacts } from './evaluate.ts';
 import { CODE_OWNERS_PATHS, codeOwnersDialect, type Facts, unreadFacts } from './facts.ts';
 import type { Policy } from './policy-schema.ts';
 
@@ -18,7 +19,7 @@ export async function gatherFacts(
     needed.codeOwners ? readCodeOwners(forge, pullRequest) : unread.codeOwners,
   ]);
   const facts: Facts = { ...unread, changedFiles, commits, reviews, codeOwners };
-  const teams = new Set([...needed.teams, ...(needed.codeOwners ? neededOwnerTeams(facts) : [])]);
+  const teams = new Set([...needed.teams, ...(needed.codeOwners ? await ownerTeamsAside(facts) : [])]);
   // Another organisation's teams are not this one's to ask about: they stay unread, and what needs them undecided.
   const organisation = `${pullRequest.repository.split('/')[0]?.toLowerCase()}/`;
   const own = [...teams].filter((team) => team.startsWith(organisation));

@@ -1,5 +1,6 @@
 import type { ChangedFiles, Forge, PullRequest, PullRequestRef } from '../forges/forge.ts';
-import { type Evaluation, evaluate } from './evaluate.ts';
+import { evaluateAside } from './aside.ts';
+import type { Evaluation } from './evaluate.ts';
 import { gatherFacts } from './gather-facts.ts';
 import { type LoadedPolicy, loadPolicy } from './load-policy.ts';
 import { POLICY_PATHS } from './policy-paths.ts';
@@ -62,7 +63,7 @@ async function look(forge: Forge, ref: PullRequestRef, { fallback, onWillJudge }
     return { kind: 'judged', pullRequest, verdict: brokenPolicyVerdict(present.faults, proposed.kind === 'policy') };
   }
   const facts = await gatherFacts(forge, present.policy, pullRequest, changedFiles);
-  const evaluation = evaluate(present.policy, facts);
+  const evaluation = await evaluateAside(present.policy, facts);
   const verdict = verdictOf(evaluation);
   return {
     kind: 'judged',

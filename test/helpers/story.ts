@@ -174,7 +174,7 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
     async tell(event, deliveryId = randomUUID()) {
       const deliver = () => forge.deliver(`${door.url}/webhook`, repository, event, { secret: SECRET, deliveryId });
       let response = await deliver();
-      // Here the door, the forge and costly reviews share one process, and a busy machine: what is asked for again is sent again.
+      // Here the door and the forge share one process, and a busy machine: what is asked for again is sent again.
       for (let again = 0; response.status === 503 && again < MAX_REDELIVERIES; again++) response = await deliver();
       if (response.status !== 200) throw new Error(`the door answered ${response.status}: ${await response.text()}`);
     },

@@ -6,7 +6,7 @@ import { EFFORT_LIMIT } from '../../../src/review/limits.ts';
 import type { Condition, Policy } from '../../../src/review/policy-schema.ts';
 import { plain } from '../../../src/review/text.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
-import { factsOf, type Given, pullRequestOf } from './facts.ts';
+import { factsOf, type Given, noise, pullRequestOf } from './facts.ts';
 import { judge, policyOf, ruleOf } from './judge.ts';
 
 // yes, no and unknown, in conditions that always come out so for this pull request
@@ -95,7 +95,7 @@ test('the owners’ teams are known once the files and CODEOWNERS are', (t) => {
   t.deepEqual(neededOwnerTeams(factsOf({ codeowners: '* @octo/core', files: [{ path: 'a' }] })), ['octo/core']);
   t.deepEqual(neededOwnerTeams(factsOf({ files: [{ path: 'a' }] })), []);
   const many = Array.from({ length: 90 }, (_, index) => `@octo/t${index}`).join(' ');
-  t.is(neededOwnerTeams(factsOf({ codeowners: `* ${many}`, files: [{ path: 'a' }] })).length, 50);
+  t.is(neededOwnerTeams(factsOf({ codeowners: `* ${many}`, files: [{ path: 'a' }] }))?.length, 50);
 });
 
 test('a fact that was never read leaves undecided what needs it', (t) => {
@@ -116,16 +116,6 @@ test('a fact that was never read leaves undecided what needs it', (t) => {
 });
 
 // Hostile policies and changes
-
-/** Lines of a and b as if thrown with a coin, always the same: what makes an automaton grow. */
-function noise(lines: number, length: number): readonly string[] {
-  let seed = 7;
-  const letter = () => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return seed % 65_536 < 32_768 ? 'a' : 'b';
-  };
-  return Array.from({ length: lines }, () => Array.from({ length }, letter).join(''));
-}
 
 test('work is counted and bounded: a hostile pattern on a huge change is undecided, and says so', (t) => {
   const files = [{ path: 'a.txt', added: [...noise(5_000, 200)] }];
