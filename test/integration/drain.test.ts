@@ -136,6 +136,7 @@ test('on SIGTERM readiness turns 503 at once, while liveness and webhooks are st
   await withProcess(3, async (service, port) => {
     const url = `http://127.0.0.1:${port}`;
     await until(async () => (await fetch(`${url}/health/ready`)).status === 200);
+    t.is((await fetch(`${url}/health/live`)).headers.get('connection'), 'keep-alive');
     service.child.kill('SIGTERM');
     await service.logged('asked to stop');
     const ready = await fetch(`${url}/health/ready`);
@@ -145,7 +146,9 @@ test('on SIGTERM readiness turns 503 at once, while liveness and webhooks are st
       info: { database: { status: 'up' }, redis: { status: 'up' } },
       error: { service: { status: 'down', message: 'is shutting down' } },
     });
-    t.is((await fetch(`${url}/health/live`)).status, 200);
+    const live = await fetch(`${url}/health/live`);
+    t.is(live.status, 200);
+    t.is(live.headers.get('connection'), 'close', 'so that whoever keeps connections takes the next request elsewhere');
     t.is(await deliver(new Agent(), port, 'while-draining'), 200);
     t.is((await service.finished).code, 0);
   });
