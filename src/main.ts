@@ -114,11 +114,11 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
     return EX_USAGE;
   }
   const { stdin, stdout, stderr } = process;
-  try {
-    return await command.run(args, { stdin, stdout, stderr, env: process.env });
-  } catch (error) {
-    return stopped(name, command, error);
-  }
+  const run = command.run(args, { stdin, stdout, stderr, env: process.env });
+  const code = await run.catch((error: unknown) => stopped(name, command, error));
+  // A store that hangs does not close its half of a connection, which would keep the process.
+  if (command.logs) process.exit(code);
+  return code;
 }
 
 /** Tells what stopped a command. Returns its exit code. */

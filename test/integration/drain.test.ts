@@ -4,21 +4,24 @@ import ava from 'ava';
 import type pg from 'pg';
 import { migrateStores } from '../../src/service.ts';
 import { makeDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
+import { within } from '../helpers/deadline.ts';
 import { SECRET, sign, storedDeliveries } from '../helpers/door.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
+import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
 
 async function withProcess(
   drainSeconds: number,
-  work: (service: GatehouseProcess, port: number, database: pg.Pool) => Promise<void>,
+  work: (service: GatehouseProcess, port: number, database: pg.Pool, proxy: TcpProxy) => Promise<void>,
 ): Promise<void> {
   const database = await makeDatabase();
   await migrateStores(database.url);
   const pool = openPool(database.url);
+  const proxy = await startProxy(database.url);
   const service = gatehouse(['serve'], {
-    DATABASE_URL: database.url,
+    DATABASE_URL: proxy.url,
     REDIS_URL: await sharedRedisUrl(),
     WEBHOOK_SECRET: SECRET,
     PORT: '0',
@@ -28,10 +31,11 @@ async function withProcess(
   });
   try {
     const { port } = await service.logged('Gatehouse is listening');
-    await work(service, Number(port), pool);
+    await work(service, Number(port), pool, proxy);
   } finally {
     service.child.kill('SIGKILL');
     await service.finished;
+    await proxy.close();
     await pool.end();
     await database.drop();
   }
@@ -192,6 +196,21 @@ test('a delivery whose body is still on its way when the listener closes is stor
     outgoing.end(body.slice(3));
     t.is(await promise, 200);
     t.is((await service.finished).code, 0);
+    t.is((await storedDeliveries(database)).length, 1);
+  });
+});
+
+test('with a database that hangs the drain still comes to its end, and the process with it', async (t) => {
+  await withProcess(0, async (service, port, database, proxy) => {
+    // Connections of every kind are open.
+    await until(async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).status === 200);
+    t.is(await deliver(new Agent(), port, 'before'), 200);
+    await proxy.hang();
+    const waiting = ['one', 'two', 'three'].map((id) => deliver(new Agent(), port, id));
+    await sleep(500);
+    service.child.kill('SIGTERM');
+    t.deepEqual(await Promise.all(waiting), [503, 503, 503]);
+    t.is((await within(20_000, 'it did not end', service.finished)).code, 0);
     t.is((await storedDeliveries(database)).length, 1);
   });
 });
