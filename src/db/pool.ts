@@ -9,39 +9,28 @@ const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
 const MAX_CONNECTIONS = 10;
 
 export function makePool(url: string, log: Log): pg.Pool {
+  return openPool(url, log, { application_name: 'gatehouse', max: MAX_CONNECTIONS });
+}
+
+/**
+ * For the inbox, which sends statements without waiting for each other's answers. One connection writes; a second
+ * is opened where the first had to be given up.
+ */
+export function makeInboxPool(url: string, log: Log): pg.Pool {
+  return openPool(url, log, { application_name: 'gatehouse inbox', max: 2, pipeline: true });
+}
+
+function openPool(url: string, log: Log, config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
-    application_name: 'gatehouse',
-    max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
     keepAlive: true,
+    ...config,
   });
   // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
-  pool.on('error', (err) => log.debug({ err }, 'an idle database connection was lost'));
-  return pool;
-}
-
-/**
- * For the inbox, which sends statements without waiting for each other's answers. Only waits for locks are limited
- * here: a limit on every statement could hit the BEGIN, and what was sent behind it would be stored one by one.
- */
-export function makeInboxPool(url: string, log: Log): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: url,
-    application_name: 'gatehouse inbox',
-    // One writes; a second is opened where the first had to be given up.
-    max: 2,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    // Said in this way, 0 also overrules what the database or the role has for a default.
-    options: `-c statement_timeout=0 -c lock_timeout=${STATEMENT_TIMEOUT_MS}`,
-    query_timeout: QUERY_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
-    keepAlive: true,
-    pipeline: true,
-  });
   pool.on('error', (err) => log.debug({ err }, 'an idle database connection was lost'));
   return pool;
 }

@@ -5,7 +5,7 @@ import { onConnection, TransactionTimeoutError } from '../db/transaction.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { compress } from './compress.ts';
-import { deliveryKey, insertDeliveries, type StoredDelivery } from './deliveries.ts';
+import { BEGIN, deliveryKey, insertDeliveries, type StoredDelivery } from './deliveries.ts';
 import { makeGroupCommit } from './group-commit.ts';
 
 /** A delivery whose signature was good. */
@@ -74,9 +74,9 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
       // A lone INSERT is a transaction. Where jobs may follow it takes two round trips, and not one for every
       // statement: while many deliveries arrive, each answer waits for its turn behind them.
       if (unique.every(({ job }) => job === undefined)) {
-        return { stored: await insertDeliveries(client, unique), jobs: [] };
+        return { stored: await insertDeliveries(client, unique, { begun: false }), jobs: [] };
       }
-      const [, stored] = await Promise.all([client.query('BEGIN'), insertDeliveries(client, unique)]);
+      const [, stored] = await Promise.all([client.query(BEGIN), insertDeliveries(client, unique, { begun: true })]);
       const jobs = unique.flatMap((submission) =>
         submission.job !== undefined && stored.has(deliveryKey(submission)) ? [submission.job] : [],
       );
