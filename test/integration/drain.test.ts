@@ -14,14 +14,15 @@ const test = ava.serial;
 
 async function withProcess(
   drainSeconds: number,
-  work: (service: GatehouseProcess, port: number, database: pg.Pool, proxy: TcpProxy) => Promise<void>,
+  work: (service: GatehouseProcess, port: number, database: pg.Pool) => Promise<void>,
+  /** On the way to the database. */
+  throughProxy = async (databaseUrl: string) => databaseUrl,
 ): Promise<void> {
   const database = await makeDatabase();
   await migrateStores(database.url);
   const pool = openPool(database.url);
-  const proxy = await startProxy(database.url);
   const service = gatehouse(['serve'], {
-    DATABASE_URL: proxy.url,
+    DATABASE_URL: await throughProxy(database.url),
     REDIS_URL: await sharedRedisUrl(),
     WEBHOOK_SECRET: SECRET,
     PORT: '0',
@@ -31,11 +32,10 @@ async function withProcess(
   });
   try {
     const { port } = await service.logged('Gatehouse is listening');
-    await work(service, Number(port), pool, proxy);
+    await work(service, Number(port), pool);
   } finally {
     service.child.kill('SIGKILL');
     await service.finished;
-    await proxy.close();
     await pool.end();
     await database.drop();
   }
@@ -201,16 +201,26 @@ test('a delivery whose body is still on its way when the listener closes is stor
 });
 
 test('with a database that hangs the drain still comes to its end, and the process with it', async (t) => {
-  await withProcess(0, async (service, port, database, proxy) => {
+  let proxy: TcpProxy | undefined;
+  const throughProxy = async (databaseUrl: string) => {
+    proxy = await startProxy(databaseUrl);
+    return proxy.url;
+  };
+  const work = async (service: GatehouseProcess, port: number, database: pg.Pool) => {
     // Connections of every kind are open.
     await until(async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).status === 200);
     t.is(await deliver(new Agent(), port, 'before'), 200);
-    await proxy.hang();
+    await proxy?.hang();
     const waiting = ['one', 'two', 'three'].map((id) => deliver(new Agent(), port, id));
     await sleep(500);
     service.child.kill('SIGTERM');
     t.deepEqual(await Promise.all(waiting), [503, 503, 503]);
     t.is((await within(20_000, 'it did not end', service.finished)).code, 0);
     t.is((await storedDeliveries(database)).length, 1);
-  });
+  };
+  await withProcess(0, work, throughProxy);
+  // What it kept back finds its way, and its connections their end.
+  await proxy?.pass();
+  await until(() => proxy?.open === 0);
+  await proxy?.close();
 });
