@@ -6,13 +6,16 @@ const review = new URL('../../../src/review/', import.meta.url);
 /** Written by others, and meant to talk to the forge. */
 const POSTING = new Set(['report.ts']);
 
+/** They hand the same pure work to a thread, and nothing else. */
+const THREADS = new Set(['aside.ts', 'aside-thread.ts']);
+
 const files = (await readdir(review, { recursive: true })).filter((path) => path.endsWith('.ts') && !POSTING.has(path));
 
 for (const path of files) {
   test(`src/review/${path} does no I/O and knows of forges only their types`, async (t) => {
     const text = await readFile(new URL(path, review), 'utf8');
     for (const [statement, from = ''] of text.matchAll(/^(?:import|export) [^;]*?from '([^']+)';/gm)) {
-      if (from.startsWith('node:')) t.is(from, 'node:crypto');
+      if (from.startsWith('node:')) t.is(from, THREADS.has(path) ? 'node:worker_threads' : 'node:crypto');
       if (/\.\.\/(?!review\/)[a-z]+\//.test(from) && !from.startsWith('../rules/')) {
         t.regex(from, /\/forges\/forge\.ts$/);
         t.true(statement.startsWith('import type '), statement);
