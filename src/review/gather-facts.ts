@@ -1,7 +1,7 @@
 import type { ChangedFiles, Forge, PullRequest } from '../forges/forge.ts';
-import { ownerTeamsAside } from './aside.ts';
 import { neededFacts } from './evaluate.ts';
 import { CODE_OWNERS_PATHS, codeOwnersDialect, type Facts, unreadFacts } from './facts.ts';
+import { ownerTeamsNonBlocking } from './non-blocking.ts';
 import type { Policy } from './policy-schema.ts';
 
 /** Asks the forge for what the policy looks at, and for no more. The changed files have been read already. */
@@ -19,7 +19,7 @@ export async function gatherFacts(
     needed.codeOwners ? readCodeOwners(forge, pullRequest) : unread.codeOwners,
   ]);
   const facts: Facts = { ...unread, changedFiles, commits, reviews, codeOwners };
-  const teams = new Set([...needed.teams, ...(needed.codeOwners ? await ownerTeamsAside(facts) : [])]);
+  const teams = new Set([...needed.teams, ...(needed.codeOwners ? await ownerTeamsNonBlocking(facts) : [])]);
   // Another organisation's teams are not this one's to ask about: they stay unread, and what needs them undecided.
   const organisation = `${pullRequest.repository.split('/')[0]?.toLowerCase()}/`;
   const own = [...teams].filter((team) => team.startsWith(organisation));

@@ -1,8 +1,8 @@
 import type { ChangedFiles, Forge, PullRequest, PullRequestRef } from '../forges/forge.ts';
-import { evaluateAside } from './aside.ts';
 import type { Evaluation } from './evaluate.ts';
 import { gatherFacts } from './gather-facts.ts';
 import { type LoadedPolicy, loadPolicy } from './load-policy.ts';
+import { evaluateNonBlocking } from './non-blocking.ts';
 import { POLICY_PATHS } from './policy-paths.ts';
 import type { Policy } from './policy-schema.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './verdict.ts';
@@ -63,7 +63,7 @@ async function look(forge: Forge, ref: PullRequestRef, { fallback, onWillJudge }
     return { kind: 'judged', pullRequest, verdict: brokenPolicyVerdict(present.faults, proposed.kind === 'policy') };
   }
   const facts = await gatherFacts(forge, present.policy, pullRequest, changedFiles);
-  const evaluation = await evaluateAside(present.policy, facts);
+  const evaluation = await evaluateNonBlocking(present.policy, facts);
   const verdict = verdictOf(evaluation);
   return {
     kind: 'judged',

@@ -7,7 +7,7 @@ const review = new URL('../../../src/review/', import.meta.url);
 const POSTING = new Set(['report.ts']);
 
 /** They hand the same pure work to a thread, and nothing else. */
-const THREADS = new Set(['aside.ts', 'aside-thread.ts']);
+const THREADS = new Set(['non-blocking.ts', 'non-blocking-thread.ts']);
 
 const files = (await readdir(review, { recursive: true })).filter((path) => path.endsWith('.ts') && !POSTING.has(path));
 

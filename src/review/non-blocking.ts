@@ -4,7 +4,7 @@ import type { Facts } from './facts.ts';
 import type { Policy } from './policy-schema.ts';
 
 /**
- * What is judged at once, in steps: tens of milliseconds. Work beyond it would hold up everything else that the
+ * What is judged at once, in steps: some tens of milliseconds, two hundred at worst. Work beyond it would hold up everything else that the
  * process does, webhooks included, so it is done over in a thread, for that evaluation alone.
  */
 const QUICK_EFFORT = 2_000_000;
@@ -17,19 +17,25 @@ export type Question =
   | { readonly kind: 'owner teams'; readonly facts: Facts };
 
 /** As {@link evaluate}, without holding up the event loop. Rejects when the thread runs out of memory. */
-export async function evaluateAside(policy: Policy, facts: Facts): Promise<Evaluation> {
+export async function evaluateNonBlocking(policy: Policy, facts: Facts): Promise<Evaluation> {
   const quick = evaluate(policy, facts, QUICK_EFFORT);
   return quick.effort < QUICK_EFFORT ? quick : inThread({ kind: 'evaluation', policy, facts });
 }
 
 /** As {@link neededOwnerTeams}, without holding up the event loop. */
-export async function ownerTeamsAside(facts: Facts): Promise<readonly string[]> {
+export async function ownerTeamsNonBlocking(facts: Facts): Promise<readonly string[]> {
   return neededOwnerTeams(facts, QUICK_EFFORT) ?? (await inThread({ kind: 'owner teams', facts })) ?? [];
 }
 
-async function inThread<T>(question: Question): Promise<T> {
-  const answer = Promise.withResolvers<T>();
-  const thread = new Worker(new URL('./aside-thread.ts', import.meta.url), {
+/** What the thread answers. */
+export type Answer<Asked extends Question> = Asked extends { readonly kind: 'evaluation' }
+  ? ReturnType<typeof evaluate>
+  : ReturnType<typeof neededOwnerTeams>;
+
+async function inThread<Asked extends Question>(question: Asked): Promise<Answer<Asked>> {
+  // A message has no type of its own: the thread's file holds what it sends against the same one.
+  const answer = Promise.withResolvers<Answer<Asked>>();
+  const thread = new Worker(new URL('./non-blocking-thread.ts', import.meta.url), {
     workerData: question,
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });

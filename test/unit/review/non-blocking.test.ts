@@ -1,7 +1,7 @@
 import test from 'ava';
-import { evaluateAside, ownerTeamsAside } from '../../../src/review/aside.ts';
 import { evaluate, neededOwnerTeams } from '../../../src/review/evaluate.ts';
 import { EFFORT_LIMIT } from '../../../src/review/limits.ts';
+import { evaluateNonBlocking, ownerTeamsNonBlocking } from '../../../src/review/non-blocking.ts';
 import { factsOf, noise } from './facts.ts';
 import { policyOf, ruleOf } from './judge.ts';
 
@@ -16,8 +16,8 @@ const FACTS = factsOf({ title: 'feat: much', files: [{ path: 'a.txt', added: [..
 test('what is costly to judge is judged to the same end as at once', async (t) => {
   const evaluation = evaluate(COSTLY, FACTS);
   t.true(evaluation.effort > 2_000_000 && evaluation.effort < EFFORT_LIMIT, String(evaluation.effort));
-  t.deepEqual(await evaluateAside(COSTLY, FACTS), evaluation);
-  t.deepEqual(await evaluateAside(ruleOf("require: { title: '^fix: ' }"), FACTS), {
+  t.deepEqual(await evaluateNonBlocking(COSTLY, FACTS), evaluation);
+  t.deepEqual(await evaluateNonBlocking(ruleOf("require: { title: '^fix: ' }"), FACTS), {
     ...evaluate(ruleOf("require: { title: '^fix: ' }"), FACTS),
   });
 });
@@ -30,7 +30,7 @@ test('meanwhile the process does other things', async (t) => {
   const timer = setInterval(() => {
     turns += 1;
   }, 10);
-  const { rules } = await evaluateAside(policy, facts);
+  const { rules } = await evaluateNonBlocking(policy, facts);
   clearInterval(timer);
   t.is(rules[0]?.outcome, 'undecided');
   t.true(turns > 10, `${turns} turns`);
@@ -41,5 +41,5 @@ test('the teams of a CODEOWNERS that is costly to match are the same, too', asyn
   const files = Array.from({ length: 400 }, (_, index) => ({ path: `${'abc/'.repeat(20)}x${index}d/file` }));
   const facts = factsOf({ codeowners: lines.join('\n'), files });
   t.is(neededOwnerTeams(facts, 2_000_000), undefined);
-  t.deepEqual(await ownerTeamsAside(facts), neededOwnerTeams(facts) ?? []);
+  t.deepEqual(await ownerTeamsNonBlocking(facts), neededOwnerTeams(facts) ?? []);
 });
