@@ -56,7 +56,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     async run(args, terminal) {
       const [{ explain }, { connectForge }] = await Promise.all([
         import('./commands/explain.ts'),
-        import('./roles/forge.ts'),
+        import('./composition/forge.ts'),
       ]);
       return explain(args, terminal, connectForge);
     },
@@ -70,7 +70,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'replay <delivery id…>',
     summary: 'Queue the review of a delivery again, or those given up: --dead-letters',
     async run(args, terminal) {
-      const [{ replay }, { openReplay }] = await Promise.all([import('./commands/replay.ts'), import('./service.ts')]);
+      const [{ replay }, { openReplay }] = await Promise.all([
+        import('./commands/replay.ts'),
+        import('./composition/replay.ts'),
+      ]);
       return replay(args, terminal, openReplay);
     },
   },

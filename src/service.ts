@@ -1,7 +1,8 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Config } from './config.ts';
+import { composeDoor } from './composition/door.ts';
+import type { SharedParts } from './composition/shared-parts.ts';
+import type { Config, WorkerConfig } from './config.ts';
 import type { Patience } from './db/migrate.ts';
 import { makePool, makeProbePool } from './db/pool.ts';
 import { probeDatabase, probeRedis } from './db/probes.ts';
@@ -13,13 +14,9 @@ import { addMetricsRoute } from './http/metrics-listener.ts';
 import { closeConnections, listen, makeServer, stopListening } from './http/server.ts';
 import { addWebhookRoute } from './http/webhook.ts';
 import { installJobs, makeJobQueue } from './jobs/engine.ts';
-import { REVIEW_QUEUE } from './jobs/queues.ts';
-import { makeReplay } from './jobs/replay.ts';
 import { makeClosers } from './lifecycle.ts';
-import { type Log, makeLog } from './log.ts';
+import type { Log } from './log.ts';
 import { makeMetrics } from './metrics.ts';
-import { makeDoor } from './roles/door.ts';
-import { type Ground, WAKE_CHANNEL } from './roles/ground.ts';
 import { startSampler } from './sampler.ts';
 
 /** A running process: a door, a worker, or both. */
@@ -32,11 +29,9 @@ export interface Service {
 
 /** For what is still being answered when the listener has closed: longer than the inbox's own deadline. */
 const CLOSE_GRACE_MS = 10_000;
-/** For a command that wakes the workers once, and must not wait for a Redis that hangs. */
-const WAKE_TIMEOUT_MS = 3_000;
 
 /**
- * The only place where the parts are put together. Throws {@link NewerSchemaError}, what a listener throws,
+ * Puts the parts together, with the help of composition/ and nowhere else. Throws {@link NewerSchemaError}, what a listener throws,
  * or what is wrong with the operator's policy file.
  */
 export async function startService(config: Config, log: Log): Promise<Service> {
@@ -55,7 +50,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     closers.add('redis', () => closeRedis(redis));
     const jobs = makeJobQueue(pool, log);
     closers.add('jobs', () => jobs.stop());
-    const ground: Ground = { config, pool, redis, jobs, metrics, closers, log };
+    const shared: SharedParts = { config, pool, redis, jobs, metrics, closers, log };
 
     const health = makeHealth({
       // A database in which deliveries can be stored and their jobs cannot is of no use.
@@ -63,9 +58,8 @@ export async function startService(config: Config, log: Log): Promise<Service> {
       redis: () => probeRedis(redis),
     });
     closers.add('sampler', startSampler({ health, queueStats: jobs.stats, metrics, log }));
-    const webhook = config.door && makeDoor(ground, config.door, () => phase === 'closed');
-    // Loaded only here: a door needs no forge, no rules and no YAML, nor the memory that they take.
-    const stopWorker = config.worker && (await (await import('./roles/worker.ts')).addWorker(ground, config.worker));
+    const webhook = config.door && composeDoor(shared, config.door, () => phase === 'closed');
+    const stopWorker = config.worker && (await addWorker(shared, config.worker));
 
     const options = { log, metrics, isDraining };
     const metricsServer = makeServer(makeApp(options, (router) => addMetricsRoute(router, metrics.registry)));
@@ -104,32 +98,16 @@ export async function startService(config: Config, log: Log): Promise<Service> {
   }
 }
 
+/** Loads it first: a door alone needs no forge, no rules and no YAML, nor the memory that they take. */
+async function addWorker(shared: SharedParts, worker: WorkerConfig): Promise<() => Promise<void>> {
+  const { composeWorker } = await import('./composition/worker.ts');
+  return composeWorker(shared, worker);
+}
+
 /** Runs every migration, the job engine's included. Returns the names of those that were applied. */
 export async function migrateStores(databaseUrl: string, patience?: Patience): Promise<readonly string[]> {
   const { migrate } = await import('./db/migrate.ts');
   return migrate(databaseUrl, () => installJobs(databaseUrl), patience);
-}
-
-/** The queues as `gatehouse replay` uses them. */
-export function openReplay(pool: pg.Pool, redisUrl: string | undefined) {
-  const log = makeLog('silent');
-  return {
-    ...makeReplay(pool, log),
-    /** Whether the workers could be told; true where there is no Redis to tell them by. */
-    async wakeWorkers(): Promise<boolean> {
-      if (redisUrl === undefined) return true;
-      const redis = makeRedis(redisUrl, log);
-      try {
-        await once(redis, 'ready', { signal: AbortSignal.timeout(WAKE_TIMEOUT_MS) });
-        await redis.publish(WAKE_CHANNEL, REVIEW_QUEUE);
-        return true;
-      } catch {
-        return false;
-      } finally {
-        closeRedis(redis);
-      }
-    },
-  };
 }
 
 /** A database that cannot be reached is no reason not to start: it may come, and readiness says so until then. */

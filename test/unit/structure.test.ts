@@ -16,7 +16,7 @@ const source = (file: string) => readFileSync(join(SRC, file), 'utf8');
 const LEVELS: readonly (readonly string[])[] = [
   ['main.ts'],
   ['service.ts'],
-  ['roles', 'sampler.ts'],
+  ['composition', 'sampler.ts'],
   ['http', 'jobs', 'commands'],
   ['inbox', 'review', 'forges'],
   ['db'],

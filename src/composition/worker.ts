@@ -3,11 +3,11 @@ import type { WorkerConfig } from '../config.ts';
 import { closeRedis, makeRedis } from '../db/redis.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { connectForge } from './forge.ts';
-import { type Ground, WAKE_CHANNEL } from './ground.ts';
+import { type SharedParts, WAKE_CHANNEL } from './shared-parts.ts';
 
-/** Returns what stops it. */
-export async function addWorker(ground: Ground, worker: WorkerConfig): Promise<() => Promise<void>> {
-  const { config, pool, redis, jobs, metrics, closers, log } = ground;
+/** Starts the worker. Returns what stops it. */
+export async function composeWorker(shared: SharedParts, worker: WorkerConfig): Promise<() => Promise<void>> {
+  const { config, pool, redis, jobs, metrics, closers, log } = shared;
   const fallback = worker.policyFile === undefined ? undefined : await readPolicyFile(worker.policyFile);
   const forge = connectForge({ forge: config.forge, ...worker }, { redis, metrics, log });
   closers.add('forge', () => forge.close());

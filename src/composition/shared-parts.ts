@@ -6,8 +6,8 @@ import type { Closers } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
-/** What every role of a process stands on. */
-export interface Ground {
+/** What the door and the worker of a process share. */
+export interface SharedParts {
   readonly config: Config;
   readonly pool: pg.Pool;
   readonly redis: Redis;

@@ -6,13 +6,14 @@ import { makeByteBudget } from '../inbox/byte-budget.ts';
 import { makeInbox } from '../inbox/inbox.ts';
 import { REVIEW_QUEUE } from '../jobs/queues.ts';
 import type { Metrics } from '../metrics.ts';
-import { type Ground, WAKE_CHANNEL } from './ground.ts';
+import { type SharedParts, WAKE_CHANNEL } from './shared-parts.ts';
 
 /** Bodies in memory at once. Large bodies share half of it, so the largest that is accepted must fit in there. */
 const MIN_INFLIGHT_BYTES = 64 * 1024 * 1024;
 
-export function makeDoor(
-  { config, redis, jobs, metrics, closers, log }: Ground,
+/** The door's parts, as far as its route needs to know them. */
+export function composeDoor(
+  { config, redis, jobs, metrics, closers, log }: SharedParts,
   door: DoorConfig,
   isClosed: () => boolean,
 ) {

@@ -1,0 +1,32 @@
+import { once } from 'node:events';
+import type pg from 'pg';
+import { closeRedis, makeRedis } from '../db/redis.ts';
+import { REVIEW_QUEUE } from '../jobs/queues.ts';
+import { makeReplay } from '../jobs/replay.ts';
+import { makeLog } from '../log.ts';
+import { WAKE_CHANNEL } from './shared-parts.ts';
+
+/** For a command that wakes the workers once, and must not wait for a Redis that hangs. */
+const WAKE_TIMEOUT_MS = 3_000;
+
+/** The queues as `gatehouse replay` uses them. */
+export function openReplay(pool: pg.Pool, redisUrl: string | undefined) {
+  const log = makeLog('silent');
+  return {
+    ...makeReplay(pool, log),
+    /** Whether the workers could be told; true where there is no Redis to tell them by. */
+    async wakeWorkers(): Promise<boolean> {
+      if (redisUrl === undefined) return true;
+      const redis = makeRedis(redisUrl, log);
+      try {
+        await once(redis, 'ready', { signal: AbortSignal.timeout(WAKE_TIMEOUT_MS) });
+        await redis.publish(WAKE_CHANNEL, REVIEW_QUEUE);
+        return true;
+      } catch {
+        return false;
+      } finally {
+        closeRedis(redis);
+      }
+    },
+  };
+}
