@@ -17,9 +17,15 @@ export function inTransaction<T>(
   return onConnection(pool, timeoutMs, async (client) => {
     await client.query('BEGIN');
     const result = await work(client);
-    await client.query('COMMIT');
+    await commitTransaction(client);
     return result;
   });
+}
+
+/** Throws when nothing was committed: PostgreSQL answers the COMMIT of a transaction that has failed with a ROLLBACK, and not with an error. */
+export async function commitTransaction(client: pg.ClientBase): Promise<void> {
+  const { command } = await client.query('COMMIT');
+  if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
 }
 
 /**
@@ -57,7 +63,10 @@ export async function onConnection<T>(
   }
 }
 
-/** At once: `end()` would wait for what a hung server still owes to statements that were sent together. */
+/**
+ * At once: `end()` would wait for what a hung server still owes to statements that were sent together. Its types do
+ * not tell of a client's connection, and nothing that they do tell of can cut it.
+ */
 function cut(client: pg.ClientBase & { readonly connection?: pg.Connection }): void {
   client.connection?.stream.destroy();
 }

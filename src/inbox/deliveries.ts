@@ -20,18 +20,18 @@ export function deliveryKey(delivery: Pick<StoredDelivery, 'hookId' | 'deliveryI
 
 const COLUMNS = 7;
 
-/** A setting of our own, true as long as the transaction that sets it lasts. Never set it is an error, and afterwards ''. */
+/** A setting of our own. In the transaction that sets it it reads true; elsewhere it is an error, or '', which is no boolean. */
 const IN_TRANSACTION = 'gatehouse.in_transaction';
 
-/** Begins the transaction that {@link insertDeliveries} is told of. One message, of which all is done or nothing. */
-export const BEGIN = `BEGIN; SET LOCAL ${IN_TRANSACTION} = true`;
+/** Begins a transaction outside of which a guarded {@link insertDeliveries} fails. */
+export const BEGIN_GUARDED = `BEGIN; SET LOCAL ${IN_TRANSACTION} = true`;
 
 /**
  * Stores those that are new, in one statement, and tells which they were: key → whether their body had
  * been stored before under another key. The caller has sorted them by key and removed repeats.
  *
- * With `begun` they are sent behind {@link BEGIN} without waiting for its answer. Should that have failed they are an error:
- * on their own they would be stored without what was to follow in the same transaction.
+ * `guarded` it fails outside of a transaction that {@link BEGIN_GUARDED} began: so it can be sent behind that without waiting
+ * for the answer. Should the BEGIN fail, the deliveries would else be stored without what was to follow.
  *
  * Buffers go as single parameters, which node-postgres sends in binary; in an array they would be sent
  * as hexadecimal text, at twice the size.
@@ -39,7 +39,7 @@ export const BEGIN = `BEGIN; SET LOCAL ${IN_TRANSACTION} = true`;
 export async function insertDeliveries(
   client: pg.ClientBase,
   deliveries: readonly StoredDelivery[],
-  { begun }: { readonly begun: boolean },
+  { guarded }: { readonly guarded: boolean },
 ): Promise<ReadonlyMap<string, { readonly repeatedBody: boolean }>> {
   const rows = deliveries.map((_, row) => {
     const parameters = Array.from({ length: COLUMNS }, (_unused, column) => `$${row * COLUMNS + column + 1}`);
@@ -47,14 +47,14 @@ export async function insertDeliveries(
   });
   const { rows: stored } = await client.query<{ hook_id: string; delivery_id: string; repeated_body: boolean }>({
     // One that comes alone finds its statement planned. Of larger batches there are too many sizes to keep a plan of each.
-    ...(deliveries.length === 1 && { name: begun ? 'one delivery of a transaction' : 'one delivery' }),
+    ...(deliveries.length === 1 && { name: guarded ? 'one guarded delivery' : 'one delivery' }),
     text: `INSERT INTO gatehouse.deliveries AS new
                   (hook_id, delivery_id, event, repository, pull_request, body_sha256, body)
            VALUES ${rows.join(', ')}
            ON CONFLICT DO NOTHING
            RETURNING hook_id, delivery_id,
                      EXISTS (SELECT FROM gatehouse.deliveries old WHERE old.body_sha256 = new.body_sha256) AS repeated_body
-                     ${begun ? `, current_setting('${IN_TRANSACTION}')::boolean` : ''}`,
+                     ${guarded ? `, current_setting('${IN_TRANSACTION}')::boolean` : ''}`,
     values: deliveries.flatMap((delivery) => [
       delivery.hookId,
       delivery.deliveryId,

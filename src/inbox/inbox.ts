@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { isDataFault } from '../db/sqlstate.ts';
-import { onConnection, TransactionTimeoutError } from '../db/transaction.ts';
+import { commitTransaction, onConnection, TransactionTimeoutError } from '../db/transaction.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { compress } from './compress.ts';
-import { BEGIN, deliveryKey, insertDeliveries, type StoredDelivery } from './deliveries.ts';
+import { BEGIN_GUARDED, deliveryKey, insertDeliveries, type StoredDelivery } from './deliveries.ts';
 import { makeGroupCommit } from './group-commit.ts';
 
 /** A delivery whose signature was good. */
@@ -74,14 +74,17 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
       // A lone INSERT is a transaction. Where jobs may follow it takes two round trips, and not one for every
       // statement: while many deliveries arrive, each answer waits for its turn behind them.
       if (unique.every(({ job }) => job === undefined)) {
-        return { stored: await insertDeliveries(client, unique, { begun: false }), jobs: [] };
+        return { stored: await insertDeliveries(client, unique, { guarded: false }), jobs: [] };
       }
-      const [, stored] = await Promise.all([client.query(BEGIN), insertDeliveries(client, unique, { begun: true })]);
+      const [, stored] = await Promise.all([
+        client.query(BEGIN_GUARDED),
+        insertDeliveries(client, unique, { guarded: true }),
+      ]);
       const jobs = unique.flatMap((submission) =>
         submission.job !== undefined && stored.has(deliveryKey(submission)) ? [submission.job] : [],
       );
       const statements = jobs.length > 0 ? await jobStatements(jobs) : [];
-      await Promise.all([...statements.map((statement) => client.query(statement)), commitOn(client)]);
+      await Promise.all([...statements.map((statement) => client.query(statement)), commitTransaction(client)]);
       return { stored, jobs };
     });
     stopTimer();
@@ -168,12 +171,6 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
       return { outcome: 'refused', reason: signal.aborted ? 'deadline' : 'database' };
     }
   }
-}
-
-/** PostgreSQL answers the COMMIT of a transaction that has failed with a ROLLBACK, and not with an error. */
-async function commitOn(client: pg.ClientBase): Promise<void> {
-  const { command } = await client.query('COMMIT');
-  if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
 }
 
 /** Answers in time whatever happens. What was already on its way to the database may still be stored. */
