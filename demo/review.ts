@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import type { SimulatedForge } from '../test/helpers/simulated-forge/simulated-forge.ts';
-import type { WebhookEvent } from '../test/helpers/simulated-forge/webhooks.ts';
+import type { SimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
+import type { WebhookEvent } from '../test/simulated-forge/webhooks.ts';
 import { expect } from './door.ts';
 import { renderMarkdown } from './markdown.ts';
 import { answer, awaiting, box, commitStatus, request, say, textWidth, title } from './show.ts';

@@ -56,6 +56,11 @@ export interface Roles {
   readonly worker: boolean;
 }
 
+/** What is set up does not allow the command: its settings, the operator's policy or the database's schema. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+}
+
 /** Every fault at once, each a sentence that begins with the variable's name and never shows a value. */
 export type Parsed<T> = { readonly ok: true; readonly config: T } | { readonly ok: false; readonly faults: string[] };
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-import { ConfigurationError, EX_CONFIG, EX_USAGE, reasonOf, UsageError } from './commands/failures.ts';
+import { EX_CONFIG, EX_USAGE, reasonOf, UsageError } from './commands/failures.ts';
 import type { Terminal } from './commands/terminal.ts';
+import { ConfigurationError } from './config.ts';
 import { NewerSchemaError } from './db/schema.ts';
 import { makeLog } from './log.ts';
 import { version } from './version.ts';
@@ -19,29 +20,19 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'serve',
     summary: 'Receive webhooks; with --with-worker review in the same process',
     logs: true,
-    async run(args, terminal) {
-      const [{ serve }, { startService }] = await Promise.all([import('./commands/serve.ts'), import('./service.ts')]);
-      return serve(args, terminal, startService);
-    },
+    run: async (args, terminal) => (await import('./commands/serve.ts')).serve(args, terminal),
   },
   work: {
     usage: 'work',
     summary: 'Review pull requests',
     logs: true,
-    async run(args, terminal) {
-      const [{ work }, { startService }] = await Promise.all([import('./commands/serve.ts'), import('./service.ts')]);
-      return work(args, terminal, startService);
-    },
+    run: async (args, terminal) => (await import('./commands/serve.ts')).work(args, terminal),
   },
   migrate: {
     usage: 'migrate',
     summary: 'Bring the database schema up to date; any number may run at once',
     logs: true,
-    async run(args, terminal) {
-      const { migrate } = await import('./commands/migrate.ts');
-      const { migrateStores } = await import('./service.ts');
-      return migrate(args, terminal, migrateStores);
-    },
+    run: async (args, terminal) => (await import('./commands/migrate.ts')).migrate(args, terminal),
   },
   check: {
     usage: 'check [file]',
@@ -53,13 +44,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   explain: {
     usage: 'explain <pull request URL>',
     summary: 'Judge a pull request without writing anything, and say why',
-    async run(args, terminal) {
-      const [{ explain }, { connectForge }] = await Promise.all([
-        import('./commands/explain.ts'),
-        import('./composition/forge.ts'),
-      ]);
-      return explain(args, terminal, connectForge);
-    },
+    run: async (args, terminal) => (await import('./commands/explain.ts')).explain(args, terminal),
   },
   deliveries: {
     usage: 'deliveries [options]',
@@ -69,13 +54,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   replay: {
     usage: 'replay <delivery id…>',
     summary: 'Queue the review of a delivery again, or those given up: --dead-letters',
-    async run(args, terminal) {
-      const [{ replay }, { openReplay }] = await Promise.all([
-        import('./commands/replay.ts'),
-        import('./composition/replay.ts'),
-      ]);
-      return replay(args, terminal, openReplay);
-    },
+    run: async (args, terminal) => (await import('./commands/replay.ts')).replay(args, terminal),
   },
   send: {
     usage: 'send <file>',

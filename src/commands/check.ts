@@ -1,11 +1,11 @@
 import { access, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { policyJsonSchema } from '../review/json-schema.ts';
 import { POLICY_BYTES_LIMIT } from '../review/limits.ts';
-import { parsePolicy } from '../review/policy.ts';
-import type { Fault } from '../review/policy-faults.ts';
-import { POLICY_PATHS } from '../review/policy-paths.ts';
+import type { Fault } from '../review/policy/faults.ts';
+import { policyJsonSchema } from '../review/policy/json-schema.ts';
+import { parsePolicy } from '../review/policy/parse.ts';
+import { POLICY_PATHS } from '../review/policy/paths.ts';
 import { shorten, visible } from '../review/text.ts';
 import { UsageError } from './failures.ts';
 

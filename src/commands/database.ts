@@ -1,9 +1,9 @@
 import type pg from 'pg';
+import { ConfigurationError } from '../config.ts';
 import { makePool } from '../db/pool.ts';
 import { NewerSchemaError, readSchemaState } from '../db/schema.ts';
 import { type DeliveryRecord, findDeliveries } from '../inbox/read-deliveries.ts';
 import { makeLog } from '../log.ts';
-import { ConfigurationError } from './failures.ts';
 
 /** Works with the database, which must have the schema that this version knows, and lets go of it. */
 export async function withDatabase<T>(databaseUrl: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {

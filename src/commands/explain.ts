@@ -1,14 +1,15 @@
 import { parseArgs } from 'node:util';
-import { type ForgeAccess, parseForgeConfig } from '../config.ts';
-import type { Forge, ForgeName, PullRequest, PullRequestRef } from '../forges/forge.ts';
+import { connectForge } from '../composition/forge.ts';
+import { readPolicyFile } from '../composition/policy-file.ts';
+import { parseForgeConfig } from '../config.ts';
+import type { PullRequest, PullRequestRef } from '../forges/forge.ts';
 import { readPullRequestUrl } from '../forges/pull-request-url.ts';
-import { explain as explainEvaluation } from '../review/explain.ts';
-import { explanation } from '../review/explain-json.ts';
+import type { Verdict } from '../review/evaluation/verdict.ts';
 import { type Judgement, judge } from '../review/judge.ts';
+import { explanation } from '../review/rendering/json.ts';
+import { explain as explainEvaluation } from '../review/rendering/terminal.ts';
 import { visible } from '../review/text.ts';
-import type { Verdict } from '../review/verdict.ts';
 import { configured, reasonOf, UsageError } from './failures.ts';
-import { readPolicyFile } from './policy-file.ts';
 import { hasColours, type Terminal } from './terminal.ts';
 
 const SUCCESS = 0;
@@ -34,13 +35,7 @@ Exit codes: 0 success, or nothing to judge (no policy, or closed); 1 failure; 2 
 a broken policy, no such pull request, or no answer from the forge; 64 wrong usage; 78 wrong configuration.
 `;
 
-export type ConnectForge = (access: ForgeAccess & { readonly forge: ForgeName }) => Forge;
-
-export async function explain(
-  args: readonly string[],
-  terminal: Terminal,
-  connectForge: ConnectForge,
-): Promise<number> {
+export async function explain(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,

@@ -1,4 +1,4 @@
-import type { Parsed } from '../config.ts';
+import { ConfigurationError, type Parsed } from '../config.ts';
 import { describeError } from '../log.ts';
 
 /** The exit codes of sysexits.h that mean these things. */
@@ -8,11 +8,6 @@ export const EX_CONFIG = 78;
 /** The command line makes no sense. Its message is for whoever typed it. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
-}
-
-/** What is set up does not allow the command: its settings, the operator's policy or the database's schema. */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError';
 }
 
 /** The configuration, or a {@link ConfigurationError} that tells every fault of it. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import { migrateStores } from '../composition/migrate-stores.ts';
 import { parseDatabaseConfig } from '../config.ts';
-import type { Patience } from '../db/migrate.ts';
 import { makeLog } from '../log.ts';
 import { configured, UsageError } from './failures.ts';
 import type { Terminal } from './terminal.ts';
@@ -17,12 +17,7 @@ Options:
 Exit codes: 0 up to date, 1 failed, 64 wrong usage, 78 wrong configuration or a database schema that is newer.
 `;
 
-/** `migrateStores` returns the names of the migrations that it applied. */
-export async function migrate(
-  args: readonly string[],
-  { env, stdout }: Terminal,
-  migrateStores: (databaseUrl: string, patience: Patience) => Promise<readonly string[]>,
-): Promise<number> {
+export async function migrate(args: readonly string[], { env, stdout }: Terminal): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: { wait: { type: 'string', default: '0' }, help: { type: 'boolean', short: 'h' } },

@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
+import { openReplay } from '../composition/replay.ts';
 import { parseReplayConfig } from '../config.ts';
 import { interpretEvent, type ReviewRequest, requestedReview } from '../forges/events.ts';
 import type { PullRequestRef } from '../forges/forge.ts';
 import { type DeliveryRecord, readBody } from '../inbox/read-deliveries.ts';
-import { POLICY_PATHS } from '../review/policy-paths.ts';
+import { POLICY_PATHS } from '../review/policy/paths.ts';
 import { shorten, visible } from '../review/text.ts';
 import { theDelivery, withDatabase } from './database.ts';
 import { configured, UsageError } from './failures.ts';
@@ -27,17 +28,7 @@ Exit codes: 0 each was put in the queue, was there already, or asks for no revie
 a name that was given; 64 wrong usage; 78 wrong configuration, or a database schema that does not fit.
 `;
 
-/** What the job engine does for a replay. */
-interface ReplayQueue {
-  requeue(request: ReviewRequest): Promise<'queued' | 'waiting' | 'gone'>;
-  deadLetters(): Promise<readonly (PullRequestRef & { readonly givenUpAt: Date; readonly reason: string | null })[]>;
-  revive(letter: PullRequestRef): Promise<'queued' | 'waiting' | 'gone'>;
-  /** Tells whether the workers could be told. */
-  wakeWorkers(): Promise<boolean>;
-  stop(): Promise<void>;
-}
-
-type OpenQueue = (pool: pg.Pool, redisUrl: string | undefined) => ReplayQueue;
+type ReplayQueue = ReturnType<typeof openReplay>;
 
 const SAID = {
   queued: 'put back in the queue',
@@ -45,7 +36,7 @@ const SAID = {
   gone: 'brought back by somebody else meanwhile',
 } as const;
 
-export async function replay(args: readonly string[], terminal: Terminal, openQueue: OpenQueue): Promise<number> {
+export async function replay(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -66,7 +57,7 @@ export async function replay(args: readonly string[], terminal: Terminal, openQu
   const { databaseUrl, redisUrl } = configured(parseReplayConfig(terminal.env));
 
   return withDatabase(databaseUrl, async (pool) => {
-    const queue = openQueue(pool, redisUrl);
+    const queue = openReplay(pool, redisUrl);
     try {
       const { queued, failed } = revives
         ? await reviveLetters(queue, named, terminal)

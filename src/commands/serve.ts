@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
-import { type Config, parseConfig, type Roles } from '../config.ts';
+import { startService } from '../composition/service.ts';
+import { parseConfig, type Roles } from '../config.ts';
 import { firstShutdownSignal } from '../lifecycle.ts';
-import { type Log, makeLog } from '../log.ts';
+import { makeLog } from '../log.ts';
 import { configured } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -26,9 +27,7 @@ or SIGINT it takes no more reviews; those under way finish, or go back to their 
 Exit codes: 0 asked to stop, 1 failed, 64 wrong usage, 78 wrong configuration or a database schema that is newer.
 `;
 
-type Start = (config: Config, log: Log) => Promise<{ drain(): Promise<void> }>;
-
-export async function serve(args: readonly string[], terminal: Terminal, start: Start): Promise<number> {
+export async function serve(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: { 'with-worker': { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h' } },
@@ -37,25 +36,25 @@ export async function serve(args: readonly string[], terminal: Terminal, start: 
     terminal.stdout.write(SERVE_HELP);
     return 0;
   }
-  return run({ door: true, worker: values['with-worker'] }, terminal, start);
+  return run({ door: true, worker: values['with-worker'] }, terminal);
 }
 
-export async function work(args: readonly string[], terminal: Terminal, start: Start): Promise<number> {
+export async function work(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { help: { type: 'boolean', short: 'h' } } });
   if (values.help === true) {
     terminal.stdout.write(WORK_HELP);
     return 0;
   }
-  return run({ door: false, worker: true }, terminal, start);
+  return run({ door: false, worker: true }, terminal);
 }
 
 /** Runs until it is asked to stop. */
-async function run(roles: Roles, { env }: Terminal, start: Start): Promise<number> {
+async function run(roles: Roles, { env }: Terminal): Promise<number> {
   const config = configured(parseConfig(env, roles));
   const log = makeLog(config.logLevel);
   // Before anything listens, so that a signal that comes at once is not the end of it.
   const signal = firstShutdownSignal();
-  const service = await start(config, log);
+  const service = await startService(config, log);
   log.info({ signal: await signal }, 'asked to stop');
   await service.drain();
   return 0;

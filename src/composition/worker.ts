@@ -1,8 +1,8 @@
-import { readPolicyFile } from '../commands/policy-file.ts';
 import type { WorkerConfig } from '../config.ts';
 import { closeRedis, makeRedis } from '../db/redis.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { connectForge } from './forge.ts';
+import { readPolicyFile } from './policy-file.ts';
 import { type SharedParts, WAKE_CHANNEL } from './shared-parts.ts';
 
 /** Starts the worker. Returns what stops it. */

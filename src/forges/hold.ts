@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SharedMemory } from './http/shared-memory.ts';
+import type { SharedMemory } from './transport/optional-redis.ts';
 
 /** No forge's window is longer than an hour; a longer wait is taken for a mistake. */
 const LONGEST_HOLD_MS = 3_600_000;

@@ -5,9 +5,9 @@ import { makeGitea } from './gitea/gitea.ts';
 import { type GitHubCredentials, makeGitHubClient } from './github/client.ts';
 import { makeGitHub } from './github/github.ts';
 import { makeHold, scopeOfToken } from './hold.ts';
-import { type ForgeHooks, makeForgeFetch } from './http/forge-fetch.ts';
-import { makeNetwork } from './http/network.ts';
-import { type Log, makeSharedMemory } from './http/shared-memory.ts';
+import { type ForgeHooks, makeForgeFetch } from './transport/forge-fetch.ts';
+import { makeNetwork } from './transport/network.ts';
+import { type Log, makeSharedMemory } from './transport/optional-redis.ts';
 
 /** Which forge, where, and as whom. `url` is the address that people use, not the API's. */
 export type ForgeConfig =

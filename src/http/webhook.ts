@@ -6,7 +6,7 @@ import type { ByteBudget } from '../inbox/byte-budget.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { POLICY_PATHS } from '../review/policy-paths.ts';
+import { POLICY_PATHS } from '../review/policy/paths.ts';
 import { readBody } from './body.ts';
 import { isJsonType, parseJsonObject } from './json.ts';
 import { REFUSAL_REASONS, refuse, type WebhookState } from './refusal.ts';

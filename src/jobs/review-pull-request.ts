@@ -3,7 +3,7 @@ import { type Forge, ForgeError, type PullRequestRef } from '../forges/forge.ts'
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { judge } from '../review/judge.ts';
-import type { Policy } from '../review/policy-schema.ts';
+import type { Policy } from '../review/policy/schema.ts';
 import { report, reportPending, reportStatus } from '../review/report.ts';
 import { forgetVerdict, saveVerdict } from './reviews-table.ts';
 

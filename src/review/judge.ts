@@ -1,11 +1,11 @@
 import type { ChangedFiles, Forge, PullRequest, PullRequestRef } from '../forges/forge.ts';
-import type { Evaluation } from './evaluate.ts';
-import { gatherFacts } from './gather-facts.ts';
-import { type LoadedPolicy, loadPolicy } from './load-policy.ts';
-import { evaluateNonBlocking } from './non-blocking.ts';
-import { POLICY_PATHS } from './policy-paths.ts';
-import type { Policy } from './policy-schema.ts';
-import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './verdict.ts';
+import type { Evaluation } from './evaluation/evaluate.ts';
+import { gatherFacts } from './evaluation/gather-facts.ts';
+import { evaluateNonBlocking } from './evaluation/non-blocking.ts';
+import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
+import { type LoadedPolicy, loadPolicy } from './policy/load.ts';
+import { POLICY_PATHS } from './policy/paths.ts';
+import type { Policy } from './policy/schema.ts';
 
 /** What came of looking at a pull request. */
 export type Judgement =

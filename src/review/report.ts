@@ -1,6 +1,6 @@
 import type { CommitStatus, Forge, PullRequest } from '../forges/forge.ts';
-import { fingerprintIn, REVIEW_MARKER, renderInlines, renderReview } from './render.ts';
-import type { Verdict } from './verdict.ts';
+import type { Verdict } from './evaluation/verdict.ts';
+import { fingerprintIn, REVIEW_MARKER, renderInlines, renderReview } from './rendering/comment.ts';
 
 /** The name beside the tick. */
 const STATUS_CONTEXT = 'gatehouse';

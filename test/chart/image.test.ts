@@ -8,9 +8,9 @@ import { docker, unavailable } from '../helpers/docker.ts';
 import { CHART, find, type Manifest, NAMESPACE, render, secretData } from '../helpers/manifests.ts';
 import { makePlayground, type Origin, type Playground, type Running } from '../helpers/pod-in-docker.ts';
 import { seriesIn } from '../helpers/promql.ts';
-import { FORGE_PORT, type ForgePlan, type ForgeReport } from '../helpers/simulated-forge-process.ts';
 import { startForge } from '../helpers/steady-forge.ts';
 import { until } from '../helpers/until.ts';
+import { FORGE_PORT, type ForgePlan, type ForgeReport } from '../simulated-forge/simulated-forge-process.ts';
 
 /**
  * The image, and the rendered chart's own containers run in Docker: their arguments, environment, mounts, user, root
@@ -359,7 +359,7 @@ async function startForgeBeside(there: Stage): Promise<Running> {
       `PLAN=${JSON.stringify(plan)}`,
     ],
     ...['--publish', `127.0.0.1::${FORGE_PORT}`, '--entrypoint', 'node', BASE_IMAGES[0] ?? ''],
-    '/project/test/helpers/simulated-forge-process.ts',
+    '/project/test/simulated-forge/simulated-forge-process.ts',
   ]);
   await until(async () => (await forge.output()).endsWith('}'));
   return forge;

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { migrateStores } from '../../src/service.ts';
+import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { SECRET, sign } from '../helpers/door.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { gatehouse } from '../helpers/process.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Webhook } from '../helpers/simulated-forge/webhooks.ts';
+import type { Webhook } from '../simulated-forge/webhooks.ts';
 
 /** What a forge cannot do and a test can: it remembers what it was promised. */
 export interface Client {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
 import type pg from 'pg';
-import type { SimulatedForge } from '../helpers/simulated-forge/simulated-forge.ts';
+import type { SimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import type { Client } from './client.ts';
 import { PULL_REQUESTS, REPOSITORY } from './world.ts';
 

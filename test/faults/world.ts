@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { migrateStores } from '../../src/service.ts';
+import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { openPool } from '../helpers/database.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
-import { type SimulatedForge, startSimulatedForge } from '../helpers/simulated-forge/simulated-forge.ts';
-import type { Webhook } from '../helpers/simulated-forge/webhooks.ts';
 import type { Stores } from '../helpers/stores.ts';
+import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
+import type { Webhook } from '../simulated-forge/webhooks.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { type Client, startClient } from './client.ts';
 import { type SmallDisk, startSmallDisk } from './small-disk.ts';

@@ -1,9 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
 import type pg from 'pg';
+import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import { type Service, startService } from '../../src/composition/service.ts';
 import { type Config, parseConfig, type Roles } from '../../src/config.ts';
 import { makeLog } from '../../src/log.ts';
-import { migrateStores, type Service, startService } from '../../src/service.ts';
 import { makeDatabase, openPool, sharedRedisUrl } from './database.ts';
 
 export const SECRET = 'a secret for tests, long enough';

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestFn } from 'ava';
 import type { Roles } from '../../src/config.ts';
 import type { ForgeName } from '../../src/forges/forge.ts';
+import type { Changes } from '../simulated-forge/git.ts';
+import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
+import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 import { type Door, openDoor, SECRET } from './door.ts';
 import { type Settling, watchJobs } from './settling.ts';
-import type { Changes } from './simulated-forge/git.ts';
-import { type SimulatedForge, startSimulatedForge } from './simulated-forge/simulated-forge.ts';
-import type { WebhookEvent } from './simulated-forge/webhooks.ts';
 
 const MAX_REDELIVERIES = 5;
 

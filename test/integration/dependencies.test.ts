@@ -1,5 +1,5 @@
 import ava, { type ExecutionContext } from 'ava';
-import { migrateStores } from '../../src/service.ts';
+import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { type Door, openDoor } from '../helpers/door.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import { type Stores, startStores } from '../helpers/stores.ts';

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ava from 'ava';
 import type pg from 'pg';
-import { migrateStores } from '../../src/service.ts';
+import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { makeDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
 import { within } from '../helpers/deadline.ts';
 import { SECRET, sign, storedDeliveries } from '../helpers/door.ts';

@@ -5,7 +5,7 @@ import ava from 'ava';
 import type { ForgeName } from '../../src/forges/forge.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { gatehouse } from '../helpers/process.ts';
-import { type SimulatedForge, startSimulatedForge } from '../helpers/simulated-forge/simulated-forge.ts';
+import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
 const test = ava.serial;
 

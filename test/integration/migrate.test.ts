@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import ava from 'ava';
 import type pg from 'pg';
+import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { SCHEMA_VERSION } from '../../src/db/schema.ts';
-import { migrateStores } from '../../src/service.ts';
 import { makeDatabase, openPool } from '../helpers/database.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { startProxy } from '../helpers/proxy.ts';

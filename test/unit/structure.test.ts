@@ -15,9 +15,9 @@ const source = (file: string) => readFileSync(join(SRC, file), 'utf8');
  */
 const LEVELS: readonly (readonly string[])[] = [
   ['main.ts'],
-  ['service.ts'],
-  ['composition', 'sampler.ts'],
-  ['http', 'jobs', 'commands'],
+  ['commands'],
+  ['composition'],
+  ['http', 'jobs'],
   ['inbox', 'review', 'forges'],
   ['db'],
   ['lifecycle.ts', 'metrics.ts'],

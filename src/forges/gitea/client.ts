@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ForgeError } from '../forge.ts';
-import type { FetchInit, ForgeFetch } from '../http/forge-fetch.ts';
+import type { FetchInit, ForgeFetch } from '../transport/forge-fetch.ts';
 import { existing, validated } from '../validated.ts';
 
 /** Gitea's and Forgejo's MAX_RESPONSE_ITEMS as installed; an operator may have set less. */

@@ -8,9 +8,9 @@ import {
   type PullRequestRef,
   type StatusState,
 } from '../forge.ts';
-import { UNCHANGING } from '../http/forge-fetch.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
+import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { existing } from '../validated.ts';
 import { type GiteaClient, path } from './client.ts';
 import * as shapes from './shapes.ts';

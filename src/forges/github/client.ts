@@ -2,9 +2,9 @@ import { createAppAuth } from '@octokit/auth-app';
 import { Octokit } from 'octokit';
 import { z } from 'zod';
 import { scopeOfToken } from '../hold.ts';
-import type { ForgeFetch } from '../http/forge-fetch.ts';
-import type { Log } from '../http/shared-memory.ts';
 import { splitRepository } from '../names.ts';
+import type { ForgeFetch } from '../transport/forge-fetch.ts';
+import type { Log } from '../transport/optional-redis.ts';
 import { ask } from './request.ts';
 
 export type GitHubCredentials =

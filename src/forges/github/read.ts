@@ -7,9 +7,9 @@ import {
   type PullRequest,
   type PullRequestRef,
 } from '../forge.ts';
-import { UNCHANGING } from '../http/forge-fetch.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
+import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { existing } from '../validated.ts';
 import type { GitHubClient } from './client.ts';
 import { ask, askAll } from './request.ts';

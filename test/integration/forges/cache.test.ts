@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
 import test from 'ava';
 import { Redis } from 'ioredis';
-import type { ForgeHooks } from '../../../src/forges/http/forge-fetch.ts';
+import type { ForgeHooks } from '../../../src/forges/transport/forge-fetch.ts';
 import { openPullRequest, SITE, setUp, startOwnRedis, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { makeForge } from '../../../src/forges/make-forge.ts';
-import { startSimulatedForge } from '../../helpers/simulated-forge/simulated-forge.ts';
+import { startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { everythingIn, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 async function setUpApp(t: ExecutionContext) {

@@ -3,9 +3,9 @@ import { ForgeError } from '../../../src/forges/forge.ts';
 import { makeGitHubClient } from '../../../src/forges/github/client.ts';
 import { makeGitHub } from '../../../src/forges/github/github.ts';
 import { makeHold } from '../../../src/forges/hold.ts';
-import { makeForgeFetch } from '../../../src/forges/http/forge-fetch.ts';
-import { makeNetwork } from '../../../src/forges/http/network.ts';
-import { makeSharedMemory } from '../../../src/forges/http/shared-memory.ts';
+import { makeForgeFetch } from '../../../src/forges/transport/forge-fetch.ts';
+import { makeNetwork } from '../../../src/forges/transport/network.ts';
+import { makeSharedMemory } from '../../../src/forges/transport/optional-redis.ts';
 import { openPullRequest, SITE, setUp } from './setup.ts';
 
 test('where writes are spaced out they all arrive, and a limit is told instead of slept on', async (t) => {

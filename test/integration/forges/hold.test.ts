@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Redis } from 'ioredis';
 import { makeHold } from '../../../src/forges/hold.ts';
-import { makeSharedMemory } from '../../../src/forges/http/shared-memory.ts';
+import { makeSharedMemory } from '../../../src/forges/transport/optional-redis.ts';
 import { FORGES, forgeError, openPullRequest, setUp, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();

@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
 import { type Forge, ForgeError, type ForgeName, type PullRequestRef } from '../../../src/forges/forge.ts';
 import { type ForgeParts, makeForge } from '../../../src/forges/make-forge.ts';
-import { type SimulatedForge, startSimulatedForge } from '../../helpers/simulated-forge/simulated-forge.ts';
+import { type SimulatedForge, startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 
 export const FORGES: readonly ForgeName[] = ['github', 'gitea', 'forgejo'];
 export const SITE = 'platform/site';

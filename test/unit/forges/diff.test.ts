@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { countLines, LARGEST_PATCH, splitDiff } from '../../../src/forges/diff.ts';
-import { compareTrees, printDiff } from '../../helpers/simulated-forge/tree-diff.ts';
+import { compareTrees, printDiff } from '../../simulated-forge/tree-diff.ts';
 
 /** As `git diff` prints them, core.quotePath being on for the one in quotes. */
 const DIFF = [

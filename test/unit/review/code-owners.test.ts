@@ -1,7 +1,7 @@
 import test from 'ava';
-import { ownerTeams, readCodeOwners } from '../../../src/review/code-owners.ts';
-import { makeEffort } from '../../../src/review/effort.ts';
 import { CODE_OWNERS_PATHS, type CodeOwnersDialect, codeOwnersDialect } from '../../../src/review/facts.ts';
+import { makeEffort } from '../../../src/review/matching/budget.ts';
+import { ownerTeams, readCodeOwners } from '../../../src/review/predicates/code-owners.ts';
 import { factsOf } from './facts.ts';
 import { requiring } from './judge.ts';
 

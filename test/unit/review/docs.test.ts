@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { parse } from 'yaml';
-import { evaluate, type RuleOutcome } from '../../../src/review/evaluate.ts';
-import { parsePolicy } from '../../../src/review/policy.ts';
-import { predicates } from '../../../src/review/rules/index.ts';
+import { evaluate, type RuleOutcome } from '../../../src/review/evaluation/evaluate.ts';
+import { parsePolicy } from '../../../src/review/policy/parse.ts';
+import { predicates } from '../../../src/review/predicates/index.ts';
 import { factsOf, given } from './facts.ts';
 
 const OUTCOMES: Readonly<Record<string, RuleOutcome>> = {

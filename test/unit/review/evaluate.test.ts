@@ -1,11 +1,11 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { evaluate, neededFacts, neededOwnerTeams, type RuleOutcome } from '../../../src/review/evaluate.ts';
+import { evaluate, neededFacts, neededOwnerTeams, type RuleOutcome } from '../../../src/review/evaluation/evaluate.ts';
+import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { unreadFacts } from '../../../src/review/facts.ts';
 import { EFFORT_LIMIT } from '../../../src/review/limits.ts';
-import type { Condition, Policy } from '../../../src/review/policy-schema.ts';
+import type { Condition, Policy } from '../../../src/review/policy/schema.ts';
 import { plain } from '../../../src/review/text.ts';
-import { verdictOf } from '../../../src/review/verdict.ts';
 import { factsOf, type Given, noise, pullRequestOf } from './facts.ts';
 import { judge, policyOf, ruleOf } from './judge.ts';
 

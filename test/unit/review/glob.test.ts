@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import picomatch from 'picomatch';
-import { EffortSpent, makeEffort } from '../../../src/review/effort.ts';
-import { compileGlobs, compileName, globFault } from '../../../src/review/glob.ts';
+import { EffortSpent, makeEffort } from '../../../src/review/matching/budget.ts';
+import { compileGlobs, compileName, globFault } from '../../../src/review/matching/glob.ts';
 
 const matches = (globs: string | readonly string[], path: string): boolean =>
   compileGlobs(typeof globs === 'string' ? [globs] : globs, makeEffort(1e9)).matches(path);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import { policyJsonSchema } from '../../../src/review/json-schema.ts';
-import { predicates } from '../../../src/review/rules/index.ts';
+import { policyJsonSchema } from '../../../src/review/policy/json-schema.ts';
+import { predicates } from '../../../src/review/predicates/index.ts';
 
 test('the JSON Schema that is checked in is the one that is made (npm run schema)', async (t) => {
   const text = await readFile(new URL('../../../docs/gatehouse.schema.json', import.meta.url), 'utf8');

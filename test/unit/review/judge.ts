@@ -1,9 +1,9 @@
-import type { EvaluatedRule } from '../../../src/review/evaluate.ts';
-import { evaluate } from '../../../src/review/evaluate.ts';
-import { parsePolicy } from '../../../src/review/policy.ts';
-import type { Policy } from '../../../src/review/policy-schema.ts';
+import type { EvaluatedRule } from '../../../src/review/evaluation/evaluate.ts';
+import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
+import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
+import { parsePolicy } from '../../../src/review/policy/parse.ts';
+import type { Policy } from '../../../src/review/policy/schema.ts';
 import { plain } from '../../../src/review/text.ts';
-import { verdictOf } from '../../../src/review/verdict.ts';
 import { factsOf, type Given } from './facts.ts';
 
 /** A policy that has to be right, from its whole text. */

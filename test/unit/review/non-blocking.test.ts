@@ -1,7 +1,7 @@
 import test from 'ava';
-import { evaluate, neededOwnerTeams } from '../../../src/review/evaluate.ts';
+import { evaluate, neededOwnerTeams } from '../../../src/review/evaluation/evaluate.ts';
+import { evaluateNonBlocking, ownerTeamsNonBlocking } from '../../../src/review/evaluation/non-blocking.ts';
 import { EFFORT_LIMIT } from '../../../src/review/limits.ts';
-import { evaluateNonBlocking, ownerTeamsNonBlocking } from '../../../src/review/non-blocking.ts';
 import { factsOf, noise } from './facts.ts';
 import { policyOf, ruleOf } from './judge.ts';
 

@@ -1,9 +1,9 @@
 import test from 'ava';
 import fc from 'fast-check';
 import * as limits from '../../../src/review/limits.ts';
-import { mergePolicies, parsePolicy } from '../../../src/review/policy.ts';
-import type { Fault } from '../../../src/review/policy-faults.ts';
-import { POLICY_PATHS } from '../../../src/review/policy-paths.ts';
+import type { Fault } from '../../../src/review/policy/faults.ts';
+import { mergePolicies, parsePolicy } from '../../../src/review/policy/parse.ts';
+import { POLICY_PATHS } from '../../../src/review/policy/paths.ts';
 import { policyOf } from './judge.ts';
 
 const origin = { path: '.gatehouse.yml' };

@@ -2,18 +2,23 @@ import test from 'ava';
 import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { RE2JS } from 're2js';
-import { evaluate } from '../../../src/review/evaluate.ts';
-import { explain } from '../../../src/review/explain.ts';
-import { code, prose } from '../../../src/review/markdown.ts';
-import { parsePolicy } from '../../../src/review/policy.ts';
+import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
+import {
+  brokenPolicyVerdict,
+  type Verdict,
+  verdictOf,
+  withProposedPolicyFaults,
+} from '../../../src/review/evaluation/verdict.ts';
+import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import {
   findingMarker,
   fingerprintIn,
   REVIEW_MARKER,
   renderInlines,
   renderReview,
-} from '../../../src/review/render.ts';
-import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from '../../../src/review/verdict.ts';
+} from '../../../src/review/rendering/comment.ts';
+import { code, prose } from '../../../src/review/rendering/markdown.ts';
+import { explain } from '../../../src/review/rendering/terminal.ts';
 import { factsOf, type Given } from './facts.ts';
 import { policyOf, verdict } from './judge.ts';
 

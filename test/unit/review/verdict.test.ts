@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { fingerprinted } from '../../../src/review/fingerprint.ts';
-import { parsePolicy } from '../../../src/review/policy.ts';
-import { brokenPolicyVerdict, withProposedPolicyFaults } from '../../../src/review/verdict.ts';
+import { fingerprinted } from '../../../src/review/evaluation/fingerprint.ts';
+import { brokenPolicyVerdict, withProposedPolicyFaults } from '../../../src/review/evaluation/verdict.ts';
+import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { patchOf } from './facts.ts';
 import { verdict } from './judge.ts';
 

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { freePort } from '../test/helpers/free-port.ts';
+import { type GatehouseProcess, gatehouse } from '../test/helpers/process.ts';
+import { type SimulatedForge, startSimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
+import { type Bench, SECRET } from './contenders.ts';
+import type { Plan, Say } from './plan.ts';
+import { percentile, type Spread, spread } from './stats.ts';
+
+export interface Reviews {
+  /** Milliseconds from sending the webhook to the final status at the forge, one at a time, with the 99th percentile. */
+  readonly webhookToStatus: Spread & { readonly p99: number };
+  /** Until nineteen in twenty had their status, when all are asked for at once. */
+  readonly perSecond: number;
+  /** Seconds until the very last of them had it. */
+  readonly lastAfter: number;
+  /** Requests to the forge for one review, and how many of them it answered with 304. */
+  readonly cold: Asked;
+  readonly warm: Asked;
+}
+
+interface Asked {
+  readonly requests: number;
+  readonly notModified: number;
+}
+
+const REPOSITORY = 'acme/widgets';
+const POLICY = `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^(feat|fix|docs): ' }
+  - id: no-debugger
+    forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
+`;
+const POLL_MS = 1;
+/** The job engine may pass a job over for a minute, when another of its key was active as it last looked. */
+const GIVE_UP_MS = 150_000;
+const MOST = 0.95;
+/** So that one review is over, the job's bookkeeping included, before the next is asked for. */
+const PAUSE_MS = 30;
+
+/** Door and worker as processes of their own, the forge in this one: its time is part of what is measured. */
+export async function measureReviews(bench: Bench, plan: Plan, say: Say): Promise<Reviews> {
+  await bench.clear('gatehouse');
+  const forge = await startSimulatedForge({ forge: 'github' });
+  // A thousand reviews would use up GitHub's hour of requests, and then wait for the next.
+  forge.rateLimit.remaining = Number.MAX_SAFE_INTEGER;
+  forge.createRepository(REPOSITORY, { '.gatehouse.yml': POLICY });
+  const numbers = Array.from({ length: plan.reviews }, (_, index) => {
+    forge.commit(REPOSITORY, `topic-${index}`, { [`src/${index}.ts`]: 'one\ntwo\n' });
+    return forge.openPullRequest(REPOSITORY, { head: `topic-${index}`, title: 'feat: begin' });
+  });
+  const door = await run('serve', bench, forge);
+  let worker = await run('work', bench, forge);
+  const tell = (number: number, title: string) => {
+    forge.edit(REPOSITORY, number, { title });
+    const event = { kind: 'pull-request', number, action: 'edited' } as const;
+    const details = { secret: SECRET, deliveryId: randomUUID() };
+    return forge.deliver(`http://127.0.0.1:${door.port}/webhook`, REPOSITORY, event, details);
+  };
+  try {
+    // Everybody's first review, and with it whatever is done only once, is not to be measured.
+    for (const number of numbers) await tell(number, 'feat: warm up');
+    await settled(forge, numbers, 'success');
+
+    const [sample = 1] = numbers;
+    const count = async (title: string, state: string): Promise<Asked> => {
+      forge.forgetRequests();
+      await tell(sample, title);
+      await settled(forge, [sample], state);
+      await sleep(PAUSE_MS);
+      return { requests: forge.count(), notModified: forge.seen.filter(({ status }) => status === 304).length };
+    };
+    const redis = new Redis(bench.redisUrl);
+    await redis.flushall();
+    await redis.quit();
+    const cold = await count('bad', 'failure');
+    const warm = await count('feat: good', 'success');
+
+    const times: number[] = [];
+    for (const [index, number] of numbers.entries()) {
+      const begin = performance.now();
+      await tell(number, 'bad');
+      await settled(forge, [number], 'failure');
+      times.push(performance.now() - begin);
+      await sleep(PAUSE_MS);
+      if (index % 50 === 49) say(`${index + 1}/${numbers.length} reviews, one at a time`);
+    }
+
+    worker.process.child.kill('SIGTERM');
+    await worker.process.finished;
+    for (const number of numbers) await tell(number, 'feat: all at once');
+    const begin = performance.now();
+    worker = await run('work', bench, forge);
+    const seconds = () => (performance.now() - begin) / 1_000;
+    const most = Math.ceil(numbers.length * MOST);
+    await settled(forge, numbers, 'success', numbers.length - most);
+    const perSecond = most / seconds();
+    await settled(forge, numbers, 'success');
+    const lastAfter = seconds();
+    const sorted = Float64Array.from(times).sort();
+    return { webhookToStatus: { ...spread(times), p99: percentile(sorted, 0.99) }, perSecond, lastAfter, cold, warm };
+  } finally {
+    for (const { process } of [door, worker]) {
+      process.child.kill('SIGTERM');
+      await process.finished;
+    }
+    await forge.stop();
+  }
+}
+
+async function run(
+  role: 'serve' | 'work',
+  bench: Bench,
+  forge: SimulatedForge,
+): Promise<{ readonly process: GatehouseProcess; readonly port: number }> {
+  const port = await freePort();
+  const process = gatehouse([role], {
+    DATABASE_URL: bench.databaseUrl('gatehouse'),
+    REDIS_URL: bench.redisUrl,
+    PORT: String(port),
+    METRICS_PORT: '0',
+    HOST: '127.0.0.1',
+    DRAIN_SECONDS: '0',
+    ...(role === 'serve' && { WEBHOOK_SECRET: SECRET }),
+    ...(role === 'work' && { FORGE_URL: forge.url, FORGE_TOKEN: forge.token, RESYNC_MINUTES: '1440' }),
+  });
+  await process.logged('Gatehouse is listening');
+  return { process, port };
+}
+
+function unsettled(forge: SimulatedForge, numbers: readonly number[], state: string): readonly number[] {
+  return numbers.filter((number) => {
+    const { headSha } = forge.pull(REPOSITORY, number);
+    return forge.statuses(REPOSITORY, headSha).at(-1)?.state !== state;
+  });
+}
+
+/** Waits until all but so many have this state. */
+async function settled(forge: SimulatedForge, numbers: readonly number[], state: string, allBut = 0): Promise<void> {
+  const deadline = performance.now() + GIVE_UP_MS;
+  // The forge runs on this event loop: looking must not cost what is measured.
+  while (unsettled(forge, numbers, state).length > allBut) {
+    if (performance.now() > deadline) throw new Error(`no ${state} within ${GIVE_UP_MS} ms`);
+    await sleep(numbers.length > 1 ? 50 : POLL_MS);
+  }
+}

@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises';
+import { ConfigurationError } from '../config.ts';
+import { parsePolicy } from '../review/policy/parse.ts';
+import type { Policy } from '../review/policy/schema.ts';
+
+/** Reads the operator's policy from disk. Throws a {@link ConfigurationError} that names every fault with its place. */
+export async function readPolicyFile(path: string): Promise<Policy> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw new ConfigurationError(`POLICY_FILE: cannot read ${path} (${code})`, { cause: error });
+  }
+  const parsed = parsePolicy(text, { path, repository: 'the operator of Gatehouse' });
+  if (!parsed.ok) {
+    const faults = parsed.faults.map(({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`);
+    throw new ConfigurationError(`POLICY_FILE cannot be used:\n${faults.join('\n')}`);
+  }
+  if (parsed.policy.extends !== undefined) {
+    throw new ConfigurationError(
+      `POLICY_FILE cannot be used: ${path} extends another policy, which only a repository's may`,
+    );
+  }
+  return parsed.policy;
+}

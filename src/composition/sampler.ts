@@ -1,0 +1,56 @@
+import type { HealthReport } from '../http/health.ts';
+import type { QueueStats } from '../jobs/engine.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+
+const SAMPLE_INTERVAL_MS = 10_000;
+/** Long enough for the first connections to stand. */
+const FIRST_SAMPLE_MS = 1_000;
+
+export interface SamplerOptions {
+  readonly health: () => Promise<HealthReport>;
+  readonly queueStats: () => Promise<readonly QueueStats[]>;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/**
+ * Asks the stores, from time to time, for what the metrics page says of them, so that a scrape reads
+ * memory only. Returns a function that stops it.
+ */
+export function startSampler({ health, queueStats, metrics, log }: SamplerOptions): () => void {
+  let stopped = false;
+
+  async function sample(): Promise<void> {
+    const report = await health();
+    for (const [dependency, { status }] of Object.entries(report)) {
+      metrics.dependencyUp.set({ dependency }, status === 'up' ? 1 : 0);
+    }
+    // A number that may be old is worse than none.
+    metrics.jobs.reset();
+    metrics.oldestWaitingJobSeconds.remove();
+    if (report.database.status === 'down') return;
+    const queues = await queueStats();
+    for (const { queue, waiting, active, failed } of queues) {
+      metrics.jobs.set({ queue, state: 'waiting' }, waiting);
+      metrics.jobs.set({ queue, state: 'active' }, active);
+      metrics.jobs.set({ queue, state: 'failed' }, failed);
+    }
+    metrics.oldestWaitingJobSeconds.set(Math.max(0, ...queues.map(({ oldestWaitingSeconds }) => oldestWaitingSeconds)));
+  }
+
+  async function loop(): Promise<void> {
+    try {
+      await sample();
+    } catch (err) {
+      log.debug({ err }, 'the stores could not be sampled');
+    }
+    if (!stopped) timer = setTimeout(loop, SAMPLE_INTERVAL_MS);
+  }
+
+  let timer = setTimeout(loop, FIRST_SAMPLE_MS);
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+}

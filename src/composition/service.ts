@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Config, WorkerConfig } from '../config.ts';
+import { makePool, makeProbePool } from '../db/pool.ts';
+import { probeDatabase, probeRedis } from '../db/probes.ts';
+import { closeRedis, makeRedis } from '../db/redis.ts';
+import { NewerSchemaError, readSchemaState } from '../db/schema.ts';
+import { makeApp } from '../http/app.ts';
+import { addHealthRoutes, makeHealth } from '../http/health.ts';
+import { addMetricsRoute } from '../http/metrics-listener.ts';
+import { closeConnections, listen, makeServer, stopListening } from '../http/server.ts';
+import { addWebhookRoute } from '../http/webhook.ts';
+import { makeJobQueue } from '../jobs/engine.ts';
+import { makeClosers } from '../lifecycle.ts';
+import type { Log } from '../log.ts';
+import { makeMetrics } from '../metrics.ts';
+import { composeDoor } from './door.ts';
+import { startSampler } from './sampler.ts';
+import type { SharedParts } from './shared-parts.ts';
+
+/** A running process: a door, a worker, or both. */
+export interface Service {
+  readonly port: number;
+  readonly metricsPort: number;
+  /** Turns readiness off, serves on for the configured time, finishes what is in flight, and releases everything. */
+  drain(): Promise<void>;
+}
+
+/** For what is still being answered when the listener has closed: longer than the inbox's own deadline. */
+const CLOSE_GRACE_MS = 10_000;
+
+/**
+ * Puts the parts together, with the help of composition/ and nowhere else. Throws {@link NewerSchemaError}, what a listener throws,
+ * or what is wrong with the operator's policy file.
+ */
+export async function startService(config: Config, log: Log): Promise<Service> {
+  const closers = makeClosers(log);
+  let phase: 'serving' | 'draining' | 'closed' = 'serving';
+  const isDraining = () => phase !== 'serving';
+
+  try {
+    const metrics = makeMetrics();
+    const pool = makePool(config.databaseUrl, log);
+    closers.add('database', () => pool.end());
+    const probePool = makeProbePool(config.databaseUrl);
+    closers.add('database probe', () => probePool.end());
+    await refuseNewerSchema(probePool);
+    const redis = makeRedis(config.redisUrl, log);
+    closers.add('redis', () => closeRedis(redis));
+    const jobs = makeJobQueue(pool, log);
+    closers.add('jobs', () => jobs.stop());
+    const shared: SharedParts = { config, pool, redis, jobs, metrics, closers, log };
+
+    const health = makeHealth({
+      // A database in which deliveries can be stored and their jobs cannot is of no use.
+      database: async () => (await probeDatabase(probePool)) ?? jobs.fault(),
+      redis: () => probeRedis(redis),
+    });
+    closers.add('sampler', startSampler({ health, queueStats: jobs.stats, metrics, log }));
+    const webhook = config.door && composeDoor(shared, config.door, () => phase === 'closed');
+    const stopWorker = config.worker && (await addWorker(shared, config.worker));
+
+    const options = { log, metrics, isDraining };
+    const metricsServer = makeServer(makeApp(options, (router) => addMetricsRoute(router, metrics.registry)));
+    const metricsPort = await listen(metricsServer, config.metricsPort, config.host);
+    closers.add('metrics listener', () => closeConnections(metricsServer, 0));
+    const server = makeServer(
+      makeApp(options, (router) => {
+        addHealthRoutes(router, { health, isDraining });
+        if (webhook !== undefined) addWebhookRoute(router, webhook);
+      }),
+    );
+    const port = await listen(server, config.port, config.host);
+    closers.add('listener', () => closeConnections(server, 0));
+    const roles = [config.door && 'door', config.worker && 'worker'].filter((role) => role !== undefined);
+    for (const role of roles) metrics.role.set({ role }, 1);
+    log.info({ port, metricsPort, forge: config.forge, roles }, 'Gatehouse is listening');
+
+    return {
+      port,
+      metricsPort,
+      async drain() {
+        phase = 'draining';
+        log.info({ seconds: config.drainSeconds }, 'draining: not ready any more, still serving');
+        // The worker needs no traffic to be led away from it: it takes no more jobs from now on.
+        await Promise.all([stopWorker?.(), sleep(config.drainSeconds * 1_000)]);
+        await stopListening(server);
+        phase = 'closed';
+        await closeConnections(server, CLOSE_GRACE_MS);
+        await closers.closeAll();
+        log.info('drained');
+      },
+    };
+  } catch (error) {
+    await closers.closeAll();
+    throw error;
+  }
+}
+
+/** Loads it first: a door alone needs no forge, no rules and no YAML, nor the memory that they take. */
+async function addWorker(shared: SharedParts, worker: WorkerConfig): Promise<() => Promise<void>> {
+  const { composeWorker } = await import('./worker.ts');
+  return composeWorker(shared, worker);
+}
+
+/** A database that cannot be reached is no reason not to start: it may come, and readiness says so until then. */
+async function refuseNewerSchema(probePool: pg.Pool): Promise<void> {
+  const state = await readSchemaState(probePool).catch(() => 'unknown');
+  if (state === 'too-new') throw new NewerSchemaError();
+}

@@ -1,0 +1,49 @@
+import type { ChangedFiles, Forge, PullRequest } from '../../forges/forge.ts';
+import { CODE_OWNERS_PATHS, codeOwnersDialect, type Facts, unreadFacts } from '../facts.ts';
+import type { Policy } from '../policy/schema.ts';
+import { neededFacts } from './evaluate.ts';
+import { ownerTeamsNonBlocking } from './non-blocking.ts';
+
+/** Asks the forge for what the policy looks at, and for no more. The changed files have been read already. */
+export async function gatherFacts(
+  forge: Forge,
+  policy: Policy,
+  pullRequest: PullRequest,
+  changedFiles: ChangedFiles,
+): Promise<Facts> {
+  const needed = neededFacts(policy);
+  const unread = unreadFacts(pullRequest);
+  const [commits, reviews, codeOwners] = await Promise.all([
+    needed.commits ? readCommits(forge, pullRequest) : unread.commits,
+    needed.reviews ? readReviews(forge, pullRequest) : unread.reviews,
+    needed.codeOwners ? readCodeOwners(forge, pullRequest) : unread.codeOwners,
+  ]);
+  const facts: Facts = { ...unread, changedFiles, commits, reviews, codeOwners };
+  const teams = new Set([...needed.teams, ...(needed.codeOwners ? await ownerTeamsNonBlocking(facts) : [])]);
+  // Another organisation's teams are not this one's to ask about: they stay unread, and what needs them undecided.
+  const organisation = `${pullRequest.repository.split('/')[0]?.toLowerCase()}/`;
+  const own = [...teams].filter((team) => team.startsWith(organisation));
+  return { ...facts, teams: await readTeams(forge, own) };
+}
+
+async function readCommits(forge: Forge, pullRequest: PullRequest): Promise<Facts['commits']> {
+  return { commits: await forge.commits(pullRequest), complete: true };
+}
+
+async function readReviews(forge: Forge, pullRequest: PullRequest): Promise<Facts['reviews']> {
+  return { reviews: await forge.reviews(pullRequest), complete: true };
+}
+
+/** From the base branch, so that a pull request cannot choose who must approve it. */
+async function readCodeOwners(forge: Forge, { repository, base }: PullRequest): Promise<Facts['codeOwners']> {
+  for (const path of CODE_OWNERS_PATHS[forge.name]) {
+    const text = await forge.fileAt(repository, path, base.branch);
+    if (text !== undefined) return { kind: 'file', path, text, dialect: codeOwnersDialect(forge.name) };
+  }
+  return { kind: 'absent' };
+}
+
+async function readTeams(forge: Forge, teams: readonly string[]): Promise<Facts['teams']> {
+  const read = await Promise.all(teams.map(async (team) => [team, await forge.teamMembers(team)] as const));
+  return new Map(read.flatMap(([team, members]) => (members === undefined ? [] : [[team, members] as const])));
+}

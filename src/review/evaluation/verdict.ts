@@ -1,0 +1,126 @@
+import type { Fault } from '../policy/faults.ts';
+import type { Level, Rule } from '../policy/schema.ts';
+import { shorten } from '../text.ts';
+import type { EvaluatedRule, Evaluation } from './evaluate.ts';
+import { type FingerprintedLocation, fingerprinted } from './fingerprint.ts';
+import { locationsOf, type Reason, reasonsOf } from './reasons.ts';
+
+/** GitHub's limit for the description of a commit status; the other forges take more. */
+const DESCRIPTION_LIMIT = 140;
+
+/** Something that a rule has to say of the pull request. */
+export interface Finding {
+  readonly ruleId: string;
+  readonly level: Level;
+  /** `undecided`: the rule could not be judged. */
+  readonly outcome: 'failed' | 'undecided';
+  /** The policy author's own words, if any. */
+  readonly message?: string;
+  readonly reasons: readonly Reason[];
+  readonly locations: readonly FingerprintedLocation[];
+  /** Where the rule lives. */
+  readonly source: Rule['source'];
+}
+
+export interface Verdict {
+  readonly state: 'success' | 'failure' | 'error';
+  /** For the commit status: at most 140 characters, plain text. */
+  readonly description: string;
+  /** Errors before warnings before notes, and otherwise in the policy's order. */
+  readonly findings: readonly Finding[];
+  /** Ids of the rules that applied and hold. */
+  readonly passed: readonly string[];
+  /** What is wrong with the policy itself: why nothing could be judged, or what this pull request would bring in. */
+  readonly policyFaults: readonly Fault[];
+  /** The policy of the base branch is broken, and this pull request brings in one that is valid. */
+  readonly mendsPolicy?: boolean;
+}
+
+const SEVERITY: Readonly<Record<Level, number>> = { error: 0, warn: 1, info: 2 };
+
+/**
+ * Failure when a rule of level error failed; else error when such a rule could not be judged, for that is no pass;
+ * else success. Warnings and notes never change it.
+ */
+export function verdictOf(evaluation: Evaluation): Verdict {
+  const findings = evaluation.rules.flatMap(findingOf).sort((a, b) => SEVERITY[a.level] - SEVERITY[b.level]);
+  const passed = evaluation.rules.filter(({ outcome }) => outcome === 'passed').map(({ rule }) => rule.id);
+  const blocking = findings.filter(({ level }) => level === 'error');
+  const failed = blocking.filter(({ outcome }) => outcome === 'failed');
+  const undecided = blocking.filter(({ outcome }) => outcome === 'undecided');
+  const active = passed.length + findings.length;
+
+  const same = { findings, passed, policyFaults: [] };
+  if (failed.length > 0) {
+    return { state: 'failure', description: named(`${failed.length} of ${rules(active)} failed`, failed), ...same };
+  }
+  if (undecided.length > 0) {
+    return {
+      state: 'error',
+      description: named(`${undecided.length} of ${rules(active)} could not be judged`, undecided),
+      ...same,
+    };
+  }
+  return { state: 'success', description: successOf(passed.length, findings), ...same };
+}
+
+function findingOf(evaluated: EvaluatedRule): readonly Finding[] {
+  const { rule, outcome } = evaluated;
+  if (outcome === 'passed' || outcome === 'inactive') return [];
+  const reasons = reasonsOf(evaluated);
+  const locations = fingerprinted(rule.id, locationsOf(reasons));
+  const { id: ruleId, level, message, source } = rule;
+  return [{ ruleId, level, outcome, ...(message === undefined ? {} : { message }), reasons, locations, source }];
+}
+
+function successOf(passed: number, findings: readonly Finding[]): string {
+  const warnings = findings.filter(({ level }) => level === 'warn');
+  const notes = findings.length - warnings.length;
+  if (passed === 0 && findings.length === 0) return 'No rule applies to this pull request';
+  const aside = [
+    ...(warnings.length > 0 ? [`${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}`] : []),
+    ...(notes > 0 ? [`${notes} ${notes === 1 ? 'note' : 'notes'}`] : []),
+  ].join(' and ');
+  if (aside === '') return passed === 1 ? 'The rule that applies is met' : `All ${passed} rules that apply are met`;
+  return named(`No error, ${aside}`, findings);
+}
+
+/**
+ * The policy that this pull request is to be judged by cannot be read: nothing was judged. That is so even when the pull
+ * request itself mends the policy, for otherwise breaking it would be a way around it; but then it is said.
+ */
+export function brokenPolicyVerdict(faults: readonly Fault[], mendsPolicy = false): Verdict {
+  const [first] = faults;
+  const where = first === undefined ? 'the policy' : `${first.file}:${first.line}`;
+  const description = shorten(
+    `The policy cannot be used: ${where}: ${first?.message ?? 'unreadable'}`,
+    DESCRIPTION_LIMIT,
+  );
+  return {
+    state: 'error',
+    description,
+    findings: [],
+    passed: [],
+    policyFaults: faults,
+    ...(mendsPolicy ? { mendsPolicy } : {}),
+  };
+}
+
+/**
+ * The pull request changes the policy, and its new one has faults: merged, it would break every later review, so a
+ * verdict that was not an error becomes a failure.
+ */
+export function withProposedPolicyFaults(verdict: Verdict, faults: readonly Fault[]): Verdict {
+  const [first] = faults;
+  if (first === undefined || verdict.state === 'error')
+    return { ...verdict, policyFaults: [...verdict.policyFaults, ...faults] };
+  const own = `${first.file} as proposed has ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`;
+  const description = verdict.state === 'failure' ? `${verdict.description}; ${own}` : own;
+  return { ...verdict, state: 'failure', description: shorten(description, DESCRIPTION_LIMIT), policyFaults: faults };
+}
+
+const rules = (amount: number): string => `${amount} ${amount === 1 ? 'rule' : 'rules'}`;
+
+function named(what: string, findings: readonly Finding[]): string {
+  return shorten(`${what}: ${findings.map(({ ruleId }) => ruleId).join(', ')}`, DESCRIPTION_LIMIT);
+}

@@ -1,0 +1,56 @@
+import { LineCounter } from 'yaml';
+import { type Fault, faultCollector } from './faults.ts';
+import { readRules } from './rules.ts';
+import { type Policy, type PolicyOrigin, policySchema } from './schema.ts';
+import { schemaFaults } from './schema-faults.ts';
+import { readYaml } from './yaml.ts';
+
+export type ParsedPolicy =
+  | { readonly ok: true; readonly policy: Policy }
+  | { readonly ok: false; readonly faults: readonly Fault[] };
+
+/**
+ * Reads a policy file: the policy, or everything that is wrong with it. Never throws, whatever the text.
+ *
+ * `role` is `extended` for a file that another one extends; such a file may not extend a third.
+ */
+export function parsePolicy(text: string, origin: PolicyOrigin, role: 'own' | 'extended' = 'own'): ParsedPolicy {
+  const lines = new LineCounter();
+  const faults = faultCollector(origin.path, lines);
+  const yaml = readYaml(text, lines, faults);
+  if (yaml === undefined) return { ok: false, faults: faults.all() };
+
+  const shape = policySchema.safeParse(yaml.value, { reportInput: true });
+  if (!shape.success) schemaFaults(shape.error.issues, yaml, faults);
+  const rules = readRules(yaml, origin, faults);
+  const extended = shape.success ? shape.data.extends : undefined;
+  if (role === 'extended' && extended !== undefined) {
+    faults.add(yaml.positionOf(['extends']), {
+      message: 'a policy that is extended cannot extend another one: extending goes one level',
+      expected: 'no extends',
+      found: extended,
+    });
+  }
+  const found = faults.all();
+  if (found.length > 0) return { ok: false, faults: found };
+  return {
+    ok: true,
+    policy: { origin, ...(extended === undefined ? {} : { extends: parseExtends(extended) }), rules },
+  };
+}
+
+function parseExtends(text: string): { readonly repository: string; readonly ref: string } {
+  const at = text.indexOf('@');
+  return { repository: text.slice(0, at), ref: text.slice(at + 1) };
+}
+
+/**
+ * The policy that a file and the one it extends make together: the base's rules in their order, each replaced by
+ * the extending file's rule of the same id if there is one, and then the extending file's other rules.
+ */
+export function mergePolicies(base: Policy, extending: Policy): Policy {
+  const own = new Map(extending.rules.map((rule) => [rule.id, rule]));
+  const inherited = base.rules.map((rule) => own.get(rule.id) ?? rule);
+  const ids = new Set(base.rules.map((rule) => rule.id));
+  return { origin: extending.origin, rules: [...inherited, ...extending.rules.filter((rule) => !ids.has(rule.id))] };
+}

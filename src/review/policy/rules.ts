@@ -1,0 +1,150 @@
+import { CONDITION_DEPTH_LIMIT, PREDICATES_LIMIT, RULES_LIMIT } from '../limits.ts';
+import { predicates } from '../predicates/index.ts';
+import type { FaultCollector } from './faults.ts';
+import { nearest } from './nearest.ts';
+import { type Condition, type Level, optionOwners, type PolicyOrigin, type Rule } from './schema.ts';
+import type { PolicyYaml, YamlPath } from './yaml.ts';
+
+/**
+ * Builds the rules, and finds what a schema cannot say: that an id is given twice, that a rule asks for nothing, that a
+ * condition is empty, that there are too many of them or too deep.
+ *
+ * It also runs over a policy whose shape is wrong, so that all faults are told at once; what it builds is then thrown away.
+ */
+export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultCollector): readonly Rule[] {
+  const policy = asMapping(yaml.value);
+  if (policy === undefined) return [];
+  const list = policy['rules'];
+  if (list === undefined && policy['extends'] === undefined) {
+    faults.add(yaml.positionOf([]), {
+      message: 'missing key "rules": expected a list of rules',
+      expected: 'a list of rules',
+    });
+  }
+  if (!Array.isArray(list)) return [];
+  if (list.length > RULES_LIMIT) return []; // the schema has said so; nothing is gained by reading them all
+
+  const seen = new Map<string, number>();
+  const budget = { predicates: PREDICATES_LIMIT };
+  return list.flatMap((entry: unknown, index) => {
+    const path = ['rules', index];
+    const rule = asMapping(entry);
+    if (rule === undefined) return [];
+    const { id } = rule;
+    if (typeof id === 'string') {
+      const first = seen.get(id);
+      if (first !== undefined) {
+        faults.add(yaml.positionOf([...path, 'id']), {
+          message: `the id "${id}" is already taken by the rule on line ${first}`,
+          expected: 'an id of its own',
+          found: id,
+        });
+      } else {
+        seen.set(id, yaml.lineOf(path));
+      }
+    }
+    const misspelt = Object.keys(rule).some((key) => nearest(key, ['require', 'forbid']) !== undefined);
+    if (rule['require'] === undefined && rule['forbid'] === undefined && !misspelt) {
+      faults.add(yaml.positionOf(path), {
+        message: 'the rule asks for nothing: expected "require" or "forbid"',
+        expected: 'require or forbid',
+        found: Object.keys(rule).join(', '),
+      });
+    }
+    const condition = (key: 'when' | 'require' | 'forbid'): Record<string, Condition> =>
+      rule[key] === undefined ? {} : { [key]: readCondition(rule[key], [...path, key], 0) };
+    return [
+      {
+        id: typeof id === 'string' ? id : '',
+        level: asLevel(rule['level']),
+        ...(typeof rule['message'] === 'string' ? { message: rule['message'] } : {}),
+        ...condition('when'),
+        ...condition('require'),
+        ...condition('forbid'),
+        source: { ...origin, line: yaml.lineOf(path) },
+      },
+    ];
+  });
+
+  function readCondition(value: unknown, path: YamlPath, depth: number): Condition {
+    const line = yaml.lineOf(path);
+    const nothing: Condition = { kind: 'all', line, parts: [] };
+    const mapping = asMapping(value);
+    if (mapping === undefined) return nothing;
+    if (depth > CONDITION_DEPTH_LIMIT) {
+      faults.add(yaml.positionOf(path), {
+        message: `all, any and not lie deeper in one another than ${CONDITION_DEPTH_LIMIT} levels`,
+        expected: `at most ${CONDITION_DEPTH_LIMIT} levels`,
+      });
+      return nothing;
+    }
+    const parts: Condition[] = [];
+    for (const [key, inner] of Object.entries(mapping)) {
+      const at = [...path, key];
+      if (key === 'not') parts.push({ kind: 'not', line: yaml.lineOf(at), part: readCondition(inner, at, depth + 1) });
+      else if (key === 'all' || key === 'any') parts.push(readList(key, inner, at, depth + 1));
+      else if (predicates.has(key)) parts.push(readPredicate(key, inner, mapping, at));
+      else checkOption(key, mapping, path);
+    }
+    if (Object.keys(mapping).length === 0) {
+      faults.add(yaml.positionOf(path), {
+        message: 'the condition is empty',
+        expected: 'at least one predicate',
+        found: '{}',
+      });
+    }
+    const [only] = parts;
+    return parts.length === 1 && only !== undefined ? only : { kind: 'all', line, parts };
+  }
+
+  function readList(kind: 'all' | 'any', value: unknown, path: YamlPath, depth: number): Condition {
+    const entries: readonly unknown[] = Array.isArray(value) ? value : [];
+    return {
+      kind,
+      line: yaml.lineOf(path),
+      parts: entries.map((entry, index) => readCondition(entry, [...path, index], depth)),
+    };
+  }
+
+  function readPredicate(
+    name: string,
+    value: unknown,
+    mapping: Readonly<Record<string, unknown>>,
+    path: YamlPath,
+  ): Condition {
+    budget.predicates -= 1;
+    if (budget.predicates === -1) {
+      faults.add(yaml.positionOf(path), {
+        message: `more than ${PREDICATES_LIMIT} predicates in one policy`,
+        expected: `at most ${PREDICATES_LIMIT} predicates`,
+      });
+    }
+    const options: Record<string, unknown> = {};
+    for (const [option, owners] of optionOwners) {
+      if (owners.includes(name) && mapping[option] !== undefined) options[option] = mapping[option];
+    }
+    return { kind: 'predicate', line: yaml.lineOf(path), name, value, options };
+  }
+
+  function checkOption(key: string, mapping: Readonly<Record<string, unknown>>, path: YamlPath): void {
+    const owners = optionOwners.get(key);
+    if (owners === undefined || owners.some((owner) => mapping[owner] !== undefined)) return;
+    faults.add(yaml.keyPositionOf(path, key), {
+      message: `"${key}" stands alone: expected ${owners.map((owner) => `"${owner}"`).join(' or ')} beside it`,
+      expected: owners.join(' or '),
+      found: key,
+    });
+  }
+}
+
+function asMapping(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return isMapping(value) ? value : undefined;
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function asLevel(value: unknown): Level {
+  return value === 'warn' || value === 'info' ? value : 'error';
+}

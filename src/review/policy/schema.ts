@@ -1,0 +1,156 @@
+import * as z from 'zod';
+import { LIST_LIMIT, MESSAGE_LENGTH_LIMIT, RULE_ID_LENGTH_LIMIT, RULES_LIMIT } from '../limits.ts';
+import { predicates } from '../predicates/index.ts';
+
+/** How much a rule that does not hold matters: only `error` makes the verdict a failure. */
+export type Level = 'error' | 'warn' | 'info';
+
+/** Which file a rule was read from. */
+export interface PolicyOrigin {
+  /** Path in its repository, or on disk. */
+  readonly path: string;
+  /** `owner/repo@ref`, when it is not the repository under review. */
+  readonly repository?: string;
+}
+
+/** A condition in its normal form, with the line of the policy file that it stands on. */
+export type Condition =
+  | { readonly kind: 'all' | 'any'; readonly line: number; readonly parts: readonly Condition[] }
+  | { readonly kind: 'not'; readonly line: number; readonly part: Condition }
+  | {
+      readonly kind: 'predicate';
+      readonly line: number;
+      readonly name: string;
+      /** As written; the predicate's own schema has accepted both. */
+      readonly value: unknown;
+      readonly options: Readonly<Record<string, unknown>>;
+    };
+
+export interface Rule {
+  readonly id: string;
+  readonly level: Level;
+  readonly message?: string;
+  readonly when?: Condition;
+  readonly require?: Condition;
+  readonly forbid?: Condition;
+  readonly source: PolicyOrigin & { readonly line: number };
+}
+
+export interface Policy {
+  readonly origin: PolicyOrigin;
+  /** The policy that is to be read as well and merged: see mergePolicies. */
+  readonly extends?: { readonly repository: string; readonly ref: string };
+  readonly rules: readonly Rule[];
+}
+
+/** The keys that may refine a predicate, and the predicates that each may stand beside. */
+export const optionOwners: ReadonlyMap<string, readonly string[]> = collectOptions();
+
+function collectOptions(): Map<string, string[]> {
+  const owners = new Map<string, string[]>();
+  for (const [name, predicate] of predicates) {
+    for (const option of Object.keys(predicate.options.shape)) {
+      owners.set(option, [...(owners.get(option) ?? []), name]);
+    }
+  }
+  return owners;
+}
+
+const condition: z.ZodType = z.lazy(() => conditionObject);
+const conditions = z
+  .array(condition, { error: 'a list of conditions' })
+  .min(1, { error: 'at least one condition' })
+  .max(LIST_LIMIT, { error: `at most ${LIST_LIMIT} conditions` });
+
+const OPTION_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  except: 'Files that are not counted: globs from the root of the repository.',
+  in: 'Files to look in: globs from the root of the repository; those that start with ! exclude.',
+};
+
+function vocabulary(): Record<string, z.ZodType> {
+  const shape: Record<string, z.ZodType> = {};
+  for (const [name, predicate] of predicates) {
+    shape[name] = predicate.schema.optional().describe(predicate.description);
+    for (const [option, schema] of Object.entries(predicate.options.shape)) {
+      if (schema instanceof z.ZodType) shape[option] = schema.describe(OPTION_DESCRIPTIONS[option] ?? '');
+    }
+  }
+  return shape;
+}
+
+const conditionObject = z
+  .strictObject(
+    {
+      ...vocabulary(),
+      all: conditions.optional().describe('All of these hold.'),
+      any: conditions.optional().describe('At least one of these holds.'),
+      not: condition.optional().describe('This does not hold.'),
+    },
+    { error: 'a mapping of conditions, such as { label: ready }' },
+  )
+  .meta({ id: 'condition', description: 'Conditions; all that are named in one mapping must hold.' });
+
+/** Every key that a condition may have, for suggestions. */
+export const conditionKeys: readonly string[] = Object.keys(conditionObject.shape);
+
+const rule = z
+  .strictObject(
+    {
+      id: z
+        .string({ error: 'a name' })
+        .max(RULE_ID_LENGTH_LIMIT, { error: `a name of at most ${RULE_ID_LENGTH_LIMIT} characters` })
+        .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, { error: 'a name of letters, digits, ".", "_", "/" and "-"' })
+        .describe(
+          'The name of the rule, once in a policy. It is shown, and rules of the same id replace extended ones.',
+        ),
+      when: conditionObject.optional().describe('When the rule applies. Left out: always.'),
+      require: conditionObject.optional().describe('What must hold where the rule applies.'),
+      forbid: conditionObject.optional().describe('What must not hold where the rule applies.'),
+      level: z
+        .enum(['error', 'warn', 'info'], { error: 'error, warn or info' })
+        .optional()
+        .describe('error (the default) fails the pull request; warn and info are only shown.'),
+      message: z
+        .string({ error: 'text' })
+        .min(1, { error: 'text' })
+        .max(MESSAGE_LENGTH_LIMIT, { error: `at most ${MESSAGE_LENGTH_LIMIT} characters` })
+        .optional()
+        .describe('What to tell people when the rule does not hold, as plain text.'),
+    },
+    { error: 'a rule: a mapping with `id`, and `require` or `forbid`' },
+  )
+  .meta({ id: 'rule', description: 'One rule. It has an id, and at least one of require and forbid.' });
+
+export const ruleKeys: readonly string[] = Object.keys(rule.shape);
+
+/** Names only, so that nothing in it can lead to another host or out of the forge's API path. */
+const EXTENDS =
+  /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\/[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}@[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$/;
+
+export const policySchema = z
+  .strictObject(
+    {
+      version: z
+        .literal(1, { error: '1, the version that this Gatehouse reads' })
+        .describe('The version of this format: 1.'),
+      extends: z
+        .string({ error: 'owner/repo@ref' })
+        .regex(EXTENDS, { error: 'owner/repo@ref' })
+        .refine((text) => !text.includes('..'), { error: 'owner/repo@ref' })
+        .optional()
+        .describe('Another repository of the same forge whose policy comes first: owner/repo@ref. One level.'),
+      rules: z
+        .array(rule, { error: 'a list of rules' })
+        .max(RULES_LIMIT, { error: `at most ${RULES_LIMIT} rules` })
+        .optional()
+        .describe('The rules. May be left out only beside extends.'),
+    },
+    { error: 'a mapping with `version` and `rules`' },
+  )
+  .meta({
+    id: 'policy',
+    title: 'Gatehouse policy',
+    description: 'What Gatehouse asks of pull requests: .gatehouse.yml',
+  });
+
+export const policyKeys: readonly string[] = Object.keys(policySchema.shape);

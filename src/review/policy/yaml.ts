@@ -1,0 +1,128 @@
+import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, parseDocument } from 'yaml';
+import { POLICY_ALIASES_LIMIT, POLICY_BYTES_LIMIT, POLICY_NESTING_LIMIT, POLICY_NODES_LIMIT } from '../limits.ts';
+import type { FaultCollector } from './faults.ts';
+
+export type YamlPath = readonly (string | number)[];
+
+/** A policy file's YAML as plain values, and where in the text each of them stands. */
+export interface PolicyYaml {
+  readonly value: unknown;
+  /** Offset of the value at a path, or of the nearest thing around it that exists. */
+  positionOf(path: YamlPath): number;
+  /** Offset of a mapping's key. */
+  keyPositionOf(path: YamlPath, key: string): number;
+  lineOf(path: YamlPath): number;
+}
+
+/**
+ * Reads YAML 1.2 of unknown origin. Undefined when there is nothing to go on with; the faults then say why.
+ *
+ * Aliases are followed here and not by the library, so that what they stand for is counted as often as it is used:
+ * nine lines of YAML can stand for a billion values.
+ */
+export function readYaml(text: string, lines: LineCounter, faults: FaultCollector): PolicyYaml | undefined {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > POLICY_BYTES_LIMIT) {
+    faults.add(0, {
+      message: `the file is too large: ${bytes} bytes of at most ${POLICY_BYTES_LIMIT}`,
+      expected: `at most ${POLICY_BYTES_LIMIT} bytes`,
+      found: `${bytes} bytes`,
+    });
+    return undefined;
+  }
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    stringKeys: true,
+    resolveKnownTags: false,
+    // Its own check compares each key with every other one; ours is below.
+    uniqueKeys: false,
+    logLevel: 'error',
+  });
+  // Warnings are about tags that nobody knows (`!thing`): a policy has no use for them.
+  const problems = [...document.errors, ...document.warnings];
+  for (const { pos, message } of problems) faults.add(pos[0], { message: yamlMessage(message) });
+  if (problems.length > 0) return undefined;
+  if (document.contents === null) {
+    faults.add(0, { message: 'the file is empty', expected: 'a mapping with `version` and `rules`', found: 'nothing' });
+    return undefined;
+  }
+
+  const places: Places = { value: new Map(), key: new Map() };
+  const budget = { nodes: POLICY_NODES_LIMIT, aliases: POLICY_ALIASES_LIMIT };
+  const stopped = new Stop();
+  try {
+    const value = plainValue(document.contents, []);
+    const positionOf = (path: YamlPath): number => {
+      for (let length = path.length; length >= 0; length -= 1) {
+        const at = places.value.get(nameOf(path.slice(0, length)));
+        if (at !== undefined) return at;
+      }
+      return 0;
+    };
+    return {
+      value,
+      positionOf,
+      keyPositionOf: (path, key) => places.key.get(nameOf([...path, key])) ?? positionOf(path),
+      lineOf: (path) => Math.max(lines.linePos(positionOf(path)).line, 1),
+    };
+  } catch (error) {
+    if (error === stopped) return undefined;
+    throw error;
+  }
+
+  function stop(offset: number, message: string): never {
+    faults.add(offset, { message });
+    throw stopped;
+  }
+
+  function plainValue(node: unknown, path: YamlPath, from?: number): unknown {
+    if (!isNode(node)) return null;
+    // What an alias stands for is shown where the alias is used.
+    const offset = from ?? node.range?.[0] ?? 0;
+    places.value.set(nameOf(path), offset);
+    budget.nodes -= 1;
+    if (budget.nodes < 0) stop(offset, `the file stands for more than ${POLICY_NODES_LIMIT} values`);
+    if (path.length > POLICY_NESTING_LIMIT) stop(offset, `nested deeper than ${POLICY_NESTING_LIMIT} levels`);
+    if (isAlias(node)) {
+      budget.aliases -= 1;
+      if (budget.aliases < 0) stop(offset, `more than ${POLICY_ALIASES_LIMIT} uses of aliases`);
+      return plainValue(node.resolve(document), path, offset);
+    }
+    if (isScalar(node)) return typeof node.value === 'bigint' ? Number(node.value) : node.value;
+    if (isSeq(node)) return node.items.map((item, index) => plainValue(item, [...path, index], from));
+    if (!isMap(node)) return null;
+    const entries = new Map<string, unknown>();
+    for (const pair of node.items) {
+      const key = isScalar(pair.key) ? String(pair.key.value) : '';
+      const keyOffset = from ?? (isScalar(pair.key) ? pair.key.range?.[0] : undefined) ?? offset;
+      if (entries.has(key)) faults.add(keyOffset, { message: `the key "${key}" is given twice`, found: key });
+      places.key.set(nameOf([...path, key]), keyOffset);
+      entries.set(key, plainValue(pair.value, [...path, key], from));
+      if (pair.value === null) places.value.set(nameOf([...path, key]), keyOffset);
+    }
+    return Object.fromEntries(entries);
+  }
+}
+
+interface Places {
+  readonly value: Map<string, number>;
+  readonly key: Map<string, number>;
+}
+
+class Stop extends Error {
+  override readonly name = 'Stop';
+}
+
+function nameOf(path: YamlPath): string {
+  return JSON.stringify(path);
+}
+
+function isNode(value: unknown): value is Node {
+  return isAlias(value) || isScalar(value) || isSeq(value) || isMap(value);
+}
+
+function yamlMessage(message: string): string {
+  if (message.includes('call stack')) return `nested deeper than ${POLICY_NESTING_LIMIT} levels`;
+  return `not valid YAML: ${message}`;
+}

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { LINE_SHOWN_LIMIT, LOCATIONS_LIMIT } from '../limits.ts';
+import { compileGlobs } from '../matching/glob.ts';
+import { compilePattern } from '../matching/pattern.ts';
+import { count, quotedList, say, shorten, type Text } from '../text.ts';
+import { parseHunks } from './hunks.ts';
+import { definePredicate, type Location, type Outcome } from './predicate.ts';
+import { globs, patterns } from './values.ts';
+
+export const addedLines = definePredicate({
+  description:
+    'At least one added line matches this RE2 regular expression, or one of a list; each such line is reported. Beside it, `in` names the files to look in. Binary files have no lines.',
+  schema: patterns,
+  options: z.object({ in: globs.optional() }),
+  needs: () => ({ changedFiles: true }),
+  judge(sources, facts, effort, options) {
+    const { files, complete } = facts.changedFiles;
+    const scope = options.in === undefined ? undefined : compileGlobs(options.in, effort);
+    const compiled = sources.map((source) => compilePattern(source, effort));
+    const locations: Location[] = [];
+    const unread: string[] = [];
+    let matching = 0;
+    for (const file of files) {
+      if (scope?.matches(file.path) === false || file.diff.kind === 'binary' || file.status === 'removed') continue;
+      effort.spend(file.diff.kind === 'text' ? file.diff.patch.length : 0);
+      const hunks = file.diff.kind === 'text' ? parseHunks(file.diff.patch) : { added: [], complete: false };
+      if (!hunks.complete) unread.push(file.path);
+      for (const { line, text } of hunks.added) {
+        if (!compiled.some((pattern) => pattern.found(text))) continue;
+        matching += 1;
+        if (locations.length < LOCATIONS_LIMIT) locations.push({ path: file.path, line, ...shown(text) });
+      }
+    }
+    const partly = unread.length > 0 || !complete;
+    let outcome: Outcome = 'matched';
+    if (matching === 0) outcome = partly ? 'undecided' : 'unmatched';
+    const where = options.in === undefined ? [] : say` in ${quotedList(options.in)}`;
+    return {
+      outcome,
+      expected: say`added lines${where} that match ${quotedList(sources)}`,
+      found: say`${matching === 0 ? ['no such line'] : count(matching, 'such line')}${unreadable(unread, complete)}`,
+      locations,
+      remedy: {
+        toMatch: say`Add a line${where} that matches ${quotedList(sources)}.`,
+        toAvoid: say`Change or remove the lines that were found.`,
+      },
+    };
+  },
+});
+
+function shown(text: string): Pick<Location, 'text' | 'digest'> {
+  return { text: shorten(text, LINE_SHOWN_LIMIT), digest: createHash('sha256').update(text).digest('hex') };
+}
+
+function unreadable(paths: readonly string[], complete: boolean): Text {
+  const files = paths.length === 0 ? [] : say`; the changes of ${quotedList(paths, 5)} are too large to read`;
+  return complete ? files : say`${files}; the list of changed files is not complete`;
+}

@@ -1,0 +1,176 @@
+import * as z from 'zod';
+import type { Facts } from '../facts.ts';
+import type { Effort } from '../matching/budget.ts';
+import { count, quotedList, say, type Text } from '../text.ts';
+import { ownersOfChange } from './approvals-owners.ts';
+import { bareOwner, isTeam, readCodeOwners } from './code-owners.ts';
+import { definePredicate, type Judgement, type Outcome } from './predicate.ts';
+import { standingApprovals } from './standing-approvals.ts';
+import { peopleOrTeams, splitTeams } from './values.ts';
+
+const MOST_APPROVALS = 20;
+const CODE_OWNERS = 'CODEOWNERS';
+
+const amount = z
+  .int({ error: 'a whole number' })
+  .min(1, { error: 'a whole number from 1' })
+  .max(MOST_APPROVALS, { error: `a whole number up to ${MOST_APPROVALS}` });
+
+const schema = z
+  .union(
+    [
+      amount,
+      z.strictObject({
+        count: amount.optional().describe('How many are needed; 1 when left out.'),
+        from: peopleOrTeams
+          .optional()
+          .describe(
+            'Whose approvals count: logins, teams (@organisation/team), or CODEOWNERS. Left out: whoever may write to the repository.',
+          ),
+        fresh: z
+          .boolean({ error: 'true or false' })
+          .optional()
+          .describe('Count only approvals that were given for the newest commit: a push asks for them again.'),
+      }),
+    ],
+    { error: 'a whole number, or a mapping with `count`, `from` and `fresh`' },
+  )
+  .transform((value) => {
+    const given: { count?: number | undefined; from?: readonly string[] | undefined; fresh?: boolean | undefined } =
+      typeof value === 'number' ? { count: value } : value;
+    const members = given.from?.filter((member) => member !== CODE_OWNERS);
+    return {
+      count: given.count ?? 1,
+      from: given.from,
+      fresh: given.fresh ?? false,
+      codeOwners: given.from?.includes(CODE_OWNERS) ?? false,
+      ...splitTeams(members ?? []),
+    };
+  });
+
+type Wanted = z.output<typeof schema>;
+
+export const approvals = definePredicate({
+  description:
+    "Enough people approve of the pull request. The latest word of each person counts, and never the author's own.",
+  schema,
+  needs: ({ codeOwners, teams }) => ({
+    reviews: true,
+    teams,
+    ...(codeOwners ? { codeOwners: true, changedFiles: true } : {}),
+  }),
+  judge(wanted, facts, effort) {
+    const standing = standingApprovals(facts.reviews.reviews, facts.pullRequest.author);
+    const stale = wanted.fresh ? standing.filter(({ sha }) => sha !== facts.pullRequest.head.sha) : [];
+    const outsiders = wanted.from === undefined ? standing.filter(({ official }) => !official) : [];
+    const logins = standing
+      .filter((approval) => !stale.includes(approval) && !outsiders.includes(approval))
+      .map(({ author }) => author);
+    const { outcome, found } = facts.reviews.complete
+      ? weigh(wanted, logins, facts, effort)
+      : { outcome: 'undecided' as const, found: say`reviews that could not be read in full` };
+    return {
+      outcome,
+      expected: expectedOf(wanted),
+      found: say`${found}${leftOut(stale, 'given for an earlier commit')}${leftOut(outsiders, 'from people who may not write to the repository')}`,
+      remedy: remedyOf(wanted),
+    };
+  },
+});
+
+type Weighed = Pick<Judgement, 'outcome' | 'found'>;
+
+function weigh(wanted: Wanted, logins: readonly string[], facts: Facts, effort: Effort): Weighed {
+  const said = approvedBy(logins);
+  if (wanted.from === undefined)
+    return { outcome: logins.length >= wanted.count ? 'matched' : 'unmatched', found: said };
+  if (!wanted.codeOwners) {
+    const { outcome, counting, unreadable } = enough(wanted, logins, facts);
+    return { outcome, found: say`${approvedBy(counting)}${couldNotRead(outcome, unreadable)}` };
+  }
+  const { codeOwners } = facts;
+  if (codeOwners.kind === 'unread')
+    return { outcome: 'undecided', found: say`a CODEOWNERS file that could not be read` };
+  if (codeOwners.kind === 'absent') {
+    return {
+      outcome: 'undecided',
+      found: say`no CODEOWNERS file on the base branch, so nobody can be said to own the change`,
+    };
+  }
+  const ownersOf = readCodeOwners(codeOwners.text, codeOwners.dialect, effort);
+  if (ownersOf === undefined)
+    return { outcome: 'undecided', found: say`a CODEOWNERS file that is too large, or has a pattern that is too long` };
+
+  // Each owned file needs its own owners' approval; files with the same owners are one question.
+  const groups = ownersOfChange(facts.changedFiles.files, ownersOf);
+  const answers = groups.map(({ owners, paths }) => {
+    const teams = [...wanted.teams, ...owners.filter(isTeam).map(bareOwner)];
+    const people = [...wanted.people, ...owners.filter((owner) => !isTeam(owner)).map(bareOwner)];
+    return { paths, owners, ...enough({ count: wanted.count, people, teams }, logins, facts) };
+  });
+  const failed =
+    answers.find(({ outcome }) => outcome === 'unmatched') ?? answers.find(({ outcome }) => outcome === 'undecided');
+  if (failed !== undefined) {
+    const missing = say`${approvedBy(failed.counting)} for ${quotedList(failed.paths, 3)}, owned by ${quotedList(failed.owners)}`;
+    return { outcome: failed.outcome, found: say`${missing}${couldNotRead(failed.outcome, failed.unreadable)}` };
+  }
+  if (!facts.changedFiles.complete)
+    return { outcome: 'undecided', found: say`${said}; the list of changed files is not complete` };
+  if (groups.length === 0)
+    return { outcome: 'matched', found: say`no changed file that has an owner in ${codeOwners.path}` };
+  return { outcome: 'matched', found: say`${said}; every owned file has its owners' approval` };
+}
+
+/** Whether enough of those who approved are among the people and teams, and which teams could have changed the answer. */
+function enough(
+  wanted: { readonly count: number; readonly people: readonly string[]; readonly teams: readonly string[] },
+  logins: readonly string[],
+  facts: Facts,
+): { readonly outcome: Outcome; readonly counting: readonly string[]; readonly unreadable: readonly string[] } {
+  const accepted = new Set(wanted.people.map((login) => login.toLowerCase()));
+  const unreadable = wanted.teams.filter((team) => !facts.teams.has(team));
+  for (const team of wanted.teams) {
+    for (const member of facts.teams.get(team) ?? []) accepted.add(member.toLowerCase());
+  }
+  const counting = logins.filter((login) => accepted.has(login.toLowerCase()));
+  // Only those who approved could be members of a team that cannot be read.
+  const couldBe = unreadable.length > 0 && logins.length >= wanted.count;
+  const outcome = counting.length >= wanted.count ? 'matched' : couldBe ? 'undecided' : 'unmatched';
+  return { outcome, counting, unreadable };
+}
+
+function couldNotRead(outcome: Outcome, teams: readonly string[]): Text {
+  return outcome !== 'undecided' || teams.length === 0
+    ? []
+    : say`; the members of ${quotedList(teams)} could not be read`;
+}
+
+function approvedBy(logins: readonly string[]): Text {
+  return logins.length === 0
+    ? say`no approval that counts`
+    : say`${count(logins.length, 'approval')}, by ${quotedList(logins)}`;
+}
+
+function leftOut(approvals: readonly { readonly author: string }[], why: string): Text {
+  if (approvals.length === 0) return [];
+  return say` (not counted: ${quotedList(approvals.map(({ author }) => author))}, ${[why]})`;
+}
+
+function expectedOf(wanted: Wanted): Text {
+  const fresh = wanted.fresh ? say`, given for the newest commit` : [];
+  if (wanted.from === undefined) return say`${count(wanted.count, 'approval')}${fresh}`;
+  const others = wanted.from.filter((member) => member !== CODE_OWNERS);
+  const owners =
+    others.length === 0
+      ? say`the code owners of each changed file`
+      : say`the code owners of each changed file or ${quotedList(others)}`;
+  return say`${count(wanted.count, 'approval')} from ${wanted.codeOwners ? owners : quotedList(wanted.from)}${fresh}`;
+}
+
+function remedyOf(wanted: Wanted): Judgement['remedy'] {
+  const whom = wanted.from === undefined ? say`people who may write to the repository` : quotedList(wanted.from);
+  return {
+    toMatch: say`Ask ${whom} for a review; ${count(wanted.count, 'approval')} needed${wanted.fresh ? say` after the last push` : []}.`,
+    toAvoid: say`This rule asks for fewer than ${count(wanted.count, 'approval')}: have one dismissed.`,
+  };
+}

@@ -1,0 +1,29 @@
+import type { Facts } from '../facts.ts';
+import { compileGlobs } from '../matching/glob.ts';
+import { quotedList, say, type Text } from '../text.ts';
+import { definePredicate, type Predicate } from './predicate.ts';
+import { globs } from './values.ts';
+
+/** A predicate on a branch's name, by globs: `main` is that branch and not `maintenance`. */
+export function branchPredicate(definition: {
+  readonly description: string;
+  readonly noun: string;
+  readonly read: (facts: Facts) => string;
+  readonly remedy: { readonly toMatch: Text; readonly toAvoid: Text };
+}): Predicate {
+  const noun = [definition.noun];
+  return definePredicate({
+    description: definition.description,
+    schema: globs,
+    needs: () => ({}),
+    judge(given, facts, effort) {
+      const name = definition.read(facts);
+      return {
+        outcome: compileGlobs(given, effort).matches(name) ? 'matched' : 'unmatched',
+        expected: say`a ${noun} that matches ${quotedList(given)}`,
+        found: say`the ${noun} ${name}`,
+        remedy: definition.remedy,
+      };
+    },
+  });
+}

@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { compileGlobs } from '../matching/glob.ts';
+import { count, quotedList, say } from '../text.ts';
+import { compare, compared, comparison } from './comparison.ts';
+import { definePredicate } from './predicate.ts';
+import { globs } from './values.ts';
+
+export const changedLines = definePredicate({
+  description:
+    "How many lines are added and removed, taken together, as a comparison: '<= 600'. Beside it, `except` leaves files out of the count.",
+  schema: comparison,
+  options: z.object({ except: globs.optional() }),
+  needs: () => ({ changedFiles: true }),
+  judge(wanted, facts, effort, { except }) {
+    const { files, complete } = facts.changedFiles;
+    const exempt = except === undefined ? undefined : compileGlobs(except, effort);
+    const counted = files.filter((file) => exempt?.matches(file.path) !== true);
+    const lines = counted.reduce((sum, file) => sum + file.additions + file.deletions, 0);
+    const amount = count(lines, 'changed line');
+    const outside = except === undefined ? [] : say`, not counting ${quotedList(except)}`;
+    return {
+      outcome: compare(wanted, lines, complete),
+      expected: say`${compared(wanted)} changed lines${outside}`,
+      found: complete ? amount : say`${amount} in the files that could be read; the list of files is not complete`,
+      remedy: {
+        toMatch: wanted.operator.startsWith('<')
+          ? say`Split the pull request into smaller ones.`
+          : say`Bring the number of changed lines to ${compared(wanted)}.`,
+        toAvoid: say`Bring the number of changed lines to other than ${compared(wanted)}.`,
+      },
+    };
+  },
+});

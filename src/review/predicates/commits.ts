@@ -1,0 +1,133 @@
+import * as z from 'zod';
+import type { Commit } from '../../forges/forge.ts';
+import type { Effort } from '../matching/budget.ts';
+import { compilePattern } from '../matching/pattern.ts';
+import { count, quotedList, say, shorten, type Text } from '../text.ts';
+import { definePredicate, type Outcome } from './predicate.ts';
+import { patterns } from './values.ts';
+
+const SUBJECT_SHOWN = 72;
+const SHA_SHOWN = 10;
+
+/** A mapping that asks nothing would hold of everything. */
+function hasAny(asked: Readonly<Record<string, unknown>>): boolean {
+  return Object.values(asked).some((value) => value !== undefined);
+}
+
+const yesOrNo = z.boolean({ error: 'true or false' }).optional();
+const traits = z
+  .strictObject({
+    message: patterns
+      .optional()
+      .describe('The message (subject and body) matches this RE2 regular expression, or one of a list.'),
+    fixup: yesOrNo.describe('The subject begins with fixup!, squash! or amend!.'),
+    merge: yesOrNo.describe('The commit has two or more parents.'),
+    signed_off: yesOrNo.describe("The message has a Signed-off-by line with the commit author's e-mail address."),
+  })
+  .refine(hasAny, { error: 'at least one of message, fixup, merge and signed_off' });
+type Traits = z.output<typeof traits>;
+
+export const commits = definePredicate({
+  description:
+    'Looks at the commits of the pull request: with `some`, at least one has all these traits; with `every`, each of them has. `every` passes over merge commits unless it speaks of `merge`.',
+  schema: z
+    .strictObject(
+      {
+        some: traits.optional().describe('At least one commit has all of these traits.'),
+        every: traits.optional().describe('Each commit has all of these traits.'),
+      },
+      { error: 'a mapping with `some` or `every`' },
+    )
+    .refine(hasAny, { error: 'at least one of `some` and `every`' }),
+  needs: () => ({ commits: true }),
+  judge({ some, every }, facts, effort) {
+    const { commits: all, complete } = facts.commits;
+    const parts = [];
+    if (some !== undefined) parts.push(judgeSome(some, all, complete, effort));
+    if (every !== undefined) parts.push(judgeEvery(every, all, complete, effort));
+    const outcomes = parts.map((part) => part.outcome);
+    let outcome: Outcome = 'matched';
+    if (outcomes.includes('undecided')) outcome = 'undecided';
+    if (outcomes.includes('unmatched')) outcome = 'unmatched';
+    return {
+      outcome,
+      expected: joined(parts.map((part) => part.expected)),
+      found: joined(parts.map((part) => part.found)),
+      remedy: {
+        toMatch: say`Rewrite the commits (git rebase --interactive), then push them again.`,
+        toAvoid: say`Rewrite or squash the commits found (git rebase --interactive), then push them again.`,
+      },
+    };
+  },
+});
+
+function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean, effort: Effort) {
+  const having = all.filter(hasTraits(wanted, effort));
+  const outcome: Outcome = having.length > 0 ? 'matched' : complete ? 'unmatched' : 'undecided';
+  return {
+    outcome,
+    expected: say`a commit ${described(wanted)}`,
+    found: having.length > 0 ? listed(having) : say`none among ${read(all, complete)}`,
+  };
+}
+
+function judgeEvery(wanted: Traits, all: readonly Commit[], complete: boolean, effort: Effort) {
+  const has = hasTraits(wanted, effort);
+  const judged = wanted.merge === undefined ? all.filter((commit) => commit.parentCount < 2) : all;
+  const lacking = judged.filter((commit) => !has(commit));
+  const outcome: Outcome = lacking.length > 0 ? 'unmatched' : complete ? 'matched' : 'undecided';
+  return {
+    outcome,
+    expected: say`every commit ${described(wanted)}`,
+    found: lacking.length > 0 ? say`otherwise: ${listed(lacking)}` : say`no other among ${read(judged, complete)}`,
+  };
+}
+
+function hasTraits(wanted: Traits, effort: Effort): (commit: Commit) => boolean {
+  const compiled = wanted.message?.map((source) => compilePattern(source, effort));
+  return (commit) => {
+    const message = commit.message.replaceAll('\r\n', '\n');
+    if (wanted.fixup !== undefined && /^(?:fixup|squash|amend)! /.test(message) !== wanted.fixup) return false;
+    if (wanted.merge !== undefined && commit.parentCount > 1 !== wanted.merge) return false;
+    if (wanted.signed_off !== undefined && isSignedOff(commit, message) !== wanted.signed_off) return false;
+    return compiled === undefined || compiled.some((pattern) => pattern.found(message));
+  };
+}
+
+/** As the Developer Certificate of Origin is checked: somebody else's sign-off is not the author's. */
+function isSignedOff(commit: Commit, message: string): boolean {
+  const address = commit.author.email.toLowerCase();
+  return message.split('\n').some((line) => {
+    const trailer = /^signed-off-by: [^<>]*<([^<>]+)>[ \t]*$/i.exec(line);
+    return trailer?.[1]?.toLowerCase() === address;
+  });
+}
+
+function described(wanted: Traits): Text {
+  const phrases: Text[] = [];
+  if (wanted.message !== undefined) phrases.push(say`with a message that matches ${quotedList(wanted.message)}`);
+  if (wanted.fixup !== undefined)
+    phrases.push([`that is ${wanted.fixup ? '' : 'not '}a fixup, squash or amend commit`]);
+  if (wanted.merge !== undefined) phrases.push([`that is ${wanted.merge ? '' : 'not '}a merge commit`]);
+  if (wanted.signed_off !== undefined)
+    phrases.push([`that is ${wanted.signed_off ? '' : 'not '}signed off by its author`]);
+  return joined(phrases);
+}
+
+function joined(texts: readonly Text[]): Text {
+  return texts.flatMap((text, index) => (index === 0 ? text : [' and ', ...text]));
+}
+
+function listed(found: readonly Commit[]): Text {
+  return quotedList(
+    found.map(
+      ({ sha, message }) => `${sha.slice(0, SHA_SHOWN)} ${shorten(message.split('\n', 1)[0] ?? '', SUBJECT_SHOWN)}`,
+    ),
+  );
+}
+
+function read(all: readonly Commit[], complete: boolean): Text {
+  return complete
+    ? count(all.length, 'commit')
+    : say`the ${count(all.length, 'commit')} that could be read; the list is not complete`;
+}

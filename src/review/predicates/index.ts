@@ -1,0 +1,31 @@
+import { addedLines } from './added-lines.ts';
+import { approvals } from './approvals.ts';
+import { author } from './author.ts';
+import { base } from './base.ts';
+import { body } from './body.ts';
+import { branch } from './branch.ts';
+import { changedFiles } from './changed-files.ts';
+import { changedLines } from './changed-lines.ts';
+import { commits } from './commits.ts';
+import { draft } from './draft.ts';
+import { files } from './files.ts';
+import { label } from './label.ts';
+import type { Predicate } from './predicate.ts';
+import { title } from './title.ts';
+
+/** The vocabulary: what a policy may say, and who judges it. A new predicate is a file beside this one and a line here. */
+export const predicates: ReadonlyMap<string, Predicate> = new Map<string, Predicate>([
+  ['title', title],
+  ['body', body],
+  ['branch', branch],
+  ['base', base],
+  ['author', author],
+  ['draft', draft],
+  ['label', label],
+  ['files', files],
+  ['changed_lines', changedLines],
+  ['changed_files', changedFiles],
+  ['added_lines', addedLines],
+  ['commits', commits],
+  ['approvals', approvals],
+]);

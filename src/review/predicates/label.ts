@@ -1,0 +1,26 @@
+import { compileName } from '../matching/glob.ts';
+import { quotedList, say } from '../text.ts';
+import { definePredicate } from './predicate.ts';
+import { names } from './values.ts';
+
+export const label = definePredicate({
+  description:
+    'The pull request has this label, or one of a list. Case is ignored, and * stands for any characters: size/*.',
+  schema: names,
+  needs: () => ({}),
+  judge(wanted, facts, effort) {
+    const { labels } = facts.pullRequest;
+    const matchers = wanted.map((name) => compileName(name, effort));
+    const present = labels.filter((name) => matchers.some((matcher) => matcher.matches(name)));
+    return {
+      outcome: present.length > 0 ? 'matched' : 'unmatched',
+      expected: say`the label ${quotedList(wanted)}`,
+      found:
+        labels.length === 0 ? say`no labels` : say`the labels ${quotedList(present.length > 0 ? present : labels)}`,
+      remedy: {
+        toMatch: say`Add the label ${quotedList(wanted)} to the pull request.`,
+        toAvoid: say`Remove the label ${quotedList(present.length > 0 ? present : wanted)} from the pull request.`,
+      },
+    };
+  },
+});

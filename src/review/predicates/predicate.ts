@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import type { Facts, NeededFacts } from '../facts.ts';
+import type { Effort } from '../matching/budget.ts';
+import type { Text } from '../text.ts';
+
+/** `undecided`: what it looks at could not be read in full, and what was read does not settle it. */
+export type Outcome = 'matched' | 'unmatched' | 'undecided';
+
+/** Where something was found. Without a line it is the whole file. */
+export interface Location {
+  readonly path: string;
+  readonly line?: number;
+  /** The line's text, at most LINE_SHOWN_LIMIT characters of it. */
+  readonly text?: string;
+  /** SHA-256 of the whole line, in hexadecimal: tells two long lines apart that begin alike. */
+  readonly digest?: string;
+}
+
+/** What a predicate says of one pull request; it explains itself. */
+export interface Judgement {
+  readonly outcome: Outcome;
+  /** What would match, as a noun: "a title that matches …". */
+  readonly expected: Text;
+  /** What there was instead, or as well. */
+  readonly found: Text;
+  readonly locations?: readonly Location[];
+  /** What a person can do so that it matches, and so that it does not. */
+  readonly remedy: { readonly toMatch: Text; readonly toAvoid: Text };
+}
+
+export type Needs = Partial<NeededFacts>;
+
+/** One word of the policy's vocabulary. */
+export interface Predicate {
+  /** For the JSON Schema: what an editor shows. */
+  readonly description: string;
+  readonly schema: z.ZodType;
+  /** Keys that may stand beside it and refine it: `except`, `in`. */
+  readonly options: z.ZodObject;
+  needs(value: unknown): Needs;
+  judge(value: unknown, options: unknown, facts: Facts, effort: Effort): Judgement;
+}
+
+const noOptions = z.object({});
+
+/** Ties a predicate's schema to the types its functions see. */
+export function definePredicate<Value extends z.ZodType, Options extends z.ZodObject = typeof noOptions>(definition: {
+  readonly description: string;
+  readonly schema: Value;
+  readonly options?: Options;
+  readonly needs: (value: z.output<Value>) => Needs;
+  readonly judge: (
+    value: z.output<Value>,
+    facts: Facts,
+    effort: Effort,
+    options: Partial<z.output<Options>>,
+  ) => Judgement;
+}): Predicate {
+  const options = definition.options;
+  return {
+    description: definition.description,
+    schema: definition.schema,
+    options: options ?? noOptions,
+    needs: (value) => definition.needs(definition.schema.parse(value)),
+    judge: (value, given, facts, effort) =>
+      definition.judge(
+        definition.schema.parse(value),
+        facts,
+        effort,
+        options === undefined ? {} : options.parse(given),
+      ),
+  };
+}

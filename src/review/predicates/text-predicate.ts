@@ -1,0 +1,35 @@
+import type { Facts } from '../facts.ts';
+import { compilePattern } from '../matching/pattern.ts';
+import { quotedList, say, shorten } from '../text.ts';
+import { definePredicate, type Predicate } from './predicate.ts';
+import { patterns } from './values.ts';
+
+const SHOWN = 120;
+
+/** A predicate on one text of the pull request: it matches when one of the patterns is found in it. */
+export function textPredicate(definition: {
+  readonly description: string;
+  readonly noun: string;
+  readonly read: (facts: Facts) => string;
+}): Predicate {
+  const noun = [definition.noun];
+  return definePredicate({
+    description: definition.description,
+    schema: patterns,
+    needs: () => ({}),
+    judge(sources, facts, effort) {
+      // Forges keep what a browser's text box sends, which has CRLF; a policy's `$` and `\n` mean LF.
+      const text = definition.read(facts).replaceAll('\r\n', '\n');
+      const matched = sources.some((source) => compilePattern(source, effort).found(text));
+      return {
+        outcome: matched ? 'matched' : 'unmatched',
+        expected: say`a ${noun} that matches ${quotedList(sources)}`,
+        found: text.trim() === '' ? say`an empty ${noun}` : say`the ${noun} ${shorten(text.trim(), SHOWN)}`,
+        remedy: {
+          toMatch: say`Edit the pull request's ${noun} so that it matches.`,
+          toAvoid: say`Edit the pull request's ${noun} so that it no longer matches.`,
+        },
+      };
+    },
+  });
+}

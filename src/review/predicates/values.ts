@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import { LIST_LIMIT, NAME_LENGTH_LIMIT } from '../limits.ts';
+import { globFault } from '../matching/glob.ts';
+import { patternFault } from '../matching/pattern.ts';
+
+/**
+ * The kinds of value that predicates take. A schema's error says what was expected, as a noun; what was found
+ * and where is added by whoever reports it.
+ */
+
+/** One value or a list of them, seen as a list. */
+function oneOrMore<Item extends z.ZodType<string>>(item: Item, noun: string) {
+  return z
+    .union(
+      [
+        item,
+        z
+          .array(item)
+          .min(1, { error: `at least ${noun}` })
+          .max(LIST_LIMIT, { error: `at most ${LIST_LIMIT} of them` }),
+      ],
+      { error: `${noun}, or a list of them` },
+    )
+    .transform((value): readonly string[] => (typeof value === 'string' ? [value] : value));
+}
+
+const checked = (noun: string, fault: (value: string) => string | undefined) =>
+  z.string({ error: noun }).superRefine((value, context) => {
+    const message = fault(value);
+    if (message !== undefined) context.addIssue({ code: 'custom', message, params: { sentence: true } });
+  });
+
+const pattern = checked('a regular expression in quotes', patternFault);
+export const patterns = oneOrMore(pattern, 'a regular expression in quotes');
+const glob = checked('a glob in quotes', globFault);
+export const globs = oneOrMore(glob, 'a glob in quotes');
+
+function nameFault(name: string): string | undefined {
+  if (name.trim() === '') return 'a name cannot be empty';
+  return name.length > NAME_LENGTH_LIMIT ? `a name may have ${NAME_LENGTH_LIMIT} characters` : undefined;
+}
+
+export const names = oneOrMore(checked('a name', nameFault), 'a name');
+
+const TEAM = /^@([\w.-]+)\/([\w.-]+)$/;
+
+const CODE_OWNERS = 'CODEOWNERS';
+
+function personOrTeamFault(name: string): string | undefined {
+  if (name.startsWith('@') && !TEAM.test(name)) {
+    return 'a team is written "@organisation/team", and a person without the "@"';
+  }
+  if (name !== CODE_OWNERS && name.toUpperCase() === CODE_OWNERS) return `did you mean "${CODE_OWNERS}"?`;
+  if (!name.startsWith('@') && name.includes('/'))
+    return `a team is written "@organisation/team"; did you mean "@${name}"?`;
+  return nameFault(name);
+}
+
+export const peopleOrTeams = oneOrMore(checked('a login or a team', personOrTeamFault), 'a login or a team');
+
+/** Splits what {@link peopleOrTeams} accepted. Teams are without `@` and in lower case, as in Facts.teams. */
+export function splitTeams(members: readonly string[]): { readonly people: string[]; readonly teams: string[] } {
+  const people: string[] = [];
+  const teams: string[] = [];
+  for (const member of members) {
+    if (TEAM.test(member)) teams.push(member.slice(1).toLowerCase());
+    else people.push(member.replace(/^@/, ''));
+  }
+  return { people, teams };
+}

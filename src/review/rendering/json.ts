@@ -1,0 +1,56 @@
+import type { PullRequest } from '../../forges/forge.ts';
+import type { EvaluatedCondition, EvaluatedRule } from '../evaluation/evaluate.ts';
+import type { Judgement } from '../judge.ts';
+import { plain } from '../text.ts';
+
+/** Long enough for whatever a predicate quotes. */
+const QUOTED_SHOWN = 10_000;
+
+/** What `gatehouse explain --json` prints: everything that the tree shows, for programs. `closed`: why it is over. */
+export function explanation(judgement: Judgement, closed: PullRequest | undefined): object {
+  if (judgement.kind === 'over') {
+    return closed === undefined ? { outcome: 'not-found' } : { outcome: 'closed', pullRequest: closed };
+  }
+  const { pullRequest } = judgement;
+  if (judgement.kind === 'no-policy') return { outcome: 'no-policy', pullRequest };
+  const { state, description, policyFaults, mendsPolicy } = judgement.verdict;
+  return {
+    outcome: 'judged',
+    pullRequest,
+    status: { state, description },
+    rules: judgement.evaluation?.rules.map(ofRule) ?? [],
+    policyFaults,
+    ...(mendsPolicy === undefined ? {} : { mendsPolicy }),
+  };
+}
+
+function ofRule({ rule, outcome, when, require, forbid }: EvaluatedRule): object {
+  return {
+    ...rule,
+    outcome,
+    ...(when && { when: ofCondition(when) }),
+    ...(require && { require: ofCondition(require) }),
+    ...(forbid && { forbid: ofCondition(forbid) }),
+  };
+}
+
+function ofCondition(condition: EvaluatedCondition): object {
+  const { kind, line, outcome } = condition;
+  switch (condition.kind) {
+    case 'all':
+    case 'any':
+      return { kind, line, outcome, parts: condition.parts.map(ofCondition) };
+    case 'not':
+      return { kind, line, outcome, part: ofCondition(condition.part) };
+    case 'predicate':
+      return {
+        kind,
+        name: condition.name,
+        line,
+        outcome,
+        expected: plain(condition.expected, QUOTED_SHOWN),
+        found: plain(condition.found, QUOTED_SHOWN),
+        locations: condition.locations.map(({ digest: _ofTheLine, ...place }) => place),
+      };
+  }
+}

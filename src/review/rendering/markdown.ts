@@ -1,0 +1,50 @@
+import { shorten, type Text, visible } from '../text.ts';
+
+const QUOTED_SHOWN = 300;
+
+/**
+ * Text of unknown origin as a code span: nothing in it is Markdown, HTML, a mention, a reference or a link, on
+ * GitHub (which does not look into `code`) and on Gitea and Forgejo (which skip code spans for mentions) alike.
+ */
+export function code(text: string, shown = QUOTED_SHOWN): string {
+  // Invisible characters and line ends are spelled out. A comment's opening is broken, for our own marker comments
+  // are searched for in the raw body.
+  const content = visible(shorten(text, shown)).replaceAll('<!--', '<! --');
+  if (content.trim() === '') return content === '' ? '(empty)' : '(blank)';
+  const runs = [...content.matchAll(/`+/g)].map(([run]) => run.length);
+  // A code span ends at the first run of as many backticks as began it.
+  const fence = '`'.repeat(Math.max(0, ...runs) + 1);
+  const padding = /^[` ]|[` ]$/.test(content) ? ' ' : '';
+  return `${fence}${padding}${content}${padding}${fence}`;
+}
+
+/** A zero-width space: keeps two characters from meaning something together. */
+const BREAK = '\u200b';
+
+/**
+ * Text of unknown origin as prose: shown as it is written, with its line ends. Markdown's characters are escaped, and
+ * what forges turn into mentions, references or links by its look is broken up.
+ */
+export function prose(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => escapeLine(visible(line.replace(/\r$/, '')).trim()))
+    .filter((line) => line !== '')
+    .join('  \n');
+}
+
+function escapeLine(line: string): string {
+  return line
+    .replace(/[\\`*_{}[\]#!|~$]/g, '\\$&')
+    .replace(/^([-+=]|\d+(?=[.)]))/, (start) => (/\d/.test(start) ? `${start}${BREAK}` : `\\${start}`))
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/[@#!]/g, `$&${BREAK}`)
+    .replace(/:(?=\/\/)|\/(?=\/)|www(?=\.)|GH(?=-)|mailto(?=:)|xmpp(?=:)/gi, `$&${BREAK}`);
+}
+
+/** Our own words with what came from outside as code spans. */
+export function markdown(text: Text): string {
+  return text.map((piece) => (typeof piece === 'string' ? piece : code(piece.quoted))).join('');
+}

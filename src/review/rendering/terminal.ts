@@ -1,0 +1,77 @@
+import type { EvaluatedCondition, EvaluatedRule, Evaluation } from '../evaluation/evaluate.ts';
+import type { Verdict } from '../evaluation/verdict.ts';
+import { plain, shorten, visible } from '../text.ts';
+
+const LOCATIONS_SHOWN = 5;
+const LINE_SHOWN = 100;
+
+const COLOURS = { green: 32, red: 31, yellow: 33, grey: 90, bold: 1 } as const;
+type Paint = (colour: keyof typeof COLOURS, text: string) => string;
+
+const RULE_MARKS = {
+  passed: ['green', '✔ passed'],
+  failed: ['red', '✘ failed'],
+  undecided: ['yellow', '? undecided'],
+  inactive: ['grey', '– does not apply'],
+} as const;
+
+const CONDITION_MARKS = { matched: '● yes', unmatched: '○ no', undecided: '? undecided' } as const;
+
+/** The whole evaluation as a tree for a terminal. Nothing from outside reaches the terminal as a control character. */
+export function explain(evaluation: Evaluation, verdict: Verdict, options: { readonly colours: boolean }): string {
+  const paint: Paint = (colour, text) => (options.colours ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text);
+  const colour = verdict.state === 'success' ? 'green' : verdict.state === 'failure' ? 'red' : 'yellow';
+  const head = `${paint(colour, verdict.state)}: ${visible(verdict.description)}`;
+  return `${[head, ...evaluation.rules.map((rule) => explainRule(rule, paint))].join('\n\n')}\n`;
+}
+
+function explainRule({ rule, outcome, when, require, forbid }: EvaluatedRule, paint: Paint): string {
+  const [colour, mark] = RULE_MARKS[outcome];
+  const { path, line, repository } = rule.source;
+  const where = visible(`${repository === undefined ? '' : `${repository}:`}${path}:${line}`);
+  const lines = [`${paint('bold', rule.id)} (${rule.level}) ${paint(colour, mark)} ${paint('grey', where)}`];
+  const sections = [
+    ['when', when, undefined],
+    ['require', require, true],
+    ['forbid', forbid, false],
+  ] as const;
+  const given = sections.flatMap(([name, condition, wanted]) =>
+    condition === undefined ? [] : [{ name, condition, wanted }],
+  );
+  given.forEach(({ name, condition, wanted }, index) => {
+    lines.push(...branch(`${name}: `, condition, '', index === given.length - 1, wanted, paint));
+  });
+  return lines.join('\n');
+}
+
+/** `wanted`: whether a match is what the rule hopes for; undefined in `when`, which hopes for nothing. */
+function branch(
+  label: string,
+  condition: EvaluatedCondition,
+  indent: string,
+  last: boolean,
+  wanted: boolean | undefined,
+  paint: Paint,
+): string[] {
+  const { outcome } = condition;
+  const good = outcome === (wanted === false ? 'unmatched' : 'matched');
+  const colour = wanted === undefined ? 'grey' : outcome === 'undecided' ? 'yellow' : good ? 'green' : 'red';
+  const inner = `${indent}${last ? '   ' : '│  '}`;
+  const name = condition.kind === 'predicate' ? condition.name : condition.kind;
+  const head = `${indent}${last ? '└─ ' : '├─ '}${label}${name} ${paint(colour, CONDITION_MARKS[outcome])}`;
+  if (condition.kind !== 'predicate') {
+    const parts = condition.kind === 'not' ? [condition.part] : condition.parts;
+    const within = condition.kind === 'not' && wanted !== undefined ? !wanted : wanted;
+    return [
+      head,
+      ...parts.flatMap((part, index) => branch('', part, inner, index === parts.length - 1, within, paint)),
+    ];
+  }
+  const details = [`asked: ${plain(condition.expected)}`, `found: ${plain(condition.found)}`];
+  const places = condition.locations.filter(({ line }) => line !== undefined);
+  for (const { path, line, text } of places.slice(0, LOCATIONS_SHOWN)) {
+    details.push(paint('grey', `${visible(path)}:${line}: ${visible(shorten((text ?? '').trim(), LINE_SHOWN))}`));
+  }
+  if (places.length > LOCATIONS_SHOWN) details.push(paint('grey', `and ${places.length - LOCATIONS_SHOWN} more lines`));
+  return [head, ...details.map((detail) => `${inner}${detail}`)];
+}
