@@ -12,7 +12,9 @@ async function report({ events }) {
   process.once('disconnect', () => process.exit(1));
   process.channel?.unref();
   for await (const event of events) {
-    if (event.type === 'stats' && process.connected) process.send(countsOf(event.stats));
+    if (event.type === 'stats' && process.connected) {
+      process.send(countsOf(event.stats));
+    }
   }
 }
 

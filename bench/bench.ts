@@ -29,13 +29,15 @@ try {
   const figures = await measure(stores.description, bench);
   await bench.admin.end();
   const report = renderReport(figures, plan);
-  if (values.quick) process.stdout.write(report);
-  else {
+  if (values.quick) {
+    process.stdout.write(report);
+  } else {
     await writeFile(new URL('../docs/performance.md', import.meta.url), report);
     await writeFile(new URL('../docs/performance.svg', import.meta.url), renderChart(figures));
   }
-  for (const { what, wanted, got, met } of judgeTargets(figures))
+  for (const { what, wanted, got, met } of judgeTargets(figures)) {
     say(`${met ? 'met   ' : 'MISSED'}  ${what}: ${got} (${wanted})`);
+  }
 } finally {
   await stores.close();
 }

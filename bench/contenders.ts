@@ -93,8 +93,12 @@ async function untilReady(child: ChildProcess, name: ContenderName, port: number
   const isReady = name === 'gatehouse' ? () => answersHealth(port) : () => isListening(port);
   const deadline = performance.now() + READY_MS;
   while (!(await isReady())) {
-    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode} before it was ready`);
-    if (performance.now() > deadline) throw new Error(`${name} was not ready within ${READY_MS} ms`);
+    if (child.exitCode !== null) {
+      throw new Error(`${name} ended with ${child.exitCode} before it was ready`);
+    }
+    if (performance.now() > deadline) {
+      throw new Error(`${name} was not ready within ${READY_MS} ms`);
+    }
     await sleep(READY_POLL_MS);
   }
 }
@@ -117,7 +121,9 @@ async function isListening(port: number): Promise<boolean> {
 }
 
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) {
+    return;
+  }
   const closed = once(child, 'close');
   child.kill('SIGTERM');
   await closed;
@@ -139,10 +145,14 @@ export async function prepareStores(stores: Stores): Promise<Bench> {
     return url.href;
   };
   const admin = new pg.Pool({ connectionString: stores.database.url, max: 2 });
-  for (const name of ['koa', 'gatehouse']) await admin.query(`CREATE DATABASE bench_${name}`);
+  for (const name of ['koa', 'gatehouse']) {
+    await admin.query(`CREATE DATABASE bench_${name}`);
+  }
   const migration = gatehouse(['migrate'], { DATABASE_URL: urlOf('bench_gatehouse') });
   const { code, stderr } = await migration.finished;
-  if (code !== 0) throw new Error(`gatehouse migrate failed: ${stderr}`);
+  if (code !== 0) {
+    throw new Error(`gatehouse migrate failed: ${stderr}`);
+  }
 
   return {
     redisUrl: stores.redis.url,
@@ -150,13 +160,17 @@ export async function prepareStores(stores: Stores): Promise<Bench> {
     databaseUrl: (name) => urlOf(name === 'gatehouse' ? 'bench_gatehouse' : 'bench_koa'),
     async clear(name) {
       const tables = TABLES[name];
-      if (tables === undefined) return;
+      if (tables === undefined) {
+        return;
+      }
       const client = new pg.Client({ connectionString: urlOf(`bench_${name}`) });
       await client.connect();
       const { rows } = await client.query<{ found: boolean }>('SELECT to_regclass($1) IS NOT NULL AS found', [
         tables[0],
       ]);
-      if (rows[0]?.found) await client.query(`TRUNCATE ${tables.join(', ')}`);
+      if (rows[0]?.found) {
+        await client.query(`TRUNCATE ${tables.join(', ')}`);
+      }
       await client.query('CHECKPOINT');
       await client.end();
     },

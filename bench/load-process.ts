@@ -30,10 +30,14 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   let cpuAtStart: NodeJS.CpuUsage | undefined;
 
   const note = (status: string, from: number, now: number) => {
-    if (now < countFrom || now >= end) return;
+    if (now < countFrom || now >= end) {
+      return;
+    }
     cpuAtStart ??= process.cpuUsage();
     statuses[status] = (statuses[status] ?? 0) + 1;
-    if (status === '200') latencies.push(now - from);
+    if (status === '200') {
+      latencies.push(now - from);
+    }
   };
 
   const clients = await Promise.all(Array.from({ length: connections }, () => open(port)));
@@ -63,7 +67,9 @@ async function run(order: LoadOrder): Promise<LoadResult> {
       for (; at <= now && at < end; at += 1_000 / rate) {
         due.push(at);
         const client = idle.pop();
-        if (client !== undefined) void work(client);
+        if (client !== undefined) {
+          void work(client);
+        }
       }
       // A timer would be a millisecond late or more.
       await new Promise((resolve) => (at - performance.now() > 2 ? setTimeout(resolve, 1) : setImmediate(resolve)));
@@ -73,7 +79,9 @@ async function run(order: LoadOrder): Promise<LoadResult> {
     }
   }
   const cpu = process.cpuUsage(cpuAtStart);
-  for (const client of clients) client.close();
+  for (const client of clients) {
+    client.close();
+  }
 
   const sorted = Float64Array.from(latencies).sort();
   return {
@@ -112,7 +120,9 @@ async function open(port: number): Promise<Client> {
     socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy());
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1');
-      if (isWhole(received)) answer(received.slice(9, 12));
+      if (isWhole(received)) {
+        answer(received.slice(9, 12));
+      }
     });
     socket.on('error', () => {});
     socket.on('close', () => answer('cut'));
@@ -122,7 +132,9 @@ async function open(port: number): Promise<Client> {
 
   return {
     async send({ head, middle, tail }) {
-      if (socket.destroyed) await dial();
+      if (socket.destroyed) {
+        await dial();
+      }
       const answered = new Promise<string>((resolve) => {
         waiting = resolve;
       });
@@ -140,7 +152,9 @@ async function open(port: number): Promise<Client> {
 /** All servers here give the length, or an empty chunk at the end. */
 function isWhole(text: string): boolean {
   const head = text.indexOf('\r\n\r\n');
-  if (head < 0) return false;
+  if (head < 0) {
+    return false;
+  }
   const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
   return length === undefined ? text.endsWith('0\r\n\r\n') : text.length >= head + 4 + Number(length);
 }

@@ -41,9 +41,13 @@ export async function load(order: LoadOrder): Promise<LoadResult> {
       once(child, 'message'),
       once(child, 'exit').then(() => [{ failure: 'the load generator ended' }]),
     ]);
-    if (message === undefined || 'failure' in message) throw new Error(message?.failure);
+    if (message === undefined || 'failure' in message) {
+      throw new Error(message?.failure);
+    }
     return message.result;
   } finally {
-    if (child.connected) child.disconnect();
+    if (child.connected) {
+      child.disconnect();
+    }
   }
 }

@@ -126,7 +126,9 @@ function row(cells: readonly string[]): string {
 }
 
 function cell(value: Spread | undefined, digits: number): string {
-  if (value === undefined) return 'not measured';
+  if (value === undefined) {
+    return 'not measured';
+  }
   const [median, least, most] = [value.median, value.least, value.most].map((one) => format(one, digits));
   return `${median} (${least}–${most})`;
 }

@@ -44,7 +44,9 @@ export function makeRequests(options: {
   return () => {
     const index = made++;
     const kind = kinds[index % kinds.length];
-    if (kind === undefined) throw new Error('there are no examples of pull_request');
+    if (kind === undefined) {
+      throw new Error('there are no examples of pull_request');
+    }
     const number = first + Math.floor(index / perPullRequest);
     const id = `${run}-${index.toString(16).padStart(12, '0')}`;
     const tail = `,"node_id":"PR_${id}","number":${number}}}`;

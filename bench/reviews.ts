@@ -61,7 +61,9 @@ export async function measureReviews(bench: Bench, plan: Plan, say: Say): Promis
   };
   try {
     // Everybody's first review, and with it whatever is done only once, is not to be measured.
-    for (const number of numbers) await tell(number, 'feat: warm up');
+    for (const number of numbers) {
+      await tell(number, 'feat: warm up');
+    }
     await settled(forge, numbers, 'success');
 
     const [sample = 1] = numbers;
@@ -85,12 +87,16 @@ export async function measureReviews(bench: Bench, plan: Plan, say: Say): Promis
       await settled(forge, [number], 'failure');
       times.push(performance.now() - begin);
       await sleep(PAUSE_MS);
-      if (index % 50 === 49) say(`${index + 1}/${numbers.length} reviews, one at a time`);
+      if (index % 50 === 49) {
+        say(`${index + 1}/${numbers.length} reviews, one at a time`);
+      }
     }
 
     worker.process.child.kill('SIGTERM');
     await worker.process.finished;
-    for (const number of numbers) await tell(number, 'feat: all at once');
+    for (const number of numbers) {
+      await tell(number, 'feat: all at once');
+    }
     const begin = performance.now();
     worker = await run('work', bench, forge);
     const seconds = () => (performance.now() - begin) / 1_000;
@@ -142,7 +148,9 @@ async function settled(forge: SimulatedForge, numbers: readonly number[], state:
   const deadline = performance.now() + GIVE_UP_MS;
   // The forge runs on this event loop: looking must not cost what is measured.
   while (unsettled(forge, numbers, state).length > allBut) {
-    if (performance.now() > deadline) throw new Error(`no ${state} within ${GIVE_UP_MS} ms`);
+    if (performance.now() > deadline) {
+      throw new Error(`no ${state} within ${GIVE_UP_MS} ms`);
+    }
     await sleep(numbers.length > 1 ? 50 : POLL_MS);
   }
 }

@@ -47,7 +47,9 @@ try {
   await forge.stop();
 }
 // A tour that was interrupted may still be waiting for what does not come any more.
-if (process.exitCode === INTERRUPTED) process.exit();
+if (process.exitCode === INTERRUPTED) {
+  process.exit();
+}
 
 async function show(databaseUrl: string, redisUrl: string): Promise<void> {
   const env = environment(databaseUrl, redisUrl);
@@ -118,7 +120,9 @@ function readArguments(): { readonly once: boolean; readonly forge: SimulatedFor
       help: { type: 'boolean', short: 'h' },
     } as const;
     const { once: ends = false, forge: name = 'github', help } = parseArgs({ options }).values;
-    if (!help && (name === 'github' || name === 'gitea' || name === 'forgejo')) return { once: ends, forge: name };
+    if (!help && (name === 'github' || name === 'gitea' || name === 'forgejo')) {
+      return { once: ends, forge: name };
+    }
     process.stdout.write(`${USAGE}\n`);
     process.exit(help ? 0 : EX_USAGE);
   } catch (error) {

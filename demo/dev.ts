@@ -22,14 +22,18 @@ try {
   };
   await runCommand(['migrate'], env);
   process.stderr.write(`${stores.description}\n`);
-  if (secret === DEVELOPMENT_SECRET) process.stderr.write(`WEBHOOK_SECRET is '${DEVELOPMENT_SECRET}'\n`);
+  if (secret === DEVELOPMENT_SECRET) {
+    process.stderr.write(`WEBHOOK_SECRET is '${DEVELOPMENT_SECRET}'\n`);
+  }
   process.stderr.write(`psql ${stores.database.url}\n\n`);
   const watched = spawn(process.execPath, ['--watch-path=src', '--watch-preserve-output', 'src/main.ts', 'serve'], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: 'inherit',
   });
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => watched.kill('SIGTERM'));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => watched.kill('SIGTERM'));
+  }
   await once(watched, 'close');
 } finally {
   await stores.close();

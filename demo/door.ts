@@ -39,7 +39,9 @@ export async function showDoor({ origin, metricsPort, secret, database }: DoorPa
   let acknowledged = 0;
   for (const [index, example] of examples.entries()) {
     const response = await post(origin, example.body, example.event, `example-${index}`, secret);
-    if (response.status === 200) acknowledged += 1;
+    if (response.status === 200) {
+      acknowledged += 1;
+    }
     progress(index + 1, examples.length, 'payloads delivered');
   }
   const kept = (await stored()) - before - added;
@@ -57,13 +59,17 @@ export async function showDoor({ origin, metricsPort, secret, database }: DoorPa
   const shown =
     /^(gatehouse_deliveries_total\{event="pull_request"|gatehouse_rejections_total\{reason="signature_mismatch"|gatehouse_commit_seconds_count|gatehouse_reviews_total|gatehouse_webhook_to_status_seconds_(count|sum))/;
   const lines = page.split('\n').filter((text) => shown.test(text));
-  for (const line of lines) say(line);
+  for (const line of lines) {
+    say(line);
+  }
   expect(lines.length > 3, 'the metrics are not there');
 }
 
 /** What the demo says must be so, or it says that it is not. */
 export function expect(holds: boolean, otherwise: string): asserts holds {
-  if (!holds) throw new Error(`The demo is not as it should be: ${otherwise}.`);
+  if (!holds) {
+    throw new Error(`The demo is not as it should be: ${otherwise}.`);
+  }
 }
 
 function post(origin: string, body: Buffer, event: string, id: string, key: string): Promise<Response> {

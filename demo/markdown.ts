@@ -24,9 +24,13 @@ export function renderMarkdown(source: string, width: number): readonly string[]
 }
 
 function renderLine(line: string, width: number): readonly string[] {
-  if (/^---+$/.test(line)) return [styleText('dim', '─'.repeat(Math.min(width, 24)))];
+  if (/^---+$/.test(line)) {
+    return [styleText('dim', '─'.repeat(Math.min(width, 24)))];
+  }
   const [, heading] = /^#{1,6} (.*)$/.exec(line) ?? [];
-  if (heading !== undefined) return wrap(runs(heading, 'bold'), '', '', width);
+  if (heading !== undefined) {
+    return wrap(runs(heading, 'bold'), '', '', width);
+  }
   const [, indent = '', bullet, rest = ''] = /^(\s*)(- )?(.*)$/.exec(line) ?? [];
   const first = bullet === undefined ? indent : `${indent}• `;
   return wrap(runs(rest), first, bullet === undefined ? indent : `${indent}  `, width);
@@ -44,9 +48,13 @@ function runs(text: string, around?: Style): readonly Run[] {
     const [whole, , code, bold, escaped, entity] = match;
     found.push(...plain(text.slice(end, match.index)));
     end = match.index + whole.length;
-    if (code !== undefined) found.push({ text: code.replace(/^ (`.*|.*`) $/, '$1'), style: 'cyan' });
-    else if (bold !== undefined) found.push(...runs(bold, 'bold'));
-    else found.push(...plain(escaped ?? (entity === undefined ? '' : (ENTITIES[entity] ?? ''))));
+    if (code !== undefined) {
+      found.push({ text: code.replace(/^ (`.*|.*`) $/, '$1'), style: 'cyan' });
+    } else if (bold !== undefined) {
+      found.push(...runs(bold, 'bold'));
+    } else {
+      found.push(...plain(escaped ?? (entity === undefined ? '' : (ENTITIES[entity] ?? ''))));
+    }
   }
   return [...found, ...plain(text.slice(end))];
 }

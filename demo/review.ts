@@ -87,7 +87,9 @@ export async function showReview({ forge, origin, secret }: ReviewParts): Promis
 
   title(`1  ${REPOSITORY} has rules of its own, in .gatehouse.yml`);
   say('');
-  for (const line of POLICY.trimEnd().split('\n')) say(`  ${styleText('cyan', line)}`);
+  for (const line of POLICY.trimEnd().split('\n')) {
+    say(`  ${styleText('cyan', line)}`);
+  }
   say('');
   say('alice opens a pull request. It breaks three of them.');
   say('');

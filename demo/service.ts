@@ -17,7 +17,9 @@ export async function runCommand(args: readonly string[], env: Environment): Pro
   child.stdout.on('data', (text) => (output += text));
   child.stderr.on('data', (text) => (output += text));
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`gatehouse ${args.join(' ')} ended with status ${code}:\n${output}`);
+  if (code !== 0) {
+    throw new Error(`gatehouse ${args.join(' ')} ended with status ${code}:\n${output}`);
+  }
 }
 
 export interface RunningService {
@@ -60,13 +62,18 @@ interface LogLine {
 
 async function listening(child: ChildProcess, ended: Promise<number | null>) {
   const { stdout, stderr } = child;
-  if (stdout === null || stderr === null) throw new Error('the service has no output');
+  if (stdout === null || stderr === null) {
+    throw new Error('the service has no output');
+  }
   const ports = Promise.withResolvers<{ port: number; metricsPort: number }>();
   const complaints: string[] = [];
   createInterface({ input: stdout }).on('line', (text) => {
     const line: LogLine = JSON.parse(text);
-    if (line.level === 'fatal') complaints.push(line.err?.message ?? line.msg);
-    else if (line.level !== 'info') process.stderr.write(`${text}\n`);
+    if (line.level === 'fatal') {
+      complaints.push(line.err?.message ?? line.msg);
+    } else if (line.level !== 'info') {
+      process.stderr.write(`${text}\n`);
+    }
     if (line.port !== undefined && line.metricsPort !== undefined) {
       ports.resolve({ port: line.port, metricsPort: line.metricsPort });
     }

@@ -42,8 +42,11 @@ export function progress(done: number, total: number, what: string): void {
   const WIDTH = 30;
   const filled = Math.round((done / total) * WIDTH);
   const line = `  ${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)} ${done}/${total} ${what}`;
-  if (process.stdout.isTTY) process.stdout.write(`\r${line}${done === total ? '\n' : ''}`);
-  else if (done === total) out(line);
+  if (process.stdout.isTTY) {
+    process.stdout.write(`\r${line}${done === total ? '\n' : ''}`);
+  } else if (done === total) {
+    out(line);
+  }
 }
 
 /** Waits until `look` finds something, and shows on a terminal that it waits. Throws when nothing comes. */
@@ -54,10 +57,14 @@ export async function awaiting<T>(what: string, look: () => T | undefined | Prom
     const found = await look();
     const waited = performance.now() - start;
     if (found !== undefined) {
-      if (shown >= 0) process.stdout.write('\r\u001b[K');
+      if (shown >= 0) {
+        process.stdout.write('\r\u001b[K');
+      }
       return found;
     }
-    if (waited > GIVE_UP_MS) throw new Error(`waited ${GIVE_UP_MS / 1_000} seconds in vain for ${what}`);
+    if (waited > GIVE_UP_MS) {
+      throw new Error(`waited ${GIVE_UP_MS / 1_000} seconds in vain for ${what}`);
+    }
     const turn = Math.floor(waited / SPIN_MS);
     if (process.stdout.isTTY && turn > shown) {
       process.stdout.write(`\r  ${SPINNER[turn % SPINNER.length]} waiting for ${what} … ${(turn / 10).toFixed(1)} s`);
@@ -85,7 +92,9 @@ export function box(heading: string, lines: readonly string[]): void {
   const dim = (text: string) => styleText('dim', text);
   out();
   out(`  ${dim('╭─')} ${heading} ${dim('─'.repeat(Math.max(3, textWidth() - heading.length - 1)))}`);
-  for (const line of lines) out(`  ${dim('│')} ${line}`.trimEnd());
+  for (const line of lines) {
+    out(`  ${dim('│')} ${line}`.trimEnd());
+  }
   out(`  ${dim(`╰${'─'.repeat(textWidth() + 1)}`)}`);
 }
 

@@ -121,11 +121,15 @@ export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile =
   const faults = [base, doors, workers].flatMap((part) => (part === undefined || part.ok ? [] : part.faults));
 
   const forgeAccess = roles.worker ? parseAccess(env, readFile) : undefined;
-  if (forgeAccess?.ok === false) faults.push(...forgeAccess.faults);
+  if (forgeAccess?.ok === false) {
+    faults.push(...forgeAccess.faults);
+  }
   if (base.ok && base.config.PORT === base.config.METRICS_PORT && base.config.PORT !== 0) {
     faults.push('METRICS_PORT: must differ from PORT');
   }
-  if (faults.length > 0 || !base.ok) return { ok: false, faults };
+  if (faults.length > 0 || !base.ok) {
+    return { ok: false, faults };
+  }
 
   const values = base.config;
   return {
@@ -166,7 +170,9 @@ export function parseDatabaseConfig(
   readFile: ReadFile = readText,
 ): Parsed<Pick<Config, 'databaseUrl' | 'logLevel'>> {
   const parsed = parse(z.object(database), env, readFile);
-  if (!parsed.ok) return parsed;
+  if (!parsed.ok) {
+    return parsed;
+  }
   const { DATABASE_URL: databaseUrl, LOG_LEVEL } = parsed.config;
   return { ok: true, config: Object.freeze({ databaseUrl, logLevel: LOG_LEVEL }) };
 }
@@ -178,7 +184,9 @@ export function parseReplayConfig(
 ): Parsed<Pick<Config, 'databaseUrl'> & { readonly redisUrl: string | undefined }> {
   const shape = z.object({ DATABASE_URL: common.DATABASE_URL, REDIS_URL: common.REDIS_URL.optional() });
   const parsed = parse(shape, env, readFile);
-  if (!parsed.ok) return parsed;
+  if (!parsed.ok) {
+    return parsed;
+  }
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = parsed.config;
   return { ok: true, config: Object.freeze({ databaseUrl, redisUrl }) };
 }
@@ -206,25 +214,35 @@ export function parseSecret(env: Environment, readFile: ReadFile = readText): Pa
 /** Told beside every other fault: that of FORGE itself is the caller's to tell. */
 function parseAccess(env: Environment, readFile: ReadFile): Parsed<ForgeAccess> {
   const parsed = parse(z.object({ FORGE: z.string().default('github'), ...access }), env, readFile);
-  if (!parsed.ok) return parsed;
+  if (!parsed.ok) {
+    return parsed;
+  }
   const { FORGE: forge, FORGE_TOKEN: token, GITHUB_APP_ID: appId, GITHUB_APP_PRIVATE_KEY: privateKey } = parsed.config;
   const faults: string[] = [];
   const forgeUrl = parsed.config.FORGE_URL ?? (forge === 'github' ? 'https://github.com' : undefined);
-  if (forgeUrl === undefined) faults.push(`FORGE_URL: is required when FORGE is ${forge}`);
+  if (forgeUrl === undefined) {
+    faults.push(`FORGE_URL: is required when FORGE is ${forge}`);
+  }
 
   const app = appId !== undefined || privateKey !== undefined;
-  if (app && forge !== 'github') faults.push(`GITHUB_APP_ID: is only for FORGE=github; give FORGE_TOKEN for ${forge}`);
-  else if (app && token !== undefined) faults.push('FORGE_TOKEN: is given beside a GitHub App; give one of them');
-  else if (app && appId === undefined) faults.push('GITHUB_APP_ID: is required with GITHUB_APP_PRIVATE_KEY');
-  else if (app && privateKey === undefined) faults.push('GITHUB_APP_PRIVATE_KEY: is required with GITHUB_APP_ID');
-  else if (!app && token === undefined) {
+  if (app && forge !== 'github') {
+    faults.push(`GITHUB_APP_ID: is only for FORGE=github; give FORGE_TOKEN for ${forge}`);
+  } else if (app && token !== undefined) {
+    faults.push('FORGE_TOKEN: is given beside a GitHub App; give one of them');
+  } else if (app && appId === undefined) {
+    faults.push('GITHUB_APP_ID: is required with GITHUB_APP_PRIVATE_KEY');
+  } else if (app && privateKey === undefined) {
+    faults.push('GITHUB_APP_PRIVATE_KEY: is required with GITHUB_APP_ID');
+  } else if (!app && token === undefined) {
     faults.push(
       forge === 'github'
         ? 'FORGE_TOKEN: is required, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY'
         : 'FORGE_TOKEN: is required',
     );
   }
-  if (faults.length > 0 || forgeUrl === undefined) return { ok: false, faults };
+  if (faults.length > 0 || forgeUrl === undefined) {
+    return { ok: false, faults };
+  }
   const credentials: ForgeCredentials =
     token === undefined ? { kind: 'app', appId: appId ?? '', privateKey: privateKey ?? '' } : { kind: 'token', token };
   return { ok: true, config: { forgeUrl, credentials } };
@@ -237,10 +255,14 @@ function parse<Shape extends z.core.$ZodLooseShape>(
 ): Parsed<z.output<z.ZodObject<Shape>>> {
   const { values, faults, told } = gather(Object.keys(schema.shape), env, readFile);
   const result = schema.safeParse(values);
-  if (result.success && faults.length === 0) return { ok: true, config: result.data };
+  if (result.success && faults.length === 0) {
+    return { ok: true, config: result.data };
+  }
   for (const issue of result.error?.issues ?? []) {
     const name = String(issue.path[0]);
-    if (!told.has(name)) faults.push(`${name}: ${describe(issue, values[name])}`);
+    if (!told.has(name)) {
+      faults.push(`${name}: ${describe(issue, values[name])}`);
+    }
   }
   return { ok: false, faults };
 }
@@ -261,7 +283,9 @@ function gather(names: readonly string[], env: Environment, readFile: ReadFile) 
       try {
         // Editors and `echo` end a file with white space that nobody meant.
         const text = readFile(path).trimEnd();
-        if (text !== '') values[name] = text;
+        if (text !== '') {
+          values[name] = text;
+        }
       } catch (error) {
         const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
         faults.push(`${name}_FILE: cannot read ${path} (${code})`);
@@ -275,8 +299,12 @@ function gather(names: readonly string[], env: Environment, readFile: ReadFile) 
 }
 
 function describe(issue: z.core.$ZodIssue, value: string | undefined): string {
-  if (value === undefined) return 'is required';
-  if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`;
+  if (value === undefined) {
+    return 'is required';
+  }
+  if (issue.code === 'invalid_value') {
+    return `must be one of ${issue.values.join(', ')}`;
+  }
   return issue.message;
 }
 

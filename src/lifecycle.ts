@@ -49,7 +49,9 @@ export function firstShutdownSignal(): Promise<string> {
   let stopping = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (stopping) process.exit(128 + SIGNAL_NUMBERS[signal]);
+      if (stopping) {
+        process.exit(128 + SIGNAL_NUMBERS[signal]);
+      }
       stopping = true;
       first.resolve(signal);
     });

@@ -33,7 +33,9 @@ const MAX_CAUSES = 5;
  * and URLs in messages may carry a password: neither is kept.
  */
 export function describeError(error: unknown, depth = 0): DescribedError {
-  if (!(error instanceof Error)) return { type: typeof error, message: withoutCredentials(String(error)) };
+  if (!(error instanceof Error)) {
+    return { type: typeof error, message: withoutCredentials(String(error)) };
+  }
   return {
     type: error.name,
     message: withoutCredentials(error.message),

@@ -99,7 +99,9 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   const run = command.run(args, { stdin, stdout, stderr, env: process.env });
   const code = await run.catch((error: unknown) => stopped(name, command, error));
   // A store that hangs does not close its half of a connection, which would keep the process.
-  if (command.logs) process.exit(code);
+  if (command.logs) {
+    process.exit(code);
+  }
   return code;
 }
 
@@ -114,14 +116,19 @@ function stopped(name: string, { usage, logs }: Command, error: unknown): number
     complain(error.message);
     return EX_CONFIG;
   }
-  if (logs) makeLog('info').fatal({ err: error }, 'Gatehouse cannot go on');
-  else complain(`gatehouse ${name}: ${reasonOf(error)}`);
+  if (logs) {
+    makeLog('info').fatal({ err: error }, 'Gatehouse cannot go on');
+  } else {
+    complain(`gatehouse ${name}: ${reasonOf(error)}`);
+  }
   return error instanceof NewerSchemaError ? EX_CONFIG : 1;
 }
 
 // Whoever reads the output may stop reading, as `head` does: that is no fault.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code !== 'EPIPE') {
+    throw error;
+  }
   process.exit();
 });
 

@@ -9,7 +9,9 @@ export function makeMetrics() {
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   // Gauges whose names say that they are counters; those without _total say the same, by type.
-  for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
+  for (const kind of ['handles', 'requests', 'resources']) {
+    registry.removeSingleMetric(`nodejs_active_${kind}_total`);
+  }
 
   const buildInfo = new Gauge({
     name: 'gatehouse_build_info',

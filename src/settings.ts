@@ -54,7 +54,9 @@ export function url(protocols: readonly string[], path = /^/) {
 }
 
 function isUrl(text: string, protocols: readonly string[]): boolean {
-  if (!URL.canParse(text)) return false;
+  if (!URL.canParse(text)) {
+    return false;
+  }
   const { protocol, host, username, password, pathname } = new URL(text);
   return protocols.includes(protocol) && host !== '' && [username, password, pathname].every(isPercentEncoded);
 }

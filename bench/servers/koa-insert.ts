@@ -25,7 +25,9 @@ app.use(async (ctx) => {
     .update(ctx.request.rawBody ?? '')
     .digest('hex')}`;
   const given = Buffer.from(ctx.get('X-Hub-Signature-256'));
-  if (given.length !== digest.length || !timingSafeEqual(given, Buffer.from(digest))) ctx.throw(401);
+  if (given.length !== digest.length || !timingSafeEqual(given, Buffer.from(digest))) {
+    ctx.throw(401);
+  }
   await pool.query('INSERT INTO deliveries (id, event, payload) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
     ctx.get('X-GitHub-Delivery'),
     ctx.get('X-GitHub-Event'),

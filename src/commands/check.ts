@@ -49,7 +49,9 @@ export async function check(args: readonly string[], streams: CheckStreams, fold
     streams.stdout.write(`${JSON.stringify(policyJsonSchema(), null, 2)}\n`);
     return VALID;
   }
-  if (positionals.length > 1) throw new UsageError('it takes one file');
+  if (positionals.length > 1) {
+    throw new UsageError('it takes one file');
+  }
   return checkPolicyFile(positionals[0], streams, folder);
 }
 
@@ -103,7 +105,9 @@ async function readAll(stream: AsyncIterable<Buffer | string>): Promise<string> 
     chunks.push(buffer);
     bytes += buffer.length;
     // One over the limit is enough for the fault that says so.
-    if (bytes > POLICY_BYTES_LIMIT) break;
+    if (bytes > POLICY_BYTES_LIMIT) {
+      break;
+    }
   }
   return Buffer.concat(chunks).toString('utf8');
 }
@@ -115,7 +119,9 @@ export function formatFaults(faults: readonly Fault[], text: string): string {
     .map(({ file, line, column, message }) => {
       const head = `${file}:${line}:${column}: ${message}\n`;
       const source = lines[line - 1];
-      if (source === undefined || source.trim() === '' || column > LINE_SHOWN) return head;
+      if (source === undefined || source.trim() === '' || column > LINE_SHOWN) {
+        return head;
+      }
       const gutter = String(line);
       // The text before the column as it is shown, so that the caret stands right below wide spellings too.
       const before = visible(source.slice(0, column - 1)).length;

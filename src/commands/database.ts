@@ -10,7 +10,9 @@ export async function withDatabase<T>(databaseUrl: string, work: (pool: pg.Pool)
   const pool = makePool(databaseUrl, makeLog('silent'));
   try {
     const state = await readSchemaState(pool);
-    if (state === 'too-new') throw new NewerSchemaError();
+    if (state === 'too-new') {
+      throw new NewerSchemaError();
+    }
     if (state === 'behind') {
       throw new ConfigurationError('The database schema is not up to date; run gatehouse migrate first.');
     }
@@ -30,7 +32,9 @@ export async function theDelivery(
   if (delivery === undefined) {
     return { problem: `no delivery has this id${hookId === undefined ? '' : ` and the hook "${hookId}"`}` };
   }
-  if (more.length === 0) return { delivery };
+  if (more.length === 0) {
+    return { delivery };
+  }
   const hooks = [delivery, ...more].map((each) => `--hook ${each.hookId === '' ? "''" : each.hookId}`);
   return { problem: `${hooks.length} hooks sent a delivery with this id; say which with ${hooks.join(' or ')}` };
 }

@@ -56,16 +56,25 @@ export async function deliveries(args: readonly string[], terminal: Terminal): P
   };
   const limit = number('--limit', values.limit, MAX_LIMIT);
   const { body, hook } = values;
-  if (hook !== undefined && body === undefined) throw new UsageError('--hook goes with --body');
+  if (hook !== undefined && body === undefined) {
+    throw new UsageError('--hook goes with --body');
+  }
   const { databaseUrl } = configured(parseDatabaseConfig(terminal.env));
 
   return withDatabase(databaseUrl, async (pool) => {
-    if (body !== undefined) return printBody(pool, body, hook, terminal);
+    if (body !== undefined) {
+      return printBody(pool, body, hook, terminal);
+    }
     const found = await listDeliveries(pool, filter, limit);
-    if (values.json) terminal.stdout.write(found.map((record) => `${JSON.stringify(record)}\n`).join(''));
-    else if (found.length > 0) terminal.stdout.write(table(found));
+    if (values.json) {
+      terminal.stdout.write(found.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    } else if (found.length > 0) {
+      terminal.stdout.write(table(found));
+    }
     // Not among the rows: what reads them is to find none.
-    else terminal.stderr.write('No deliveries, or none that fit.\n');
+    else {
+      terminal.stderr.write('No deliveries, or none that fit.\n');
+    }
     return 0;
   });
 }
@@ -86,7 +95,9 @@ const MAX_PULL_REQUEST = 2 ** 31 - 1;
 
 function number(option: string, text: string, most = MAX_PULL_REQUEST): number {
   const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > most) throw new UsageError(`${option} takes a whole number, 1 to ${most}`);
+  if (value < 1 || value > most) {
+    throw new UsageError(`${option} takes a whole number, 1 to ${most}`);
+  }
   return value;
 }
 
@@ -100,7 +111,9 @@ function moment(text: string, now: number): Date {
   const [, day, time = '00:00', offset = 'Z'] = TIME.exec(text) ?? [];
   const found =
     amount === undefined ? Date.parse(`${day}T${time}${offset}`) : now - Number(amount) * (UNIT_MS[unit] ?? 0);
-  if (Number.isNaN(found)) throw new UsageError('--since takes 30m, 12h, 7d, or a time such as 2026-01-31T12:00Z');
+  if (Number.isNaN(found)) {
+    throw new UsageError('--since takes 30m, 12h, 7d, or a time such as 2026-01-31T12:00Z');
+  }
   return new Date(found);
 }
 

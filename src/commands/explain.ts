@@ -46,10 +46,14 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
     return SUCCESS;
   }
   const [address, ...more] = positionals;
-  if (address === undefined || more.length > 0) throw new UsageError('it takes the URL of one pull request');
+  if (address === undefined || more.length > 0) {
+    throw new UsageError('it takes the URL of one pull request');
+  }
   const { policyFile, ...access } = configured(parseForgeConfig(terminal.env));
   const addressed = readPullRequestUrl(access.forge, access.forgeUrl, address);
-  if (!addressed.ok) throw new UsageError(addressed.reason);
+  if (!addressed.ok) {
+    throw new UsageError(addressed.reason);
+  }
   const fallback = policyFile === undefined ? undefined : await readPolicyFile(policyFile);
 
   const forge = connectForge(access);
@@ -72,8 +76,12 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
 }
 
 function exitCode(judgement: Judgement, closed: PullRequest | undefined): number {
-  if (judgement.kind === 'over') return closed === undefined ? UNDECIDED : SUCCESS;
-  if (judgement.kind === 'no-policy') return SUCCESS;
+  if (judgement.kind === 'over') {
+    return closed === undefined ? UNDECIDED : SUCCESS;
+  }
+  if (judgement.kind === 'no-policy') {
+    return SUCCESS;
+  }
   return { success: SUCCESS, failure: FAILURE, error: UNDECIDED }[judgement.verdict.state];
 }
 
@@ -110,7 +118,9 @@ function titleOf({ repository, number, title, head, base, author }: PullRequest)
 }
 
 function faultsOf({ policyFaults, mendsPolicy }: Verdict, judged: boolean): string {
-  if (policyFaults.length === 0) return '';
+  if (policyFaults.length === 0) {
+    return '';
+  }
   const lines = [
     judged ? 'The policy as this pull request would change it has faults:' : 'The policy cannot be used:',
     ...policyFaults.map(({ file, line, column, message }) => `  ${visible(`${file}:${line}:${column}: ${message}`)}`),

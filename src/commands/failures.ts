@@ -12,7 +12,9 @@ export class UsageError extends Error {
 
 /** The configuration, or a {@link ConfigurationError} that tells every fault of it. */
 export function configured<T>(parsed: Parsed<T>): T {
-  if (parsed.ok) return parsed.config;
+  if (parsed.ok) {
+    return parsed.config;
+  }
   const { faults } = parsed;
   const head = `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:`;
   throw new ConfigurationError([head, ...faults.map((fault) => `  ${fault}`)].join('\n'));
@@ -24,7 +26,9 @@ export function reasonOf(error: unknown): string {
   for (let at: ReturnType<typeof describeError> | undefined = describeError(error); at !== undefined; at = at.cause) {
     // One that gathers others, such as a refused connection to each address of a name, has no words of its own.
     const words = at.message || at.code || at.type;
-    if (!told.some((before) => before.includes(words))) told.push(words);
+    if (!told.some((before) => before.includes(words))) {
+      told.push(words);
+    }
   }
   return told.join(': ');
 }

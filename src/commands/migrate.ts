@@ -26,9 +26,13 @@ export async function migrate(args: readonly string[], { env, stdout }: Terminal
     stdout.write(HELP);
     return 0;
   }
-  if (!/^\d{1,4}$/.test(values.wait)) throw new UsageError('--wait takes whole seconds');
+  if (!/^\d{1,4}$/.test(values.wait)) {
+    throw new UsageError('--wait takes whole seconds');
+  }
   // As the first process of a container it would otherwise be deaf to signals.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => process.exit(1));
+  }
   const config = configured(parseDatabaseConfig(env));
   const log = makeLog(config.logLevel);
   const applied = await migrateStores(config.databaseUrl, {

@@ -51,8 +51,12 @@ export async function replay(args: readonly string[], terminal: Terminal): Promi
     return 0;
   }
   const { hook, 'dead-letters': revives } = values;
-  if (revives && hook !== undefined) throw new UsageError('--hook goes with delivery ids');
-  if (!revives && positionals.length === 0) throw new UsageError('it takes delivery ids, or --dead-letters');
+  if (revives && hook !== undefined) {
+    throw new UsageError('--hook goes with delivery ids');
+  }
+  if (!revives && positionals.length === 0) {
+    throw new UsageError('it takes delivery ids, or --dead-letters');
+  }
   const named = revives ? positionals.map(readName) : [];
   const { databaseUrl, redisUrl } = configured(parseReplayConfig(terminal.env));
 
@@ -114,7 +118,9 @@ async function requestOf(pool: pg.Pool, delivery: DeliveryRecord): Promise<Revie
 }
 
 function nameOf(request: ReviewRequest): string {
-  if (request.kind === 'review') return `the review of ${request.repository}#${request.number}`;
+  if (request.kind === 'review') {
+    return `the review of ${request.repository}#${request.number}`;
+  }
   return `the review of all pull requests into ${request.branch} of ${request.repository}`;
 }
 
@@ -125,7 +131,9 @@ interface Name {
 
 function readName(text: string): Name {
   const [, repository, digits] = /^([\w.-]+\/[\w.-]+)(?:#(\d{1,10}))?$/.exec(text) ?? [];
-  if (repository === undefined) throw new UsageError(`"${text}" is neither owner/name nor owner/name#7`);
+  if (repository === undefined) {
+    throw new UsageError(`"${text}" is neither owner/name nor owner/name#7`);
+  }
   return {
     text,
     fits: (letter) =>
@@ -139,9 +147,13 @@ const REASON_SHOWN = 300;
 async function reviveLetters(queue: ReplayQueue, names: readonly Name[], { stdout, stderr }: Terminal): Promise<Done> {
   const letters = await queue.deadLetters();
   const unknown = names.filter(({ fits }) => !letters.some(fits));
-  for (const { text } of unknown) stderr.write(`${text}: no review of it was given up\n`);
+  for (const { text } of unknown) {
+    stderr.write(`${text}: no review of it was given up\n`);
+  }
   const chosen = names.length === 0 ? letters : letters.filter((letter) => names.some(({ fits }) => fits(letter)));
-  if (names.length === 0 && letters.length === 0) stdout.write('No review was given up.\n');
+  if (names.length === 0 && letters.length === 0) {
+    stdout.write('No review was given up.\n');
+  }
   let queued = false;
   for (const letter of chosen) {
     const requeued = await queue.revive(letter);

@@ -37,8 +37,12 @@ export async function send(args: readonly string[], { env, stdin, stdout }: Term
     return 0;
   }
   const [file, ...more] = positionals;
-  if (file === undefined || more.length > 0) throw new UsageError('it takes one payload file');
-  if (!isWebUrl(options.url)) throw new UsageError(`--url is "${options.url}"; it must begin with http:// or https://`);
+  if (file === undefined || more.length > 0) {
+    throw new UsageError('it takes one payload file');
+  }
+  if (!isWebUrl(options.url)) {
+    throw new UsageError(`--url is "${options.url}"; it must begin with http:// or https://`);
+  }
   const secret = configured(parseSecret(env));
   const print = (line: string) => stdout.write(`${line}\n`);
 
@@ -86,6 +90,8 @@ function isWebUrl(text: string): boolean {
 
 async function readAll(stream: Terminal['stdin']): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
+  for await (const chunk of stream) {
+    chunks.push(Buffer.from(chunk));
+  }
   return Buffer.concat(chunks);
 }

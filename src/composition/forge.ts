@@ -18,7 +18,11 @@ export function connectForge(
       metrics.forgeRateRemaining.set({ forge: seen.forge }, seen.remaining),
   };
   const common = { ...others, ...(hooks && { hooks }) };
-  if (forge === 'github') return makeForge({ forge, url, credentials }, common);
-  if (credentials.kind !== 'token') throw new Error(`${forge} takes a token`);
+  if (forge === 'github') {
+    return makeForge({ forge, url, credentials }, common);
+  }
+  if (credentials.kind !== 'token') {
+    throw new Error(`${forge} takes a token`);
+  }
   return makeForge({ forge, url, credentials }, common);
 }

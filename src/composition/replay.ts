@@ -16,7 +16,9 @@ export function openReplay(pool: pg.Pool, redisUrl: string | undefined) {
     ...makeReplay(pool, log),
     /** Whether the workers could be told; true where there is no Redis to tell them by. */
     async wakeWorkers(): Promise<boolean> {
-      if (redisUrl === undefined) return true;
+      if (redisUrl === undefined) {
+        return true;
+      }
       const redis = makeRedis(redisUrl, log);
       try {
         await once(redis, 'ready', { signal: AbortSignal.timeout(WAKE_TIMEOUT_MS) });

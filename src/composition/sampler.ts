@@ -29,7 +29,9 @@ export function startSampler({ health, queueStats, metrics, log }: SamplerOption
     // A number that may be old is worse than none.
     metrics.jobs.reset();
     metrics.oldestWaitingJobSeconds.remove();
-    if (report.database.status === 'down') return;
+    if (report.database.status === 'down') {
+      return;
+    }
     const queues = await queueStats();
     for (const { queue, waiting, active, failed } of queues) {
       metrics.jobs.set({ queue, state: 'waiting' }, waiting);
@@ -45,7 +47,9 @@ export function startSampler({ health, queueStats, metrics, log }: SamplerOption
     } catch (err) {
       log.debug({ err }, 'the stores could not be sampled');
     }
-    if (!stopped) timer = setTimeout(loop, SAMPLE_INTERVAL_MS);
+    if (!stopped) {
+      timer = setTimeout(loop, SAMPLE_INTERVAL_MS);
+    }
   }
 
   let timer = setTimeout(loop, FIRST_SAMPLE_MS);

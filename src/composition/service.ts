@@ -67,13 +67,17 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     const server = makeServer(
       makeApp(options, (router) => {
         addHealthRoutes(router, { health, isDraining });
-        if (webhook !== undefined) addWebhookRoute(router, webhook);
+        if (webhook !== undefined) {
+          addWebhookRoute(router, webhook);
+        }
       }),
     );
     const port = await listen(server, config.port, config.host);
     closers.add('listener', () => closeConnections(server, 0));
     const roles = [config.door && 'door', config.worker && 'worker'].filter((role) => role !== undefined);
-    for (const role of roles) metrics.role.set({ role }, 1);
+    for (const role of roles) {
+      metrics.role.set({ role }, 1);
+    }
     log.info({ port, metricsPort, forge: config.forge, roles }, 'Gatehouse is listening');
 
     return {
@@ -106,5 +110,7 @@ async function addWorker(shared: SharedParts, worker: WorkerConfig): Promise<() 
 /** A database that cannot be reached is no reason not to start: it may come, and readiness says so until then. */
 async function refuseNewerSchema(probePool: pg.Pool): Promise<void> {
   const state = await readSchemaState(probePool).catch(() => 'unknown');
-  if (state === 'too-new') throw new NewerSchemaError();
+  if (state === 'too-new') {
+    throw new NewerSchemaError();
+  }
 }

@@ -26,7 +26,9 @@ export async function migrate(
   try {
     await client.query(SESSION_LIMITS);
     await takeLock(client);
-    if ((await readSchemaState(client)) === 'too-new') throw new NewerSchemaError();
+    if ((await readSchemaState(client)) === 'too-new') {
+      throw new NewerSchemaError();
+    }
     const applied = await runner({
       dbClient: client,
       dir: MIGRATIONS,
@@ -57,7 +59,9 @@ async function takeLock(client: pg.Client): Promise<void> {
   try {
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
   } catch (error) {
-    if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
+    if (sqlState(error) !== LOCK_NOT_AVAILABLE) {
+      throw error;
+    }
     throw new Error(`another migration has held the lock for more than ${LOCK_TIMEOUT_SECONDS} s`, { cause: error });
   }
 }
@@ -86,7 +90,9 @@ async function connectPatiently(databaseUrl: string, { waitSeconds, onWait }: Pa
       return client;
     } catch (error) {
       // Wrong credentials do not become right by waiting.
-      if (!mayComeYet(error) || performance.now() + ATTEMPT_PAUSE_MS > deadline) throw error;
+      if (!mayComeYet(error) || performance.now() + ATTEMPT_PAUSE_MS > deadline) {
+        throw error;
+      }
       onWait?.(error);
       await sleep(ATTEMPT_PAUSE_MS);
     }

@@ -22,11 +22,15 @@ export function makeRedis(url: string, log: Log): Redis {
   // Once per outage, not once per attempt.
   let down = false;
   redis.on('error', (err) => {
-    if (!down) log.warn({ err }, 'Redis is unreachable');
+    if (!down) {
+      log.warn({ err }, 'Redis is unreachable');
+    }
     down = true;
   });
   redis.on('ready', () => {
-    if (down) log.info('Redis is back');
+    if (down) {
+      log.info('Redis is back');
+    }
     down = false;
   });
   return redis;

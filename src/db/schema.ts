@@ -28,13 +28,21 @@ export async function readSchemaState(client: pg.Pool | pg.ClientBase): Promise<
          FROM gatehouse.schema_compatibility`,
     );
     const [row] = rows;
-    if (row === undefined) return 'behind';
-    if (row.oldest_reader > SCHEMA_VERSION) return 'too-new';
-    if (migrationNumber(row.newest) < SCHEMA_VERSION) return 'behind';
+    if (row === undefined) {
+      return 'behind';
+    }
+    if (row.oldest_reader > SCHEMA_VERSION) {
+      return 'too-new';
+    }
+    if (migrationNumber(row.newest) < SCHEMA_VERSION) {
+      return 'behind';
+    }
     return row.read_only ? 'read-only' : 'usable';
   } catch (error) {
     const state = sqlState(error);
-    if (state === UNDEFINED_TABLE || state === INVALID_SCHEMA_NAME) return 'behind';
+    if (state === UNDEFINED_TABLE || state === INVALID_SCHEMA_NAME) {
+      return 'behind';
+    }
     throw error;
   }
 }

@@ -25,7 +25,9 @@ export function inTransaction<T>(
 /** Throws when nothing was committed: PostgreSQL answers the COMMIT of a transaction that has failed with a ROLLBACK, and not with an error. */
 export async function commitTransaction(client: pg.ClientBase): Promise<void> {
   const { command } = await client.query('COMMIT');
-  if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
+  if (command !== 'COMMIT') {
+    throw new Error('the transaction was rolled back');
+  }
 }
 
 /**

@@ -100,7 +100,9 @@ function branch(ref: unknown): string | undefined {
 
 /** The forges list what each commit of a push added, removed and modified. */
 function touches(commits: unknown, paths: readonly string[]): boolean {
-  if (!Array.isArray(commits)) return false;
+  if (!Array.isArray(commits)) {
+    return false;
+  }
   return commits.some((commit) =>
     ['added', 'removed', 'modified'].some((kind) => {
       const files = object(commit)?.[kind];
@@ -116,14 +118,20 @@ export type ReviewRequest =
 
 export function requestedReview(subject: Subject): ReviewRequest | undefined {
   const { repository, pullRequest: number, reviewable, policyBranch: branch } = subject;
-  if (repository === undefined) return undefined;
-  if (reviewable && number !== undefined) return { kind: 'review', repository, number };
+  if (repository === undefined) {
+    return undefined;
+  }
+  if (reviewable && number !== undefined) {
+    return { kind: 'review', repository, number };
+  }
   return branch === undefined ? undefined : { kind: 'review-repository', repository, branch };
 }
 
 function canChangeReview(event: string, action: unknown): boolean {
   const actions = REVIEWABLE.get(event);
-  if (actions === undefined) return false;
+  if (actions === undefined) {
+    return false;
+  }
   return actions === ANY_ACTION || (typeof action === 'string' && actions.has(action));
 }
 
@@ -135,7 +143,9 @@ const MAX_REPOSITORY_CHARACTERS = 256;
 
 /** `owner/name` in the characters that the forges allow in either. */
 function repositoryName(value: unknown): string | undefined {
-  if (typeof value !== 'string' || value.length > MAX_REPOSITORY_CHARACTERS) return undefined;
+  if (typeof value !== 'string' || value.length > MAX_REPOSITORY_CHARACTERS) {
+    return undefined;
+  }
   return /^[\w.-]+\/[\w.-]+$/.test(value) ? value : undefined;
 }
 

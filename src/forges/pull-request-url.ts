@@ -18,7 +18,9 @@ export type AddressedPullRequest =
 export function readPullRequestUrl(forge: ForgeName, forgeUrl: string, address: string): AddressedPullRequest {
   const word = WORD[forge];
   const example = `${forgeUrl.replace(/\/+$/, '')}/owner/name/${word}/7`;
-  if (!URL.canParse(address)) return { ok: false, reason: `"${address}" is not a URL; one looks like ${example}` };
+  if (!URL.canParse(address)) {
+    return { ok: false, reason: `"${address}" is not a URL; one looks like ${example}` };
+  }
 
   const { origin, pathname, protocol } = new URL(address);
   const page = new RegExp(`^(.*?)/([\\w.-]+/[\\w.-]+)/${word}/(\\d{1,10})(?:/.*)?$`);

@@ -27,7 +27,9 @@ export function makeApp({ log, metrics, isDraining }: AppOptions, addRoutes: (ro
   app.use(problems(log));
   app.use(async (ctx, next) => {
     await next();
-    if (isDraining()) ctx.set('Connection', 'close');
+    if (isDraining()) {
+      ctx.set('Connection', 'close');
+    }
   });
   app.use(router.routes());
   app.use(router.allowedMethods());
@@ -82,6 +84,8 @@ function problems(log: Log): Middleware {
       log.error({ err, request: ctx.state['requestId'], path: ctx.path }, 'a request failed unexpectedly');
       answerProblem(ctx, 500, 'Something went wrong here. The log has more, under the X-Request-Id of this answer.');
     }
-    if (ctx.status >= 400 && ctx.body == null) answerProblem(ctx, ctx.status, DETAILS[ctx.status]);
+    if (ctx.status >= 400 && ctx.body == null) {
+      answerProblem(ctx, ctx.status, DETAILS[ctx.status]);
+    }
   };
 }

@@ -55,14 +55,18 @@ async function readInto(
   // after the signature, from the raw headers, which this leaves as they came.
   ctx.req.headers['content-type'] = OPAQUE;
   delete ctx.req.headers['content-encoding'];
-  if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
+  if (ctx.req.headers.expect !== undefined) {
+    ctx.res.writeContinue();
+  }
 
   const full = Promise.withResolvers<'overloaded'>();
   const reading = readAll(ctx, read);
   let received = 0;
   ctx.req.on('data', (chunk: Buffer) => {
     received += chunk.length;
-    if (room.growTo(received)) return;
+    if (room.growTo(received)) {
+      return;
+    }
     // Nobody keeps what comes from now on.
     ctx.req.removeAllListeners('data');
     full.resolve('overloaded');

@@ -45,6 +45,10 @@ export function refuse(ctx: ParameterizedContext<WebhookState>, reason: Refusal,
   const [status, standing] = REFUSALS[reason];
   ctx.state.refusal = reason;
   answerProblem(ctx, status, detail ?? standing);
-  if (status === 401) ctx.set('WWW-Authenticate', 'X-Hub-Signature-256');
-  if (status === 503) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
+  if (status === 401) {
+    ctx.set('WWW-Authenticate', 'X-Hub-Signature-256');
+  }
+  if (status === 503) {
+    ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
+  }
 }

@@ -73,7 +73,9 @@ export async function listen(server: Server, port: number, host: string | undefi
 }
 
 function boundPort(address: string | AddressInfo | null): number {
-  if (address === null || typeof address === 'string') throw new Error('the listener has no port');
+  if (address === null || typeof address === 'string') {
+    throw new Error('the listener has no port');
+  }
   return address.port;
 }
 

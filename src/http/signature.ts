@@ -58,8 +58,12 @@ export function matchingSecret(
   bytes: Buffer,
   digest: Buffer,
 ): 'current' | 'previous' | undefined {
-  if (timingSafeEqual(sign(current, bytes), digest)) return 'current';
-  if (previous !== undefined && timingSafeEqual(sign(previous, bytes), digest)) return 'previous';
+  if (timingSafeEqual(sign(current, bytes), digest)) {
+    return 'current';
+  }
+  if (previous !== undefined && timingSafeEqual(sign(previous, bytes), digest)) {
+    return 'previous';
+  }
   return undefined;
 }
 

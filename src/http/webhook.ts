@@ -28,8 +28,12 @@ export interface WebhookOptions {
 /** `POST /webhook`: verified, committed, and only then acknowledged. */
 export function addWebhookRoute(router: Router, options: WebhookOptions): void {
   // A counter that is absent until its first increment hides that increment from rate().
-  for (const reason of REFUSAL_REASONS) options.metrics.rejections.inc({ reason }, 0);
-  for (const secret of ['current', 'previous']) options.metrics.secretMatches.inc({ secret }, 0);
+  for (const reason of REFUSAL_REASONS) {
+    options.metrics.rejections.inc({ reason }, 0);
+  }
+  for (const secret of ['current', 'previous']) {
+    options.metrics.secretMatches.inc({ secret }, 0);
+  }
   router.post(
     '/webhook',
     account(options),
@@ -43,10 +47,15 @@ export function addWebhookRoute(router: Router, options: WebhookOptions): void {
 /** Counts and logs what was not acknowledged, and turns everything away once the door is closed. */
 function account({ metrics, log, isClosed }: WebhookOptions): Middleware<WebhookState> {
   return async (ctx, next) => {
-    if (isClosed()) refuse(ctx, 'draining');
-    else await next();
+    if (isClosed()) {
+      refuse(ctx, 'draining');
+    } else {
+      await next();
+    }
     const { refusal } = ctx.state;
-    if (refusal === undefined) return;
+    if (refusal === undefined) {
+      return;
+    }
     metrics.rejections.inc({ reason: refusal });
     log.info({ request: ctx.state.requestId, reason: refusal, status: ctx.status }, 'a webhook was refused');
   };
@@ -99,7 +108,9 @@ function acknowledge({ forge, inbox, metrics, log }: WebhookOptions): Middleware
       refuse(ctx, acceptance.reason);
       return;
     }
-    if (outcome === 'accepted' && acceptance.repeatedBody) metrics.repeatedBodies.inc();
+    if (outcome === 'accepted' && acceptance.repeatedBody) {
+      metrics.repeatedBodies.inc();
+    }
     log.info({ delivery: deliveryId, event, repository, pullRequest, outcome }, 'a delivery was acknowledged');
     ctx.body = { received: true };
   };

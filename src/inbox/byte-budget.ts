@@ -36,8 +36,12 @@ export function makeByteBudget(limit: number, onChange: (held: number) => void):
 
     function growTo(bytes: number): boolean {
       const total = Math.max(bytes, LEAST_RESERVATION_BYTES);
-      if (total <= own) return true;
-      if (held + total - own > limit || heldByLarge + large(total) - large(own) > limit / 2) return false;
+      if (total <= own) {
+        return true;
+      }
+      if (held + total - own > limit || heldByLarge + large(total) - large(own) > limit / 2) {
+        return false;
+      }
       set(total);
       return true;
     }

@@ -33,7 +33,9 @@ export function makeGroupCommit<Item, Result>(
 
   function withdraw(entry: Entry<Item, Result>): void {
     const index = waiting.indexOf(entry);
-    if (index < 0) return;
+    if (index < 0) {
+      return;
+    }
     waiting.splice(index, 1);
     entry.settle.reject(entry.signal.reason);
   }
@@ -43,7 +45,9 @@ export function makeGroupCommit<Item, Result>(
     let weight = 0;
     while (batch.length < limits.maxItems && weight < limits.maxWeight) {
       const entry = waiting.shift();
-      if (entry === undefined) break;
+      if (entry === undefined) {
+        break;
+      }
       if (entry.signal.aborted) {
         entry.settle.reject(entry.signal.reason);
         continue;
@@ -58,9 +62,13 @@ export function makeGroupCommit<Item, Result>(
     for (let batch = nextBatch(); batch.length > 0; batch = nextBatch()) {
       try {
         const results = await commit(batch.map(({ item }) => item));
-        for (const [index, entry] of batch.entries()) settle(entry, results[index]);
+        for (const [index, entry] of batch.entries()) {
+          settle(entry, results[index]);
+        }
       } catch (error) {
-        for (const entry of batch) entry.settle.reject(error);
+        for (const entry of batch) {
+          entry.settle.reject(error);
+        }
       }
     }
     busy = false;
@@ -79,12 +87,17 @@ export function makeGroupCommit<Item, Result>(
       return entry.settle.promise;
     },
     async idle() {
-      while (busy) await running;
+      while (busy) {
+        await running;
+      }
     },
   };
 }
 
 function settle<Item, Result>(entry: Entry<Item, Result>, result: PromiseSettledResult<Result> | undefined): void {
-  if (result?.status === 'fulfilled') entry.settle.resolve(result.value);
-  else entry.settle.reject(result?.reason ?? new Error('the batch gave no result for this item'));
+  if (result?.status === 'fulfilled') {
+    entry.settle.resolve(result.value);
+  } else {
+    entry.settle.reject(result?.reason ?? new Error('the batch gave no result for this item'));
+  }
 }

@@ -64,7 +64,9 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
     const firstByKey = new Map<string, Submission<Job>>();
     for (const submission of submissions) {
       const key = deliveryKey(submission);
-      if (!firstByKey.has(key)) firstByKey.set(key, submission);
+      if (!firstByKey.has(key)) {
+        firstByKey.set(key, submission);
+      }
     }
     // In one order everywhere: two transactions that insert the same keys crosswise would deadlock.
     const unique = [...firstByKey].sort(byKey).map(([, submission]) => submission);
@@ -89,7 +91,9 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
     });
     stopTimer();
     metrics.commitBatchSize.observe(submissions.length);
-    if (jobs.length > 0) wakeWorkers();
+    if (jobs.length > 0) {
+      wakeWorkers();
+    }
 
     return submissions.map((submission) => {
       const key = deliveryKey(submission);
@@ -107,12 +111,16 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
     try {
       return fulfilled(await store(submissions));
     } catch (err) {
-      if (err instanceof TransactionTimeoutError) throw err;
+      if (err instanceof TransactionTimeoutError) {
+        throw err;
+      }
       log.warn({ err, deliveries: submissions.length }, 'a batch of deliveries could not be stored, trying again');
       if (!isDataFault(err)) {
         const stored = await store(submissions);
         // What the first attempt did commit has not been told yet. A wake-up too many does no harm.
-        if (submissions.some(({ job }) => job !== undefined)) wakeWorkers();
+        if (submissions.some(({ job }) => job !== undefined)) {
+          wakeWorkers();
+        }
         return fulfilled(stored);
       }
     }
@@ -124,7 +132,9 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
     for (const submission of submissions) {
       const [result] = await Promise.allSettled([storeOne(submission)]);
       // A database that hangs now would hang for each of them.
-      if (result.status === 'rejected' && result.reason instanceof TransactionTimeoutError) throw result.reason;
+      if (result.status === 'rejected' && result.reason instanceof TransactionTimeoutError) {
+        throw result.reason;
+      }
       results.push(result);
     }
     return results;
@@ -132,7 +142,9 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
 
   async function storeOne(submission: Submission<Job>): Promise<Stored> {
     const [stored] = await store([submission]);
-    if (stored === undefined) throw new Error('a delivery was stored without a result');
+    if (stored === undefined) {
+      throw new Error('a delivery was stored without a result');
+    }
     return stored;
   }
 
@@ -153,7 +165,9 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
     },
 
     async idle() {
-      while (answering.size > 0) await Promise.allSettled(answering);
+      while (answering.size > 0) {
+        await Promise.allSettled(answering);
+      }
       await queue.idle();
     },
   };
@@ -167,7 +181,9 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
       };
       return await queue.add(submission, signal);
     } catch (err) {
-      if (!signal.aborted) log.error({ err, delivery: delivery.deliveryId }, 'a delivery could not be stored');
+      if (!signal.aborted) {
+        log.error({ err, delivery: delivery.deliveryId }, 'a delivery could not be stored');
+      }
       return { outcome: 'refused', reason: signal.aborted ? 'deadline' : 'database' };
     }
   }

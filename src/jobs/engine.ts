@@ -59,7 +59,9 @@ export async function installJobs(databaseUrl: string): Promise<void> {
   } finally {
     await boss.stop({ graceful: false });
   }
-  if (failures.length > 0) throw new AggregateError(failures, 'the job engine could not be installed');
+  if (failures.length > 0) {
+    throw new AggregateError(failures, 'the job engine could not be installed');
+  }
 }
 
 /** The engine for those who only put jobs in. Not started yet. */
@@ -83,9 +85,13 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
 
   /** The engine refuses a schema of another version of itself; that it has its queues is for us to see. */
   async function start(): Promise<void> {
-    if (started) return;
+    if (started) {
+      return;
+    }
     await boss.start();
-    if ((await boss.getQueue(REVIEW_QUEUE)) === null) throw new Error('the review queue is missing');
+    if ((await boss.getQueue(REVIEW_QUEUE)) === null) {
+      throw new Error('the review queue is missing');
+    }
     started = true;
   }
 
@@ -95,12 +101,16 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
     const written: pg.QueryConfig[] = [];
     const executeSql = async (text: string, values: unknown[] = []) => {
       // Whatever else would be refused only when it is sent, and then nothing stops the COMMIT behind it.
-      if (!values.every((value) => typeof value === 'string')) throw new Error('the job engine’s values are not text');
+      if (!values.every((value) => typeof value === 'string')) {
+        throw new Error('the job engine’s values are not text');
+      }
       // Under a name, so that each connection has the engine's long statement read and planned once.
       written.push({ name: hash('sha256', text, 'base64url'), text, values });
       return { rows: [] };
     };
-    for (const [queue, inserts] of insertsByQueue(jobs)) await boss.insert(queue, inserts, { db: { executeSql } });
+    for (const [queue, inserts] of insertsByQueue(jobs)) {
+      await boss.insert(queue, inserts, { db: { executeSql } });
+    }
     return written;
   }
 
@@ -118,7 +128,9 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
     statements,
 
     async enqueue(jobs) {
-      for (const statement of await statements(jobs)) await pool.query(statement);
+      for (const statement of await statements(jobs)) {
+        await pool.query(statement);
+      }
     },
 
     async stats() {
@@ -153,8 +165,11 @@ export function insertsByQueue(jobs: readonly ReviewRequest[]): readonly (readon
   const reviews = new Map<string, object>();
   const repositories = new Map<string, object>();
   for (const { kind, ...data } of jobs) {
-    if ('number' in data) reviews.set(reviewKey(data), data);
-    else repositories.set(repositoryKey(data), data);
+    if ('number' in data) {
+      reviews.set(reviewKey(data), data);
+    } else {
+      repositories.set(repositoryKey(data), data);
+    }
   }
   const inserts = (byKey: ReadonlyMap<string, object>) =>
     [...byKey].sort(byName).map(([key, data]) => ({ ...keyed(key), data }));

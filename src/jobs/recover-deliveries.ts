@@ -17,7 +17,9 @@ const OVERLAP_MS = 10 * 60 * 1_000;
 
 /** Asks the forge to make deliveries again that it could not make since the last look. */
 export async function recoverDeliveries({ deliveries, pool, log }: RecoveryParts): Promise<void> {
-  if (deliveries === undefined) return;
+  if (deliveries === undefined) {
+    return;
+  }
   const start = new Date();
   const since = await lastLook(pool, start);
   const hooks = deliveries.scope === 'app' ? [undefined] : await knownHooks(pool);
@@ -44,7 +46,9 @@ async function failedDeliveries(
     return await deliveries.failedDeliveries(since, hook);
   } catch (err) {
     // Reading a repository's hooks takes a permission that reviewing does not.
-    if (!(err instanceof ForgeError) || (err.kind !== 'refused' && err.kind !== 'invalid')) throw err;
+    if (!(err instanceof ForgeError) || (err.kind !== 'refused' && err.kind !== 'invalid')) {
+      throw err;
+    }
     log.warn({ err, repository: hook?.repository }, 'the deliveries of a hook cannot be read with these credentials');
     return [];
   }

@@ -38,7 +38,9 @@ export function makeReplay(pool: pg.Pool, log: Log): Replay {
     const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
     for (const [queue, inserts] of insertsByQueue([request])) {
       const added = await boss.insert(queue, inserts, { db, returnId: true });
-      if (added === null || added.length === 0) return 'waiting';
+      if (added === null || added.length === 0) {
+        return 'waiting';
+      }
     }
     return 'queued';
   }
@@ -65,7 +67,9 @@ export function makeReplay(pool: pg.Pool, log: Log): Replay {
           `SELECT id ${LETTERS} AND singleton_key = $1 FOR UPDATE SKIP LOCKED`,
           [reviewKey(job)],
         );
-        if (rows.length === 0) return 'gone';
+        if (rows.length === 0) {
+          return 'gone';
+        }
         const requeued = await add(client, { kind: 'review', ...job });
         const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
         await boss.deleteJob(

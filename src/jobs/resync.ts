@@ -21,7 +21,9 @@ export async function resync({ forge, pool, enqueue, log }: ResyncParts): Promis
     try {
       const open = await forge.openPullRequests(repository);
       const missed = open.length === 0 ? [] : await withoutVerdict(pool, open);
-      if (missed.length === 0) continue;
+      if (missed.length === 0) {
+        continue;
+      }
       await enqueue(missed.map(({ repository: name, number }) => ({ kind: 'review', repository: name, number })));
       log.info(
         { repository, pullRequests: missed.map(({ number }) => number) },
@@ -29,7 +31,9 @@ export async function resync({ forge, pool, enqueue, log }: ResyncParts): Promis
       );
     } catch (err) {
       // The next repository may fare better, unless the forge as a whole wants to be left alone.
-      if (!(err instanceof ForgeError) || err.kind === 'rate-limited') throw err;
+      if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
+        throw err;
+      }
       log.warn({ err, repository }, 'a repository could not be looked at');
     }
   }

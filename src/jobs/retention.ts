@@ -17,7 +17,11 @@ export async function applyRetention(pool: pg.Pool, days: number, log: Log): Pro
       [days, BATCH_ROWS],
     );
     deleted += rowCount ?? 0;
-    if ((rowCount ?? 0) < BATCH_ROWS) break;
+    if ((rowCount ?? 0) < BATCH_ROWS) {
+      break;
+    }
   }
-  if (deleted > 0) log.info({ deleted, days }, 'old deliveries were deleted');
+  if (deleted > 0) {
+    log.info({ deleted, days }, 'old deliveries were deleted');
+  }
 }

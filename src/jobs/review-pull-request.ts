@@ -74,7 +74,9 @@ export async function reportGivenUp(
   try {
     await forgetVerdict(pool, ref);
     const pullRequest = await forge.pullRequest(ref);
-    if (pullRequest === undefined || pullRequest.state === 'closed') return;
+    if (pullRequest === undefined || pullRequest.state === 'closed') {
+      return;
+    }
     const description = `This could not be reviewed: ${reason}`;
     await reportStatus(forge, pullRequest, { state: 'error', description });
   } catch (err) {

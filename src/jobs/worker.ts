@@ -72,7 +72,9 @@ export function startWorker(parts: WorkerParts): Worker {
     wake();
   };
   const wake = () => {
-    for (const id of reviewers) boss.notifyWorker(id);
+    for (const id of reviewers) {
+      boss.notifyWorker(id);
+    }
   };
 
   async function review(job: JobWithMetadata<ReviewJob>): Promise<void> {
@@ -84,7 +86,9 @@ export function startWorker(parts: WorkerParts): Worker {
         return;
       }
       log.warn({ err: error, ...job.data, attempt: job.retryCount + 1 }, 'a review failed');
-      if (job.retryCount >= job.retryLimit) await reportGivenUp(parts, job.data, error);
+      if (job.retryCount >= job.retryLimit) {
+        await reportGivenUp(parts, job.data, error);
+      }
       throw error;
     }
   }
@@ -104,7 +108,9 @@ export function startWorker(parts: WorkerParts): Worker {
         REVIEW_QUEUE,
         { ...polling, includeMetadata: true, groupConcurrency: 1 },
         async (jobs: JobWithMetadata<ReviewJob>[]) => {
-          for (const job of jobs) await review(job);
+          for (const job of jobs) {
+            await review(job);
+          }
           // Where there was one there may be another: it is looked for at once.
           boss.notifyWorker(id);
         },
@@ -112,7 +118,9 @@ export function startWorker(parts: WorkerParts): Worker {
       reviewers.push(id);
     }
     await boss.work(REPOSITORY_QUEUE, { ...polling, groupConcurrency: 1 }, async ([job]: { data: RepositoryJob }[]) => {
-      if (job !== undefined) await reviewRepository({ forge, enqueue }, job.data);
+      if (job !== undefined) {
+        await reviewRepository({ forge, enqueue }, job.data);
+      }
     });
     await boss.work(RESYNC_QUEUE, polling, async () => {
       // In this order: the resync learns of new repositories, and with them of the hooks to look at.
@@ -154,7 +162,9 @@ export function startWorker(parts: WorkerParts): Worker {
     stopped = true;
     // First, for a start that is under way still sets timers, which would keep the process from ending.
     await starting;
-    for (const timer of timers) clearInterval(timer);
+    for (const timer of timers) {
+      clearInterval(timer);
+    }
     await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: false });
   }
 

@@ -40,7 +40,9 @@ export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOpt
   let judgement = await look(forge, ref, options);
   for (let looks = 1; looks < MAX_LOOKS && judgement.kind === 'judged'; looks++) {
     const now = await forge.pullRequest(ref);
-    if (now !== undefined && sameState(now, judgement.pullRequest)) break;
+    if (now !== undefined && sameState(now, judgement.pullRequest)) {
+      break;
+    }
     judgement = await look(forge, ref, options);
   }
   return judgement;
@@ -48,14 +50,18 @@ export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOpt
 
 async function look(forge: Forge, ref: PullRequestRef, { fallback, onWillJudge }: JudgeOptions): Promise<Judgement> {
   const pullRequest = await forge.pullRequest(ref);
-  if (pullRequest === undefined || pullRequest.state === 'closed') return { kind: 'over' };
+  if (pullRequest === undefined || pullRequest.state === 'closed') {
+    return { kind: 'over' };
+  }
   const [loaded, changedFiles] = await Promise.all([
     loadPolicy(forge, pullRequest.repository, pullRequest.base.branch),
     forge.changedFiles(pullRequest),
   ]);
   const proposes = changesPolicy(changedFiles);
   const present = orFallback(loaded, fallback, pullRequest, proposes);
-  if (present.kind === 'absent') return { kind: 'no-policy', pullRequest };
+  if (present.kind === 'absent') {
+    return { kind: 'no-policy', pullRequest };
+  }
   await onWillJudge?.(pullRequest);
 
   const proposed: LoadedPolicy = proposes ? await loadProposed(forge, pullRequest) : { kind: 'absent' };
@@ -80,8 +86,12 @@ function orFallback(
   { repository }: PullRequest,
   proposes: boolean,
 ): LoadedPolicy {
-  if (loaded.kind !== 'absent') return loaded;
-  if (fallback !== undefined) return { kind: 'policy', policy: fallback };
+  if (loaded.kind !== 'absent') {
+    return loaded;
+  }
+  if (fallback !== undefined) {
+    return { kind: 'policy', policy: fallback };
+  }
   return proposes ? { kind: 'policy', policy: { origin: { path: POLICY_PATHS[0] ?? repository }, rules: [] } } : loaded;
 }
 

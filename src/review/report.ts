@@ -28,7 +28,9 @@ export async function reportStatus(
   { state, description }: Pick<CommitStatus, 'state' | 'description'>,
 ): Promise<boolean> {
   const present = await forge.status(repository, head.sha, STATUS_CONTEXT);
-  if (present?.state === state && present.description === description) return false;
+  if (present?.state === state && present.description === description) {
+    return false;
+  }
   await forge.setStatus(repository, head.sha, { context: STATUS_CONTEXT, state, description, targetUrl: url });
   return true;
 }
@@ -36,7 +38,9 @@ export async function reportStatus(
 /** Pending, where no status has been set yet. A verdict that stands is left to stand until there is another. */
 export async function reportPending(forge: Forge, { repository, head, url }: PullRequest): Promise<void> {
   const present = await forge.status(repository, head.sha, STATUS_CONTEXT);
-  if (present !== undefined) return;
+  if (present !== undefined) {
+    return;
+  }
   await forge.setStatus(repository, head.sha, {
     context: STATUS_CONTEXT,
     state: 'pending',
@@ -50,11 +54,15 @@ async function reportComment(forge: Forge, pullRequest: PullRequest, verdict: Ve
   const [present, ...superfluous] = (await forge.ownComments(pullRequest)).filter(({ body }) =>
     body.startsWith(REVIEW_MARKER),
   );
-  for (const { id } of superfluous) await forge.deleteComment(pullRequest, id);
+  for (const { id } of superfluous) {
+    await forge.deleteComment(pullRequest, id);
+  }
 
   const body = renderReview(verdict);
   if (present !== undefined) {
-    if (present.body.trim() !== body.trim()) await forge.updateComment(pullRequest, present.id, body);
+    if (present.body.trim() !== body.trim()) {
+      await forge.updateComment(pullRequest, present.id, body);
+    }
   } else if (hasSomethingToSay(verdict)) {
     await forge.createComment(pullRequest, body);
   }
@@ -70,15 +78,22 @@ async function reportInlines(forge: Forge, pullRequest: PullRequest, verdict: Ve
   const outdated: string[] = [];
   for (const { id, body, line } of await forge.ownInlineComments(pullRequest)) {
     const fingerprint = fingerprintIn(body);
-    if (fingerprint === undefined) continue;
+    if (fingerprint === undefined) {
+      continue;
+    }
     // One whose place is gone from the change is folded away by the forge: it is posted anew where the line is now.
-    if (line !== null && wanted.has(fingerprint) && !posted.has(fingerprint)) posted.add(fingerprint);
-    else outdated.push(id);
+    if (line !== null && wanted.has(fingerprint) && !posted.has(fingerprint)) {
+      posted.add(fingerprint);
+    } else {
+      outdated.push(id);
+    }
   }
   const missing = [...wanted].filter(([fingerprint]) => !posted.has(fingerprint)).map(([, comment]) => comment);
   if (missing.length > 0) {
     const comments = missing.map(({ path, line, body }) => ({ path, line, body }));
     await forge.createInlineComments(pullRequest, pullRequest.head.sha, comments);
   }
-  if (outdated.length > 0) await forge.withdrawInlineComments(pullRequest, outdated, MENDED_NOTE);
+  if (outdated.length > 0) {
+    await forge.withdrawInlineComments(pullRequest, outdated, MENDED_NOTE);
+  }
 }

@@ -12,12 +12,20 @@ export type Text = readonly Piece[];
 export function say(words: TemplateStringsArray, ...values: readonly (string | number | Text)[]): Text {
   const pieces: Piece[] = [];
   words.forEach((word, index) => {
-    if (word !== '') pieces.push(word);
+    if (word !== '') {
+      pieces.push(word);
+    }
     const value = values[index];
-    if (value === undefined) return;
-    if (typeof value === 'string') pieces.push({ quoted: value });
-    else if (typeof value === 'number') pieces.push(String(value));
-    else pieces.push(...value);
+    if (value === undefined) {
+      return;
+    }
+    if (typeof value === 'string') {
+      pieces.push({ quoted: value });
+    } else if (typeof value === 'number') {
+      pieces.push(String(value));
+    } else {
+      pieces.push(...value);
+    }
   });
   return pieces;
 }
@@ -26,10 +34,14 @@ export function say(words: TemplateStringsArray, ...values: readonly (string | n
 export function quotedList(values: readonly string[], shown = 10): Text {
   const pieces: Piece[] = [];
   for (const value of values.slice(0, shown)) {
-    if (pieces.length > 0) pieces.push(', ');
+    if (pieces.length > 0) {
+      pieces.push(', ');
+    }
     pieces.push({ quoted: value });
   }
-  if (values.length > shown) pieces.push(` and ${values.length - shown} more`);
+  if (values.length > shown) {
+    pieces.push(` and ${values.length - shown} more`);
+  }
   return pieces;
 }
 
@@ -46,15 +58,21 @@ const INVISIBLE =
 /** The same text with every invisible character spelled out as its code point. */
 export function visible(text: string): string {
   return text.replace(INVISIBLE, (character) => {
-    if (character === '\n') return '\\n';
-    if (character === '\t') return ' ';
+    if (character === '\n') {
+      return '\\n';
+    }
+    if (character === '\t') {
+      return ' ';
+    }
     return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   });
 }
 
 /** At most `limit` characters, never half of a surrogate pair, with an ellipsis when something was left out. */
 export function shorten(text: string, limit: number): string {
-  if (text.length <= limit) return text;
+  if (text.length <= limit) {
+    return text;
+  }
   const cut = text.slice(0, limit - 1);
   return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 }

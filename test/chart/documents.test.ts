@@ -16,7 +16,9 @@ test('every value is described, itself or as part of one that is', async (t) => 
   const text = await read('values.yaml');
   const described = documentedValues(text).map(({ path }) => path);
   const leaves = (value: unknown, path: string): string[] => {
-    if (typeof value !== 'object' || value === null || described.includes(path)) return [path];
+    if (typeof value !== 'object' || value === null || described.includes(path)) {
+      return [path];
+    }
     return Object.entries(value).flatMap(([key, item]) => leaves(item, path === '' ? key : `${path}.${key}`));
   };
   t.true(described.length > 80);
@@ -24,7 +26,9 @@ test('every value is described, itself or as part of one that is', async (t) => 
     leaves(parseYaml(text), '').filter((path) => !described.includes(path)),
     [],
   );
-  for (const { path, sentence } of documentedValues(text)) t.regex(sentence, /[.]$/, path);
+  for (const { path, sentence } of documentedValues(text)) {
+    t.regex(sentence, /[.]$/, path);
+  }
 });
 
 test('the version of the chart’s service is the package’s', async (t) => {
@@ -38,7 +42,9 @@ async function notes(...set: string[]): Promise<string> {
     const settings = set.flatMap((setting) => ['--set', setting]);
     const release = ['gh', CHART, '--namespace', NAMESPACE, ...settings];
     const { ok, stdout, stderr } = await helm(['install', ...release, ...cluster.helmArguments]);
-    if (!ok) throw new Error(stderr);
+    if (!ok) {
+      throw new Error(stderr);
+    }
     return stdout.slice(stdout.indexOf('NOTES:'));
   } finally {
     await cluster.close();

@@ -13,7 +13,9 @@ function doorPod(manifests: readonly Manifest[]) {
   const pod = podOf(find(manifests, 'Deployment', DOOR));
   const [door] = pod?.spec.containers ?? [];
   const [migrate] = pod?.spec.initContainers ?? [];
-  if (pod === undefined || door === undefined || migrate === undefined) throw new Error('no door');
+  if (pod === undefined || door === undefined || migrate === undefined) {
+    throw new Error('no door');
+  }
   const env = Object.fromEntries((door.env ?? []).map(({ name, value }) => [name, value]));
   return { pod, door, migrate, env };
 }

@@ -75,7 +75,9 @@ test.before('build the image', async (t) => {
   t.timeout(TIMEOUT_MS);
   const missing = await unavailable(BASE_IMAGES);
   if (missing !== undefined) {
-    if (process.env['TEST_STORES'] === 'containers') throw new Error(`TEST_STORES=containers, and ${missing}`);
+    if (process.env['TEST_STORES'] === 'containers') {
+      throw new Error(`TEST_STORES=containers, and ${missing}`);
+    }
     t.log(`The image is not tried, because ${missing}.`);
     return;
   }
@@ -86,14 +88,18 @@ test.before('build the image', async (t) => {
 
 test.after.always('take everything away again', async () => {
   await stage?.close();
-  if (stage !== undefined) await docker(['rmi', '--force', IMAGE]);
+  if (stage !== undefined) {
+    await docker(['rmi', '--force', IMAGE]);
+  }
 });
 
 /** Where there is no container engine, nothing is tried: the hook above has said so. */
 function onStage(title: string, body: (t: ExecutionContext, stage: Stage) => Promise<void>): void {
   test.serial(title, async (t) => {
     t.timeout(TIMEOUT_MS);
-    if (stage !== undefined) return body(t, stage);
+    if (stage !== undefined) {
+      return body(t, stage);
+    }
     return t.pass();
   });
 }
@@ -369,7 +375,9 @@ async function startForgeBeside(there: Stage): Promise<Running> {
 async function deliver(there: Stage, index: number): Promise<void> {
   const { headers = {}, body = '' } = there.told?.pullRequests[index]?.webhook ?? {};
   const response = await fetch(await webhookOf(doorOf(there)), { method: 'POST', headers, body });
-  if (response.status !== 200) throw new Error(`the door answered ${response.status}`);
+  if (response.status !== 200) {
+    throw new Error(`the door answered ${response.status}`);
+  }
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -402,12 +410,16 @@ async function commentersOf(there: Stage, index: number): Promise<readonly strin
 const keyOf = ({ release }: Stage) => secretData(find(release, 'Secret', 'gh-gatehouse'))['webhook-secret'] ?? '';
 
 function workerOf({ worker }: Stage): Running {
-  if (worker === undefined) throw new Error('no worker came up');
+  if (worker === undefined) {
+    throw new Error('no worker came up');
+  }
   return worker;
 }
 
 function doorOf({ door }: Stage): Running {
-  if (door === undefined) throw new Error('no door came up');
+  if (door === undefined) {
+    throw new Error('no door came up');
+  }
   return door;
 }
 

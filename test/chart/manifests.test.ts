@@ -45,7 +45,9 @@ test.before('render everything', async () => {
   types = new Map(await Promise.all(SUPPORTED.map(async (version) => [version, await apiTypes(version)] as const)));
   const rendered: Sample[] = [];
   for (const kubernetes of SUPPORTED) {
-    for (const file of await valuesFiles()) rendered.push(...(await renderTwice(file, kubernetes)));
+    for (const file of await valuesFiles()) {
+      rendered.push(...(await renderTwice(file, kubernetes)));
+    }
   }
   samples = rendered;
 });
@@ -74,7 +76,9 @@ test('every manifest is valid by the types of the Kubernetes API, and has no fie
   t.true(samples.length >= 20);
   for (const { title, kubernetes, manifests } of samples) {
     const api = types.get(kubernetes);
-    if (api === undefined) return t.fail(`no types for ${kubernetes}`);
+    if (api === undefined) {
+      return t.fail(`no types for ${kubernetes}`);
+    }
     for (const manifest of manifests) {
       const faults = customResourceFaults(manifest) ?? faultsOf(manifest, api);
       t.deepEqual(faults, [], `${title}: ${manifest.kind}/${manifest.metadata.name}`);
@@ -129,13 +133,17 @@ test('selectors find exactly the pods they are meant for', (t) => {
   for (const { title, manifests } of samples) {
     for (const { kind, metadata, spec } of manifests) {
       const selector = selectorOf(kind, spec);
-      if (selector === undefined) continue;
+      if (selector === undefined) {
+        continue;
+      }
       const found = pods(manifests).filter((pod) =>
         Object.entries(selector).every(([label, value]) => pod.metadata.labels?.[label] === value),
       );
       t.is(found.length, 1, `${title}: ${kind}/${metadata.name} finds ${found.map(({ owner }) => owner)}`);
       // A metrics Service is called what it is for; everything else, after the pods that it finds.
-      if (kind === 'Service') continue;
+      if (kind === 'Service') {
+        continue;
+      }
       const component = 'app.kubernetes.io/component';
       t.is(selector[component], metadata.labels?.[component], `${title}: ${kind}/${metadata.name}`);
     }
@@ -163,7 +171,9 @@ test('a selector has the name, the release and the component, and no label of th
   for (const { title, manifests } of samples) {
     for (const { kind, metadata, spec } of manifests) {
       const selector = selectorOf(kind, spec);
-      if (selector === undefined) continue;
+      if (selector === undefined) {
+        continue;
+      }
       t.deepEqual(
         Object.keys(selector).sort(),
         ['app.kubernetes.io/component', 'app.kubernetes.io/instance', 'app.kubernetes.io/name'],
@@ -223,10 +233,20 @@ function references(spec: Pod): readonly string[] {
     configMapKeyRef: 'ConfigMap',
   };
   JSON.stringify(spec, (key, value) => {
-    if (key in kinds) names.push(`${kinds[key as keyof typeof kinds]}/${value.name}`);
-    if (key === 'secret') names.push(`Secret/${value.secretName}`);
-    if (key === 'configMap') names.push(`ConfigMap/${value.name}`);
-    if (key === 'imagePullSecrets') for (const { name } of value) names.push(`Secret/${name}`);
+    if (key in kinds) {
+      names.push(`${kinds[key as keyof typeof kinds]}/${value.name}`);
+    }
+    if (key === 'secret') {
+      names.push(`Secret/${value.secretName}`);
+    }
+    if (key === 'configMap') {
+      names.push(`ConfigMap/${value.name}`);
+    }
+    if (key === 'imagePullSecrets') {
+      for (const { name } of value) {
+        names.push(`Secret/${name}`);
+      }
+    }
     return value;
   });
   return names;
@@ -241,7 +261,9 @@ function claims(owner: string, manifests: readonly Manifest[]): readonly { reado
 test('what Kubernetes does not let anybody change stays the same in an upgrade, whatever else is changed', async (t) => {
   const fixed = (manifests: readonly Manifest[]) =>
     manifests.flatMap(({ kind, metadata, spec }) => {
-      if (kind !== 'Deployment' && kind !== 'StatefulSet') return [];
+      if (kind !== 'Deployment' && kind !== 'StatefulSet') {
+        return [];
+      }
       const { selector, serviceName, volumeClaimTemplates } = spec ?? {};
       return [{ kind, name: metadata.name, selector, serviceName, volumeClaimTemplates }];
     });
@@ -273,7 +295,9 @@ test('names stay within 63 characters, and a StatefulSet’s within 52, however 
       t.regex(metadata.name, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/);
       const longest = kind === 'StatefulSet' ? 52 : 63;
       t.true(metadata.name.length <= longest, `${kind}/${metadata.name}`);
-      for (const value of Object.values(metadata.labels ?? {})) t.true(value.length <= 63, value);
+      for (const value of Object.values(metadata.labels ?? {})) {
+        t.true(value.length <= 63, value);
+      }
     }
     t.is(new Set(manifests.map(({ kind, metadata }) => kind + metadata.name)).size, manifests.length);
   }

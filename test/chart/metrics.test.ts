@@ -45,7 +45,9 @@ async function seriesOfPage(): Promise<ReadonlyMap<string, readonly string[]>> {
     const known = registry.getSingleMetric(metric.name) as unknown as { labelNames?: readonly string[] };
     const labels = [...(known.labelNames ?? [])];
     const names = metric.type.toString() === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
-    for (const suffix of names) series.set(metric.name + suffix, suffix === '_bucket' ? [...labels, 'le'] : labels);
+    for (const suffix of names) {
+      series.set(metric.name + suffix, suffix === '_bucket' ? [...labels, 'le'] : labels);
+    }
   }
   return series;
 }
@@ -61,7 +63,9 @@ async function unknownIn(expression: string): Promise<string[]> {
     ...(uses.length === 0 ? [`no series in ${expression}`] : []),
     ...uses.flatMap(({ series, matchers }) => {
       const known = page.get(series);
-      if (known === undefined) return [series];
+      if (known === undefined) {
+        return [series];
+      }
       const labels = matchers.map(({ label }) => label);
       return labels
         .filter((label) => !known.includes(label) && !TARGET_LABELS.includes(label))
@@ -75,12 +79,16 @@ test('every series and label of the dashboard is on the metrics page', async (t)
   const { panels } = await readDashboard();
   const targets = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
   t.true(targets.length > 20);
-  for (const { title, expr } of targets) t.deepEqual(await unknownIn(expr), [], title);
+  for (const { title, expr } of targets) {
+    t.deepEqual(await unknownIn(expr), [], title);
+  }
 });
 
 test('every series and label of the alerts is on the metrics page', async (t) => {
   for (const { rules } of await alertRules()) {
-    for (const { alert, expr } of rules) t.deepEqual(await unknownIn(expr), [], alert);
+    for (const { alert, expr } of rules) {
+      t.deepEqual(await unknownIn(expr), [], alert);
+    }
   }
 });
 
@@ -112,7 +120,9 @@ test('every reason that an alert or the dashboard asks for is one that the servi
     .filter(({ label }) => label === 'reason')
     .flatMap(({ value }) => value.split('|'));
   t.true(reasons.length > 0);
-  for (const reason of reasons) t.true(REFUSAL_REASONS.includes(reason), reason);
+  for (const reason of reasons) {
+    t.true(REFUSAL_REASONS.includes(reason), reason);
+  }
 });
 
 test('the dashboard has seven rows, one panel beside the other, and each panel says what it shows', async (t) => {
@@ -127,7 +137,9 @@ test('the dashboard has seven rows, one panel beside the other, and each panel s
     ['datasource', 'namespace', 'job'],
   );
   t.is(new Set(panels.map(({ id }) => id)).size, panels.length);
-  for (const { type, title, description = '' } of panels) t.true(type === 'row' || description.length > 20, title);
+  for (const { type, title, description = '' } of panels) {
+    t.true(type === 'row' || description.length > 20, title);
+  }
   for (const [index, { title, gridPos: a }] of panels.entries()) {
     t.true(a.x + a.w <= 24, title);
     for (const { title: other, gridPos: b } of panels.slice(index + 1)) {
@@ -168,7 +180,9 @@ test('without a ServiceMonitor the alerts find their series as the user says', a
   const prometheusRule = { enabled: true, matchers: 'app="gatehouse"' };
   const manifests = await render({ values: { metrics: { prometheusRule }, forgeToken: { existingSecret: 'forge' } } });
   const { groups } = parsePrometheusRule(find(manifests, 'PrometheusRule', 'gh-gatehouse')).spec;
-  for (const { alert, expr } of groups.flatMap(({ rules }) => rules)) t.regex(expr, /\{app="gatehouse"[,}]/, alert);
+  for (const { alert, expr } of groups.flatMap(({ rules }) => rules)) {
+    t.regex(expr, /\{app="gatehouse"[,}]/, alert);
+  }
 });
 
 test('without a worker, nobody is woken for reviews', async (t) => {
@@ -300,7 +314,9 @@ test('promtool finds nothing wrong with the alerts, and each fires when it shoul
     () => false,
   );
   if (!found) {
-    if (process.env['REQUIRE_PROMTOOL'] === '1') return t.fail('REQUIRE_PROMTOOL=1, and promtool is not on PATH');
+    if (process.env['REQUIRE_PROMTOOL'] === '1') {
+      return t.fail('REQUIRE_PROMTOOL=1, and promtool is not on PATH');
+    }
     t.log('The alerts are not tried, because promtool is not on PATH.');
     return t.pass();
   }

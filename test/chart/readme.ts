@@ -26,7 +26,9 @@ export function documentedValues(valuesYaml: string): DocumentedValue[] {
     } else if (key !== undefined) {
       parents.length = indent.length / 2;
       parents.push(key);
-      if (sentence !== undefined) documented.push({ path: parents.join('.'), sentence });
+      if (sentence !== undefined) {
+        documented.push({ path: parents.join('.'), sentence });
+      }
       sentence = undefined;
     }
   }
@@ -36,7 +38,9 @@ export function documentedValues(valuesYaml: string): DocumentedValue[] {
 export function withValues(readme: string, valuesYaml: string): string {
   const begin = readme.indexOf(BEGIN);
   const end = readme.indexOf(END);
-  if (begin < 0 || end < begin) throw new Error('the README has no place for the values');
+  if (begin < 0 || end < begin) {
+    throw new Error('the README has no place for the values');
+  }
   return `${readme.slice(0, begin)}${BEGIN}\n\n${table(valuesYaml)}\n${readme.slice(end)}`;
 }
 

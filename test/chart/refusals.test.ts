@@ -10,7 +10,9 @@ const NO_STORES = { bundled: { postgresql: { enabled: false }, redis: { enabled:
 
 async function refusal(values: unknown): Promise<string> {
   const { error } = await tryRender({ values });
-  if (error === undefined) throw new Error(`not refused: ${JSON.stringify(values)}`);
+  if (error === undefined) {
+    throw new Error(`not refused: ${JSON.stringify(values)}`);
+  }
   return error;
 }
 

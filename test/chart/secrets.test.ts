@@ -13,7 +13,9 @@ const OLD_KEY = 'the-key-before-of-the-tests';
 function doorOf(manifests: readonly Manifest[]) {
   const pod = podOf(find(manifests, 'Deployment', 'gh-gatehouse-door'));
   const door = pod?.spec.containers[0];
-  if (pod === undefined || door === undefined) throw new Error('no door');
+  if (pod === undefined || door === undefined) {
+    throw new Error('no door');
+  }
   return { pod, door };
 }
 
@@ -172,7 +174,9 @@ test('no secret is written anywhere but in a Secret', async (t) => {
     metrics: { dashboard: { enabled: true } },
   };
   for (const manifest of await render({ values })) {
-    if (manifest.kind === 'Secret') continue;
+    if (manifest.kind === 'Secret') {
+      continue;
+    }
     const text = JSON.stringify(manifest);
     for (const secret of [KEY, OLD_KEY, 'hunter2']) {
       t.false(text.includes(secret), `${manifest.kind}/${manifest.metadata.name} has ${secret}`);

@@ -53,8 +53,12 @@ test('skaffold verify runs a restricted Job of the image that was built, with th
   const [{ name, container, executionMode }] = skaffold.verify;
   const [job] = parseManifests(await project(executionMode.kubernetesCluster.jobManifestPath));
   const pod = job === undefined ? undefined : podOf(job);
-  if (job === undefined || pod === undefined) return t.fail('no Job');
-  for (const version of SUPPORTED) t.deepEqual(faultsOf(job, await apiTypes(version)), []);
+  if (job === undefined || pod === undefined) {
+    return t.fail('no Job');
+  }
+  for (const version of SUPPORTED) {
+    t.deepEqual(faultsOf(job, await apiTypes(version)), []);
+  }
   t.deepEqual(restrictedFaults(pod.spec), []);
   t.is(job.metadata.name, name);
   t.is(pod.spec.containers[0]?.name, container.name);

@@ -18,7 +18,9 @@ function podIn(manifests: readonly Manifest[], deployment: string) {
   const pod = podOf(find(manifests, 'Deployment', deployment));
   const [container] = pod?.spec.containers ?? [];
   const [migrate] = pod?.spec.initContainers ?? [];
-  if (pod === undefined || container === undefined || migrate === undefined) throw new Error(`no ${deployment}`);
+  if (pod === undefined || container === undefined || migrate === undefined) {
+    throw new Error(`no ${deployment}`);
+  }
   const env = Object.fromEntries(
     (container.env ?? []).map(({ name, value, valueFrom }) => [name, value ?? valueFrom?.secretKeyRef]),
   );
@@ -303,7 +305,9 @@ test('where the forge is, and on which port, can be said', async (t) => {
 test('no credential is written anywhere but in a Secret', async (t) => {
   for (const values of [TOKEN, APP]) {
     for (const manifest of await render({ values })) {
-      if (manifest.kind === 'Secret') continue;
+      if (manifest.kind === 'Secret') {
+        continue;
+      }
       const text = JSON.stringify(manifest);
       t.false(/a-token-of|not a key/.test(text), `${manifest.kind}/${manifest.metadata.name}`);
     }
@@ -313,5 +317,7 @@ test('no credential is written anywhere but in a Secret', async (t) => {
 test('every container of the worker’s pod has the user’s extra environment', async (t) => {
   const extraEnv = [{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }];
   const { pod } = workerIn(await render({ values: { ...TOKEN, extraEnv } }));
-  for (const { env } of containersOf(pod.spec)) t.deepEqual(env?.at(-1), extraEnv[0]);
+  for (const { env } of containersOf(pod.spec)) {
+    t.deepEqual(env?.at(-1), extraEnv[0]);
+  }
 });

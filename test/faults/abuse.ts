@@ -53,7 +53,9 @@ let lost = -1;
 try {
   await untilReady(port);
   const acknowledged = new Set<string>();
-  for (let index = 0; index < 200; index++) await deliver(`warm-${index}`, acknowledged);
+  for (let index = 0; index < 200; index++) {
+    await deliver(`warm-${index}`, acknowledged);
+  }
   for (const [index, abuse] of chosen.entries()) {
     say(`${index + 1}/${chosen.length}  ${abuse.name}`);
     const row = await play(abuse, acknowledged);
@@ -67,7 +69,9 @@ try {
   await stores.close();
 }
 printTable();
-if (lost !== 0 || rows.some(({ bad }) => bad)) process.exitCode = 1;
+if (lost !== 0 || rows.some(({ bad }) => bad)) {
+  process.exitCode = 1;
+}
 
 async function play(abuse: Abuse, acknowledged: Set<string>): Promise<Row> {
   const before = await resident();
@@ -77,13 +81,17 @@ async function play(abuse: Abuse, acknowledged: Set<string>): Promise<Row> {
   let good = 0;
   let over = false;
   const watch = async () => {
-    for (; !over; await sleep(SAMPLE_MS)) most = Math.max(most, await resident());
+    for (; !over; await sleep(SAMPLE_MS)) {
+      most = Math.max(most, await resident());
+    }
   };
   const ordinary = async () => {
     for (; !over; await sleep(ORDINARY_EVERY_MS)) {
       const begin = performance.now();
       sent += 1;
-      if (await deliver(`${abuse.name}-${sent}`.replaceAll(/[^\w-]/g, '.'), acknowledged)) good += 1;
+      if (await deliver(`${abuse.name}-${sent}`.replaceAll(/[^\w-]/g, '.'), acknowledged)) {
+        good += 1;
+      }
       slowestMs = Math.max(slowestMs, performance.now() - begin);
     }
   };
@@ -117,7 +125,9 @@ async function deliver(id: string, acknowledged: Set<string>): Promise<boolean> 
     (response) => response.status,
     () => 0,
   );
-  if (status === 200) acknowledged.add(id);
+  if (status === 200) {
+    acknowledged.add(id);
+  }
   return status === 200;
 }
 

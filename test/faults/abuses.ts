@@ -44,7 +44,9 @@ function dial(port: number): Line {
 
 function tally(answers: readonly string[]): string {
   const counts = new Map<string, number>();
-  for (const answer of answers) counts.set(answer, (counts.get(answer) ?? 0) + 1);
+  for (const answer of answers) {
+    counts.set(answer, (counts.get(answer) ?? 0) + 1);
+  }
   return [...counts].map(([answer, times]) => `${times} × ${answer}`).join(', ');
 }
 
@@ -56,15 +58,25 @@ function answersOf(lines: readonly Line[]): string {
 /** Sends a piece every so often on many connections, and waits until the door has ended all of them. */
 async function drip(port: number, connections: number, first: string, piece: string, limitMs: number): Promise<string> {
   const lines = Array.from({ length: connections }, () => dial(port));
-  for (const { socket } of lines) socket.write(first);
+  for (const { socket } of lines) {
+    socket.write(first);
+  }
   const timer = setInterval(() => {
-    for (const { socket } of lines) if (socket.writable) socket.write(piece);
+    for (const { socket } of lines) {
+      if (socket.writable) {
+        socket.write(piece);
+      }
+    }
   }, 500);
   const ended = Promise.all(lines.map(({ closed }) => closed)).then(() => true);
   const inTime = await Promise.race([ended, sleep(limitMs).then(() => false)]);
   clearInterval(timer);
-  for (const { socket } of lines) socket.destroy();
-  if (!inTime) throw new Error(`connections were still open after ${limitMs} ms: ${answersOf(lines)}`);
+  for (const { socket } of lines) {
+    socket.destroy();
+  }
+  if (!inTime) {
+    throw new Error(`connections were still open after ${limitMs} ms: ${answersOf(lines)}`);
+  }
   return answersOf(lines);
 }
 
@@ -121,7 +133,9 @@ async function smuggle(port: number): Promise<string> {
     await Promise.race([line.closed, sleep(1_000)]);
     line.socket.destroy();
     const statuses = line.statuses();
-    if (statuses.some((status) => status.startsWith('2'))) throw new Error(`${shape}: the hidden request was answered`);
+    if (statuses.some((status) => status.startsWith('2'))) {
+      throw new Error(`${shape}: the hidden request was answered`);
+    }
     answers.push(statuses.join(' ') || 'cut');
   }
   return tally(answers);
@@ -131,11 +145,15 @@ const PIPELINED = 200;
 
 async function pipeline(port: number): Promise<string> {
   const line = dial(port);
-  for (let index = 0; index < PIPELINED; index++) line.socket.write(delivery(`pipelined-${port}-${index}`));
+  for (let index = 0; index < PIPELINED; index++) {
+    line.socket.write(delivery(`pipelined-${port}-${index}`));
+  }
   await waitFor(line, PIPELINED);
   line.socket.destroy();
   const good = line.statuses().filter((status) => status === '200').length;
-  if (good !== PIPELINED) throw new Error(`${good} of ${PIPELINED} were acknowledged: ${tally(line.statuses())}`);
+  if (good !== PIPELINED) {
+    throw new Error(`${good} of ${PIPELINED} were acknowledged: ${tally(line.statuses())}`);
+  }
   return tally(line.statuses());
 }
 
@@ -157,12 +175,18 @@ async function reuse(port: number): Promise<string> {
       await waitFor(line, before + 1);
       if (line.socket.destroyed || line.socket.readableEnded) {
         line = dial(port);
-        if (piece === request) continue;
+        if (piece === request) {
+          continue;
+        }
         line.socket.write(piece);
         await waitFor(line, 1);
-      } else if (piece === request) kept += 1;
+      } else if (piece === request) {
+        kept += 1;
+      }
     }
-    if (line.statuses().at(-1) !== '200') throw new Error(`after error ${index}: ${line.statuses().join(' ')}`);
+    if (line.statuses().at(-1) !== '200') {
+      throw new Error(`after error ${index}: ${line.statuses().join(' ')}`);
+    }
   }
   line.socket.destroy();
   return `${bad.length} errors, each followed by 200; the connection was kept after ${kept}`;
@@ -170,7 +194,9 @@ async function reuse(port: number): Promise<string> {
 
 async function waitFor(line: Line, answers: number): Promise<void> {
   const deadline = performance.now() + 10_000;
-  while (line.statuses().length < answers && !line.socket.destroyed && performance.now() < deadline) await sleep(5);
+  while (line.statuses().length < answers && !line.socket.destroyed && performance.now() < deadline) {
+    await sleep(5);
+  }
   // An answer that says it is the last is followed by the end.
   await sleep(20);
 }
@@ -187,13 +213,17 @@ async function idle(port: number, wanted: number): Promise<string> {
         failure = error.message;
       });
       await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
-      if (!socket.destroyed) sockets.push(socket);
+      if (!socket.destroyed) {
+        sockets.push(socket);
+      }
     });
     await Promise.all(step);
   }
   await sleep(2_000);
   const open = sockets.filter(({ destroyed }) => !destroyed).length;
-  for (const socket of sockets) socket.destroy();
+  for (const socket of sockets) {
+    socket.destroy();
+  }
   return `${sockets.length} reached${failure && ` (${failure})`}, ${open} still open after 2 s`;
 }
 

@@ -35,10 +35,14 @@ export async function startBalancer(): Promise<Balancer> {
     port: (server.address() as AddressInfo).port,
     targets: [],
     cut() {
-      for (const client of clients) client.resetAndDestroy();
+      for (const client of clients) {
+        client.resetAndDestroy();
+      }
     },
     async close() {
-      for (const client of clients) client.destroy();
+      for (const client of clients) {
+        client.destroy();
+      }
       server.close();
       await once(server, 'close');
     },

@@ -107,7 +107,9 @@ export const CASES: readonly Case[] = [
         () => undefined,
         (error: { code?: string }) => error.code,
       );
-      if (refused !== DISK_FULL) throw new Error(`the disk was to be full, and PostgreSQL says ${refused}`);
+      if (refused !== DISK_FULL) {
+        throw new Error(`the disk was to be full, and PostgreSQL says ${refused}`);
+      }
       await sleep(5_000);
       await smallDisk?.free();
     },
@@ -134,7 +136,9 @@ export const CASES: readonly Case[] = [
         taken.push(client);
       };
       const takeAll = async () => {
-        for (;;) await take();
+        for (;;) {
+          await take();
+        }
       };
       // The processes lose what they hold, and find none left when they come back.
       await databaseProxy.reset();
@@ -168,9 +172,14 @@ export const CASES: readonly Case[] = [
         world.balancer.targets = [stays.port, fresh.port];
         old.process.child.kill('SIGTERM');
         const { code } = await old.process.finished;
-        if (code !== 0) throw new Error(`a door that was asked to stop ended with ${code}`);
-        if (turn % 2 === 0) world.door = fresh;
-        else other = fresh;
+        if (code !== 0) {
+          throw new Error(`a door that was asked to stop ended with ${code}`);
+        }
+        if (turn % 2 === 0) {
+          world.door = fresh;
+        } else {
+          other = fresh;
+        }
       }
     },
   },
@@ -179,7 +188,9 @@ export const CASES: readonly Case[] = [
     options: { env: { NODE_OPTIONS: `--import ${CLOCK}` } },
     make: ({ door, worker }) =>
       repeatedly(6, 1_000, () => {
-        for (const { process } of [door, worker]) signalProcess(process.child.pid ?? 0, 'SIGUSR2');
+        for (const { process } of [door, worker]) {
+          signalProcess(process.child.pid ?? 0, 'SIGUSR2');
+        }
       }),
   },
 ];

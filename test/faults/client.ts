@@ -42,7 +42,9 @@ export function startClient(options: {
           break;
         }
         refusals.set(outcome, (refusals.get(outcome) ?? 0) + 1);
-        if (performance.now() > deadline) return;
+        if (performance.now() > deadline) {
+          return;
+        }
         await sleep(RETRY_MS);
       }
       await sleep(PAUSE_MS);

@@ -102,7 +102,9 @@ async function play({ name, options, make }: Case, on: Stores): Promise<Row> {
 /** How many pull requests still have no right verdict when there was time enough. */
 async function untilSettled({ forge }: World): Promise<number> {
   const deadline = performance.now() + VERDICTS_MS;
-  while (unsettledPullRequests(forge).length > 0 && performance.now() < deadline) await sleep(POLL_MS);
+  while (unsettledPullRequests(forge).length > 0 && performance.now() < deadline) {
+    await sleep(POLL_MS);
+  }
   return unsettledPullRequests(forge).length;
 }
 
@@ -143,7 +145,9 @@ function printTable(all: readonly Row[]): void {
       row.refused,
     );
   }
-  for (const name of leftOut) say(`${name.padEnd(width)}  needs a container engine`);
+  for (const name of leftOut) {
+    say(`${name.padEnd(width)}  needs a container engine`);
+  }
   say('');
   say('lost: acknowledged and not stored, or with other bytes. memory: resident MiB of door+worker, before → after.');
   say('not acknowledged: what the client was answered instead, before it sent the same delivery again.');

@@ -125,7 +125,9 @@ export async function makeWorld(
     startDoor: () => run('serve'),
     startWorker: () => run('work'),
     async close() {
-      for (const { child } of started) child.kill('SIGKILL');
+      for (const { child } of started) {
+        child.kill('SIGKILL');
+      }
       await Promise.all(started.map(({ finished }) => finished));
       await database.end();
       await balancer.close();
@@ -163,8 +165,12 @@ export async function untilReady(port: number): Promise<void> {
       (response) => response.ok,
       () => false,
     );
-    if (ready) return;
-    if (performance.now() > deadline) throw new Error(`not ready within ${READY_MS} ms`);
+    if (ready) {
+      return;
+    }
+    if (performance.now() > deadline) {
+      throw new Error(`not ready within ${READY_MS} ms`);
+    }
     await sleep(READY_POLL_MS);
   }
 }

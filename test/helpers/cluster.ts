@@ -27,7 +27,9 @@ export async function startCluster(kubernetes: string, namespace: string): Promi
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the cluster has no port');
+  if (address === null || typeof address === 'string') {
+    throw new Error('the cluster has no port');
+  }
   const url = `http://127.0.0.1:${address.port}`;
 
   return {
@@ -35,7 +37,9 @@ export async function startCluster(kubernetes: string, namespace: string): Promi
     put(manifests) {
       for (const manifest of manifests) {
         const resource = RESOURCES.find(({ id }) => id === `${manifest.apiVersion}/${manifest.kind}`);
-        if (resource === undefined) throw new Error(`no such kind: ${manifest.kind}`);
+        if (resource === undefined) {
+          throw new Error(`no such kind: ${manifest.kind}`);
+        }
         const { root, groupVersion, plural } = resource;
         objects.set(`/${root}/${groupVersion}/namespaces/${namespace}/${plural}/${manifest.metadata.name}`, manifest);
       }
@@ -60,7 +64,9 @@ function discovery(path: string, kubernetes: string): unknown {
     const [major, minor] = kubernetes.split('.');
     return { major, minor, gitVersion: `v${kubernetes}.0` };
   }
-  if (path === '/api') return { kind: 'APIVersions', versions: ['v1'] };
+  if (path === '/api') {
+    return { kind: 'APIVersions', versions: ['v1'] };
+  }
   if (path === '/apis') {
     const groups = new Map(RESOURCES.filter(({ group }) => group !== undefined).map((r) => [r.groupVersion, r.group]));
     return {
@@ -73,7 +79,9 @@ function discovery(path: string, kubernetes: string): unknown {
     };
   }
   const resources = RESOURCES.filter(({ root, groupVersion }) => path === `/${root}/${groupVersion}`);
-  if (resources.length === 0) return undefined;
+  if (resources.length === 0) {
+    return undefined;
+  }
   return {
     kind: 'APIResourceList',
     apiVersion: 'v1',

@@ -73,7 +73,9 @@ export async function startContainerStores(limits: Limits): Promise<Stores | Una
     return { unavailable: 'no container engine answered' };
   }
   for (const { image } of [postgres, redis]) {
-    if (!(await haveImage(client, image, limits.imageMs))) return { unavailable: `image ${image} could not be had` };
+    if (!(await haveImage(client, image, limits.imageMs))) {
+      return { unavailable: `image ${image} could not be had` };
+    }
   }
 
   const session = randomBytes(8).toString('hex');
@@ -145,8 +147,12 @@ function store(client: ContainerRuntimeClient, spec: Spec, started: Started, url
   const end = async (signal: NodeJS.Signals) => {
     const { Paused, Running } = await state();
     // Not every engine signals a paused container.
-    if (Paused) await container.unpause();
-    if (Running) await container.kill({ signal });
+    if (Paused) {
+      await container.unpause();
+    }
+    if (Running) {
+      await container.kill({ signal });
+    }
     await within(STOP_MS, `it did not stop within ${STOP_MS} ms`, container.wait());
   };
   return {
@@ -158,7 +164,9 @@ function store(client: ContainerRuntimeClient, spec: Spec, started: Started, url
       await container.unpause();
     },
     async start() {
-      if ((await state()).Running) return;
+      if ((await state()).Running) {
+        return;
+      }
       await container.start();
       const ready = Wait.forSuccessfulCommand(spec.probe).withStartupTimeout(INSISTENT.readyMs);
       await waitForContainer(client, container, ready, new BoundPorts());

@@ -108,6 +108,8 @@ export const CUSTOM_KINDS: readonly string[] = Object.keys(SCHEMAS);
 /** What is wrong with a custom resource; undefined when the object is none that the chart knows. */
 export function customResourceFaults(manifest: Manifest): string[] | undefined {
   const result = SCHEMAS[`${manifest.apiVersion}/${manifest.kind}`]?.safeParse(manifest);
-  if (result === undefined) return undefined;
+  if (result === undefined) {
+    return undefined;
+  }
   return result.error?.issues.map(({ path, message }) => `${manifest.kind}.${path.join('.')}: ${message}`) ?? [];
 }

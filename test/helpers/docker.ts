@@ -26,7 +26,9 @@ export async function tryDocker(args: readonly string[], timeoutMs = 60_000): Pr
 /** Runs the docker command line and returns what it prints. */
 export async function docker(args: readonly string[], timeoutMs?: number): Promise<string> {
   const { code, stdout, stderr } = await tryDocker(args, timeoutMs);
-  if (code !== 0) throw new Error(`docker ${args.join(' ')}: ${stderr}`);
+  if (code !== 0) {
+    throw new Error(`docker ${args.join(' ')}: ${stderr}`);
+  }
   return stdout;
 }
 
@@ -36,10 +38,16 @@ const PULL_MS = 120_000;
 /** Undefined when every image can be had; else why not, to be read after a "because". */
 export async function unavailable(images: readonly string[]): Promise<string | undefined> {
   const engine = await tryDocker(['version', '--format', '{{.Server.Version}}'], ENGINE_MS);
-  if (engine.code !== 0) return 'no container engine answers';
+  if (engine.code !== 0) {
+    return 'no container engine answers';
+  }
   for (const image of images) {
-    if ((await tryDocker(['image', 'inspect', image])).code === 0) continue;
-    if ((await tryDocker(['pull', '--quiet', image], PULL_MS)).code !== 0) return `the image ${image} cannot be had`;
+    if ((await tryDocker(['image', 'inspect', image])).code === 0) {
+      continue;
+    }
+    if ((await tryDocker(['pull', '--quiet', image], PULL_MS)).code !== 0) {
+      return `the image ${image} cannot be had`;
+    }
   }
   return undefined;
 }

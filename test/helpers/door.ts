@@ -50,14 +50,18 @@ function testConfig(env: Environment, roles: Roles): Config {
     ...env,
   };
   const parsed = parseConfig(environment, roles);
-  if (!parsed.ok) throw new Error(parsed.faults.join('\n'));
+  if (!parsed.ok) {
+    throw new Error(parsed.faults.join('\n'));
+  }
   return parsed.config;
 }
 
 export async function openDoor(env: Environment = {}, roles: Roles = { door: true, worker: false }): Promise<Door> {
   const fresh = env['DATABASE_URL'] === undefined ? await makeDatabase() : undefined;
   const databaseUrl = fresh?.url ?? env['DATABASE_URL'] ?? '';
-  if (fresh !== undefined) await migrateStores(databaseUrl);
+  if (fresh !== undefined) {
+    await migrateStores(databaseUrl);
+  }
   const redisUrl = env['REDIS_URL'] ?? (await sharedRedisUrl());
   const config = testConfig({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...env }, roles);
   const service = await startService(config, makeLog(config.logLevel));

@@ -47,12 +47,16 @@ export async function startEmbeddedPostgres(options: {
   let server: ChildProcess | undefined;
   let crashed = false;
   const running = (): number => {
-    if (server?.pid === undefined) throw new Error('PostgreSQL is not running');
+    if (server?.pid === undefined) {
+      throw new Error('PostgreSQL is not running');
+    }
     return server.pid;
   };
 
   const start = async () => {
-    if (server) return;
+    if (server) {
+      return;
+    }
     const settings = {
       port,
       listen_addresses: '127.0.0.1',
@@ -64,7 +68,9 @@ export async function startEmbeddedPostgres(options: {
     const launched = launch(binaries.postgres, ['-D', data, ...flags], runAs, log);
     const { child } = launched;
     child.once('exit', () => {
-      if (server === child) server = undefined;
+      if (server === child) {
+        server = undefined;
+      }
     });
     server = child;
     try {
@@ -79,7 +85,9 @@ export async function startEmbeddedPostgres(options: {
   const resume = async () => signalAll(running(), 'SIGCONT');
   const end = async (signal: NodeJS.Signals) => {
     const child = server;
-    if (!child) return;
+    if (!child) {
+      return;
+    }
     await resume();
     const exited = once(child, 'exit');
     child.kill(signal);
@@ -102,13 +110,17 @@ export async function startEmbeddedPostgres(options: {
     // SIGINT is PostgreSQL's "fast" shutdown: sessions are ended, what is committed is kept.
     stop: () => end('SIGINT'),
     async kill() {
-      if (!server) return;
+      if (!server) {
+        return;
+      }
       await Promise.all([once(server, 'exit'), crash(running())]);
       crashed = true;
     },
     async discard() {
       // Only PostgreSQL itself removes the shared memory that a crash left.
-      if (crashed) await start();
+      if (crashed) {
+        await start();
+      }
       await end('SIGQUIT');
     },
   };
@@ -116,7 +128,9 @@ export async function startEmbeddedPostgres(options: {
 
 async function prepareFolder(folder: string, scratch: string, runAs: RunAs): Promise<void> {
   await mkdir(folder, { recursive: true });
-  if (!('uid' in runAs)) return;
+  if (!('uid' in runAs)) {
+    return;
+  }
   // The lesser user has to get through the scratch folder, and others have nothing to see in its own.
   await chmod(scratch, 0o711);
   await chmod(folder, 0o700);
@@ -137,7 +151,9 @@ async function initialise(options: {
   const { data, initdb, durable, runAs, log } = options;
   const passwordFile = `${data}.password`;
   const known = await readFile(passwordFile, 'utf8').catch(() => undefined);
-  if (known !== undefined) return known.trim();
+  if (known !== undefined) {
+    return known.trim();
+  }
 
   const password = randomBytes(16).toString('hex');
   // Named at the end only: an interrupted beginning must not pass for a cluster.
@@ -146,7 +162,9 @@ async function initialise(options: {
   await rm(unfinished, { recursive: true, force: true });
   await rm(data, { recursive: true, force: true });
   await writeFile(unfinishedPassword, `${password}\n`, { mode: 0o600 });
-  if ('uid' in runAs) await chown(unfinishedPassword, runAs.uid, runAs.gid);
+  if ('uid' in runAs) {
+    await chown(unfinishedPassword, runAs.uid, runAs.gid);
+  }
   const flags = [
     `--pgdata=${unfinished}`,
     `--username=${NAME}`,
@@ -160,7 +178,9 @@ async function initialise(options: {
   ];
   const { child, failure } = launch(initdb, flags, runAs, log);
   const [code] = await once(child, 'close');
-  if (code !== 0) throw failure(`initdb failed (exit code ${code})`);
+  if (code !== 0) {
+    throw failure(`initdb failed (exit code ${code})`);
+  }
   await rename(unfinished, data);
   await rename(unfinishedPassword, passwordFile);
   return password;
@@ -171,7 +191,9 @@ async function createDatabase(adminUrl: string): Promise<void> {
   await client.connect();
   try {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [NAME]);
-    if (rowCount === 0) await client.query(`CREATE DATABASE ${NAME}`);
+    if (rowCount === 0) {
+      await client.query(`CREATE DATABASE ${NAME}`);
+    }
   } finally {
     await client.end();
   }
@@ -188,10 +210,14 @@ function launch(program: string, args: readonly string[], runAs: RunAs, log: (li
   const lines: string[] = [];
   const seen = (line: string) => {
     lines.push(line);
-    if (lines.length > LINES_KEPT) lines.shift();
+    if (lines.length > LINES_KEPT) {
+      lines.shift();
+    }
     log(line);
   };
-  for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', seen);
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', seen);
+  }
   child.on('error', (error) => seen(error.message));
   const failure = (what: string) => new Error([what, ...lines].join('\n'));
   const until = async (text: string): Promise<void> => {
@@ -205,14 +231,18 @@ function launch(program: string, args: readonly string[], runAs: RunAs, log: (li
 }
 
 async function signalAll(postmaster: number, signal: NodeJS.Signals): Promise<void> {
-  for (const { pid } of await family(postmaster)) signalProcess(pid, signal);
+  for (const { pid } of await family(postmaster)) {
+    signalProcess(pid, signal);
+  }
 }
 
 /** The postmaster may be forking a backend while it is being stopped, so look again until everything stands still. */
 async function freeze(postmaster: number): Promise<void> {
   await settle('PostgreSQL could not be frozen', async () => {
     const moving = (await family(postmaster)).filter(({ state }) => !state.startsWith('T'));
-    for (const { pid } of moving) signalProcess(pid, 'SIGSTOP');
+    for (const { pid } of moving) {
+      signalProcess(pid, 'SIGSTOP');
+    }
     return moving.length === 0;
   });
 }
@@ -220,7 +250,9 @@ async function freeze(postmaster: number): Promise<void> {
 async function crash(postmaster: number): Promise<void> {
   await freeze(postmaster);
   const pids = new Set((await family(postmaster)).map(({ pid }) => pid));
-  for (const pid of pids) signalProcess(pid, 'SIGKILL');
+  for (const pid of pids) {
+    signalProcess(pid, 'SIGKILL');
+  }
   // Orphans have another parent by now, hence each by its own id. A new server waits for none of the old left.
   await settle('PostgreSQL could not be killed', async () => {
     const left = await Promise.all([...pids].map((pid) => family(pid)));
@@ -231,7 +263,9 @@ async function crash(postmaster: number): Promise<void> {
 async function settle(complaint: string, done: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + PROCESSES_MS;
   while (!(await done())) {
-    if (Date.now() > deadline) throw new Error(`${complaint} within ${PROCESSES_MS} ms`);
+    if (Date.now() > deadline) {
+      throw new Error(`${complaint} within ${PROCESSES_MS} ms`);
+    }
     await delay(POLL_MS);
   }
 }

@@ -28,7 +28,9 @@ export async function startEmbeddedStores(options: {
     ]);
     await rm(scratch, { recursive: true, force: true });
     const failure = stops.find((stop) => stop.status === 'rejected');
-    if (failure) throw failure.reason;
+    if (failure) {
+      throw failure.reason;
+    }
   };
   if (database.status === 'rejected' || redis.status === 'rejected') {
     await close();

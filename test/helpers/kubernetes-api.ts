@@ -55,17 +55,23 @@ export async function apiTypes(kubernetes: (typeof SUPPORTED)[number]): Promise<
   for (const content of (await filesOf(CLIENTS[kubernetes], (path) => DECLARATION.test(path))).values()) {
     const text = content.toString('utf8');
     const name = /export declare class (\w+)/.exec(text)?.[1];
-    if (name === undefined) continue;
+    if (name === undefined) {
+      continue;
+    }
     const release = /OpenAPI (?:spec version|document): (?:release-)?v?([\d.]+)/.exec(text)?.[1];
     // The package still carries files of types that Kubernetes has since dropped.
-    if (release !== undefined && release !== kubernetes) continue;
+    if (release !== undefined && release !== kubernetes) {
+      continue;
+    }
     const fields = [...text.matchAll(FIELD)].map(([, field = '', optional, type = '']) => {
       // Words that JavaScript reserves have an underscore before them: `_from`, `_default`.
       return [field.replace(/^_/, ''), { required: optional === '', type: type.replaceAll(/\s+/g, ' ') }] as const;
     });
     models.set(name, new Map(fields));
   }
-  if (models.size === 0) throw new Error(`${CLIENTS[kubernetes].spec} has no models`);
+  if (models.size === 0) {
+    throw new Error(`${CLIENTS[kubernetes].spec} has no models`);
+  }
   return { kubernetes, models };
 }
 
@@ -73,37 +79,53 @@ export async function apiTypes(kubernetes: (typeof SUPPORTED)[number]): Promise<
 export function faultsOf(manifest: Readonly<Record<string, unknown>>, api: ApiTypes): string[] {
   const id = `${manifest['apiVersion']}/${manifest['kind']}`;
   const model = MODELS[id];
-  if (model === undefined) return [`${id}: no such object in Kubernetes ${api.kubernetes}`];
+  if (model === undefined) {
+    return [`${id}: no such object in Kubernetes ${api.kubernetes}`];
+  }
   return check(manifest, model, String(manifest['kind']), api);
 }
 
 function check(value: unknown, type: string, at: string, api: ApiTypes): string[] {
   const list = /^Array<(.+)>$/.exec(type)?.[1];
   if (list !== undefined) {
-    if (!Array.isArray(value)) return [`${at}: must be a list`];
+    if (!Array.isArray(value)) {
+      return [`${at}: must be a list`];
+    }
     return value.flatMap((item, index) => check(item, list, `${at}[${index}]`, api));
   }
   const map = /^\{ ?\[key: string\]: (.+); ?\}$/.exec(type)?.[1];
   if (map !== undefined) {
-    if (!isObject(value)) return [`${at}: must be a map`];
+    if (!isObject(value)) {
+      return [`${at}: must be a map`];
+    }
     return Object.entries(value).flatMap(([key, item]) => check(item, map, `${at}.${key}`, api));
   }
   const model = api.models.get(type);
-  if (model !== undefined) return checkModel(value, model, at, api);
+  if (model !== undefined) {
+    return checkModel(value, model, at, api);
+  }
   return isPlain(value, type) ? [] : [`${at}: must be ${type}, is ${JSON.stringify(value)}`];
 }
 
 function checkModel(value: unknown, model: Model, at: string, api: ApiTypes): string[] {
-  if (!isObject(value)) return [`${at}: must be an object, is ${JSON.stringify(value)}`];
+  if (!isObject(value)) {
+    return [`${at}: must be an object, is ${JSON.stringify(value)}`];
+  }
   const faults: string[] = [];
   for (const [key, item] of Object.entries(value)) {
     const field = model.get(key);
-    if (field === undefined) faults.push(`${at}.${key}: unknown field`);
-    else if (item === null) faults.push(`${at}.${key}: is null`);
-    else faults.push(...check(item, field.type, `${at}.${key}`, api));
+    if (field === undefined) {
+      faults.push(`${at}.${key}: unknown field`);
+    } else if (item === null) {
+      faults.push(`${at}.${key}: is null`);
+    } else {
+      faults.push(...check(item, field.type, `${at}.${key}`, api));
+    }
   }
   for (const [key, field] of model) {
-    if (field.required && !(key in value)) faults.push(`${at}.${key}: is required`);
+    if (field.required && !(key in value)) {
+      faults.push(`${at}.${key}: is required`);
+    }
   }
   return faults;
 }

@@ -104,14 +104,18 @@ export async function tryRender(rendering: Rendering = {}) {
 
 export async function render(rendering: Rendering = {}): Promise<readonly Manifest[]> {
   const { manifests, error } = await tryRender(rendering);
-  if (manifests === undefined) throw new Error(error);
+  if (manifests === undefined) {
+    throw new Error(error);
+  }
   return manifests;
 }
 
 /** As YAML 1.2 with no key twice, which is what Kubernetes' own decoder insists on. */
 export function parseManifests(text: string): readonly Manifest[] {
   return parseAllDocuments(text, { uniqueKeys: true }).flatMap((document) => {
-    if ('errors' in document && document.errors[0] !== undefined) throw document.errors[0];
+    if ('errors' in document && document.errors[0] !== undefined) {
+      throw document.errors[0];
+    }
     const manifest = document.toJS() as Manifest | null;
     return manifest === null ? [] : [manifest];
   });
@@ -128,7 +132,9 @@ export function find(manifests: readonly Manifest[], kind: string, name: string)
 
 /** The pod that an object is, or makes; undefined for an object without one. */
 export function podOf(manifest: Manifest): { readonly metadata: Metadata; readonly spec: PodSpec } | undefined {
-  if (manifest.kind === 'Pod') return { metadata: manifest.metadata, spec: manifest.spec as unknown as PodSpec };
+  if (manifest.kind === 'Pod') {
+    return { metadata: manifest.metadata, spec: manifest.spec as unknown as PodSpec };
+  }
   const template = manifest.spec?.['template'];
   return template === undefined ? undefined : (template as { metadata: Metadata; spec: PodSpec });
 }
@@ -143,6 +149,8 @@ export function secretData(secret: Manifest): Readonly<Record<string, string>> {
 
 export function parseYaml(text: string): unknown {
   const document = parseDocument(text, { uniqueKeys: true });
-  if (document.errors[0] !== undefined) throw document.errors[0];
+  if (document.errors[0] !== undefined) {
+    throw document.errors[0];
+  }
   return document.toJS();
 }

@@ -31,7 +31,9 @@ export async function filesOf(pinned: PinnedPackage, wanted: (path: string) => b
 
 async function fetched({ spec }: PinnedPackage): Promise<string> {
   const tarball = join(CACHE, `${spec.replaceAll(/[^\w.-]/g, '_')}.tgz`);
-  if (await exists(tarball)) return tarball;
+  if (await exists(tarball)) {
+    return tarball;
+  }
   await mkdir(CACHE, { recursive: true });
   const folder = await mkdtemp(join(CACHE, 'pack-'));
   try {
@@ -52,7 +54,9 @@ async function pack(spec: string, folder: string, attempt = 1): Promise<{ readon
   try {
     return await run('npm', ['pack', spec, '--silent', '--pack-destination', folder], { cwd: folder });
   } catch (error) {
-    if (attempt === ATTEMPTS) throw error;
+    if (attempt === ATTEMPTS) {
+      throw error;
+    }
     return pack(spec, folder, attempt + 1);
   }
 }
@@ -78,7 +82,9 @@ function tarFiles(tar: Buffer, wanted: (path: string) => boolean): Map<string, B
       .join('/')
       .replace(/^[^/]+\//, '');
     at += TAR_BLOCK;
-    if (wanted(path)) files.set(path, tar.subarray(at, at + size));
+    if (wanted(path)) {
+      files.set(path, tar.subarray(at, at + size));
+    }
     at += Math.ceil(size / TAR_BLOCK) * TAR_BLOCK;
   }
   return files;

@@ -23,6 +23,8 @@ export function payloads(): readonly Payload[] {
 /** A pull request being opened, as GitHub sends it. */
 export function pullRequestOpened(): Payload {
   const found = payloads().find(({ event, body }) => event === 'pull_request' && body.includes('"action":"opened"'));
-  if (found === undefined) throw new Error('the examples have no opened pull request');
+  if (found === undefined) {
+    throw new Error('the examples have no opened pull request');
+  }
   return found;
 }

@@ -92,9 +92,13 @@ export async function makePlayground(name: string): Promise<Playground> {
       return { code, output: `${stdout}${stderr}` };
     },
     async close() {
-      if (containers.length > 0) await docker(['rm', '--force', '--volumes', ...containers]);
+      if (containers.length > 0) {
+        await docker(['rm', '--force', '--volumes', ...containers]);
+      }
       const volumes = await docker(['volume', 'ls', '--quiet', '--filter', `label=${label}`]);
-      if (volumes !== '') await docker(['volume', 'rm', ...volumes.split('\n')]);
+      if (volumes !== '') {
+        await docker(['volume', 'rm', ...volumes.split('\n')]);
+      }
       await docker(['network', 'rm', name]);
       await rm(folder, { recursive: true });
     },
@@ -114,7 +118,9 @@ async function runArguments(manifests: readonly Manifest[], origin: Origin, plac
   const pod = podOf(manifest);
   const all = [...(pod?.spec.initContainers ?? []), ...(pod?.spec.containers ?? [])];
   const container = all.find(({ name }) => name === origin.container);
-  if (pod === undefined || container === undefined) throw new Error(`no container ${origin.container}`);
+  if (pod === undefined || container === undefined) {
+    throw new Error(`no container ${origin.container}`);
+  }
   const [command, ...words] = container.command ?? [];
   return [
     ...security({ ...pod.spec.securityContext, ...container.securityContext }),
@@ -143,9 +149,13 @@ function security(context: Readonly<Record<string, unknown>>): string[] {
 function environment({ env = [] }: Container, manifests: readonly Manifest[]): string[] {
   return env.flatMap(({ name, value, valueFrom }) => {
     const ref = valueFrom?.secretKeyRef;
-    if (ref === undefined) return `${name}=${value ?? ''}`;
+    if (ref === undefined) {
+      return `${name}=${value ?? ''}`;
+    }
     const found = secretData(find(manifests, 'Secret', ref.name))[ref.key];
-    if (found === undefined && !ref.optional) throw new Error(`${ref.name} has no ${ref.key}`);
+    if (found === undefined && !ref.optional) {
+      throw new Error(`${ref.name} has no ${ref.key}`);
+    }
     return found === undefined ? [] : `${name}=${found}`;
   });
 }
@@ -187,7 +197,9 @@ function volumeFiles({ secret, configMap }: Volume, manifests: readonly Manifest
   if (configMap !== undefined) {
     return new Map(Object.entries(find(manifests, 'ConfigMap', configMap.name).data ?? {}));
   }
-  if (secret === undefined) return undefined;
+  if (secret === undefined) {
+    return undefined;
+  }
   const data = secretData(find(manifests, 'Secret', secret.secretName));
   const items = secret.items ?? Object.keys(data).map((key) => ({ key, path: key }));
   return new Map(items.map(({ key, path }) => [path, data[key] ?? '']));
@@ -195,7 +207,9 @@ function volumeFiles({ secret, configMap }: Volume, manifests: readonly Manifest
 
 async function emptyVolumes(image: string, names: readonly string[], group: unknown, label: string) {
   const volumes = new Map<string, string>();
-  for (const name of names) volumes.set(name, await docker(['volume', 'create', '--label', label]));
+  for (const name of names) {
+    volumes.set(name, await docker(['volume', 'create', '--label', label]));
+  }
   if (volumes.size > 0) {
     const mounted = [...volumes].flatMap(([name, volume]) => ['--volume', `${volume}:/mnt/${name}`]);
     const prepare = `chown 0:${group} /mnt/* && chmod 2770 /mnt/*`;

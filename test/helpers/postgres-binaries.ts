@@ -20,7 +20,9 @@ const REACHABLE_BY_OTHERS = 0o001;
 
 /** PostgreSQL refuses to run as root, so root lends it a lesser user. */
 export async function postgresUser(): Promise<RunAs> {
-  if (process.getuid?.() !== 0) return {};
+  if (process.getuid?.() !== 0) {
+    return {};
+  }
   const run = promisify(execFile);
   for (const name of CANDIDATES) {
     try {
@@ -58,7 +60,9 @@ export async function postgresBinaries(runAs: RunAs, scratch: string): Promise<P
 async function executable(binaries: PostgresBinaries): Promise<PostgresBinaries> {
   for (const path of [binaries.initdb, binaries.postgres]) {
     const { mode } = await stat(path);
-    if ((mode & EXECUTABLE_BY_ALL) !== EXECUTABLE_BY_ALL) await chmod(path, mode | EXECUTABLE_BY_ALL);
+    if ((mode & EXECUTABLE_BY_ALL) !== EXECUTABLE_BY_ALL) {
+      await chmod(path, mode | EXECUTABLE_BY_ALL);
+    }
   }
   return binaries;
 }
@@ -66,6 +70,8 @@ async function executable(binaries: PostgresBinaries): Promise<PostgresBinaries>
 /** Whether any user could enter this folder. */
 export async function isReachable(folder: string): Promise<boolean> {
   const { mode } = await stat(folder);
-  if ((mode & REACHABLE_BY_OTHERS) === 0) return false;
+  if ((mode & REACHABLE_BY_OTHERS) === 0) {
+    return false;
+  }
   return dirname(folder) === folder || isReachable(dirname(folder));
 }

@@ -35,7 +35,9 @@ export function gatehouse(
   const waiting = new Set<() => void>();
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
-    for (const look of waiting) look();
+    for (const look of waiting) {
+      look();
+    }
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
@@ -50,7 +52,9 @@ export function gatehouse(
       const found = Promise.withResolvers<Readonly<Record<string, unknown>>>();
       const look = () => {
         const line = stdout.split('\n').find((text) => text.includes(`"msg":"${message}"`));
-        if (line !== undefined) found.resolve(JSON.parse(line));
+        if (line !== undefined) {
+          found.resolve(JSON.parse(line));
+        }
       };
       waiting.add(look);
       look();

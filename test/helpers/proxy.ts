@@ -53,7 +53,9 @@ export async function startProxy(target: string | number): Promise<TcpProxy> {
     open += 1;
     const target = new Socket({ allowHalfOpen: true });
     const connected = gate.opened.then(() => {
-      if (!client.destroyed) target.connect(upstream).setNoDelay();
+      if (!client.destroyed) {
+        target.connect(upstream).setNoDelay();
+      }
     });
     // A fault of one side is passed on to the other as a reset, which is what TCP would have done.
     target.on('error', () => client.resetAndDestroy());
@@ -66,7 +68,9 @@ export async function startProxy(target: string | number): Promise<TcpProxy> {
     let left = false;
     for (const event of ['end', 'close']) {
       client.once(event, () => {
-        if (!left) open -= 1;
+        if (!left) {
+          open -= 1;
+        }
         left = true;
       });
     }
@@ -82,10 +86,14 @@ export async function startProxy(target: string | number): Promise<TcpProxy> {
   url.host = `127.0.0.1:${port}`;
 
   const cut = () => {
-    for (const client of clients) client.resetAndDestroy();
+    for (const client of clients) {
+      client.resetAndDestroy();
+    }
   };
   const refuse = async () => {
-    if (!server.listening) return;
+    if (!server.listening) {
+      return;
+    }
     const closed = once(server, 'close');
     server.close();
     cut();
@@ -95,7 +103,9 @@ export async function startProxy(target: string | number): Promise<TcpProxy> {
     lateness = milliseconds;
     gate.open();
     gate = openGate();
-    if (!server.listening) await listen(port);
+    if (!server.listening) {
+      await listen(port);
+    }
   };
   return {
     port,
@@ -109,8 +119,12 @@ export async function startProxy(target: string | number): Promise<TcpProxy> {
     pass: () => forwardAgain(0),
     delay: (milliseconds) => forwardAgain(milliseconds),
     async hang() {
-      if (gate.isOpen) gate = closedGate();
-      if (!server.listening) await listen(port);
+      if (gate.isOpen) {
+        gate = closedGate();
+      }
+      if (!server.listening) {
+        await listen(port);
+      }
     },
     reset: refuse,
     cut,

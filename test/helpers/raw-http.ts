@@ -23,14 +23,18 @@ export async function rawRequest(
   socket.on('data', (chunk: Buffer) => {
     chunks.push(chunk);
     const answer = parseAnswer(Buffer.concat(chunks));
-    if (answer !== undefined) done.resolve(answer);
+    if (answer !== undefined) {
+      done.resolve(answer);
+    }
   });
   socket.on('end', () => done.resolve(parseAnswer(Buffer.concat(chunks))));
   // A server may reset what it will not read; the answer before that counts.
   socket.on('error', () => done.resolve(parseAnswer(Buffer.concat(chunks))));
   socket.on('close', () => done.resolve(parseAnswer(Buffer.concat(chunks))));
   socket.on('connect', () => {
-    for (const piece of pieces) socket.write(piece);
+    for (const piece of pieces) {
+      socket.write(piece);
+    }
   });
   try {
     return await done.promise;
@@ -44,7 +48,9 @@ function parseAnswer(bytes: Buffer): RawAnswer | undefined {
   const text = bytes.toString('latin1');
   const split = text.indexOf('\r\n\r\n');
   const status = /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1];
-  if (split < 0 || status === undefined) return undefined;
+  if (split < 0 || status === undefined) {
+    return undefined;
+  }
   const head = text.slice(0, split);
   const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
   const body = text.slice(split + 4);

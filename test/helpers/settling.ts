@@ -34,10 +34,16 @@ export function watchJobs(database: pg.Pool): Settling {
       for (;;) {
         next ??= look();
         const jobs = (await next).get(repository);
-        if (jobs === undefined) return;
-        if (jobs !== before) changed = performance.now();
+        if (jobs === undefined) {
+          return;
+        }
+        if (jobs !== before) {
+          changed = performance.now();
+        }
         before = jobs;
-        if (performance.now() - changed > GIVE_UP_MS) throw new Error(`${repository} does not settle: ${jobs}`);
+        if (performance.now() - changed > GIVE_UP_MS) {
+          throw new Error(`${repository} does not settle: ${jobs}`);
+        }
       }
     },
   };

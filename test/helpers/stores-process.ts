@@ -34,7 +34,9 @@ const starting = start(options);
 
 let closing = false;
 async function close(exitCode: number): Promise<void> {
-  if (closing) return;
+  if (closing) {
+    return;
+  }
   closing = true;
   let code = exitCode;
   try {
@@ -79,20 +81,28 @@ async function obey(stores: Stores, { id, store, action }: ToStores): Promise<vo
 
 async function start({ kind, dataDir }: StoresOptions): Promise<Stores> {
   const log = (line: string) => tell({ type: 'log', line });
-  if (kind === 'embedded') return startEmbeddedStores({ log, ...(dataDir === undefined ? {} : { dataDir }) });
+  if (kind === 'embedded') {
+    return startEmbeddedStores({ log, ...(dataDir === undefined ? {} : { dataDir }) });
+  }
 
   // Loaded only when wanted: it costs more time than the embedded stores take to start.
   const { startContainerStores, INSISTENT, PATIENCE } = await import('./container-stores.ts');
   const outcome = await startContainerStores(kind === 'containers' ? INSISTENT : PATIENCE);
-  if ('close' in outcome) return outcome;
-  if (kind === 'containers') throw new Error(`containers were asked for, but ${outcome.unavailable}`);
+  if ('close' in outcome) {
+    return outcome;
+  }
+  if (kind === 'containers') {
+    throw new Error(`containers were asked for, but ${outcome.unavailable}`);
+  }
   const stores = await startEmbeddedStores({ log });
   return { ...stores, description: `${stores.description} (${outcome.unavailable.replaceAll('\n', ' ')})` };
 }
 
 function tell(message: FromStores): void {
   // A parent that is gone needs no answer: 'disconnect' says what is to be done.
-  if (process.connected) process.send?.(message, undefined, undefined, () => {});
+  if (process.connected) {
+    process.send?.(message, undefined, undefined, () => {});
+  }
 }
 
 function reasonOf(error: unknown): string {

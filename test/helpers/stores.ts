@@ -34,7 +34,9 @@ export async function startStores(options: { readonly kind?: StoresKind } = {}):
   const kind = options.kind ?? parseKind(process.env['TEST_STORES']);
   const stores = await runStores(kind === undefined ? {} : { kind });
   // Under the test runner the runner has said it once for all.
-  if (process.env['TEST_DATABASE_URL'] === undefined) process.stderr.write(`stores: ${stores.description}\n`);
+  if (process.env['TEST_DATABASE_URL'] === undefined) {
+    process.stderr.write(`stores: ${stores.description}\n`);
+  }
   return stores;
 }
 
@@ -47,8 +49,12 @@ export function startEmbeddedStores(
 }
 
 function parseKind(value: string | undefined): StoresKind | undefined {
-  if (value === undefined || value === '') return undefined;
-  if (value === 'containers' || value === 'embedded') return value;
+  if (value === undefined || value === '') {
+    return undefined;
+  }
+  if (value === 'containers' || value === 'embedded') {
+    return value;
+  }
   throw new Error(`TEST_STORES is "${value}"; it must be "containers" or "embedded", or unset`);
 }
 
@@ -73,11 +79,17 @@ async function runStores(options: StoresOptions, log?: (line: string) => void): 
   const waiting = new Map<number, PromiseWithResolvers<void>>();
   const ready = Promise.withResolvers<Extract<FromStores, { type: 'ready' }>>();
   child.on('message', (message: FromStores) => {
-    if (message.type === 'ready') ready.resolve(message);
-    else if (message.type === 'unavailable') ready.reject(new Error(message.reason));
-    else if (message.type === 'log') log?.(message.line);
-    else if (message.type === 'done') waiting.get(message.id)?.resolve();
-    else if (message.type === 'failed') waiting.get(message.id)?.reject(new Error(message.reason));
+    if (message.type === 'ready') {
+      ready.resolve(message);
+    } else if (message.type === 'unavailable') {
+      ready.reject(new Error(message.reason));
+    } else if (message.type === 'log') {
+      log?.(message.line);
+    } else if (message.type === 'done') {
+      waiting.get(message.id)?.resolve();
+    } else if (message.type === 'failed') {
+      waiting.get(message.id)?.reject(new Error(message.reason));
+    }
   });
 
   let lastId = 0;
@@ -88,11 +100,15 @@ async function runStores(options: StoresOptions, log?: (line: string) => void): 
     child.channel?.ref();
     try {
       const message: ToStores = { id, store, action };
-      if (child.connected) child.send(message);
+      if (child.connected) {
+        child.send(message);
+      }
       await Promise.race([answer.promise, ended]);
     } finally {
       waiting.delete(id);
-      if (waiting.size === 0) child.channel?.unref();
+      if (waiting.size === 0) {
+        child.channel?.unref();
+      }
     }
   };
   const proxyFor = (store: StoreName, url: string): Store => ({
@@ -108,7 +124,9 @@ async function runStores(options: StoresOptions, log?: (line: string) => void): 
   try {
     up = await Promise.race([ready.promise, ended]);
   } catch (error) {
-    if (child.connected) child.disconnect();
+    if (child.connected) {
+      child.disconnect();
+    }
     throw error;
   }
   const { kind, description, databaseUrl, redisUrl } = up;
@@ -121,12 +139,18 @@ async function runStores(options: StoresOptions, log?: (line: string) => void): 
     database: proxyFor('database', databaseUrl),
     redis: proxyFor('redis', redisUrl),
     async close() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (child.exitCode !== null || child.signalCode !== null) {
+        return;
+      }
       child.ref();
       const exited = once(child, 'exit');
-      if (child.connected) child.disconnect();
+      if (child.connected) {
+        child.disconnect();
+      }
       const [code] = await exited;
-      if (code !== 0) throw new Error(`the stores did not close cleanly (exit code ${code})`);
+      if (code !== 0) {
+        throw new Error(`the stores did not close cleanly (exit code ${code})`);
+      }
     },
   };
 }

@@ -92,7 +92,9 @@ export async function tellStory(
   const settling = watchJobs(door.database);
   let scenes = 0;
   // A worker asks for a resync when it starts. It would find what a test has yet to tell of.
-  if (roles.worker) await resynced(door, started);
+  if (roles.worker) {
+    await resynced(door, started);
+  }
 
   return {
     ...makeScene(forge, door, REPOSITORY, settling),
@@ -122,7 +124,9 @@ async function resynced({ database }: Door, since: Date): Promise<void> {
       [since],
     );
     const failed = rows.find(({ state }) => state === 'failed');
-    if (failed !== undefined) throw new Error(`the resync failed: ${JSON.stringify(failed.output)}`);
+    if (failed !== undefined) {
+      throw new Error(`the resync failed: ${JSON.stringify(failed.output)}`);
+    }
     return rows.length > 0;
   });
 }
@@ -131,14 +135,20 @@ async function resynced({ database }: Door, since: Date): Promise<void> {
 export function shareStories(test: TestFn, env: Environment = {}): (name: ForgeName) => Story {
   const stories = new Map<ForgeName, Story>();
   test.before('open the doors', async () => {
-    for (const name of FORGES) stories.set(name, await tellStory(name, {}, env));
+    for (const name of FORGES) {
+      stories.set(name, await tellStory(name, {}, env));
+    }
   });
   test.after.always('close the doors', async () => {
-    for (const story of stories.values()) await story[Symbol.asyncDispose]();
+    for (const story of stories.values()) {
+      await story[Symbol.asyncDispose]();
+    }
   });
   return (name) => {
     const story = stories.get(name);
-    if (story === undefined) throw new Error(`there is no story of ${name}`);
+    if (story === undefined) {
+      throw new Error(`there is no story of ${name}`);
+    }
     return story;
   };
 }
@@ -175,8 +185,12 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
       const deliver = () => forge.deliver(`${door.url}/webhook`, repository, event, { secret: SECRET, deliveryId });
       let response = await deliver();
       // Here the door and the forge share one process, and a busy machine: what is asked for again is sent again.
-      for (let again = 0; response.status === 503 && again < MAX_REDELIVERIES; again++) response = await deliver();
-      if (response.status !== 200) throw new Error(`the door answered ${response.status}: ${await response.text()}`);
+      for (let again = 0; response.status === 503 && again < MAX_REDELIVERIES; again++) {
+        response = await deliver();
+      }
+      if (response.status !== 200) {
+        throw new Error(`the door answered ${response.status}: ${await response.text()}`);
+      }
     },
     settled: () => settling.settled(repository),
     status(number) {
@@ -201,7 +215,9 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
       let writes = 0;
       const nthWrite = Object.assign(/^/, {
         test(path: string) {
-          if (trap.sprung || !isAbout(pull(number), path)) return false;
+          if (trap.sprung || !isAbout(pull(number), path)) {
+            return false;
+          }
           writes += 1;
           trap.sprung = writes === nth;
           return trap.sprung;
@@ -238,14 +254,18 @@ function isAbout(
   { number, headSha, comments, inlineComments }: ReturnType<SimulatedForge['pull']>,
   path: string,
 ): boolean {
-  if (path.includes(headSha) || new RegExp(`/(?:issues|pulls)/${number}(?:/|$)`).test(path)) return true;
+  if (path.includes(headSha) || new RegExp(`/(?:issues|pulls)/${number}(?:/|$)`).test(path)) {
+    return true;
+  }
   return [...comments, ...inlineComments].some(({ id }) => path.endsWith(`/comments/${id}`));
 }
 
 /** For what no forge tells: gives way to what is under way, until it holds. */
 export async function eventually(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   for (let waits = 0; !(await condition()); waits++) {
-    if (waits * PAUSE_MS > GIVE_UP_MS) throw new Error(`waited in vain until ${what}`);
+    if (waits * PAUSE_MS > GIVE_UP_MS) {
+      throw new Error(`waited in vain until ${what}`);
+    }
     await sleep(PAUSE_MS);
   }
 }

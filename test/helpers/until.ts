@@ -7,7 +7,9 @@ const GIVE_UP_MS = 30_000;
 export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
   const start = performance.now();
   while (!(await condition())) {
-    if (performance.now() - start > GIVE_UP_MS) throw new Error(`waited ${GIVE_UP_MS} ms in vain: ${condition}`);
+    if (performance.now() - start > GIVE_UP_MS) {
+      throw new Error(`waited ${GIVE_UP_MS} ms in vain: ${condition}`);
+    }
     await sleep(POLL_MS);
   }
 }

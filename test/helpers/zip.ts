@@ -6,7 +6,9 @@ const STORED = 0;
 /** One file out of a zip archive, found by the archive's directory at its end (APPNOTE 4.3). */
 export function unzip(archive: Buffer, wanted: string): Buffer {
   const end = archive.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]));
-  if (end < 0 || archive.readUInt32LE(end) !== END_OF_DIRECTORY) throw new Error('not a zip archive');
+  if (end < 0 || archive.readUInt32LE(end) !== END_OF_DIRECTORY) {
+    throw new Error('not a zip archive');
+  }
   const entries = archive.readUInt16LE(end + 10);
   let at = archive.readUInt32LE(end + 16);
   for (let entry = 0; entry < entries; entry++) {

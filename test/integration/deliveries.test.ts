@@ -16,7 +16,9 @@ function payload(repository: string, number: number): string {
 async function deliverThree(door: Door): Promise<void> {
   const send = async (id: string, body: string, headers: Readonly<Record<string, string>> = {}, hours = 0) => {
     const response = await door.post(body, { 'x-forge-delivery': id, ...headers });
-    if (response.status !== 200) throw new Error(`the door answered ${response.status}`);
+    if (response.status !== 200) {
+      throw new Error(`the door answered ${response.status}`);
+    }
     await door.database.query(
       'UPDATE gatehouse.deliveries SET received_at = now() - make_interval(hours => $1) WHERE delivery_id = $2',
       [hours, id],

@@ -89,7 +89,9 @@ for (const [dependency, name] of [
       await using door = await doorOn(stores, { [variable]: proxy.url });
       await healthy(door);
       await stores[dependency].pause();
-      for (let look = 0; look < 8; look++) await isDown(t, door, dependency);
+      for (let look = 0; look < 8; look++) {
+        await isDown(t, door, dependency);
+      }
       // Seen from the store's side: those that hang are given up, not gathered. Each look may hold one.
       await until(() => proxy.open <= 3);
       const delivery = await door.post('{"while":"hung"}');
@@ -121,10 +123,16 @@ test('a database that is killed and comes back is found again, with every acknow
     await healthy(door);
     const acknowledged: string[] = [];
     for (let index = 0; index < 50; index++) {
-      if (index === 25) await stores.database.kill();
-      if (index === 30) await stores.database.start();
+      if (index === 25) {
+        await stores.database.kill();
+      }
+      if (index === 30) {
+        await stores.database.start();
+      }
       const id = `delivery-${index}`;
-      if ((await door.post(`{"n":${index}}`, { 'x-forge-delivery': id })).status === 200) acknowledged.push(id);
+      if ((await door.post(`{"n":${index}}`, { 'x-forge-delivery': id })).status === 200) {
+        acknowledged.push(id);
+      }
     }
     await healthy(door);
     t.true(acknowledged.length >= 25);

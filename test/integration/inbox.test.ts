@@ -60,15 +60,18 @@ async function openInbox(
 
 /** Every client that was taken from the pool was given back. */
 function assertNoLeak(pool: pg.Pool): void {
-  if (pool.totalCount !== pool.idleCount)
+  if (pool.totalCount !== pool.idleCount) {
     throw new Error(`${pool.totalCount - pool.idleCount} clients were not released`);
+  }
 }
 
 test('deliveries that arrive together are stored by few transactions, in one order, each answered', async (t) => {
   await using door = await openInbox();
   const deliveries = Array.from({ length: 200 }, () => delivery());
   const answers = await Promise.all(deliveries.map((one) => door.inbox.accept(one)));
-  for (const answer of answers) t.deepEqual(answer, { outcome: 'accepted', repeatedBody: false });
+  for (const answer of answers) {
+    t.deepEqual(answer, { outcome: 'accepted', repeatedBody: false });
+  }
   const { rows } = await door.pool.query<{ transactions: number }>(
     'SELECT count(DISTINCT xmin::text)::int AS transactions FROM gatehouse.deliveries',
   );
@@ -85,7 +88,9 @@ test('a row that the database refuses does not fail its neighbours', async (t) =
     [delivery(), bad, ...neighbours].map((one) => door.inbox.accept(one)),
   );
   t.deepEqual(refused, { outcome: 'refused', reason: 'database' });
-  for (const answer of accepted) t.is(answer.outcome, 'accepted');
+  for (const answer of accepted) {
+    t.is(answer.outcome, 'accepted');
+  }
   t.is((await storedDeliveries(door.pool)).length, 11);
 });
 
@@ -134,7 +139,9 @@ for (const [how, batch] of [
     const deliveries = Array.from({ length: batch }, (_, index) => delivery({ job: `job ${index}` }));
     const answers = await Promise.all(deliveries.map((one) => door.inbox.accept(one)));
     t.true(failures > 0);
-    for (const { outcome } of answers) t.is(outcome, 'accepted', 'by the second attempt');
+    for (const { outcome } of answers) {
+      t.is(outcome, 'accepted', 'by the second attempt');
+    }
     t.is((await door.pool.query('SELECT FROM gatehouse.repositories')).rowCount, 1 + batch, 'each with its job');
   });
 }
@@ -182,7 +189,9 @@ test('a lock that another session holds ends in a refusal in time, and with the 
   await blocker.query('BEGIN; LOCK TABLE gatehouse.deliveries IN ACCESS EXCLUSIVE MODE');
   const blocked = [delivery(), delivery(), delivery()];
   const answers = await Promise.all(blocked.map((one) => door.inbox.accept(one)));
-  for (const answer of answers) t.deepEqual(answer, { outcome: 'refused', reason: 'deadline' });
+  for (const answer of answers) {
+    t.deepEqual(answer, { outcome: 'refused', reason: 'deadline' });
+  }
   await blocker.query('ROLLBACK');
   blocker.release();
   const after = delivery();
@@ -204,7 +213,9 @@ test('beyond the bytes in flight a delivery is told to come again, and small one
   t.regex(refused.headers.get('retry-after') ?? '', /^\d+$/);
   t.is(refused.headers.get('content-type'), 'application/problem+json');
   t.is((await door.post('{}')).status, 200);
-  for (const { end } of held) end();
+  for (const { end } of held) {
+    end();
+  }
 });
 
 async function inflightBytes(metricsUrl: string): Promise<number> {

@@ -106,7 +106,9 @@ test('the page says which role the process has', async (t) => {
 test('there is nothing but /metrics beside it, and no metrics on the public port', async (t) => {
   await using door = await openDoor();
   const { origin } = new URL(door.metricsUrl);
-  for (const path of ['/', '/webhook', '/health']) t.is((await fetch(origin + path)).status, 404);
+  for (const path of ['/', '/webhook', '/health']) {
+    t.is((await fetch(origin + path)).status, 404);
+  }
   t.is((await fetch(`${door.url}/metrics`)).status, 404);
 });
 

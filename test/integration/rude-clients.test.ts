@@ -34,7 +34,9 @@ test('uploads that stop half-way and never close give their room back when their
   // What they announced is not what they hold: there is room for others all the while.
   t.is((await door.post('{"honest":true}')).status, 200);
   await until(async () => (await inflight(door)) === '0');
-  for (const socket of sockets) socket.destroy();
+  for (const socket of sockets) {
+    socket.destroy();
+  }
 });
 
 test('after a body that outgrew the limit the connection can be used again', async (t) => {

@@ -191,7 +191,9 @@ test.serial('stores do not outlive a process that is killed, nor one that just e
     const owner = startOwner(ending === 'ends');
     const exited = once(owner.process, 'exit');
     const { databaseUrl, redisUrl } = await owner.ready;
-    if (ending === 'killed') owner.process.kill('SIGKILL');
+    if (ending === 'killed') {
+      owner.process.kill('SIGKILL');
+    }
     await exited;
     await untilRefused(databaseUrl);
     await untilRefused(redisUrl);

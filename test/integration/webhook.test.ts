@@ -300,7 +300,9 @@ test('100 parallel copies of one delivery are acknowledged 100 times and stored 
   );
   const answers = await Promise.all((await Promise.all(copies)).map((response) => response.json()));
   t.is(answers.length, 100);
-  for (const answer of answers) t.deepEqual(answer, { received: true });
+  for (const answer of answers) {
+    t.deepEqual(answer, { received: true });
+  }
   t.is((await door.deliveries()).length, 1);
   t.is((await door.jobs()).length, 1);
 });
@@ -356,7 +358,9 @@ test('an event that can change a review makes one job per pull request, and othe
       pull_request: { number },
       repository: { full_name: 'acme/widgets' },
     });
-  for (const number of [7, 7, 8, 7]) await door.post(pullRequest(number));
+  for (const number of [7, 7, 8, 7]) {
+    await door.post(pullRequest(number));
+  }
   await door.post('{"zen":"hello"}', { 'x-forge-event': 'ping' });
   await door.post(pullRequest(9), { 'x-forge-event': 'issues' });
   t.is((await door.deliveries()).length, 6);

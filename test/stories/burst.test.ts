@@ -44,7 +44,9 @@ for (const name of FORGES) {
       const webhooks = numbers.flatMap((number) =>
         (['opened', 'labeled', 'edited'] as const).map((action) => ({ kind: 'pull-request', number, action }) as const),
       );
-      while (webhooks.length > 0) await Promise.all(webhooks.splice(0, AT_ONCE).map((event) => story.tell(event)));
+      while (webhooks.length > 0) {
+        await Promise.all(webhooks.splice(0, AT_ONCE).map((event) => story.tell(event)));
+      }
       await story.settled();
 
       for (const number of numbers) {

@@ -95,12 +95,16 @@ for (const name of FORGES) {
     ]);
     const victims = points.map((point) => ({ ...point, number: prepare() }));
     for (const { number, report } of victims) {
-      if (report === 'second') await story.tell({ kind: 'pull-request', number, action: 'opened' });
+      if (report === 'second') {
+        await story.tell({ kind: 'pull-request', number, action: 'opened' });
+      }
     }
     await story.settled();
 
     const traps = victims.map(({ number, report, nth, carriedOut }) => {
-      if (report === 'second') update(number);
+      if (report === 'second') {
+        update(number);
+      }
       return story.trap(number, nth, carriedOut);
     });
     await Promise.all(victims.map(({ number }) => story.tell({ kind: 'pull-request', number, action: 'synchronize' })));

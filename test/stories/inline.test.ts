@@ -43,7 +43,9 @@ for (const name of FORGES) {
     await scene.settled();
     t.deepEqual(fingerprints(scene, number), first, 'moved lines are the same findings');
     // GitHub's stand-in folds a comment away as soon as its line is another one, and then it is posted anew.
-    if (name !== 'github') t.deepEqual(ids(), firstIds);
+    if (name !== 'github') {
+      t.deepEqual(ids(), firstIds);
+    }
 
     await scene.push(number, { 'app.ts': 'zero\none\nmended\nthree\ndebugger; // and there\n' });
     await scene.settled();

@@ -128,7 +128,9 @@ for (const name of FORGES) {
   test(`${name}: what the forge asks to wait for is waited for, by all, and is no failure`, async (t) => {
     await using story = await tellStory(name, FILES);
     await limited(t, story, { kind: 'too-many', retryAfter: 3 });
-    if (name === 'github') await limited(t, story, { kind: 'secondary-limit', retryAfter: 3 });
+    if (name === 'github') {
+      await limited(t, story, { kind: 'secondary-limit', retryAfter: 3 });
+    }
   });
 }
 

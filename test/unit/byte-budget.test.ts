@@ -33,7 +33,9 @@ test('a reservation grows while there is room, and keeps what it has when there 
 
 test('even an empty body takes some room, so that a flood of them is bounded', (t) => {
   const budget = makeByteBudget(64 * KIB, ignore);
-  for (let count = 0; count < 4; count++) t.truthy(budget.reserve(0));
+  for (let count = 0; count < 4; count++) {
+    t.truthy(budget.reserve(0));
+  }
   t.is(budget.reserve(0), undefined);
 });
 

@@ -86,14 +86,18 @@ test('any object at all is interpreted without an exception', (t) => {
 });
 
 test("every event of GitHub's published examples is a known one", (t) => {
-  for (const { event } of payloads()) t.true(KNOWN_EVENTS.has(event), event);
+  for (const { event } of payloads()) {
+    t.true(KNOWN_EVENTS.has(event), event);
+  }
 });
 
 test('every example of an opened pull request names the pull request that it opens', (t) => {
   let seen = 0;
   for (const { event, body } of payloads()) {
     const payload = JSON.parse(body.toString());
-    if (event !== 'pull_request' || payload.action !== 'opened') continue;
+    if (event !== 'pull_request' || payload.action !== 'opened') {
+      continue;
+    }
     seen += 1;
     t.deepEqual(target(event, payload), {
       kind: 'review',

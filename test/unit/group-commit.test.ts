@@ -88,7 +88,9 @@ test('a commit that fails rejects its own items and no others', async (t) => {
   let attempts = 0;
   const group = makeGroupCommit<number, number>(limits, async (items) => {
     attempts += 1;
-    if (attempts === 1) throw new Error('no database');
+    if (attempts === 1) {
+      throw new Error('no database');
+    }
     return items.map((item) => ({ status: 'fulfilled', value: item }));
   });
   const first = group.add(1, never);

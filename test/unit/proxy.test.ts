@@ -34,7 +34,9 @@ async function ask(socket: Socket, text: string): Promise<string> {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await sleep(5);
+  while (!condition()) {
+    await sleep(5);
+  }
 }
 
 test('passes bytes both ways, and a half-closed connection to its end', async (t) => {

@@ -46,7 +46,9 @@ function importsOf(file: string): { readonly target: string; readonly typeOnly: 
 }
 
 test('every file of src stands in a room that has a level', (t) => {
-  for (const file of files) t.true(levelOf(roomOf(file)) >= 0, file);
+  for (const file of files) {
+    t.true(levelOf(roomOf(file)) >= 0, file);
+  }
 });
 
 test('imports point one way', (t) => {
@@ -59,13 +61,17 @@ test('imports point one way', (t) => {
     }
     const from = roomOf(file);
     const to = roomOf(target);
-    if (from === to || (typeOnly && SHARED_TYPES.has(target))) continue;
+    if (from === to || (typeOnly && SHARED_TYPES.has(target))) {
+      continue;
+    }
     t.true(levelOf(from) < levelOf(to), `${file} imports ${target}, which points up or sideways`);
   }
 });
 
 test(`no file of src is longer than ${MAX_LINES} lines`, (t) => {
-  for (const file of files) t.true(source(file).split('\n').length - 1 <= MAX_LINES, file);
+  for (const file of files) {
+    t.true(source(file).split('\n').length - 1 <= MAX_LINES, file);
+  }
 });
 
 test('only the configuration reads the environment', (t) => {

@@ -62,7 +62,9 @@ function evaluateRule(rule: Rule, facts: Facts, effort: Effort): EvaluatedRule {
   const { id, level, message, source } = rule;
   const about = { id, level, source, ...(message === undefined ? {} : { message }) };
   const when = rule.when === undefined ? undefined : evaluateCondition(rule.when, facts, effort);
-  if (when?.outcome === 'unmatched') return { rule: about, outcome: 'inactive', when };
+  if (when?.outcome === 'unmatched') {
+    return { rule: about, outcome: 'inactive', when };
+  }
 
   const require = rule.require === undefined ? undefined : evaluateCondition(rule.require, facts, effort);
   const forbid = rule.forbid === undefined ? undefined : evaluateCondition(rule.forbid, facts, effort);
@@ -78,7 +80,9 @@ function evaluateRule(rule: Rule, facts: Facts, effort: Effort): EvaluatedRule {
 
 function ruleOutcome(active: Outcome, holds: Outcome): RuleOutcome {
   // What it asks for holds: then it does not matter whether it had to be asked.
-  if (holds === 'matched') return 'passed';
+  if (holds === 'matched') {
+    return 'passed';
+  }
   return active === 'matched' && holds === 'unmatched' ? 'failed' : 'undecided';
 }
 
@@ -109,12 +113,16 @@ function evaluatePredicate(
   const { name, line } = condition;
   const same = { kind: 'predicate', name, line } as const;
   const predicate = predicates.get(name);
-  if (predicate === undefined) return { ...same, ...notJudged(say`the predicate ${name}`, say`no such predicate`) };
+  if (predicate === undefined) {
+    return { ...same, ...notJudged(say`the predicate ${name}`, say`no such predicate`) };
+  }
   try {
     const judgement = predicate.judge(condition.value, condition.options, facts, effort);
     return { ...same, ...judgement, locations: judgement.locations ?? [] };
   } catch (error) {
-    if (!(error instanceof EffortSpent)) throw error;
+    if (!(error instanceof EffortSpent)) {
+      throw error;
+    }
     return {
       ...same,
       ...notJudged(
@@ -139,17 +147,23 @@ function notJudged(expected: Text, found: Text) {
 // Three-valued logic (Kleene): undecided only where a decision either way would change the answer.
 
 function all(outcomes: readonly Outcome[]): Outcome {
-  if (outcomes.includes('unmatched')) return 'unmatched';
+  if (outcomes.includes('unmatched')) {
+    return 'unmatched';
+  }
   return outcomes.includes('undecided') ? 'undecided' : 'matched';
 }
 
 function any(outcomes: readonly Outcome[]): Outcome {
-  if (outcomes.includes('matched')) return 'matched';
+  if (outcomes.includes('matched')) {
+    return 'matched';
+  }
   return outcomes.includes('undecided') ? 'undecided' : 'unmatched';
 }
 
 function opposite(outcome: Outcome): Outcome {
-  if (outcome === 'undecided') return 'undecided';
+  if (outcome === 'undecided') {
+    return 'undecided';
+  }
   return outcome === 'matched' ? 'unmatched' : 'matched';
 }
 
@@ -158,16 +172,25 @@ export function neededFacts(policy: Policy): NeededFacts {
   const needed = { changedFiles: false, commits: false, reviews: false, codeOwners: false };
   const teams = new Set<string>();
   const visit = (condition: Condition | undefined): void => {
-    if (condition === undefined) return;
-    if (condition.kind === 'not') visit(condition.part);
-    else if (condition.kind !== 'predicate') condition.parts.forEach(visit);
-    if (condition.kind !== 'predicate') return;
+    if (condition === undefined) {
+      return;
+    }
+    if (condition.kind === 'not') {
+      visit(condition.part);
+    } else if (condition.kind !== 'predicate') {
+      condition.parts.forEach(visit);
+    }
+    if (condition.kind !== 'predicate') {
+      return;
+    }
     const needs = predicates.get(condition.name)?.needs(condition.value) ?? {};
     needed.changedFiles ||= needs.changedFiles ?? false;
     needed.commits ||= needs.commits ?? false;
     needed.reviews ||= needs.reviews ?? false;
     needed.codeOwners ||= needs.codeOwners ?? false;
-    for (const team of needs.teams ?? []) teams.add(team);
+    for (const team of needs.teams ?? []) {
+      teams.add(team);
+    }
   };
   for (const rule of policy.rules) {
     visit(rule.when);
@@ -186,7 +209,9 @@ export function neededOwnerTeams(facts: Facts, effortLimit = EFFORT_LIMIT): read
   try {
     return ownerTeams(facts, makeEffort(effortLimit)).slice(0, CODE_OWNER_TEAMS_LIMIT);
   } catch (error) {
-    if (error instanceof EffortSpent) return undefined;
+    if (error instanceof EffortSpent) {
+      return undefined;
+    }
     throw error;
   }
 }

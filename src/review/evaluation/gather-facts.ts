@@ -38,7 +38,9 @@ async function readReviews(forge: Forge, pullRequest: PullRequest): Promise<Fact
 async function readCodeOwners(forge: Forge, { repository, base }: PullRequest): Promise<Facts['codeOwners']> {
   for (const path of CODE_OWNERS_PATHS[forge.name]) {
     const text = await forge.fileAt(repository, path, base.branch);
-    if (text !== undefined) return { kind: 'file', path, text, dialect: codeOwnersDialect(forge.name) };
+    if (text !== undefined) {
+      return { kind: 'file', path, text, dialect: codeOwnersDialect(forge.name) };
+    }
   }
   return { kind: 'absent' };
 }

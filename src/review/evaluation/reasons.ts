@@ -19,7 +19,9 @@ export type Reason =
 
 /** Empty when the rule holds or does not apply. */
 export function reasonsOf({ outcome, require, forbid }: EvaluatedRule): readonly Reason[] {
-  if (outcome === 'passed' || outcome === 'inactive') return [];
+  if (outcome === 'passed' || outcome === 'inactive') {
+    return [];
+  }
   return [
     ...(require === undefined ? [] : against(require, true)),
     ...(forbid === undefined ? [] : against(forbid, false)),
@@ -29,7 +31,9 @@ export function reasonsOf({ outcome, require, forbid }: EvaluatedRule): readonly
 /** What in a condition stands in the way of its matching, or of its not matching. */
 function against(condition: EvaluatedCondition, wanted: boolean): readonly Reason[] {
   const settled = wanted ? 'matched' : 'unmatched';
-  if (condition.outcome === settled) return [];
+  if (condition.outcome === settled) {
+    return [];
+  }
   switch (condition.kind) {
     case 'not':
       return against(condition.part, !wanted);
@@ -38,7 +42,9 @@ function against(condition: EvaluatedCondition, wanted: boolean): readonly Reaso
       const reasons = condition.parts.map((part) => against(part, wanted)).filter((found) => found.length > 0);
       const each = (condition.kind === 'all') === wanted;
       const flat = reasons.flat();
-      if (each || reasons.length < 2) return flat;
+      if (each || reasons.length < 2) {
+        return flat;
+      }
       return [{ kind: 'one-of', reasons: flat }];
     }
     case 'predicate':
@@ -67,7 +73,9 @@ export function locationsOf(reasons: readonly Reason[]): readonly Location[] {
     }
     for (const location of reason.locations) {
       const key = JSON.stringify([location.path, location.line ?? null]);
-      if (!found.has(key)) found.set(key, location);
+      if (!found.has(key)) {
+        found.set(key, location);
+      }
     }
   };
   reasons.forEach(visit);

@@ -66,7 +66,9 @@ export function verdictOf(evaluation: Evaluation): Verdict {
 
 function findingOf(evaluated: EvaluatedRule): readonly Finding[] {
   const { rule, outcome } = evaluated;
-  if (outcome === 'passed' || outcome === 'inactive') return [];
+  if (outcome === 'passed' || outcome === 'inactive') {
+    return [];
+  }
   const reasons = reasonsOf(evaluated);
   const locations = fingerprinted(rule.id, locationsOf(reasons));
   const { id: ruleId, level, message, source } = rule;
@@ -76,12 +78,16 @@ function findingOf(evaluated: EvaluatedRule): readonly Finding[] {
 function successOf(passed: number, findings: readonly Finding[]): string {
   const warnings = findings.filter(({ level }) => level === 'warn');
   const notes = findings.length - warnings.length;
-  if (passed === 0 && findings.length === 0) return 'No rule applies to this pull request';
+  if (passed === 0 && findings.length === 0) {
+    return 'No rule applies to this pull request';
+  }
   const aside = [
     ...(warnings.length > 0 ? [`${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}`] : []),
     ...(notes > 0 ? [`${notes} ${notes === 1 ? 'note' : 'notes'}`] : []),
   ].join(' and ');
-  if (aside === '') return passed === 1 ? 'The rule that applies is met' : `All ${passed} rules that apply are met`;
+  if (aside === '') {
+    return passed === 1 ? 'The rule that applies is met' : `All ${passed} rules that apply are met`;
+  }
   return named(`No error, ${aside}`, findings);
 }
 
@@ -112,8 +118,9 @@ export function brokenPolicyVerdict(faults: readonly Fault[], mendsPolicy = fals
  */
 export function withProposedPolicyFaults(verdict: Verdict, faults: readonly Fault[]): Verdict {
   const [first] = faults;
-  if (first === undefined || verdict.state === 'error')
+  if (first === undefined || verdict.state === 'error') {
     return { ...verdict, policyFaults: [...verdict.policyFaults, ...faults] };
+  }
   const own = `${first.file} as proposed has ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`;
   const description = verdict.state === 'failure' ? `${verdict.description}; ${own}` : own;
   return { ...verdict, state: 'failure', description: shorten(description, DESCRIPTION_LIMIT), policyFaults: faults };

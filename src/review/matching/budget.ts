@@ -15,7 +15,9 @@ export interface Effort {
 export function makeEffort(limit: number): Effort {
   let spent = 0;
   const reserve = (steps: number): void => {
-    if (spent + steps <= limit) return;
+    if (spent + steps <= limit) {
+      return;
+    }
     spent = limit;
     throw new EffortSpent();
   };

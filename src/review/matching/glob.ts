@@ -30,7 +30,9 @@ export function compileGlobs(globs: readonly string[], effort: Effort): Globs {
 
 function compile(glob: string, effort: Effort) {
   const translated = translate(glob);
-  if ('fault' in translated) throw new Error(`a glob that should have been refused: ${translated.fault}`);
+  if ('fault' in translated) {
+    throw new Error(`a glob that should have been refused: ${translated.fault}`);
+  }
   return compilePattern(translated.expression, effort);
 }
 
@@ -40,11 +42,15 @@ export function globFault(glob: string): string | undefined {
     return `a glob may have ${GLOB_LENGTH_LIMIT} characters; this one has ${glob.length}`;
   }
   const body = glob.startsWith('!') ? glob.slice(1) : glob;
-  if (body === '') return 'an empty glob matches nothing';
+  if (body === '') {
+    return 'an empty glob matches nothing';
+  }
   if (body.startsWith('/') || body.startsWith('./')) {
     return `globs start at the repository's root: leave out the leading "${body.startsWith('/') ? '/' : './'}"`;
   }
-  if (body.endsWith('/')) return 'to mean everything in a folder, end the glob with "/**"';
+  if (body.endsWith('/')) {
+    return 'to mean everything in a folder, end the glob with "/**"';
+  }
   const translated = translate(body);
   return 'fault' in translated ? translated.fault : expressionFault(translated.expression);
 }
@@ -62,7 +68,9 @@ function translate(glob: string): Translation {
     const segmentStart = index === 0 || /[/{,]/.test(glob[index - 1] ?? '');
     const segmentEnd = braces > 0 ? /^\*\*+(?=[/,}]|$)/ : /^\*\*+(?=\/|$)/;
     const wholeSegment = segmentStart ? segmentEnd.exec(rest)?.[0] : undefined;
-    if (/^[@!+?*]\(/.test(rest)) return { fault: 'extended globs such as "+(a|b)" are not available; write "{a,b}"' };
+    if (/^[@!+?*]\(/.test(rest)) {
+      return { fault: 'extended globs such as "+(a|b)" are not available; write "{a,b}"' };
+    }
     if (wholeSegment !== undefined) {
       const inside = rest[wholeSegment.length] === '/';
       expression += inside ? '(?:[^/]+/)*' : '(?s:.+)';
@@ -75,12 +83,15 @@ function translate(glob: string): Translation {
       index += 1;
     } else if (character === '[') {
       const set = /^\[([!^]?)(\]?[^\]/]*)\]/.exec(rest);
-      if (set === null || set[2] === '')
+      if (set === null || set[2] === '') {
         return { fault: 'this "[" is never closed; write "\\[" to mean the character' };
+      }
       expression += characterSet(set[2] ?? '', set[1] !== '');
       index += set[0].length;
     } else if (character === '{') {
-      if (/^\{[^{},]*\}/.test(rest)) return { fault: 'braces list alternatives with commas: "{a,b}"' };
+      if (/^\{[^{},]*\}/.test(rest)) {
+        return { fault: 'braces list alternatives with commas: "{a,b}"' };
+      }
       braces += 1;
       expression += '(?:';
       index += 1;
@@ -92,7 +103,9 @@ function translate(glob: string): Translation {
       expression += '|';
       index += 1;
     } else if (character === '\\') {
-      if (rest.length === 1) return { fault: 'a glob cannot end with "\\"' };
+      if (rest.length === 1) {
+        return { fault: 'a glob cannot end with "\\"' };
+      }
       const escaped = String.fromCodePoint(rest.codePointAt(1) ?? 0);
       expression += literal(escaped);
       index += 1 + escaped.length;
@@ -107,7 +120,9 @@ function translate(glob: string): Translation {
 
 /** RE2 takes a backslash before any punctuation, and code points by number. */
 function literal(character: string): string {
-  if (/^[\w/]$/.test(character)) return character;
+  if (/^[\w/]$/.test(character)) {
+    return character;
+  }
   return `\\x{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 

@@ -49,7 +49,9 @@ export function compilePattern(source: string, effort: Effort): Pattern {
     const result = match();
     effort.spend(STEPS_PER_MATCH + Math.ceil(length / CHARACTERS_PER_STEP));
     const automaton: Automaton | null = compiled.re2().lazyDFA;
-    if (automaton === null) return result; // a literal, or a pattern that needs none
+    if (automaton === null) {
+      return result; // a literal, or a pattern that needs none
+    }
     characters += length;
     // The library empties a full automaton, its starting states first.
     const emptied = automaton.startStates.size === 0 || (before !== undefined && automaton.memBudget > before);
@@ -59,7 +61,9 @@ export function compilePattern(source: string, effort: Effort): Pattern {
     const ways = Math.min(characters, automaton.stateCount * (automaton.numClasses + 1));
     effort.spend(size * (wild ? length : Math.max(0, ways - built)));
     built = Math.max(built, ways);
-    if (full) automaton.clearCache();
+    if (full) {
+      automaton.clearCache();
+    }
     return result;
   }
 
@@ -84,11 +88,15 @@ export function patternFault(source: string): string | undefined {
 /** The same of an expression that was made from something shorter. */
 export function expressionFault(source: string): string | undefined {
   const tooLarge = `this pattern's repetitions make it too large to run (more than ${PATTERN_SIZE_LIMIT} steps a character)`;
-  if (estimatedSize(source) > PATTERN_SIZE_LIMIT) return tooLarge;
+  if (estimatedSize(source) > PATTERN_SIZE_LIMIT) {
+    return tooLarge;
+  }
   try {
     return RE2JS.compile(source).programSize() > PATTERN_SIZE_LIMIT ? tooLarge : undefined;
   } catch (error) {
-    if (error instanceof RE2JSSyntaxException) return syntaxFault(source, error);
+    if (error instanceof RE2JSSyntaxException) {
+      return syntaxFault(source, error);
+    }
     throw error;
   }
 }
@@ -97,7 +105,9 @@ function syntaxFault(source: string, error: RE2JSSyntaxException): string {
   if (/\(\?(?:[=!]|<[=!])/.test(source)) {
     return 'lookahead and lookbehind are not available: patterns run in linear time (RE2)';
   }
-  if (/\\[1-9]/.test(source)) return 'backreferences are not available: patterns run in linear time (RE2)';
+  if (/\\[1-9]/.test(source)) {
+    return 'backreferences are not available: patterns run in linear time (RE2)';
+  }
   return `not a valid RE2 pattern: ${error.message.replace(/^error parsing regexp: /, '')}`;
 }
 
@@ -129,7 +139,9 @@ function estimatedSize(source: string): number {
     } else {
       add(1);
     }
-    if ((open.at(-1) ?? 0) > PATTERN_SIZE_LIMIT) return Number.POSITIVE_INFINITY;
+    if ((open.at(-1) ?? 0) > PATTERN_SIZE_LIMIT) {
+      return Number.POSITIVE_INFINITY;
+    }
   }
   return open.reduce((sum, size) => sum + size, 0);
 }

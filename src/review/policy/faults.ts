@@ -43,7 +43,9 @@ export function faultCollector(file: string, lines: LineCounter): FaultCollector
       );
       const shown = sorted.slice(0, POLICY_FAULTS_LIMIT);
       const last = shown.at(-1);
-      if (last === undefined || sorted.length === shown.length) return shown;
+      if (last === undefined || sorted.length === shown.length) {
+        return shown;
+      }
       return [...shown, { ...last, message: `and ${sorted.length - shown.length} more faults after this line` }];
     },
   };

@@ -18,9 +18,15 @@ export function policyJsonSchema(): Readonly<Record<string, unknown>> {
 
 /** What policy-rules.ts checks beside the schema, as far as JSON Schema can say it. */
 function beyondZod(id: string | undefined): JsonSchema {
-  if (id === 'policy') return { anyOf: [{ required: ['rules'] }, { required: ['extends'] }] };
-  if (id === 'rule') return { anyOf: [{ required: ['require'] }, { required: ['forbid'] }] };
-  if (id !== 'condition') return {};
+  if (id === 'policy') {
+    return { anyOf: [{ required: ['rules'] }, { required: ['extends'] }] };
+  }
+  if (id === 'rule') {
+    return { anyOf: [{ required: ['require'] }, { required: ['forbid'] }] };
+  }
+  if (id !== 'condition') {
+    return {};
+  }
   const dependencies: Record<string, JsonSchema> = {};
   for (const [option, owners] of optionOwners) {
     dependencies[option] = { anyOf: owners.map((owner) => ({ required: [owner] })) };

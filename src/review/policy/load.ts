@@ -17,13 +17,21 @@ export type LoadedPolicy =
  */
 export async function loadPolicy(forge: Forge, repository: string, ref: string): Promise<LoadedPolicy> {
   const file = await findPolicy(forge, repository, ref);
-  if (file === undefined) return { kind: 'absent' };
+  if (file === undefined) {
+    return { kind: 'absent' };
+  }
   const own = parsePolicy(file.text, { path: file.path });
-  if (!own.ok) return { kind: 'broken', faults: own.faults };
-  if (own.policy.extends === undefined) return { kind: 'policy', policy: own.policy };
+  if (!own.ok) {
+    return { kind: 'broken', faults: own.faults };
+  }
+  if (own.policy.extends === undefined) {
+    return { kind: 'policy', policy: own.policy };
+  }
 
   const extended = await loadExtended(forge, repository, own.policy.extends, file.path);
-  if (!extended.ok) return { kind: 'broken', faults: extended.faults };
+  if (!extended.ok) {
+    return { kind: 'broken', faults: extended.faults };
+  }
   return { kind: 'policy', policy: mergePolicies(extended.policy, own.policy) };
 }
 
@@ -41,7 +49,9 @@ async function loadExtended(
     );
   }
   const file = await findPolicy(forge, repository, ref);
-  if (file !== undefined) return parsePolicy(file.text, { path: file.path, repository: name }, 'extended');
+  if (file !== undefined) {
+    return parsePolicy(file.text, { path: file.path, repository: name }, 'extended');
+  }
   return unusable(
     extending,
     `extends ${name}, where no policy can be read: the repository, the ref or the file is missing, or Gatehouse may not see it`,
@@ -59,7 +69,9 @@ function ownerOf(repository: string): string | undefined {
 async function findPolicy(forge: Forge, repository: string, ref: string) {
   for (const path of POLICY_PATHS) {
     const text = await forge.fileAt(repository, path, ref);
-    if (text !== undefined) return { path, text };
+    if (text !== undefined) {
+      return { path, text };
+    }
   }
   return undefined;
 }

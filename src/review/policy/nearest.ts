@@ -1,11 +1,15 @@
 /** The known word that a misspelt one most likely means; undefined when none is near. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  if (word.length > 40) return undefined;
+  if (word.length > 40) {
+    return undefined;
+  }
   const wanted = normal(word);
   let best: { readonly word: string; readonly distance: number } | undefined;
   for (const candidate of known) {
     const distance = editDistance(wanted, normal(candidate));
-    if (best === undefined || distance < best.distance) best = { word: candidate, distance };
+    if (best === undefined || distance < best.distance) {
+      best = { word: candidate, distance };
+    }
   }
   // A third of the word may be wrong, and a word of two letters still gets one mistake.
   return best !== undefined && best.distance <= Math.max(1, Math.floor(wanted.length / 3)) ? best.word : undefined;

@@ -18,10 +18,14 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: 'own' | 'e
   const lines = new LineCounter();
   const faults = faultCollector(origin.path, lines);
   const yaml = readYaml(text, lines, faults);
-  if (yaml === undefined) return { ok: false, faults: faults.all() };
+  if (yaml === undefined) {
+    return { ok: false, faults: faults.all() };
+  }
 
   const shape = policySchema.safeParse(yaml.value, { reportInput: true });
-  if (!shape.success) schemaFaults(shape.error.issues, yaml, faults);
+  if (!shape.success) {
+    schemaFaults(shape.error.issues, yaml, faults);
+  }
   const rules = readRules(yaml, origin, faults);
   const extended = shape.success ? shape.data.extends : undefined;
   if (role === 'extended' && extended !== undefined) {
@@ -32,7 +36,9 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: 'own' | 'e
     });
   }
   const found = faults.all();
-  if (found.length > 0) return { ok: false, faults: found };
+  if (found.length > 0) {
+    return { ok: false, faults: found };
+  }
   return {
     ok: true,
     policy: { origin, ...(extended === undefined ? {} : { extends: parseExtends(extended) }), rules },

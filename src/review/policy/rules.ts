@@ -13,7 +13,9 @@ import type { PolicyYaml, YamlPath } from './yaml.ts';
  */
 export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultCollector): readonly Rule[] {
   const policy = asMapping(yaml.value);
-  if (policy === undefined) return [];
+  if (policy === undefined) {
+    return [];
+  }
   const list = policy['rules'];
   if (list === undefined && policy['extends'] === undefined) {
     faults.add(yaml.positionOf([]), {
@@ -21,15 +23,21 @@ export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultC
       expected: 'a list of rules',
     });
   }
-  if (!Array.isArray(list)) return [];
-  if (list.length > RULES_LIMIT) return []; // the schema has said so; nothing is gained by reading them all
+  if (!Array.isArray(list)) {
+    return [];
+  }
+  if (list.length > RULES_LIMIT) {
+    return []; // the schema has said so; nothing is gained by reading them all
+  }
 
   const seen = new Map<string, number>();
   const budget = { predicates: PREDICATES_LIMIT };
   return list.flatMap((entry: unknown, index) => {
     const path = ['rules', index];
     const rule = asMapping(entry);
-    if (rule === undefined) return [];
+    if (rule === undefined) {
+      return [];
+    }
     const { id } = rule;
     if (typeof id === 'string') {
       const first = seen.get(id);
@@ -70,7 +78,9 @@ export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultC
     const line = yaml.lineOf(path);
     const nothing: Condition = { kind: 'all', line, parts: [] };
     const mapping = asMapping(value);
-    if (mapping === undefined) return nothing;
+    if (mapping === undefined) {
+      return nothing;
+    }
     if (depth > CONDITION_DEPTH_LIMIT) {
       faults.add(yaml.positionOf(path), {
         message: `all, any and not lie deeper in one another than ${CONDITION_DEPTH_LIMIT} levels`,
@@ -81,10 +91,15 @@ export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultC
     const parts: Condition[] = [];
     for (const [key, inner] of Object.entries(mapping)) {
       const at = [...path, key];
-      if (key === 'not') parts.push({ kind: 'not', line: yaml.lineOf(at), part: readCondition(inner, at, depth + 1) });
-      else if (key === 'all' || key === 'any') parts.push(readList(key, inner, at, depth + 1));
-      else if (predicates.has(key)) parts.push(readPredicate(key, inner, mapping, at));
-      else checkOption(key, mapping, path);
+      if (key === 'not') {
+        parts.push({ kind: 'not', line: yaml.lineOf(at), part: readCondition(inner, at, depth + 1) });
+      } else if (key === 'all' || key === 'any') {
+        parts.push(readList(key, inner, at, depth + 1));
+      } else if (predicates.has(key)) {
+        parts.push(readPredicate(key, inner, mapping, at));
+      } else {
+        checkOption(key, mapping, path);
+      }
     }
     if (Object.keys(mapping).length === 0) {
       faults.add(yaml.positionOf(path), {
@@ -121,14 +136,18 @@ export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultC
     }
     const options: Record<string, unknown> = {};
     for (const [option, owners] of optionOwners) {
-      if (owners.includes(name) && mapping[option] !== undefined) options[option] = mapping[option];
+      if (owners.includes(name) && mapping[option] !== undefined) {
+        options[option] = mapping[option];
+      }
     }
     return { kind: 'predicate', line: yaml.lineOf(path), name, value, options };
   }
 
   function checkOption(key: string, mapping: Readonly<Record<string, unknown>>, path: YamlPath): void {
     const owners = optionOwners.get(key);
-    if (owners === undefined || owners.some((owner) => mapping[owner] !== undefined)) return;
+    if (owners === undefined || owners.some((owner) => mapping[owner] !== undefined)) {
+      return;
+    }
     faults.add(yaml.keyPositionOf(path, key), {
       message: `"${key}" stands alone: expected ${owners.map((owner) => `"${owner}"`).join(' or ')} beside it`,
       expected: owners.join(' or '),

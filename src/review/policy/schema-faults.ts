@@ -9,13 +9,17 @@ type Issue = z.core.$ZodIssue;
 
 /** Puts what the schema has against a policy into words, each at its place in the file. */
 export function schemaFaults(issues: readonly Issue[], yaml: PolicyYaml, faults: FaultCollector): void {
-  for (const issue of issues) addIssue(issue, [], yaml, faults);
+  for (const issue of issues) {
+    addIssue(issue, [], yaml, faults);
+  }
 }
 
 function addIssue(issue: Issue, parent: YamlPath, yaml: PolicyYaml, faults: FaultCollector): void {
   const path = [...parent, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))];
   if (issue.code === 'unrecognized_keys') {
-    for (const key of issue.keys) addUnknownKey(key, path, yaml, faults);
+    for (const key of issue.keys) {
+      addUnknownKey(key, path, yaml, faults);
+    }
     return;
   }
   if (issue.code === 'invalid_union') {
@@ -24,7 +28,9 @@ function addIssue(issue: Issue, parent: YamlPath, yaml: PolicyYaml, faults: Faul
       (errors) => !errors.some(({ code, path: at }) => code === 'invalid_type' && at.length === 0),
     );
     if (meant !== undefined && meant.length > 0) {
-      for (const inner of meant) addIssue(inner, path, yaml, faults);
+      for (const inner of meant) {
+        addIssue(inner, path, yaml, faults);
+      }
       return;
     }
   }
@@ -57,8 +63,11 @@ function addUnknownKey(key: string, path: YamlPath, yaml: PolicyYaml, faults: Fa
   const known = keysAt(path, yaml);
   const near = nearest(key, known);
   let hint = `; expected ${known.length > 6 ? 'one of ' : ''}${known.join(', ')}`;
-  if (near !== undefined) hint = `; did you mean "${near}"?`;
-  else if (known === ruleKeys && conditionKeys.includes(key)) hint = `; "${key}" belongs under when, require or forbid`;
+  if (near !== undefined) {
+    hint = `; did you mean "${near}"?`;
+  } else if (known === ruleKeys && conditionKeys.includes(key)) {
+    hint = `; "${key}" belongs under when, require or forbid`;
+  }
   faults.add(yaml.keyPositionOf(path, key), {
     message: `unknown key ${describe(key)}${hint}`,
     expected: known.join(', '),
@@ -69,19 +78,31 @@ function addUnknownKey(key: string, path: YamlPath, yaml: PolicyYaml, faults: Fa
 
 /** The keys that belong where an unknown one was found. */
 function keysAt(path: YamlPath, yaml: PolicyYaml): readonly string[] {
-  if (path.length === 0) return policyKeys;
-  if (path.length === 2) return ruleKeys;
+  if (path.length === 0) {
+    return policyKeys;
+  }
+  if (path.length === 2) {
+    return ruleKeys;
+  }
   const own = [...path].reverse().find((part) => typeof part === 'string');
-  if (own === 'approvals') return ['count', 'from', 'fresh'];
-  if (own === 'commits') return ['some', 'every'];
-  if (own === 'some' || own === 'every') return ['message', 'fixup', 'merge', 'signed_off'];
+  if (own === 'approvals') {
+    return ['count', 'from', 'fresh'];
+  }
+  if (own === 'commits') {
+    return ['some', 'every'];
+  }
+  if (own === 'some' || own === 'every') {
+    return ['message', 'fixup', 'merge', 'signed_off'];
+  }
   return yaml.value === undefined ? [] : conditionKeys;
 }
 
 function valueAt(value: unknown, path: YamlPath): unknown {
   let current = value;
   for (const part of path) {
-    if (typeof current !== 'object' || current === null) return undefined;
+    if (typeof current !== 'object' || current === null) {
+      return undefined;
+    }
     current = Object.getOwnPropertyDescriptor(current, part)?.value;
   }
   return current;
@@ -91,10 +112,20 @@ const FOUND_SHOWN = 60;
 
 /** A value as a person would point at it. */
 function describe(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'nothing';
-  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
-  if (typeof value === 'object') return 'a mapping';
-  if (typeof value === 'string') return `"${visible(shorten(value, FOUND_SHOWN))}"`;
+  if (value === undefined) {
+    return 'nothing';
+  }
+  if (value === null) {
+    return 'nothing';
+  }
+  if (Array.isArray(value)) {
+    return value.length === 0 ? 'an empty list' : 'a list';
+  }
+  if (typeof value === 'object') {
+    return 'a mapping';
+  }
+  if (typeof value === 'string') {
+    return `"${visible(shorten(value, FOUND_SHOWN))}"`;
+  }
   return visible(shorten(String(value), FOUND_SHOWN));
 }

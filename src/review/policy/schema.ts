@@ -72,7 +72,9 @@ function vocabulary(): Record<string, z.ZodType> {
   for (const [name, predicate] of predicates) {
     shape[name] = predicate.schema.optional().describe(predicate.description);
     for (const [option, schema] of Object.entries(predicate.options.shape)) {
-      if (schema instanceof z.ZodType) shape[option] = schema.describe(OPTION_DESCRIPTIONS[option] ?? '');
+      if (schema instanceof z.ZodType) {
+        shape[option] = schema.describe(OPTION_DESCRIPTIONS[option] ?? '');
+      }
     }
   }
   return shape;

@@ -41,8 +41,12 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
   });
   // Warnings are about tags that nobody knows (`!thing`): a policy has no use for them.
   const problems = [...document.errors, ...document.warnings];
-  for (const { pos, message } of problems) faults.add(pos[0], { message: yamlMessage(message) });
-  if (problems.length > 0) return undefined;
+  for (const { pos, message } of problems) {
+    faults.add(pos[0], { message: yamlMessage(message) });
+  }
+  if (problems.length > 0) {
+    return undefined;
+  }
   if (document.contents === null) {
     faults.add(0, { message: 'the file is empty', expected: 'a mapping with `version` and `rules`', found: 'nothing' });
     return undefined;
@@ -56,7 +60,9 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
     const positionOf = (path: YamlPath): number => {
       for (let length = path.length; length >= 0; length -= 1) {
         const at = places.value.get(nameOf(path.slice(0, length)));
-        if (at !== undefined) return at;
+        if (at !== undefined) {
+          return at;
+        }
       }
       return 0;
     };
@@ -67,7 +73,9 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
       lineOf: (path) => Math.max(lines.linePos(positionOf(path)).line, 1),
     };
   } catch (error) {
-    if (error === stopped) return undefined;
+    if (error === stopped) {
+      return undefined;
+    }
     throw error;
   }
 
@@ -77,29 +85,47 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
   }
 
   function plainValue(node: unknown, path: YamlPath, from?: number): unknown {
-    if (!isNode(node)) return null;
+    if (!isNode(node)) {
+      return null;
+    }
     // What an alias stands for is shown where the alias is used.
     const offset = from ?? node.range?.[0] ?? 0;
     places.value.set(nameOf(path), offset);
     budget.nodes -= 1;
-    if (budget.nodes < 0) stop(offset, `the file stands for more than ${POLICY_NODES_LIMIT} values`);
-    if (path.length > POLICY_NESTING_LIMIT) stop(offset, `nested deeper than ${POLICY_NESTING_LIMIT} levels`);
+    if (budget.nodes < 0) {
+      stop(offset, `the file stands for more than ${POLICY_NODES_LIMIT} values`);
+    }
+    if (path.length > POLICY_NESTING_LIMIT) {
+      stop(offset, `nested deeper than ${POLICY_NESTING_LIMIT} levels`);
+    }
     if (isAlias(node)) {
       budget.aliases -= 1;
-      if (budget.aliases < 0) stop(offset, `more than ${POLICY_ALIASES_LIMIT} uses of aliases`);
+      if (budget.aliases < 0) {
+        stop(offset, `more than ${POLICY_ALIASES_LIMIT} uses of aliases`);
+      }
       return plainValue(node.resolve(document), path, offset);
     }
-    if (isScalar(node)) return typeof node.value === 'bigint' ? Number(node.value) : node.value;
-    if (isSeq(node)) return node.items.map((item, index) => plainValue(item, [...path, index], from));
-    if (!isMap(node)) return null;
+    if (isScalar(node)) {
+      return typeof node.value === 'bigint' ? Number(node.value) : node.value;
+    }
+    if (isSeq(node)) {
+      return node.items.map((item, index) => plainValue(item, [...path, index], from));
+    }
+    if (!isMap(node)) {
+      return null;
+    }
     const entries = new Map<string, unknown>();
     for (const pair of node.items) {
       const key = isScalar(pair.key) ? String(pair.key.value) : '';
       const keyOffset = from ?? (isScalar(pair.key) ? pair.key.range?.[0] : undefined) ?? offset;
-      if (entries.has(key)) faults.add(keyOffset, { message: `the key "${key}" is given twice`, found: key });
+      if (entries.has(key)) {
+        faults.add(keyOffset, { message: `the key "${key}" is given twice`, found: key });
+      }
       places.key.set(nameOf([...path, key]), keyOffset);
       entries.set(key, plainValue(pair.value, [...path, key], from));
-      if (pair.value === null) places.value.set(nameOf([...path, key]), keyOffset);
+      if (pair.value === null) {
+        places.value.set(nameOf([...path, key]), keyOffset);
+      }
     }
     return Object.fromEntries(entries);
   }
@@ -123,6 +149,8 @@ function isNode(value: unknown): value is Node {
 }
 
 function yamlMessage(message: string): string {
-  if (message.includes('call stack')) return `nested deeper than ${POLICY_NESTING_LIMIT} levels`;
+  if (message.includes('call stack')) {
+    return `nested deeper than ${POLICY_NESTING_LIMIT} levels`;
+  }
   return `not valid YAML: ${message}`;
 }

@@ -22,19 +22,29 @@ export const addedLines = definePredicate({
     const unread: string[] = [];
     let matching = 0;
     for (const file of files) {
-      if (scope?.matches(file.path) === false || file.diff.kind === 'binary' || file.status === 'removed') continue;
+      if (scope?.matches(file.path) === false || file.diff.kind === 'binary' || file.status === 'removed') {
+        continue;
+      }
       effort.spend(file.diff.kind === 'text' ? file.diff.patch.length : 0);
       const hunks = file.diff.kind === 'text' ? parseHunks(file.diff.patch) : { added: [], complete: false };
-      if (!hunks.complete) unread.push(file.path);
+      if (!hunks.complete) {
+        unread.push(file.path);
+      }
       for (const { line, text } of hunks.added) {
-        if (!compiled.some((pattern) => pattern.found(text))) continue;
+        if (!compiled.some((pattern) => pattern.found(text))) {
+          continue;
+        }
         matching += 1;
-        if (locations.length < LOCATIONS_LIMIT) locations.push({ path: file.path, line, ...shown(text) });
+        if (locations.length < LOCATIONS_LIMIT) {
+          locations.push({ path: file.path, line, ...shown(text) });
+        }
       }
     }
     const partly = unread.length > 0 || !complete;
     let outcome: Outcome = 'matched';
-    if (matching === 0) outcome = partly ? 'undecided' : 'unmatched';
+    if (matching === 0) {
+      outcome = partly ? 'undecided' : 'unmatched';
+    }
     const where = options.in === undefined ? [] : say` in ${quotedList(options.in)}`;
     return {
       outcome,

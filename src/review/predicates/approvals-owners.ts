@@ -12,7 +12,9 @@ export function ownersOfChange(files: readonly ChangedFile[], ownersOf: OwnersOf
   const groups = new Map<string, { owners: readonly string[]; paths: string[] }>();
   for (const path of files.flatMap(pathsOf)) {
     const owners = ownersOf(path);
-    if (owners.length === 0) continue;
+    if (owners.length === 0) {
+      continue;
+    }
     const key = owners.join(' ').toLowerCase();
     const group = groups.get(key) ?? { owners, paths: [] };
     group.paths.push(path);

@@ -82,15 +82,17 @@ type Weighed = Pick<Judgement, 'outcome' | 'found'>;
 
 function weigh(wanted: Wanted, logins: readonly string[], facts: Facts, effort: Effort): Weighed {
   const said = approvedBy(logins);
-  if (wanted.from === undefined)
+  if (wanted.from === undefined) {
     return { outcome: logins.length >= wanted.count ? 'matched' : 'unmatched', found: said };
+  }
   if (!wanted.codeOwners) {
     const { outcome, counting, unreadable } = enough(wanted, logins, facts);
     return { outcome, found: say`${approvedBy(counting)}${couldNotRead(outcome, unreadable)}` };
   }
   const { codeOwners } = facts;
-  if (codeOwners.kind === 'unread')
+  if (codeOwners.kind === 'unread') {
     return { outcome: 'undecided', found: say`a CODEOWNERS file that could not be read` };
+  }
   if (codeOwners.kind === 'absent') {
     return {
       outcome: 'undecided',
@@ -98,8 +100,9 @@ function weigh(wanted: Wanted, logins: readonly string[], facts: Facts, effort: 
     };
   }
   const ownersOf = readCodeOwners(codeOwners.text, codeOwners.dialect, effort);
-  if (ownersOf === undefined)
+  if (ownersOf === undefined) {
     return { outcome: 'undecided', found: say`a CODEOWNERS file that is too large, or has a pattern that is too long` };
+  }
 
   // Each owned file needs its own owners' approval; files with the same owners are one question.
   const groups = ownersOfChange(facts.changedFiles.files, ownersOf);
@@ -114,10 +117,12 @@ function weigh(wanted: Wanted, logins: readonly string[], facts: Facts, effort: 
     const missing = say`${approvedBy(failed.counting)} for ${quotedList(failed.paths, 3)}, owned by ${quotedList(failed.owners)}`;
     return { outcome: failed.outcome, found: say`${missing}${couldNotRead(failed.outcome, failed.unreadable)}` };
   }
-  if (!facts.changedFiles.complete)
+  if (!facts.changedFiles.complete) {
     return { outcome: 'undecided', found: say`${said}; the list of changed files is not complete` };
-  if (groups.length === 0)
+  }
+  if (groups.length === 0) {
     return { outcome: 'matched', found: say`no changed file that has an owner in ${codeOwners.path}` };
+  }
   return { outcome: 'matched', found: say`${said}; every owned file has its owners' approval` };
 }
 
@@ -130,7 +135,9 @@ function enough(
   const accepted = new Set(wanted.people.map((login) => login.toLowerCase()));
   const unreadable = wanted.teams.filter((team) => !facts.teams.has(team));
   for (const team of wanted.teams) {
-    for (const member of facts.teams.get(team) ?? []) accepted.add(member.toLowerCase());
+    for (const member of facts.teams.get(team) ?? []) {
+      accepted.add(member.toLowerCase());
+    }
   }
   const counting = logins.filter((login) => accepted.has(login.toLowerCase()));
   // Only those who approved could be members of a team that cannot be read.
@@ -152,13 +159,17 @@ function approvedBy(logins: readonly string[]): Text {
 }
 
 function leftOut(approvals: readonly { readonly author: string }[], why: string): Text {
-  if (approvals.length === 0) return [];
+  if (approvals.length === 0) {
+    return [];
+  }
   return say` (not counted: ${quotedList(approvals.map(({ author }) => author))}, ${[why]})`;
 }
 
 function expectedOf(wanted: Wanted): Text {
   const fresh = wanted.fresh ? say`, given for the newest commit` : [];
-  if (wanted.from === undefined) return say`${count(wanted.count, 'approval')}${fresh}`;
+  if (wanted.from === undefined) {
+    return say`${count(wanted.count, 'approval')}${fresh}`;
+  }
   const others = wanted.from.filter((member) => member !== CODE_OWNERS);
   const owners =
     others.length === 0

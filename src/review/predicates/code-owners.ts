@@ -11,7 +11,9 @@ export type OwnersOf = (path: string) => readonly string[];
  * the same as nobody owning anything. Lines that are not valid are passed over, as the forges do.
  */
 export function readCodeOwners(text: string, dialect: CodeOwnersDialect, effort: Effort): OwnersOf | undefined {
-  if (text.length > CODE_OWNERS_LENGTH_LIMIT) return undefined;
+  if (text.length > CODE_OWNERS_LENGTH_LIMIT) {
+    return undefined;
+  }
   const lines = text.split('\n').map((line) => line.trim());
   return dialect === 'github' ? githubOwners(lines, effort) : giteaOwners(lines, effort);
 }
@@ -24,13 +26,21 @@ export function readCodeOwners(text: string, dialect: CodeOwnersDialect, effort:
 function githubOwners(lines: readonly string[], effort: Effort): OwnersOf | undefined {
   const rules: { readonly pattern: Pattern; readonly owners: readonly string[] }[] = [];
   for (const line of lines) {
-    if (line === '' || line.startsWith('#')) continue;
+    if (line === '' || line.startsWith('#')) {
+      continue;
+    }
     const words = line.replace(/\s#.*$/, '').match(/(?:\\.|[^\s\\])+/g) ?? [];
     const [pattern = '', ...owners] = words;
-    if (pattern === '' || /^!|^\\#|[[\]]/.test(pattern)) continue;
-    if (pattern.length > GLOB_LENGTH_LIMIT) return undefined;
+    if (pattern === '' || /^!|^\\#|[[\]]/.test(pattern)) {
+      continue;
+    }
+    if (pattern.length > GLOB_LENGTH_LIMIT) {
+      return undefined;
+    }
     const expression = githubExpression(pattern.replaceAll('\\ ', ' '));
-    if (expressionFault(expression) === undefined) rules.push({ pattern: compilePattern(expression, effort), owners });
+    if (expressionFault(expression) === undefined) {
+      rules.push({ pattern: compilePattern(expression, effort), owners });
+    }
   }
   rules.reverse();
   return (path) => rules.find(({ pattern }) => pattern.matches(path))?.owners ?? [];
@@ -43,12 +53,19 @@ function githubExpression(pattern: string): string {
   let expression = anchored ? '' : '(?:[^/]+/)*';
   segments.forEach((segment, index) => {
     const last = index === segments.length - 1;
-    if (segment === '**') expression += last ? '(?s:.+)' : '(?:[^/]+/)*';
-    else expression += withinSegment(segment) + (last ? '' : '/');
+    if (segment === '**') {
+      expression += last ? '(?s:.+)' : '(?:[^/]+/)*';
+    } else {
+      expression += withinSegment(segment) + (last ? '' : '/');
+    }
   });
   const last = segments.at(-1);
-  if (last === '**') return expression;
-  if (folder) return `${expression}/(?s:.+)`;
+  if (last === '**') {
+    return expression;
+  }
+  if (folder) {
+    return `${expression}/(?s:.+)`;
+  }
   // `docs/*` is the files in docs, but a name is the file or everything in the folder of that name.
   return last === '*' && anchored ? expression : `${expression}(?:/(?s:.+))?`;
 }
@@ -56,8 +73,12 @@ function githubExpression(pattern: string): string {
 function withinSegment(segment: string): string {
   return [...segment]
     .map((character) => {
-      if (character === '*') return '[^/]*';
-      if (character === '?') return '[^/]';
+      if (character === '*') {
+        return '[^/]*';
+      }
+      if (character === '?') {
+        return '[^/]';
+      }
       return /\w/.test(character) ? character : `\\x{${(character.codePointAt(0) ?? 0).toString(16)}}`;
     })
     .join('');
@@ -71,11 +92,17 @@ function giteaOwners(lines: readonly string[], effort: Effort): OwnersOf | undef
   const rules: { readonly pattern: Pattern; readonly negated: boolean; readonly owners: readonly string[] }[] = [];
   for (const line of lines) {
     const [first = '', ...owners] = giteaWords(line);
-    if (owners.length === 0) continue;
+    if (owners.length === 0) {
+      continue;
+    }
     const negated = first.startsWith('!');
     const expression = `^${negated ? first.slice(1) : first}$`;
-    if (expression.length > PATTERN_LENGTH_LIMIT) return undefined;
-    if (expressionFault(expression) !== undefined) continue;
+    if (expression.length > PATTERN_LENGTH_LIMIT) {
+      return undefined;
+    }
+    if (expressionFault(expression) !== undefined) {
+      continue;
+    }
     rules.push({ pattern: compilePattern(expression, effort), negated, owners });
   }
   return (path) => [
@@ -87,7 +114,9 @@ function giteaOwners(lines: readonly string[], effort: Effort): OwnersOf | undef
 function giteaWords(line: string): string[] {
   const words: string[] = [];
   for (const [word] of line.matchAll(/(?:\\[\s\S]|[^\s#\\])+|#.*/g)) {
-    if (word.startsWith('#')) break;
+    if (word.startsWith('#')) {
+      break;
+    }
     words.push(word.replace(/\\([\s\S])/g, '$1'));
   }
   return words;
@@ -95,14 +124,20 @@ function giteaWords(line: string): string[] {
 
 /** The teams that own something in the change, without `@` and in lower case, sorted: what else must be asked for. */
 export function ownerTeams(facts: Facts, effort: Effort): readonly string[] {
-  if (facts.codeOwners.kind !== 'file') return [];
+  if (facts.codeOwners.kind !== 'file') {
+    return [];
+  }
   const ownersOf = readCodeOwners(facts.codeOwners.text, facts.codeOwners.dialect, effort);
-  if (ownersOf === undefined) return [];
+  if (ownersOf === undefined) {
+    return [];
+  }
   const teams = new Set<string>();
   for (const file of facts.changedFiles.files) {
     for (const path of file.previousPath === undefined ? [file.path] : [file.path, file.previousPath]) {
       for (const owner of ownersOf(path)) {
-        if (isTeam(owner)) teams.add(bareOwner(owner));
+        if (isTeam(owner)) {
+          teams.add(bareOwner(owner));
+        }
       }
     }
   }

@@ -43,12 +43,20 @@ export const commits = definePredicate({
   judge({ some, every }, facts, effort) {
     const { commits: all, complete } = facts.commits;
     const parts = [];
-    if (some !== undefined) parts.push(judgeSome(some, all, complete, effort));
-    if (every !== undefined) parts.push(judgeEvery(every, all, complete, effort));
+    if (some !== undefined) {
+      parts.push(judgeSome(some, all, complete, effort));
+    }
+    if (every !== undefined) {
+      parts.push(judgeEvery(every, all, complete, effort));
+    }
     const outcomes = parts.map((part) => part.outcome);
     let outcome: Outcome = 'matched';
-    if (outcomes.includes('undecided')) outcome = 'undecided';
-    if (outcomes.includes('unmatched')) outcome = 'unmatched';
+    if (outcomes.includes('undecided')) {
+      outcome = 'undecided';
+    }
+    if (outcomes.includes('unmatched')) {
+      outcome = 'unmatched';
+    }
     return {
       outcome,
       expected: joined(parts.map((part) => part.expected)),
@@ -87,9 +95,15 @@ function hasTraits(wanted: Traits, effort: Effort): (commit: Commit) => boolean 
   const compiled = wanted.message?.map((source) => compilePattern(source, effort));
   return (commit) => {
     const message = commit.message.replaceAll('\r\n', '\n');
-    if (wanted.fixup !== undefined && /^(?:fixup|squash|amend)! /.test(message) !== wanted.fixup) return false;
-    if (wanted.merge !== undefined && commit.parentCount > 1 !== wanted.merge) return false;
-    if (wanted.signed_off !== undefined && isSignedOff(commit, message) !== wanted.signed_off) return false;
+    if (wanted.fixup !== undefined && /^(?:fixup|squash|amend)! /.test(message) !== wanted.fixup) {
+      return false;
+    }
+    if (wanted.merge !== undefined && commit.parentCount > 1 !== wanted.merge) {
+      return false;
+    }
+    if (wanted.signed_off !== undefined && isSignedOff(commit, message) !== wanted.signed_off) {
+      return false;
+    }
     return compiled === undefined || compiled.some((pattern) => pattern.found(message));
   };
 }
@@ -105,12 +119,18 @@ function isSignedOff(commit: Commit, message: string): boolean {
 
 function described(wanted: Traits): Text {
   const phrases: Text[] = [];
-  if (wanted.message !== undefined) phrases.push(say`with a message that matches ${quotedList(wanted.message)}`);
-  if (wanted.fixup !== undefined)
+  if (wanted.message !== undefined) {
+    phrases.push(say`with a message that matches ${quotedList(wanted.message)}`);
+  }
+  if (wanted.fixup !== undefined) {
     phrases.push([`that is ${wanted.fixup ? '' : 'not '}a fixup, squash or amend commit`]);
-  if (wanted.merge !== undefined) phrases.push([`that is ${wanted.merge ? '' : 'not '}a merge commit`]);
-  if (wanted.signed_off !== undefined)
+  }
+  if (wanted.merge !== undefined) {
+    phrases.push([`that is ${wanted.merge ? '' : 'not '}a merge commit`]);
+  }
+  if (wanted.signed_off !== undefined) {
     phrases.push([`that is ${wanted.signed_off ? '' : 'not '}signed off by its author`]);
+  }
   return joined(phrases);
 }
 

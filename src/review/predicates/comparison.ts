@@ -39,7 +39,9 @@ export function compared({ operator, limit }: Comparison): Text {
 
 /** `complete` is false when there may be more than was counted. */
 export function compare({ operator, limit }: Comparison, found: number, complete: boolean): Outcome {
-  if (complete) return OPERATORS[operator].holds(found, limit) ? 'matched' : 'unmatched';
+  if (complete) {
+    return OPERATORS[operator].holds(found, limit) ? 'matched' : 'unmatched';
+  }
   // Only what more of the same could not change is known.
   switch (operator) {
     case '>':

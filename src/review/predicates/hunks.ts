@@ -27,12 +27,16 @@ export function parseHunks(patch: string): Hunks {
   let newLeft = 0;
   let hunks = 0;
   const rows = patch.split('\n');
-  if (rows.at(-1) === '') rows.pop();
+  if (rows.at(-1) === '') {
+    rows.pop();
+  }
   for (const row of rows) {
     if (oldLeft === 0 && newLeft === 0) {
       const header = HEADER.exec(row);
       if (header === null) {
-        if (row.startsWith('\\') || row.trim() === '') continue;
+        if (row.startsWith('\\') || row.trim() === '') {
+          continue;
+        }
         return { added, complete: false };
       }
       hunks += 1;
@@ -42,7 +46,9 @@ export function parseHunks(patch: string): Hunks {
       continue;
     }
     const kind = row[0];
-    if (kind === '\\') continue; // "\ No newline at end of file" speaks of the line before it
+    if (kind === '\\') {
+      continue; // "\ No newline at end of file" speaks of the line before it
+    }
     if (kind === '+') {
       added.push({ line, text: row.slice(1).replace(/\r$/, '') });
       line += 1;
@@ -57,7 +63,9 @@ export function parseHunks(patch: string): Hunks {
     } else {
       return { added, complete: false };
     }
-    if (oldLeft < 0 || newLeft < 0) return { added, complete: false };
+    if (oldLeft < 0 || newLeft < 0) {
+      return { added, complete: false };
+    }
   }
   return { added, complete: oldLeft === 0 && newLeft === 0 && (hunks > 0 || patch.trim() === '') };
 }

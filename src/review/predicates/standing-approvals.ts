@@ -20,7 +20,9 @@ export function standingApprovals(
   const latest = new Map<string, PersonReview>();
   for (const review of reviews) {
     const login = review.author.toLowerCase();
-    if (review.state === 'commented' || login === pullRequestAuthor.toLowerCase()) continue;
+    if (review.state === 'commented' || login === pullRequestAuthor.toLowerCase()) {
+      continue;
+    }
     latest.delete(login);
     latest.set(login, review);
   }

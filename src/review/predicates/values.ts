@@ -27,7 +27,9 @@ function oneOrMore<Item extends z.ZodType<string>>(item: Item, noun: string) {
 const checked = (noun: string, fault: (value: string) => string | undefined) =>
   z.string({ error: noun }).superRefine((value, context) => {
     const message = fault(value);
-    if (message !== undefined) context.addIssue({ code: 'custom', message, params: { sentence: true } });
+    if (message !== undefined) {
+      context.addIssue({ code: 'custom', message, params: { sentence: true } });
+    }
   });
 
 const pattern = checked('a regular expression in quotes', patternFault);
@@ -36,7 +38,9 @@ const glob = checked('a glob in quotes', globFault);
 export const globs = oneOrMore(glob, 'a glob in quotes');
 
 function nameFault(name: string): string | undefined {
-  if (name.trim() === '') return 'a name cannot be empty';
+  if (name.trim() === '') {
+    return 'a name cannot be empty';
+  }
   return name.length > NAME_LENGTH_LIMIT ? `a name may have ${NAME_LENGTH_LIMIT} characters` : undefined;
 }
 
@@ -50,9 +54,12 @@ function personOrTeamFault(name: string): string | undefined {
   if (name.startsWith('@') && !TEAM.test(name)) {
     return 'a team is written "@organisation/team", and a person without the "@"';
   }
-  if (name !== CODE_OWNERS && name.toUpperCase() === CODE_OWNERS) return `did you mean "${CODE_OWNERS}"?`;
-  if (!name.startsWith('@') && name.includes('/'))
+  if (name !== CODE_OWNERS && name.toUpperCase() === CODE_OWNERS) {
+    return `did you mean "${CODE_OWNERS}"?`;
+  }
+  if (!name.startsWith('@') && name.includes('/')) {
     return `a team is written "@organisation/team"; did you mean "@${name}"?`;
+  }
   return nameFault(name);
 }
 
@@ -63,8 +70,11 @@ export function splitTeams(members: readonly string[]): { readonly people: strin
   const people: string[] = [];
   const teams: string[] = [];
   for (const member of members) {
-    if (TEAM.test(member)) teams.push(member.slice(1).toLowerCase());
-    else people.push(member.replace(/^@/, ''));
+    if (TEAM.test(member)) {
+      teams.push(member.slice(1).toLowerCase());
+    } else {
+      people.push(member.replace(/^@/, ''));
+    }
   }
   return { people, teams };
 }

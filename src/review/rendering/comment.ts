@@ -35,13 +35,16 @@ export function renderReview(verdict: Verdict): string {
   let length = reserved;
   let shown = 0;
   for (const section of sections) {
-    if (length + section.length > COMMENT_LIMIT) break;
+    if (length + section.length > COMMENT_LIMIT) {
+      break;
+    }
     body.push(section);
     length += section.length + 2;
     shown += 1;
   }
-  if (shown < sections.length)
+  if (shown < sections.length) {
     body.push(`…and ${sections.length - shown} more, left out because this comment is full.`);
+  }
   return `${[...body, ...end].join('\n\n')}\n`;
 }
 
@@ -50,12 +53,22 @@ function headline({ state, findings, policyFaults, passed }: Verdict): string {
   const undecided = findings.filter(({ level, outcome }) => level === 'error' && outcome === 'undecided').length;
   const others = findings.length - failed - undecided;
   const parts: string[] = [];
-  if (failed > 0) parts.push(`${failed} ${failed === 1 ? 'rule is' : 'rules are'} not met`);
-  if (undecided > 0) parts.push(`${undecided} ${undecided === 1 ? 'rule' : 'rules'} could not be judged`);
-  if (policyFaults.length > 0) parts.push(`the policy file has ${policyFaults.length === 1 ? 'a fault' : 'faults'}`);
-  if (others > 0) parts.push(`${others} ${others === 1 ? 'remark' : 'remarks'}`);
+  if (failed > 0) {
+    parts.push(`${failed} ${failed === 1 ? 'rule is' : 'rules are'} not met`);
+  }
+  if (undecided > 0) {
+    parts.push(`${undecided} ${undecided === 1 ? 'rule' : 'rules'} could not be judged`);
+  }
+  if (policyFaults.length > 0) {
+    parts.push(`the policy file has ${policyFaults.length === 1 ? 'a fault' : 'faults'}`);
+  }
+  if (others > 0) {
+    parts.push(`${others} ${others === 1 ? 'remark' : 'remarks'}`);
+  }
   if (state === 'success') {
-    if (passed.length + findings.length === 0) return '### ✅ None of this repository’s rules applies here';
+    if (passed.length + findings.length === 0) {
+      return '### ✅ None of this repository’s rules applies here';
+    }
     return `### ✅ This pull request meets this repository’s rules${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`;
   }
   return state === 'failure'
@@ -67,13 +80,19 @@ function renderFinding(finding: Finding): string {
   const { icon, word } = LEVELS[finding.level];
   const state = finding.outcome === 'undecided' ? 'could not be judged' : word;
   const lines = [`#### ${finding.outcome === 'undecided' ? '🚫' : icon} ${code(finding.ruleId)}: ${state}`];
-  if (finding.message !== undefined) lines.push('', prose(finding.message), '');
+  if (finding.message !== undefined) {
+    lines.push('', prose(finding.message), '');
+  }
   lines.push(...renderReasons(finding.reasons, ''));
   const places = finding.locations;
   if (places.length > 0) {
     lines.push('- **Where:**');
-    for (const place of places.slice(0, LOCATIONS_SHOWN)) lines.push(`  - ${renderPlace(place)}`);
-    if (places.length > LOCATIONS_SHOWN) lines.push(`  - and ${places.length - LOCATIONS_SHOWN} more`);
+    for (const place of places.slice(0, LOCATIONS_SHOWN)) {
+      lines.push(`  - ${renderPlace(place)}`);
+    }
+    if (places.length > LOCATIONS_SHOWN) {
+      lines.push(`  - and ${places.length - LOCATIONS_SHOWN} more`);
+    }
   }
   return [...fitting(lines), `- **The rule:** ${renderSource(finding)}`].join('\n');
 }
@@ -90,7 +109,9 @@ function fitting(lines: readonly string[]): readonly string[] {
 
 function renderReasons(reasons: readonly Reason[], indent: string): readonly string[] {
   const lines = reasons.slice(0, REASONS_SHOWN).flatMap((reason) => renderReason(reason, indent));
-  if (reasons.length <= REASONS_SHOWN) return lines;
+  if (reasons.length <= REASONS_SHOWN) {
+    return lines;
+  }
   return [...lines, `${indent}- and ${reasons.length - REASONS_SHOWN} more`];
 }
 
@@ -117,7 +138,9 @@ function renderSource({ ruleId, source }: Pick<Finding, 'ruleId' | 'source'>): s
 }
 
 function renderFaults({ policyFaults, findings, passed, mendsPolicy }: Verdict): readonly string[] {
-  if (policyFaults.length === 0) return [];
+  if (policyFaults.length === 0) {
+    return [];
+  }
   const judged = findings.length + passed.length > 0;
   const lines = [
     '#### 🚫 The policy file cannot be used',
@@ -128,9 +151,13 @@ function renderFaults({ policyFaults, findings, passed, mendsPolicy }: Verdict):
     '',
     ...policyFaults.slice(0, FAULTS_SHOWN).map(renderFault),
   ];
-  if (policyFaults.length > FAULTS_SHOWN) lines.push(`- and ${policyFaults.length - FAULTS_SHOWN} more`);
+  if (policyFaults.length > FAULTS_SHOWN) {
+    lines.push(`- and ${policyFaults.length - FAULTS_SHOWN} more`);
+  }
   lines.push('', 'To see all of it on your own machine: `gatehouse check`.');
-  if (mendsPolicy === true) lines.push('', 'This pull request’s own policy file is valid: merging it mends this.');
+  if (mendsPolicy === true) {
+    lines.push('', 'This pull request’s own policy file is valid: merging it mends this.');
+  }
   return [lines.join('\n')];
 }
 
@@ -139,7 +166,9 @@ function renderFault({ file, line, column, message }: Fault): string {
 }
 
 function renderPassed({ passed, findings }: Verdict): readonly string[] {
-  if (passed.length === 0 || findings.length === 0) return [];
+  if (passed.length === 0 || findings.length === 0) {
+    return [];
+  }
   const one = passed.length === 1;
   return [
     `<details><summary>${passed.length} ${one ? 'rule is' : 'rules are'} met</summary>\n\n${passed.map((id) => code(id)).join(', ')}\n\n</details>`,
@@ -193,7 +222,9 @@ export function renderInlines(verdict: Verdict, limit = INLINE_COMMENTS_LIMIT): 
 function renderInline(finding: Finding, fingerprint: string): string {
   const { icon, word } = LEVELS[finding.level];
   const lines = [findingMarker(fingerprint), `${icon} **${code(finding.ruleId)}**: ${word}`, ''];
-  if (finding.message !== undefined) lines.push(prose(finding.message), '');
+  if (finding.message !== undefined) {
+    lines.push(prose(finding.message), '');
+  }
   for (const reason of evidence(finding.reasons)) {
     lines.push(`- **Not allowed:** ${markdown(reason.expected)}  `, `  **To fix:** ${markdown(reason.fix)}`);
   }
@@ -203,7 +234,9 @@ function renderInline(finding: Finding, fingerprint: string): string {
 /** The reasons that point at lines. */
 function evidence(reasons: readonly Reason[]): readonly Extract<Reason, { kind: 'predicate' }>[] {
   return reasons.flatMap((reason) => {
-    if (reason.kind === 'one-of') return evidence(reason.reasons);
+    if (reason.kind === 'one-of') {
+      return evidence(reason.reasons);
+    }
     return reason.locations.some(({ line }) => line !== undefined) ? [reason] : [];
   });
 }

@@ -12,7 +12,9 @@ export function explanation(judgement: Judgement, closed: PullRequest | undefine
     return closed === undefined ? { outcome: 'not-found' } : { outcome: 'closed', pullRequest: closed };
   }
   const { pullRequest } = judgement;
-  if (judgement.kind === 'no-policy') return { outcome: 'no-policy', pullRequest };
+  if (judgement.kind === 'no-policy') {
+    return { outcome: 'no-policy', pullRequest };
+  }
   const { state, description, policyFaults, mendsPolicy } = judgement.verdict;
   return {
     outcome: 'judged',

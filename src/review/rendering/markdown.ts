@@ -10,7 +10,9 @@ export function code(text: string, shown = QUOTED_SHOWN): string {
   // Invisible characters and line ends are spelled out. A comment's opening is broken, for our own marker comments
   // are searched for in the raw body.
   const content = visible(shorten(text, shown)).replaceAll('<!--', '<! --');
-  if (content.trim() === '') return content === '' ? '(empty)' : '(blank)';
+  if (content.trim() === '') {
+    return content === '' ? '(empty)' : '(blank)';
+  }
   const runs = [...content.matchAll(/`+/g)].map(([run]) => run.length);
   // A code span ends at the first run of as many backticks as began it.
   const fence = '`'.repeat(Math.max(0, ...runs) + 1);

@@ -72,6 +72,8 @@ function branch(
   for (const { path, line, text } of places.slice(0, LOCATIONS_SHOWN)) {
     details.push(paint('grey', `${visible(path)}:${line}: ${visible(shorten((text ?? '').trim(), LINE_SHOWN))}`));
   }
-  if (places.length > LOCATIONS_SHOWN) details.push(paint('grey', `and ${places.length - LOCATIONS_SHOWN} more lines`));
+  if (places.length > LOCATIONS_SHOWN) {
+    details.push(paint('grey', `and ${places.length - LOCATIONS_SHOWN} more lines`));
+  }
   return [head, ...details.map((detail) => `${inner}${detail}`)];
 }

@@ -40,7 +40,9 @@ function examples(): readonly Example[] {
 }
 
 function policyText(yaml: string): string {
-  if (yaml.startsWith('version:')) return yaml;
+  if (yaml.startsWith('version:')) {
+    return yaml;
+  }
   return `version: 1\nrules:\n${yaml}`;
 }
 
@@ -52,7 +54,9 @@ for (const { line, yaml, rows } of examples()) {
   for (const { given: facts, outcome } of rows) {
     test(`docs/rules.md, line ${line}: ${facts} ${outcome}`, (t) => {
       const result = parsePolicy(policyText(yaml), { path: '.gatehouse.yml' });
-      if (!result.ok) return t.fail();
+      if (!result.ok) {
+        return t.fail();
+      }
       t.is(result.policy.rules.length, 1, 'an example with a table has one rule');
       const parsed: unknown = parse(facts);
       const [rule] = evaluate(result.policy, factsOf(given.parse(parsed))).rules;

@@ -48,7 +48,9 @@ for (const [rule, outcome] of logic) {
 
 test('every part is evaluated, even when one settles it', (t) => {
   const { require } = judge(`require: { any: [${YES}, ${NO}, ${UNKNOWN}] }`, given);
-  if (require?.kind !== 'any') return t.fail();
+  if (require?.kind !== 'any') {
+    return t.fail();
+  }
   t.deepEqual(
     require.parts.map(({ outcome }) => outcome),
     ['matched', 'unmatched', 'undecided'],
@@ -110,8 +112,9 @@ test('a fact that was never read leaves undecided what needs it', (t) => {
     ['{ draft: false }', 'passed'],
   ] as const) {
     t.is(evaluate(ruleOf(`require: ${condition}`), facts).rules[0]?.outcome, outcome, condition);
-    if (outcome === 'undecided')
+    if (outcome === 'undecided') {
       t.is(evaluate(ruleOf(`forbid: ${condition}`), facts).rules[0]?.outcome, outcome, condition);
+    }
   }
 });
 
@@ -124,7 +127,9 @@ test('work is counted and bounded: a hostile pattern on a huge change is undecid
   t.is(evaluation.effort, 10_000_000);
   t.is(evaluation.rules[0]?.outcome, 'undecided');
   const { forbid } = evaluation.rules[0] ?? {};
-  if (forbid?.kind !== 'predicate') return t.fail();
+  if (forbid?.kind !== 'predicate') {
+    return t.fail();
+  }
   t.regex(plain(forbid.found), /^more work than one review may take/);
   t.is(verdictOf(evaluation).state, 'error');
 });
@@ -160,7 +165,9 @@ test('a pattern whose automaton keeps growing pays for every character, and an o
 test('a pattern that matches everything names two hundred lines and counts the others', (t) => {
   const added = Array.from({ length: 5_000 }, () => 'x');
   const { forbid } = judge("forbid: { added_lines: '' }", { files: [{ path: 'a', added }] });
-  if (forbid?.kind !== 'predicate') return t.fail();
+  if (forbid?.kind !== 'predicate') {
+    return t.fail();
+  }
   t.is(forbid.locations.length, 200);
   t.is(plain(forbid.found), '5000 such lines');
 });
@@ -285,7 +292,9 @@ test('reading less never turns a failure or a question into a pass', (t) => {
     fc.property(policies, givens, (policy, from) => {
       const full = verdictOf(evaluate(policy, factsOf({ ...from, files_complete: true })));
       const partial = verdictOf(evaluate(policy, unreadFacts(pullRequestOf(from))));
-      if (full.state !== 'success') t.not(partial.state, 'success');
+      if (full.state !== 'success') {
+        t.not(partial.state, 'success');
+      }
     }),
     { numRuns: 500 },
   );

@@ -116,8 +116,12 @@ function commitOf({ message, email, parents }: z.input<typeof commit>, index: nu
 }
 
 function codeOwnersOf({ codeowners, codeowners_unread, dialect }: Given): Facts['codeOwners'] {
-  if (codeowners_unread === true) return { kind: 'unread' };
-  if (codeowners === undefined) return { kind: 'absent' };
+  if (codeowners_unread === true) {
+    return { kind: 'unread' };
+  }
+  if (codeowners === undefined) {
+    return { kind: 'absent' };
+  }
   return { kind: 'file', path: 'CODEOWNERS', text: codeowners, dialect: dialect ?? 'github' };
 }
 

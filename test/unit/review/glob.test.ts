@@ -41,8 +41,12 @@ const no: readonly (readonly [string, string])[] = [
   ['src/**.ts', 'src/a/b.ts'],
 ];
 
-for (const [glob, path] of yes) test(`${glob} matches ${path}`, (t) => t.true(matches(glob, path)));
-for (const [glob, path] of no) test(`${glob} does not match ${path}`, (t) => t.false(matches(glob, path)));
+for (const [glob, path] of yes) {
+  test(`${glob} matches ${path}`, (t) => t.true(matches(glob, path)));
+}
+for (const [glob, path] of no) {
+  test(`${glob} does not match ${path}`, (t) => t.false(matches(glob, path)));
+}
 
 test('a path matches one of the globs and none of those that exclude, in whatever order', (t) => {
   t.true(matches(['src/**', '!**/*.md'], 'src/a.ts'));
@@ -70,7 +74,9 @@ test('what cannot be meant is refused with the reason', (t) => {
     ['a'.repeat(201), /200 characters/],
   ];
   for (const [glob, fault] of faults) {
-    if (glob === '!(a)') continue; // an exclusion of the file "(a)"
+    if (glob === '!(a)') {
+      continue; // an exclusion of the file "(a)"
+    }
     t.regex(globFault(glob) ?? 'no fault', fault, glob);
   }
   t.is(globFault('!(a)'), undefined);
@@ -92,7 +98,9 @@ test('ordinary globs mean what picomatch takes them to mean', (t) => {
   fc.assert(
     fc.property(globs, paths, (glob, path) => {
       // Two deliberate differences: `a/**` is what lies beneath `a` and not `a` itself, and `**` repeated is as one.
-      if (/\*\*\/\*\*/.test(glob) || (glob.endsWith('/**') && matches(glob.slice(0, -3), path))) return;
+      if (/\*\*\/\*\*/.test(glob) || (glob.endsWith('/**') && matches(glob.slice(0, -3), path))) {
+        return;
+      }
       t.is(matches(glob, path), picomatch.isMatch(path, glob, { dot: true }), `${glob} on ${path}`);
     }),
     { numRuns: 3000 },
@@ -125,7 +133,9 @@ test('no text makes a glob throw: it is refused, or it compiles', (t) => {
   );
   fc.assert(
     fc.property(fc.string({ unit: characters, maxLength: 30 }), paths, (glob, path) => {
-      if (globFault(glob) === undefined) matches(glob, path);
+      if (globFault(glob) === undefined) {
+        matches(glob, path);
+      }
     }),
     { numRuns: 3000 },
   );

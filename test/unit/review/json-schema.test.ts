@@ -11,11 +11,15 @@ test('the JSON Schema that is checked in is the one that is made (npm run schema
 test('every key of a policy has a description for editors', (t) => {
   const lacking: string[] = [];
   const visit = (value: unknown, path: string): void => {
-    if (typeof value !== 'object' || value === null) return;
+    if (typeof value !== 'object' || value === null) {
+      return;
+    }
     for (const [key, inner] of Object.entries(value)) {
       if (key === 'properties' && typeof inner === 'object' && inner !== null) {
         for (const [name, schema] of Object.entries(inner)) {
-          if (!Object.hasOwn(Object(schema), 'description')) lacking.push(`${path}/${name}`);
+          if (!Object.hasOwn(Object(schema), 'description')) {
+            lacking.push(`${path}/${name}`);
+          }
         }
       }
       visit(inner, `${path}/${key}`);

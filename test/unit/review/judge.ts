@@ -9,8 +9,9 @@ import { factsOf, type Given } from './facts.ts';
 /** A policy that has to be right, from its whole text. */
 export function policyOf(text: string): Policy {
   const result = parsePolicy(text, { path: '.gatehouse.yml' });
-  if (!result.ok)
+  if (!result.ok) {
     throw new Error(result.faults.map(({ line, column, message }) => `${line}:${column}: ${message}`).join('\n'));
+  }
   return result.policy;
 }
 
@@ -22,7 +23,9 @@ export function ruleOf(body: string): Policy {
 /** What one rule says of a pull request. */
 export function judge(body: string, given: Given): EvaluatedRule {
   const [rule] = evaluate(ruleOf(body), factsOf(given)).rules;
-  if (rule === undefined) throw new Error('a policy of one rule evaluates to one rule');
+  if (rule === undefined) {
+    throw new Error('a policy of one rule evaluates to one rule');
+  }
   return rule;
 }
 
@@ -30,7 +33,9 @@ export function judge(body: string, given: Given): EvaluatedRule {
 export function requiring(condition: string, given: Given): { outcome: string; found: string; expected: string } {
   const rule = judge(`require: ${condition}`, given);
   const { require } = rule;
-  if (require?.kind !== 'predicate') throw new Error('expected a single predicate');
+  if (require?.kind !== 'predicate') {
+    throw new Error('expected a single predicate');
+  }
   return { outcome: require.outcome, found: plain(require.found), expected: plain(require.expected) };
 }
 

@@ -185,7 +185,9 @@ test('merging keeps the order of the base, replaces rules by id, and adds the ot
     'extended',
   );
   const own = policyOf(`version: 1\nextends: octo/p@main\nrules:\n${rule('c', 'info')}${rule('a', 'warn')}`);
-  if (!base.ok) return t.fail();
+  if (!base.ok) {
+    return t.fail();
+  }
   const merged = mergePolicies(base.policy, own);
   t.deepEqual(
     merged.rules.map(({ id, level, source }) => [id, level, source.repository ?? 'own']),
@@ -346,10 +348,14 @@ test('no text makes the parser throw, and every fault is inside the file', (t) =
   fc.assert(
     fc.property(yamlish, (text) => {
       const result = parsePolicy(text, origin);
-      if (result.ok) return;
+      if (result.ok) {
+        return;
+      }
       t.true(result.faults.length > 0);
       const lines = text.split('\n').length;
-      for (const { line, column } of result.faults) t.true(line >= 1 && column >= 1 && line <= lines + 1);
+      for (const { line, column } of result.faults) {
+        t.true(line >= 1 && column >= 1 && line <= lines + 1);
+      }
     }),
     { numRuns: 2000 },
   );

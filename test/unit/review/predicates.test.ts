@@ -388,7 +388,9 @@ test('added_lines names every line found by file and line number, across hunks',
     '',
   ].join('\n');
   const { require } = judge("require: { added_lines: 'debugger' }", { files: [{ path: 'a.ts', patch }] });
-  if (require?.kind !== 'predicate') return t.fail();
+  if (require?.kind !== 'predicate') {
+    return t.fail();
+  }
   t.is(plain(require.found), '2 such lines');
   t.deepEqual(
     require.locations.map(({ path, line, text }) => ({ path, line, text })),

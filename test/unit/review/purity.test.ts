@@ -15,7 +15,9 @@ for (const path of files) {
   test(`src/review/${path} does no I/O and knows of forges only their types`, async (t) => {
     const text = await readFile(new URL(path, review), 'utf8');
     for (const [statement, from = ''] of text.matchAll(/^(?:import|export) [^;]*?from '([^']+)';/gm)) {
-      if (from.startsWith('node:')) t.is(from, THREADS.has(path) ? 'node:worker_threads' : 'node:crypto');
+      if (from.startsWith('node:')) {
+        t.is(from, THREADS.has(path) ? 'node:worker_threads' : 'node:crypto');
+      }
       if (from.startsWith('.') && !new URL(from, new URL(path, review)).href.startsWith(review.href)) {
         t.regex(from, /\/forges\/forge\.ts$/);
         t.true(statement.startsWith('import type '), statement);

@@ -72,7 +72,9 @@ test('a success says so in one line', (t) => {
 
 test('a broken policy is told with its faults', (t) => {
   const parsed = parsePolicy('version: 1\nrulez: []', { path: '.gatehouse.yml' });
-  if (parsed.ok) return t.fail();
+  if (parsed.ok) {
+    return t.fail();
+  }
   t.snapshot(renderReview(brokenPolicyVerdict(parsed.faults)));
   t.snapshot(renderReview(withProposedPolicyFaults(verdict(POLICY, given), parsed.faults)));
   t.regex(renderReview(brokenPolicyVerdict(parsed.faults, true)), /own policy file is valid: merging it mends this/);
@@ -166,19 +168,27 @@ function alive(body: string): readonly string[] {
   const found: string[] = [];
   const visit = (tokens: Tokens): void => {
     for (const token of tokens) {
-      if (token.type === 'code_inline') continue;
-      if (['link_open', 'image', 'fence', 'code_block', 'blockquote_open', 'table_open'].includes(token.type))
+      if (token.type === 'code_inline') {
+        continue;
+      }
+      if (['link_open', 'image', 'fence', 'code_block', 'blockquote_open', 'table_open'].includes(token.type)) {
         found.push(token.type);
+      }
       if (token.type === 'html_block' || token.type === 'html_inline') {
         const ours = token.content
           .replaceAll(/<!-- gatehouse:(?:review|finding [0-9a-f]{32}) -->/g, '')
           .replaceAll(/<\/?(?:sub|details)>|<summary>\d+ rules? (?:is|are) met<\/summary>/g, '');
-        if (/[<>]/.test(ours)) found.push(token.content);
+        if (/[<>]/.test(ours)) {
+          found.push(token.content);
+        }
       }
       // Forges look for these in the text that Markdown leaves.
-      if (token.type === 'text' && /@[\w-]|#\d|(?:^|\W)!\d|GH-\d|https?:\/\/|www\.|mailto:/i.test(token.content))
+      if (token.type === 'text' && /@[\w-]|#\d|(?:^|\W)!\d|GH-\d|https?:\/\/|www\.|mailto:/i.test(token.content)) {
         found.push(token.content);
-      if (token.children) visit(token.children);
+      }
+      if (token.children) {
+        visit(token.children);
+      }
     }
   };
   visit(markdownIt.parse(body, {}));
@@ -196,7 +206,9 @@ test('text as code is one code span that shows it', (t) => {
       t.false(CONTROL.test(body));
       const [paragraph] = markdownIt.parse(`a ${body} b`, {}).filter(({ type }) => type === 'inline');
       const kinds = paragraph?.children?.map(({ type }) => type);
-      if (text.trim() !== '' && !/^\(/.test(body)) t.deepEqual(kinds, ['text', 'code_inline', 'text'], body);
+      if (text.trim() !== '' && !/^\(/.test(body)) {
+        t.deepEqual(kinds, ['text', 'code_inline', 'text'], body);
+      }
     }),
     { numRuns: 1000 },
   );
@@ -216,8 +228,9 @@ test('text as prose is paragraphs without anything alive', (t) => {
       t.deepEqual(alive(body), [], body);
       t.false(CONTROL.test(body));
       const kinds = new Set(markdownIt.parse(body, {}).map(({ type }) => type));
-      for (const kind of kinds)
+      for (const kind of kinds) {
         t.true(['paragraph_open', 'paragraph_close', 'inline'].includes(kind), `${kind}: ${body}`);
+      }
     }),
     { numRuns: 1000 },
   );

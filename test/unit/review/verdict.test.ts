@@ -78,7 +78,9 @@ test('a finding says where the rule lives and how to mend it', (t) => {
   const [finding] = verdict(POLICY, { ...good, title: 'x' }).findings;
   t.deepEqual(finding?.source, { path: '.gatehouse.yml', line: 5 });
   const [reason] = finding?.reasons ?? [];
-  if (reason?.kind !== 'predicate') return t.fail();
+  if (reason?.kind !== 'predicate') {
+    return t.fail();
+  }
   t.deepEqual(reason.fix, ["Edit the pull request's ", 'title', ' so that it matches.']);
   t.true(reason.wanted);
 });
@@ -88,7 +90,9 @@ test('of alternatives each is a way out; of conditions that must all hold only t
     'version: 1\nrules: [{ id: a, require: { any: [{ label: x }, { all: [{ title: feat }, { label: y }] }] } }]';
   const [finding] = verdict(any, { title: 'feat' }).findings;
   const [reason] = finding?.reasons ?? [];
-  if (reason?.kind !== 'one-of') return t.fail();
+  if (reason?.kind !== 'one-of') {
+    return t.fail();
+  }
   t.deepEqual(
     reason.reasons.map((inner) => (inner.kind === 'predicate' ? inner.predicate : inner.kind)),
     ['label', 'label'],
@@ -112,7 +116,9 @@ test('a negated predicate points at what matched', (t) => {
 
 test('a policy that cannot be read is an error that says where', (t) => {
   const parsed = parsePolicy('version: 1\nrulez: []', { path: '.gatehouse.yml' });
-  if (parsed.ok) return t.fail();
+  if (parsed.ok) {
+    return t.fail();
+  }
   const result = brokenPolicyVerdict(parsed.faults);
   t.is(result.state, 'error');
   t.is(
@@ -123,7 +129,9 @@ test('a policy that cannot be read is an error that says where', (t) => {
 
 test('a pull request that would bring in a broken policy fails, and its other findings stay', (t) => {
   const parsed = parsePolicy('version: 1\nrulez: []', { path: '.gatehouse.yml' });
-  if (parsed.ok) return t.fail();
+  if (parsed.ok) {
+    return t.fail();
+  }
   const passed = withProposedPolicyFaults(verdict(POLICY, good), parsed.faults);
   t.is(passed.state, 'failure');
   t.is(passed.description, '.gatehouse.yml as proposed has 2 faults');
@@ -145,7 +153,9 @@ const prints = (lines: readonly string[], start = 1) => {
 test('a fingerprint is 32 hexadecimal digits, and each place has its own', (t) => {
   const found = prints(['TODO 1', 'TODO 1', 'TODO 2']);
   t.is(new Set(found).size, 3);
-  for (const fingerprint of found) t.regex(fingerprint, /^[0-9a-f]{32}$/);
+  for (const fingerprint of found) {
+    t.regex(fingerprint, /^[0-9a-f]{32}$/);
+  }
 });
 
 test('long lines that begin alike have fingerprints of their own', (t) => {
