@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { type Environment, type Parsed, parseEnvironment, type ReadFile, readText } from './environment.ts';
 import type { ForgeName } from './forges/forge.ts';
 import { bytes, count, logLevel, port, seconds, secret, url } from './settings.ts';
 
@@ -61,9 +61,6 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-/** Every fault at once, each a sentence that begins with the variable's name and never shows a value. */
-export type Parsed<T> = { readonly ok: true; readonly config: T } | { readonly ok: false; readonly faults: string[] };
-
 function isPrivateKey(text: string): boolean {
   try {
     return createPrivateKey(text).type === 'private';
@@ -71,9 +68,6 @@ function isPrivateKey(text: string): boolean {
     return false;
   }
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
-type ReadFile = (path: string) => string;
 
 const MIB = 1024 * 1024;
 
@@ -115,9 +109,9 @@ const worker = {
 
 /** Reads the configuration of a process. Any variable may be given as `NAME_FILE`, a path to read it from. */
 export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile = readText): Parsed<Config> {
-  const base = parse(z.object(common), env, readFile);
-  const doors = roles.door ? parse(z.object(door), env, readFile) : undefined;
-  const workers = roles.worker ? parse(z.object(worker), env, readFile) : undefined;
+  const base = parseEnvironment(z.object(common), env, readFile);
+  const doors = roles.door ? parseEnvironment(z.object(door), env, readFile) : undefined;
+  const workers = roles.worker ? parseEnvironment(z.object(worker), env, readFile) : undefined;
   const faults = [base, doors, workers].flatMap((part) => (part === undefined || part.ok ? [] : part.faults));
 
   const forgeAccess = roles.worker ? parseAccess(env, readFile) : undefined;
@@ -169,7 +163,7 @@ export function parseDatabaseConfig(
   env: Environment,
   readFile: ReadFile = readText,
 ): Parsed<Pick<Config, 'databaseUrl' | 'logLevel'>> {
-  const parsed = parse(z.object(database), env, readFile);
+  const parsed = parseEnvironment(z.object(database), env, readFile);
   if (!parsed.ok) {
     return parsed;
   }
@@ -183,7 +177,7 @@ export function parseReplayConfig(
   readFile: ReadFile = readText,
 ): Parsed<Pick<Config, 'databaseUrl'> & { readonly redisUrl: string | undefined }> {
   const shape = z.object({ DATABASE_URL: common.DATABASE_URL, REDIS_URL: common.REDIS_URL.optional() });
-  const parsed = parse(shape, env, readFile);
+  const parsed = parseEnvironment(shape, env, readFile);
   if (!parsed.ok) {
     return parsed;
   }
@@ -196,7 +190,7 @@ export function parseForgeConfig(
   env: Environment,
   readFile: ReadFile = readText,
 ): Parsed<ForgeAccess & { readonly forge: ForgeName; readonly policyFile: string | undefined }> {
-  const parsed = parse(z.object({ FORGE: common.FORGE, POLICY_FILE: worker.POLICY_FILE }), env, readFile);
+  const parsed = parseEnvironment(z.object({ FORGE: common.FORGE, POLICY_FILE: worker.POLICY_FILE }), env, readFile);
   const found = parseAccess(env, readFile);
   if (!parsed.ok || !found.ok) {
     return { ok: false, faults: [parsed, found].flatMap((part) => (part.ok ? [] : part.faults)) };
@@ -207,13 +201,13 @@ export function parseForgeConfig(
 
 /** The signing secret alone, for `gatehouse send`. */
 export function parseSecret(env: Environment, readFile: ReadFile = readText): Parsed<string> {
-  const parsed = parse(z.object({ WEBHOOK_SECRET: secret }), env, readFile);
+  const parsed = parseEnvironment(z.object({ WEBHOOK_SECRET: secret }), env, readFile);
   return parsed.ok ? { ok: true, config: parsed.config.WEBHOOK_SECRET } : parsed;
 }
 
 /** Told beside every other fault: that of FORGE itself is the caller's to tell. */
 function parseAccess(env: Environment, readFile: ReadFile): Parsed<ForgeAccess> {
-  const parsed = parse(z.object({ FORGE: z.string().default('github'), ...access }), env, readFile);
+  const parsed = parseEnvironment(z.object({ FORGE: z.string().default('github'), ...access }), env, readFile);
   if (!parsed.ok) {
     return parsed;
   }
@@ -246,68 +240,4 @@ function parseAccess(env: Environment, readFile: ReadFile): Parsed<ForgeAccess> 
   const credentials: ForgeCredentials =
     token === undefined ? { kind: 'app', appId: appId ?? '', privateKey: privateKey ?? '' } : { kind: 'token', token };
   return { ok: true, config: { forgeUrl, credentials } };
-}
-
-function parse<Shape extends z.core.$ZodLooseShape>(
-  schema: z.ZodObject<Shape>,
-  env: Environment,
-  readFile: ReadFile,
-): Parsed<z.output<z.ZodObject<Shape>>> {
-  const { values, faults, told } = gather(Object.keys(schema.shape), env, readFile);
-  const result = schema.safeParse(values);
-  if (result.success && faults.length === 0) {
-    return { ok: true, config: result.data };
-  }
-  for (const issue of result.error?.issues ?? []) {
-    const name = String(issue.path[0]);
-    if (!told.has(name)) {
-      faults.push(`${name}: ${describe(issue, values[name])}`);
-    }
-  }
-  return { ok: false, faults };
-}
-
-/** An empty variable counts as absent: that is how shells, Compose files and charts leave one out. */
-function gather(names: readonly string[], env: Environment, readFile: ReadFile) {
-  const values: Record<string, string> = {};
-  const faults: string[] = [];
-  /** Variables whose fault has been told, and that are not to be called missing as well. */
-  const told = new Set<string>();
-  for (const name of names) {
-    const direct = env[name] || undefined;
-    const path = env[`${name}_FILE`] || undefined;
-    if (direct !== undefined && path !== undefined) {
-      faults.push(`${name}: is given twice, as ${name} and as ${name}_FILE`);
-      told.add(name);
-    } else if (path !== undefined) {
-      try {
-        // Editors and `echo` end a file with white space that nobody meant.
-        const text = readFile(path).trimEnd();
-        if (text !== '') {
-          values[name] = text;
-        }
-      } catch (error) {
-        const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-        faults.push(`${name}_FILE: cannot read ${path} (${code})`);
-        told.add(name);
-      }
-    } else if (direct !== undefined) {
-      values[name] = direct;
-    }
-  }
-  return { values, faults, told };
-}
-
-function describe(issue: z.core.$ZodIssue, value: string | undefined): string {
-  if (value === undefined) {
-    return 'is required';
-  }
-  if (issue.code === 'invalid_value') {
-    return `must be one of ${issue.values.join(', ')}`;
-  }
-  return issue.message;
-}
-
-function readText(path: string): string {
-  return readFileSync(path, 'utf8');
 }

@@ -1,4 +1,5 @@
-import { ConfigurationError, type Parsed } from '../config.ts';
+import { ConfigurationError } from '../config.ts';
+import type { Parsed } from '../environment.ts';
 import { describeError } from '../log.ts';
 
 /** The exit codes of sysexits.h that mean these things. */

@@ -23,7 +23,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['lifecycle.ts', 'metrics.ts'],
   ['log.ts', 'version.ts'],
   ['config.ts'],
-  ['settings.ts'],
+  ['environment.ts', 'settings.ts'],
 ];
 
 /** Types alone may be shared sideways or upwards where they are words, not parts: what a forge is, what is logged. */
