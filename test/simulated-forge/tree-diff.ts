@@ -1,5 +1,5 @@
+import { structuredPatch } from 'diff';
 import { blobId, type Tree } from './git.ts';
-import { unifiedHunks } from './line-diff.ts';
 
 /** One file of the difference between two commits. */
 export interface FileChange {
@@ -18,6 +18,8 @@ export interface FileChange {
 const NOTHING: Buffer = Buffer.alloc(0);
 /** git looks for a NUL in this many bytes to call a file binary. */
 const BINARY_PROBE_BYTES = 8_000;
+/** Lines of context that git shows around a change. */
+const CONTEXT_LINES = 3;
 
 export function compareTrees(before: Tree, after: Tree): readonly FileChange[] {
   const removed = [...before.keys()].filter((path) => !after.has(path));
@@ -41,7 +43,7 @@ export function compareTrees(before: Tree, after: Tree): readonly FileChange[] {
   return changes.toSorted((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-/** As `git diff` prints it. */
+/** As `git diff` prints it. The `diff` package's own printing has no line for a binary file and no similarity index. */
 export function printDiff(changes: readonly FileChange[]): string {
   return changes.map(printFile).join('');
 }
@@ -67,7 +69,7 @@ function printFile(file: FileChange): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** With core.quotePath off, as Gitea and Forgejo set it, git quotes these alone. */
+/** With core.quotePath off, as Gitea and Forgejo set it, git quotes only these. The `diff` package quotes as if it were on. */
 function quote(path: string): string {
   return /["\\\n\t]/.test(path)
     ? `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`
@@ -91,6 +93,22 @@ function change(path: string, status: FileChange['status'], before = NOTHING, af
     patch,
     blob: blobId(status === 'removed' ? before : after),
   };
+}
+
+/** Hunks of a unified diff, as `git diff` writes them after the `+++` line; '' when nothing differs. */
+function unifiedHunks(before: string, after: string): string {
+  const { hunks } = structuredPatch('', '', before, after, '', '', { context: CONTEXT_LINES });
+  return hunks
+    .flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+      `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`,
+      ...lines,
+    ])
+    .join('\n');
+}
+
+/** git leaves out a count of one, and names the line before an empty range. */
+function range(start: number, lines: number): string {
+  return lines === 1 ? String(start) : `${lines === 0 ? start - 1 : start},${lines}`;
 }
 
 function isBinary(content: Buffer): boolean {
