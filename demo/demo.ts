@@ -7,9 +7,10 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
+import { signatureOf } from '../test/helpers/signature.ts';
 import { startEmbeddedStores } from '../test/helpers/stores.ts';
 import { type SimulatedForge, startSimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
-import { showDoor, sign } from './door.ts';
+import { showDoor } from './door.ts';
 import { showReview } from './review.ts';
 import { type RunningService, runCommand, startServe } from './service.ts';
 import { command, say, title } from './show.ts';
@@ -137,7 +138,7 @@ function invite(origin: string, databaseUrl: string): void {
   title('It stays up. Try it from another terminal:');
   command(
     `curl -i ${origin}/webhook \\\n  -H 'Content-Type: application/json' -H 'X-Forge-Event: ping' -H 'X-Forge-Delivery: try-1' \\\n` +
-      `  -H 'X-Hub-Signature-256: ${sign(body, secret)}' \\\n  -d '${body}'`,
+      `  -H 'X-Hub-Signature-256: ${signatureOf(body, secret)}' \\\n  -d '${body}'`,
   );
   command(
     `FORGE=${forge.name} FORGE_URL=${forge.url} FORGE_TOKEN=${forge.token} \\\n  npm run -s gatehouse -- explain ${page}`,

@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto';
 import type pg from 'pg';
 import { payloads, pullRequestOpened } from '../test/helpers/payloads.ts';
+import { signatureOf } from '../test/helpers/signature.ts';
 import { answer, progress, request, say, title } from './show.ts';
 
 export interface DoorParts {
@@ -8,10 +8,6 @@ export interface DoorParts {
   readonly metricsPort: number;
   readonly secret: string;
   readonly database: pg.Pool;
-}
-
-export function sign(body: Buffer | string, key: string): string {
-  return `sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
 }
 
 /** What the door does with what comes in. Throws when it is not what is said. */
@@ -79,7 +75,7 @@ function post(origin: string, body: Buffer, event: string, id: string, key: stri
       'Content-Type': 'application/json',
       'X-Forge-Event': event,
       'X-Forge-Delivery': id,
-      'X-Hub-Signature-256': sign(body, key),
+      'X-Hub-Signature-256': signatureOf(body, key),
     },
     body: new Uint8Array(body),
   });

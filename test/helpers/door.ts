@@ -1,4 +1,4 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
 import type pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
@@ -6,6 +6,7 @@ import { type Service, startService } from '../../src/composition/service.ts';
 import { type Config, parseConfig, type Roles } from '../../src/config.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeDatabase, openPool, sharedRedisUrl } from './database.ts';
+import { signatureOf } from './signature.ts';
 
 export const SECRET = 'a secret for tests, long enough';
 export const PREVIOUS_SECRET = 'the secret before the rotation';
@@ -99,8 +100,9 @@ export async function storedDeliveries(database: pg.Pool): Promise<readonly Stor
   return rows.map((row) => ({ ...row, body: zstdDecompressSync(row.body) }));
 }
 
+/** Signed with the secret of the doors of these tests. */
 export function sign(body: Uint8Array | string, secret = SECRET): string {
-  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+  return signatureOf(body, secret);
 }
 
 async function postWebhook(url: string, body: Uint8Array | string, headers: RequestHeaders = {}): Promise<Response> {

@@ -1,4 +1,5 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import { signatureOf } from './signature.ts';
 
 /** A forge that sends signed deliveries one after another, several at a time, until it is told to stop. */
 export interface SteadyForge {
@@ -32,7 +33,7 @@ export function startForge(url: string, secret: string): SteadyForge {
         'Content-Type': 'application/json',
         'X-Forge-Event': 'ping',
         'X-Forge-Delivery': randomUUID(),
-        'X-Hub-Signature-256': `sha256=${createHmac('sha256', key).update(body).digest('hex')}`,
+        'X-Hub-Signature-256': signatureOf(body, key),
       },
       body,
     }).then(

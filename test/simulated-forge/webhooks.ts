@@ -1,4 +1,5 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import { signatureOf } from '../helpers/signature.ts';
 import * as gitea from './gitea-shapes.ts';
 import * as github from './github-shapes.ts';
 import { compareTrees } from './tree-diff.ts';
@@ -51,8 +52,9 @@ export function makeWebhook(world: World, repository: Repository, event: Webhook
   const tell = parts.forge === 'github' ? ofGitHub : ofGitea;
   const { name, type, payload } = tell(world, repository, event, parts.web);
   const body = JSON.stringify(payload);
-  const digest = createHmac('sha256', parts.secret).update(body).digest('hex');
-  const common = { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${digest}` };
+  const signature = signatureOf(body, parts.secret);
+  const digest = signature.slice('sha256='.length);
+  const common = { 'content-type': 'application/json', 'x-hub-signature-256': signature };
   const named = (forge: string) => ({
     [`x-${forge}-event`]: name,
     [`x-${forge}-delivery`]: id,

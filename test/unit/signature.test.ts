@@ -1,5 +1,6 @@
 import test from 'ava';
 import { matchingSecret } from '../../src/http/signature.ts';
+import { signatureOf } from '../helpers/signature.ts';
 
 const GITHUB_SECRET = "It's a Secret to Everybody";
 const GITHUB_DIGEST = '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
@@ -8,6 +9,10 @@ const digest = Buffer.from(GITHUB_DIGEST, 'hex');
 
 test("GitHub's published vector is good", (t) => {
   t.is(matchingSecret({ current: GITHUB_SECRET, previous: undefined }, body, digest), 'current');
+});
+
+test("the tests sign as GitHub's published vector does", (t) => {
+  t.is(signatureOf(body, GITHUB_SECRET), `sha256=${GITHUB_DIGEST}`);
 });
 
 test('a signature by the previous secret is good, and told apart', (t) => {
