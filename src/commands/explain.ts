@@ -5,7 +5,7 @@ import { parseForgeConfig } from '../config.ts';
 import type { PullRequest, PullRequestRef } from '../forges/forge.ts';
 import { readPullRequestUrl } from '../forges/pull-request-url.ts';
 import type { Verdict } from '../review/evaluation/verdict.ts';
-import { type Judgement, judge } from '../review/judge.ts';
+import { judge, type ReviewResult } from '../review/judge.ts';
 import { explanation } from '../review/rendering/json.ts';
 import { explain as explainEvaluation } from '../review/rendering/terminal.ts';
 import { visible } from '../review/text.ts';
@@ -58,15 +58,15 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
 
   const forge = connectForge(access);
   try {
-    const judgement = await judge(forge, addressed.ref, { fallback });
+    const result = await judge(forge, addressed.ref, { fallback });
     // A closed one and one that is not there are alike to a review, but not to whoever asks.
-    const closed = judgement.kind === 'over' ? await forge.pullRequest(addressed.ref) : undefined;
+    const closed = result.kind === 'over' ? await forge.pullRequest(addressed.ref) : undefined;
     terminal.stdout.write(
       values.json
-        ? `${JSON.stringify(explanation(judgement, closed), null, 2)}\n`
-        : describe(addressed.ref, judgement, closed, hasColours(terminal)),
+        ? `${JSON.stringify(explanation(result, closed), null, 2)}\n`
+        : describe(addressed.ref, result, closed, hasColours(terminal)),
     );
-    return exitCode(judgement, closed);
+    return exitCode(result, closed);
   } catch (error) {
     terminal.stderr.write(`gatehouse explain: the pull request could not be read: ${reasonOf(error)}\n`);
     return UNDECIDED;
@@ -75,34 +75,34 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
   }
 }
 
-function exitCode(judgement: Judgement, closed: PullRequest | undefined): number {
-  if (judgement.kind === 'over') {
+function exitCode(result: ReviewResult, closed: PullRequest | undefined): number {
+  if (result.kind === 'over') {
     return closed === undefined ? UNDECIDED : SUCCESS;
   }
-  if (judgement.kind === 'no-policy') {
+  if (result.kind === 'no-policy') {
     return SUCCESS;
   }
-  return { success: SUCCESS, failure: FAILURE, error: UNDECIDED }[judgement.verdict.state];
+  return { success: SUCCESS, failure: FAILURE, error: UNDECIDED }[result.verdict.state];
 }
 
 function describe(
   { repository, number }: PullRequestRef,
-  judgement: Judgement,
+  result: ReviewResult,
   closed: PullRequest | undefined,
   colours: boolean,
 ): string {
-  switch (judgement.kind) {
+  switch (result.kind) {
     case 'over':
       return closed === undefined
         ? `${repository}#${number} does not exist, or these credentials may not see it.\n`
         : `${titleOf(closed)}\n\nIt is closed, and Gatehouse judges open pull requests only.\n`;
     case 'no-policy':
       return (
-        `${titleOf(judgement.pullRequest)}\n\nNothing to judge it by: its base branch ` +
-        `${visible(judgement.pullRequest.base.branch)} has no policy, and POLICY_FILE names none.\n`
+        `${titleOf(result.pullRequest)}\n\nNothing to judge it by: its base branch ` +
+        `${visible(result.pullRequest.base.branch)} has no policy, and POLICY_FILE names none.\n`
       );
     case 'judged': {
-      const { pullRequest, evaluation, verdict } = judgement;
+      const { pullRequest, evaluation, verdict } = result;
       const tree =
         evaluation === undefined
           ? `${verdict.state}: ${visible(verdict.description)}\n`

@@ -25,22 +25,22 @@ export async function reviewPullRequest(parts: ReviewParts, ref: PullRequestRef,
   const { forge, pool, fallback, metrics, log } = parts;
   const { repository, number } = ref;
   const stopTimer = metrics.reviewSeconds.startTimer();
-  const judgement = await judge(forge, ref, {
+  const result = await judge(forge, ref, {
     fallback,
     onWillJudge: (pullRequest) => reportPending(forge, pullRequest),
   });
-  switch (judgement.kind) {
+  switch (result.kind) {
     case 'over':
       await forgetVerdict(pool, ref);
       log.info({ repository, number }, 'nothing to review: the pull request is closed or gone');
       return;
     case 'no-policy':
-      await saveVerdict(pool, judgement.pullRequest, { state: 'none', description: 'No policy' });
+      await saveVerdict(pool, result.pullRequest, { state: 'none', description: 'No policy' });
       metrics.reviews.inc({ verdict: 'none' });
       log.info({ repository, number }, 'nothing to review: the base branch has no policy');
       return;
     case 'judged': {
-      const { pullRequest, verdict } = judgement;
+      const { pullRequest, verdict } = result;
       await report(forge, pullRequest, verdict);
       await saveVerdict(pool, pullRequest, verdict);
       stopTimer();

@@ -8,7 +8,7 @@ import { POLICY_PATHS } from './policy/paths.ts';
 import type { Policy } from './policy/schema.ts';
 
 /** What came of looking at a pull request. */
-export type Judgement =
+export type ReviewResult =
   /** It does not exist, or is closed: there is nothing to say. */
   | { readonly kind: 'over' }
   /** Nothing asks anything of it. */
@@ -22,7 +22,7 @@ export type Judgement =
     };
 
 /** A pull request that changes while it is looked at is looked at again, this many times at most. */
-const MAX_LOOKS = 3;
+const MAX_ATTEMPTS = 3;
 
 export interface JudgeOptions {
   /** The operator's policy, for repositories that have none of their own. */
@@ -36,19 +36,23 @@ export interface JudgeOptions {
  * what was read may be of two states at once, so it is read again; what comes after the last look brings an
  * event, and a job, of its own.
  */
-export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOptions): Promise<Judgement> {
-  let judgement = await look(forge, ref, options);
-  for (let looks = 1; looks < MAX_LOOKS && judgement.kind === 'judged'; looks++) {
+export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOptions): Promise<ReviewResult> {
+  let result = await judgeOnce(forge, ref, options);
+  for (let attempt = 1; attempt < MAX_ATTEMPTS && result.kind === 'judged'; attempt++) {
     const now = await forge.pullRequest(ref);
-    if (now !== undefined && sameState(now, judgement.pullRequest)) {
+    if (now !== undefined && sameState(now, result.pullRequest)) {
       break;
     }
-    judgement = await look(forge, ref, options);
+    result = await judgeOnce(forge, ref, options);
   }
-  return judgement;
+  return result;
 }
 
-async function look(forge: Forge, ref: PullRequestRef, { fallback, onWillJudge }: JudgeOptions): Promise<Judgement> {
+async function judgeOnce(
+  forge: Forge,
+  ref: PullRequestRef,
+  { fallback, onWillJudge }: JudgeOptions,
+): Promise<ReviewResult> {
   const pullRequest = await forge.pullRequest(ref);
   if (pullRequest === undefined || pullRequest.state === 'closed') {
     return { kind: 'over' };

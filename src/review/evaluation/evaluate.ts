@@ -117,8 +117,8 @@ function evaluatePredicate(
     return { ...same, ...notJudged(say`the predicate ${name}`, say`no such predicate`) };
   }
   try {
-    const judgement = predicate.judge(condition.value, condition.options, facts, effort);
-    return { ...same, ...judgement, locations: judgement.locations ?? [] };
+    const result = predicate.judge(condition.value, condition.options, facts, effort);
+    return { ...same, ...result, locations: result.locations ?? [] };
   } catch (error) {
     if (!(error instanceof EffortSpent)) {
       throw error;

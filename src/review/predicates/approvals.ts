@@ -4,7 +4,7 @@ import type { Effort } from '../matching/budget.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
 import { ownersOfChange } from './approvals-owners.ts';
 import { bareOwner, isTeam, readCodeOwners } from './code-owners.ts';
-import { definePredicate, type Judgement, type Outcome } from './predicate.ts';
+import { definePredicate, type Outcome, type PredicateResult } from './predicate.ts';
 import { standingApprovals } from './standing-approvals.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
 
@@ -78,7 +78,7 @@ export const approvals = definePredicate({
   },
 });
 
-type Weighed = Pick<Judgement, 'outcome' | 'found'>;
+type Weighed = Pick<PredicateResult, 'outcome' | 'found'>;
 
 function weigh(wanted: Wanted, logins: readonly string[], facts: Facts, effort: Effort): Weighed {
   const said = approvedBy(logins);
@@ -178,7 +178,7 @@ function expectedOf(wanted: Wanted): Text {
   return say`${count(wanted.count, 'approval')} from ${wanted.codeOwners ? owners : quotedList(wanted.from)}${fresh}`;
 }
 
-function remedyOf(wanted: Wanted): Judgement['remedy'] {
+function remedyOf(wanted: Wanted): PredicateResult['remedy'] {
   const whom = wanted.from === undefined ? say`people who may write to the repository` : quotedList(wanted.from);
   return {
     toMatch: say`Ask ${whom} for a review; ${count(wanted.count, 'approval')} needed${wanted.fresh ? say` after the last push` : []}.`,

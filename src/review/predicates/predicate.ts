@@ -17,7 +17,7 @@ export interface Location {
 }
 
 /** What a predicate says of one pull request; it explains itself. */
-export interface Judgement {
+export interface PredicateResult {
   readonly outcome: Outcome;
   /** What would match, as a noun: "a title that matches …". */
   readonly expected: Text;
@@ -38,7 +38,7 @@ export interface Predicate {
   /** Keys that may stand beside it and refine it: `except`, `in`. */
   readonly options: z.ZodObject;
   needs(value: unknown): Needs;
-  judge(value: unknown, options: unknown, facts: Facts, effort: Effort): Judgement;
+  judge(value: unknown, options: unknown, facts: Facts, effort: Effort): PredicateResult;
 }
 
 const noOptions = z.object({});
@@ -54,7 +54,7 @@ export function definePredicate<Value extends z.ZodType, Options extends z.ZodOb
     facts: Facts,
     effort: Effort,
     options: Partial<z.output<Options>>,
-  ) => Judgement;
+  ) => PredicateResult;
 }): Predicate {
   const options = definition.options;
   return {

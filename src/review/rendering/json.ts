@@ -1,26 +1,26 @@
 import type { PullRequest } from '../../forges/forge.ts';
 import type { EvaluatedCondition, EvaluatedRule } from '../evaluation/evaluate.ts';
-import type { Judgement } from '../judge.ts';
+import type { ReviewResult } from '../judge.ts';
 import { plain } from '../text.ts';
 
 /** Long enough for whatever a predicate quotes. */
 const QUOTED_SHOWN = 10_000;
 
 /** What `gatehouse explain --json` prints: everything that the tree shows, for programs. `closed`: why it is over. */
-export function explanation(judgement: Judgement, closed: PullRequest | undefined): object {
-  if (judgement.kind === 'over') {
+export function explanation(result: ReviewResult, closed: PullRequest | undefined): object {
+  if (result.kind === 'over') {
     return closed === undefined ? { outcome: 'not-found' } : { outcome: 'closed', pullRequest: closed };
   }
-  const { pullRequest } = judgement;
-  if (judgement.kind === 'no-policy') {
+  const { pullRequest } = result;
+  if (result.kind === 'no-policy') {
     return { outcome: 'no-policy', pullRequest };
   }
-  const { state, description, policyFaults, mendsPolicy } = judgement.verdict;
+  const { state, description, policyFaults, mendsPolicy } = result.verdict;
   return {
     outcome: 'judged',
     pullRequest,
     status: { state, description },
-    rules: judgement.evaluation?.rules.map(ofRule) ?? [],
+    rules: result.evaluation?.rules.map(ofRule) ?? [],
     policyFaults,
     ...(mendsPolicy === undefined ? {} : { mendsPolicy }),
   };
