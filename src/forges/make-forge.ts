@@ -4,7 +4,7 @@ import { makeGiteaClient } from './gitea/client.ts';
 import { makeGitea } from './gitea/gitea.ts';
 import { type GitHubCredentials, makeGitHubClient } from './github/client.ts';
 import { makeGitHub } from './github/github.ts';
-import { makeHold, scopeOfToken } from './hold.ts';
+import { makePause, scopeOfToken } from './pause.ts';
 import { type ForgeHooks, makeForgeFetch } from './transport/forge-fetch.ts';
 import { makeNetwork } from './transport/network.ts';
 import { type Log, makeSharedMemory } from './transport/optional-redis.ts';
@@ -34,7 +34,7 @@ export function makeForge(config: ForgeConfig, parts: ForgeParts = {}): Forge {
   const shared = makeSharedMemory(parts.redis, parts.log, parts.redisLimitMs);
   const network = makeNetwork(shared);
   const { hooks = {}, limitMs, log } = parts;
-  const common = { origin, network, hold: makeHold(shared, origin), hooks, ...(limitMs ? { limitMs } : {}) };
+  const common = { origin, network, pause: makePause(shared, origin), hooks, ...(limitMs ? { limitMs } : {}) };
 
   switch (config.forge) {
     case 'github': {

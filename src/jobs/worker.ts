@@ -48,7 +48,7 @@ const RETENTION_MINUTES = 60;
 const STOP_TIMEOUT_MS = 20_000;
 const START_RETRY_MS = 1_000;
 /** So that replicas do not all come back to a forge in the moment that it named. */
-const HOLD_JITTER_MS = 5_000;
+const PAUSE_JITTER_MS = 5_000;
 
 /** Starts at once, and again and again while the database is not there. */
 export function startWorker(parts: WorkerParts): Worker {
@@ -95,7 +95,7 @@ export function startWorker(parts: WorkerParts): Worker {
 
   /** What the forge asks to wait for is no failure, and costs no attempt. */
   async function putOff(data: ReviewJob, until: number): Promise<void> {
-    const startAfter = new Date(until + Math.random() * HOLD_JITTER_MS);
+    const startAfter = new Date(until + Math.random() * PAUSE_JITTER_MS);
     await boss.send(REVIEW_QUEUE, data, { ...keyed(reviewKey(data)), startAfter });
     log.info({ ...data, until: startAfter }, 'a review waits for the forge’s rate limit');
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetch, Response } from 'undici';
 import { ForgeError, type ForgeName } from '../forge.ts';
-import type { Hold } from '../hold.ts';
+import type { Pause } from '../pause.ts';
 import { readBounded } from './bounded-body.ts';
 import type { Exchange, Network } from './network.ts';
 import { exhaustedUntil, rateLimitedUntil, remainingRequests } from './rate-limit.ts';
@@ -51,18 +51,18 @@ export interface ForgeFetchParts {
   /** The only origin ever asked. */
   readonly origin: string;
   readonly network: Network;
-  readonly hold: Hold;
+  readonly pause: Pause;
   readonly hooks: ForgeHooks;
   readonly limitMs?: number;
 }
 
-/** `scope` is what the forge counts requests by, see {@link Hold}. */
+/** `scope` is what the forge counts requests by, see {@link Pause}. */
 export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetch {
   const limitMs = parts.limitMs ?? REQUEST_LIMIT_MS;
 
   return async (url, init = {}) => {
     const call: Call = { ...init, url: new URL(url), method: init.method ?? 'GET', limitMs };
-    await waitForHold(call);
+    await waitForPause(call);
     const limit = AbortSignal.timeout(limitMs);
     const signal = init.signal ? AbortSignal.any([limit, init.signal]) : limit;
     for (let attempt = 1; ; attempt += 1) {
@@ -73,13 +73,13 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
           throw error;
         }
         await sleep(RETRY_PAUSE_MS * (0.5 + Math.random()));
-        await waitForHold(call);
+        await waitForPause(call);
       }
     }
   };
 
-  async function waitForHold(call: Call): Promise<void> {
-    const until = await parts.hold.heldUntil(scope);
+  async function waitForPause(call: Call): Promise<void> {
+    const until = await parts.pause.pausedUntil(scope);
     if (until === undefined) {
       return;
     }
@@ -144,7 +144,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
     }
     const until = rateLimitedUntil(status, headers, body.toString('utf8', 0, 2_000));
     if (until !== undefined) {
-      throw limited(call, await parts.hold.holdUntil(scope, until), status);
+      throw limited(call, await parts.pause.pauseUntil(scope, until), status);
     }
     if (status >= 500) {
       throw failure('unavailable', call, `answered ${status}`, { status });
@@ -177,7 +177,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
     }
     const until = exhaustedUntil(headers);
     if (until !== undefined && until > Date.now()) {
-      await parts.hold.holdUntil(scope, until);
+      await parts.pause.pauseUntil(scope, until);
     }
   }
 }

@@ -2,7 +2,7 @@ import test from 'ava';
 import { ForgeError } from '../../../src/forges/forge.ts';
 import { makeGitHubClient } from '../../../src/forges/github/client.ts';
 import { makeGitHub } from '../../../src/forges/github/github.ts';
-import { makeHold } from '../../../src/forges/hold.ts';
+import { makePause } from '../../../src/forges/pause.ts';
 import { makeForgeFetch } from '../../../src/forges/transport/forge-fetch.ts';
 import { makeNetwork } from '../../../src/forges/transport/network.ts';
 import { makeSharedMemory } from '../../../src/forges/transport/optional-redis.ts';
@@ -13,7 +13,7 @@ test('where writes are spaced out they all arrive, and a limit is told instead o
   const { ref, head } = openPullRequest(simulated);
   const shared = makeSharedMemory(undefined);
   const network = makeNetwork(shared);
-  const parts = { forge: 'github', origin: simulated.url, network, hold: makeHold(shared, ''), hooks: {} } as const;
+  const parts = { forge: 'github', origin: simulated.url, network, pause: makePause(shared, ''), hooks: {} } as const;
   const client = makeGitHubClient({
     baseUrl: `${simulated.url}/api/v3`,
     credentials: { kind: 'token', token: simulated.token },

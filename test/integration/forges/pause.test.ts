@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Redis } from 'ioredis';
-import { makeHold } from '../../../src/forges/hold.ts';
+import { makePause } from '../../../src/forges/pause.ts';
 import { makeSharedMemory } from '../../../src/forges/transport/optional-redis.ts';
 import { FORGES, forgeError, openPullRequest, setUp, startRedis } from './setup.ts';
 
@@ -22,14 +22,14 @@ for (const name of FORGES) {
     simulated.fault({ times: 1, fault: { kind: 'too-many', retryAfter: 120 } });
 
     const met = await forgeError(t, () => forge.pullRequest(ref));
-    const held = await forgeError(t, () => other.commits(ref));
+    const paused = await forgeError(t, () => other.commits(ref));
     const writing = await forgeError(t, () => other.createComment(ref, 'Hello'));
 
     t.is(met.kind, 'rate-limited');
     t.is(met.status, 429);
     t.true((met.retryAt ?? 0) >= before + 120_000 && (met.retryAt ?? 0) <= Date.now() + 120_000);
-    t.deepEqual([held.kind, writing.kind], ['rate-limited', 'rate-limited']);
-    t.is(held.retryAt, met.retryAt);
+    t.deepEqual([paused.kind, writing.kind], ['rate-limited', 'rate-limited']);
+    t.is(paused.retryAt, met.retryAt);
     t.is(simulated.seen.length, 1);
   });
 
@@ -90,15 +90,15 @@ test('github: an exhausted limit is met only once', async (t) => {
 });
 
 test('the later of two holds wins, in whichever order they come', async (t) => {
-  const one = makeHold(patient(redisServer.connect()), ORIGIN);
-  const two = makeHold(patient(redisServer.connect()), ORIGIN);
+  const one = makePause(patient(redisServer.connect()), ORIGIN);
+  const two = makePause(patient(redisServer.connect()), ORIGIN);
   const [sooner, later] = [inMinutes(5), inMinutes(10)];
-  await one.holdUntil('a', sooner);
-  await two.holdUntil('a', later);
-  t.is(await one.heldUntil('a'), later);
-  await one.holdUntil('b', later);
-  t.is(await two.holdUntil('b', sooner), later);
-  t.is(await two.heldUntil('b'), later);
+  await one.pauseUntil('a', sooner);
+  await two.pauseUntil('a', later);
+  t.is(await one.pausedUntil('a'), later);
+  await one.pauseUntil('b', later);
+  t.is(await two.pauseUntil('b', sooner), later);
+  t.is(await two.pausedUntil('b'), later);
 });
 
 test('a hold is kept by what tells tokens apart and does not tell them', async (t) => {
@@ -107,7 +107,7 @@ test('a hold is kept by what tells tokens apart and does not tell them', async (
   const { ref } = openPullRequest(simulated);
   simulated.fault({ times: 1, fault: { kind: 'too-many', retryAfter: 120 } });
   await forgeError(t, () => forge.pullRequest(ref));
-  const kept = (await redis.keys('gatehouse:hold:*')).filter((key) => key.includes(simulated.url));
+  const kept = (await redis.keys('gatehouse:pause:*')).filter((key) => key.includes(simulated.url));
   t.is(kept.length, 1);
   t.regex(kept[0] ?? '', /:token-[0-9a-f]{16}$/);
   t.false(kept.some((key) => key.includes(simulated.token)));
@@ -115,33 +115,33 @@ test('a hold is kept by what tells tokens apart and does not tell them', async (
 
 test('holds of different scopes and forges do not touch each other', async (t) => {
   const shared = patient(redisServer.connect());
-  await makeHold(shared, ORIGIN).holdUntil('installation-1', inMinutes(5));
-  t.is(await makeHold(shared, ORIGIN).heldUntil('installation-2'), undefined);
-  t.is(await makeHold(shared, 'https://other.example.test').heldUntil('installation-1'), undefined);
+  await makePause(shared, ORIGIN).pauseUntil('installation-1', inMinutes(5));
+  t.is(await makePause(shared, ORIGIN).pausedUntil('installation-2'), undefined);
+  t.is(await makePause(shared, 'https://other.example.test').pausedUntil('installation-1'), undefined);
 });
 
 test('a hold ends by itself, in Redis too', async (t) => {
   const redis = redisServer.connect();
-  const hold = makeHold(patient(redis), ORIGIN);
-  await hold.holdUntil('passing', inMinutes(5));
-  const [key = ''] = await redis.keys('gatehouse:hold:*:passing');
+  const pause = makePause(patient(redis), ORIGIN);
+  await pause.pauseUntil('passing', inMinutes(5));
+  const [key = ''] = await redis.keys('gatehouse:pause:*:passing');
   const ttl = await redis.pttl(key);
   t.true(ttl > 0 && ttl <= 5 * 60_000);
-  const another = makeHold(patient(redis), ORIGIN);
+  const another = makePause(patient(redis), ORIGIN);
   await redis.set(key, String(Date.now() - 1));
-  t.is(await another.heldUntil('passing'), undefined);
+  t.is(await another.pausedUntil('passing'), undefined);
 });
 
 test('a wait of days is taken for a mistake and cut to an hour', async (t) => {
-  const hold = makeHold(makeSharedMemory(undefined), ORIGIN);
-  const until = await hold.holdUntil('a', inMinutes(60 * 24 * 365));
+  const pause = makePause(makeSharedMemory(undefined), ORIGIN);
+  const until = await pause.pauseUntil('a', inMinutes(60 * 24 * 365));
   t.true(until <= inMinutes(60));
 });
 
 test('a Redis that lost the hold does not end it for whoever met the limit', async (t) => {
   const redis = redisServer.connect();
-  const hold = makeHold(patient(redis), ORIGIN);
-  const until = await hold.holdUntil('lost', inMinutes(5));
-  await redis.del(...(await redis.keys('gatehouse:hold:*:lost')));
-  t.is(await hold.heldUntil('lost'), until);
+  const pause = makePause(patient(redis), ORIGIN);
+  const until = await pause.pauseUntil('lost', inMinutes(5));
+  await redis.del(...(await redis.keys('gatehouse:pause:*:lost')));
+  t.is(await pause.pausedUntil('lost'), until);
 });

@@ -2,41 +2,41 @@ import { createHash } from 'node:crypto';
 import type { SharedMemory } from './transport/optional-redis.ts';
 
 /** No forge's window is longer than an hour; a longer wait is taken for a mistake. */
-const LONGEST_HOLD_MS = 3_600_000;
+const MAX_PAUSE_MS = 3_600_000;
 
 /** Enough to tell tokens apart, too little to say anything of one. */
 const SCOPE_DIGITS = 16;
 
 /** Sets the time only if it is later than the one that is there, and lets it expire by itself. */
 const EXTEND = `
-local held = tonumber(redis.call('GET', KEYS[1]) or '0')
-if tonumber(ARGV[1]) > held then
+local paused = tonumber(redis.call('GET', KEYS[1]) or '0')
+if tonumber(ARGV[1]) > paused then
   redis.call('SET', KEYS[1], ARGV[1], 'PXAT', ARGV[1])
   return ARGV[1]
 end
-return tostring(held)`;
+return tostring(paused)`;
 
 /**
  * The moment before which the forge does not want to be asked, shared by every replica through Redis.
  * A scope is what the forge counts by: a token, or an installation of an App.
  */
-export interface Hold {
-  /** Milliseconds since the epoch; undefined when nothing is held. */
-  heldUntil(scope: string): Promise<number | undefined>;
+export interface Pause {
+  /** Milliseconds since the epoch; undefined when nothing is paused. */
+  pausedUntil(scope: string): Promise<number | undefined>;
   /** The later of two holds wins. Returns the time that now holds. */
-  holdUntil(scope: string, time: number): Promise<number>;
+  pauseUntil(scope: string, time: number): Promise<number>;
 }
 
 /** Two installations of Gatehouse may share a Redis and a forge, but not a token: neither waits for the other's limit. */
 export function scopeOfToken(token: string): string {
-  const digest = createHash('sha256').update(`hold of ${token}`).digest('hex');
+  const digest = createHash('sha256').update(`pause of ${token}`).digest('hex');
   return `token-${digest.slice(0, SCOPE_DIGITS)}`;
 }
 
-export function makeHold(shared: SharedMemory, origin: string): Hold {
+export function makePause(shared: SharedMemory, origin: string): Pause {
   /** The fallback while Redis is away, and what saves a wrong answer if it comes back empty. */
   const local = new Map<string, number>();
-  const key = (scope: string) => `gatehouse:hold:${origin}:${scope}`;
+  const key = (scope: string) => `gatehouse:pause:${origin}:${scope}`;
 
   function remember(scope: string, time: number): number {
     const latest = Math.max(local.get(scope) ?? 0, time);
@@ -45,7 +45,7 @@ export function makeHold(shared: SharedMemory, origin: string): Hold {
   }
 
   return {
-    async heldUntil(scope) {
+    async pausedUntil(scope) {
       const told = await shared.run((redis) => redis.get(key(scope)));
       const until = Math.max(Number(told ?? 0) || 0, local.get(scope) ?? 0);
       if (until > Date.now()) {
@@ -55,8 +55,8 @@ export function makeHold(shared: SharedMemory, origin: string): Hold {
       return undefined;
     },
 
-    async holdUntil(scope, time) {
-      const until = remember(scope, Math.ceil(Math.min(time, Date.now() + LONGEST_HOLD_MS)));
+    async pauseUntil(scope, time) {
+      const until = remember(scope, Math.ceil(Math.min(time, Date.now() + MAX_PAUSE_MS)));
       const told = await shared.run((redis) => redis.eval(EXTEND, 1, key(scope), String(until)));
       return Math.max(until, Number(told ?? 0) || 0);
     },
