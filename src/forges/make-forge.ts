@@ -7,7 +7,7 @@ import { makeGitHub } from './github/github.ts';
 import { makePause, scopeOfToken } from './pause.ts';
 import { type ForgeHooks, makeForgeFetch } from './transport/forge-fetch.ts';
 import { makeNetwork } from './transport/network.ts';
-import { type Log, makeSharedMemory } from './transport/optional-redis.ts';
+import { type Log, makeOptionalRedis } from './transport/optional-redis.ts';
 
 /** Which forge, where, and as whom. `url` is the address that people use, not the API's. */
 export type ForgeConfig =
@@ -31,10 +31,10 @@ export interface ForgeParts {
 export function makeForge(config: ForgeConfig, parts: ForgeParts = {}): Forge {
   const apiUrl = apiUrlOf(config.forge, config.url);
   const { origin, host } = new URL(apiUrl);
-  const shared = makeSharedMemory(parts.redis, parts.log, parts.redisLimitMs);
-  const network = makeNetwork(shared);
+  const optionalRedis = makeOptionalRedis(parts.redis, parts.log, parts.redisLimitMs);
+  const network = makeNetwork(optionalRedis);
   const { hooks = {}, limitMs, log } = parts;
-  const common = { origin, network, pause: makePause(shared, origin), hooks, ...(limitMs ? { limitMs } : {}) };
+  const common = { origin, network, pause: makePause(optionalRedis, origin), hooks, ...(limitMs ? { limitMs } : {}) };
 
   switch (config.forge) {
     case 'github': {

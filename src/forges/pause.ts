@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SharedMemory } from './transport/optional-redis.ts';
+import type { OptionalRedis } from './transport/optional-redis.ts';
 
 /** No forge's window is longer than an hour; a longer wait is taken for a mistake. */
 const MAX_PAUSE_MS = 3_600_000;
@@ -33,7 +33,7 @@ export function scopeOfToken(token: string): string {
   return `token-${digest.slice(0, SCOPE_DIGITS)}`;
 }
 
-export function makePause(shared: SharedMemory, origin: string): Pause {
+export function makePause(optionalRedis: OptionalRedis, origin: string): Pause {
   /** The fallback while Redis is away, and what saves a wrong answer if it comes back empty. */
   const local = new Map<string, number>();
   const key = (scope: string) => `gatehouse:pause:${origin}:${scope}`;
@@ -46,7 +46,7 @@ export function makePause(shared: SharedMemory, origin: string): Pause {
 
   return {
     async pausedUntil(scope) {
-      const told = await shared.run((redis) => redis.get(key(scope)));
+      const told = await optionalRedis.run((redis) => redis.get(key(scope)));
       const until = Math.max(Number(told ?? 0) || 0, local.get(scope) ?? 0);
       if (until > Date.now()) {
         return until;
@@ -57,7 +57,7 @@ export function makePause(shared: SharedMemory, origin: string): Pause {
 
     async pauseUntil(scope, time) {
       const until = remember(scope, Math.ceil(Math.min(time, Date.now() + MAX_PAUSE_MS)));
-      const told = await shared.run((redis) => redis.eval(EXTEND, 1, key(scope), String(until)));
+      const told = await optionalRedis.run((redis) => redis.eval(EXTEND, 1, key(scope), String(until)));
       return Math.max(until, Number(told ?? 0) || 0);
     },
   };

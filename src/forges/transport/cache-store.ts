@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { interceptors } from 'undici';
-import type { SharedMemory } from './optional-redis.ts';
+import type { OptionalRedis } from './optional-redis.ts';
 import { seal, unseal } from './sealed.ts';
 
 type CacheStore = NonNullable<NonNullable<Parameters<typeof interceptors.cache>[0]>['store']>;
@@ -30,11 +30,11 @@ interface StoredEntry {
  * Entries are private to the credential they were fetched with, and sealed with it: a Redis that others can reach
  * neither shows a private repository nor makes up approvals. When Redis fails there is no entry.
  */
-export function makeCacheStore(shared: SharedMemory, limits = { entryBytes: LARGEST_ENTRY_BYTES }): CacheStore {
+export function makeCacheStore(optionalRedis: OptionalRedis, limits = { entryBytes: LARGEST_ENTRY_BYTES }): CacheStore {
   return {
     async get(key) {
       const place = redisKey(key);
-      const sealed = await shared.run((redis) => redis.getexBuffer(place, 'PX', RETENTION_MS));
+      const sealed = await optionalRedis.run((redis) => redis.getexBuffer(place, 'PX', RETENTION_MS));
       const entry = sealed ? unseal(sealed, credentialOf(key), place) : undefined;
       return entry && readEntry(entry, key);
     },
@@ -60,14 +60,14 @@ export function makeCacheStore(shared: SharedMemory, limits = { entryBytes: LARG
           // Not awaited: the reader of the answer owes nothing to the cache.
           const place = redisKey(key);
           const sealed = seal(writeEntry(value, chunks), credentialOf(key), place);
-          void shared.run((redis) => redis.set(place, sealed, 'PX', RETENTION_MS));
+          void optionalRedis.run((redis) => redis.set(place, sealed, 'PX', RETENTION_MS));
           done();
         },
       });
     },
 
     async delete(key) {
-      await shared.run((redis) => redis.del(redisKey(key)));
+      await optionalRedis.run((redis) => redis.del(redisKey(key)));
     },
   };
 }

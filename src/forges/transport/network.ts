@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, interceptors } from 'undici';
 import { makeCacheStore } from './cache-store.ts';
-import type { SharedMemory } from './optional-redis.ts';
+import type { OptionalRedis } from './optional-redis.ts';
 
 const CONNECT_LIMIT_MS = 5_000;
 /** Sockets to the forge for one process; further requests wait for one. */
@@ -21,15 +21,15 @@ export interface Network {
   close(): Promise<void>;
 }
 
-export function makeNetwork(shared: SharedMemory): Network {
+export function makeNetwork(optionalRedis: OptionalRedis): Network {
   const agent = new Agent({ connections: CONNECTIONS, connect: { timeout: CONNECT_LIMIT_MS } });
   // Private: an answer is only ever given back to the credential that fetched it (see the store's key).
-  const cache = interceptors.cache({ store: makeCacheStore(shared), type: 'private', methods: ['GET'] });
+  const cache = interceptors.cache({ store: makeCacheStore(optionalRedis), type: 'private', methods: ['GET'] });
   return {
-    cached: shared.present,
+    cached: optionalRedis.present,
     dispatcherFor(exchange, cacheable) {
       const watched = agent.compose(watch(exchange));
-      return cacheable && shared.present ? watched.compose(cache) : watched;
+      return cacheable && optionalRedis.present ? watched.compose(cache) : watched;
     },
     close: () => agent.close(),
   };

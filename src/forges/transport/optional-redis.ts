@@ -15,12 +15,12 @@ const REST_MS = 2_000;
  * Redis as a convenience that may be missing: every command is bounded in time, and its failure is
  * `undefined`, never an exception.
  */
-export interface SharedMemory {
+export interface OptionalRedis {
   readonly present: boolean;
   run<T>(command: (redis: Redis) => Promise<T>): Promise<T | undefined>;
 }
 
-export function makeSharedMemory(redis: Redis | undefined, log?: Log, limitMs = COMMAND_LIMIT_MS): SharedMemory {
+export function makeOptionalRedis(redis: Redis | undefined, log?: Log, limitMs = COMMAND_LIMIT_MS): OptionalRedis {
   let restUntil = 0;
 
   function failed(error: unknown): undefined {

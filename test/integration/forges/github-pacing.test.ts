@@ -5,15 +5,21 @@ import { makeGitHub } from '../../../src/forges/github/github.ts';
 import { makePause } from '../../../src/forges/pause.ts';
 import { makeForgeFetch } from '../../../src/forges/transport/forge-fetch.ts';
 import { makeNetwork } from '../../../src/forges/transport/network.ts';
-import { makeSharedMemory } from '../../../src/forges/transport/optional-redis.ts';
+import { makeOptionalRedis } from '../../../src/forges/transport/optional-redis.ts';
 import { openPullRequest, SITE, setUp } from './setup.ts';
 
 test('where writes are spaced out they all arrive, and a limit is told instead of slept on', async (t) => {
   const { simulated } = await setUp(t, 'github');
   const { ref, head } = openPullRequest(simulated);
-  const shared = makeSharedMemory(undefined);
-  const network = makeNetwork(shared);
-  const parts = { forge: 'github', origin: simulated.url, network, pause: makePause(shared, ''), hooks: {} } as const;
+  const optionalRedis = makeOptionalRedis(undefined);
+  const network = makeNetwork(optionalRedis);
+  const parts = {
+    forge: 'github',
+    origin: simulated.url,
+    network,
+    pause: makePause(optionalRedis, ''),
+    hooks: {},
+  } as const;
   const client = makeGitHubClient({
     baseUrl: `${simulated.url}/api/v3`,
     credentials: { kind: 'token', token: simulated.token },

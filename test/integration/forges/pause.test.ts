@@ -1,14 +1,14 @@
 import test from 'ava';
 import type { Redis } from 'ioredis';
 import { makePause } from '../../../src/forges/pause.ts';
-import { makeSharedMemory } from '../../../src/forges/transport/optional-redis.ts';
+import { makeOptionalRedis } from '../../../src/forges/transport/optional-redis.ts';
 import { FORGES, forgeError, openPullRequest, setUp, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();
 test.after.always(() => redisServer.stop());
 
 /** The test's Redis shares its event loop: a slow answer is no failure here. */
-const patient = (redis: Redis) => makeSharedMemory(redis, undefined, 30_000);
+const patient = (redis: Redis) => makeOptionalRedis(redis, undefined, 30_000);
 
 const ORIGIN = 'https://forge.example.test';
 const inMinutes = (minutes: number) => Date.now() + minutes * 60_000;
@@ -133,7 +133,7 @@ test('a hold ends by itself, in Redis too', async (t) => {
 });
 
 test('a wait of days is taken for a mistake and cut to an hour', async (t) => {
-  const pause = makePause(makeSharedMemory(undefined), ORIGIN);
+  const pause = makePause(makeOptionalRedis(undefined), ORIGIN);
   const until = await pause.pauseUntil('a', inMinutes(60 * 24 * 365));
   t.true(until <= inMinutes(60));
 });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { Redis } from 'ioredis';
 import { makeHold } from '../../../src/forges/hold.ts';
-import { makeSharedMemory } from '../../../src/forges/transport/optional-redis.ts';
+import { makeOptionalRedis } from '../../../src/forges/transport/optional-redis.ts';
 
 /** Points to where no Redis can be, and does not look for it until told a command. */
 function unconnected(): Redis {
@@ -11,7 +11,7 @@ function unconnected(): Redis {
 const never = new Promise<string>(() => {});
 
 test('without Redis there is nothing', async (t) => {
-  const shared = makeSharedMemory(undefined);
+  const shared = makeOptionalRedis(undefined);
   t.false(shared.present);
   t.is(await shared.run(() => t.fail()), undefined);
 });
@@ -19,19 +19,19 @@ test('without Redis there is nothing', async (t) => {
 test('a command that fails is no value, and is told once', async (t) => {
   const warnings: string[] = [];
   const log = { debug: () => {}, warn: (_: object, message: string) => warnings.push(message) };
-  const shared = makeSharedMemory(unconnected(), log);
+  const shared = makeOptionalRedis(unconnected(), log);
   t.is(await shared.run(() => Promise.reject(new Error('down'))), undefined);
   t.is(await shared.run(() => Promise.resolve('unasked')), undefined);
   t.is(warnings.length, 1);
 });
 
 test('a command that hangs is no value either', async (t) => {
-  const shared = makeSharedMemory(unconnected());
+  const shared = makeOptionalRedis(unconnected());
   t.is(await shared.run(() => never), undefined);
 });
 
 test('a Redis that failed is left alone for a moment', async (t) => {
-  const shared = makeSharedMemory(unconnected());
+  const shared = makeOptionalRedis(unconnected());
   let asked = 0;
   const failing = () => {
     asked += 1;
@@ -43,7 +43,7 @@ test('a Redis that failed is left alone for a moment', async (t) => {
 });
 
 test('with a Redis that fails a hold is kept in memory', async (t) => {
-  const hold = makeHold(makeSharedMemory(unconnected()), 'https://forge.example.test');
+  const hold = makeHold(makeOptionalRedis(unconnected()), 'https://forge.example.test');
   const until = Date.now() + 60_000;
   t.is(await hold.holdUntil('token', until), until);
   t.is(await hold.heldUntil('token'), until);
