@@ -1,6 +1,6 @@
 import test from 'ava';
 import { Redis } from 'ioredis';
-import { makeHold } from '../../../src/forges/hold.ts';
+import { makePause } from '../../../src/forges/pause.ts';
 import { makeOptionalRedis } from '../../../src/forges/transport/optional-redis.ts';
 
 /** Points to where no Redis can be, and does not look for it until told a command. */
@@ -43,9 +43,9 @@ test('a Redis that failed is left alone for a moment', async (t) => {
 });
 
 test('with a Redis that fails a hold is kept in memory', async (t) => {
-  const hold = makeHold(makeOptionalRedis(unconnected()), 'https://forge.example.test');
+  const pause = makePause(makeOptionalRedis(unconnected()), 'https://forge.example.test');
   const until = Date.now() + 60_000;
-  t.is(await hold.holdUntil('token', until), until);
-  t.is(await hold.heldUntil('token'), until);
-  t.is(await hold.heldUntil('another'), undefined);
+  t.is(await pause.pauseUntil('token', until), until);
+  t.is(await pause.pausedUntil('token'), until);
+  t.is(await pause.pausedUntil('another'), undefined);
 });
