@@ -38,7 +38,7 @@ export const PATTERN_SIZE_LIMIT = 2_000;
  * the pattern's automaton need not be built any more (see pattern.ts). A step was measured to take some 20 ns, and 90 at
  * worst: the worst policy on the worst change ends within seconds, ordinary ones in milliseconds.
  */
-export const EFFORT_LIMIT = 100_000_000;
+export const MAX_STEPS = 100_000_000;
 
 /** Lines or files named of one predicate; the others are counted. */
 export const LOCATIONS_LIMIT = 200;

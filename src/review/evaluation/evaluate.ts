@@ -1,6 +1,6 @@
 import type { Facts, NeededFacts } from '../facts.ts';
-import { CODE_OWNER_TEAMS_LIMIT, EFFORT_LIMIT } from '../limits.ts';
-import { type Effort, EffortSpent, makeEffort } from '../matching/budget.ts';
+import { CODE_OWNER_TEAMS_LIMIT, MAX_STEPS } from '../limits.ts';
+import { makeStepBudget, type StepBudget, StepBudgetExceeded } from '../matching/budget.ts';
 import type { Condition, Policy, Rule } from '../policy/schema.ts';
 import { ownerTeams } from '../predicates/code-owners.ts';
 import { predicates } from '../predicates/index.ts';
@@ -44,30 +44,30 @@ export interface EvaluatedRule {
 
 export interface Evaluation {
   readonly rules: readonly EvaluatedRule[];
-  /** Steps of work it took; see EFFORT_LIMIT. */
-  readonly effort: number;
+  /** Steps of work it took; see MAX_STEPS. */
+  readonly steps: number;
 }
 
 /**
  * Judges a pull request by a policy. Pure and total: the same policy and facts always give the same answer, and
  * what cannot be judged is `undecided`, never an exception.
  */
-export function evaluate(policy: Policy, facts: Facts, effortLimit = EFFORT_LIMIT): Evaluation {
-  const effort = makeEffort(effortLimit);
-  const rules = policy.rules.map((rule) => evaluateRule(rule, facts, effort));
-  return { rules, effort: effort.spent() };
+export function evaluate(policy: Policy, facts: Facts, maxSteps = MAX_STEPS): Evaluation {
+  const budget = makeStepBudget(maxSteps);
+  const rules = policy.rules.map((rule) => evaluateRule(rule, facts, budget));
+  return { rules, steps: budget.spent() };
 }
 
-function evaluateRule(rule: Rule, facts: Facts, effort: Effort): EvaluatedRule {
+function evaluateRule(rule: Rule, facts: Facts, budget: StepBudget): EvaluatedRule {
   const { id, level, message, source } = rule;
   const about = { id, level, source, ...(message === undefined ? {} : { message }) };
-  const when = rule.when === undefined ? undefined : evaluateCondition(rule.when, facts, effort);
+  const when = rule.when === undefined ? undefined : evaluateCondition(rule.when, facts, budget);
   if (when?.outcome === 'unmatched') {
     return { rule: about, outcome: 'inactive', when };
   }
 
-  const require = rule.require === undefined ? undefined : evaluateCondition(rule.require, facts, effort);
-  const forbid = rule.forbid === undefined ? undefined : evaluateCondition(rule.forbid, facts, effort);
+  const require = rule.require === undefined ? undefined : evaluateCondition(rule.require, facts, budget);
+  const forbid = rule.forbid === undefined ? undefined : evaluateCondition(rule.forbid, facts, budget);
   const holds = all([require?.outcome ?? 'matched', opposite(forbid?.outcome ?? 'unmatched')]);
   return {
     rule: about,
@@ -86,29 +86,29 @@ function ruleOutcome(active: Outcome, holds: Outcome): RuleOutcome {
   return active === 'matched' && holds === 'unmatched' ? 'failed' : 'undecided';
 }
 
-function evaluateCondition(condition: Condition, facts: Facts, effort: Effort): EvaluatedCondition {
+function evaluateCondition(condition: Condition, facts: Facts, budget: StepBudget): EvaluatedCondition {
   const { line } = condition;
   switch (condition.kind) {
     case 'all':
     case 'any': {
       // Every part, even when one settles it: `gatehouse explain` and the review show them all.
-      const parts = condition.parts.map((part) => evaluateCondition(part, facts, effort));
+      const parts = condition.parts.map((part) => evaluateCondition(part, facts, budget));
       const outcomes = parts.map((part) => part.outcome);
       return { kind: condition.kind, line, outcome: condition.kind === 'all' ? all(outcomes) : any(outcomes), parts };
     }
     case 'not': {
-      const part = evaluateCondition(condition.part, facts, effort);
+      const part = evaluateCondition(condition.part, facts, budget);
       return { kind: 'not', line, outcome: opposite(part.outcome), part };
     }
     case 'predicate':
-      return evaluatePredicate(condition, facts, effort);
+      return evaluatePredicate(condition, facts, budget);
   }
 }
 
 function evaluatePredicate(
   condition: Extract<Condition, { kind: 'predicate' }>,
   facts: Facts,
-  effort: Effort,
+  budget: StepBudget,
 ): EvaluatedCondition {
   const { name, line } = condition;
   const same = { kind: 'predicate', name, line } as const;
@@ -117,10 +117,10 @@ function evaluatePredicate(
     return { ...same, ...notJudged(say`the predicate ${name}`, say`no such predicate`) };
   }
   try {
-    const result = predicate.judge(condition.value, condition.options, facts, effort);
+    const result = predicate.judge(condition.value, condition.options, facts, budget);
     return { ...same, ...result, locations: result.locations ?? [] };
   } catch (error) {
-    if (!(error instanceof EffortSpent)) {
+    if (!(error instanceof StepBudgetExceeded)) {
       throw error;
     }
     return {
@@ -203,13 +203,13 @@ export function neededFacts(policy: Policy): NeededFacts {
 /**
  * The teams that CODEOWNERS adds to those of {@link neededFacts}, once the changed files and CODEOWNERS have been
  * read: at most CODE_OWNER_TEAMS_LIMIT of them. Those left out make their files undecided, not approved.
- * Undefined when to find them takes more than the effort.
+ * Undefined when to find them takes more than `maxSteps`.
  */
-export function neededOwnerTeams(facts: Facts, effortLimit = EFFORT_LIMIT): readonly string[] | undefined {
+export function neededOwnerTeams(facts: Facts, maxSteps = MAX_STEPS): readonly string[] | undefined {
   try {
-    return ownerTeams(facts, makeEffort(effortLimit)).slice(0, CODE_OWNER_TEAMS_LIMIT);
+    return ownerTeams(facts, makeStepBudget(maxSteps)).slice(0, CODE_OWNER_TEAMS_LIMIT);
   } catch (error) {
-    if (error instanceof EffortSpent) {
+    if (error instanceof StepBudgetExceeded) {
       return undefined;
     }
     throw error;

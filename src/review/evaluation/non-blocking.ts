@@ -7,7 +7,7 @@ import { type Evaluation, evaluate, neededOwnerTeams } from './evaluate.ts';
  * What is judged at once, in steps: some tens of milliseconds, two hundred at worst. Work beyond it would hold up everything else that the
  * process does, webhooks included, so it is done over in a thread, for that evaluation alone.
  */
-const QUICK_EFFORT = 2_000_000;
+const MAX_STEPS_ON_MAIN_THREAD = 2_000_000;
 /** A policy and a change are some megabytes; nothing that is made of them may take a pod's memory. */
 const MAX_HEAP_MB = 256;
 
@@ -18,13 +18,13 @@ export type Question =
 
 /** As {@link evaluate}, without holding up the event loop. Rejects when the thread runs out of memory. */
 export async function evaluateNonBlocking(policy: Policy, facts: Facts): Promise<Evaluation> {
-  const quick = evaluate(policy, facts, QUICK_EFFORT);
-  return quick.effort < QUICK_EFFORT ? quick : inThread({ kind: 'evaluation', policy, facts });
+  const quick = evaluate(policy, facts, MAX_STEPS_ON_MAIN_THREAD);
+  return quick.steps < MAX_STEPS_ON_MAIN_THREAD ? quick : inThread({ kind: 'evaluation', policy, facts });
 }
 
 /** As {@link neededOwnerTeams}, without holding up the event loop. */
 export async function ownerTeamsNonBlocking(facts: Facts): Promise<readonly string[]> {
-  return neededOwnerTeams(facts, QUICK_EFFORT) ?? (await inThread({ kind: 'owner teams', facts })) ?? [];
+  return neededOwnerTeams(facts, MAX_STEPS_ON_MAIN_THREAD) ?? (await inThread({ kind: 'owner teams', facts })) ?? [];
 }
 
 /** What the thread answers. */

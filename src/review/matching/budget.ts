@@ -1,25 +1,25 @@
-/** Thrown by {@link Effort.spend}, and caught where a predicate is judged: that predicate is then undecided. */
-export class EffortSpent extends Error {
-  override readonly name = 'EffortSpent';
+/** Thrown by {@link StepBudget}, and caught where a predicate is judged: that predicate is then undecided. */
+export class StepBudgetExceeded extends Error {
+  override readonly name = 'StepBudgetExceeded';
 }
 
-/** A count of work instead of a clock, so that the same policy and change always give the same answer. */
-export interface Effort {
-  /** Throws {@link EffortSpent} when not as many steps are left. */
+/** Counts work instead of time, so that the same policy and change always give the same answer. */
+export interface StepBudget {
+  /** Throws {@link StepBudgetExceeded} when fewer steps are left. Takes none. */
   reserve(steps: number): void;
-  /** Takes so many steps off what is left; throws {@link EffortSpent} when there are not as many. */
+  /** Takes the steps; throws {@link StepBudgetExceeded} when fewer are left. */
   spend(steps: number): void;
   spent(): number;
 }
 
-export function makeEffort(limit: number): Effort {
+export function makeStepBudget(maxSteps: number): StepBudget {
   let spent = 0;
   const reserve = (steps: number): void => {
-    if (spent + steps <= limit) {
+    if (spent + steps <= maxSteps) {
       return;
     }
-    spent = limit;
-    throw new EffortSpent();
+    spent = maxSteps;
+    throw new StepBudgetExceeded();
   };
   return {
     reserve,

@@ -1,5 +1,5 @@
 import { GLOB_LENGTH_LIMIT } from '../limits.ts';
-import type { Effort } from './budget.ts';
+import type { StepBudget } from './budget.ts';
 import { compilePattern, expressionFault } from './pattern.ts';
 
 /**
@@ -18,9 +18,9 @@ export interface Globs {
 }
 
 /** A path matches when it matches one of the globs and none of those that start with `!`. Their order is of no account. */
-export function compileGlobs(globs: readonly string[], effort: Effort): Globs {
-  const wanted = globs.filter((glob) => !glob.startsWith('!')).map((glob) => compile(glob, effort));
-  const unwanted = globs.filter((glob) => glob.startsWith('!')).map((glob) => compile(glob.slice(1), effort));
+export function compileGlobs(globs: readonly string[], budget: StepBudget): Globs {
+  const wanted = globs.filter((glob) => !glob.startsWith('!')).map((glob) => compile(glob, budget));
+  const unwanted = globs.filter((glob) => glob.startsWith('!')).map((glob) => compile(glob.slice(1), budget));
   return {
     matches: (path) =>
       (wanted.length === 0 || wanted.some((glob) => glob.matches(path))) &&
@@ -28,12 +28,12 @@ export function compileGlobs(globs: readonly string[], effort: Effort): Globs {
   };
 }
 
-function compile(glob: string, effort: Effort) {
+function compile(glob: string, budget: StepBudget) {
   const translated = translate(glob);
   if ('fault' in translated) {
     throw new Error(`a glob that should have been refused: ${translated.fault}`);
   }
-  return compilePattern(translated.expression, effort);
+  return compilePattern(translated.expression, budget);
 }
 
 /** Why a glob cannot be used; undefined when it can. */
@@ -144,10 +144,10 @@ function characterSet(members: string, negated: boolean): string {
 }
 
 /** Matches a name as people wrote it, in any case, with `*` for any characters: `renovate[bot]`, `*[bot]`, `size/*`. */
-export function compileName(name: string, effort: Effort) {
+export function compileName(name: string, budget: StepBudget) {
   const expression = name
     .split('*')
     .map((part) => [...part].map(literal).join(''))
     .join('(?s:.*)');
-  return compilePattern(`(?i:${expression})`, effort);
+  return compilePattern(`(?i:${expression})`, budget);
 }

@@ -1,6 +1,6 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { PATTERN_LENGTH_LIMIT, PATTERN_SIZE_LIMIT } from '../limits.ts';
-import type { Effort } from './budget.ts';
+import type { StepBudget } from './budget.ts';
 
 /** Compiling takes about as long as this many steps for each instruction of the program. */
 const COMPILE_STEPS_PER_INSTRUCTION = 20;
@@ -31,12 +31,12 @@ export interface Pattern {
  * re2js builds its automaton while it matches. A character costs next to nothing where the automaton has been before,
  * and up to the whole program's size where it has not: between the two lies a factor of a thousand. So a text's price
  * is worked out after it was matched, from how much automaton there is, as an upper bound; before, there must be enough
- * effort left for the worst.
+ * steps left for the worst.
  */
-export function compilePattern(source: string, effort: Effort): Pattern {
+export function compilePattern(source: string, budget: StepBudget): Pattern {
   const compiled = RE2JS.compile(source);
   const size = compiled.programSize();
-  effort.spend(size * COMPILE_STEPS_PER_INSTRUCTION);
+  budget.spend(size * COMPILE_STEPS_PER_INSTRUCTION);
   let characters = 0;
   let built = 0;
   /** Once an automaton grows too large, each of its characters is taken to cost the worst. */
@@ -44,10 +44,10 @@ export function compilePattern(source: string, effort: Effort): Pattern {
 
   function run(text: string, match: () => boolean): boolean {
     const length = text.length + 1;
-    effort.reserve(size * length);
+    budget.reserve(size * length);
     const before: number | undefined = compiled.re2().lazyDFA?.memBudget;
     const result = match();
-    effort.spend(STEPS_PER_MATCH + Math.ceil(length / CHARACTERS_PER_STEP));
+    budget.spend(STEPS_PER_MATCH + Math.ceil(length / CHARACTERS_PER_STEP));
     const automaton: Automaton | null = compiled.re2().lazyDFA;
     if (automaton === null) {
       return result; // a literal, or a pattern that needs none
@@ -59,7 +59,7 @@ export function compilePattern(source: string, effort: Effort): Pattern {
     wild ||= emptied || full;
     // Each way out of each state was built at most once, and never more than one a character.
     const ways = Math.min(characters, automaton.stateCount * (automaton.numClasses + 1));
-    effort.spend(size * (wild ? length : Math.max(0, ways - built)));
+    budget.spend(size * (wild ? length : Math.max(0, ways - built)));
     built = Math.max(built, ways);
     if (full) {
       automaton.clearCache();

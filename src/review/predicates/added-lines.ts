@@ -14,10 +14,10 @@ export const addedLines = definePredicate({
   schema: patterns,
   options: z.object({ in: globs.optional() }),
   needs: () => ({ changedFiles: true }),
-  judge(sources, facts, effort, options) {
+  judge(sources, facts, budget, options) {
     const { files, complete } = facts.changedFiles;
-    const scope = options.in === undefined ? undefined : compileGlobs(options.in, effort);
-    const compiled = sources.map((source) => compilePattern(source, effort));
+    const scope = options.in === undefined ? undefined : compileGlobs(options.in, budget);
+    const compiled = sources.map((source) => compilePattern(source, budget));
     const locations: Location[] = [];
     const unread: string[] = [];
     let matching = 0;
@@ -25,7 +25,7 @@ export const addedLines = definePredicate({
       if (scope?.matches(file.path) === false || file.diff.kind === 'binary' || file.status === 'removed') {
         continue;
       }
-      effort.spend(file.diff.kind === 'text' ? file.diff.patch.length : 0);
+      budget.spend(file.diff.kind === 'text' ? file.diff.patch.length : 0);
       const hunks = file.diff.kind === 'text' ? parseHunks(file.diff.patch) : { added: [], complete: false };
       if (!hunks.complete) {
         unread.push(file.path);

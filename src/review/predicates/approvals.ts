@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Facts } from '../facts.ts';
-import type { Effort } from '../matching/budget.ts';
+import type { StepBudget } from '../matching/budget.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
 import { ownersOfChange } from './approvals-owners.ts';
 import { bareOwner, isTeam, readCodeOwners } from './code-owners.ts';
@@ -59,7 +59,7 @@ export const approvals = definePredicate({
     teams,
     ...(codeOwners ? { codeOwners: true, changedFiles: true } : {}),
   }),
-  judge(wanted, facts, effort) {
+  judge(wanted, facts, budget) {
     const standing = standingApprovals(facts.reviews.reviews, facts.pullRequest.author);
     const stale = wanted.fresh ? standing.filter(({ sha }) => sha !== facts.pullRequest.head.sha) : [];
     const outsiders = wanted.from === undefined ? standing.filter(({ official }) => !official) : [];
@@ -67,7 +67,7 @@ export const approvals = definePredicate({
       .filter((approval) => !stale.includes(approval) && !outsiders.includes(approval))
       .map(({ author }) => author);
     const { outcome, found } = facts.reviews.complete
-      ? weigh(wanted, logins, facts, effort)
+      ? weigh(wanted, logins, facts, budget)
       : { outcome: 'undecided' as const, found: say`reviews that could not be read in full` };
     return {
       outcome,
@@ -80,7 +80,7 @@ export const approvals = definePredicate({
 
 type Weighed = Pick<PredicateResult, 'outcome' | 'found'>;
 
-function weigh(wanted: Wanted, logins: readonly string[], facts: Facts, effort: Effort): Weighed {
+function weigh(wanted: Wanted, logins: readonly string[], facts: Facts, budget: StepBudget): Weighed {
   const said = approvedBy(logins);
   if (wanted.from === undefined) {
     return { outcome: logins.length >= wanted.count ? 'matched' : 'unmatched', found: said };
@@ -99,7 +99,7 @@ function weigh(wanted: Wanted, logins: readonly string[], facts: Facts, effort: 
       found: say`no CODEOWNERS file on the base branch, so nobody can be said to own the change`,
     };
   }
-  const ownersOf = readCodeOwners(codeOwners.text, codeOwners.dialect, effort);
+  const ownersOf = readCodeOwners(codeOwners.text, codeOwners.dialect, budget);
   if (ownersOf === undefined) {
     return { outcome: 'undecided', found: say`a CODEOWNERS file that is too large, or has a pattern that is too long` };
   }

@@ -16,10 +16,10 @@ export function branchPredicate(definition: {
     description: definition.description,
     schema: globs,
     needs: () => ({}),
-    judge(given, facts, effort) {
+    judge(given, facts, budget) {
       const name = definition.read(facts);
       return {
-        outcome: compileGlobs(given, effort).matches(name) ? 'matched' : 'unmatched',
+        outcome: compileGlobs(given, budget).matches(name) ? 'matched' : 'unmatched',
         expected: say`a ${noun} that matches ${quotedList(given)}`,
         found: say`the ${noun} ${name}`,
         remedy: definition.remedy,

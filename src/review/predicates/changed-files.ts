@@ -11,9 +11,9 @@ export const changedFiles = definePredicate({
   schema: comparison,
   options: z.object({ except: globs.optional() }),
   needs: () => ({ changedFiles: true }),
-  judge(wanted, facts, effort, { except }) {
+  judge(wanted, facts, budget, { except }) {
     const { files, complete } = facts.changedFiles;
-    const exempt = except === undefined ? undefined : compileGlobs(except, effort);
+    const exempt = except === undefined ? undefined : compileGlobs(except, budget);
     const counted = files.filter((file) => exempt?.matches(file.path) !== true);
     const amount = count(counted.length, 'changed file');
     const outside = except === undefined ? [] : say`, not counting ${quotedList(except)}`;

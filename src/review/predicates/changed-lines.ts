@@ -11,9 +11,9 @@ export const changedLines = definePredicate({
   schema: comparison,
   options: z.object({ except: globs.optional() }),
   needs: () => ({ changedFiles: true }),
-  judge(wanted, facts, effort, { except }) {
+  judge(wanted, facts, budget, { except }) {
     const { files, complete } = facts.changedFiles;
-    const exempt = except === undefined ? undefined : compileGlobs(except, effort);
+    const exempt = except === undefined ? undefined : compileGlobs(except, budget);
     const counted = files.filter((file) => exempt?.matches(file.path) !== true);
     const lines = counted.reduce((sum, file) => sum + file.additions + file.deletions, 0);
     const amount = count(lines, 'changed line');

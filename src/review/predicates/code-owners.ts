@@ -1,6 +1,6 @@
 import type { CodeOwnersDialect, Facts } from '../facts.ts';
 import { CODE_OWNERS_LENGTH_LIMIT, GLOB_LENGTH_LIMIT, PATTERN_LENGTH_LIMIT } from '../limits.ts';
-import type { Effort } from '../matching/budget.ts';
+import type { StepBudget } from '../matching/budget.ts';
 import { compilePattern, expressionFault, type Pattern } from '../matching/pattern.ts';
 
 /** Who answers for a path, as CODEOWNERS spells them: `@login`, `@organisation/team` or an e-mail address. */
@@ -10,12 +10,12 @@ export type OwnersOf = (path: string) => readonly string[];
  * Undefined when the file, or a pattern in it, is too large to be used: what it says is then not known, which is not
  * the same as nobody owning anything. Lines that are not valid are passed over, as the forges do.
  */
-export function readCodeOwners(text: string, dialect: CodeOwnersDialect, effort: Effort): OwnersOf | undefined {
+export function readCodeOwners(text: string, dialect: CodeOwnersDialect, budget: StepBudget): OwnersOf | undefined {
   if (text.length > CODE_OWNERS_LENGTH_LIMIT) {
     return undefined;
   }
   const lines = text.split('\n').map((line) => line.trim());
-  return dialect === 'github' ? githubOwners(lines, effort) : giteaOwners(lines, effort);
+  return dialect === 'github' ? githubOwners(lines, budget) : giteaOwners(lines, budget);
 }
 
 /**
@@ -23,7 +23,7 @@ export function readCodeOwners(text: string, dialect: CodeOwnersDialect, effort:
  * without owners takes ownership away.
  * https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
  */
-function githubOwners(lines: readonly string[], effort: Effort): OwnersOf | undefined {
+function githubOwners(lines: readonly string[], budget: StepBudget): OwnersOf | undefined {
   const rules: { readonly pattern: Pattern; readonly owners: readonly string[] }[] = [];
   for (const line of lines) {
     if (line === '' || line.startsWith('#')) {
@@ -39,7 +39,7 @@ function githubOwners(lines: readonly string[], effort: Effort): OwnersOf | unde
     }
     const expression = githubExpression(pattern.replaceAll('\\ ', ' '));
     if (expressionFault(expression) === undefined) {
-      rules.push({ pattern: compilePattern(expression, effort), owners });
+      rules.push({ pattern: compilePattern(expression, budget), owners });
     }
   }
   rules.reverse();
@@ -88,7 +88,7 @@ function withinSegment(segment: string): string {
  * Gitea and Forgejo: an expression put between `^` and `$`, or `!` and one for everything else; the owners of all lines that match.
  * https://docs.gitea.com/usage/repository/code-owners
  */
-function giteaOwners(lines: readonly string[], effort: Effort): OwnersOf | undefined {
+function giteaOwners(lines: readonly string[], budget: StepBudget): OwnersOf | undefined {
   const rules: { readonly pattern: Pattern; readonly negated: boolean; readonly owners: readonly string[] }[] = [];
   for (const line of lines) {
     const [first = '', ...owners] = giteaWords(line);
@@ -103,7 +103,7 @@ function giteaOwners(lines: readonly string[], effort: Effort): OwnersOf | undef
     if (expressionFault(expression) !== undefined) {
       continue;
     }
-    rules.push({ pattern: compilePattern(expression, effort), negated, owners });
+    rules.push({ pattern: compilePattern(expression, budget), negated, owners });
   }
   return (path) => [
     ...new Set(rules.filter(({ pattern, negated }) => pattern.found(path) !== negated).flatMap(({ owners }) => owners)),
@@ -123,11 +123,11 @@ function giteaWords(line: string): string[] {
 }
 
 /** The teams that own something in the change, without `@` and in lower case, sorted: what else must be asked for. */
-export function ownerTeams(facts: Facts, effort: Effort): readonly string[] {
+export function ownerTeams(facts: Facts, budget: StepBudget): readonly string[] {
   if (facts.codeOwners.kind !== 'file') {
     return [];
   }
-  const ownersOf = readCodeOwners(facts.codeOwners.text, facts.codeOwners.dialect, effort);
+  const ownersOf = readCodeOwners(facts.codeOwners.text, facts.codeOwners.dialect, budget);
   if (ownersOf === undefined) {
     return [];
   }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Commit } from '../../forges/forge.ts';
-import type { Effort } from '../matching/budget.ts';
+import type { StepBudget } from '../matching/budget.ts';
 import { compilePattern } from '../matching/pattern.ts';
 import { count, quotedList, say, shorten, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
@@ -40,14 +40,14 @@ export const commits = definePredicate({
     )
     .refine(hasAny, { error: 'at least one of `some` and `every`' }),
   needs: () => ({ commits: true }),
-  judge({ some, every }, facts, effort) {
+  judge({ some, every }, facts, budget) {
     const { commits: all, complete } = facts.commits;
     const parts = [];
     if (some !== undefined) {
-      parts.push(judgeSome(some, all, complete, effort));
+      parts.push(judgeSome(some, all, complete, budget));
     }
     if (every !== undefined) {
-      parts.push(judgeEvery(every, all, complete, effort));
+      parts.push(judgeEvery(every, all, complete, budget));
     }
     const outcomes = parts.map((part) => part.outcome);
     let outcome: Outcome = 'matched';
@@ -69,8 +69,8 @@ export const commits = definePredicate({
   },
 });
 
-function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean, effort: Effort) {
-  const having = all.filter(hasTraits(wanted, effort));
+function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean, budget: StepBudget) {
+  const having = all.filter(hasTraits(wanted, budget));
   const outcome: Outcome = having.length > 0 ? 'matched' : complete ? 'unmatched' : 'undecided';
   return {
     outcome,
@@ -79,8 +79,8 @@ function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean, ef
   };
 }
 
-function judgeEvery(wanted: Traits, all: readonly Commit[], complete: boolean, effort: Effort) {
-  const has = hasTraits(wanted, effort);
+function judgeEvery(wanted: Traits, all: readonly Commit[], complete: boolean, budget: StepBudget) {
+  const has = hasTraits(wanted, budget);
   const judged = wanted.merge === undefined ? all.filter((commit) => commit.parentCount < 2) : all;
   const lacking = judged.filter((commit) => !has(commit));
   const outcome: Outcome = lacking.length > 0 ? 'unmatched' : complete ? 'matched' : 'undecided';
@@ -91,8 +91,8 @@ function judgeEvery(wanted: Traits, all: readonly Commit[], complete: boolean, e
   };
 }
 
-function hasTraits(wanted: Traits, effort: Effort): (commit: Commit) => boolean {
-  const compiled = wanted.message?.map((source) => compilePattern(source, effort));
+function hasTraits(wanted: Traits, budget: StepBudget): (commit: Commit) => boolean {
+  const compiled = wanted.message?.map((source) => compilePattern(source, budget));
   return (commit) => {
     const message = commit.message.replaceAll('\r\n', '\n');
     if (wanted.fixup !== undefined && /^(?:fixup|squash|amend)! /.test(message) !== wanted.fixup) {

@@ -15,9 +15,9 @@ export const files = definePredicate({
     'At least one changed file matches one of these globs and none of those that start with !. A renamed file counts under both names.',
   schema: globs,
   needs: () => ({ changedFiles: true }),
-  judge(given, facts, effort) {
+  judge(given, facts, budget) {
     const { files: changed, complete } = facts.changedFiles;
-    const matcher = compileGlobs(given, effort);
+    const matcher = compileGlobs(given, budget);
     const matching = changed.filter((file) => pathsOf(file).some((path) => matcher.matches(path)));
     let outcome: Outcome = 'matched';
     let found: Text = say`${count(matching.length, 'changed file')}: ${quotedList(matching.map((file) => file.path))}`;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Facts, NeededFacts } from '../facts.ts';
-import type { Effort } from '../matching/budget.ts';
+import type { StepBudget } from '../matching/budget.ts';
 import type { Text } from '../text.ts';
 
 /** `undecided`: what it looks at could not be read in full, and what was read does not settle it. */
@@ -38,7 +38,7 @@ export interface Predicate {
   /** Keys that may stand beside it and refine it: `except`, `in`. */
   readonly options: z.ZodObject;
   needs(value: unknown): Needs;
-  judge(value: unknown, options: unknown, facts: Facts, effort: Effort): PredicateResult;
+  judge(value: unknown, options: unknown, facts: Facts, budget: StepBudget): PredicateResult;
 }
 
 const noOptions = z.object({});
@@ -52,7 +52,7 @@ export function definePredicate<Value extends z.ZodType, Options extends z.ZodOb
   readonly judge: (
     value: z.output<Value>,
     facts: Facts,
-    effort: Effort,
+    budget: StepBudget,
     options: Partial<z.output<Options>>,
   ) => PredicateResult;
 }): Predicate {
@@ -62,11 +62,11 @@ export function definePredicate<Value extends z.ZodType, Options extends z.ZodOb
     schema: definition.schema,
     options: options ?? noOptions,
     needs: (value) => definition.needs(definition.schema.parse(value)),
-    judge: (value, given, facts, effort) =>
+    judge: (value, given, facts, budget) =>
       definition.judge(
         definition.schema.parse(value),
         facts,
-        effort,
+        budget,
         options === undefined ? {} : options.parse(given),
       ),
   };

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { evaluate, neededFacts, neededOwnerTeams, type RuleOutcome } from '../../../src/review/evaluation/evaluate.ts';
 import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { unreadFacts } from '../../../src/review/facts.ts';
-import { EFFORT_LIMIT } from '../../../src/review/limits.ts';
+import { MAX_STEPS } from '../../../src/review/limits.ts';
 import type { Condition, Policy } from '../../../src/review/policy/schema.ts';
 import { plain } from '../../../src/review/text.ts';
 import { factsOf, type Given, noise, pullRequestOf } from './facts.ts';
@@ -124,7 +124,7 @@ test('work is counted and bounded: a hostile pattern on a huge change is undecid
   const files = [{ path: 'a.txt', added: [...noise(5_000, 200)] }];
   const policy = ruleOf("forbid: { added_lines: '(a|b)*a(a|b){200}[^ab]' }");
   const evaluation = evaluate(policy, factsOf({ files }), 10_000_000);
-  t.is(evaluation.effort, 10_000_000);
+  t.is(evaluation.steps, 10_000_000);
   t.is(evaluation.rules[0]?.outcome, 'undecided');
   const { forbid } = evaluation.rules[0] ?? {};
   if (forbid?.kind !== 'predicate') {
@@ -134,7 +134,7 @@ test('work is counted and bounded: a hostile pattern on a huge change is undecid
   t.is(verdictOf(evaluation).state, 'error');
 });
 
-test('one enormous line is not even begun when there is not enough effort left for the worst', (t) => {
+test('one enormous line is not even begun when there is not enough steps left for the worst', (t) => {
   const files = [{ path: 'a.txt', added: ['ab'.repeat(500_000)] }];
   const evaluation = evaluate(ruleOf("forbid: { added_lines: '(a|b)*a(a|b){200}[^ab]' }"), factsOf({ files }));
   t.is(evaluation.rules[0]?.outcome, 'undecided');
@@ -150,16 +150,16 @@ test('the limit leaves room for ordinary rules on a change of five megabytes', (
     factsOf({ files: [{ path: 'a.ts', added }] }),
   );
   t.is(evaluation.rules[0]?.outcome, 'passed');
-  t.true(evaluation.effort < EFFORT_LIMIT / 4, String(evaluation.effort));
+  t.true(evaluation.steps < MAX_STEPS / 4, String(evaluation.steps));
 });
 
 test('a pattern whose automaton keeps growing pays for every character, and an ordinary one does not', (t) => {
   const added = [...noise(1_000, 200)];
-  const effort = (pattern: string) =>
-    evaluate(ruleOf(`forbid: { added_lines: '${pattern}' }`), factsOf({ files: [{ path: 'a', added }] })).effort;
+  const steps = (pattern: string) =>
+    evaluate(ruleOf(`forbid: { added_lines: '${pattern}' }`), factsOf({ files: [{ path: 'a', added }] })).steps;
   const characters = 200_000;
-  t.true(effort('(a|b)*a(a|b){30}[^ab]') > 20 * characters, String(effort('(a|b)*a(a|b){30}[^ab]')));
-  t.true(effort('(abab|baba)+c?[^ab]') < 2 * characters, String(effort('(abab|baba)+c?[^ab]')));
+  t.true(steps('(a|b)*a(a|b){30}[^ab]') > 20 * characters, String(steps('(a|b)*a(a|b){30}[^ab]')));
+  t.true(steps('(abab|baba)+c?[^ab]') < 2 * characters, String(steps('(abab|baba)+c?[^ab]')));
 });
 
 test('a pattern that matches everything names two hundred lines and counts the others', (t) => {
@@ -179,7 +179,7 @@ test('three thousand files and a hundred globs are within the limit', (t) => {
   const globs = Array.from({ length: 100 }, (_, index) => `'**/*${index}x/**/*.ts'`).join(', ');
   const evaluation = evaluate(ruleOf(`forbid: { files: [${globs}] }`), factsOf({ files }));
   t.is(evaluation.rules[0]?.outcome, 'passed');
-  t.true(evaluation.effort < EFFORT_LIMIT / 4, String(evaluation.effort));
+  t.true(evaluation.steps < MAX_STEPS / 4, String(evaluation.steps));
 });
 
 // Properties
@@ -303,5 +303,5 @@ test('reading less never turns a failure or a question into a pass', (t) => {
 test('a rule without effect on the verdict is shown all the same', (t) => {
   const { rules } = evaluate(policyOf('version: 1\nrules: []'), factsOf());
   t.deepEqual(rules, []);
-  t.is(verdictOf({ rules, effort: 0 }).description, 'No rule applies to this pull request');
+  t.is(verdictOf({ rules, steps: 0 }).description, 'No rule applies to this pull request');
 });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { evaluate, neededOwnerTeams } from '../../../src/review/evaluation/evaluate.ts';
 import { evaluateNonBlocking, ownerTeamsNonBlocking } from '../../../src/review/evaluation/non-blocking.ts';
-import { EFFORT_LIMIT } from '../../../src/review/limits.ts';
+import { MAX_STEPS } from '../../../src/review/limits.ts';
 import { factsOf, noise } from './facts.ts';
 import { policyOf, ruleOf } from './judge.ts';
 
@@ -15,7 +15,7 @@ const FACTS = factsOf({ title: 'feat: much', files: [{ path: 'a.txt', added: [..
 
 test('what is costly to judge is judged to the same end as at once', async (t) => {
   const evaluation = evaluate(COSTLY, FACTS);
-  t.true(evaluation.effort > 2_000_000 && evaluation.effort < EFFORT_LIMIT, String(evaluation.effort));
+  t.true(evaluation.steps > 2_000_000 && evaluation.steps < MAX_STEPS, String(evaluation.steps));
   t.deepEqual(await evaluateNonBlocking(COSTLY, FACTS), evaluation);
   t.deepEqual(await evaluateNonBlocking(ruleOf("require: { title: '^fix: ' }"), FACTS), {
     ...evaluate(ruleOf("require: { title: '^fix: ' }"), FACTS),
@@ -23,7 +23,7 @@ test('what is costly to judge is judged to the same end as at once', async (t) =
 });
 
 test('meanwhile the process does other things', async (t) => {
-  // All the effort that there is, which takes seconds.
+  // Every step of the budget, which takes seconds.
   const facts = factsOf({ files: [{ path: 'a.txt', added: [...noise(5_000, 200)] }] });
   const policy = ruleOf("forbid: { added_lines: '(a|b)*a(a|b){200}[^ab]' }");
   let turns = 0;
