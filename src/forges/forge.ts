@@ -43,6 +43,8 @@ export interface ChangedFile {
   readonly status: 'added' | 'modified' | 'removed' | 'renamed';
   readonly additions: number;
   readonly deletions: number;
+  /** False when the forge did not count the lines, as of a binary file: then the two numbers above say nothing. */
+  readonly counted: boolean;
   /** What could be read of its difference. */
   readonly diff:
     | { readonly kind: 'text' /** Unified hunks, without the `---`/`+++` lines. */; readonly patch: string }

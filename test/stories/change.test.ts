@@ -8,7 +8,7 @@ const gatehouse = shareStories(test);
 const NO_DEBUGGER = `version: 1
 rules:
   - id: no-debugger
-    forbid: { added_lines: 'debugger;?$', in: ['**/*.ts', '**/*.bin'] }
+    forbid: { added_lines: 'debugger;?$', in: ['**/*.ts', '**/*.bin'], binary: ignore }
 `;
 const FILES = { '.gatehouse.yml': NO_DEBUGGER, 'README.md': 'Hello\n' };
 

@@ -29,6 +29,7 @@ export async function changedFiles(client: GiteaClient, ref: PullRequestRef): Pr
       // The forge stops counting in a file that is too long for its own pages; the diff has them all.
       additions: found?.additions ?? file.additions,
       deletions: found?.deletions ?? file.deletions,
+      counted: found !== undefined && found.diff.kind !== 'binary',
       diff: found?.diff ?? { kind: 'too-large' },
     };
   });

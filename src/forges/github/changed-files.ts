@@ -44,14 +44,17 @@ async function countOfFiles(octokit: Octokit | undefined, ref: PullRequestRef): 
   return existing(await ask(octokit, route, address(ref), shapes.pullSize), route).changed_files;
 }
 
-/** No patch, though there should be one: a binary file, or one with some thousand lines, which the list leaves out. */
+/**
+ * No patch, and the list does not say why: a binary file, one with some thousand lines, or a rename, which may
+ * change nothing or be a binary file with changes.
+ */
 function isUnclear(file: File): boolean {
-  return file.patch === undefined && !changesNoLine(file);
+  return file.patch === undefined && !isEmptyFile(file);
 }
 
-/** A mere rename, or a new and empty file. */
-function changesNoLine(file: File): boolean {
-  return file.additions + file.deletions === 0 && (file.status === 'renamed' || EMPTY_BLOBS.has(file.sha ?? ''));
+/** A new file without content. */
+function isEmptyFile(file: File): boolean {
+  return file.additions + file.deletions === 0 && EMPTY_BLOBS.has(file.sha ?? '');
 }
 
 /**
@@ -72,13 +75,16 @@ async function wholeDiff(octokit: Octokit | undefined, ref: PullRequestRef): Pro
 }
 
 function toChangedFile(file: File, whole: ReadonlyMap<string, FileDiff>): ChangedFile {
+  const diff = diffOf(file, whole);
   return {
     path: file.filename,
     ...(file.previous_filename === undefined ? {} : { previousPath: file.previous_filename }),
     status: STATUSES[file.status],
     additions: file.additions,
     deletions: file.deletions,
-    diff: diffOf(file, whole),
+    // GitHub counts the lines of a text that is too large to show, and gives 0 for what is binary to git.
+    counted: diff.kind === 'text' || (diff.kind === 'too-large' && file.additions + file.deletions > 0),
+    diff,
   };
 }
 
@@ -87,7 +93,7 @@ function diffOf(file: File, whole: ReadonlyMap<string, FileDiff>): ChangedFile['
     const { patch } = file;
     return isWhole(countLines(patch), file) ? { kind: 'text', patch } : { kind: 'too-large' };
   }
-  if (changesNoLine(file)) {
+  if (isEmptyFile(file)) {
     return { kind: 'text', patch: '' };
   }
   const found = whole.get(file.filename);

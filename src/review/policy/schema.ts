@@ -63,6 +63,7 @@ const conditions = z
   .max(LIST_LIMIT, { error: `at most ${LIST_LIMIT} conditions` });
 
 const OPTION_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  binary: 'ignore: binary files are left out. Without it what depends on one cannot be judged.',
   except: 'Files that are not counted: globs from the root of the repository.',
   in: 'Files to look in: globs from the root of the repository; those that start with ! exclude.',
 };

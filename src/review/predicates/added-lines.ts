@@ -1,34 +1,36 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import type { ChangedFile } from '../../forges/forge.ts';
 import { LINE_SHOWN_LIMIT, LOCATIONS_LIMIT } from '../limits.ts';
 import { compileGlobs } from '../matching/glob.ts';
 import { compilePattern } from '../matching/pattern.ts';
 import { count, quotedList, say, shorten, type Text } from '../text.ts';
 import { parseHunks } from './hunks.ts';
 import { definePredicate, type Location, type Outcome } from './predicate.ts';
-import { globs, patterns } from './values.ts';
+import { binaryFiles, globs, patterns } from './values.ts';
 
 export const addedLines = definePredicate({
   description:
-    'At least one added line matches this RE2 regular expression, or one of a list; each such line is reported. Beside it, `in` names the files to look in. Binary files have no lines.',
+    'At least one added line matches this RE2 regular expression, or one of a list; each such line is reported. Beside it, `in` names the files to look in, and `binary: ignore` leaves binary files out.',
   schema: patterns,
-  options: z.object({ in: globs.optional() }),
+  options: z.object({ in: globs.optional(), binary: binaryFiles.optional() }),
   needs: () => ({ changedFiles: true }),
   judge(sources, facts, budget, options) {
     const { files, complete } = facts.changedFiles;
     const scope = options.in === undefined ? undefined : compileGlobs(options.in, budget);
     const compiled = sources.map((source) => compilePattern(source, budget));
     const locations: Location[] = [];
-    const unread: string[] = [];
+    const unread: ChangedFile[] = [];
     let matching = 0;
     for (const file of files) {
-      if (scope?.matches(file.path) === false || file.diff.kind === 'binary' || file.status === 'removed') {
+      const ignored = options.binary === 'ignore' && file.diff.kind === 'binary';
+      if (scope?.matches(file.path) === false || ignored || file.status === 'removed') {
         continue;
       }
       budget.spend(file.diff.kind === 'text' ? file.diff.patch.length : 0);
       const hunks = file.diff.kind === 'text' ? parseHunks(file.diff.patch) : { added: [], complete: false };
       if (!hunks.complete) {
-        unread.push(file.path);
+        unread.push(file);
       }
       for (const { line, text } of hunks.added) {
         if (!compiled.some((pattern) => pattern.found(text))) {
@@ -63,7 +65,14 @@ function shown(text: string): Pick<Location, 'text' | 'digest'> {
   return { text: shorten(text, LINE_SHOWN_LIMIT), digest: createHash('sha256').update(text).digest('hex') };
 }
 
-function unreadable(paths: readonly string[], complete: boolean): Text {
-  const files = paths.length === 0 ? [] : say`; the changes of ${quotedList(paths, 5)} are too large to read`;
-  return complete ? files : say`${files}; the list of changed files is not complete`;
+function unreadable(files: readonly ChangedFile[], complete: boolean): Text {
+  const binary = files.filter(({ diff }) => diff.kind === 'binary').map(({ path }) => path);
+  const large = files.filter(({ diff }) => diff.kind !== 'binary').map(({ path }) => path);
+  return [
+    ...(large.length === 0 ? [] : say`; the changes of ${quotedList(large, 5)} are too large to read`),
+    ...(binary.length === 0
+      ? []
+      : say`; the lines of ${quotedList(binary, 5)} cannot be read, since git takes it for binary`),
+    ...(complete ? [] : say`; the list of changed files is not complete`),
+  ];
 }

@@ -46,6 +46,9 @@ function nameFault(name: string): string | undefined {
 
 export const names = oneOrMore(checked('a name', nameFault), 'a name');
 
+/** Whether binary files, which nothing can look into, are left out of what a predicate judges. */
+export const binaryFiles = z.literal('ignore', { error: '"ignore"' });
+
 const TEAM = /^@([\w.-]+)\/([\w.-]+)$/;
 
 const CODE_OWNERS = 'CODEOWNERS';

@@ -14,6 +14,8 @@ const file = z.strictObject({
   diff: z.enum(['binary', 'too-large']).optional(),
   additions: z.int().optional(),
   deletions: z.int().optional(),
+  /** Whether the forge counted the lines; binary files never are. */
+  counted: z.boolean().optional(),
 });
 
 const commit = z.strictObject({
@@ -97,6 +99,7 @@ function changedFile(from: z.input<typeof file>): ChangedFile {
     status: from.status ?? (previousPath === undefined ? 'modified' : 'renamed'),
     additions: from.additions ?? added.length,
     deletions: from.deletions ?? 0,
+    counted: diff !== 'binary' && from.counted !== false,
     diff: diff === undefined ? { kind: 'text', patch } : { kind: diff },
   };
 }

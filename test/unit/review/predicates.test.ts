@@ -79,7 +79,36 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ["{ changed_lines: '< 3' }", { files: [{ path: 'a', additions: 2, deletions: 1 }] }, 'unmatched', 'less than'],
     ["{ changed_lines: '> 2' }", { files: [{ path: 'a', additions: 2, deletions: 1 }] }, 'matched', 'more than'],
     ["{ changed_lines: '>= 4' }", { files: [{ path: 'a', additions: 3 }] }, 'unmatched', 'at least'],
-    ["{ changed_lines: '=0' }", { files: [{ path: 'a', diff: 'binary' }] }, 'matched', 'binary files have no lines'],
+    ["{ changed_lines: '<= 3' }", { files: [{ path: 'a', diff: 'binary' }] }, 'undecided', 'nobody counted its lines'],
+    [
+      "{ changed_lines: '<= 3' }",
+      { files: [{ path: 'a', diff: 'too-large', counted: false }] },
+      'undecided',
+      'nobody counted its lines',
+    ],
+    [
+      "{ changed_lines: '<= 3', binary: ignore }",
+      { files: [{ path: 'a', diff: 'binary' }] },
+      'matched',
+      'the policy leaves binary files out',
+    ],
+    [
+      "{ changed_lines: '<= 3', except: '*.png' }",
+      { files: [{ path: 'a.png', diff: 'binary' }] },
+      'matched',
+      'the policy leaves these files out',
+    ],
+    [
+      "{ changed_lines: '<= 3' }",
+      {
+        files: [
+          { path: 'a', diff: 'binary' },
+          { path: 'b', additions: 4 },
+        ],
+      },
+      'unmatched',
+      'what was counted settles it',
+    ],
     [
       "{ changed_lines: '<= 3', except: ['**/package-lock.json'] }",
       {
@@ -160,7 +189,19 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
       'CRLF is no part of a line',
     ],
     ["{ added_lines: 'x', in: ['**/*.ts'] }", { files: [{ path: 'a.md', added: ['x'] }] }, 'unmatched', 'out of scope'],
-    ["{ added_lines: 'x' }", { files: [{ path: 'a', diff: 'binary' }] }, 'unmatched', 'binary files have no lines'],
+    ["{ added_lines: 'x' }", { files: [{ path: 'a', diff: 'binary' }] }, 'undecided', 'nothing can look into it'],
+    [
+      "{ added_lines: 'x', binary: ignore }",
+      { files: [{ path: 'a', diff: 'binary' }] },
+      'unmatched',
+      'the policy leaves binary files out',
+    ],
+    [
+      "{ added_lines: 'x', in: ['**', '!*.png'] }",
+      { files: [{ path: 'a.png', diff: 'binary' }] },
+      'unmatched',
+      'not among the files to look in',
+    ],
     ["{ added_lines: 'x' }", { files: [{ path: 'a', diff: 'too-large' }] }, 'undecided', 'too large to read'],
     [
       "{ added_lines: 'x' }",
