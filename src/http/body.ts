@@ -1,14 +1,16 @@
 import type { Middleware, ParameterizedContext } from 'koa';
 import { koaBody } from 'koa-body';
 import type { ByteBudget, Reservation } from '../inbox/byte-budget.ts';
+import { makeArrivalWatch, type WatchArrival } from './body-arrival.ts';
 import { type Refusal, refuse, type WebhookState } from './refusal.ts';
 
 /**
  * Reads the exact bytes of the body, of any type, since a signature covers bytes and not what they mean.
- * The length header may refuse a body, but only counting admits it; room in `budget` is taken as
- * the bytes arrive, not as they are announced, and held until the request is answered.
+ * The length header may refuse a body, but only counting admits it. Room in `budget` is taken for bytes that have
+ * arrived, not for those announced, and held until the request is answered.
  */
 export function readBody(limit: number, budget: ByteBudget): Middleware<WebhookState> {
+  const watchArrival = makeArrivalWatch();
   const read = koaBody({
     json: false,
     urlencoded: false,
@@ -25,13 +27,9 @@ export function readBody(limit: number, budget: ByteBudget): Middleware<WebhookS
       refuse(ctx, 'too_large', tooLarge(limit));
       return;
     }
-    const room = budget.reserve(Math.min(declared ?? FIRST_RESERVATION_BYTES, FIRST_RESERVATION_BYTES));
-    if (room === undefined) {
-      refuse(ctx, 'overloaded');
-      return;
-    }
+    const room = budget.open();
     try {
-      const failure = await readInto(ctx, read, room);
+      const failure = await readInto(ctx, read, room, watchArrival);
       if (failure !== undefined) {
         // The rest is read and thrown away, so that the connection can be used again or closed.
         ctx.req.resume();
@@ -50,6 +48,7 @@ async function readInto(
   ctx: ParameterizedContext<WebhookState>,
   read: Middleware,
   room: Reservation,
+  watchArrival: WatchArrival,
 ): Promise<Refusal | undefined> {
   // koa-body chooses its reader by the type and inflates by the coding. Here both are judged
   // after the signature, from the raw headers, which this leaves as they came.
@@ -59,19 +58,26 @@ async function readInto(
     ctx.res.writeContinue();
   }
 
-  const full = Promise.withResolvers<'overloaded'>();
+  const refused = Promise.withResolvers<Refusal>();
+  const arrival = watchArrival((reason) => {
+    // Its body may never end, so the connection cannot be used again.
+    ctx.set('Connection', 'close');
+    refused.resolve(reason);
+  });
   const reading = readAll(ctx, read);
   let received = 0;
   ctx.req.on('data', (chunk: Buffer) => {
     received += chunk.length;
-    if (room.growTo(received)) {
-      return;
+    arrival.progress(received);
+    if (!room.growTo(received)) {
+      refused.resolve('overloaded');
     }
-    // Nobody keeps what comes from now on.
-    ctx.req.removeAllListeners('data');
-    full.resolve('overloaded');
   });
-  return Promise.race([full.promise, reading]);
+  try {
+    return await Promise.race([refused.promise.finally(() => ctx.req.removeAllListeners('data')), reading]);
+  } finally {
+    arrival.end();
+  }
 }
 
 async function readAll(ctx: ParameterizedContext<WebhookState>, read: Middleware): Promise<Refusal | undefined> {
@@ -84,9 +90,6 @@ async function readAll(ctx: ParameterizedContext<WebhookState>, read: Middleware
   ctx.state.bytes = Buffer.isBuffer(ctx.request.body) ? ctx.request.body : Buffer.alloc(0);
   return undefined;
 }
-
-/** What a body is given room for before any of it has come; beyond it room is taken as bytes arrive. */
-const FIRST_RESERVATION_BYTES = 64 * 1024;
 
 const OPAQUE = 'application/octet-stream';
 

@@ -33,6 +33,7 @@ const REFUSALS = {
   not_json: [400, 'The body is not a JSON object in UTF-8.'],
   too_large: [413, 'The body is larger than is accepted here.'],
   aborted: [400, 'The body did not arrive in full.'],
+  slow: [408, 'The body did not arrive in time. Send it again.'],
   overloaded: [503, 'Too much is in flight. Nothing was stored; send it again.'],
   deadline: [503, 'The delivery could not be stored in time. Send it again.'],
   database: [503, 'The delivery could not be stored. Send it again.'],

@@ -1,11 +1,11 @@
 /**
- * Bounds the bytes of the bodies in memory, from before they are read until they are answered.
+ * Bounds the bytes of the bodies in memory, from when they arrive until they are answered.
  * Large bodies may hold at most half of it: a few slow uploads cannot shut out ordinary deliveries,
  * which are 20 to 30 KB.
  */
 export interface ByteBudget {
-  /** Undefined when there is no room. Release exactly once. */
-  reserve(bytes: number): Reservation | undefined;
+  /** Holds nothing yet. Release exactly once. */
+  open(): Reservation;
   readonly held: number;
 }
 
@@ -23,7 +23,7 @@ export function makeByteBudget(limit: number, onChange: (held: number) => void):
   let held = 0;
   let heldByLarge = 0;
 
-  function reserve(wanted: number): Reservation | undefined {
+  function open(): Reservation {
     let own = 0;
     const large = (bytes: number) => (bytes > LARGE_BODY_BYTES ? bytes : 0);
 
@@ -46,11 +46,11 @@ export function makeByteBudget(limit: number, onChange: (held: number) => void):
       return true;
     }
 
-    return growTo(wanted) ? { growTo, release: () => set(0) } : undefined;
+    return { growTo, release: () => set(0) };
   }
 
   return {
-    reserve,
+    open,
     get held() {
       return held;
     },

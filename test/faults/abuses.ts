@@ -80,6 +80,24 @@ async function drip(port: number, connections: number, first: string, piece: str
   return answersOf(lines);
 }
 
+/** Keeps so many connections open that announce a body and send none of it, for so long. */
+async function announce(port: number, connections: number, forMs: number): Promise<string> {
+  const request = head({ 'X-Hub-Signature-256': SHAPED_SIGNATURE, 'Content-Length': MIB });
+  const answers: string[] = [];
+  const deadline = performance.now() + forMs;
+  const keepOne = async () => {
+    while (performance.now() < deadline) {
+      const line = dial(port);
+      line.socket.write(request);
+      await Promise.race([line.closed, sleep(deadline - performance.now())]);
+      line.socket.destroy();
+      answers.push(line.statuses()[0] ?? 'none');
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, keepOne));
+  return tally(answers);
+}
+
 /** Writes as long as the door reads, and stops at its answer. */
 async function pour(port: number, fields: Readonly<Record<string, string>>, bytes: number): Promise<string> {
   const line = dial(port);
@@ -236,6 +254,11 @@ export const ABUSES: readonly Abuse[] = [
     name: 'slow bodies, 500 connections',
     make: (port) =>
       drip(port, 500, head({ 'X-Hub-Signature-256': SHAPED_SIGNATURE, 'Content-Length': 30_000 }), ' ', 16_000),
+  },
+  {
+    name: '1,100 connections that announce a body and send none',
+    short: true,
+    make: (port) => announce(port, 1_100, 8_000),
   },
   {
     name: '1,000 unsigned posts of 25 MiB',

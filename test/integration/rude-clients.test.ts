@@ -39,6 +39,68 @@ test('uploads that stop half-way and never close give their room back when their
   }
 });
 
+/** A connection that announces a body, and all that the door answered until it closed the connection. */
+function announcing(port: number, length: number, pieces: readonly string[] = []): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  let answer = '';
+  socket.on('data', (text) => {
+    answer += text;
+  });
+  socket.on('error', () => {});
+  socket.write(head(`Content-Length: ${length}`));
+  const timer = setInterval(() => {
+    for (const piece of pieces) {
+      if (socket.writable) {
+        socket.write(piece);
+      }
+    }
+  }, 250);
+  return new Promise((resolve) =>
+    socket.on('close', () => {
+      clearInterval(timer);
+      resolve(answer);
+    }),
+  );
+}
+
+test('1,100 connections that announce a body and send none take no room from others', async (t) => {
+  await using door = await openDoor();
+  const sockets = await Promise.all(
+    Array.from({ length: 1_100 }, () => stubborn(door.service.port, head('Content-Length: 1048576'))),
+  );
+  // A request after theirs, so that the door has read all their heads.
+  await fetch(`${door.url}/health/live`);
+  t.is(await inflight(door), '0');
+  t.is((await door.post('{"honest":true}')).status, 200);
+  for (const socket of sockets) {
+    socket.destroy();
+  }
+});
+
+test('a body of which no byte arrives is answered 408, and the connection is closed', async (t) => {
+  await using door = await openDoor();
+  const answer = await announcing(door.service.port, 1_000);
+  t.regex(answer, /^HTTP\/1\.1 408 /);
+  t.regex(answer, /The body did not arrive in time/);
+});
+
+test('a body that arrives slower than the minimum rate is answered 408', async (t) => {
+  await using door = await openDoor();
+  t.regex(await announcing(door.service.port, 30_000, [' ']), /^HTTP\/1\.1 408 .*The body did not arrive in time/s);
+});
+
+test('beyond the limit of connections that wait for a body, the oldest is answered 503', async (t) => {
+  await using door = await openDoor();
+  const first = announcing(door.service.port, 1_000);
+  const others = await Promise.all(
+    Array.from({ length: 1_000 }, () => stubborn(door.service.port, head('Content-Length: 1000'))),
+  );
+  t.regex(await first, /^HTTP\/1\.1 503 /);
+  for (const socket of others) {
+    socket.destroy();
+  }
+});
+
 test('after a body that outgrew the limit the connection can be used again', async (t) => {
   await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '1000' });
   const chunk = `${(200_000).toString(16)}\r\n${'a'.repeat(200_000)}\r\n`;

@@ -5,48 +5,48 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const ignore = () => {};
 
-test('bytes are held until they are released', (t) => {
+test('a reservation holds nothing until it grows, and all of it until it is released', (t) => {
   const seen: number[] = [];
   const budget = makeByteBudget(100 * KIB, (held) => seen.push(held));
-  const first = budget.reserve(60 * KIB);
-  t.truthy(first);
-  t.is(budget.reserve(41 * KIB), undefined);
-  const second = budget.reserve(40 * KIB);
-  t.truthy(second);
-  first?.release();
-  second?.release();
+  const [first, second] = [budget.open(), budget.open()];
+  t.is(budget.held, 0);
+  t.true(first.growTo(60 * KIB));
+  t.false(second.growTo(41 * KIB));
+  t.true(second.growTo(40 * KIB));
+  first.release();
+  second.release();
   t.deepEqual(seen, [60 * KIB, 100 * KIB, 40 * KIB, 0]);
   t.is(budget.held, 0);
 });
 
-test('a reservation grows while there is room, and keeps what it has when there is none', (t) => {
+test('a reservation never shrinks, and keeps what it has when there is no room for more', (t) => {
   const budget = makeByteBudget(100 * KIB, ignore);
-  const one = budget.reserve(20 * KIB);
-  t.true(one?.growTo(80 * KIB));
-  t.true(one?.growTo(10 * KIB), 'it never shrinks');
+  const one = budget.open();
+  t.true(one.growTo(80 * KIB));
+  t.true(one.growTo(10 * KIB));
   t.is(budget.held, 80 * KIB);
-  t.false(one?.growTo(101 * KIB));
+  t.false(one.growTo(101 * KIB));
   t.is(budget.held, 80 * KIB);
-  one?.release();
+  one.release();
   t.is(budget.held, 0);
 });
 
-test('even an empty body takes some room, so that a flood of them is bounded', (t) => {
+test('even a body of one byte takes 16 KiB, so that a flood of them is bounded', (t) => {
   const budget = makeByteBudget(64 * KIB, ignore);
   for (let count = 0; count < 4; count++) {
-    t.truthy(budget.reserve(0));
+    t.true(budget.open().growTo(1));
   }
-  t.is(budget.reserve(0), undefined);
+  t.false(budget.open().growTo(1));
 });
 
-test('large bodies hold at most half, however they came to be large, so that ordinary ones still find room', (t) => {
+test('large bodies hold at most half, so that ordinary ones still find room', (t) => {
   const budget = makeByteBudget(8 * MIB, ignore);
-  const first = budget.reserve(30 * KIB);
-  t.true(first?.growTo(4 * MIB));
-  const second = budget.reserve(30 * KIB);
-  t.true(second?.growTo(MIB));
-  t.false(second?.growTo(2 * MIB));
-  t.truthy(budget.reserve(30 * KIB));
-  first?.release();
-  t.true(second?.growTo(2 * MIB));
+  const first = budget.open();
+  t.true(first.growTo(4 * MIB));
+  const second = budget.open();
+  t.true(second.growTo(MIB));
+  t.false(second.growTo(2 * MIB));
+  t.true(budget.open().growTo(30 * KIB));
+  first.release();
+  t.true(second.growTo(2 * MIB));
 });
