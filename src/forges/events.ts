@@ -44,6 +44,9 @@ const ANY_ACTION = 'any';
 /**
  * The events that can change a review, with their actions. Gitea and Forgejo spell some differently and
  * split reviews and synchronisation into events of their own (routers and services/webhook, 2026).
+ *
+ * A review that only comments is not among them: no predicate looks at one, and every review that Gatehouse posts
+ * comes back as one. By what it says, and not by its author or text, so that nobody can hide an approval behind it.
  */
 const REVIEWABLE = new Map<string, ReadonlySet<string> | typeof ANY_ACTION>([
   [
@@ -67,10 +70,8 @@ const REVIEWABLE = new Map<string, ReadonlySet<string> | typeof ANY_ACTION>([
   ['pull_request_review', new Set(['submitted', 'edited', 'dismissed'])],
   ['pull_request_approved', ANY_ACTION],
   ['pull_request_rejected', ANY_ACTION],
-  ['pull_request_comment', new Set(['reviewed'])],
   ['pull_request_review_approved', ANY_ACTION],
   ['pull_request_review_rejected', ANY_ACTION],
-  ['pull_request_review_comment', new Set(['reviewed'])],
 ]);
 
 /**
@@ -88,7 +89,7 @@ export function interpretEvent(
     (event.startsWith('pull_request') ? pullRequestNumber(payload['number']) : undefined);
   const policyBranch =
     event === 'push' && touches(payload['commits'], policyPaths) ? branch(payload['ref']) : undefined;
-  return { repository, pullRequest, reviewable: canChangeReview(event, payload['action']), policyBranch };
+  return { repository, pullRequest, reviewable: canChangeReview(event, payload), policyBranch };
 }
 
 const MAX_BRANCH_CHARACTERS = 255;
@@ -127,9 +128,13 @@ export function requestedReview(subject: Subject): ReviewRequest | undefined {
   return branch === undefined ? undefined : { kind: 'review-repository', repository, branch };
 }
 
-function canChangeReview(event: string, action: unknown): boolean {
+function canChangeReview(event: string, payload: Readonly<Record<string, unknown>>): boolean {
+  const { action } = payload;
   const actions = REVIEWABLE.get(event);
-  if (actions === undefined) {
+  if (
+    actions === undefined ||
+    (event === 'pull_request_review' && object(payload['review'])?.['state'] === 'commented')
+  ) {
     return false;
   }
   return actions === ANY_ACTION || (typeof action === 'string' && actions.has(action));

@@ -47,6 +47,32 @@ for (const [event, action] of [
   });
 }
 
+/** What comes back of every review that Gatehouse posts, and of a person's that neither approves nor rejects. */
+for (const [event, action, review] of [
+  ['pull_request_review', 'submitted', { state: 'commented', body: '' }],
+  ['pull_request_review', 'edited', { state: 'commented', body: 'Please <!-- gatehouse:finding 00 -->' }],
+  ['pull_request_comment', 'reviewed', { type: 'pull_request_review_comment', content: '' }],
+  ['pull_request_review_comment', 'reviewed', { type: 'pull_request_review_comment', content: '' }],
+] as const) {
+  test(`${event} ${action}: a review that only comments starts nothing`, (t) => {
+    t.is(target(event, { action, repository, number: 7, pull_request: { number: 7 }, review }), undefined);
+  });
+}
+
+for (const [event, action, review] of [
+  ['pull_request_review', 'submitted', { state: 'approved', body: '<!-- gatehouse:review -->' }],
+  ['pull_request_review', 'submitted', { state: 'changes_requested', body: '<!-- gatehouse:review -->' }],
+  ['pull_request_review', 'dismissed', { state: 'dismissed', body: '<!-- gatehouse:review -->' }],
+  ['pull_request_review', 'submitted', { body: 'no state at all' }],
+  ['pull_request_approved', 'reviewed', { type: 'pull_request_review_approved', content: '<!-- gatehouse:review -->' }],
+  ['pull_request_rejected', 'reviewed', { type: 'pull_request_review_rejected', content: '<!-- gatehouse:review -->' }],
+] as const) {
+  test(`${event} ${action} as ${JSON.stringify(review)} asks for a review`, (t) => {
+    const payload = { action, repository, number: 7, pull_request: { number: 7 }, review };
+    t.deepEqual(target(event, payload), { kind: 'review', repository: 'acme/widgets', number: 7 });
+  });
+}
+
 test("the number of an issue is not taken for a pull request's", (t) => {
   t.is(interpretEvent('issues', { repository, number: 7 }, []).pullRequest, undefined);
 });
