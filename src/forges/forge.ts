@@ -28,7 +28,8 @@ export interface PullRequest extends PullRequestRef {
   readonly labels: readonly string[];
   /**
    * The branch it asks to be merged into, and that branch's commit as the forge recorded it with the pull
-   * request. On GitHub it can lag behind the branch: what must be today's (the policy) is read at `branch`.
+   * request. On GitHub it can lag behind the branch: what must be today's (the policy) is read at
+   * {@link Forge.branchCommit}.
    */
   readonly base: { readonly branch: string; readonly sha: string };
   /** The branch that is proposed. `repository` is null when a fork was deleted. */
@@ -197,7 +198,11 @@ export interface Forge {
   reviews(ref: PullRequestRef): Promise<readonly PersonReview[]>;
   /** Logins. `team` is `organisation/team`; undefined when there is no such team or it may not be seen. */
   teamMembers(team: string): Promise<readonly string[] | undefined>;
-  /** A file's text at a branch, tag or commit; undefined when it is not there. */
+  /** The commit at the tip of a branch. Read by the branch's full name, so that a tag of that name cannot replace it. */
+  branchCommit(repository: string, branch: string): Promise<string | undefined>;
+  /** The commit that a tag names. */
+  tagCommit(repository: string, tag: string): Promise<string | undefined>;
+  /** A file's text at a commit; undefined when it is not there. A branch or tag may be given, but not in a review. */
   fileAt(repository: string, path: string, ref: string): Promise<string | undefined>;
   openPullRequests(repository: string): Promise<readonly PullRequest[]>;
 

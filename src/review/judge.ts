@@ -1,22 +1,26 @@
+import { hash } from 'node:crypto';
 import type { ChangedFiles, Forge, PullRequest, PullRequestRef } from '../forges/forge.ts';
 import type { Evaluation } from './evaluation/evaluate.ts';
 import { gatherFacts } from './evaluation/gather-facts.ts';
 import { evaluateNonBlocking } from './evaluation/non-blocking.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
+import type { Facts } from './facts.ts';
 import { type LoadedPolicy, loadPolicy } from './policy/load.ts';
 import { POLICY_PATHS } from './policy/paths.ts';
 import type { Policy } from './policy/schema.ts';
+import { digestOf, type VerdictSources } from './sources.ts';
 
 /** What came of looking at a pull request. */
 export type ReviewResult =
   /** It does not exist, or is closed: there is nothing to say. */
   | { readonly kind: 'over' }
   /** Nothing asks anything of it. */
-  | { readonly kind: 'no-policy'; readonly pullRequest: PullRequest }
+  | { readonly kind: 'no-policy'; readonly pullRequest: PullRequest; readonly sources: VerdictSources }
   | {
       readonly kind: 'judged';
       readonly pullRequest: PullRequest;
       readonly verdict: Verdict;
+      readonly sources: VerdictSources;
       /** Absent when the policy could not be used. */
       readonly evaluation?: Evaluation;
     };
@@ -57,28 +61,36 @@ async function judgeOnce(
   if (pullRequest === undefined || pullRequest.state === 'closed') {
     return { kind: 'over' };
   }
+  // Read by its full name once: what is read at the branch's bare name could be that of a tag, or of two commits.
+  const baseSha = await forge.branchCommit(pullRequest.repository, pullRequest.base.branch);
+  if (baseSha === undefined) {
+    // The branch was deleted: there is nothing to merge into until the pull request gets another base.
+    return { kind: 'over' };
+  }
   const [loaded, changedFiles] = await Promise.all([
-    loadPolicy(forge, pullRequest.repository, pullRequest.base.branch),
+    loadPolicy(forge, pullRequest.repository, baseSha),
     forge.changedFiles(pullRequest),
   ]);
   const proposes = changesPolicy(changedFiles);
   const present = orFallback(loaded, fallback, pullRequest, proposes);
   if (present.kind === 'absent') {
-    return { kind: 'no-policy', pullRequest };
+    return { kind: 'no-policy', pullRequest, sources: { baseSha } };
   }
   await onWillJudge?.(pullRequest);
 
   const proposed: LoadedPolicy = proposes ? await loadProposed(forge, pullRequest) : { kind: 'absent' };
   if (present.kind === 'broken') {
-    return { kind: 'judged', pullRequest, verdict: brokenPolicyVerdict(present.faults, proposed.kind === 'policy') };
+    const verdict = brokenPolicyVerdict(present.faults, proposed.kind === 'policy');
+    return { kind: 'judged', pullRequest, verdict, sources: { baseSha, ...present.sources } };
   }
-  const facts = await gatherFacts(forge, present.policy, pullRequest, changedFiles);
+  const facts = await gatherFacts(forge, present.policy, pullRequest, changedFiles, baseSha);
   const evaluation = await evaluateNonBlocking(present.policy, facts);
   const verdict = verdictOf(evaluation);
   return {
     kind: 'judged',
     pullRequest,
     evaluation,
+    sources: { baseSha, ...present.sources, ...codeOwnersSource(facts) },
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
 }
@@ -94,9 +106,19 @@ function orFallback(
     return loaded;
   }
   if (fallback !== undefined) {
-    return { kind: 'policy', policy: fallback };
+    return {
+      kind: 'policy',
+      policy: fallback,
+      sources: { operatorPolicyDigest: hash('sha256', JSON.stringify(fallback)) },
+    };
   }
-  return proposes ? { kind: 'policy', policy: { origin: { path: POLICY_PATHS[0] ?? repository }, rules: [] } } : loaded;
+  return proposes
+    ? { kind: 'policy', policy: { origin: { path: POLICY_PATHS[0] ?? repository }, rules: [] }, sources: {} }
+    : loaded;
+}
+
+function codeOwnersSource({ codeOwners }: Facts): Pick<VerdictSources, 'codeOwnersDigest'> {
+  return codeOwners.kind === 'file' ? { codeOwnersDigest: digestOf(codeOwners) } : {};
 }
 
 function changesPolicy({ files }: ChangedFiles): boolean {

@@ -20,6 +20,8 @@ export interface Driver {
   createRepository(fullName: string, files?: Changes): void;
   /** Commits on a branch, which is made from the default one if need be. Returns the commit's id. */
   commit(repository: string, branch: string, files: Changes, details?: CommitDetails): string;
+  /** Names a commit; one of the same name moves. */
+  tag(repository: string, name: string, sha: string): void;
   openPullRequest(repository: string, details: OpenDetails): number;
   /** Commits on the pull request's branch. Returns the new head. */
   push(repository: string, number: number, files: Changes, details?: CommitDetails): string;
@@ -109,6 +111,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       fullName,
       defaultBranch: MAIN,
       branches,
+      tags: new Map(),
       pulls: new Map(),
       statuses: [],
       deleted: false,
@@ -136,6 +139,10 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       commitOn(addRepository(fullName, new Map()), MAIN, files, { message: 'Begin' });
     },
     commit: (repository, branch, files, details) => commitOn(find(repository), branch, files, details),
+
+    tag(repository, name, sha) {
+      find(repository).tags.set(name, sha);
+    },
 
     openPullRequest(repository, details) {
       const target = find(repository);

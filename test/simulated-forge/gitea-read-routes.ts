@@ -103,6 +103,18 @@ export function giteaReadRoutes(world: World): Routes {
       return page(call, sorted.map(shapes.status));
     }),
 
+    [`GET ${repos}/branches/*branch`]: withRepository(world, (repository, call) => {
+      const name = call.parameters['branch'] ?? '';
+      const sha = repository.branches.get(name);
+      return sha === undefined ? NOT_FOUND : { status: 200, body: { name, commit: { id: sha } } };
+    }),
+
+    [`GET ${repos}/tags/*tag`]: withRepository(world, (repository, call) => {
+      const name = call.parameters['tag'] ?? '';
+      const sha = repository.tags.get(name);
+      return sha === undefined ? NOT_FOUND : { status: 200, body: { name, id: sha, commit: { sha } } };
+    }),
+
     [`GET ${repos}/contents/*path`]: withRepository(world, (repository, call) =>
       contents(world, repository, call.parameters['path'] ?? '', call.query.get('ref') ?? repository.defaultBranch),
     ),

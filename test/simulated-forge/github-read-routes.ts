@@ -108,6 +108,22 @@ export function githubReadRoutes(world: World): Routes {
       return page(call, [...newest.values()].map(shapes.status), (statuses) => ({ ...total, statuses }));
     }),
 
+    [`GET ${repos}/git/ref/heads/*branch`]: withRepository(world, (repository, call) => {
+      const sha = repository.branches.get(call.parameters['branch'] ?? '');
+      return sha === undefined ? NOT_FOUND : { status: 200, body: { object: { type: 'commit', sha } } };
+    }),
+
+    // Tags are annotated: their refs name an object that names the commit.
+    [`GET ${repos}/git/ref/tags/*tag`]: withRepository(world, (repository, call) => {
+      const tag = call.parameters['tag'] ?? '';
+      return repository.tags.has(tag) ? { status: 200, body: { object: { type: 'tag', sha: tagId(tag) } } } : NOT_FOUND;
+    }),
+
+    [`GET ${repos}/git/tags/:sha`]: withRepository(world, (repository, call) => {
+      const [, sha] = [...repository.tags].find(([tag]) => tagId(tag) === call.parameters['sha']) ?? [];
+      return sha === undefined ? NOT_FOUND : { status: 200, body: { object: { type: 'commit', sha } } };
+    }),
+
     [`GET ${repos}/contents/*path`]: withRepository(world, (repository, call) =>
       contents(world, repository, call.parameters['path'] ?? '', call.query.get('ref') ?? repository.defaultBranch),
     ),
@@ -117,6 +133,11 @@ export function githubReadRoutes(world: World): Routes {
       return members === undefined ? NOT_FOUND : page(call, members.map(shapes.user));
     },
   };
+}
+
+/** The id of an annotated tag's own object. */
+function tagId(tag: string): string {
+  return blobId(Buffer.from(`tag ${tag}`));
 }
 
 function diffOf(world: World, pull: Pull): Answer {

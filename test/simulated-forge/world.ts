@@ -24,6 +24,8 @@ export interface Repository {
   readonly defaultBranch: string;
   /** Names to commits. */
   readonly branches: Map<string, string>;
+  /** Names to commits. */
+  readonly tags: Map<string, string>;
   readonly pulls: Map<number, Pull>;
   readonly statuses: Status[];
   deleted: boolean;
@@ -130,9 +132,13 @@ export function commitOf(world: World, sha: string): Commit {
   return commit;
 }
 
-/** A branch, or a commit by its full id. */
+/** A ref by its full name; a tag, a branch or a commit by a bare one. A tag comes first, as in git itself. */
 export function resolve(world: World, repository: Repository, ref: string): Commit | undefined {
-  return world.objects.get(repository.branches.get(ref.replace(/^refs\/heads\//, '')) ?? ref);
+  const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/.exec(ref) ?? [];
+  if (kind !== undefined) {
+    return world.objects.get((kind === 'heads' ? repository.branches : repository.tags).get(name) ?? '');
+  }
+  return world.objects.get(repository.tags.get(ref) ?? repository.branches.get(ref) ?? ref);
 }
 
 export function baseSha(pull: Pull): string {

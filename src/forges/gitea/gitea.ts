@@ -26,6 +26,8 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     commits: (ref) => read.commits(client, ref),
     reviews: (ref) => read.reviews(client, ref),
     teamMembers: (team) => read.teamMembers(client, team),
+    branchCommit: (repository, branch) => read.branchCommit(client, repository, branch),
+    tagCommit: (repository, tag) => read.tagCommit(client, repository, tag),
     fileAt: (repository, path, ref) => read.fileAt(client, repository, path, ref),
     openPullRequests: (repository) => read.openPullRequests(client, repository),
     status: (repository, sha, context) => read.status(client, repository, sha, context),

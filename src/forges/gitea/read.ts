@@ -117,6 +117,20 @@ export async function teamMembers(client: GiteaClient, team: string): Promise<re
   }
 }
 
+export async function branchCommit(
+  client: GiteaClient,
+  repository: string,
+  branch: string,
+): Promise<string | undefined> {
+  const route = `${repositoryPath(repository)}/branches${path(...branch.split('/'))}`;
+  return (await client.ask(route, shapes.branch))?.commit.id;
+}
+
+export async function tagCommit(client: GiteaClient, repository: string, tag: string): Promise<string | undefined> {
+  const route = `${repositoryPath(repository)}/tags${path(...tag.split('/'))}`;
+  return (await client.ask(route, shapes.tag))?.commit.sha;
+}
+
 export async function fileAt(
   client: GiteaClient,
   repository: string,

@@ -93,6 +93,9 @@ export const teams = z.object({
     .transform((found) => found ?? []),
 });
 
+export const branch = z.object({ commit: z.object({ id: z.string() }) });
+export const tag = z.object({ commit: z.object({ sha: z.string() }) });
+
 /** A directory is a list; a submodule or a link has another `type`. */
 export const contents = z.union([
   z.array(z.unknown()).transform(() => undefined),

@@ -5,6 +5,7 @@ import { changedFiles } from './changed-files.ts';
 import type { GitHubClient } from './client.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';
 import * as read from './read.ts';
+import * as refs from './refs.ts';
 import { ask } from './request.ts';
 import * as post from './write.ts';
 
@@ -26,6 +27,8 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
     commits: (ref) => read.commits(client, ref),
     reviews: (ref) => read.reviews(client, ref),
     teamMembers: (team) => read.teamMembers(client, team),
+    branchCommit: (repository, branch) => refs.branchCommit(client, repository, branch),
+    tagCommit: (repository, tag) => refs.tagCommit(client, repository, tag),
     fileAt: (repository, path, ref) => read.fileAt(client, repository, path, ref),
     openPullRequests: (repository) => read.openPullRequests(client, repository),
     status: (repository, sha, context) => read.status(client, repository, sha, context),

@@ -65,6 +65,9 @@ export const reviews = z.array(
   }),
 );
 
+/** Of a branch or tag, and of what an annotated tag names. */
+export const ref = z.object({ object: z.object({ sha: z.string(), type: z.string() }) });
+
 export const members = z.array(z.object({ login: z.string() }));
 
 /** A directory is a list; a submodule or a link has another `type`. */

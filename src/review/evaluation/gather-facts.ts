@@ -4,19 +4,23 @@ import type { Policy } from '../policy/schema.ts';
 import { neededFacts } from './evaluate.ts';
 import { ownerTeamsNonBlocking } from './non-blocking.ts';
 
-/** Asks the forge for what the policy looks at, and for no more. The changed files have been read already. */
+/**
+ * Asks the forge for what the policy looks at, and for no more. The changed files have been read already. `baseSha` is the
+ * base branch's commit that the policy was read at.
+ */
 export async function gatherFacts(
   forge: Forge,
   policy: Policy,
   pullRequest: PullRequest,
   changedFiles: ChangedFiles,
+  baseSha: string,
 ): Promise<Facts> {
   const needed = neededFacts(policy);
   const unread = unreadFacts(pullRequest);
   const [commits, reviews, codeOwners] = await Promise.all([
     needed.commits ? readCommits(forge, pullRequest) : unread.commits,
     needed.reviews ? readReviews(forge, pullRequest) : unread.reviews,
-    needed.codeOwners ? readCodeOwners(forge, pullRequest) : unread.codeOwners,
+    needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : unread.codeOwners,
   ]);
   const facts: Facts = { ...unread, changedFiles, commits, reviews, codeOwners };
   const teams = new Set([...needed.teams, ...(needed.codeOwners ? await ownerTeamsNonBlocking(facts) : [])]);
@@ -35,9 +39,9 @@ async function readReviews(forge: Forge, pullRequest: PullRequest): Promise<Fact
 }
 
 /** From the base branch, so that a pull request cannot choose who must approve it. */
-async function readCodeOwners(forge: Forge, { repository, base }: PullRequest): Promise<Facts['codeOwners']> {
+async function readCodeOwners(forge: Forge, repository: string, baseSha: string): Promise<Facts['codeOwners']> {
   for (const path of CODE_OWNERS_PATHS[forge.name]) {
-    const text = await forge.fileAt(repository, path, base.branch);
+    const text = await forge.fileAt(repository, path, baseSha);
     if (text !== undefined) {
       return { kind: 'file', path, text, dialect: codeOwnersDialect(forge.name) };
     }

@@ -1,38 +1,47 @@
 import type { Forge } from '../../forges/forge.ts';
+import { digestOf, type SourceFile, type VerdictSources } from '../sources.ts';
 import type { Fault } from './faults.ts';
 import { mergePolicies, type ParsedPolicy, parsePolicy } from './parse.ts';
 import { POLICY_PATHS } from './paths.ts';
 import type { Policy } from './schema.ts';
 
-/** What a repository asks of its pull requests, as a branch or commit of it says. */
+/** What a repository asks of its pull requests, as a commit of it says. */
 export type LoadedPolicy =
   | { readonly kind: 'absent' }
-  | { readonly kind: 'broken'; readonly faults: readonly Fault[] }
-  | { readonly kind: 'policy'; readonly policy: Policy };
+  | { readonly kind: 'broken'; readonly faults: readonly Fault[]; readonly sources: PolicySources }
+  | { readonly kind: 'policy'; readonly policy: Policy; readonly sources: PolicySources };
+
+export type PolicySources = Omit<VerdictSources, 'baseSha' | 'codeOwnersDigest'>;
 
 /**
- * Reads the policy at a ref, and the one that it extends. Only the configured forge is ever asked, and of it
+ * Reads the policy at a commit, and the one that it extends. Only the configured forge is ever asked, and of it
  * only repositories of the same owner: what Gatehouse may read and the readers of this repository may not
  * would otherwise come to light in a review.
  */
-export async function loadPolicy(forge: Forge, repository: string, ref: string): Promise<LoadedPolicy> {
-  const file = await findPolicy(forge, repository, ref);
+export async function loadPolicy(forge: Forge, repository: string, commit: string): Promise<LoadedPolicy> {
+  const file = await findPolicy(forge, repository, commit);
   if (file === undefined) {
     return { kind: 'absent' };
   }
   const own = parsePolicy(file.text, { path: file.path });
   if (!own.ok) {
-    return { kind: 'broken', faults: own.faults };
+    return { kind: 'broken', faults: own.faults, sources: { policyDigest: digestOf(file) } };
   }
   if (own.policy.extends === undefined) {
-    return { kind: 'policy', policy: own.policy };
+    return { kind: 'policy', policy: own.policy, sources: { policyDigest: digestOf(file) } };
   }
 
   const extended = await loadExtended(forge, repository, own.policy.extends, file.path);
-  if (!extended.ok) {
-    return { kind: 'broken', faults: extended.faults };
+  const { repository: extendedRepository, ref } = own.policy.extends;
+  const sources = {
+    policyDigest: digestOf(file),
+    extendsName: `${extendedRepository}@${ref}`,
+    ...(extended.file === undefined ? {} : { extendsDigest: digestOf(extended.file) }),
+  };
+  if (!extended.parsed.ok) {
+    return { kind: 'broken', faults: extended.parsed.faults, sources };
   }
-  return { kind: 'policy', policy: mergePolicies(extended.policy, own.policy) };
+  return { kind: 'policy', policy: mergePolicies(extended.parsed.policy, own.policy), sources };
 }
 
 async function loadExtended(
@@ -40,7 +49,7 @@ async function loadExtended(
   under: string,
   { repository, ref }: NonNullable<Policy['extends']>,
   extending: string,
-): Promise<ParsedPolicy> {
+): Promise<{ readonly parsed: ParsedPolicy; readonly file?: SourceFile }> {
   const name = `${repository}@${ref}`;
   if (ownerOf(repository) !== ownerOf(under)) {
     return unusable(
@@ -48,9 +57,10 @@ async function loadExtended(
       `extends ${name}, which belongs to another owner; only a policy of the same owner may be extended`,
     );
   }
-  const file = await findPolicy(forge, repository, ref);
+  const commit = await commitNamed(forge, repository, ref);
+  const file = commit === undefined ? undefined : await findPolicy(forge, repository, commit);
   if (file !== undefined) {
-    return parsePolicy(file.text, { path: file.path, repository: name }, 'extended');
+    return { parsed: parsePolicy(file.text, { path: file.path, repository: name }, 'extended'), file };
   }
   return unusable(
     extending,
@@ -58,17 +68,27 @@ async function loadExtended(
   );
 }
 
-function unusable(file: string, message: string): ParsedPolicy {
-  return { ok: false, faults: [{ file, line: 1, column: 1, message }] };
+/** The commit that the name behind an @ means: a whole commit id, a branch or a tag, in this order. */
+async function commitNamed(forge: Forge, repository: string, name: string): Promise<string | undefined> {
+  if (COMMIT_ID.test(name)) {
+    return name;
+  }
+  return (await forge.branchCommit(repository, name)) ?? (await forge.tagCommit(repository, name));
+}
+
+const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+function unusable(file: string, message: string): { readonly parsed: ParsedPolicy } {
+  return { parsed: { ok: false, faults: [{ file, line: 1, column: 1, message }] } };
 }
 
 function ownerOf(repository: string): string | undefined {
   return repository.split('/')[0]?.toLowerCase();
 }
 
-async function findPolicy(forge: Forge, repository: string, ref: string) {
+async function findPolicy(forge: Forge, repository: string, commit: string): Promise<SourceFile | undefined> {
   for (const path of POLICY_PATHS) {
-    const text = await forge.fileAt(repository, path, ref);
+    const text = await forge.fileAt(repository, path, commit);
     if (text !== undefined) {
       return { path, text };
     }

@@ -1,0 +1,56 @@
+import test from 'ava';
+import { FORGES, shareStories } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test);
+
+const STRICT = `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^feat: ' }
+`;
+const LAX = STRICT.replace('^feat: ', '');
+const OWNED = `version: 1
+rules:
+  - id: owned
+    require: { approvals: { from: [CODEOWNERS] } }
+`;
+
+for (const name of FORGES) {
+  test(`${name}: a tag named like the base branch does not replace its policy`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': STRICT });
+    const { forge, repository } = scene;
+    forge.tag(repository, 'main', forge.commit(repository, 'lax', { '.gatehouse.yml': LAX }));
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+  });
+
+  test(`${name}: a tag named like the base branch does not replace its CODEOWNERS`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': OWNED, CODEOWNERS: '* @bob\n' });
+    const { forge, repository } = scene;
+    forge.tag(repository, 'main', forge.commit(repository, 'lax', { CODEOWNERS: '# nobody\n' }));
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+  });
+
+  test(`${name}: extends reads a branch, a tag or a commit, and a branch before a tag`, async (t) => {
+    const shared = `acme/policies-${name}`;
+    const { forge } = gatehouse(name);
+    forge.createRepository(shared, { '.gatehouse.yml': STRICT });
+    const lax = forge.commit(shared, 'lax', { '.gatehouse.yml': LAX });
+    forge.tag(shared, 'main', lax);
+    forge.tag(shared, 'v1', lax);
+    const states = await Promise.all(
+      ['main', 'v1', lax].map(async (ref) => {
+        const scene = gatehouse(name).scene({
+          '.gatehouse.yml': `version: 1\nextends: ${shared}@${ref}\nrules: []\n`,
+        });
+        const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+        await scene.settled();
+        return scene.status(number)?.state;
+      }),
+    );
+    t.deepEqual(states, ['failure', 'success', 'success']);
+  });
+}
