@@ -14,20 +14,20 @@ export type HealthReport = Readonly<Record<DependencyName, DependencyHealth>>;
 
 /** Looks at every dependency. Callers that come while a look is under way share it. */
 export function makeHealth(checks: Readonly<Record<DependencyName, DependencyCheck>>): () => Promise<HealthReport> {
-  let underWay: Promise<HealthReport> | undefined;
+  let running: Promise<HealthReport> | undefined;
 
-  async function look(): Promise<HealthReport> {
+  async function checkAll(): Promise<HealthReport> {
     try {
       const [database, redis] = await Promise.all([examine(checks.database), examine(checks.redis)]);
       return { database, redis };
     } finally {
-      underWay = undefined;
+      running = undefined;
     }
   }
 
   return () => {
-    underWay ??= look();
-    return underWay;
+    running ??= checkAll();
+    return running;
   };
 }
 

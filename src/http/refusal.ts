@@ -43,9 +43,9 @@ const REFUSALS = {
 export const REFUSAL_REASONS: readonly string[] = Object.keys(REFUSALS);
 
 export function refuse(ctx: ParameterizedContext<WebhookState>, reason: Refusal, detail?: string): void {
-  const [status, standing] = REFUSALS[reason];
+  const [status, defaultDetail] = REFUSALS[reason];
   ctx.state.refusal = reason;
-  answerProblem(ctx, status, detail ?? standing);
+  answerProblem(ctx, status, detail ?? defaultDetail);
   if (status === 401) {
     ctx.set('WWW-Authenticate', 'X-Hub-Signature-256');
   }

@@ -36,7 +36,7 @@ export function addWebhookRoute(router: Router, options: WebhookOptions): void {
   }
   router.post(
     '/webhook',
-    account(options),
+    countRefusals(options),
     requireSignature(),
     readBody(options.bodyLimit, options.budget),
     verifySignature(options.secrets, (secret) => options.metrics.secretMatches.inc({ secret })),
@@ -45,7 +45,7 @@ export function addWebhookRoute(router: Router, options: WebhookOptions): void {
 }
 
 /** Counts and logs what was not acknowledged, and turns everything away once the door is closed. */
-function account({ metrics, log, isClosed }: WebhookOptions): Middleware<WebhookState> {
+function countRefusals({ metrics, log, isClosed }: WebhookOptions): Middleware<WebhookState> {
   return async (ctx, next) => {
     if (isClosed()) {
       refuse(ctx, 'draining');
@@ -73,7 +73,7 @@ function acknowledge({ forge, inbox, metrics, log }: WebhookOptions): Middleware
       refuse(
         ctx,
         'headers',
-        `Each of ${spell(names.event)}, and ${spell(names.delivery)}, must be given once, in visible ASCII.`,
+        `Each of ${joinWithOr(names.event)}, and ${joinWithOr(names.delivery)}, must be given once, in visible ASCII.`,
       );
       return;
     }
@@ -130,6 +130,6 @@ function isIdentity(codings: readonly string[] | undefined): boolean {
   return (codings ?? []).every((coding) => coding.trim().toLowerCase() === 'identity');
 }
 
-function spell(names: readonly string[]): string {
+function joinWithOr(names: readonly string[]): string {
   return names.join(' or ');
 }
