@@ -4,8 +4,8 @@ import type { StepBudget } from '../matching/budget.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
 import { ownersOfChange } from './approvals-owners.ts';
 import { bareOwner, isTeam, readCodeOwners } from './code-owners.ts';
+import { currentApprovals } from './current-approvals.ts';
 import { definePredicate, type Outcome, type PredicateResult } from './predicate.ts';
-import { standingApprovals } from './standing-approvals.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
 
 const MOST_APPROVALS = 20;
@@ -60,10 +60,10 @@ export const approvals = definePredicate({
     ...(codeOwners ? { codeOwners: true, changedFiles: true } : {}),
   }),
   judge(wanted, facts, budget) {
-    const standing = standingApprovals(facts.reviews.reviews, facts.pullRequest.author);
-    const stale = wanted.fresh ? standing.filter(({ sha }) => sha !== facts.pullRequest.head.sha) : [];
-    const outsiders = wanted.from === undefined ? standing.filter(({ official }) => !official) : [];
-    const logins = standing
+    const current = currentApprovals(facts.reviews.reviews, facts.pullRequest.author);
+    const stale = wanted.fresh ? current.filter(({ sha }) => sha !== facts.pullRequest.head.sha) : [];
+    const outsiders = wanted.from === undefined ? current.filter(({ official }) => !official) : [];
+    const logins = current
       .filter((approval) => !stale.includes(approval) && !outsiders.includes(approval))
       .map(({ author }) => author);
     const { outcome, found } = facts.reviews.complete

@@ -13,7 +13,7 @@ export interface Approval {
  * Of each person the latest word counts: approved, changes requested or dismissed; a comment is no word on the
  * matter. Logins are compared without regard to case. The author's own approval is never one.
  */
-export function standingApprovals(
+export function currentApprovals(
   reviews: readonly PersonReview[],
   pullRequestAuthor: string,
 ): readonly (Approval & { readonly official: boolean })[] {
