@@ -23,7 +23,7 @@ export async function withDatabase<T>(databaseUrl: string, work: (pool: pg.Pool)
 }
 
 /** The one delivery that an id means, or why it means none. */
-export async function theDelivery(
+export async function findOneDelivery(
   pool: pg.Pool,
   deliveryId: string,
   hookId: string | undefined,

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { parseDatabaseConfig } from '../config.ts';
 import { type DeliveryFilter, type DeliveryRecord, listDeliveries, readBody } from '../inbox/read-deliveries.ts';
 import { visible } from '../review/text.ts';
-import { theDelivery, withDatabase } from './database.ts';
+import { findOneDelivery, withDatabase } from './database.ts';
 import { configured, UsageError } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -80,7 +80,7 @@ export async function deliveries(args: readonly string[], terminal: Terminal): P
 }
 
 async function printBody(pool: pg.Pool, id: string, hook: string | undefined, terminal: Terminal): Promise<number> {
-  const found = await theDelivery(pool, id, hook);
+  const found = await findOneDelivery(pool, id, hook);
   const body = 'delivery' in found ? await readBody(pool, found.delivery) : undefined;
   if (body === undefined) {
     const problem = 'problem' in found ? found.problem : 'it has just been deleted';

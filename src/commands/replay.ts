@@ -7,7 +7,7 @@ import type { PullRequestRef } from '../forges/forge.ts';
 import { type DeliveryRecord, readBody } from '../inbox/read-deliveries.ts';
 import { POLICY_PATHS } from '../review/policy/paths.ts';
 import { shorten, visible } from '../review/text.ts';
-import { theDelivery, withDatabase } from './database.ts';
+import { findOneDelivery, withDatabase } from './database.ts';
 import { configured, UsageError } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -92,7 +92,7 @@ async function replayDeliveries(
   let queued = false;
   let failed = false;
   for (const id of new Set(ids)) {
-    const found = await theDelivery(pool, id, hook);
+    const found = await findOneDelivery(pool, id, hook);
     if ('problem' in found) {
       stderr.write(`${visible(id)}: ${found.problem}\n`);
       failed = true;

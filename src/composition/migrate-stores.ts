@@ -1,7 +1,7 @@
-import { migrate, type Patience } from '../db/migrate.ts';
+import { type DatabaseWait, migrate } from '../db/migrate.ts';
 import { installJobs } from '../jobs/engine.ts';
 
 /** Runs every migration, the job engine's included. Returns the names of those that were applied. */
-export function migrateStores(databaseUrl: string, patience?: Patience): Promise<readonly string[]> {
-  return migrate(databaseUrl, () => installJobs(databaseUrl), patience);
+export function migrateStores(databaseUrl: string, wait?: DatabaseWait): Promise<readonly string[]> {
+  return migrate(databaseUrl, () => installJobs(databaseUrl), wait);
 }

@@ -20,9 +20,9 @@ const ADVISORY_LOCK = 4_201_883_917;
 export async function migrate(
   databaseUrl: string,
   installMore: () => Promise<void>,
-  patience: Patience = { waitSeconds: 0 },
+  wait: DatabaseWait = { waitSeconds: 0 },
 ): Promise<readonly string[]> {
-  const client = await connectPatiently(databaseUrl, patience);
+  const client = await connectWithRetry(databaseUrl, wait);
   try {
     await client.query(SESSION_LIMITS);
     await takeLock(client);
@@ -67,14 +67,14 @@ async function takeLock(client: pg.Client): Promise<void> {
 }
 
 /** How long to wait for a database that is not there yet. Each attempt that fails is told. */
-export interface Patience {
+export interface DatabaseWait {
   readonly waitSeconds: number;
   readonly onWait?: (error: unknown) => void;
 }
 
 const ATTEMPT_PAUSE_MS = 1_000;
 
-async function connectPatiently(databaseUrl: string, { waitSeconds, onWait }: Patience): Promise<pg.Client> {
+async function connectWithRetry(databaseUrl: string, { waitSeconds, onWait }: DatabaseWait): Promise<pg.Client> {
   const deadline = performance.now() + waitSeconds * 1_000;
   for (;;) {
     const client = new pg.Client({

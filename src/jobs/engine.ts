@@ -5,13 +5,13 @@ import type { ReviewRequest } from '../forges/events.ts';
 import type { Log } from '../log.ts';
 import {
   JOBS_SCHEMA,
-  keyed,
   QUEUES,
   REPOSITORY_QUEUE,
   REVIEW_DEAD_LETTERS,
   REVIEW_QUEUE,
   repositoryKey,
   reviewKey,
+  singletonOptions,
 } from './queues.ts';
 
 /** The job engine as the door and the commands use it: they only put jobs in. */
@@ -172,7 +172,7 @@ export function insertsByQueue(jobs: readonly ReviewRequest[]): readonly (readon
     }
   }
   const inserts = (byKey: ReadonlyMap<string, object>) =>
-    [...byKey].sort(byName).map(([key, data]) => ({ ...keyed(key), data }));
+    [...byKey].sort(byName).map(([key, data]) => ({ ...singletonOptions(key), data }));
   return [[REVIEW_QUEUE, inserts(reviews)] as const, [REPOSITORY_QUEUE, inserts(repositories)] as const].filter(
     ([, list]) => list.length > 0,
   );

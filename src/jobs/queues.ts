@@ -56,7 +56,7 @@ export function reviewKey(job: ReviewJob): string {
  * What every job of such a key is put in with. Two of them never run at once by their singleton key; by their group
  * the engine also passes over one that would have to wait for the other, instead of waiting with all that come after.
  */
-export function keyed(key: string) {
+export function singletonOptions(key: string) {
   return { singletonKey: key, group: { id: key } } as const;
 }
 

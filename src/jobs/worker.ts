@@ -3,7 +3,6 @@ import type { ReviewRequest } from '../forges/events.ts';
 import { ForgeError } from '../forges/forge.ts';
 import {
   JOBS_SCHEMA,
-  keyed,
   REPOSITORY_QUEUE,
   RESYNC_QUEUE,
   RETENTION_QUEUE,
@@ -11,6 +10,7 @@ import {
   type RepositoryJob,
   type ReviewJob,
   reviewKey,
+  singletonOptions,
 } from './queues.ts';
 import { recoverDeliveries } from './recover-deliveries.ts';
 import { resync } from './resync.ts';
@@ -96,7 +96,7 @@ export function startWorker(parts: WorkerParts): Worker {
   /** What the forge asks to wait for is no failure, and costs no attempt. */
   async function putOff(data: ReviewJob, until: number): Promise<void> {
     const startAfter = new Date(until + Math.random() * PAUSE_JITTER_MS);
-    await boss.send(REVIEW_QUEUE, data, { ...keyed(reviewKey(data)), startAfter });
+    await boss.send(REVIEW_QUEUE, data, { ...singletonOptions(reviewKey(data)), startAfter });
     log.info({ ...data, until: startAfter }, 'a review waits for the forge’s rate limit');
   }
 
