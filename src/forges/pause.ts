@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { OptionalRedis } from './transport/optional-redis.ts';
 
-/** No forge's window is longer than an hour; a longer wait is taken for a mistake. */
+/** No forge's window is longer than an hour; a longer wait is acceptedWrite for a mistake. */
 const MAX_PAUSE_MS = 3_600_000;
 
 /** Enough to tell tokens apart, too little to say anything of one. */

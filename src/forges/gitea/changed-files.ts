@@ -1,6 +1,6 @@
 import { type FileDiff, splitDiff } from '../diff.ts';
 import { type ChangedFile, type ChangedFiles, ForgeError, type PullRequestRef } from '../forge.ts';
-import { existing } from '../validated.ts';
+import { requireFound } from '../parseAnswer.ts';
 import type { GiteaClient } from './client.ts';
 import { pullPath } from './read.ts';
 import * as shapes from './shapes.ts';
@@ -18,7 +18,7 @@ const STATUSES: Readonly<Record<string, ChangedFile['status']>> = {
 /** The list has no patches; they come from the pull request's whole diff. */
 export async function changedFiles(client: GiteaClient, ref: PullRequestRef): Promise<ChangedFiles> {
   const route = `${pullPath(ref)}/files`;
-  const listed = existing(await client.askAll(route, shapes.files), route);
+  const listed = requireFound(await client.askAll(route, shapes.files), route);
   const diffs = listed.length > 0 ? await wholeDiff(client, ref) : new Map<string, FileDiff>();
   const files = listed.map((file): ChangedFile => {
     const found = diffs.get(file.filename);

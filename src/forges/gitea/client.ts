@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ForgeError } from '../forge.ts';
+import { parseAnswer, requireFound } from '../parseAnswer.ts';
 import type { FetchInit, ForgeFetch } from '../transport/forge-fetch.ts';
-import { existing, validated } from '../validated.ts';
 
 /** Gitea's and Forgejo's MAX_RESPONSE_ITEMS as installed; an operator may have set less. */
 const PAGE_SIZE = 50;
@@ -15,7 +15,7 @@ interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The documented REST API (`/api/v1`), validated answer by answer. */
+/** The documented REST API (`/api/v1`), parseAnswer answer by answer. */
 export interface GiteaClient {
   /** Undefined when the forge says that there is no such thing (404). */
   ask<T>(path: string, shape: z.ZodType<T>, ask?: Ask): Promise<T | undefined>;
@@ -23,8 +23,8 @@ export interface GiteaClient {
   askAll<T>(path: string, shape: z.ZodType<readonly T[]>, query?: Query): Promise<readonly T[] | undefined>;
   /** An answer that is not JSON. */
   text(path: string, maxBytes: number): Promise<string | undefined>;
-  /** What it was about must exist, unless `goneIsFine`. */
-  write(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object, goneIsFine?: boolean): Promise<unknown>;
+  /** What it was about must exist, unless `allowNotFound`. */
+  write(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object, allowNotFound?: boolean): Promise<unknown>;
 }
 
 /** Joins path segments, each encoded; a slash inside one stays a slash only where segments are given apart. */
@@ -61,7 +61,7 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
     async ask(resource, shape, { query, headers: more } = {}) {
       const route = `GET ${resource}`;
       const response = await send(route, urlOf(resource, query), more ? { headers: more } : {});
-      return response && validated(shape, parseJson(await response.text()), route);
+      return response && parseAnswer(shape, parseJson(await response.text()), route);
     },
 
     async askAll<T>(resource: string, shape: z.ZodType<readonly T[]>, query?: Query) {
@@ -73,7 +73,7 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
         if (response === undefined) {
           return undefined;
         }
-        const list = validated(shape, parseJson(await response.text()), route);
+        const list = parseAnswer(shape, parseJson(await response.text()), route);
         items.push(...list);
         if (isLastPage(list.length, items.length, response.headers)) {
           return items;
@@ -87,12 +87,12 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
       return response?.text();
     },
 
-    async write(method, resource, body, goneIsFine = false) {
+    async write(method, resource, body, allowNotFound = false) {
       const route = `${method} ${resource}`;
       const content = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
       const response = await send(route, urlOf(resource), { method, ...content });
-      const taken = goneIsFine ? response : existing(response, route);
-      return parseJson((await taken?.text()) ?? '');
+      const found = allowNotFound ? response : requireFound(response, route);
+      return parseJson((await found?.text()) ?? '');
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Forge } from '../forge.ts';
-import { existing } from '../validated.ts';
+import { requireFound } from '../parseAnswer.ts';
 import { changedFiles } from './changed-files.ts';
 import type { GiteaClient } from './client.ts';
 import { DIFFERENCES } from './differences.ts';
@@ -14,7 +14,7 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
   let known: string | undefined;
 
   async function self(): Promise<string> {
-    known ??= existing(await client.ask('/user', shapes.user), 'GET /user').login;
+    known ??= requireFound(await client.ask('/user', shapes.user), 'GET /user').login;
     return known;
   }
 

@@ -1,5 +1,5 @@
 import type { InlineComment, PostedInlineComment, PullRequestRef } from '../forge.ts';
-import { existing, taken, validated } from '../validated.ts';
+import { acceptedWrite, parseAnswer, requireFound } from '../parseAnswer.ts';
 import { type GiteaClient, path } from './client.ts';
 import type { Differences } from './differences.ts';
 import { pullPath } from './read.ts';
@@ -44,7 +44,7 @@ export async function createInlineComments(
     body: '',
     comments: comments.map(({ path, line, body }) => ({ path, new_position: line, old_position: 0, body })),
   });
-  validated(taken, answer, `POST ${route}`);
+  parseAnswer(acceptedWrite, answer, `POST ${route}`);
 }
 
 export async function withdrawInlineComments(
@@ -124,7 +124,7 @@ async function allOwn(client: GiteaClient, ref: PullRequestRef, self: string): P
 
 async function ownReviews(client: GiteaClient, ref: PullRequestRef, self: string) {
   const route = `${pullPath(ref)}/reviews`;
-  const reviews = existing(await client.askAll(route, shapes.reviews), route);
+  const reviews = requireFound(await client.askAll(route, shapes.reviews), route);
   return reviews.filter((review) => review.user === self);
 }
 

@@ -9,9 +9,9 @@ import {
   type StatusState,
 } from '../forge.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
+import { requireFound } from '../parseAnswer.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
-import { existing } from '../validated.ts';
 import { type GiteaClient, path } from './client.ts';
 import * as shapes from './shapes.ts';
 
@@ -69,7 +69,7 @@ export async function commits(client: GiteaClient, ref: PullRequestRef): Promise
   const route = `${pullPath(ref)}/commits`;
   // Signatures and file lists are costly for the forge and of no use here.
   const query = { verification: 'false', files: 'false' };
-  const answer = existing(await client.askAll(route, shapes.commits, query), route);
+  const answer = requireFound(await client.askAll(route, shapes.commits, query), route);
   // Newest first here, oldest first on GitHub.
   return answer.toReversed().map(({ sha, commit, parents }) => ({
     sha,
@@ -81,7 +81,7 @@ export async function commits(client: GiteaClient, ref: PullRequestRef): Promise
 
 export async function reviews(client: GiteaClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
   const route = `${pullPath(ref)}/reviews`;
-  const answer = existing(await client.askAll(route, shapes.reviews), route);
+  const answer = requireFound(await client.askAll(route, shapes.reviews), route);
   return answer
     .flatMap(({ user, state, dismissed, commit_id, submitted_at, official }) => {
       const known = REVIEW_STATES[state];

@@ -1,6 +1,6 @@
 import { type CommitStatus, type PostedComment, type PullRequestRef, STATUS_DESCRIPTION_LIMIT } from '../forge.ts';
+import { acceptedWrite, parseAnswer, requireFound } from '../parseAnswer.ts';
 import { shortened } from '../shortened.ts';
-import { existing, taken, validated } from '../validated.ts';
 import { type GiteaClient, path } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
@@ -13,7 +13,7 @@ export async function setStatus(client: GiteaClient, repository: string, sha: st
     description: shortened(status.description, STATUS_DESCRIPTION_LIMIT),
     target_url: status.targetUrl ?? '',
   });
-  validated(taken, answer, `POST ${route}`);
+  parseAnswer(acceptedWrite, answer, `POST ${route}`);
 }
 
 export async function ownComments(
@@ -23,19 +23,19 @@ export async function ownComments(
 ): Promise<readonly PostedComment[]> {
   const route = `${repositoryPath(ref.repository)}/issues/${ref.number}/comments`;
   // All at once, oldest first: this list takes no page.
-  const answer = existing(await client.ask(route, shapes.comments), route);
+  const answer = requireFound(await client.ask(route, shapes.comments), route);
   return answer.filter((comment) => comment.user === self).map(({ id, body }) => ({ id, body }));
 }
 
 export async function createComment(client: GiteaClient, ref: PullRequestRef, body: string): Promise<PostedComment> {
   const route = `${repositoryPath(ref.repository)}/issues/${ref.number}/comments`;
-  const posted = validated(shapes.comment, await client.write('POST', route, { body }), `POST ${route}`);
+  const posted = parseAnswer(shapes.comment, await client.write('POST', route, { body }), `POST ${route}`);
   return { id: posted.id, body: posted.body };
 }
 
 export async function updateComment(client: GiteaClient, ref: PullRequestRef, id: string, body: string) {
   const route = `${repositoryPath(ref.repository)}/issues${path('comments', id)}`;
-  validated(taken, await client.write('PATCH', route, { body }), `PATCH ${route}`);
+  parseAnswer(acceptedWrite, await client.write('PATCH', route, { body }), `PATCH ${route}`);
 }
 
 export async function deleteComment(client: GiteaClient, ref: PullRequestRef, id: string) {

@@ -2,7 +2,7 @@ import type { Octokit } from 'octokit';
 import { z } from 'zod';
 import { countLines, type FileDiff, splitDiff } from '../diff.ts';
 import { type ChangedFile, type ChangedFiles, ForgeError, type PullRequestRef } from '../forge.ts';
-import { existing } from '../validated.ts';
+import { requireFound } from '../parseAnswer.ts';
 import type { GitHubClient } from './client.ts';
 import { address } from './read.ts';
 import { ask, askAll } from './request.ts';
@@ -31,7 +31,7 @@ const STATUSES = {
 export async function changedFiles(client: GitHubClient, ref: PullRequestRef): Promise<ChangedFiles> {
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/files';
-  const listed = existing(await askAll(octokit, route, address(ref), shapes.files), route);
+  const listed = requireFound(await askAll(octokit, route, address(ref), shapes.files), route);
   const whole = listed.some(isUnclear) ? await wholeDiff(octokit, ref) : new Map<string, FileDiff>();
   return {
     files: listed.map((file) => toChangedFile(file, whole)),
@@ -41,7 +41,7 @@ export async function changedFiles(client: GitHubClient, ref: PullRequestRef): P
 
 async function countOfFiles(octokit: Octokit | undefined, ref: PullRequestRef): Promise<number> {
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
-  return existing(await ask(octokit, route, address(ref), shapes.pullSize), route).changed_files;
+  return requireFound(await ask(octokit, route, address(ref), shapes.pullSize), route).changed_files;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type DeliveryRecovery, type FailedDelivery, ForgeError, type RepositoryHook } from '../forge.ts';
-import { existing } from '../validated.ts';
+import { requireFound } from '../parseAnswer.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { askAll, write } from './request.ts';
@@ -33,7 +33,7 @@ export function makeDeliveryRecovery(client: GitHubClient): DeliveryRecovery {
       const isOlder = (delivery: Delivery) => Date.parse(delivery.delivered_at) < since.getTime();
       // Newest first: the first page that reaches back far enough is the last one needed.
       const enough = (seen: readonly Delivery[]) => seen.some(isOlder);
-      const listed = existing(await askAll(octokit, route, parameters, shapes.deliveries, enough), route);
+      const listed = requireFound(await askAll(octokit, route, parameters, shapes.deliveries, enough), route);
       return failuresIn(
         listed.filter((delivery) => !isOlder(delivery)),
         hook,

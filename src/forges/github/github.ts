@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Forge } from '../forge.ts';
-import { existing } from '../validated.ts';
+import { requireFound } from '../parseAnswer.ts';
 import { changedFiles } from './changed-files.ts';
 import type { GitHubClient } from './client.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';
@@ -50,11 +50,11 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
 
 async function loginOfToken(client: GitHubClient): Promise<string> {
   const user = await ask(client.own, 'GET /user', {}, z.object({ login: z.string() }));
-  return existing(user, 'GET /user').login;
+  return requireFound(user, 'GET /user').login;
 }
 
 /** An App posts under its slug with `[bot]` behind it. */
 async function loginOfApp(client: GitHubClient): Promise<string> {
   const app = await ask(client.own, 'GET /app', {}, z.object({ slug: z.string() }));
-  return `${existing(app, 'GET /app').slug}[bot]`;
+  return `${requireFound(app, 'GET /app').slug}[bot]`;
 }

@@ -8,9 +8,9 @@ import {
   type PullRequestRef,
 } from '../forge.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
+import { requireFound } from '../parseAnswer.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
-import { existing } from '../validated.ts';
 import type { GitHubClient } from './client.ts';
 import { ask, askAll } from './request.ts';
 import * as shapes from './shapes.ts';
@@ -70,9 +70,9 @@ function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
 export async function commits(client: GitHubClient, ref: PullRequestRef): Promise<readonly Commit[]> {
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits';
-  let answer = existing(await askAll(octokit, route, address(ref), shapes.commits), route);
+  let answer = requireFound(await askAll(octokit, route, address(ref), shapes.commits), route);
   if (answer.length >= MOST_LISTED_COMMITS) {
-    const size = existing(
+    const size = requireFound(
       await ask(octokit, 'GET /repos/{owner}/{repo}/pulls/{pull_number}', address(ref), shapes.pullSize),
       route,
     );
@@ -80,7 +80,7 @@ export async function commits(client: GitHubClient, ref: PullRequestRef): Promis
       const compare = 'GET /repos/{owner}/{repo}/compare/{basehead}';
       const parameters = { ...address(ref), pull_number: undefined, basehead: `${size.base.sha}...${size.head.sha}` };
       // Without a page it would be the old kind of answer, which ends at 250 as well.
-      answer = existing(await askAll(octokit, compare, { ...parameters, page: 1 }, shapes.comparison), compare);
+      answer = requireFound(await askAll(octokit, compare, { ...parameters, page: 1 }, shapes.comparison), compare);
     }
   }
   return answer.map(({ sha, commit, parents }) => ({
@@ -94,7 +94,7 @@ export async function commits(client: GitHubClient, ref: PullRequestRef): Promis
 export async function reviews(client: GitHubClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
-  const answer = existing(await askAll(octokit, route, address(ref), shapes.reviews), route);
+  const answer = requireFound(await askAll(octokit, route, address(ref), shapes.reviews), route);
   return answer.flatMap(({ user, state, commit_id, submitted_at, author_association }) =>
     state === 'PENDING' || submitted_at === undefined
       ? []

@@ -1,7 +1,7 @@
 import { type Octokit, RequestError } from 'octokit';
 import type { z } from 'zod';
 import { ForgeError } from '../forge.ts';
-import { existing, validated } from '../validated.ts';
+import { parseAnswer, requireFound } from '../parseAnswer.ts';
 
 /** The most that GitHub gives in one page. */
 const PAGE_SIZE = 100;
@@ -11,7 +11,7 @@ const LONGEST_QUOTE = 300;
 
 type Parameters = Readonly<Record<string, unknown>>;
 
-/** One answer, validated; undefined when GitHub says that there is no such thing (404, 410). */
+/** One answer, parseAnswer; undefined when GitHub says that there is no such thing (404, 410). */
 export async function ask<T>(
   octokit: Octokit | undefined,
   route: string,
@@ -19,10 +19,10 @@ export async function ask<T>(
   shape: z.ZodType<T>,
 ): Promise<T | undefined> {
   const response = octokit && (await send(octokit, route, parameters));
-  return response && validated(shape, response.data, route);
+  return response && parseAnswer(shape, response.data, route);
 }
 
-/** All pages of a list, validated; `undefined` when there is no such thing. Stops early when `enough` says so. */
+/** All pages of a list, parseAnswer; `undefined` when there is no such thing. Stops early when `enough` says so. */
 export async function askAll<T>(
   octokit: Octokit | undefined,
   route: string,
@@ -33,7 +33,7 @@ export async function askAll<T>(
   const items: T[] = [];
   let response = octokit && (await send(octokit, route, { per_page: PAGE_SIZE, ...parameters }));
   for (let page = 1; octokit !== undefined && response !== undefined; page += 1) {
-    items.push(...validated(shape, response.data, route));
+    items.push(...parseAnswer(shape, response.data, route));
     const next = nextPage(response.headers.link);
     if (next === undefined || enough(items)) {
       return items;
@@ -47,15 +47,15 @@ export async function askAll<T>(
   return undefined;
 }
 
-/** A write. What it was about must exist, unless `goneIsFine`. */
+/** A write. What it was about must exist, unless `allowNotFound`. */
 export async function write(
   octokit: Octokit | undefined,
   route: string,
   parameters: Parameters,
-  goneIsFine = false,
+  allowNotFound = false,
 ): Promise<unknown> {
   const response = octokit && (await send(octokit, route, parameters));
-  return goneIsFine ? response?.data : existing(response, route).data;
+  return allowNotFound ? response?.data : requireFound(response, route).data;
 }
 
 async function send(octokit: Octokit, route: string, parameters: Parameters) {
@@ -70,7 +70,7 @@ async function send(octokit: Octokit, route: string, parameters: Parameters) {
   }
 }
 
-/** octokit's errors carry the request; only what a reader may see is taken over. */
+/** octokit's errors carry the request; only what a reader may see is acceptedWrite over. */
 function translate(error: unknown, route: string): ForgeError {
   if (error instanceof Error && error.cause instanceof ForgeError) {
     return error.cause;

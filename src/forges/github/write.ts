@@ -6,8 +6,8 @@ import {
   type PullRequestRef,
   STATUS_DESCRIPTION_LIMIT,
 } from '../forge.ts';
+import { acceptedWrite, parseAnswer, requireFound } from '../parseAnswer.ts';
 import { shortened } from '../shortened.ts';
-import { existing, taken, validated } from '../validated.ts';
 import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
 import { askAll, write } from './request.ts';
@@ -24,7 +24,7 @@ export async function setStatus(client: GitHubClient, repository: string, sha: s
     description: shortened(status.description, STATUS_DESCRIPTION_LIMIT),
     target_url: status.targetUrl,
   });
-  validated(taken, answer, route);
+  parseAnswer(acceptedWrite, answer, route);
 }
 
 export async function ownComments(
@@ -35,7 +35,7 @@ export async function ownComments(
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
   const parameters = { ...repositoryAddress(ref.repository), issue_number: ref.number };
-  const answer = existing(await askAll(octokit, route, parameters, shapes.comments), route);
+  const answer = requireFound(await askAll(octokit, route, parameters, shapes.comments), route);
   return answer.filter((comment) => comment.user === self).map(({ id, body }) => ({ id, body }));
 }
 
@@ -43,7 +43,7 @@ export async function createComment(client: GitHubClient, ref: PullRequestRef, b
   const octokit = await client.forRepository(ref.repository);
   const route = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
   const parameters = { ...repositoryAddress(ref.repository), issue_number: ref.number, body };
-  const posted = validated(shapes.comment, await write(octokit, route, parameters), route);
+  const posted = parseAnswer(shapes.comment, await write(octokit, route, parameters), route);
   return { id: posted.id, body: posted.body };
 }
 
@@ -51,7 +51,7 @@ export async function updateComment(client: GitHubClient, ref: PullRequestRef, i
   const octokit = await client.forRepository(ref.repository);
   const parameters = { ...repositoryAddress(ref.repository), comment_id: id, body };
   const route = 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}';
-  validated(taken, await write(octokit, route, parameters), route);
+  parseAnswer(acceptedWrite, await write(octokit, route, parameters), route);
 }
 
 export async function deleteComment(client: GitHubClient, ref: PullRequestRef, id: string) {
@@ -67,7 +67,7 @@ export async function ownInlineComments(
 ): Promise<readonly PostedInlineComment[]> {
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';
-  const answer = existing(await askAll(octokit, route, address(ref), shapes.inlineComments), route);
+  const answer = requireFound(await askAll(octokit, route, address(ref), shapes.inlineComments), route);
   return answer
     .filter((comment) => comment.user === self)
     .map(({ id, body, path, line }) => ({ id, body, path, line }));
@@ -87,7 +87,7 @@ export async function createInlineComments(
     event: 'COMMENT',
     comments: comments.map(({ path, line, body }) => ({ path, line, side: 'RIGHT', body })),
   });
-  validated(taken, answer, route);
+  parseAnswer(acceptedWrite, answer, route);
 }
 
 export async function withdrawInlineComments(client: GitHubClient, ref: PullRequestRef, ids: readonly string[]) {

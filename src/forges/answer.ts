@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ForgeError } from './forge.ts';
 
 /** The part of an answer that is used, or a {@link ForgeError} that says where it is not as documented. */
-export function validated<T>(shape: z.ZodType<T>, answer: unknown, route: string): T {
+export function parseAnswer<T>(shape: z.ZodType<T>, answer: unknown, route: string): T {
   const result = shape.safeParse(answer);
   if (result.success) {
     return result.data;
@@ -13,7 +13,7 @@ export function validated<T>(shape: z.ZodType<T>, answer: unknown, route: string
 }
 
 /** For what must be there: `undefined` stands for the forge's 404. */
-export function existing<T>(answer: T | undefined, route: string): T {
+export function requireFound<T>(answer: T | undefined, route: string): T {
   if (answer === undefined) {
     throw new ForgeError('invalid', `${route}: the forge knows no such thing, or not with these credentials`, {
       status: 404,
@@ -26,7 +26,7 @@ export function existing<T>(answer: T | undefined, route: string): T {
 export const id = z.union([z.number().int(), z.bigint()]).transform(String);
 
 /**
- * What every forge answers when it has taken something in. A page for people, which a proxy sends with status 200,
- * is no such answer: taken for one, what was to be written would be missing for good.
+ * What every forge answers when it has acceptedWrite something in. A page for people, which a proxy sends with status 200,
+ * is no such answer: acceptedWrite for one, what was to be written would be missing for good.
  */
-export const taken = z.object({ id });
+export const acceptedWrite = z.object({ id });
