@@ -1,7 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { POLICY_BYTES_LIMIT } from '../review/limits.ts';
+import { MAX_POLICY_BYTES } from '../review/limits.ts';
 import type { Fault } from '../review/policy/faults.ts';
 import { policyJsonSchema } from '../review/policy/json-schema.ts';
 import { parsePolicy } from '../review/policy/parse.ts';
@@ -13,7 +13,7 @@ const VALID = 0;
 const FAULTY = 1;
 const UNREADABLE = 2;
 
-const LINE_SHOWN = 160;
+const MAX_LINE_SHOWN = 160;
 
 const HELP = `Usage: gatehouse check [file | -]
 
@@ -105,7 +105,7 @@ async function readAll(stream: AsyncIterable<Buffer | string>): Promise<string> 
     chunks.push(buffer);
     bytes += buffer.length;
     // One over the limit is enough for the fault that says so.
-    if (bytes > POLICY_BYTES_LIMIT) {
+    if (bytes > MAX_POLICY_BYTES) {
       break;
     }
   }
@@ -119,13 +119,13 @@ export function formatFaults(faults: readonly Fault[], text: string): string {
     .map(({ file, line, column, message }) => {
       const head = `${file}:${line}:${column}: ${message}\n`;
       const source = lines[line - 1];
-      if (source === undefined || source.trim() === '' || column > LINE_SHOWN) {
+      if (source === undefined || source.trim() === '' || column > MAX_LINE_SHOWN) {
         return head;
       }
       const gutter = String(line);
       // The text before the column as it is shown, so that the caret stands right below wide spellings too.
       const before = visible(source.slice(0, column - 1)).length;
-      return `${head}  ${gutter} | ${visible(shorten(source, LINE_SHOWN))}\n  ${' '.repeat(gutter.length)} | ${' '.repeat(before)}^\n`;
+      return `${head}  ${gutter} | ${visible(shorten(source, MAX_LINE_SHOWN))}\n  ${' '.repeat(gutter.length)} | ${' '.repeat(before)}^\n`;
     })
     .join('');
 }

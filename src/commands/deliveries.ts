@@ -7,8 +7,8 @@ import { findOneDelivery, withDatabase } from './database.ts';
 import { configured, UsageError } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 
-const DEFAULT_LIMIT = 20;
-const MAX_LIMIT = 10_000;
+const DEFAULT_ROWS = 20;
+const MAX_ROWS = 10_000;
 
 const HELP = `Usage: gatehouse deliveries [options]
 
@@ -19,7 +19,7 @@ Options:
   --repository <owner/name>  only of this repository
   --pull-request <number>    only of pull requests with this number
   --since <when>             only those received since: 30m, 12h, 7d, or a time such as 2026-01-31T12:00Z
-  --limit <count>            at most so many, by default ${DEFAULT_LIMIT}, up to ${MAX_LIMIT}
+  --limit <count>            at most so many, by default ${DEFAULT_ROWS}, up to ${MAX_ROWS}
   --json                     one JSON object a line, for programs
   --body <delivery id>       list nothing, and print the body of one delivery, byte by byte as it came
   --hook <hook id>           which delivery is meant, where two hooks sent the same delivery id
@@ -37,7 +37,7 @@ export async function deliveries(args: readonly string[], terminal: Terminal): P
       repository: { type: 'string' },
       'pull-request': { type: 'string' },
       since: { type: 'string' },
-      limit: { type: 'string', default: String(DEFAULT_LIMIT) },
+      limit: { type: 'string', default: String(DEFAULT_ROWS) },
       json: { type: 'boolean', default: false },
       body: { type: 'string' },
       hook: { type: 'string' },
@@ -54,7 +54,7 @@ export async function deliveries(args: readonly string[], terminal: Terminal): P
     pullRequest: values['pull-request'] === undefined ? undefined : number('--pull-request', values['pull-request']),
     since: values.since === undefined ? undefined : moment(values.since, Date.now()),
   };
-  const limit = number('--limit', values.limit, MAX_LIMIT);
+  const limit = number('--limit', values.limit, MAX_ROWS);
   const { body, hook } = values;
   if (hook !== undefined && body === undefined) {
     throw new UsageError('--hook goes with --body');

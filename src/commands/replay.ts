@@ -142,7 +142,7 @@ function readName(text: string): Name {
   };
 }
 
-const REASON_SHOWN = 300;
+const MAX_REASON_SHOWN = 300;
 
 async function reviveLetters(queue: ReplayQueue, names: readonly Name[], { stdout, stderr }: Terminal): Promise<Done> {
   const letters = await queue.deadLetters();
@@ -158,7 +158,7 @@ async function reviveLetters(queue: ReplayQueue, names: readonly Name[], { stdou
   for (const letter of chosen) {
     const requeued = await queue.revive(letter);
     queued ||= requeued === 'queued';
-    const because = letter.reason === null ? '' : `: ${visible(shorten(letter.reason, REASON_SHOWN))}`;
+    const because = letter.reason === null ? '' : `: ${visible(shorten(letter.reason, MAX_REASON_SHOWN))}`;
     stdout.write(
       `${letter.repository}#${letter.number}: ${SAID[requeued]} (given up ${letter.givenUpAt.toISOString()}${because})\n`,
     );

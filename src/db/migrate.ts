@@ -24,7 +24,7 @@ export async function migrate(
 ): Promise<readonly string[]> {
   const client = await connectWithRetry(databaseUrl, wait);
   try {
-    await client.query(SESSION_LIMITS);
+    await client.query(SESSION_SETTINGS);
     await takeLock(client);
     if ((await readSchemaState(client)) === 'too-new') {
       throw new NewerSchemaError();
@@ -51,7 +51,7 @@ export async function migrate(
 const LOCK_TIMEOUT_SECONDS = 60;
 
 /** The keep-alives let the server find out within half a minute that a starter is gone, and free its lock. */
-const SESSION_LIMITS = `
+const SESSION_SETTINGS = `
   SET lock_timeout = '${LOCK_TIMEOUT_SECONDS}s';
   SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3`;
 

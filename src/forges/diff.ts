@@ -1,5 +1,5 @@
 /** A longer patch of one file is not handed on, in characters. */
-export const LARGEST_PATCH = 1_000_000;
+export const MAX_PATCH_LENGTH = 1_000_000;
 
 /** What `git diff` says of one file. */
 export interface FileDiff {
@@ -84,7 +84,7 @@ function readFile(header: string, lines: Lines): FileDiff | undefined {
     path,
     additions,
     deletions,
-    diff: patch.length > LARGEST_PATCH ? { kind: 'too-large' } : { kind: 'text', patch },
+    diff: patch.length > MAX_PATCH_LENGTH ? { kind: 'too-large' } : { kind: 'text', patch },
   };
 }
 

@@ -80,7 +80,7 @@ export interface PersonReview {
 }
 
 /** GitHub's limit for a status's description, in characters; longer ones are shortened when posted. */
-export const STATUS_DESCRIPTION_LIMIT = 140;
+export const MAX_STATUS_DESCRIPTION_LENGTH = 140;
 
 /** The longest comment that every forge takes, in characters (GitHub's limit; Gitea and Forgejo set none). */
 export const COMMENT_LIMIT = 65_536;
@@ -92,7 +92,7 @@ export interface CommitStatus {
   /** The name beside the tick: `gatehouse`. */
   readonly context: string;
   readonly state: StatusState;
-  /** At most {@link STATUS_DESCRIPTION_LIMIT} characters. */
+  /** At most {@link MAX_STATUS_DESCRIPTION_LENGTH} characters. */
   readonly description: string;
   readonly targetUrl?: string;
   /** When the forge recorded it; absent on one yet to be posted. */

@@ -1,7 +1,7 @@
 import { ForgeError } from './forge.ts';
 
 /** Policies and CODEOWNERS are small; GitHub itself gives no content above this (1 MiB). */
-const LARGEST_TEXT_BYTES = 1_048_576;
+const MAX_TEXT_BYTES = 1_048_576;
 
 /** A commit's full id, SHA-1 or SHA-256: what is there never changes. */
 export function isObjectId(ref: string): boolean {
@@ -17,8 +17,8 @@ export function textOfBlob(
     return undefined;
   }
   const content = blob.encoding === 'base64' ? Buffer.from(blob.content ?? '', 'base64') : undefined;
-  if (content === undefined || content.byteLength > LARGEST_TEXT_BYTES) {
-    throw new ForgeError('invalid', `${path} is larger than ${LARGEST_TEXT_BYTES} bytes and is not read`);
+  if (content === undefined || content.byteLength > MAX_TEXT_BYTES) {
+    throw new ForgeError('invalid', `${path} is larger than ${MAX_TEXT_BYTES} bytes and is not read`);
   }
   return content.toString('utf8');
 }

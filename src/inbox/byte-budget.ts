@@ -17,7 +17,7 @@ export interface Reservation {
 
 const LARGE_BODY_BYTES = 1024 * 1024;
 /** A request costs memory beside its body's, so that a flood of small ones is bounded too. */
-const LEAST_RESERVATION_BYTES = 16 * 1024;
+const MIN_RESERVATION_BYTES = 16 * 1024;
 
 export function makeByteBudget(limit: number, onChange: (held: number) => void): ByteBudget {
   let held = 0;
@@ -35,7 +35,7 @@ export function makeByteBudget(limit: number, onChange: (held: number) => void):
     }
 
     function growTo(bytes: number): boolean {
-      const total = Math.max(bytes, LEAST_RESERVATION_BYTES);
+      const total = Math.max(bytes, MIN_RESERVATION_BYTES);
       if (total <= own) {
         return true;
       }

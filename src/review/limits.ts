@@ -6,32 +6,32 @@
  */
 
 /** Size of a policy file, in bytes of UTF-8. */
-export const POLICY_BYTES_LIMIT = 64 * 1024;
+export const MAX_POLICY_BYTES = 64 * 1024;
 /** Mappings, lists and values in a policy, with each alias counted as often as it is used. */
-export const POLICY_NODES_LIMIT = 20_000;
+export const MAX_POLICY_NODES = 20_000;
 /** How deep mappings and lists may lie in one another in the YAML itself. */
-export const POLICY_NESTING_LIMIT = 32;
+export const MAX_POLICY_NESTING = 32;
 /** Uses of YAML aliases (`*name`). */
-export const POLICY_ALIASES_LIMIT = 50;
+export const MAX_POLICY_ALIASES = 50;
 /** Faults shown of one policy file; the rest are counted. */
-export const POLICY_FAULTS_LIMIT = 50;
+export const MAX_POLICY_FAULTS = 50;
 
-export const RULES_LIMIT = 100;
+export const MAX_RULES = 100;
 /** Predicates in all rules of one policy together. */
-export const PREDICATES_LIMIT = 500;
+export const MAX_PREDICATES = 500;
 /** How deep `all`, `any` and `not` may lie in one another. */
-export const CONDITION_DEPTH_LIMIT = 6;
+export const MAX_CONDITION_DEPTH = 6;
 /** Entries in any one list of patterns, globs, names or conditions. */
-export const LIST_LIMIT = 100;
+export const MAX_LIST_ENTRIES = 100;
 
 /** Characters of a rule's id, of its message, of a name (login, team, label), of a glob, of a pattern. */
-export const RULE_ID_LENGTH_LIMIT = 64;
-export const MESSAGE_LENGTH_LIMIT = 1_000;
-export const NAME_LENGTH_LIMIT = 200;
-export const GLOB_LENGTH_LIMIT = 200;
-export const PATTERN_LENGTH_LIMIT = 500;
+export const MAX_RULE_ID_LENGTH = 64;
+export const MAX_MESSAGE_LENGTH = 1_000;
+export const MAX_NAME_LENGTH = 200;
+export const MAX_GLOB_LENGTH = 200;
+export const MAX_PATTERN_LENGTH = 500;
 /** Instructions of a compiled pattern: `\w{1000}` is one of eight characters and a thousand instructions. */
-export const PATTERN_SIZE_LIMIT = 2_000;
+export const MAX_PATTERN_SIZE = 2_000;
 
 /**
  * Work of one evaluation, in steps: one instruction of a pattern's program at one character, or four characters where
@@ -41,11 +41,11 @@ export const PATTERN_SIZE_LIMIT = 2_000;
 export const MAX_STEPS = 100_000_000;
 
 /** Lines or files named of one predicate; the others are counted. */
-export const LOCATIONS_LIMIT = 200;
+export const MAX_LOCATIONS = 200;
 /** Characters of a line of the change that are kept for showing. Matching sees all of it. */
-export const LINE_SHOWN_LIMIT = 200;
+export const MAX_LINE_SHOWN = 200;
 
 /** Size of a CODEOWNERS file, in characters. GitHub's own limit is 3 MB; such a file is not reviewable. */
-export const CODE_OWNERS_LENGTH_LIMIT = 256 * 1024;
+export const MAX_CODE_OWNERS_LENGTH = 256 * 1024;
 /** Teams that CODEOWNERS may make Gatehouse ask the forge for, in one review. */
-export const CODE_OWNER_TEAMS_LIMIT = 50;
+export const MAX_CODE_OWNER_TEAMS = 50;

@@ -17,7 +17,7 @@ import {
 // The parts of GitHub's answers that say something of a pull request, as its REST documents have them.
 
 /** A longer patch is left out of a list of files. GitHub does not tell its limits; these are near what was seen. */
-const LARGEST_PATCH = 300_000;
+const MAX_PATCH_LENGTH = 300_000;
 const MOST_PATCH_LINES = 2_000;
 
 const REVIEW_STATES = {
@@ -98,7 +98,8 @@ export function wholePull(world: World, of: Pull, web: string): object {
 }
 
 export function file(of: FileChange): object {
-  const shown = of.patch !== '' && of.patch.length <= LARGEST_PATCH && of.additions + of.deletions <= MOST_PATCH_LINES;
+  const shown =
+    of.patch !== '' && of.patch.length <= MAX_PATCH_LENGTH && of.additions + of.deletions <= MOST_PATCH_LINES;
   return {
     sha: of.blob,
     filename: of.path,

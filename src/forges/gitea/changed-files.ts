@@ -6,7 +6,7 @@ import { pullPath } from './read.ts';
 import * as shapes from './shapes.ts';
 
 /** A larger diff of a pull request is not read; its files are then listed without one (20 MiB). */
-const LARGEST_DIFF_BYTES = 20_971_520;
+const MAX_DIFF_BYTES = 20_971_520;
 
 const STATUSES: Readonly<Record<string, ChangedFile['status']>> = {
   added: 'added',
@@ -38,7 +38,7 @@ export async function changedFiles(client: GiteaClient, ref: PullRequestRef): Pr
 
 async function wholeDiff(client: GiteaClient, ref: PullRequestRef): Promise<ReadonlyMap<string, FileDiff>> {
   try {
-    return splitDiff((await client.text(`${pullPath(ref)}.diff`, LARGEST_DIFF_BYTES)) ?? '');
+    return splitDiff((await client.text(`${pullPath(ref)}.diff`, MAX_DIFF_BYTES)) ?? '');
   } catch (error) {
     if (error instanceof ForgeError && error.kind === 'invalid' && error.status === 200) {
       return new Map(); // More than may be read: every file is said to be too large.

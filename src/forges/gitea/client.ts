@@ -5,8 +5,8 @@ import type { FetchInit, ForgeFetch } from '../transport/forge-fetch.ts';
 
 /** Gitea's and Forgejo's MAX_RESPONSE_ITEMS as installed; an operator may have set less. */
 const PAGE_SIZE = 50;
-const MOST_PAGES = 200;
-const LONGEST_QUOTE = 300;
+const MAX_PAGES = 200;
+const MAX_QUOTE_LENGTH = 300;
 
 type Query = Readonly<Record<string, string | number>>;
 
@@ -40,7 +40,7 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
     if (response.status < 300) {
       return response;
     }
-    const said = (await response.text()).slice(0, LONGEST_QUOTE);
+    const said = (await response.text()).slice(0, MAX_QUOTE_LENGTH);
     if (response.status === 404) {
       return undefined;
     }
@@ -67,7 +67,7 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
     async askAll<T>(resource: string, shape: z.ZodType<readonly T[]>, query?: Query) {
       const route = `GET ${resource}`;
       const items: T[] = [];
-      for (let page = 1; page <= MOST_PAGES; page += 1) {
+      for (let page = 1; page <= MAX_PAGES; page += 1) {
         // Pages are counted here and links not followed: not every list has links, and none can lead astray.
         const response = await send(route, urlOf(resource, { ...query, page, limit: PAGE_SIZE }));
         if (response === undefined) {
@@ -79,7 +79,7 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
           return items;
         }
       }
-      throw new ForgeError('invalid', `${route}: the list has more than ${MOST_PAGES} pages`);
+      throw new ForgeError('invalid', `${route}: the list has more than ${MAX_PAGES} pages`);
     },
 
     async text(resource, maxBytes) {

@@ -1,4 +1,4 @@
-import { type CommitStatus, type PostedComment, type PullRequestRef, STATUS_DESCRIPTION_LIMIT } from '../forge.ts';
+import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type PostedComment, type PullRequestRef } from '../forge.ts';
 import { acceptedWrite, parseAnswer, requireFound } from '../parseAnswer.ts';
 import { shortened } from '../shortened.ts';
 import { type GiteaClient, path } from './client.ts';
@@ -10,7 +10,7 @@ export async function setStatus(client: GiteaClient, repository: string, sha: st
   const answer = await client.write('POST', route, {
     context: status.context,
     state: status.state,
-    description: shortened(status.description, STATUS_DESCRIPTION_LIMIT),
+    description: shortened(status.description, MAX_STATUS_DESCRIPTION_LENGTH),
     target_url: status.targetUrl ?? '',
   });
   parseAnswer(acceptedWrite, answer, `POST ${route}`);

@@ -11,7 +11,7 @@ import * as shapes from './shapes.ts';
 type File = z.output<typeof shapes.files>[number];
 
 /** GitHub lists no more files of one pull request. */
-const MOST_LISTED_FILES = 3_000;
+const MAX_LISTED_FILES = 3_000;
 /** The ids of the empty file, in git's two object formats. */
 const EMPTY_BLOBS = new Set([
   'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
@@ -35,7 +35,7 @@ export async function changedFiles(client: GitHubClient, ref: PullRequestRef): P
   const whole = listed.some(isUnclear) ? await wholeDiff(octokit, ref) : new Map<string, FileDiff>();
   return {
     files: listed.map((file) => toChangedFile(file, whole)),
-    complete: listed.length < MOST_LISTED_FILES || (await countOfFiles(octokit, ref)) <= listed.length,
+    complete: listed.length < MAX_LISTED_FILES || (await countOfFiles(octokit, ref)) <= listed.length,
   };
 }
 

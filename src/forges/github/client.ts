@@ -13,7 +13,7 @@ export type GitHubCredentials =
 
 /** Installations come and go; what was found is believed for this long. */
 const INSTALLATION_MEMORY_MS = 600_000;
-const MOST_REMEMBERED = 5_000;
+const MAX_REMEMBERED = 5_000;
 
 /** Hands out the octokit that may see a repository or an organisation; undefined where the App is not installed. */
 export interface GitHubClient {
@@ -70,7 +70,7 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
     }
     const installation = await ask(app, `GET ${path}/installation`, {}, z.object({ id: z.number() }));
     const octokit = installation && forInstallation(installation.id);
-    if (found.size >= MOST_REMEMBERED) {
+    if (found.size >= MAX_REMEMBERED) {
       found.clear();
     }
     found.set(path, { octokit, until: Date.now() + INSTALLATION_MEMORY_MS });

@@ -16,7 +16,7 @@ import { ask, askAll } from './request.ts';
 import * as shapes from './shapes.ts';
 
 /** `GET …/pulls/{n}/commits` ends here, without a word. */
-const MOST_LISTED_COMMITS = 250;
+const MAX_LISTED_COMMITS = 250;
 
 const STATES = {
   APPROVED: 'approved',
@@ -71,7 +71,7 @@ export async function commits(client: GitHubClient, ref: PullRequestRef): Promis
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits';
   let answer = requireFound(await askAll(octokit, route, address(ref), shapes.commits), route);
-  if (answer.length >= MOST_LISTED_COMMITS) {
+  if (answer.length >= MAX_LISTED_COMMITS) {
     const size = requireFound(
       await ask(octokit, 'GET /repos/{owner}/{repo}/pulls/{pull_number}', address(ref), shapes.pullSize),
       route,

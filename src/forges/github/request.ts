@@ -6,8 +6,8 @@ import { parseAnswer, requireFound } from '../parseAnswer.ts';
 /** The most that GitHub gives in one page. */
 const PAGE_SIZE = 100;
 /** Ten thousand entries: more is not a pull request that anyone reviews. */
-const MOST_PAGES = 100;
-const LONGEST_QUOTE = 300;
+const MAX_PAGES = 100;
+const MAX_QUOTE_LENGTH = 300;
 
 type Parameters = Readonly<Record<string, unknown>>;
 
@@ -38,8 +38,8 @@ export async function askAll<T>(
     if (next === undefined || enough(items)) {
       return items;
     }
-    if (page === MOST_PAGES) {
-      throw new ForgeError('invalid', `${route}: the list has more than ${MOST_PAGES} pages`);
+    if (page === MAX_PAGES) {
+      throw new ForgeError('invalid', `${route}: the list has more than ${MAX_PAGES} pages`);
     }
     // The link is followed as it is: some lists go by page, others by cursor. forge-fetch.ts checks its host.
     response = await send(octokit, `GET ${next}`, {});
@@ -81,7 +81,7 @@ function translate(error: unknown, route: string): ForgeError {
     });
   }
   const { status } = error;
-  const message = `${route}: the forge answered ${status}: ${error.message.slice(0, LONGEST_QUOTE)}`;
+  const message = `${route}: the forge answered ${status}: ${error.message.slice(0, MAX_QUOTE_LENGTH)}`;
   if (error.request.url.endsWith('/access_tokens')) {
     // The installation was removed or suspended: that the thing asked for does not exist is not what was said.
     return new ForgeError('refused', message, { cause: new Error(`status ${status}`) });

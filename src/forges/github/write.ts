@@ -1,10 +1,10 @@
 import {
   type CommitStatus,
   type InlineComment,
+  MAX_STATUS_DESCRIPTION_LENGTH,
   type PostedComment,
   type PostedInlineComment,
   type PullRequestRef,
-  STATUS_DESCRIPTION_LIMIT,
 } from '../forge.ts';
 import { acceptedWrite, parseAnswer, requireFound } from '../parseAnswer.ts';
 import { shortened } from '../shortened.ts';
@@ -21,7 +21,7 @@ export async function setStatus(client: GitHubClient, repository: string, sha: s
     sha,
     context: status.context,
     state: status.state,
-    description: shortened(status.description, STATUS_DESCRIPTION_LIMIT),
+    description: shortened(status.description, MAX_STATUS_DESCRIPTION_LENGTH),
     target_url: status.targetUrl,
   });
   parseAnswer(acceptedWrite, answer, route);

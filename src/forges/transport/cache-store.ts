@@ -11,7 +11,7 @@ type CacheHit = Exclude<ReturnType<CacheStore['get']>, Promise<unknown> | undefi
 type VaryHeaders = NonNullable<CacheValue['vary']>;
 
 /** Bodies are kept as the forge sent them, mostly compressed. A larger one is not kept. */
-const LARGEST_ENTRY_BYTES = 1_048_576;
+const MAX_ENTRY_BYTES = 1_048_576;
 /** An entry unused for this long goes. Staleness is no reason: a stale entry still saves its body (304). */
 const RETENTION_MS = 24 * 3_600_000;
 
@@ -30,7 +30,7 @@ interface StoredEntry {
  * Entries are private to the credential they were fetched with, and sealed with it: a Redis that others can reach
  * neither shows a private repository nor makes up approvals. When Redis fails there is no entry.
  */
-export function makeCacheStore(optionalRedis: OptionalRedis, limits = { entryBytes: LARGEST_ENTRY_BYTES }): CacheStore {
+export function makeCacheStore(optionalRedis: OptionalRedis, limits = { entryBytes: MAX_ENTRY_BYTES }): CacheStore {
   return {
     async get(key) {
       const place = redisKey(key);

@@ -7,15 +7,15 @@ import type { Exchange, Network } from './network.ts';
 import { exhaustedUntil, rateLimitedUntil, remainingRequests } from './rate-limit.ts';
 
 /** From the first byte sent to the last byte read, redirects and the one retry included. */
-const REQUEST_LIMIT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 /** The longest wait for a rate limit inside a request. A longer one is the job engine's to wait for. */
-const SHORT_WAIT_MS = 2_000;
+const MAX_WAIT_MS = 2_000;
 /** No answer is read beyond this, unless its reader asks for less. */
-const LARGEST_ANSWER_BYTES = 33_554_432;
+const MAX_ANSWER_BYTES = 33_554_432;
 
-const ATTEMPTS = 2;
+const MAX_ATTEMPTS = 2;
 const RETRY_PAUSE_MS = 200;
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
 /** Every PATCH, PUT and DELETE of ours sets or removes one whole thing: twice is the same as once. A POST is not. */
@@ -58,7 +58,7 @@ export interface ForgeFetchParts {
 
 /** `scope` is what the forge counts requests by, see {@link Pause}. */
 export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetch {
-  const limitMs = parts.limitMs ?? REQUEST_LIMIT_MS;
+  const limitMs = parts.limitMs ?? REQUEST_TIMEOUT_MS;
 
   return async (url, init = {}) => {
     const call: Call = { ...init, url: new URL(url), method: init.method ?? 'GET', limitMs };
@@ -69,7 +69,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
       try {
         return await follow({ ...call, signal });
       } catch (error) {
-        if (attempt === ATTEMPTS || signal.aborted || !worthRepeating(error, call.method)) {
+        if (attempt === MAX_ATTEMPTS || signal.aborted || !worthRepeating(error, call.method)) {
           throw error;
         }
         await sleep(RETRY_PAUSE_MS * (0.5 + Math.random()));
@@ -83,7 +83,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
     if (until === undefined) {
       return;
     }
-    if (until - Date.now() > SHORT_WAIT_MS) {
+    if (until - Date.now() > MAX_WAIT_MS) {
       throw limited(call, until);
     }
     await sleep(Math.max(0, until - Date.now()));
@@ -91,7 +91,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
 
   async function follow(call: Call): Promise<Response> {
     let { url } = call;
-    for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       const response = await exchangeOnce({ ...call, url });
       if (!REDIRECTS.has(response.status)) {
         return response;
@@ -106,7 +106,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
       }
       url = next;
     }
-    throw failure('unavailable', call, `redirected more than ${MOST_REDIRECTS} times`);
+    throw failure('unavailable', call, `redirected more than ${MAX_REDIRECTS} times`);
   }
 
   async function exchangeOnce(call: Call): Promise<Response> {
@@ -126,7 +126,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
         signal: call.signal ?? null,
         dispatcher: parts.network.dispatcherFor(exchange, cacheable),
       });
-      const body = await readBounded(response, call.maxBytes ?? LARGEST_ANSWER_BYTES);
+      const body = await readBounded(response, call.maxBytes ?? MAX_ANSWER_BYTES);
       status = response.status;
       return await judged(call, response, body);
     } catch (error) {
@@ -194,7 +194,7 @@ function worthRepeating(error: unknown, method: string): boolean {
   }
   if (error.kind === 'rate-limited') {
     // What a limit refused was not done, so even a POST may be sent again.
-    return (error.retryAt ?? Number.POSITIVE_INFINITY) - Date.now() <= SHORT_WAIT_MS;
+    return (error.retryAt ?? Number.POSITIVE_INFINITY) - Date.now() <= MAX_WAIT_MS;
   }
   return error.kind === 'unavailable' && REPEATABLE_METHODS.has(method);
 }

@@ -2,9 +2,9 @@ import { Agent, type Dispatcher, interceptors } from 'undici';
 import { makeCacheStore } from './cache-store.ts';
 import type { OptionalRedis } from './optional-redis.ts';
 
-const CONNECT_LIMIT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 /** Sockets to the forge for one process; further requests wait for one. */
-const CONNECTIONS = 32;
+const MAX_CONNECTIONS = 32;
 
 type Headers = Record<string, string | string[] | undefined>;
 
@@ -22,7 +22,7 @@ export interface Network {
 }
 
 export function makeNetwork(optionalRedis: OptionalRedis): Network {
-  const agent = new Agent({ connections: CONNECTIONS, connect: { timeout: CONNECT_LIMIT_MS } });
+  const agent = new Agent({ connections: MAX_CONNECTIONS, connect: { timeout: CONNECT_TIMEOUT_MS } });
   // Private: an answer is only ever given back to the credential that fetched it (see the store's key).
   const cache = interceptors.cache({ store: makeCacheStore(optionalRedis), type: 'private', methods: ['GET'] });
   return {

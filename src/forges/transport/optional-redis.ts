@@ -7,7 +7,7 @@ export interface Log {
 }
 
 /** How long one Redis command may keep a forge request waiting. */
-const COMMAND_LIMIT_MS = 250;
+const COMMAND_TIMEOUT_MS = 250;
 /** After a failure Redis is left alone for this long, so that a hung one costs little. */
 const REST_MS = 2_000;
 
@@ -20,7 +20,7 @@ export interface OptionalRedis {
   run<T>(command: (redis: Redis) => Promise<T>): Promise<T | undefined>;
 }
 
-export function makeOptionalRedis(redis: Redis | undefined, log?: Log, limitMs = COMMAND_LIMIT_MS): OptionalRedis {
+export function makeOptionalRedis(redis: Redis | undefined, log?: Log, limitMs = COMMAND_TIMEOUT_MS): OptionalRedis {
   let restUntil = 0;
 
   function failed(error: unknown): undefined {

@@ -1,5 +1,5 @@
 import type { Facts, NeededFacts } from '../facts.ts';
-import { CODE_OWNER_TEAMS_LIMIT, MAX_STEPS } from '../limits.ts';
+import { MAX_CODE_OWNER_TEAMS, MAX_STEPS } from '../limits.ts';
 import { makeStepBudget, type StepBudget, StepBudgetExceeded } from '../matching/budget.ts';
 import type { Condition, Policy, Rule } from '../policy/schema.ts';
 import { ownerTeams } from '../predicates/code-owners.ts';
@@ -202,12 +202,12 @@ export function neededFacts(policy: Policy): NeededFacts {
 
 /**
  * The teams that CODEOWNERS adds to those of {@link neededFacts}, once the changed files and CODEOWNERS have been
- * read: at most CODE_OWNER_TEAMS_LIMIT of them. Those left out make their files undecided, not approved.
+ * read: at most MAX_CODE_OWNER_TEAMS of them. Those left out make their files undecided, not approved.
  * Undefined when to find them takes more than `maxSteps`.
  */
 export function neededOwnerTeams(facts: Facts, maxSteps = MAX_STEPS): readonly string[] | undefined {
   try {
-    return ownerTeams(facts, makeStepBudget(maxSteps)).slice(0, CODE_OWNER_TEAMS_LIMIT);
+    return ownerTeams(facts, makeStepBudget(maxSteps)).slice(0, MAX_CODE_OWNER_TEAMS);
   } catch (error) {
     if (error instanceof StepBudgetExceeded) {
       return undefined;

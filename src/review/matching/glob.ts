@@ -1,4 +1,4 @@
-import { GLOB_LENGTH_LIMIT } from '../limits.ts';
+import { MAX_GLOB_LENGTH } from '../limits.ts';
 import type { StepBudget } from './budget.ts';
 import { compilePattern, expressionFault } from './pattern.ts';
 
@@ -38,8 +38,8 @@ function compile(glob: string, budget: StepBudget) {
 
 /** Why a glob cannot be used; undefined when it can. */
 export function globFault(glob: string): string | undefined {
-  if (glob.length > GLOB_LENGTH_LIMIT) {
-    return `a glob may have ${GLOB_LENGTH_LIMIT} characters; this one has ${glob.length}`;
+  if (glob.length > MAX_GLOB_LENGTH) {
+    return `a glob may have ${MAX_GLOB_LENGTH} characters; this one has ${glob.length}`;
   }
   const body = glob.startsWith('!') ? glob.slice(1) : glob;
   if (body === '') {

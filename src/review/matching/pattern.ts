@@ -1,5 +1,5 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
-import { PATTERN_LENGTH_LIMIT, PATTERN_SIZE_LIMIT } from '../limits.ts';
+import { MAX_PATTERN_LENGTH, MAX_PATTERN_SIZE } from '../limits.ts';
 import type { StepBudget } from './budget.ts';
 
 /** Compiling takes about as long as this many steps for each instruction of the program. */
@@ -9,7 +9,7 @@ const STEPS_PER_MATCH = 16;
 /** Characters that an automaton already built runs through in the time of one step. */
 const CHARACTERS_PER_STEP = 4;
 /** Bytes of automaton that one pattern may keep. re2js alone would keep eight times as many, for each pattern. */
-const AUTOMATON_BYTES_LIMIT = 1024 * 1024;
+const MAX_AUTOMATON_BYTES = 1024 * 1024;
 
 /** What re2js shows of the automaton that it keeps for a pattern; null until it needs one. */
 type Automaton = Pick<
@@ -55,7 +55,7 @@ export function compilePattern(source: string, budget: StepBudget): Pattern {
     characters += length;
     // The library empties a full automaton, its starting states first.
     const emptied = automaton.startStates.size === 0 || (before !== undefined && automaton.memBudget > before);
-    const full = automaton.maxMem - automaton.memBudget > AUTOMATON_BYTES_LIMIT;
+    const full = automaton.maxMem - automaton.memBudget > MAX_AUTOMATON_BYTES;
     wild ||= emptied || full;
     // Each way out of each state was built at most once, and never more than one a character.
     const ways = Math.min(characters, automaton.stateCount * (automaton.numClasses + 1));
@@ -80,19 +80,19 @@ export function patternFault(source: string): string | undefined {
     const name = `U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
     return `the pattern has a control character (${name}): in double quotes YAML reads "\\b" and the like itself; write it in single quotes`;
   }
-  return source.length > PATTERN_LENGTH_LIMIT
-    ? `a pattern may have ${PATTERN_LENGTH_LIMIT} characters; this one has ${source.length}`
+  return source.length > MAX_PATTERN_LENGTH
+    ? `a pattern may have ${MAX_PATTERN_LENGTH} characters; this one has ${source.length}`
     : expressionFault(source);
 }
 
 /** The same of an expression that was made from something shorter. */
 export function expressionFault(source: string): string | undefined {
-  const tooLarge = `this pattern's repetitions make it too large to run (more than ${PATTERN_SIZE_LIMIT} steps a character)`;
-  if (estimatedSize(source) > PATTERN_SIZE_LIMIT) {
+  const tooLarge = `this pattern's repetitions make it too large to run (more than ${MAX_PATTERN_SIZE} steps a character)`;
+  if (estimatedSize(source) > MAX_PATTERN_SIZE) {
     return tooLarge;
   }
   try {
-    return RE2JS.compile(source).programSize() > PATTERN_SIZE_LIMIT ? tooLarge : undefined;
+    return RE2JS.compile(source).programSize() > MAX_PATTERN_SIZE ? tooLarge : undefined;
   } catch (error) {
     if (error instanceof RE2JSSyntaxException) {
       return syntaxFault(source, error);
@@ -139,7 +139,7 @@ function estimatedSize(source: string): number {
     } else {
       add(1);
     }
-    if ((open.at(-1) ?? 0) > PATTERN_SIZE_LIMIT) {
+    if ((open.at(-1) ?? 0) > MAX_PATTERN_SIZE) {
       return Number.POSITIVE_INFINITY;
     }
   }

@@ -1,9 +1,9 @@
 import type { LineCounter } from 'yaml';
-import { POLICY_FAULTS_LIMIT } from '../limits.ts';
+import { MAX_POLICY_FAULTS } from '../limits.ts';
 import { shorten, visible } from '../text.ts';
 
 /** Characters of a fault's message: it may quote a key or a pattern of any length. */
-const MESSAGE_SHOWN = 300;
+const MAX_MESSAGE_SHOWN = 300;
 
 /** Something wrong with a policy file, in words for the person who wrote it. */
 export interface Fault {
@@ -24,7 +24,7 @@ type FaultDetail = Pick<Fault, 'message' | 'expected' | 'found' | 'suggestion'>;
 export interface FaultCollector {
   /** `offset` counts UTF-16 units from the start of the text. */
   add(offset: number, detail: FaultDetail): void;
-  /** In the order of the file, one a place and message, at most POLICY_FAULTS_LIMIT and a last one that counts the rest. */
+  /** In the order of the file, one a place and message, at most MAX_POLICY_FAULTS and a last one that counts the rest. */
   all(): readonly Fault[];
 }
 
@@ -33,7 +33,7 @@ export function faultCollector(file: string, lines: LineCounter): FaultCollector
   return {
     add(offset, detail) {
       const { line, col } = lines.linePos(offset);
-      const message = visible(shorten(detail.message, MESSAGE_SHOWN));
+      const message = visible(shorten(detail.message, MAX_MESSAGE_SHOWN));
       const fault = { file, line: Math.max(line, 1), column: Math.max(col, 1), ...detail, message };
       faults.set(`${line}:${col}:${message}`, fault);
     },
@@ -41,7 +41,7 @@ export function faultCollector(file: string, lines: LineCounter): FaultCollector
       const sorted = [...faults.values()].sort(
         (a, b) => a.line - b.line || a.column - b.column || (a.message < b.message ? -1 : 1),
       );
-      const shown = sorted.slice(0, POLICY_FAULTS_LIMIT);
+      const shown = sorted.slice(0, MAX_POLICY_FAULTS);
       const last = shown.at(-1);
       if (last === undefined || sorted.length === shown.length) {
         return shown;

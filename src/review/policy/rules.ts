@@ -1,4 +1,4 @@
-import { CONDITION_DEPTH_LIMIT, PREDICATES_LIMIT, RULES_LIMIT } from '../limits.ts';
+import { MAX_CONDITION_DEPTH, MAX_PREDICATES, MAX_RULES } from '../limits.ts';
 import { predicates } from '../predicates/index.ts';
 import type { FaultCollector } from './faults.ts';
 import { nearest } from './nearest.ts';
@@ -26,12 +26,12 @@ export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultC
   if (!Array.isArray(list)) {
     return [];
   }
-  if (list.length > RULES_LIMIT) {
+  if (list.length > MAX_RULES) {
     return []; // the schema has said so; nothing is gained by reading them all
   }
 
   const seen = new Map<string, number>();
-  const budget = { predicates: PREDICATES_LIMIT };
+  const budget = { predicates: MAX_PREDICATES };
   return list.flatMap((entry: unknown, index) => {
     const path = ['rules', index];
     const rule = asMapping(entry);
@@ -81,10 +81,10 @@ export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultC
     if (mapping === undefined) {
       return nothing;
     }
-    if (depth > CONDITION_DEPTH_LIMIT) {
+    if (depth > MAX_CONDITION_DEPTH) {
       faults.add(yaml.positionOf(path), {
-        message: `all, any and not lie deeper in one another than ${CONDITION_DEPTH_LIMIT} levels`,
-        expected: `at most ${CONDITION_DEPTH_LIMIT} levels`,
+        message: `all, any and not lie deeper in one another than ${MAX_CONDITION_DEPTH} levels`,
+        expected: `at most ${MAX_CONDITION_DEPTH} levels`,
       });
       return nothing;
     }
@@ -130,8 +130,8 @@ export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultC
     budget.predicates -= 1;
     if (budget.predicates === -1) {
       faults.add(yaml.positionOf(path), {
-        message: `more than ${PREDICATES_LIMIT} predicates in one policy`,
-        expected: `at most ${PREDICATES_LIMIT} predicates`,
+        message: `more than ${MAX_PREDICATES} predicates in one policy`,
+        expected: `at most ${MAX_PREDICATES} predicates`,
       });
     }
     const options: Record<string, unknown> = {};

@@ -108,7 +108,7 @@ function valueAt(value: unknown, path: YamlPath): unknown {
   return current;
 }
 
-const FOUND_SHOWN = 60;
+const MAX_FOUND_SHOWN = 60;
 
 /** A value as a person would point at it. */
 function describe(value: unknown): string {
@@ -125,7 +125,7 @@ function describe(value: unknown): string {
     return 'a mapping';
   }
   if (typeof value === 'string') {
-    return `"${visible(shorten(value, FOUND_SHOWN))}"`;
+    return `"${visible(shorten(value, MAX_FOUND_SHOWN))}"`;
   }
-  return visible(shorten(String(value), FOUND_SHOWN));
+  return visible(shorten(String(value), MAX_FOUND_SHOWN));
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { LIST_LIMIT, MESSAGE_LENGTH_LIMIT, RULE_ID_LENGTH_LIMIT, RULES_LIMIT } from '../limits.ts';
+import { MAX_LIST_ENTRIES, MAX_MESSAGE_LENGTH, MAX_RULE_ID_LENGTH, MAX_RULES } from '../limits.ts';
 import { predicates } from '../predicates/index.ts';
 
 /** How much a rule that does not hold matters: only `error` makes the verdict a failure. */
@@ -60,7 +60,7 @@ const condition: z.ZodType = z.lazy(() => conditionObject);
 const conditions = z
   .array(condition, { error: 'a list of conditions' })
   .min(1, { error: 'at least one condition' })
-  .max(LIST_LIMIT, { error: `at most ${LIST_LIMIT} conditions` });
+  .max(MAX_LIST_ENTRIES, { error: `at most ${MAX_LIST_ENTRIES} conditions` });
 
 const OPTION_DESCRIPTIONS: Readonly<Record<string, string>> = {
   binary: 'ignore: binary files are left out. Without it what depends on one cannot be judged.',
@@ -101,7 +101,7 @@ const rule = z
     {
       id: z
         .string({ error: 'a name' })
-        .max(RULE_ID_LENGTH_LIMIT, { error: `a name of at most ${RULE_ID_LENGTH_LIMIT} characters` })
+        .max(MAX_RULE_ID_LENGTH, { error: `a name of at most ${MAX_RULE_ID_LENGTH} characters` })
         .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, { error: 'a name of letters, digits, ".", "_", "/" and "-"' })
         .describe(
           'The name of the rule, once in a policy. It is shown, and rules of the same id replace extended ones.',
@@ -116,7 +116,7 @@ const rule = z
       message: z
         .string({ error: 'text' })
         .min(1, { error: 'text' })
-        .max(MESSAGE_LENGTH_LIMIT, { error: `at most ${MESSAGE_LENGTH_LIMIT} characters` })
+        .max(MAX_MESSAGE_LENGTH, { error: `at most ${MAX_MESSAGE_LENGTH} characters` })
         .optional()
         .describe('What to tell people when the rule does not hold, as plain text.'),
     },
@@ -144,7 +144,7 @@ export const policySchema = z
         .describe('Another repository of the same forge whose policy comes first: owner/repo@ref. One level.'),
       rules: z
         .array(rule, { error: 'a list of rules' })
-        .max(RULES_LIMIT, { error: `at most ${RULES_LIMIT} rules` })
+        .max(MAX_RULES, { error: `at most ${MAX_RULES} rules` })
         .optional()
         .describe('The rules. May be left out only beside extends.'),
     },

@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, parseDocument } from 'yaml';
-import { POLICY_ALIASES_LIMIT, POLICY_BYTES_LIMIT, POLICY_NESTING_LIMIT, POLICY_NODES_LIMIT } from '../limits.ts';
+import { MAX_POLICY_ALIASES, MAX_POLICY_BYTES, MAX_POLICY_NESTING, MAX_POLICY_NODES } from '../limits.ts';
 import type { FaultCollector } from './faults.ts';
 
 export type YamlPath = readonly (string | number)[];
@@ -22,10 +22,10 @@ export interface PolicyYaml {
  */
 export function readYaml(text: string, lines: LineCounter, faults: FaultCollector): PolicyYaml | undefined {
   const bytes = Buffer.byteLength(text);
-  if (bytes > POLICY_BYTES_LIMIT) {
+  if (bytes > MAX_POLICY_BYTES) {
     faults.add(0, {
-      message: `the file is too large: ${bytes} bytes of at most ${POLICY_BYTES_LIMIT}`,
-      expected: `at most ${POLICY_BYTES_LIMIT} bytes`,
+      message: `the file is too large: ${bytes} bytes of at most ${MAX_POLICY_BYTES}`,
+      expected: `at most ${MAX_POLICY_BYTES} bytes`,
       found: `${bytes} bytes`,
     });
     return undefined;
@@ -53,7 +53,7 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
   }
 
   const places: Places = { value: new Map(), key: new Map() };
-  const budget = { nodes: POLICY_NODES_LIMIT, aliases: POLICY_ALIASES_LIMIT };
+  const budget = { nodes: MAX_POLICY_NODES, aliases: MAX_POLICY_ALIASES };
   const stopped = new Stop();
   try {
     const value = plainValue(document.contents, []);
@@ -93,15 +93,15 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
     places.value.set(nameOf(path), offset);
     budget.nodes -= 1;
     if (budget.nodes < 0) {
-      stop(offset, `the file stands for more than ${POLICY_NODES_LIMIT} values`);
+      stop(offset, `the file stands for more than ${MAX_POLICY_NODES} values`);
     }
-    if (path.length > POLICY_NESTING_LIMIT) {
-      stop(offset, `nested deeper than ${POLICY_NESTING_LIMIT} levels`);
+    if (path.length > MAX_POLICY_NESTING) {
+      stop(offset, `nested deeper than ${MAX_POLICY_NESTING} levels`);
     }
     if (isAlias(node)) {
       budget.aliases -= 1;
       if (budget.aliases < 0) {
-        stop(offset, `more than ${POLICY_ALIASES_LIMIT} uses of aliases`);
+        stop(offset, `more than ${MAX_POLICY_ALIASES} uses of aliases`);
       }
       return plainValue(node.resolve(document), path, offset);
     }
@@ -150,7 +150,7 @@ function isNode(value: unknown): value is Node {
 
 function yamlMessage(message: string): string {
   if (message.includes('call stack')) {
-    return `nested deeper than ${POLICY_NESTING_LIMIT} levels`;
+    return `nested deeper than ${MAX_POLICY_NESTING} levels`;
   }
   return `not valid YAML: ${message}`;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { ChangedFile } from '../../forges/forge.ts';
-import { LINE_SHOWN_LIMIT, LOCATIONS_LIMIT } from '../limits.ts';
+import { MAX_LINE_SHOWN, MAX_LOCATIONS } from '../limits.ts';
 import { compileGlobs } from '../matching/glob.ts';
 import { compilePattern } from '../matching/pattern.ts';
 import { count, quotedList, say, shorten, type Text } from '../text.ts';
@@ -37,7 +37,7 @@ export const addedLines = definePredicate({
           continue;
         }
         matching += 1;
-        if (locations.length < LOCATIONS_LIMIT) {
+        if (locations.length < MAX_LOCATIONS) {
           locations.push({ path: file.path, line, ...shown(text) });
         }
       }
@@ -62,7 +62,7 @@ export const addedLines = definePredicate({
 });
 
 function shown(text: string): Pick<Location, 'text' | 'digest'> {
-  return { text: shorten(text, LINE_SHOWN_LIMIT), digest: createHash('sha256').update(text).digest('hex') };
+  return { text: shorten(text, MAX_LINE_SHOWN), digest: createHash('sha256').update(text).digest('hex') };
 }
 
 function unreadable(files: readonly ChangedFile[], complete: boolean): Text {

@@ -8,13 +8,13 @@ import { currentApprovals } from './current-approvals.ts';
 import { definePredicate, type Outcome, type PredicateResult } from './predicate.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
 
-const MOST_APPROVALS = 20;
+const MAX_APPROVALS = 20;
 const CODE_OWNERS = 'CODEOWNERS';
 
 const amount = z
   .int({ error: 'a whole number' })
   .min(1, { error: 'a whole number from 1' })
-  .max(MOST_APPROVALS, { error: `a whole number up to ${MOST_APPROVALS}` });
+  .max(MAX_APPROVALS, { error: `a whole number up to ${MAX_APPROVALS}` });
 
 const schema = z
   .union(

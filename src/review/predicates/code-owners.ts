@@ -1,5 +1,5 @@
 import type { CodeOwnersDialect, Facts } from '../facts.ts';
-import { CODE_OWNERS_LENGTH_LIMIT, GLOB_LENGTH_LIMIT, PATTERN_LENGTH_LIMIT } from '../limits.ts';
+import { MAX_CODE_OWNERS_LENGTH, MAX_GLOB_LENGTH, MAX_PATTERN_LENGTH } from '../limits.ts';
 import type { StepBudget } from '../matching/budget.ts';
 import { compilePattern, expressionFault, type Pattern } from '../matching/pattern.ts';
 
@@ -11,7 +11,7 @@ export type OwnersOf = (path: string) => readonly string[];
  * the same as nobody owning anything. Lines that are not valid are passed over, as the forges do.
  */
 export function readCodeOwners(text: string, dialect: CodeOwnersDialect, budget: StepBudget): OwnersOf | undefined {
-  if (text.length > CODE_OWNERS_LENGTH_LIMIT) {
+  if (text.length > MAX_CODE_OWNERS_LENGTH) {
     return undefined;
   }
   const lines = text.split('\n').map((line) => line.trim());
@@ -34,7 +34,7 @@ function githubOwners(lines: readonly string[], budget: StepBudget): OwnersOf | 
     if (pattern === '' || /^!|^\\#|[[\]]/.test(pattern)) {
       continue;
     }
-    if (pattern.length > GLOB_LENGTH_LIMIT) {
+    if (pattern.length > MAX_GLOB_LENGTH) {
       return undefined;
     }
     const expression = githubExpression(pattern.replaceAll('\\ ', ' '));
@@ -97,7 +97,7 @@ function giteaOwners(lines: readonly string[], budget: StepBudget): OwnersOf | u
     }
     const negated = first.startsWith('!');
     const expression = `^${negated ? first.slice(1) : first}$`;
-    if (expression.length > PATTERN_LENGTH_LIMIT) {
+    if (expression.length > MAX_PATTERN_LENGTH) {
       return undefined;
     }
     if (expressionFault(expression) !== undefined) {

@@ -6,8 +6,8 @@ import { count, quotedList, say, shorten, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
 import { patterns } from './values.ts';
 
-const SUBJECT_SHOWN = 72;
-const SHA_SHOWN = 10;
+const MAX_SUBJECT_SHOWN = 72;
+const SHORT_SHA_LENGTH = 10;
 
 /** A mapping that asks nothing would hold of everything. */
 function hasAny(asked: Readonly<Record<string, unknown>>): boolean {
@@ -141,7 +141,8 @@ function joined(texts: readonly Text[]): Text {
 function listed(found: readonly Commit[]): Text {
   return quotedList(
     found.map(
-      ({ sha, message }) => `${sha.slice(0, SHA_SHOWN)} ${shorten(message.split('\n', 1)[0] ?? '', SUBJECT_SHOWN)}`,
+      ({ sha, message }) =>
+        `${sha.slice(0, SHORT_SHA_LENGTH)} ${shorten(message.split('\n', 1)[0] ?? '', MAX_SUBJECT_SHOWN)}`,
     ),
   );
 }

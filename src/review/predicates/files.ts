@@ -1,5 +1,5 @@
 import type { ChangedFile } from '../../forges/forge.ts';
-import { LOCATIONS_LIMIT } from '../limits.ts';
+import { MAX_LOCATIONS } from '../limits.ts';
 import { compileGlobs } from '../matching/glob.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
@@ -31,7 +31,7 @@ export const files = definePredicate({
       outcome,
       expected: say`a changed file that matches ${quotedList(given)}`,
       found,
-      locations: matching.slice(0, LOCATIONS_LIMIT).map((file) => ({ path: file.path })),
+      locations: matching.slice(0, MAX_LOCATIONS).map((file) => ({ path: file.path })),
       remedy: {
         toMatch: say`Change, as part of this pull request, a file that matches ${quotedList(given)}.`,
         toAvoid: say`Take the changes to ${quotedList(matching.map((file) => file.path))} out of this pull request.`,

@@ -10,7 +10,7 @@ export type Outcome = 'matched' | 'unmatched' | 'undecided';
 export interface Location {
   readonly path: string;
   readonly line?: number;
-  /** The line's text, at most LINE_SHOWN_LIMIT characters of it. */
+  /** The line's text, at most MAX_LINE_SHOWN characters of it. */
   readonly text?: string;
   /** SHA-256 of the whole line, in hexadecimal: tells two long lines apart that begin alike. */
   readonly digest?: string;

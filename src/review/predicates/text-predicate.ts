@@ -4,7 +4,7 @@ import { quotedList, say, shorten } from '../text.ts';
 import { definePredicate, type Predicate } from './predicate.ts';
 import { patterns } from './values.ts';
 
-const SHOWN = 120;
+const MAX_TEXT_SHOWN = 120;
 
 /** A predicate on one text of the pull request: it matches when one of the patterns is found in it. */
 export function textPredicate(definition: {
@@ -24,7 +24,7 @@ export function textPredicate(definition: {
       return {
         outcome: matched ? 'matched' : 'unmatched',
         expected: say`a ${noun} that matches ${quotedList(sources)}`,
-        found: text.trim() === '' ? say`an empty ${noun}` : say`the ${noun} ${shorten(text.trim(), SHOWN)}`,
+        found: text.trim() === '' ? say`an empty ${noun}` : say`the ${noun} ${shorten(text.trim(), MAX_TEXT_SHOWN)}`,
         remedy: {
           toMatch: say`Edit the pull request's ${noun} so that it matches.`,
           toAvoid: say`Edit the pull request's ${noun} so that it no longer matches.`,

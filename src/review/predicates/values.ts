@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { LIST_LIMIT, NAME_LENGTH_LIMIT } from '../limits.ts';
+import { MAX_LIST_ENTRIES, MAX_NAME_LENGTH } from '../limits.ts';
 import { globFault } from '../matching/glob.ts';
 import { patternFault } from '../matching/pattern.ts';
 
@@ -17,7 +17,7 @@ function oneOrMore<Item extends z.ZodType<string>>(item: Item, noun: string) {
         z
           .array(item)
           .min(1, { error: `at least ${noun}` })
-          .max(LIST_LIMIT, { error: `at most ${LIST_LIMIT} of them` }),
+          .max(MAX_LIST_ENTRIES, { error: `at most ${MAX_LIST_ENTRIES} of them` }),
       ],
       { error: `${noun}, or a list of them` },
     )
@@ -41,7 +41,7 @@ function nameFault(name: string): string | undefined {
   if (name.trim() === '') {
     return 'a name cannot be empty';
   }
-  return name.length > NAME_LENGTH_LIMIT ? `a name may have ${NAME_LENGTH_LIMIT} characters` : undefined;
+  return name.length > MAX_NAME_LENGTH ? `a name may have ${MAX_NAME_LENGTH} characters` : undefined;
 }
 
 export const names = oneOrMore(checked('a name', nameFault), 'a name');

@@ -12,13 +12,13 @@ export const REVIEW_MARKER = '<!-- gatehouse:review -->';
 /** GitHub refuses a comment of more than 65,536 characters; some are left for what a forge may add. */
 const COMMENT_LIMIT = 60_000;
 /** A review with more inline comments than this helps nobody; the comment still tells of all findings. */
-const INLINE_COMMENTS_LIMIT = 30;
+const MAX_INLINE_COMMENTS = 30;
 /** Characters of one finding: the first of them must not crowd out the others. */
-const FINDING_LIMIT = 8_000;
-const LOCATIONS_SHOWN = 10;
-const FAULTS_SHOWN = 20;
-const REASONS_SHOWN = 20;
-const PATH_SHOWN = 200;
+const MAX_FINDING_LENGTH = 8_000;
+const MAX_LOCATIONS_SHOWN = 10;
+const MAX_FAULTS_SHOWN = 20;
+const MAX_REASONS_SHOWN = 20;
+const MAX_PATH_SHOWN = 200;
 
 const LEVELS: Readonly<Record<Level, { readonly icon: string; readonly word: string }>> = {
   error: { icon: '❌', word: 'must be fixed' },
@@ -87,11 +87,11 @@ function renderFinding(finding: Finding): string {
   const places = finding.locations;
   if (places.length > 0) {
     lines.push('- **Where:**');
-    for (const place of places.slice(0, LOCATIONS_SHOWN)) {
+    for (const place of places.slice(0, MAX_LOCATIONS_SHOWN)) {
       lines.push(`  - ${renderPlace(place)}`);
     }
-    if (places.length > LOCATIONS_SHOWN) {
-      lines.push(`  - and ${places.length - LOCATIONS_SHOWN} more`);
+    if (places.length > MAX_LOCATIONS_SHOWN) {
+      lines.push(`  - and ${places.length - MAX_LOCATIONS_SHOWN} more`);
     }
   }
   return [...fitting(lines), `- **The rule:** ${renderSource(finding)}`].join('\n');
@@ -102,17 +102,17 @@ function fitting(lines: readonly string[]): readonly string[] {
   let length = 0;
   const fit = lines.findIndex((line) => {
     length += line.length + 1;
-    return length > FINDING_LIMIT;
+    return length > MAX_FINDING_LENGTH;
   });
   return fit === -1 ? lines : [...lines.slice(0, fit), '', '- and more, left out because there is too much of it'];
 }
 
 function renderReasons(reasons: readonly Reason[], indent: string): readonly string[] {
-  const lines = reasons.slice(0, REASONS_SHOWN).flatMap((reason) => renderReason(reason, indent));
-  if (reasons.length <= REASONS_SHOWN) {
+  const lines = reasons.slice(0, MAX_REASONS_SHOWN).flatMap((reason) => renderReason(reason, indent));
+  if (reasons.length <= MAX_REASONS_SHOWN) {
     return lines;
   }
-  return [...lines, `${indent}- and ${reasons.length - REASONS_SHOWN} more`];
+  return [...lines, `${indent}- and ${reasons.length - MAX_REASONS_SHOWN} more`];
 }
 
 function renderReason(reason: Reason, indent: string): readonly string[] {
@@ -128,7 +128,7 @@ function renderReason(reason: Reason, indent: string): readonly string[] {
 }
 
 function renderPlace({ path, line, text }: FingerprintedLocation): string {
-  const where = code(line === undefined ? path : `${path}:${line}`, PATH_SHOWN);
+  const where = code(line === undefined ? path : `${path}:${line}`, MAX_PATH_SHOWN);
   return text === undefined ? where : `${where}: ${code(text.trim())}`;
 }
 
@@ -149,10 +149,10 @@ function renderFaults({ policyFaults, findings, passed, mendsPolicy }: Verdict):
       ? 'This pull request changes the policy, and the new one has faults. It was judged by the one on the base branch.'
       : 'No rule could be judged. Somebody who may change the policy file has to mend this:',
     '',
-    ...policyFaults.slice(0, FAULTS_SHOWN).map(renderFault),
+    ...policyFaults.slice(0, MAX_FAULTS_SHOWN).map(renderFault),
   ];
-  if (policyFaults.length > FAULTS_SHOWN) {
-    lines.push(`- and ${policyFaults.length - FAULTS_SHOWN} more`);
+  if (policyFaults.length > MAX_FAULTS_SHOWN) {
+    lines.push(`- and ${policyFaults.length - MAX_FAULTS_SHOWN} more`);
   }
   lines.push('', 'To see all of it on your own machine: `gatehouse check`.');
   if (mendsPolicy === true) {
@@ -162,7 +162,7 @@ function renderFaults({ policyFaults, findings, passed, mendsPolicy }: Verdict):
 }
 
 function renderFault({ file, line, column, message }: Fault): string {
-  return `- ${code(`${file}:${line}:${column}`, PATH_SHOWN)} ${code(message)}`;
+  return `- ${code(`${file}:${line}:${column}`, MAX_PATH_SHOWN)} ${code(message)}`;
 }
 
 function renderPassed({ passed, findings }: Verdict): readonly string[] {
@@ -206,7 +206,7 @@ export interface RenderedInlines {
 }
 
 /** The comments at lines, in the order of the findings, at most `limit` of them. */
-export function renderInlines(verdict: Verdict, limit = INLINE_COMMENTS_LIMIT): RenderedInlines {
+export function renderInlines(verdict: Verdict, limit = MAX_INLINE_COMMENTS): RenderedInlines {
   const all = verdict.findings.flatMap((finding) =>
     finding.locations.flatMap((place) => (place.line === undefined ? [] : [{ finding, place, line: place.line }])),
   );

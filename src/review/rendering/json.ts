@@ -4,7 +4,7 @@ import type { ReviewResult } from '../judge.ts';
 import { plain } from '../text.ts';
 
 /** Long enough for whatever a predicate quotes. */
-const QUOTED_SHOWN = 10_000;
+const MAX_QUOTED_SHOWN = 10_000;
 
 /** What `gatehouse explain --json` prints: everything that the tree shows, for programs. `closed`: why it is over. */
 export function explanation(result: ReviewResult, closed: PullRequest | undefined): object {
@@ -50,8 +50,8 @@ function ofCondition(condition: EvaluatedCondition): object {
         name: condition.name,
         line,
         outcome,
-        expected: plain(condition.expected, QUOTED_SHOWN),
-        found: plain(condition.found, QUOTED_SHOWN),
+        expected: plain(condition.expected, MAX_QUOTED_SHOWN),
+        found: plain(condition.found, MAX_QUOTED_SHOWN),
         locations: condition.locations.map(({ digest: _ofTheLine, ...place }) => place),
       };
   }

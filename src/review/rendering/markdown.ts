@@ -1,12 +1,12 @@
 import { shorten, type Text, visible } from '../text.ts';
 
-const QUOTED_SHOWN = 300;
+const MAX_QUOTED_SHOWN = 300;
 
 /**
  * Text of unknown origin as a code span: nothing in it is Markdown, HTML, a mention, a reference or a link, on
  * GitHub (which does not look into `code`) and on Gitea and Forgejo (which skip code spans for mentions) alike.
  */
-export function code(text: string, shown = QUOTED_SHOWN): string {
+export function code(text: string, shown = MAX_QUOTED_SHOWN): string {
   // Invisible characters and line ends are spelled out. A comment's opening is broken, for our own marker comments
   // are searched for in the raw body.
   const content = visible(shorten(text, shown)).replaceAll('<!--', '<! --');

@@ -2,8 +2,8 @@ import type { EvaluatedCondition, EvaluatedRule, Evaluation } from '../evaluatio
 import type { Verdict } from '../evaluation/verdict.ts';
 import { plain, shorten, visible } from '../text.ts';
 
-const LOCATIONS_SHOWN = 5;
-const LINE_SHOWN = 100;
+const MAX_LOCATIONS_SHOWN = 5;
+const MAX_LINE_SHOWN = 100;
 
 const COLOURS = { green: 32, red: 31, yellow: 33, grey: 90, bold: 1 } as const;
 type Paint = (colour: keyof typeof COLOURS, text: string) => string;
@@ -69,11 +69,11 @@ function branch(
   }
   const details = [`asked: ${plain(condition.expected)}`, `found: ${plain(condition.found)}`];
   const places = condition.locations.filter(({ line }) => line !== undefined);
-  for (const { path, line, text } of places.slice(0, LOCATIONS_SHOWN)) {
-    details.push(paint('grey', `${visible(path)}:${line}: ${visible(shorten((text ?? '').trim(), LINE_SHOWN))}`));
+  for (const { path, line, text } of places.slice(0, MAX_LOCATIONS_SHOWN)) {
+    details.push(paint('grey', `${visible(path)}:${line}: ${visible(shorten((text ?? '').trim(), MAX_LINE_SHOWN))}`));
   }
-  if (places.length > LOCATIONS_SHOWN) {
-    details.push(paint('grey', `and ${places.length - LOCATIONS_SHOWN} more lines`));
+  if (places.length > MAX_LOCATIONS_SHOWN) {
+    details.push(paint('grey', `and ${places.length - MAX_LOCATIONS_SHOWN} more lines`));
   }
   return [head, ...details.map((detail) => `${inner}${detail}`)];
 }

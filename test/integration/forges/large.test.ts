@@ -1,5 +1,5 @@
 import test from 'ava';
-import { LARGEST_PATCH } from '../../../src/forges/diff.ts';
+import { MAX_PATCH_LENGTH } from '../../../src/forges/diff.ts';
 import { FORGES, openPullRequest, SITE, setUp } from './setup.ts';
 
 const manyFiles = (count: number) =>
@@ -75,7 +75,7 @@ for (const name of FORGES) {
         { path: 'small.txt', additions: 1, kind: 'text' },
       ],
     );
-    t.true(LARGEST_PATCH < 5_000_000);
+    t.true(MAX_PATCH_LENGTH < 5_000_000);
   });
 }
 

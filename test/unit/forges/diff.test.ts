@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { countLines, LARGEST_PATCH, splitDiff } from '../../../src/forges/diff.ts';
+import { countLines, MAX_PATCH_LENGTH, splitDiff } from '../../../src/forges/diff.ts';
 import { compareTrees, printDiff } from '../../simulated-forge/tree-diff.ts';
 
 /** As `git diff` prints them, core.quotePath being on for the one in quotes. */
@@ -111,7 +111,7 @@ test('a carriage return belongs to its line', (t) => {
 });
 
 test('a patch that is too long is too large, and its lines are still counted', (t) => {
-  const lines = Math.ceil(LARGEST_PATCH / 10);
+  const lines = Math.ceil(MAX_PATCH_LENGTH / 10);
   const diff = `diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,${lines} @@\n${'+123456789\n'.repeat(lines)}`;
   t.like(splitDiff(diff).get('x'), { additions: lines, deletions: 0, diff: { kind: 'too-large' } });
 });

@@ -206,8 +206,8 @@ const rules = (amount: number) =>
   `version: 1\nrules:\n${Array.from({ length: amount }, (_, index) => `- {id: r${index}, require: {draft: true}}`).join('\n')}`;
 
 test('as many rules as the limit are read, and one more is a fault', (t) => {
-  t.is(faultsOf(rules(limits.RULES_LIMIT)).length, 0);
-  t.deepEqual(brief(faultsOf(rules(limits.RULES_LIMIT + 1))), ['3:1: expected at most 100 rules, found 101']);
+  t.is(faultsOf(rules(limits.MAX_RULES)).length, 0);
+  t.deepEqual(brief(faultsOf(rules(limits.MAX_RULES + 1))), ['3:1: expected at most 100 rules, found 101']);
 });
 
 test('a file over the size limit is not read at all', (t) => {
@@ -215,7 +215,7 @@ test('a file over the size limit is not read at all', (t) => {
   t.regex(fault?.message ?? '', /^the file is too large: \d+ bytes of at most 65536$/);
   t.is(others.length, 0);
   t.is(
-    faultsOf(`version: 1\nrules: []\n#${'é'.repeat(limits.POLICY_BYTES_LIMIT / 2)}`).length,
+    faultsOf(`version: 1\nrules: []\n#${'é'.repeat(limits.MAX_POLICY_BYTES / 2)}`).length,
     1,
     'bytes, not characters',
   );
@@ -239,7 +239,7 @@ test('a few aliases that stand for very much are stopped too', (t) => {
 
 test('deep nesting is a fault and not a crash', (t) => {
   for (const open of ['[', '{a: ', '- ', '? ']) {
-    t.regex(brief(faultsOf(open.repeat(limits.POLICY_BYTES_LIMIT / open.length - 10))).join('\n'), /nested|YAML/);
+    t.regex(brief(faultsOf(open.repeat(limits.MAX_POLICY_BYTES / open.length - 10))).join('\n'), /nested|YAML/);
   }
   t.regex(brief(faultsOf(`version: ${'['.repeat(40)}${']'.repeat(40)}`)).join('\n'), /nested deeper than 32 levels/);
 });
@@ -247,8 +247,8 @@ test('deep nesting is a fault and not a crash', (t) => {
 test('conditions may lie six deep in one another', (t) => {
   const nested = (depth: number) =>
     `version: 1\nrules: [{ id: a, require: ${'{ not: '.repeat(depth)}{ draft: true }${' }'.repeat(depth)} }]`;
-  t.is(faultsOf(nested(limits.CONDITION_DEPTH_LIMIT)).length, 0);
-  t.regex(brief(faultsOf(nested(limits.CONDITION_DEPTH_LIMIT + 1))).join('\n'), /deeper in one another than 6 levels/);
+  t.is(faultsOf(nested(limits.MAX_CONDITION_DEPTH)).length, 0);
+  t.regex(brief(faultsOf(nested(limits.MAX_CONDITION_DEPTH + 1))).join('\n'), /deeper in one another than 6 levels/);
 });
 
 test('predicates are counted over all rules', (t) => {
@@ -258,9 +258,9 @@ test('predicates are counted over all rules', (t) => {
     const rule = (id: number, entries: string) => `- {id: r${id}, require: {all: [${entries}]}}`;
     return `version: 1\nrules:\n${[0, 1, 2, 3].map((id) => rule(id, list)).join('\n')}\n${rule(4, rest)}`;
   };
-  t.is(faultsOf(many(limits.PREDICATES_LIMIT)).length, 0);
+  t.is(faultsOf(many(limits.MAX_PREDICATES)).length, 0);
   t.regex(
-    brief(faultsOf(`${many(limits.PREDICATES_LIMIT)}\n- {id: one-more, require: {draft: true}}`)).join('\n'),
+    brief(faultsOf(`${many(limits.MAX_PREDICATES)}\n- {id: one-more, require: {draft: true}}`)).join('\n'),
     /more than 500 predicates/,
   );
 });
@@ -268,8 +268,8 @@ test('predicates are counted over all rules', (t) => {
 test('patterns are limited in length and in what their repetitions come to', (t) => {
   const title = (pattern: string) =>
     brief(faultsOf(`version: 1\nrules: [{ id: a, require: { title: '${pattern}' } }]`)).join('\n');
-  t.is(title('a'.repeat(limits.PATTERN_LENGTH_LIMIT)), '');
-  t.regex(title('a'.repeat(limits.PATTERN_LENGTH_LIMIT + 1)), /500 characters; this one has 501/);
+  t.is(title('a'.repeat(limits.MAX_PATTERN_LENGTH)), '');
+  t.regex(title('a'.repeat(limits.MAX_PATTERN_LENGTH + 1)), /500 characters; this one has 501/);
   t.is(title('\\w{1000}'), '');
   for (const large of [
     '(?:\\pL{100}){100}',
@@ -283,7 +283,7 @@ test('patterns are limited in length and in what their repetitions come to', (t)
 });
 
 test('lists and messages are limited too', (t) => {
-  const list = Array.from({ length: limits.LIST_LIMIT + 1 }, () => 'a').join(', ');
+  const list = Array.from({ length: limits.MAX_LIST_ENTRIES + 1 }, () => 'a').join(', ');
   t.regex(
     brief(faultsOf(`version: 1\nrules: [{ id: a, require: { title: [${list}] } }]`)).join('\n'),
     /at most 100 of them, found 101/,
@@ -300,7 +300,7 @@ test('a file that is wrong all over shows fifty faults and counts the others', (
   const faults = faultsOf(
     `version: 1\nrules:\n${Array.from({ length: 90 }, (_, index) => `- {id: r${index}, require: {nope: 1}}`).join('\n')}`,
   );
-  t.is(faults.length, limits.POLICY_FAULTS_LIMIT + 1);
+  t.is(faults.length, limits.MAX_POLICY_FAULTS + 1);
   t.is(faults.at(-1)?.message, 'and 40 more faults after this line');
 });
 
