@@ -1,6 +1,6 @@
+import { requireFound } from '../answer.ts';
 import { type FileDiff, splitDiff } from '../diff.ts';
 import { type ChangedFile, type ChangedFiles, ForgeError, type PullRequestRef } from '../forge.ts';
-import { requireFound } from '../parseAnswer.ts';
 import type { GiteaClient } from './client.ts';
 import { pullPath } from './read.ts';
 import * as shapes from './shapes.ts';

@@ -1,5 +1,5 @@
+import { requireFound } from '../answer.ts';
 import type { Forge } from '../forge.ts';
-import { requireFound } from '../parseAnswer.ts';
 import { changedFiles } from './changed-files.ts';
 import type { GiteaClient } from './client.ts';
 import { DIFFERENCES } from './differences.ts';

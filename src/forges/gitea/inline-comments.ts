@@ -1,5 +1,5 @@
+import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
 import type { InlineComment, PostedInlineComment, PullRequestRef } from '../forge.ts';
-import { acceptedWrite, parseAnswer, requireFound } from '../parseAnswer.ts';
 import { type GiteaClient, path } from './client.ts';
 import type { Differences } from './differences.ts';
 import { pullPath } from './read.ts';

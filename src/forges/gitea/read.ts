@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { requireFound } from '../answer.ts';
 import {
   type Commit,
   type CommitStatus,
@@ -9,7 +10,6 @@ import {
   type StatusState,
 } from '../forge.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
-import { requireFound } from '../parseAnswer.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { type GiteaClient, path } from './client.ts';

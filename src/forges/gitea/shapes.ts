@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id } from '../parseAnswer.ts';
+import { id } from '../answer.ts';
 
 // Only what is used of the answers of Gitea and Forgejo (modules/structs in their sources, /api/swagger on any
 // installation). Other fields are dropped.

@@ -1,5 +1,5 @@
+import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
 import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type PostedComment, type PullRequestRef } from '../forge.ts';
-import { acceptedWrite, parseAnswer, requireFound } from '../parseAnswer.ts';
 import { shortened } from '../shortened.ts';
 import { type GiteaClient, path } from './client.ts';
 import { repositoryPath } from './read.ts';

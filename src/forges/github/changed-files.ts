@@ -1,8 +1,8 @@
 import type { Octokit } from 'octokit';
 import { z } from 'zod';
+import { requireFound } from '../answer.ts';
 import { countLines, type FileDiff, splitDiff } from '../diff.ts';
 import { type ChangedFile, type ChangedFiles, ForgeError, type PullRequestRef } from '../forge.ts';
-import { requireFound } from '../parseAnswer.ts';
 import type { GitHubClient } from './client.ts';
 import { address } from './read.ts';
 import { ask, askAll } from './request.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { requireFound } from '../answer.ts';
 import { type DeliveryRecovery, type FailedDelivery, ForgeError, type RepositoryHook } from '../forge.ts';
-import { requireFound } from '../parseAnswer.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { askAll, write } from './request.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { requireFound } from '../answer.ts';
 import type { Forge } from '../forge.ts';
-import { requireFound } from '../parseAnswer.ts';
 import { changedFiles } from './changed-files.ts';
 import type { GitHubClient } from './client.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { requireFound } from '../answer.ts';
 import {
   type Commit,
   type CommitStatus,
@@ -8,7 +9,6 @@ import {
   type PullRequestRef,
 } from '../forge.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
-import { requireFound } from '../parseAnswer.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import type { GitHubClient } from './client.ts';

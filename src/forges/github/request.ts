@@ -1,7 +1,7 @@
 import { type Octokit, RequestError } from 'octokit';
 import type { z } from 'zod';
+import { parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../forge.ts';
-import { parseAnswer, requireFound } from '../parseAnswer.ts';
 
 /** The most that GitHub gives in one page. */
 const PAGE_SIZE = 100;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id } from '../parseAnswer.ts';
+import { id } from '../answer.ts';
 
 // Only what is used of GitHub's answers (https://docs.github.com/en/rest). Other fields are dropped.
 

@@ -1,3 +1,4 @@
+import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
 import {
   type CommitStatus,
   type InlineComment,
@@ -6,7 +7,6 @@ import {
   type PostedInlineComment,
   type PullRequestRef,
 } from '../forge.ts';
-import { acceptedWrite, parseAnswer, requireFound } from '../parseAnswer.ts';
 import { shortened } from '../shortened.ts';
 import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
