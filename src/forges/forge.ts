@@ -83,7 +83,7 @@ export interface PersonReview {
 export const MAX_STATUS_DESCRIPTION_LENGTH = 140;
 
 /** The longest comment that every forge takes, in characters (GitHub's limit; Gitea and Forgejo set none). */
-export const COMMENT_LIMIT = 65_536;
+export const MAX_COMMENT_LENGTH = 65_536;
 
 /** The commit status as forges know it. GitHub has no `warning`, so none is used. */
 export type StatusState = 'pending' | 'success' | 'failure' | 'error';

@@ -26,8 +26,8 @@ const LEVELS: readonly (readonly string[])[] = [
   ['environment.ts', 'settings.ts'],
 ];
 
-/** Types alone may be shared sideways or upwards where they are words, not parts: what a forge is, what is logged. */
-const SHARED_TYPES = new Set(['forges/forge.ts']);
+/** Types and constants that any folder may import, since they import nothing themselves. */
+const SHARED = new Set(['forges/forge.ts']);
 
 function roomOf(file: string): string {
   return file.split('/')[0] ?? file;
@@ -37,12 +37,11 @@ function levelOf(room: string): number {
   return LEVELS.findIndex((level) => level.includes(room));
 }
 
-function importsOf(file: string): { readonly target: string; readonly typeOnly: boolean }[] {
-  const pattern = /(?:^import\s+(type\s)?(?:[^'"]*?\sfrom\s+)?|\bimport\()['"](\.[^'"]+)['"]/gm;
-  return [...source(file).matchAll(pattern)].map(([, typeOnly, specifier = '']) => ({
-    target: relative(SRC, join(SRC, dirname(file), specifier)),
-    typeOnly: typeOnly !== undefined,
-  }));
+function importsOf(file: string): readonly string[] {
+  const pattern = /(?:^import\s+(?:[^'"]*?\sfrom\s+)?|\bimport\()['"](\.[^'"]+)['"]/gm;
+  return [...source(file).matchAll(pattern)].map(([, specifier = '']) =>
+    relative(SRC, join(SRC, dirname(file), specifier)),
+  );
 }
 
 test('every file of src stands in a room that has a level', (t) => {
@@ -52,19 +51,29 @@ test('every file of src stands in a room that has a level', (t) => {
 });
 
 test('imports point one way', (t) => {
-  const arrows = files.flatMap((file) => importsOf(file).map((imported) => ({ file, ...imported })));
+  const arrows = files.flatMap((file) => importsOf(file).map((target) => ({ file, target })));
   t.true(arrows.length > files.length, 'the imports were found');
-  for (const { file, target, typeOnly } of arrows) {
+  for (const { file, target } of arrows) {
     if (target.startsWith('..')) {
       t.is(target, '../package.json', `${file} reaches out of src`);
       continue;
     }
     const from = roomOf(file);
     const to = roomOf(target);
-    if (from === to || (typeOnly && SHARED_TYPES.has(target))) {
+    if (from === to || SHARED.has(target)) {
       continue;
     }
     t.true(levelOf(from) < levelOf(to), `${file} imports ${target}, which points up or sideways`);
+  }
+});
+
+test('what any folder may import imports nothing else', (t) => {
+  for (const file of SHARED) {
+    t.deepEqual(
+      importsOf(file).filter((target) => !SHARED.has(target)),
+      [],
+      file,
+    );
   }
 });
 

@@ -1,12 +1,10 @@
+import { MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/forge.ts';
 import type { Fault } from '../policy/faults.ts';
 import type { Level, Rule } from '../policy/schema.ts';
 import { shorten } from '../text.ts';
 import type { EvaluatedRule, Evaluation } from './evaluate.ts';
 import { type FingerprintedLocation, fingerprinted } from './fingerprint.ts';
 import { locationsOf, type Reason, reasonsOf } from './reasons.ts';
-
-/** GitHub's limit for the description of a commit status; the other forges take more. */
-const DESCRIPTION_LIMIT = 140;
 
 /** Something that a rule has to say of the pull request. */
 export interface Finding {
@@ -100,7 +98,7 @@ export function brokenPolicyVerdict(faults: readonly Fault[], mendsPolicy = fals
   const where = first === undefined ? 'the policy' : `${first.file}:${first.line}`;
   const description = shorten(
     `The policy cannot be used: ${where}: ${first?.message ?? 'unreadable'}`,
-    DESCRIPTION_LIMIT,
+    MAX_STATUS_DESCRIPTION_LENGTH,
   );
   return {
     state: 'error',
@@ -123,11 +121,16 @@ export function withProposedPolicyFaults(verdict: Verdict, faults: readonly Faul
   }
   const own = `${first.file} as proposed has ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`;
   const description = verdict.state === 'failure' ? `${verdict.description}; ${own}` : own;
-  return { ...verdict, state: 'failure', description: shorten(description, DESCRIPTION_LIMIT), policyFaults: faults };
+  return {
+    ...verdict,
+    state: 'failure',
+    description: shorten(description, MAX_STATUS_DESCRIPTION_LENGTH),
+    policyFaults: faults,
+  };
 }
 
 const rules = (amount: number): string => `${amount} ${amount === 1 ? 'rule' : 'rules'}`;
 
 function named(what: string, findings: readonly Finding[]): string {
-  return shorten(`${what}: ${findings.map(({ ruleId }) => ruleId).join(', ')}`, DESCRIPTION_LIMIT);
+  return shorten(`${what}: ${findings.map(({ ruleId }) => ruleId).join(', ')}`, MAX_STATUS_DESCRIPTION_LENGTH);
 }

@@ -1,4 +1,4 @@
-import type { InlineComment } from '../../forges/forge.ts';
+import { type InlineComment, MAX_COMMENT_LENGTH } from '../../forges/forge.ts';
 import type { FingerprintedLocation } from '../evaluation/fingerprint.ts';
 import type { Reason } from '../evaluation/reasons.ts';
 import type { Finding, Verdict } from '../evaluation/verdict.ts';
@@ -9,8 +9,8 @@ import { code, markdown, prose } from './markdown.ts';
 /** How the one comment on a pull request is found again. Nothing from outside can write it: see markdown.ts. */
 export const REVIEW_MARKER = '<!-- gatehouse:review -->';
 
-/** GitHub refuses a comment of more than 65,536 characters; some are left for what a forge may add. */
-const COMMENT_LIMIT = 60_000;
+/** Characters kept free below the forges' limit, for what a forge may add to a comment. */
+const COMMENT_RESERVE = 5_536;
 /** A review with more inline comments than this helps nobody; the comment still tells of all findings. */
 const MAX_INLINE_COMMENTS = 30;
 /** Characters of one finding: the first of them must not crowd out the others. */
@@ -35,7 +35,7 @@ export function renderReview(verdict: Verdict): string {
   let length = reserved;
   let shown = 0;
   for (const section of sections) {
-    if (length + section.length > COMMENT_LIMIT) {
+    if (length + section.length > MAX_COMMENT_LENGTH - COMMENT_RESERVE) {
       break;
     }
     body.push(section);

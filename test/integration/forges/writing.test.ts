@@ -1,5 +1,5 @@
 import test from 'ava';
-import { COMMENT_LIMIT } from '../../../src/forges/forge.ts';
+import { MAX_COMMENT_LENGTH } from '../../../src/forges/forge.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 const STATUS = { context: 'gatehouse', state: 'pending', description: 'Looking at it' } as const;
@@ -60,7 +60,7 @@ for (const name of FORGES) {
   test(`${name}: a comment of the greatest length is taken`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
-    await t.notThrowsAsync(() => forge.createComment(ref, 'x'.repeat(COMMENT_LIMIT)));
+    await t.notThrowsAsync(() => forge.createComment(ref, 'x'.repeat(MAX_COMMENT_LENGTH)));
   });
 
   test(`${name}: inline comments are posted as one review`, async (t) => {
