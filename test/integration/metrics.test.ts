@@ -1,6 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import ava from 'ava';
+import { REFUSAL_REASONS } from '../../src/http/refusal.ts';
+import { makeMetrics } from '../../src/metrics.ts';
 import { openDoor, PREVIOUS_SECRET, sign } from '../helpers/door.ts';
 import { pullRequestOpened } from '../helpers/payloads.ts';
 import { until } from '../helpers/until.ts';
@@ -41,6 +44,63 @@ test('the page has every metric of the interface, and those of the process', asy
   t.deepEqual(types.filter((name) => /^(gatehouse|http)_/.test(name)).sort(), NAMES);
   t.true(types.includes('process_resident_memory_bytes'));
   t.true(types.includes('nodejs_eventloop_lag_seconds'));
+});
+
+interface DocumentedMetric {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+  /** Node reports it on this platform only. */
+  readonly linux: boolean;
+}
+
+const readDocument = () => readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
+
+function documentedMetrics(markdown: string): readonly DocumentedMetric[] {
+  const rows = markdown.matchAll(/^\| `(\w+)` \| (counter|gauge|histogram) \| (.*?) ?\| .*?(\(Linux\))? \|$/gm);
+  return [...rows].map(([, name = '', type = '', labels = '', linux]) => {
+    return { name, type, labels: labels.match(/\w+/g) ?? [], linux: linux !== undefined };
+  });
+}
+
+/** The labels of a sample, without the one that a histogram adds. */
+function labelsOf(sample: string): readonly string[] {
+  return [...sample.matchAll(/[{,](\w+)="/g)].flatMap(([, label = '']) => (label === 'le' ? [] : [label]));
+}
+
+test('docs/metrics.md lists every metric of a live page with its type and labels', async (t) => {
+  await using door = await openDoor();
+  await door.post('{}');
+  const page = await scrape(door.metricsUrl);
+  const documented = documentedMetrics(await readDocument());
+  const onPage = [...page.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`);
+  const expected = documented.filter(({ linux }) => !linux || process.platform === 'linux');
+  t.deepEqual(
+    onPage.sort(),
+    expected.map(({ name, type }) => `${name} ${type}`).sort(),
+    'the metrics of the page, and those of docs/metrics.md',
+  );
+  for (const { name, labels } of documented) {
+    const samples = page
+      .split('\n')
+      .filter((line) => line.replace(/^(\w+?)(_bucket|_sum|_count)?[{ ].*/, '$1') === name);
+    for (const sample of samples) {
+      t.deepEqual(labelsOf(sample), labels, sample);
+    }
+  }
+});
+
+test('docs/metrics.md has the labels of metrics that a quiet page does not show', async (t) => {
+  const { registry } = makeMetrics();
+  for (const { name, labels } of documentedMetrics(await readDocument())) {
+    const metric = registry.getSingleMetric(name) as unknown as { readonly labelNames?: readonly string[] } | undefined;
+    t.deepEqual(metric?.labelNames ?? [], labels, name);
+  }
+});
+
+test('docs/metrics.md lists every reason for a rejection', async (t) => {
+  const rows = (await readDocument()).matchAll(/^\| `(\w+)` \| \d{3} \| /gm);
+  t.deepEqual([...rows].map(([, reason]) => reason).sort(), [...REFUSAL_REASONS].sort());
 });
 
 test('what happens at the door is counted, under labels from fixed lists', async (t) => {
