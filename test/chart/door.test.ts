@@ -1,4 +1,5 @@
 import test from 'ava';
+import { version } from '../../src/version.ts';
 import { containersOf, find, type Manifest, podOf, render } from '../helpers/manifests.ts';
 import { type Labels, lets } from '../helpers/network-policy.ts';
 
@@ -131,9 +132,9 @@ test('a pod sleeps, then drains, and has time for both', async (t) => {
 test('an image is named by tag, by digest, or by both in one', async (t) => {
   const digest = `sha256:${'a'.repeat(64)}`;
   const image = async (values: unknown) => doorPod(await render({ values: { image: values } })).door.image;
-  t.is(await image({}), 'gatehouse:0.1.0');
+  t.is(await image({}), `gatehouse:${version}`);
   t.is(await image({ repository: 'r.example.com/g', tag: '1' }), 'r.example.com/g:1');
-  t.is(await image({ digest }), `gatehouse:0.1.0@${digest}`);
+  t.is(await image({ digest }), `gatehouse:${version}@${digest}`);
   t.is(await image({ tag: `1.2@${digest}` }), `gatehouse:1.2@${digest}`);
 });
 

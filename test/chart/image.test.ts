@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { version } from '../../src/version.ts';
 import { startCluster } from '../helpers/cluster.ts';
 import { docker, unavailable } from '../helpers/docker.ts';
 import { CHART, find, type Manifest, NAMESPACE, render, secretData } from '../helpers/manifests.ts';
@@ -81,7 +82,7 @@ test.before('build the image', async (t) => {
     t.log(`The image is not tried, because ${missing}.`);
     return;
   }
-  const args = ['--build-arg', 'VERSION=0.1.0', '--build-arg', `REVISION=${REVISION}`];
+  const args = ['--build-arg', `VERSION=${version}`, '--build-arg', `REVISION=${REVISION}`];
   await docker(['build', '--quiet', '--network', 'host', ...args, '--tag', IMAGE, PROJECT], TIMEOUT_MS);
   stage = { ...(await makePlayground(NAME)), release: await render({ values: VALUES }) };
 });
@@ -118,7 +119,7 @@ onStage('the image runs node by itself, as a user by number, and says what it is
     Labels: {
       'org.opencontainers.image.title': 'Gatehouse',
       'org.opencontainers.image.licenses': 'Apache-2.0',
-      'org.opencontainers.image.version': '0.1.0',
+      'org.opencontainers.image.version': version,
       'org.opencontainers.image.revision': REVISION,
     },
   });
@@ -165,8 +166,8 @@ onStage('the image has no package manager, no cache of one, and no secret', asyn
 onStage('the command line answers in a container that may do nothing', async (t) => {
   const hardened = ['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--user', '65532'];
   const run = (...args: string[]) => docker(['run', '--rm', ...hardened, '--network', 'none', ...args]);
-  t.is(await run(IMAGE, '--version'), '0.1.0');
-  t.is(await run('--entrypoint', 'gatehouse', IMAGE, '--version'), '0.1.0');
+  t.is(await run(IMAGE, '--version'), version);
+  t.is(await run('--entrypoint', 'gatehouse', IMAGE, '--version'), version);
 });
 
 onStage('a rendered release comes up: stores, migrations, door, each as its manifest says', async (t, there) => {

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
+import { version } from '../../src/version.ts';
 import { CHART, find, parseYaml, podOf, render, tryRender } from '../helpers/manifests.ts';
 
 const KEY = 'a-signing-key-of-the-tests';
@@ -200,7 +201,7 @@ test('an umbrella chart may have globals of its own, set the values, and leave G
     const on = await render({ chart: umbrella, values: values({ enabled: true, door: { replicas: 4 } }) });
     const door = find(on, 'Deployment', 'gh-gatehouse-door');
     t.is(door.spec?.['replicas'], 4);
-    t.is(podOf(door)?.spec.containers[0]?.image, 'gatehouse:0.1.0');
+    t.is(podOf(door)?.spec.containers[0]?.image, `gatehouse:${version}`);
     t.deepEqual(await render({ chart: umbrella, values: values({ enabled: false }) }), []);
   } finally {
     await rm(umbrella, { recursive: true });
