@@ -15,7 +15,7 @@ export const addedLines = definePredicate({
   schema: patterns,
   options: z.object({ in: globs.optional(), binary: binaryFiles.optional() }),
   needs: () => ({ changedFiles: true }),
-  judge(sources, facts, budget, options) {
+  judge(sources, options, facts, budget) {
     const { files, complete } = facts.changedFiles;
     const scope = options.in === undefined ? undefined : compileGlobs(options.in, budget);
     const compiled = sources.map((source) => compilePattern(source, budget));

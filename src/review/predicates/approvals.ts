@@ -59,7 +59,7 @@ export const approvals = definePredicate({
     teams,
     ...(codeOwners ? { codeOwners: true, changedFiles: true } : {}),
   }),
-  judge(wanted, facts, budget) {
+  judge(wanted, _options, facts, budget) {
     const current = currentApprovals(facts.reviews.reviews, facts.pullRequest.author);
     const stale = wanted.fresh ? current.filter(({ sha }) => sha !== facts.pullRequest.head.sha) : [];
     const outsiders = wanted.from === undefined ? current.filter(({ official }) => !official) : [];

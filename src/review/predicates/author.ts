@@ -8,7 +8,7 @@ export const author = definePredicate({
     'Who opened the pull request: a login, or a list of logins and teams (@organisation/team). Case is ignored, and * stands for any characters: *[bot].',
   schema: peopleOrTeams,
   needs: (members) => ({ teams: splitTeams(members).teams }),
-  judge(members, facts, budget) {
+  judge(members, _options, facts, budget) {
     const login = facts.pullRequest.author;
     const { people, teams } = splitTeams(members);
     const unreadable = teams.filter((team) => !facts.teams.has(team));

@@ -16,7 +16,7 @@ export function branchPredicate(definition: {
     description: definition.description,
     schema: globs,
     needs: () => ({}),
-    judge(given, facts, budget) {
+    judge(given, _options, facts, budget) {
       const name = definition.read(facts);
       return {
         outcome: compileGlobs(given, budget).matches(name) ? 'matched' : 'unmatched',

@@ -11,7 +11,7 @@ export const changedFiles = definePredicate({
   schema: comparison,
   options: z.object({ except: globs.optional() }),
   needs: () => ({ changedFiles: true }),
-  judge(wanted, facts, budget, { except }) {
+  judge(wanted, { except }, facts, budget) {
     const { files, complete } = facts.changedFiles;
     const exempt = except === undefined ? undefined : compileGlobs(except, budget);
     const counted = files.filter((file) => exempt?.matches(file.path) !== true);

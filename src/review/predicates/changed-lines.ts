@@ -11,7 +11,7 @@ export const changedLines = definePredicate({
   schema: comparison,
   options: z.object({ except: globs.optional(), binary: binaryFiles.optional() }),
   needs: () => ({ changedFiles: true }),
-  judge(wanted, facts, budget, { except, binary }) {
+  judge(wanted, { except, binary }, facts, budget) {
     const { files, complete } = facts.changedFiles;
     const exempt = except === undefined ? undefined : compileGlobs(except, budget);
     const counted = files.filter(

@@ -40,7 +40,7 @@ export const commits = definePredicate({
     )
     .refine(hasAny, { error: 'at least one of `some` and `every`' }),
   needs: () => ({ commits: true }),
-  judge({ some, every }, facts, budget) {
+  judge({ some, every }, _options, facts, budget) {
     const { commits: all, complete } = facts.commits;
     const parts = [];
     if (some !== undefined) {

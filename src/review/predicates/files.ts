@@ -15,7 +15,7 @@ export const files = definePredicate({
     'At least one changed file matches one of these globs and none of those that start with !. A renamed file counts under both names.',
   schema: globs,
   needs: () => ({ changedFiles: true }),
-  judge(given, facts, budget) {
+  judge(given, _options, facts, budget) {
     const { files: changed, complete } = facts.changedFiles;
     const matcher = compileGlobs(given, budget);
     const matching = changed.filter((file) => pathsOf(file).some((path) => matcher.matches(path)));

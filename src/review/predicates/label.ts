@@ -8,7 +8,7 @@ export const label = definePredicate({
     'The pull request has this label, or one of a list. Case is ignored, and * stands for any characters: size/*.',
   schema: names,
   needs: () => ({}),
-  judge(wanted, facts, budget) {
+  judge(wanted, _options, facts, budget) {
     const { labels } = facts.pullRequest;
     const matchers = wanted.map((name) => compileName(name, budget));
     const present = labels.filter((name) => matchers.some((matcher) => matcher.matches(name)));

@@ -51,9 +51,9 @@ export function definePredicate<Value extends z.ZodType, Options extends z.ZodOb
   readonly needs: (value: z.output<Value>) => Needs;
   readonly judge: (
     value: z.output<Value>,
+    options: Partial<z.output<Options>>,
     facts: Facts,
     budget: StepBudget,
-    options: Partial<z.output<Options>>,
   ) => PredicateResult;
 }): Predicate {
   const options = definition.options;
@@ -65,9 +65,9 @@ export function definePredicate<Value extends z.ZodType, Options extends z.ZodOb
     judge: (value, given, facts, budget) =>
       definition.judge(
         definition.schema.parse(value),
+        options === undefined ? {} : options.parse(given),
         facts,
         budget,
-        options === undefined ? {} : options.parse(given),
       ),
   };
 }

@@ -17,7 +17,7 @@ export function textPredicate(definition: {
     description: definition.description,
     schema: patterns,
     needs: () => ({}),
-    judge(sources, facts, budget) {
+    judge(sources, _options, facts, budget) {
       // Forges keep what a browser's text box sends, which has CRLF; a policy's `$` and `\n` mean LF.
       const text = definition.read(facts).replaceAll('\r\n', '\n');
       const matched = sources.some((source) => compilePattern(source, budget).found(text));
