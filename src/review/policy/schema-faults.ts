@@ -1,8 +1,8 @@
 import type * as z from 'zod';
 import { shorten, visible } from '../text.ts';
 import type { FaultCollector } from './faults.ts';
+import { knownKeys } from './known-keys.ts';
 import { nearest } from './nearest.ts';
-import { conditionKeys, policyKeys, ruleKeys } from './schema.ts';
 import type { PolicyYaml, YamlPath } from './yaml.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -60,12 +60,12 @@ function addIssue(issue: Issue, parent: YamlPath, yaml: PolicyYaml, faults: Faul
 }
 
 function addUnknownKey(key: string, path: YamlPath, yaml: PolicyYaml, faults: FaultCollector): void {
-  const known = keysAt(path, yaml);
+  const known = knownKeys(path);
   const near = nearest(key, known);
   let hint = `; expected ${known.length > 6 ? 'one of ' : ''}${known.join(', ')}`;
   if (near !== undefined) {
     hint = `; did you mean "${near}"?`;
-  } else if (known === ruleKeys && conditionKeys.includes(key)) {
+  } else if (isRule(path) && knownKeys([...path, 'when']).includes(key)) {
     hint = `; "${key}" belongs under when, require or forbid`;
   }
   faults.add(yaml.keyPositionOf(path, key), {
@@ -76,25 +76,9 @@ function addUnknownKey(key: string, path: YamlPath, yaml: PolicyYaml, faults: Fa
   });
 }
 
-/** The keys that belong where an unknown one was found. */
-function keysAt(path: YamlPath, yaml: PolicyYaml): readonly string[] {
-  if (path.length === 0) {
-    return policyKeys;
-  }
-  if (path.length === 2) {
-    return ruleKeys;
-  }
-  const own = [...path].reverse().find((part) => typeof part === 'string');
-  if (own === 'approvals') {
-    return ['count', 'from', 'fresh'];
-  }
-  if (own === 'commits') {
-    return ['some', 'every'];
-  }
-  if (own === 'some' || own === 'every') {
-    return ['message', 'fixup', 'merge', 'signed_off'];
-  }
-  return yaml.value === undefined ? [] : conditionKeys;
+/** `rules`, and a number. */
+function isRule(path: YamlPath): boolean {
+  return path.length === 2;
 }
 
 function valueAt(value: unknown, path: YamlPath): unknown {
@@ -112,10 +96,7 @@ const MAX_FOUND_SHOWN = 60;
 
 /** A value as a person would point at it. */
 function describe(value: unknown): string {
-  if (value === undefined) {
-    return 'nothing';
-  }
-  if (value === null) {
+  if (value === undefined || value === null) {
     return 'nothing';
   }
   if (Array.isArray(value)) {

@@ -93,9 +93,6 @@ const conditionObject = z
   )
   .meta({ id: 'condition', description: 'Conditions; all that are named in one mapping must hold.' });
 
-/** Every key that a condition may have, for suggestions. */
-export const conditionKeys: readonly string[] = Object.keys(conditionObject.shape);
-
 const rule = z
   .strictObject(
     {
@@ -123,8 +120,6 @@ const rule = z
     { error: 'a rule: a mapping with `id`, and `require` or `forbid`' },
   )
   .meta({ id: 'rule', description: 'One rule. It has an id, and at least one of require and forbid.' });
-
-export const ruleKeys: readonly string[] = Object.keys(rule.shape);
 
 /** Names only, so that nothing in it can lead to another host or out of the forge's API path. */
 const EXTENDS =
@@ -155,5 +150,3 @@ export const policySchema = z
     title: 'Gatehouse policy',
     description: 'What Gatehouse asks of pull requests: .gatehouse.yml',
   });
-
-export const policyKeys: readonly string[] = Object.keys(policySchema.shape);
