@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { type Environment, type Parsed, parseEnvironment, type ReadFile, readText } from './environment.ts';
 import type { ForgeName } from './forges/forge.ts';
-import { bytes, count, logLevel, port, seconds, secret, url } from './settings.ts';
+import { bytes, count, flag, logLevel, port, seconds, secret, url } from './settings.ts';
 
 export type LogLevel = z.infer<typeof logLevel>;
 
@@ -16,6 +16,8 @@ export interface Config {
   readonly redisUrl: string;
   readonly forge: ForgeName;
   readonly drainSeconds: number;
+  /** Readiness alone ignores Redis. */
+  readonly readyWithoutRedis: boolean;
   readonly logLevel: LogLevel;
   /** Absent in a process that takes no webhooks. */
   readonly door?: DoorConfig;
@@ -82,6 +84,7 @@ const common = {
   REDIS_URL: url(['redis:', 'rediss:'], /^(\/\d{0,4})?$/),
   FORGE: z.enum(['github', 'gitea', 'forgejo']).default('github'),
   DRAIN_SECONDS: seconds.default(5),
+  READY_WITHOUT_REDIS: flag.default(false),
 };
 
 const door = {
@@ -136,6 +139,7 @@ export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile =
       redisUrl: values.REDIS_URL,
       forge: values.FORGE,
       drainSeconds: values.DRAIN_SECONDS,
+      readyWithoutRedis: values.READY_WITHOUT_REDIS,
       logLevel: values.LOG_LEVEL,
       ...(doors?.ok && {
         door: {

@@ -88,6 +88,12 @@ export function makeMetrics() {
       labelNames: ['dependency'],
       registers,
     }),
+    readinessChanges: new Counter({
+      name: 'gatehouse_readiness_changes_total',
+      help: 'Changes of readiness by what it became: ready, unready; the log says why',
+      labelNames: ['to'],
+      registers,
+    }),
     jobs: new Gauge({
       name: 'gatehouse_jobs',
       help: 'Unfinished and failed jobs at the last look; absent while the database does not answer',

@@ -15,6 +15,8 @@ export const seconds = z
   .refine((text) => /^\d{1,4}$/.test(text) && Number(text) <= 3_600, 'must be whole seconds, 0 to 3600')
   .transform(Number);
 
+export const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
 export function count(least: number, most: number) {
   return z
     .string()

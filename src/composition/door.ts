@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
+import type pg from 'pg';
 import type { DoorConfig } from '../config.ts';
-import { makeInboxPool } from '../db/pool.ts';
 import type { WebhookOptions } from '../http/webhook.ts';
 import { makeByteBudget } from '../inbox/byte-budget.ts';
 import { makeInbox } from '../inbox/inbox.ts';
@@ -15,10 +15,10 @@ const MIN_INFLIGHT_BYTES = 64 * 1024 * 1024;
 export function composeDoor(
   { config, redis, jobs, metrics, closers, log }: SharedParts,
   door: DoorConfig,
+  /** Of `makeInboxPool`. */
+  pool: pg.Pool,
   isClosed: () => boolean,
 ) {
-  const pool = makeInboxPool(config.databaseUrl, log);
-  closers.add('inbox database', () => pool.end());
   const inbox = makeInbox({
     pool,
     jobStatements: jobs.statements,

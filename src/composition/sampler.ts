@@ -1,4 +1,4 @@
-import type { HealthReport } from '../http/health.ts';
+import type { Readiness } from '../http/readiness.ts';
 import type { QueueStats } from '../jobs/engine.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -8,7 +8,7 @@ const SAMPLE_INTERVAL_MS = 10_000;
 const FIRST_SAMPLE_MS = 1_000;
 
 export interface SamplerOptions {
-  readonly health: () => Promise<HealthReport>;
+  readonly readiness: () => Promise<Readiness>;
   readonly queueStats: () => Promise<readonly QueueStats[]>;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -18,18 +18,18 @@ export interface SamplerOptions {
  * Asks the stores, from time to time, for what the metrics page says of them, so that a scrape reads
  * memory only. Returns a function that stops it.
  */
-export function startSampler({ health, queueStats, metrics, log }: SamplerOptions): () => void {
+export function startSampler({ readiness, queueStats, metrics, log }: SamplerOptions): () => void {
   let stopped = false;
 
   async function sample(): Promise<void> {
-    const report = await health();
-    for (const [dependency, { status }] of Object.entries(report)) {
+    const { dependencies } = await readiness();
+    for (const [dependency, { status }] of Object.entries(dependencies)) {
       metrics.dependencyUp.set({ dependency }, status === 'up' ? 1 : 0);
     }
     // A number that may be old is worse than none.
     metrics.jobs.reset();
     metrics.oldestWaitingJobSeconds.remove();
-    if (report.database.status === 'down') {
+    if (dependencies.database.status === 'down') {
       return;
     }
     const queues = await queueStats();

@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Config, WorkerConfig } from '../config.ts';
-import { makePool, makeProbePool } from '../db/pool.ts';
+import { makeInboxPool, makePool, makeProbePool } from '../db/pool.ts';
 import { probeDatabase, probeRedis } from '../db/probes.ts';
-import { closeRedis, makeRedis } from '../db/redis.ts';
+import { closeRedis, makeProbeRedis, makeRedis } from '../db/redis.ts';
 import { NewerSchemaError, readSchemaState } from '../db/schema.ts';
+import { onConnection } from '../db/transaction.ts';
 import { makeApp } from '../http/app.ts';
-import { addHealthRoutes, makeHealth } from '../http/health.ts';
+import { CHECK_TIMEOUT_MS, makeHealth } from '../http/health.ts';
+import { addHealthRoutes } from '../http/health-routes.ts';
 import { addMetricsRoute } from '../http/metrics-listener.ts';
+import { makeReadiness } from '../http/readiness.ts';
 import { closeConnections, listen, makeServer, stopListening } from '../http/server.ts';
 import { addWebhookRoute } from '../http/webhook.ts';
 import { makeJobQueue } from '../jobs/engine.ts';
@@ -42,22 +45,26 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     const metrics = makeMetrics();
     const pool = makePool(config.databaseUrl, log);
     closers.add('database', () => pool.end());
-    const probePool = makeProbePool(config.databaseUrl);
-    closers.add('database probe', () => probePool.end());
-    await refuseNewerSchema(probePool);
+    // The door's check shares the connection of its deliveries: readiness then meets what they meet.
+    const checkedPool = (config.door ? makeInboxPool : makeProbePool)(config.databaseUrl, log);
+    closers.add('checked database', () => checkedPool.end());
+    await refuseNewerSchema(checkedPool);
     const redis = makeRedis(config.redisUrl, log);
     closers.add('redis', () => closeRedis(redis));
+    const probeRedisConnection = makeProbeRedis(config.redisUrl, CHECK_TIMEOUT_MS);
+    closers.add('redis probe', () => closeRedis(probeRedisConnection));
     const jobs = makeJobQueue(pool, log);
     closers.add('jobs', () => jobs.stop());
     const shared: SharedParts = { config, pool, redis, jobs, metrics, closers, log };
 
     const health = makeHealth({
       // A database in which deliveries can be stored and their jobs cannot is of no use.
-      database: async () => (await probeDatabase(probePool)) ?? jobs.fault(),
-      redis: () => probeRedis(redis),
+      database: async () => (await probeDatabase(checkedPool, CHECK_TIMEOUT_MS)) ?? jobs.fault(),
+      redis: () => probeRedis(probeRedisConnection),
     });
-    closers.add('sampler', startSampler({ health, queueStats: jobs.stats, metrics, log }));
-    const webhook = config.door && composeDoor(shared, config.door, () => phase === 'closed');
+    const readiness = makeReadiness({ health, readyWithoutRedis: config.readyWithoutRedis, isDraining, metrics, log });
+    closers.add('sampler', startSampler({ readiness, queueStats: jobs.stats, metrics, log }));
+    const webhook = config.door && composeDoor(shared, config.door, checkedPool, () => phase === 'closed');
     const stopWorker = config.worker && (await addWorker(shared, config.worker));
 
     const options = { log, metrics, isDraining };
@@ -66,7 +73,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     closers.add('metrics listener', () => closeConnections(metricsServer, 0));
     const server = makeServer(
       makeApp(options, (router) => {
-        addHealthRoutes(router, { health, isDraining });
+        addHealthRoutes(router, { health, readiness });
         if (webhook !== undefined) {
           addWebhookRoute(router, webhook);
         }
@@ -108,8 +115,8 @@ async function addWorker(shared: SharedParts, worker: WorkerConfig): Promise<() 
 }
 
 /** A database that cannot be reached is no reason not to start: it may come, and readiness says so until then. */
-async function refuseNewerSchema(probePool: pg.Pool): Promise<void> {
-  const state = await readSchemaState(probePool).catch(() => 'unknown');
+async function refuseNewerSchema(checkedPool: pg.Pool): Promise<void> {
+  const state = await onConnection(checkedPool, CHECK_TIMEOUT_MS, readSchemaState).catch(() => 'unknown');
   if (state === 'too-new') {
     throw new NewerSchemaError();
   }

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import type { Log } from '../log.ts';
 
-const CONNECT_TIMEOUT_MS = 2_000;
+/** A new connection takes four round trips or more: a database that is slow must not be taken for one that is away. */
+const CONNECT_TIMEOUT_MS = 4_000;
 /** The server gives up first, so that its connection stays usable; ours is for a server that hangs. */
 const STATEMENT_TIMEOUT_MS = 4_000;
 const QUERY_TIMEOUT_MS = 5_000;
@@ -13,11 +14,12 @@ export function makePool(url: string, log: Log): pg.Pool {
 }
 
 /**
- * For the inbox, which sends statements without waiting for each other's answers. One connection writes; a second
- * is opened where the first had to be given up.
+ * For the inbox, which sends statements without waiting for each other's answers, and for the door's health check. It is
+ * one connection for both, so that readiness meets what deliveries meet: a server that accepts no new connections does not
+ * look healthy over an old one.
  */
 export function makeInboxPool(url: string, log: Log): pg.Pool {
-  return openPool(url, log, { application_name: 'gatehouse inbox', max: 2, pipeline: true });
+  return openPool(url, log, { application_name: 'gatehouse inbox', max: 1, pipeline: true });
 }
 
 function openPool(url: string, log: Log, config: pg.PoolConfig): pg.Pool {
@@ -35,22 +37,7 @@ function openPool(url: string, log: Log, config: pg.PoolConfig): pg.Pool {
   return pool;
 }
 
-/**
- * A pool of one for health checks. It has a connection of its own, so that a busy service is not taken
- * for a broken database, and limits whose sum is below a second, so that a check that hangs is over,
- * and its connection gone, when its answer is due.
- */
-export function makeProbePool(url: string): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: url,
-    application_name: 'gatehouse health',
-    max: 1,
-    connectionTimeoutMillis: 450,
-    query_timeout: 450,
-    keepAlive: true,
-  });
-  pool.on('error', () => {
-    // The next check makes a new connection, and says so if it cannot.
-  });
-  return pool;
+/** For the health check of a process without an inbox. It has a connection of its own, so that being busy is not being down. */
+export function makeProbePool(url: string, log: Log): pg.Pool {
+  return openPool(url, log, { application_name: 'gatehouse health', max: 1 });
 }

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type pg from 'pg';
 import { readSchemaState, type SchemaState } from './schema.ts';
+import { onConnection } from './transaction.ts';
 
 const SCHEMA_MESSAGES: Readonly<Record<SchemaState, string | undefined>> = {
   usable: undefined,
@@ -10,9 +11,9 @@ const SCHEMA_MESSAGES: Readonly<Record<SchemaState, string | undefined>> = {
 };
 
 /** Undefined when the database answers and its schema fits, else what is wrong, without a host name. */
-export async function probeDatabase(pool: pg.Pool): Promise<string | undefined> {
+export async function probeDatabase(pool: pg.Pool, timeoutMs: number): Promise<string | undefined> {
   try {
-    return SCHEMA_MESSAGES[await readSchemaState(pool)];
+    return SCHEMA_MESSAGES[await onConnection(pool, timeoutMs, readSchemaState)];
   } catch (error) {
     return publicReason(error);
   }
@@ -33,7 +34,9 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/ENOTFOUND|EAI_AGAIN/, 'its host name is not known'],
   [/28P01|28000|NOAUTH|WRONGPASS/, 'refused the credentials'],
   [/3D000/, 'the database does not exist'],
-  [/57P03/, 'is starting up'],
+  [/57P01|57P03/, 'is starting up or shutting down'],
+  [/53300/, 'has no connections left'],
+  [/55000/, 'does not accept connections'],
   [/time|ETIMEDOUT/i, 'did not answer in time'],
 ];
 

@@ -9,15 +9,10 @@ const MAX_RECONNECT_DELAY_MS = 1_000;
 
 /** Redis that fails fast: a command is answered, or refused, within {@link COMMAND_TIMEOUT_MS}. It reconnects by itself. */
 export function makeRedis(url: string, log: Log): Redis {
-  const redis = new Redis(url, {
+  const redis = openRedis(url, {
     connectionName: 'gatehouse',
-    connectTimeout: CONNECT_TIMEOUT_MS,
     commandTimeout: COMMAND_TIMEOUT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, MAX_RECONNECT_DELAY_MS),
   });
   // Once per outage, not once per attempt.
   let down = false;
@@ -34,6 +29,36 @@ export function makeRedis(url: string, log: Log): Redis {
     down = false;
   });
   return redis;
+}
+
+/** For the health check alone, which waits longer for a PING than the service waits for a command. Logs nothing. */
+export function makeProbeRedis(url: string, timeoutMs: number): Redis {
+  const redis = openRedis(url, {
+    connectionName: 'gatehouse health',
+    commandTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+  });
+  redis.on('error', () => {
+    // The check reports it.
+  });
+  return redis;
+}
+
+interface Limits {
+  readonly connectionName: string;
+  readonly commandTimeout: number;
+  readonly socketTimeout: number;
+}
+
+function openRedis(url: string, limits: Limits): Redis {
+  return new Redis(url, {
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, MAX_RECONNECT_DELAY_MS),
+    ...limits,
+  });
 }
 
 /** Lets go of it. What was under way, such as a connection that was just being made, fails without a word. */

@@ -31,7 +31,7 @@ export async function commitTransaction(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Lends a connection of the pool to `work`. After `timeoutMs` it is cut, which ends a hung server's hold on it and
+ * Lends a connection of the pool to `work`. After `timeoutMs`, which include the wait for the connection, it is cut, which ends a hung server's hold on it and
  * makes the server roll back. After any failure it is discarded rather than trusted. Throws
  * {@link TransactionTimeoutError}, or what `work` or the database threw.
  */
@@ -40,7 +40,11 @@ export async function onConnection<T>(
   timeoutMs: number,
   work: (client: pg.ClientBase) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect();
+  const start = performance.now();
+  const leftMs = () => Math.max(0, timeoutMs - (performance.now() - start));
+  const client = await pool.connect().catch((error: unknown) => {
+    throw leftMs() > 0 ? error : new TransactionTimeoutError(`no connection within ${timeoutMs} ms`);
+  });
   let lost: Error | undefined;
   const onError = (error: Error) => {
     lost ??= error;
@@ -49,7 +53,7 @@ export async function onConnection<T>(
   const timer = setTimeout(() => {
     lost = new TransactionTimeoutError(`the transaction took longer than ${timeoutMs} ms`);
     cut(client);
-  }, timeoutMs);
+  }, leftMs());
 
   let failed = true;
   try {

@@ -1,7 +1,4 @@
-import type Router from '@koa/router';
-import type { Context } from 'koa';
-
-/** A look at a dependency: resolves with undefined when it is up, else with a message fit for the public. */
+/** Looks at a dependency: resolves with undefined when it is up, else with a message fit for the public. */
 export type DependencyCheck = () => Promise<string | undefined>;
 
 export interface DependencyHealth {
@@ -12,68 +9,56 @@ export interface DependencyHealth {
 export type DependencyName = 'database' | 'redis';
 export type HealthReport = Readonly<Record<DependencyName, DependencyHealth>>;
 
-/** Looks at every dependency. Callers that come while a look is under way share it. */
+/**
+ * How long a check may take before its dependency is down: as long as a delivery may take to be stored, because a database
+ * that is slow still stores deliveries.
+ */
+export const CHECK_TIMEOUT_MS = 4_000;
+
+/** How long a caller waits for a check. Probes give up after a second or more, so a report has to be there within 1.5 s. */
+const REPORT_WAIT_MS = 1_000;
+
+/**
+ * Checks every dependency, each on its own, so that a slow one does not delay what is known of the other. Callers that come
+ * while a check runs share it. When it takes longer than they can wait, they get the last finished result.
+ */
 export function makeHealth(checks: Readonly<Record<DependencyName, DependencyCheck>>): () => Promise<HealthReport> {
-  let running: Promise<HealthReport> | undefined;
-
-  async function checkAll(): Promise<HealthReport> {
-    try {
-      const [database, redis] = await Promise.all([examine(checks.database), examine(checks.redis)]);
-      return { database, redis };
-    } finally {
-      running = undefined;
-    }
-  }
-
-  return () => {
-    running ??= checkAll();
-    return running;
+  const database = makeDependencyHealth(checks.database);
+  const redis = makeDependencyHealth(checks.redis);
+  return async () => {
+    const [databaseHealth, redisHealth] = await Promise.all([database(), redis()]);
+    return { database: databaseHealth, redis: redisHealth };
   };
 }
 
-/** Longer than either check takes by its own limits: this only guards the answer against a defect of theirs. */
-const CHECK_TIMEOUT_MS = 1_000;
+function makeDependencyHealth(check: DependencyCheck): () => Promise<DependencyHealth> {
+  let finished: DependencyHealth = { status: 'down', message: 'has not answered yet' };
+  let running: Promise<void> | undefined;
 
-async function examine(check: DependencyCheck): Promise<DependencyHealth> {
-  const timeout = Promise.withResolvers<string>();
-  const timer = setTimeout(() => timeout.resolve('did not answer in time'), CHECK_TIMEOUT_MS);
+  async function run(): Promise<void> {
+    const message = await within(
+      CHECK_TIMEOUT_MS,
+      check(),
+      `did not answer within ${CHECK_TIMEOUT_MS / 1_000} s`,
+    ).catch(() => 'could not be checked');
+    finished = message === undefined ? { status: 'up' } : { status: 'down', message };
+    running = undefined;
+  }
+
+  return async () => {
+    running ??= run();
+    await within(REPORT_WAIT_MS, running, undefined);
+    return finished;
+  };
+}
+
+/** What `work` resolves with, or `late` when that takes longer. */
+async function within<T>(milliseconds: number, work: Promise<T>, late: T): Promise<T> {
+  const timeout = Promise.withResolvers<T>();
+  const timer = setTimeout(() => timeout.resolve(late), milliseconds);
   try {
-    const message = await Promise.race([check(), timeout.promise]);
-    return message === undefined ? { status: 'up' } : { status: 'down', message };
+    return await Promise.race([work, timeout.promise]);
   } finally {
     clearTimeout(timer);
   }
-}
-
-export interface HealthOptions {
-  readonly health: () => Promise<HealthReport>;
-  readonly isDraining: () => boolean;
-}
-
-/** `GET /health`, `/health/ready` and `/health/live`. Liveness looks at nothing: a restart mends no database. */
-export function addHealthRoutes(router: Router, { health, isDraining }: HealthOptions): void {
-  router.get('/health', async (ctx) => {
-    answer(ctx, await health());
-  });
-  router.get('/health/ready', async (ctx) => {
-    const report = await health();
-    answer(ctx, isDraining() ? { ...report, service: { status: 'down', message: 'is shutting down' } } : report);
-  });
-  router.get('/health/live', (ctx) => {
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = { status: 'ok' };
-  });
-}
-
-function answer(ctx: Context, report: Readonly<Record<string, DependencyHealth>>): void {
-  const info = withStatus(report, 'up');
-  const error = withStatus(report, 'down');
-  const down = Object.keys(error).length > 0;
-  ctx.set('Cache-Control', 'no-store');
-  ctx.status = down ? 503 : 200;
-  ctx.body = down ? { status: 'error', info, error } : { status: 'ok', info };
-}
-
-function withStatus(report: Readonly<Record<string, DependencyHealth>>, status: DependencyHealth['status']) {
-  return Object.fromEntries(Object.entries(report).filter(([, dependency]) => dependency.status === status));
 }

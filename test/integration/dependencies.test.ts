@@ -89,6 +89,7 @@ for (const [dependency, name] of [
       await using door = await doorOn(stores, { [variable]: proxy.url });
       await healthy(door);
       await stores[dependency].pause();
+      await until(async () => (await status(door, '/health')) === 503);
       for (let look = 0; look < 8; look++) {
         await isDown(t, door, dependency);
       }
@@ -104,6 +105,41 @@ for (const [dependency, name] of [
     });
   });
 }
+
+test('stores that answer 600 ms late are up, from the first connection on', async (t) => {
+  await withStores(async (stores) => {
+    const database = await startProxy(stores.database.url);
+    const redis = await startProxy(stores.redis.url);
+    for (const proxy of [database, redis]) {
+      await proxy.delay(300);
+    }
+    await using door = await doorOn(stores, { DATABASE_URL: database.url, REDIS_URL: redis.url });
+    await healthy(door);
+    for (let look = 0; look < 10; look++) {
+      t.deepEqual([await status(door, '/health/ready'), (await door.post('{}')).status], [200, 200]);
+    }
+    await Promise.all([database.close(), redis.close()]);
+  });
+});
+
+test('with READY_WITHOUT_REDIS a door without Redis is ready, and still reports it', async (t) => {
+  await withStores(async (stores) => {
+    await using door = await doorOn(stores, { READY_WITHOUT_REDIS: 'true' });
+    await healthy(door);
+    await stores.redis.stop();
+    await until(async () => (await status(door, '/health')) === 503);
+    const ready = await fetch(`${door.url}/health/ready`);
+    t.is(ready.status, 200);
+    t.like(await ready.json(), {
+      status: 'ok',
+      info: { database: { status: 'up' } },
+      error: { redis: { status: 'down' } },
+    });
+    t.is((await door.post('{}')).status, 200);
+    await stores.database.stop();
+    await until(async () => (await status(door, '/health/ready')) === 503);
+  });
+});
 
 test('with a database that comes only after the start, the door becomes ready by itself', async (t) => {
   await withStores(async (stores) => {

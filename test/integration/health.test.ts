@@ -1,4 +1,5 @@
 import ava from 'ava';
+import { openPool } from '../helpers/database.ts';
 import { openDoor } from '../helpers/door.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
 import { until } from '../helpers/until.ts';
@@ -72,12 +73,51 @@ test('a hundred health checks at once look at the database about once', async (t
   await until(async () => (await fetch(`${door.url}/health`)).status === 200);
   const looks = async () => {
     const { rows } = await door.database.query<{ count: number }>(
-      "SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'gatehouse health' AND datname = current_database()",
+      "SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'gatehouse inbox' AND datname = current_database()",
     );
     return rows[0]?.count ?? 0;
   };
   await Promise.all(Array.from({ length: 100 }, () => fetch(`${door.url}/health`).then((response) => response.json())));
   t.is(await looks(), 1);
+});
+
+test('a database that accepts no new connections is down for readiness as it is for deliveries', async (t) => {
+  await using door = await openDoor();
+  await until(async () => (await fetch(`${door.url}/health/ready`)).status === 200);
+  const statuses = async () => {
+    const delivery = await door.post('{}');
+    const ready = await fetch(`${door.url}/health/ready`);
+    return [delivery.status, ready.status];
+  };
+  t.deepEqual(await statuses(), [200, 200]);
+  const elsewhere = new URL(door.databaseUrl);
+  const name = elsewhere.pathname.slice(1);
+  elsewhere.pathname = '/postgres';
+  const admin = openPool(elsewhere.href);
+  const allowConnections = (allowed: boolean) => admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${allowed}`);
+  await allowConnections(false);
+  try {
+    // The connection that deliveries used is gone, as after its idle time; the server still serves others.
+    await door.database.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gatehouse inbox' AND datname = current_database()",
+    );
+    t.deepEqual(await statuses(), [503, 503]);
+    const { error } = (await (await fetch(`${door.url}/health`)).json()) as { error: Record<string, unknown> };
+    t.deepEqual(error['database'], { status: 'down', message: 'does not accept connections' });
+  } finally {
+    await allowConnections(true);
+    await admin.end();
+  }
+  await until(async () => (await fetch(`${door.url}/health/ready`)).status === 200);
+});
+
+test('every change of readiness is counted', async (t) => {
+  await using door = await openDoor({ DATABASE_URL: 'postgres://user:password@127.0.0.1:9/gatehouse' });
+  await fetch(`${door.url}/health/ready`);
+  await fetch(`${door.url}/health/ready`);
+  const page = await (await fetch(door.metricsUrl)).text();
+  t.regex(page, /^gatehouse_readiness_changes_total\{to="unready"\} 1$/m);
+  t.regex(page, /^gatehouse_readiness_changes_total\{to="ready"\} 0$/m);
 });
 
 const NOTHING_ELSE = [

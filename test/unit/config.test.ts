@@ -28,6 +28,7 @@ test('three variables are enough, and the rest has defaults', (t) => {
       redisUrl: complete.REDIS_URL,
       forge: 'github',
       drainSeconds: 5,
+      readyWithoutRedis: false,
       logLevel: 'info',
       door: {
         webhookSecret: complete.WEBHOOK_SECRET,

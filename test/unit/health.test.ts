@@ -1,0 +1,46 @@
+import test from 'ava';
+import { makeHealth } from '../../src/http/health.ts';
+
+const up = async () => undefined;
+
+test('while a check runs, the last finished result is the answer', async (t) => {
+  let answer: Promise<string | undefined> = Promise.resolve(undefined);
+  const health = makeHealth({ database: () => answer, redis: up });
+  t.deepEqual((await health()).database, { status: 'up' });
+  const slow = Promise.withResolvers<string | undefined>();
+  answer = slow.promise;
+  t.deepEqual((await health()).database, { status: 'up' });
+  slow.resolve('refused the connection');
+  await slow.promise;
+  t.deepEqual((await health()).database, { status: 'down', message: 'refused the connection' });
+});
+
+test('before a first check has finished, the dependency is down', async (t) => {
+  const health = makeHealth({ database: () => Promise.withResolvers<undefined>().promise, redis: up });
+  t.deepEqual(await health(), {
+    database: { status: 'down', message: 'has not answered yet' },
+    redis: { status: 'up' },
+  });
+});
+
+test('a check without an answer after 4 s is down, and the next one is awaited again', async (t) => {
+  const answers: Promise<undefined>[] = [Promise.resolve(undefined), Promise.withResolvers<undefined>().promise];
+  const health = makeHealth({ database: () => answers.shift() ?? Promise.resolve(undefined), redis: up });
+  const seen: string[] = [];
+  for (let look = 0; look < 6; look++) {
+    const { status, message } = (await health()).database;
+    seen.push(message ?? status);
+  }
+  // The second check takes four answers of a second each; in the last of them it is given up.
+  t.deepEqual(seen.slice(0, 3), ['up', 'up', 'up']);
+  t.true(seen.includes('did not answer within 4 s'), seen.join(', '));
+  t.is(seen.at(-1), 'up');
+});
+
+test('a check that throws is down, and does not stop the others', async (t) => {
+  const health = makeHealth({ database: () => Promise.reject(new Error('a defect')), redis: up });
+  t.deepEqual(await health(), {
+    database: { status: 'down', message: 'could not be checked' },
+    redis: { status: 'up' },
+  });
+});
