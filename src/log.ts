@@ -33,16 +33,21 @@ const MAX_CAUSES = 5;
  * and URLs in messages may carry a password: neither is kept.
  */
 export function describeError(error: unknown, depth = 0): DescribedError {
-  if (!(error instanceof Error)) {
+  if (!isErrorLike(error)) {
     return { type: typeof error, message: withoutCredentials(String(error)) };
   }
   return {
-    type: error.name,
+    type: error.name ?? 'object',
     message: withoutCredentials(error.message),
     ...('code' in error && error.code !== undefined && { code: String(error.code) }),
     ...(error.stack !== undefined && { stack: withoutCredentials(error.stack) }),
     ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: describeError(error.cause, depth + 1) }),
   };
+}
+
+/** The job engine reports a failure as a plain object with the error's fields. */
+function isErrorLike(value: unknown): value is Partial<Error> & { readonly message: string; readonly code?: unknown } {
+  return typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string';
 }
 
 function withoutCredentials(text: string): string {

@@ -98,8 +98,9 @@ test('a database that accepts no new connections is down for readiness as it is 
   await allowConnections(false);
   try {
     // The connection that deliveries used is gone, as after its idle time; the server still serves others.
-    await door.database.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gatehouse inbox' AND datname = current_database()",
+    await admin.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gatehouse inbox' AND datname = $1",
+      [name],
     );
     t.deepEqual(await statuses(), [503, 503]);
     const { error } = (await (await fetch(`${door.url}/health`)).json()) as { error: Record<string, unknown> };

@@ -28,6 +28,17 @@ test('a chain of causes that leads back to itself ends', (t) => {
   t.notThrows(() => JSON.stringify(describeError(error)));
 });
 
+test('an object with the fields of an error is described as the error, and loses what else it carries', (t) => {
+  const error = Object.assign(new Error('refused by postgres://user:password@db'), { code: '57P03', detail: 'a row' });
+  // As pg-boss reports a failure.
+  t.deepEqual(describeError({ ...error, message: error.message, stack: 'Error: refused' }), {
+    type: 'object',
+    message: 'refused by postgres://***@db',
+    code: '57P03',
+    stack: 'Error: refused',
+  });
+});
+
 test('what was thrown without being an error is described too', (t) => {
   t.deepEqual(describeError('redis://:password@host'), { type: 'string', message: 'redis://***@host' });
 });
