@@ -1,4 +1,5 @@
 import type { Log } from './log.ts';
+import { withTimeout } from './timeout.ts';
 
 /** Things to release, in the reverse of the order in which they were acquired. */
 export interface Closers {
@@ -19,23 +20,15 @@ export function makeClosers(log: Log): Closers {
       for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) {
         const { name, close } = closer;
         try {
-          await within(CLOSE_TIMEOUT_MS, Promise.resolve(close()));
+          await withTimeout(CLOSE_TIMEOUT_MS, Promise.resolve(close()), () =>
+            Promise.reject(new Error(`took longer than ${CLOSE_TIMEOUT_MS} ms`)),
+          );
         } catch (err) {
           log.warn({ err, closing: name }, 'could not close cleanly');
         }
       }
     },
   };
-}
-
-async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
-  const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(() => timeout.reject(new Error(`took longer than ${timeoutMs} ms`)), timeoutMs);
-  try {
-    await Promise.race([work, timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;

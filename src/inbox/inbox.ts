@@ -4,6 +4,7 @@ import { isDataFault } from '../db/sqlstate.ts';
 import { commitTransaction, onConnection, TransactionTimeoutError } from '../db/transaction.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { withTimeout } from '../timeout.ts';
 import { compress } from './compress.ts';
 import { BEGIN_GUARDED, deliveryKey, insertDeliveries, type StoredDelivery } from './deliveries.ts';
 import { makeGroupCommit } from './group-commit.ts';
@@ -192,16 +193,10 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
 /** Answers in time whatever happens. What was already on its way to the database may still be stored. */
 async function beforeDeadline(work: (signal: AbortSignal) => Promise<Acceptance>): Promise<Acceptance> {
   const deadline = new AbortController();
-  const late = Promise.withResolvers<Acceptance>();
-  const timer = setTimeout(() => {
+  return withTimeout(ACCEPT_DEADLINE_MS, work(deadline.signal), () => {
     deadline.abort(new Error('the delivery waited too long'));
-    late.resolve({ outcome: 'refused', reason: 'deadline' });
-  }, ACCEPT_DEADLINE_MS);
-  try {
-    return await Promise.race([late.promise, work(deadline.signal)]);
-  } finally {
-    clearTimeout(timer);
-  }
+    return { outcome: 'refused', reason: 'deadline' };
+  });
 }
 
 function fulfilled<T>(values: readonly T[]): PromiseSettledResult<T>[] {

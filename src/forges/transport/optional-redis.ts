@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { withTimeout } from '../../timeout.ts';
 
 /** What a log must offer here; pino's logger fits. */
 export interface Log {
@@ -38,14 +39,12 @@ export function makeOptionalRedis(redis: Redis | undefined, log?: Log, limitMs =
         return undefined;
       }
       // A command that outlives the limit holds nothing of ours: ioredis settles it by itself.
-      const limit = Promise.withResolvers<never>();
-      const timer = setTimeout(() => limit.reject(new Error(`no answer in ${limitMs} ms`)), limitMs);
       try {
-        return await Promise.race([command(redis), limit.promise]);
+        return await withTimeout(limitMs, command(redis), () =>
+          Promise.reject(new Error(`no answer in ${limitMs} ms`)),
+        );
       } catch (error) {
         return failed(error);
-      } finally {
-        clearTimeout(timer);
       }
     },
   };
