@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { parseDatabaseConfig } from '../config.ts';
+import { MAX_PULL_REQUEST_NUMBER } from '../forges/forge.ts';
 import { type DeliveryFilter, type DeliveryRecord, listDeliveries, readBody } from '../inbox/read-deliveries.ts';
 import { visible } from '../review/text.ts';
 import { findOneDelivery, withDatabase } from './database.ts';
@@ -91,9 +92,7 @@ async function printBody(pool: pg.Pool, id: string, hook: string | undefined, te
   return 0;
 }
 
-const MAX_PULL_REQUEST = 2 ** 31 - 1;
-
-function number(option: string, text: string, most = MAX_PULL_REQUEST): number {
+function number(option: string, text: string, most = MAX_PULL_REQUEST_NUMBER): number {
   const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
   if (value < 1 || value > most) {
     throw new UsageError(`${option} takes a whole number, 1 to ${most}`);

@@ -1,4 +1,4 @@
-import type { ForgeName, PullRequestRef } from './forge.ts';
+import { type ForgeName, MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './forge.ts';
 
 /**
  * Where a forge puts what the door must know, most trusted name first: the neutral name of the
@@ -154,10 +154,10 @@ function repositoryName(value: unknown): string | undefined {
   return /^[\w.-]+\/[\w.-]+$/.test(value) ? value : undefined;
 }
 
-const MAX_PULL_REQUEST = 2 ** 31 - 1;
-
 function pullRequestNumber(value: unknown): number | undefined {
-  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_PULL_REQUEST ? Number(value) : undefined;
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_PULL_REQUEST_NUMBER
+    ? Number(value)
+    : undefined;
 }
 
 /** GitHub's, Gitea's and Forgejo's event types, for metric labels: any other is `other`. */

@@ -14,6 +14,9 @@ export interface PullRequestRef {
   readonly number: number;
 }
 
+/** The largest number a pull request may have here: PostgreSQL's integer, in which it is stored. */
+export const MAX_PULL_REQUEST_NUMBER = 2 ** 31 - 1;
+
 /** A pull request's present state. */
 export interface PullRequest extends PullRequestRef {
   /** The page a person would open. */

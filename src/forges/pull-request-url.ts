@@ -1,11 +1,8 @@
-import type { ForgeName, PullRequestRef } from './forge.ts';
+import { type ForgeName, MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './forge.ts';
 import { apiUrlOf } from './make-forge.ts';
 
 /** What the forges call pull requests in the addresses of their pages. */
 const WORD: Readonly<Record<ForgeName, string>> = { github: 'pull', gitea: 'pulls', forgejo: 'pulls' };
-
-/** PostgreSQL's largest integer, which is what numbers of pull requests are kept in. */
-const HIGHEST_NUMBER = 2 ** 31 - 1;
 
 export type AddressedPullRequest =
   | { readonly ok: true; readonly ref: PullRequestRef }
@@ -26,7 +23,7 @@ export function readPullRequestUrl(forge: ForgeName, forgeUrl: string, address: 
   const page = new RegExp(`^(.*?)/([\\w.-]+/[\\w.-]+)/${word}/(\\d{1,10})(?:/.*)?$`);
   const [, base = '', repository = '', digits = ''] = page.exec(pathname) ?? [];
   const number = Number(digits);
-  if (!/^https?:$/.test(protocol) || number < 1 || number > HIGHEST_NUMBER) {
+  if (!/^https?:$/.test(protocol) || number < 1 || number > MAX_PULL_REQUEST_NUMBER) {
     return { ok: false, reason: `${address} is not the page of a pull request; one looks like ${example}` };
   }
   // FORGE_URL may name the page that people open or the API itself; either way the API is the same.
