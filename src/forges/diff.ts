@@ -1,3 +1,5 @@
+import { type HunkHeader, parseHunkHeader } from '../hunk-header.ts';
+
 /** A longer patch of one file is not handed on, in characters. */
 export const MAX_PATCH_LENGTH = 1_000_000;
 
@@ -88,19 +90,8 @@ function readFile(header: string, lines: Lines): FileDiff | undefined {
   };
 }
 
-interface HunkSize {
-  readonly old: number;
-  readonly new: number;
-}
-
-/** `@@ -1,3 +1,4 @@`: a missing count is 1. */
-function parseHunkHeader(line: string): HunkSize | undefined {
-  const [, oldCount, newCount] = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line) ?? [];
-  return line.startsWith('@@ -') ? { old: Number(oldCount ?? 1), new: Number(newCount ?? 1) } : undefined;
-}
-
-function readHunk(size: HunkSize, lines: Lines): { additions: number; deletions: number } {
-  const left = { old: size.old, new: size.new };
+function readHunk(header: HunkHeader, lines: Lines): { additions: number; deletions: number } {
+  const left = { old: header.oldCount, new: header.newCount };
   let additions = 0;
   let deletions = 0;
   while (!lines.done && (left.old > 0 || left.new > 0)) {

@@ -1,3 +1,5 @@
+import { parseHunkHeader } from '../../hunk-header.ts';
+
 /** A line on the new side of a change. */
 interface AddedLine {
   /** Line number in the file as the head has it, from 1. */
@@ -11,8 +13,6 @@ export interface Hunks {
   /** False when the text ends before its hunks do, or is not hunks at all. */
   readonly complete: boolean;
 }
-
-const HEADER = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
 /**
  * Reads unified hunks (POSIX diff -u, without the file header).
@@ -32,17 +32,17 @@ export function parseHunks(patch: string): Hunks {
   }
   for (const row of rows) {
     if (oldLeft === 0 && newLeft === 0) {
-      const header = HEADER.exec(row);
-      if (header === null) {
+      const header = parseHunkHeader(row);
+      if (header === undefined) {
         if (row.startsWith('\\') || row.trim() === '') {
           continue;
         }
         return { added, complete: false };
       }
       hunks += 1;
-      oldLeft = Number(header[1] ?? 1);
-      line = Number(header[2]);
-      newLeft = Number(header[3] ?? 1);
+      oldLeft = header.oldCount;
+      line = header.newStart;
+      newLeft = header.newCount;
       continue;
     }
     const kind = row[0];
