@@ -6,7 +6,8 @@ import type { Fault } from '../review/policy/faults.ts';
 import { policyJsonSchema } from '../review/policy/json-schema.ts';
 import { parsePolicy } from '../review/policy/parse.ts';
 import { POLICY_PATHS } from '../review/policy/paths.ts';
-import { shorten, visible } from '../review/text.ts';
+import { visible } from '../review/text.ts';
+import { shorten } from '../shorten.ts';
 import { UsageError } from './failures.ts';
 
 const VALID = 0;

@@ -6,7 +6,8 @@ import { interpretEvent, type ReviewRequest, requestedReview } from '../forges/e
 import type { PullRequestRef } from '../forges/forge.ts';
 import { type DeliveryRecord, readBody } from '../inbox/read-deliveries.ts';
 import { POLICY_PATHS } from '../review/policy/paths.ts';
-import { shorten, visible } from '../review/text.ts';
+import { visible } from '../review/text.ts';
+import { shorten } from '../shorten.ts';
 import { findOneDelivery, withDatabase } from './database.ts';
 import { configured, UsageError } from './failures.ts';
 import type { Terminal } from './terminal.ts';

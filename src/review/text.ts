@@ -1,3 +1,5 @@
+import { shorten } from '../shorten.ts';
+
 /**
  * A sentence for people, in which what came from outside is kept apart from our own words.
  *
@@ -66,15 +68,6 @@ export function visible(text: string): string {
     }
     return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   });
-}
-
-/** At most `limit` characters, never half of a surrogate pair, with an ellipsis when something was left out. */
-export function shorten(text: string, limit: number): string {
-  if (text.length <= limit) {
-    return text;
-  }
-  const cut = text.slice(0, limit - 1);
-  return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 }
 
 /** For a terminal or a log: quoted pieces in double quotes. */

@@ -1,6 +1,6 @@
+import { shorten } from '../../shorten.ts';
 import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
 import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type PostedComment, type PullRequestRef } from '../forge.ts';
-import { shortened } from '../shortened.ts';
 import { type GiteaClient, path } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
@@ -10,7 +10,7 @@ export async function setStatus(client: GiteaClient, repository: string, sha: st
   const answer = await client.write('POST', route, {
     context: status.context,
     state: status.state,
-    description: shortened(status.description, MAX_STATUS_DESCRIPTION_LENGTH),
+    description: shorten(status.description, MAX_STATUS_DESCRIPTION_LENGTH),
     target_url: status.targetUrl ?? '',
   });
   parseAnswer(acceptedWrite, answer, `POST ${route}`);

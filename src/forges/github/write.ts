@@ -1,3 +1,4 @@
+import { shorten } from '../../shorten.ts';
 import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
 import {
   type CommitStatus,
@@ -7,7 +8,6 @@ import {
   type PostedInlineComment,
   type PullRequestRef,
 } from '../forge.ts';
-import { shortened } from '../shortened.ts';
 import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
 import { askAll, write } from './request.ts';
@@ -21,7 +21,7 @@ export async function setStatus(client: GitHubClient, repository: string, sha: s
     sha,
     context: status.context,
     state: status.state,
-    description: shortened(status.description, MAX_STATUS_DESCRIPTION_LENGTH),
+    description: shorten(status.description, MAX_STATUS_DESCRIPTION_LENGTH),
     target_url: status.targetUrl,
   });
   parseAnswer(acceptedWrite, answer, route);

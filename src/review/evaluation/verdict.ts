@@ -1,7 +1,7 @@
 import { MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/forge.ts';
+import { shorten } from '../../shorten.ts';
 import type { Fault } from '../policy/faults.ts';
 import type { Level, Rule } from '../policy/schema.ts';
-import { shorten } from '../text.ts';
 import type { EvaluatedRule, Evaluation } from './evaluate.ts';
 import { type FingerprintedLocation, fingerprinted } from './fingerprint.ts';
 import { locationsOf, type Reason, reasonsOf } from './reasons.ts';

@@ -1,6 +1,7 @@
 import type { LineCounter } from 'yaml';
+import { shorten } from '../../shorten.ts';
 import { MAX_POLICY_FAULTS } from '../limits.ts';
-import { shorten, visible } from '../text.ts';
+import { visible } from '../text.ts';
 
 /** Characters of a fault's message: it may quote a key or a pattern of any length. */
 const MAX_MESSAGE_SHOWN = 300;

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
-import { shorten, visible } from '../text.ts';
+import { shorten } from '../../shorten.ts';
+import { visible } from '../text.ts';
 import type { FaultCollector } from './faults.ts';
 import { knownKeys } from './known-keys.ts';
 import { nearest } from './nearest.ts';

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { ChangedFile } from '../../forges/forge.ts';
+import { shorten } from '../../shorten.ts';
 import { MAX_LINE_SHOWN, MAX_LOCATIONS } from '../limits.ts';
 import { compileGlobs } from '../matching/glob.ts';
 import { compilePattern } from '../matching/pattern.ts';
-import { count, quotedList, say, shorten, type Text } from '../text.ts';
+import { count, quotedList, say, type Text } from '../text.ts';
 import { parseHunks } from './hunks.ts';
 import { definePredicate, type Location, type Outcome } from './predicate.ts';
 import { binaryFiles, globs, patterns } from './values.ts';

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { Commit } from '../../forges/forge.ts';
+import { shorten } from '../../shorten.ts';
 import type { StepBudget } from '../matching/budget.ts';
 import { compilePattern } from '../matching/pattern.ts';
-import { count, quotedList, say, shorten, type Text } from '../text.ts';
+import { count, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
 import { patterns } from './values.ts';
 

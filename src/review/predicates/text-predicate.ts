@@ -1,6 +1,7 @@
+import { shorten } from '../../shorten.ts';
 import type { Facts } from '../facts.ts';
 import { compilePattern } from '../matching/pattern.ts';
-import { quotedList, say, shorten } from '../text.ts';
+import { quotedList, say } from '../text.ts';
 import { definePredicate, type Predicate } from './predicate.ts';
 import { patterns } from './values.ts';
 

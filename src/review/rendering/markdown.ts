@@ -1,4 +1,5 @@
-import { shorten, type Text, visible } from '../text.ts';
+import { shorten } from '../../shorten.ts';
+import { type Text, visible } from '../text.ts';
 
 const MAX_QUOTED_SHOWN = 300;
 

@@ -1,6 +1,7 @@
+import { shorten } from '../../shorten.ts';
 import type { EvaluatedCondition, EvaluatedRule, Evaluation } from '../evaluation/evaluate.ts';
 import type { Verdict } from '../evaluation/verdict.ts';
-import { plain, shorten, visible } from '../text.ts';
+import { plain, visible } from '../text.ts';
 
 const MAX_LOCATIONS_SHOWN = 5;
 const MAX_LINE_SHOWN = 100;
