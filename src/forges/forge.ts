@@ -66,10 +66,22 @@ export interface Commit {
   readonly sha: string;
   /** Subject and body. */
   readonly message: string;
-  readonly author: { readonly name: string; readonly email: string };
-  /** Two or more make a merge commit. */
-  readonly parentCount: number;
+  readonly author: CommitPerson;
+  /** Who made the commit object. On GitHub's web pages that is GitHub itself, which is then left out: null. */
+  readonly committer: CommitPerson | null;
+  /** Ids. Two or more make a merge commit. */
+  readonly parents: readonly string[];
 }
+
+export interface CommitPerson {
+  readonly name: string;
+  readonly email: string;
+  /** Of the account that the forge knows by the e-mail address; null when it knows none. */
+  readonly login: string | null;
+}
+
+/** Every file of a commit: its path, and its mode and object id as one text. */
+export type Tree = ReadonlyMap<string, string>;
 
 /** A review that a person left. */
 export interface PersonReview {
@@ -78,8 +90,10 @@ export interface PersonReview {
   /** The head commit it was given for. */
   readonly sha: string;
   readonly submittedAt: string;
-  /** Whether the forge lets its author decide: anybody may approve a public pull request. */
+  /** Whether its author may write to the repository: anybody may approve a public pull request. */
   readonly official: boolean;
+  /** Whether its author is a program. Only GitHub tells; elsewhere it is false. */
+  readonly bot: boolean;
 }
 
 /** GitHub's limit for a status's description, in characters; longer ones are shortened when posted. */
@@ -205,6 +219,10 @@ export interface Forge {
   branchCommit(repository: string, branch: string): Promise<string | undefined>;
   /** The commit that a tag names. */
   tagCommit(repository: string, tag: string): Promise<string | undefined>;
+  /** Undefined when the forge does not list all of it, or there is no such commit. */
+  tree(repository: string, sha: string): Promise<Tree | undefined>;
+  /** The best common ancestor of two commits; undefined when there is none, or more than one may be it. */
+  mergeBase(repository: string, one: string, other: string): Promise<string | undefined>;
   /** A file's text at a commit; undefined when it is not there. A branch or tag may be given, but not in a review. */
   fileAt(repository: string, path: string, ref: string): Promise<string | undefined>;
   openPullRequests(repository: string): Promise<readonly PullRequest[]>;

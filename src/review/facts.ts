@@ -19,6 +19,11 @@ interface CommitList {
   readonly commits: readonly Commit[];
   /** False when the forge would not list all of them (GitHub stops at 250). */
   readonly complete: boolean;
+  /**
+   * Ids of merge commits that are known to change nothing themselves: what git would have made of their parents.
+   * Any other merge commit is a change by its author.
+   */
+  readonly cleanMerges: ReadonlySet<string>;
 }
 
 interface ReviewList {
@@ -40,7 +45,7 @@ export function unreadFacts(pullRequest: PullRequest): Facts {
   return {
     pullRequest,
     changedFiles: { files: [], complete: false },
-    commits: { commits: [], complete: false },
+    commits: { commits: [], complete: false, cleanMerges: new Set() },
     reviews: { reviews: [], complete: false },
     teams: new Map(),
     codeOwners: { kind: 'unread' },
@@ -51,6 +56,8 @@ export function unreadFacts(pullRequest: PullRequest): Facts {
 export interface NeededFacts {
   readonly changedFiles: boolean;
   readonly commits: boolean;
+  /** Whether a merge commit that changes files itself counts for more than one that does not. */
+  readonly cleanMerges: boolean;
   readonly reviews: boolean;
   readonly codeOwners: boolean;
   /** `organisation/team`, in lower case, sorted. */

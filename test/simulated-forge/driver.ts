@@ -1,6 +1,8 @@
-import { type Changes, makeCommit } from './git.ts';
+import { type Changes, makeCommit, mergeBase } from './git.ts';
+import { compareTrees } from './tree-diff.ts';
 import { makeWebhook, type Webhook, type WebhookEvent, type WebhookParts } from './webhooks.ts';
 import {
+  baseSha,
   type Comment,
   changesOf,
   commitOf,
@@ -25,6 +27,8 @@ export interface Driver {
   openPullRequest(repository: string, details: OpenDetails): number;
   /** Commits on the pull request's branch. Returns the new head. */
   push(repository: string, number: number, files: Changes, details?: CommitDetails): string;
+  /** Merges the base branch into the pull request's, as the button does, with changes of the merge's own. */
+  updateBranch(repository: string, number: number, author: string, own?: Changes): string;
   edit(repository: string, number: number, change: Partial<Pick<Pull, 'title' | 'body' | 'draft'>>): void;
   label(repository: string, number: number, ...names: string[]): void;
   unlabel(repository: string, number: number, name: string): void;
@@ -173,6 +177,16 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     push(repository, number, files, details) {
       const { headRepository, headBranch } = pull(repository, number);
       return commitOn(headRepository, headBranch, files, details);
+    },
+    updateBranch(repository, number, author, own = {}) {
+      const on = pull(repository, number);
+      const tip = baseSha(on);
+      const before = commitOf(world, mergeBase(world.objects, tip, on.headSha) ?? tip).tree;
+      const brought = compareTrees(before, commitOf(world, tip).tree).map(
+        ({ path }) => [path, commitOf(world, tip).tree.get(path) ?? null] as const,
+      );
+      const files = { ...Object.fromEntries(brought), ...own };
+      return commitOn(on.headRepository, on.headBranch, files, { message: 'Merge main', author, merging: [tip] });
     },
     edit(repository, number, change) {
       Object.assign(pull(repository, number), change);

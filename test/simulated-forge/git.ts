@@ -30,7 +30,10 @@ export function makeCommit(
       tree.set(path, Buffer.from(content));
     }
   }
-  const author = { name: details.author, email: `${details.author}@example.test` };
+  const author = {
+    name: details.author,
+    email: details.author.includes('@') ? details.author : `${details.author}@example.test`,
+  };
   const identity = JSON.stringify([
     objects.size,
     parents,

@@ -1,6 +1,7 @@
 import type { Dialect } from './dialect.ts';
 import { giteaReadRoutes } from './gitea-read-routes.ts';
 import { giteaWriteRoutes } from './gitea-write-routes.ts';
+import { giteaHistoryRoutes } from './history-routes.ts';
 import { findRepository, type World } from './world.ts';
 
 /** Gitea and Forgejo: one API but for the deletion of single review comments, which is Forgejo's alone. */
@@ -11,11 +12,16 @@ export function makeGiteaDialect(
   keepsInlineComments: boolean,
 ): Dialect {
   const swagger = `${url}/api/swagger`;
+  const notFound = { status: 404, body: { errors: null, message: "The target couldn't be found.", url: swagger } };
   return {
     name,
     prefix: '/api/v1',
-    routes: { ...giteaReadRoutes(world), ...giteaWriteRoutes(world, name, keepsInlineComments) },
-    notFound: { status: 404, body: { errors: null, message: "The target couldn't be found.", url: swagger } },
+    routes: {
+      ...giteaReadRoutes(world),
+      ...giteaHistoryRoutes(world, notFound),
+      ...giteaWriteRoutes(world, name, keepsInlineComments),
+    },
+    notFound,
     unauthorized: { status: 401, body: { message: 'invalid username, password or token', url: swagger } },
 
     login(headers) {

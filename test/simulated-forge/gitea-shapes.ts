@@ -103,9 +103,15 @@ export function commit(of: Commit): object {
     sha: of.sha,
     created: time(of.date),
     commit: { message: of.message, author: person, committer: person },
-    author: user(of.author.name),
+    author: accountOf(of),
+    committer: accountOf(of),
     parents: of.parents.map((sha) => ({ sha })),
   };
+}
+
+/** Null for an author without an account, who has an e-mail address for a name here. */
+function accountOf({ author }: Commit): object | null {
+  return author.name.includes('@') ? null : user(author.name);
 }
 
 export function review(of: Review, on: Pull): object {

@@ -3,6 +3,7 @@ import type { Dialect } from './dialect.ts';
 import { githubAppRoutes } from './github-app-routes.ts';
 import { githubReadRoutes } from './github-read-routes.ts';
 import { githubWriteRoutes } from './github-write-routes.ts';
+import { githubHistoryRoutes } from './history-routes.ts';
 import type { Answer, Call } from './routes.ts';
 import { findRepository, type World } from './world.ts';
 
@@ -38,7 +39,12 @@ export function makeGitHubDialect(world: World, app: SimulatedApp | undefined, r
   return {
     name: 'github',
     prefix: '/api/v3',
-    routes: { ...githubReadRoutes(world), ...githubWriteRoutes(world), ...githubAppRoutes(world, app) },
+    routes: {
+      ...githubReadRoutes(world),
+      ...githubHistoryRoutes(world),
+      ...githubWriteRoutes(world),
+      ...githubAppRoutes(world, app),
+    },
     notFound,
     unauthorized: {
       status: 401,

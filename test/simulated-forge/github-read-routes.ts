@@ -1,4 +1,4 @@
-import { blobId, commitsBetween } from './git.ts';
+import { blobId, commitsBetween, mergeBase } from './git.ts';
 import { page } from './github-pages.ts';
 import * as shapes from './github-shapes.ts';
 import type { Answer, Call, Routes } from './routes.ts';
@@ -74,7 +74,8 @@ export function githubReadRoutes(world: World): Routes {
         return NOT_FOUND;
       }
       const commits = commitsBetween(world.objects, from.sha, to.sha).map(shapes.commit);
-      const total = { status: 'ahead', total_commits: commits.length };
+      const base_commit = mergeBase(world.objects, from.sha, to.sha);
+      const total = { status: 'ahead', total_commits: commits.length, merge_base_commit: { sha: base_commit } };
       return page(call, commits, (onPage) => ({ ...total, commits: onPage }));
     }),
 

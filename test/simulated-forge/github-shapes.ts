@@ -117,9 +117,15 @@ export function commit(of: Commit): object {
   return {
     sha: of.sha,
     commit: { author: person, committer: person, message: of.message },
-    author: user(of.author.name),
+    author: accountOf(of),
+    committer: accountOf(of),
     parents: of.parents.map((sha) => ({ sha })),
   };
+}
+
+/** Null for an author without an account, who has an e-mail address for a name here. */
+function accountOf({ author }: Commit): object | null {
+  return author.name.includes('@') ? null : user(author.name);
 }
 
 export function review(of: Review): object {
@@ -130,7 +136,8 @@ export function review(of: Review): object {
     state: of.dismissed ? 'DISMISSED' : REVIEW_STATES[of.state],
     commit_id: of.sha,
     submitted_at: of.at,
-    author_association: of.official ? 'MEMBER' : 'NONE',
+    // A member of the organisation may have no more than read access, so this says nothing of write access.
+    author_association: 'MEMBER',
   };
 }
 

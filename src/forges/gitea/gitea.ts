@@ -2,6 +2,7 @@ import { requireFound } from '../answer.ts';
 import type { Forge } from '../forge.ts';
 import { changedFiles } from './changed-files.ts';
 import type { GiteaClient } from './client.ts';
+import * as history from './commits.ts';
 import { DIFFERENCES } from './differences.ts';
 import * as inline from './inline-comments.ts';
 import * as read from './read.ts';
@@ -23,7 +24,9 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     self,
     pullRequest: (ref) => read.pullRequest(client, ref),
     changedFiles: (ref) => changedFiles(client, ref),
-    commits: (ref) => read.commits(client, ref),
+    commits: (ref) => history.commits(client, ref),
+    tree: (repository, sha) => history.tree(client, repository, sha),
+    mergeBase: (repository, one, other) => history.mergeBase(client, repository, one, other),
     reviews: (ref) => read.reviews(client, ref),
     teamMembers: (team) => read.teamMembers(client, team),
     branchCommit: (repository, branch) => read.branchCommit(client, repository, branch),

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import {
-  type Commit,
   type CommitStatus,
   ForgeError,
   type PersonReview,
@@ -65,20 +64,6 @@ function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
   };
 }
 
-export async function commits(client: GiteaClient, ref: PullRequestRef): Promise<readonly Commit[]> {
-  const route = `${pullPath(ref)}/commits`;
-  // Signatures and file lists are costly for the forge and of no use here.
-  const query = { verification: 'false', files: 'false' };
-  const answer = requireFound(await client.askAll(route, shapes.commits, query), route);
-  // Newest first here, oldest first on GitHub.
-  return answer.toReversed().map(({ sha, commit, parents }) => ({
-    sha,
-    message: commit.message,
-    author: commit.author ?? { name: '', email: '' },
-    parentCount: parents?.length ?? 0,
-  }));
-}
-
 export async function reviews(client: GiteaClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
   const route = `${pullPath(ref)}/reviews`;
   const answer = requireFound(await client.askAll(route, shapes.reviews), route);
@@ -86,7 +71,9 @@ export async function reviews(client: GiteaClient, ref: PullRequestRef): Promise
     .flatMap(({ user, state, dismissed, commit_id, submitted_at, official }) => {
       const known = REVIEW_STATES[state];
       const told = known && dismissed ? 'dismissed' : known;
-      return told ? [{ author: user, state: told, sha: commit_id, submittedAt: utc(submitted_at), official }] : [];
+      return told
+        ? [{ author: user, state: told, sha: commit_id, submittedAt: utc(submitted_at), official, bot: false }]
+        : [];
     })
     .toSorted((one, other) => one.submittedAt.localeCompare(other.submittedAt));
 }

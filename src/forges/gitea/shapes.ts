@@ -51,16 +51,40 @@ export const files = z.array(
   }),
 );
 
-export const commits = z.array(
-  z.object({
-    sha: z.string(),
-    commit: z.object({
-      message: z.string(),
-      author: z.object({ name: text, email: text }).nullish(),
-    }),
-    parents: z.array(z.unknown()).nullish(),
-  }),
-);
+const signature = z
+  .object({ name: text, email: text })
+  .nullish()
+  .transform((person) => person ?? { name: '', email: '' });
+/** Null for an e-mail address of no account. */
+const account = z
+  .object({ login: z.string() })
+  .nullish()
+  .transform((user) => user?.login ?? null);
+
+const commit = z.object({
+  sha: z.string(),
+  commit: z.object({ message: z.string(), author: signature, committer: signature }),
+  author: account,
+  committer: account,
+  parents: z
+    .array(z.object({ sha: z.string() }))
+    .nullish()
+    .transform((parents) => (parents ?? []).map((parent) => parent.sha)),
+});
+export const commits = z.array(commit);
+export const comparison = z.object({
+  total_commits: z.number().int(),
+  commits: z
+    .array(commit)
+    .nullish()
+    .transform((found) => found ?? []),
+});
+
+/** One page of it; `truncated` says that there are more. */
+export const tree = z.object({
+  truncated: z.boolean(),
+  tree: z.array(z.object({ path: z.string(), mode: z.string(), type: z.string(), sha: z.string() })).nullish(),
+});
 
 export const reviews = z.array(
   z.object({

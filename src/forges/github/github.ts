@@ -3,10 +3,12 @@ import { requireFound } from '../answer.ts';
 import type { Forge } from '../forge.ts';
 import { changedFiles } from './changed-files.ts';
 import type { GitHubClient } from './client.ts';
+import * as history from './commits.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';
 import * as read from './read.ts';
 import * as refs from './refs.ts';
 import { ask } from './request.ts';
+import { reviews } from './reviews.ts';
 import * as post from './write.ts';
 
 /** GitHub and GitHub Enterprise Server. */
@@ -24,8 +26,10 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
     self,
     pullRequest: (ref) => read.pullRequest(client, ref),
     changedFiles: (ref) => changedFiles(client, ref),
-    commits: (ref) => read.commits(client, ref),
-    reviews: (ref) => read.reviews(client, ref),
+    commits: (ref) => history.commits(client, ref),
+    tree: (repository, sha) => history.tree(client, repository, sha),
+    mergeBase: (repository, one, other) => history.mergeBase(client, repository, one, other),
+    reviews: (ref) => reviews(client, ref),
     teamMembers: (team) => read.teamMembers(client, team),
     branchCommit: (repository, branch) => refs.branchCommit(client, repository, branch),
     tagCommit: (repository, tag) => refs.tagCommit(client, repository, tag),

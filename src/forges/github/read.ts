@@ -1,32 +1,11 @@
 import type { z } from 'zod';
-import { requireFound } from '../answer.ts';
-import {
-  type Commit,
-  type CommitStatus,
-  ForgeError,
-  type PersonReview,
-  type PullRequest,
-  type PullRequestRef,
-} from '../forge.ts';
+import { type CommitStatus, ForgeError, type PullRequest, type PullRequestRef } from '../forge.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import type { GitHubClient } from './client.ts';
 import { ask, askAll } from './request.ts';
 import * as shapes from './shapes.ts';
-
-/** `GET …/pulls/{n}/commits` ends here, without a word. */
-const MAX_LISTED_COMMITS = 250;
-
-const STATES = {
-  APPROVED: 'approved',
-  CHANGES_REQUESTED: 'changes-requested',
-  COMMENTED: 'commented',
-  DISMISSED: 'dismissed',
-} as const;
-
-/** GitHub's words for those who belong to a repository or its organisation; all others are passers-by. */
-const OF_THE_REPOSITORY = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 
 /** The parameters that a route about a pull request, or its repository, needs. */
 export function address(ref: PullRequestRef): { owner: string; repo: string; pull_number: number } {
@@ -65,49 +44,6 @@ function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
     base: { branch: answer.base.ref, sha: answer.base.sha },
     head: { branch: answer.head.ref, sha: answer.head.sha, repository: answer.head.repo?.full_name ?? null },
   };
-}
-
-export async function commits(client: GitHubClient, ref: PullRequestRef): Promise<readonly Commit[]> {
-  const octokit = await client.forRepository(ref.repository);
-  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits';
-  let answer = requireFound(await askAll(octokit, route, address(ref), shapes.commits), route);
-  if (answer.length >= MAX_LISTED_COMMITS) {
-    const size = requireFound(
-      await ask(octokit, 'GET /repos/{owner}/{repo}/pulls/{pull_number}', address(ref), shapes.pullSize),
-      route,
-    );
-    if (size.commits > answer.length) {
-      const compare = 'GET /repos/{owner}/{repo}/compare/{basehead}';
-      const parameters = { ...address(ref), pull_number: undefined, basehead: `${size.base.sha}...${size.head.sha}` };
-      // Without a page it would be the old kind of answer, which ends at 250 as well.
-      answer = requireFound(await askAll(octokit, compare, { ...parameters, page: 1 }, shapes.comparison), compare);
-    }
-  }
-  return answer.map(({ sha, commit, parents }) => ({
-    sha,
-    message: commit.message,
-    author: commit.author ?? { name: '', email: '' },
-    parentCount: parents.length,
-  }));
-}
-
-export async function reviews(client: GitHubClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
-  const octokit = await client.forRepository(ref.repository);
-  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
-  const answer = requireFound(await askAll(octokit, route, address(ref), shapes.reviews), route);
-  return answer.flatMap(({ user, state, commit_id, submitted_at, author_association }) =>
-    state === 'PENDING' || submitted_at === undefined
-      ? []
-      : [
-          {
-            author: user,
-            state: STATES[state],
-            sha: commit_id ?? '',
-            submittedAt: submitted_at,
-            official: OF_THE_REPOSITORY.has(author_association),
-          },
-        ],
-  );
 }
 
 export async function teamMembers(client: GitHubClient, team: string): Promise<readonly string[] | undefined> {

@@ -44,29 +44,46 @@ export const files = z.array(
   }),
 );
 
+const signature = z.object({ name: z.string().default(''), email: z.string().default('') }).nullable();
+/** Null for an e-mail address of no account; an empty object for some that are gone. */
+const account = z
+  .object({ login: z.string().optional() })
+  .nullish()
+  .transform((user) => user?.login ?? null);
+
 const commit = z.object({
   sha: z.string(),
-  commit: z.object({
-    message: z.string(),
-    author: z.object({ name: z.string().default(''), email: z.string().default('') }).nullable(),
-  }),
-  parents: z.array(z.unknown()),
+  commit: z.object({ message: z.string(), author: signature, committer: signature }),
+  author: account,
+  committer: account,
+  parents: z.array(z.object({ sha: z.string() })),
 });
 export const commits = z.array(commit);
 export const comparison = z.object({ commits }).transform((answer) => answer.commits);
+export const mergeBase = z.object({ merge_base_commit: z.object({ sha: z.string() }) });
+
+export const tree = z.object({
+  truncated: z.boolean(),
+  tree: z.array(z.object({ path: z.string(), mode: z.string(), type: z.string(), sha: z.string() })),
+});
 
 export const reviews = z.array(
   z.object({
-    user: login,
+    user: z
+      .object({ login: z.string(), type: z.string() })
+      .nullable()
+      .transform((user) => user ?? { login: 'ghost', type: 'User' }),
     state: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'COMMENTED', 'DISMISSED', 'PENDING']),
     commit_id: z.string().nullable(),
     submitted_at: z.string().optional(),
-    author_association: z.string(),
   }),
 );
 
 /** Of a branch or tag, and of what an annotated tag names. */
 export const ref = z.object({ object: z.object({ sha: z.string(), type: z.string() }) });
+
+/** `permission` is one of admin, write, read and none; `maintain` counts as write, and `triage` as read. */
+export const permission = z.object({ permission: z.string() });
 
 export const members = z.array(z.object({ login: z.string() }));
 

@@ -169,7 +169,7 @@ function opposite(outcome: Outcome): Outcome {
 
 /** What the forge must be asked for before this policy can be evaluated: a policy about titles needs nothing more. */
 export function neededFacts(policy: Policy): NeededFacts {
-  const needed = { changedFiles: false, commits: false, reviews: false, codeOwners: false };
+  const needed = { changedFiles: false, commits: false, cleanMerges: false, reviews: false, codeOwners: false };
   const teams = new Set<string>();
   const visit = (condition: Condition | undefined): void => {
     if (condition === undefined) {
@@ -186,6 +186,7 @@ export function neededFacts(policy: Policy): NeededFacts {
     const needs = predicates.get(condition.name)?.needs(condition.value) ?? {};
     needed.changedFiles ||= needs.changedFiles ?? false;
     needed.commits ||= needs.commits ?? false;
+    needed.cleanMerges ||= needs.cleanMerges ?? false;
     needed.reviews ||= needs.reviews ?? false;
     needed.codeOwners ||= needs.codeOwners ?? false;
     for (const team of needs.teams ?? []) {

@@ -1,6 +1,7 @@
 import type { ChangedFiles, Forge, PullRequest } from '../../forges/forge.ts';
 import { CODE_OWNERS_PATHS, codeOwnersDialect, type Facts, unreadFacts } from '../facts.ts';
 import type { Policy } from '../policy/schema.ts';
+import { readCleanMerges } from './clean-merge.ts';
 import { neededFacts } from './evaluate.ts';
 import { ownerTeamsNonBlocking } from './non-blocking.ts';
 
@@ -22,7 +23,10 @@ export async function gatherFacts(
     needed.reviews ? readReviews(forge, pullRequest) : unread.reviews,
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : unread.codeOwners,
   ]);
-  const facts: Facts = { ...unread, changedFiles, commits, reviews, codeOwners };
+  const cleanMerges = needed.cleanMerges
+    ? await readCleanMerges(forge, pullRequest.repository, commits.commits, reviews.reviews)
+    : unread.commits.cleanMerges;
+  const facts: Facts = { ...unread, changedFiles, commits: { ...commits, cleanMerges }, reviews, codeOwners };
   const teams = new Set([...needed.teams, ...(needed.codeOwners ? await ownerTeamsNonBlocking(facts) : [])]);
   // Another organisation's teams are not this one's to ask about: they stay unread, and what needs them undecided.
   const organisation = `${pullRequest.repository.split('/')[0]?.toLowerCase()}/`;
@@ -31,7 +35,7 @@ export async function gatherFacts(
 }
 
 async function readCommits(forge: Forge, pullRequest: PullRequest): Promise<Facts['commits']> {
-  return { commits: await forge.commits(pullRequest), complete: true };
+  return { commits: await forge.commits(pullRequest), complete: true, cleanMerges: new Set() };
 }
 
 async function readReviews(forge: Forge, pullRequest: PullRequest): Promise<Facts['reviews']> {

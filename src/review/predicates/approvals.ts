@@ -4,17 +4,27 @@ import type { StepBudget } from '../matching/budget.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
 import { ownersOfChange } from './approvals-owners.ts';
 import { bareOwner, isTeam, readCodeOwners } from './code-owners.ts';
-import { currentApprovals } from './current-approvals.ts';
+import { type Committers, committersOf } from './committers.ts';
+import { type CurrentApproval, currentApprovals } from './current-approvals.ts';
 import { definePredicate, type Outcome, type PredicateResult } from './predicate.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
 
 const MAX_APPROVALS = 20;
 const CODE_OWNERS = 'CODEOWNERS';
+const SHA_SHOWN = 10;
+const COMMITS_SHOWN = 3;
 
 const amount = z
   .int({ error: 'a whole number' })
   .min(1, { error: 'a whole number from 1' })
   .max(MAX_APPROVALS, { error: `a whole number up to ${MAX_APPROVALS}` });
+
+interface Given {
+  readonly count?: number | undefined;
+  readonly from?: readonly string[] | undefined;
+  readonly fresh?: boolean | undefined;
+  readonly committers?: boolean | undefined;
+}
 
 const schema = z
   .union(
@@ -31,18 +41,22 @@ const schema = z
           .boolean({ error: 'true or false' })
           .optional()
           .describe('Count only approvals that were given for the newest commit: a push asks for them again.'),
+        committers: z
+          .boolean({ error: 'true or false' })
+          .optional()
+          .describe('true: also count approvals by people who committed to the pull request. Never its author.'),
       }),
     ],
-    { error: 'a whole number, or a mapping with `count`, `from` and `fresh`' },
+    { error: 'a whole number, or a mapping with `count`, `from`, `fresh` and `committers`' },
   )
   .transform((value) => {
-    const given: { count?: number | undefined; from?: readonly string[] | undefined; fresh?: boolean | undefined } =
-      typeof value === 'number' ? { count: value } : value;
+    const given: Given = typeof value === 'number' ? { count: value } : value;
     const members = given.from?.filter((member) => member !== CODE_OWNERS);
     return {
       count: given.count ?? 1,
       from: given.from,
       fresh: given.fresh ?? false,
+      committers: given.committers ?? false,
       codeOwners: given.from?.includes(CODE_OWNERS) ?? false,
       ...splitTeams(members ?? []),
     };
@@ -52,31 +66,57 @@ type Wanted = z.output<typeof schema>;
 
 export const approvals = definePredicate({
   description:
-    "Enough people approve of the pull request. The latest word of each person counts, and never the author's own.",
+    "Enough people approve of the pull request. The latest word of each person counts, and never the author's own, nor that of somebody who committed to it.",
   schema,
-  needs: ({ codeOwners, teams }) => ({
+  needs: ({ codeOwners, teams, committers }) => ({
     reviews: true,
     teams,
+    ...(committers ? {} : { commits: true, cleanMerges: true }),
     ...(codeOwners ? { codeOwners: true, changedFiles: true } : {}),
   }),
   judge(wanted, _options, facts, budget) {
-    const current = currentApprovals(facts.reviews.reviews, facts.pullRequest.author);
-    const stale = wanted.fresh ? current.filter(({ sha }) => sha !== facts.pullRequest.head.sha) : [];
-    const outsiders = wanted.from === undefined ? current.filter(({ official }) => !official) : [];
-    const logins = current
-      .filter((approval) => !stale.includes(approval) && !outsiders.includes(approval))
-      .map(({ author }) => author);
+    const committers = committersOf(facts.commits);
+    const approvals = currentApprovals(facts.reviews.reviews, facts.pullRequest.author);
+    const excluded = approvals.flatMap((approval) => {
+      const why = exclusionOf(approval, wanted, facts, committers);
+      return why === undefined ? [] : [{ author: approval.author, why }];
+    });
+    const logins = approvals
+      .map(({ author }) => author)
+      .filter((login) => !excluded.some(({ author }) => author === login));
     const { outcome, found } = facts.reviews.complete
       ? weigh(wanted, logins, facts, budget)
       : { outcome: 'undecided' as const, found: say`reviews that could not be read in full` };
+    // Anybody who approves could have made a commit that was not read.
+    const unsure = outcome === 'matched' && !wanted.committers && !facts.commits.complete;
     return {
-      outcome,
+      outcome: unsure ? 'undecided' : outcome,
       expected: expectedOf(wanted),
-      found: say`${found}${leftOut(stale, 'given for an earlier commit')}${leftOut(outsiders, 'from people who may not write to the repository')}`,
+      found: say`${found}${notCounted(excluded)}${aboutCommits(wanted, facts, committers)}`,
       remedy: remedyOf(wanted),
     };
   },
 });
+
+/** Why an approval does not count: the first reason there is. */
+function exclusionOf(
+  { author, sha, official, bot }: CurrentApproval,
+  wanted: Wanted,
+  facts: Facts,
+  committers: Committers,
+): string | undefined {
+  const login = author.toLowerCase();
+  if (bot && !wanted.people.some((named) => named.toLowerCase() === login)) {
+    return 'a bot that the policy does not name';
+  }
+  if (wanted.from === undefined && !official) {
+    return 'who may not write to the repository';
+  }
+  if (!wanted.committers && committers.logins.has(login)) {
+    return 'who committed to this pull request';
+  }
+  return wanted.fresh && sha !== facts.pullRequest.head.sha ? 'given for an earlier commit' : undefined;
+}
 
 type Weighed = Pick<PredicateResult, 'outcome' | 'found'>;
 
@@ -158,11 +198,22 @@ function approvedBy(logins: readonly string[]): Text {
     : say`${count(logins.length, 'approval')}, by ${quotedList(logins)}`;
 }
 
-function leftOut(approvals: readonly { readonly author: string }[], why: string): Text {
-  if (approvals.length === 0) {
+function notCounted(excluded: readonly { readonly author: string; readonly why: string }[]): Text {
+  return [...new Set(excluded.map(({ why }) => why))].flatMap((why) => {
+    const logins = excluded.filter((approval) => approval.why === why).map(({ author }) => author);
+    return say` (not counted: ${quotedList(logins)}, ${[why]})`;
+  });
+}
+
+function aboutCommits(wanted: Wanted, { commits }: Facts, { unknown }: Committers): Text {
+  if (wanted.committers) {
     return [];
   }
-  return say` (not counted: ${quotedList(approvals.map(({ author }) => author))}, ${[why]})`;
+  const unread = commits.complete ? [] : say`; the list of commits is not complete, so a committer may be among them`;
+  const named = unknown.map(({ sha, author }) => `${sha.slice(0, SHA_SHOWN)} ${author.email}`);
+  return unknown.length === 0
+    ? unread
+    : say`${unread}; no account is known for the e-mail address of ${quotedList(named, COMMITS_SHOWN)}`;
 }
 
 function expectedOf(wanted: Wanted): Text {

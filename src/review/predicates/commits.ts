@@ -30,7 +30,7 @@ type Traits = z.output<typeof traits>;
 
 export const commits = definePredicate({
   description:
-    'Looks at the commits of the pull request: with `some`, at least one has all these traits; with `every`, each of them has. `every` passes over merge commits unless it speaks of `merge`.',
+    'Looks at the commits of the pull request: with `some`, at least one has all these traits; with `every`, each of them has. `every` skips merge commits unless it names `merge`; where it names `signed_off`, only those that change no file themselves.',
   schema: z
     .strictObject(
       {
@@ -40,15 +40,15 @@ export const commits = definePredicate({
       { error: 'a mapping with `some` or `every`' },
     )
     .refine(hasAny, { error: 'at least one of `some` and `every`' }),
-  needs: () => ({ commits: true }),
+  needs: ({ every }) => ({ commits: true, cleanMerges: every?.signed_off !== undefined && every.merge === undefined }),
   judge({ some, every }, _options, facts, budget) {
-    const { commits: all, complete } = facts.commits;
+    const { commits: all, complete, cleanMerges } = facts.commits;
     const parts = [];
     if (some !== undefined) {
       parts.push(judgeSome(some, all, complete, budget));
     }
     if (every !== undefined) {
-      parts.push(judgeEvery(every, all, complete, budget));
+      parts.push(judgeEvery(every, all.filter(judgedBy(every, cleanMerges)), complete, budget));
     }
     const outcomes = parts.map((part) => part.outcome);
     let outcome: Outcome = 'matched';
@@ -80,9 +80,14 @@ function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean, bu
   };
 }
 
-function judgeEvery(wanted: Traits, all: readonly Commit[], complete: boolean, budget: StepBudget) {
+/** Tools write the messages of merge commits, but a sign-off is for what a commit changes, by hand in a merge too. */
+function judgedBy(wanted: Traits, cleanMerges: ReadonlySet<string>): (commit: Commit) => boolean {
+  return ({ sha, parents }) =>
+    wanted.merge !== undefined || parents.length < 2 || (wanted.signed_off !== undefined && !cleanMerges.has(sha));
+}
+
+function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean, budget: StepBudget) {
   const has = hasTraits(wanted, budget);
-  const judged = wanted.merge === undefined ? all.filter((commit) => commit.parentCount < 2) : all;
   const lacking = judged.filter((commit) => !has(commit));
   const outcome: Outcome = lacking.length > 0 ? 'unmatched' : complete ? 'matched' : 'undecided';
   return {
@@ -99,7 +104,7 @@ function hasTraits(wanted: Traits, budget: StepBudget): (commit: Commit) => bool
     if (wanted.fixup !== undefined && /^(?:fixup|squash|amend)! /.test(message) !== wanted.fixup) {
       return false;
     }
-    if (wanted.merge !== undefined && commit.parentCount > 1 !== wanted.merge) {
+    if (wanted.merge !== undefined && commit.parents.length > 1 !== wanted.merge) {
       return false;
     }
     if (wanted.signed_off !== undefined && isSignedOff(commit, message) !== wanted.signed_off) {

@@ -1,11 +1,7 @@
 import type { PersonReview } from '../../forges/forge.ts';
 
-/** An approval that stands: nothing its author said later takes it back. */
-export interface Approval {
-  readonly author: string;
-  /** The head it was given for. */
-  readonly sha: string;
-}
+/** An approval in force: nothing its author said later takes it back. */
+export type CurrentApproval = Pick<PersonReview, 'author' | 'sha' | 'official' | 'bot'>;
 
 /**
  * Who approves of the pull request now, in the order in which they said so, one each.
@@ -16,7 +12,7 @@ export interface Approval {
 export function currentApprovals(
   reviews: readonly PersonReview[],
   pullRequestAuthor: string,
-): readonly (Approval & { readonly official: boolean })[] {
+): readonly CurrentApproval[] {
   const latest = new Map<string, PersonReview>();
   for (const review of reviews) {
     const login = review.author.toLowerCase();
@@ -28,5 +24,5 @@ export function currentApprovals(
   }
   return [...latest.values()]
     .filter((review) => review.state === 'approved')
-    .map(({ author, sha, official }) => ({ author, sha, official }));
+    .map(({ author, sha, official, bot }) => ({ author, sha, official, bot }));
 }

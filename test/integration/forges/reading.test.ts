@@ -1,6 +1,9 @@
 import test from 'ava';
 import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
+const alice = { name: 'alice', email: 'alice@example.test', login: 'alice' };
+const bob = { name: 'bob', email: 'bob@example.test', login: 'bob' };
+
 for (const name of FORGES) {
   test(`${name}: a pull request is told as it is now`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
@@ -139,6 +142,7 @@ for (const name of FORGES) {
   test(`${name}: commits come oldest first, with their messages and parents`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
+    const fork = simulated.head(SITE, 'main');
     const first = head();
     const main = simulated.commit(SITE, 'main', { 'other.txt': 'x\n' });
     const merge = simulated.push(SITE, ref.number, {}, { message: 'Merge main', merging: [main] });
@@ -150,15 +154,42 @@ for (const name of FORGES) {
     );
 
     t.deepEqual(await forge.commits(ref), [
-      {
-        sha: first,
-        message: 'feat: count further',
-        author: { name: 'alice', email: 'alice@example.test' },
-        parentCount: 1,
-      },
-      { sha: merge, message: 'Merge main', author: { name: 'alice', email: 'alice@example.test' }, parentCount: 2 },
-      { sha: last, message: 'fixup! feat\n\nbody', author: { name: 'bob', email: 'bob@example.test' }, parentCount: 1 },
+      { sha: first, message: 'feat: count further', author: alice, committer: alice, parents: [fork] },
+      { sha: merge, message: 'Merge main', author: alice, committer: alice, parents: [first, main] },
+      { sha: last, message: 'fixup! feat\n\nbody', author: bob, committer: bob, parents: [merge] },
     ]);
+  });
+
+  test(`${name}: a commit by an e-mail address of no account has no login`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    simulated.push(SITE, ref.number, { 'z.txt': 'z\n' }, { author: 'nobody@elsewhere.test' });
+    t.like((await forge.commits(ref)).at(-1), { author: { email: 'nobody@elsewhere.test', login: null } });
+  });
+
+  test(`${name}: a tree has every file of a commit, over all pages`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const files = Object.fromEntries(Array.from({ length: 45 }, (_, index) => [`many/${index}.txt`, `${index}\n`]));
+    const sha = simulated.commit(SITE, 'many', files);
+    const tree = await forge.tree(SITE, sha);
+    t.is([...(tree?.keys() ?? [])].filter((path) => path.startsWith('many/')).length, 45);
+    t.regex(tree?.get('many/7.txt') ?? '', /^100644 [0-9a-f]{40}$/);
+    t.is(await forge.tree(SITE, '0'.repeat(40)), undefined);
+  });
+
+  test(`${name}: the merge base of two commits is their best common ancestor`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    const fork = simulated.head(SITE, 'main');
+    const main = simulated.commit(SITE, 'main', { 'other.txt': 'x\n' });
+    t.is(await forge.mergeBase(SITE, main, head()), fork);
+    t.is(await forge.mergeBase(SITE, head(), main), fork);
+    simulated.push(SITE, ref.number, {}, { merging: [main] });
+    t.is(await forge.mergeBase(SITE, main, head()), main);
+    t.is(await forge.mergeBase(SITE, head(), main), main);
+    const next = simulated.commit(SITE, 'main', { 'other.txt': 'y\n' });
+    t.is(await forge.mergeBase(SITE, next, head()), main, 'after an update from base there are two places to begin at');
+    t.is(await forge.mergeBase(SITE, head(), next), main);
   });
 
   test(`${name}: reviews come oldest first, with the commit they were given for`, async (t) => {

@@ -67,6 +67,7 @@ test('a policy about titles needs nothing but the pull request', (t) => {
   t.deepEqual(neededFacts(ruleOf('require: { title: x, body: y, label: z, draft: false, base: main }')), {
     changedFiles: false,
     commits: false,
+    cleanMerges: false,
     reviews: false,
     codeOwners: false,
     teams: [],
@@ -83,9 +84,13 @@ test('each predicate asks for what it looks at, wherever it stands', (t) => {
   t.deepEqual(needs("require: { changed_files: '< 3' }"), ['changedFiles']);
   t.deepEqual(needs("require: { changed_lines: '< 3' }"), ['changedFiles']);
   t.deepEqual(needs('require: { commits: { some: { merge: true } } }'), ['commits']);
-  t.deepEqual(needs('require: { approvals: 1 }'), ['reviews']);
+  t.deepEqual(needs('require: { commits: { every: { signed_off: true } } }'), ['commits', 'cleanMerges']);
+  t.deepEqual(needs('require: { approvals: 1 }'), ['commits', 'cleanMerges', 'reviews']);
+  t.deepEqual(needs('require: { approvals: { committers: true } }'), ['reviews']);
   t.deepEqual(needs("require: { approvals: { from: ['@B/y', CODEOWNERS] } }, when: { author: ['@a/x'] }"), [
     'changedFiles',
+    'commits',
+    'cleanMerges',
     'reviews',
     'codeOwners',
     'a/x',

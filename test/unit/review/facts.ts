@@ -22,6 +22,11 @@ const commit = z.strictObject({
   message: z.string(),
   email: z.string().optional(),
   parents: z.int().optional(),
+  /** Logins; null where no account has the e-mail address. */
+  author: z.string().nullable().optional(),
+  committer: z.string().nullable().optional(),
+  /** A merge that changes nothing itself. */
+  clean: z.boolean().optional(),
 });
 
 const review = z.strictObject({
@@ -30,6 +35,7 @@ const review = z.strictObject({
   /** `old` is any commit but the head. */
   at: z.enum(['head', 'old']).optional(),
   official: z.boolean().optional(),
+  bot: z.boolean().optional(),
 });
 
 /** A pull request in short: what a test, or a row of docs/rules.md, cares to say of it. The rest is ordinary. */
@@ -74,14 +80,19 @@ export function factsOf(from: Given = {}): Facts {
   return {
     pullRequest: pullRequestOf(from),
     changedFiles: { files: (from.files ?? []).map(changedFile), complete: from.files_complete ?? true },
-    commits: { commits: (from.commits ?? []).map(commitOf), complete: from.commits_complete ?? true },
+    commits: {
+      commits: (from.commits ?? []).map(commitOf),
+      complete: from.commits_complete ?? true,
+      cleanMerges: cleanMergesOf(from.commits ?? []),
+    },
     reviews: {
-      reviews: (from.reviews ?? []).map(({ author, state, at, official }, index) => ({
+      reviews: (from.reviews ?? []).map(({ author, state, at, official, bot }, index) => ({
         author,
         state: state ?? 'approved',
         sha: at === 'old' ? 'c'.repeat(40) : HEAD_SHA,
         submittedAt: new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString(),
         official: official ?? true,
+        bot: bot ?? false,
       })),
       complete: from.reviews_complete ?? true,
     },
@@ -109,13 +120,27 @@ export function patchOf(added: readonly string[]): string {
   return `@@ -0,0 +1,${added.length} @@\n${added.map((line) => `+${line}\n`).join('')}`;
 }
 
-function commitOf({ message, email, parents }: z.input<typeof commit>, index: number): Commit {
-  return {
-    sha: index.toString(16).padStart(40, '0'),
-    message,
-    author: { name: 'Alice', email: email ?? 'alice@example.test' },
-    parentCount: parents ?? 1,
+function shaOf(index: number): string {
+  return index.toString(16).padStart(40, '0');
+}
+
+function commitOf({ message, email, parents, author, committer }: z.input<typeof commit>, index: number): Commit {
+  const person = {
+    name: 'Alice',
+    email: email ?? 'alice@example.test',
+    login: author === undefined ? 'alice' : author,
   };
+  return {
+    sha: shaOf(index),
+    message,
+    author: person,
+    committer: committer === undefined ? person : { ...person, login: committer },
+    parents: Array.from({ length: parents ?? 1 }, (_, parent) => shaOf(1_000 + parent)),
+  };
+}
+
+function cleanMergesOf(commits: readonly z.input<typeof commit>[]): ReadonlySet<string> {
+  return new Set(commits.flatMap(({ clean }, index) => (clean === true ? [shaOf(index)] : [])));
 }
 
 function codeOwnersOf({ codeowners, codeowners_unread, dialect }: Given): Facts['codeOwners'] {

@@ -1,0 +1,92 @@
+import type { z } from 'zod';
+import { requireFound } from '../answer.ts';
+import type { Commit, PullRequestRef, Tree } from '../forge.ts';
+import { UNCHANGING } from '../transport/forge-fetch.ts';
+import { type GiteaClient, path } from './client.ts';
+import { pullPath, repositoryPath } from './read.ts';
+import * as shapes from './shapes.ts';
+
+/** Pages of a tree, of 1,000 files each as installed (DEFAULT_GIT_TREES_PER_PAGE). A larger one is not read. */
+const MAX_TREE_PAGES = 50;
+
+export async function commits(client: GiteaClient, ref: PullRequestRef): Promise<readonly Commit[]> {
+  const route = `${pullPath(ref)}/commits`;
+  // Signatures and file lists are costly for the forge and of no use here.
+  const query = { verification: 'false', files: 'false' };
+  const answer = requireFound(await client.askAll(route, shapes.commits, query), route);
+  // Newest first here, oldest first on GitHub.
+  return answer.toReversed().map(toCommit);
+}
+
+function toCommit({ sha, commit, author, committer, parents }: z.output<typeof shapes.commits>[number]): Commit {
+  return {
+    sha,
+    message: commit.message,
+    author: { ...commit.author, login: author },
+    committer: { ...commit.committer, login: committer },
+    parents,
+  };
+}
+
+export async function tree(client: GiteaClient, repository: string, sha: string): Promise<Tree | undefined> {
+  const route = `${repositoryPath(repository)}${path('git', 'trees', sha)}`;
+  const headers = { 'cache-control': UNCHANGING };
+  const files = new Map<string, string>();
+  for (let page = 1; page <= MAX_TREE_PAGES; page += 1) {
+    const answer = await client.ask(route, shapes.tree, { query: { recursive: 'true', page }, headers });
+    if (answer === undefined) {
+      return undefined;
+    }
+    for (const entry of answer.tree ?? []) {
+      if (entry.type !== 'tree') {
+        files.set(entry.path, `${entry.mode} ${entry.sha}`);
+      }
+    }
+    if (!answer.truncated) {
+      return files;
+    }
+  }
+  return undefined;
+}
+
+/** Places where two histories part, each of which may take a request. */
+const MAX_FORKS = 8;
+
+/**
+ * These forges compare two commits without naming their merge base. It is among the commits where what `other` has and
+ * `one` has not begins: that of which all the others are ancestors.
+ */
+export async function mergeBase(
+  client: GiteaClient,
+  repository: string,
+  one: string,
+  other: string,
+): Promise<string | undefined> {
+  const ahead = await commitsAhead(client, repository, one, other);
+  if (ahead === undefined || ahead.length === 0) {
+    return ahead && other;
+  }
+  const own = new Set(ahead.map(({ sha }) => sha));
+  const forks = [...new Set(ahead.flatMap(({ parents }) => parents))].filter((sha) => !own.has(sha));
+  // All of them are ancestors of `one`.
+  if (forks.length < 2 || forks.includes(one)) {
+    return forks.includes(one) ? one : forks[0];
+  }
+  for (const fork of forks.length > MAX_FORKS ? [] : forks) {
+    const others = await Promise.all(
+      forks.filter((sha) => sha !== fork).map((sha) => commitsAhead(client, repository, fork, sha)),
+    );
+    if (others.every((commits) => commits?.length === 0)) {
+      return fork;
+    }
+  }
+  return undefined;
+}
+
+/** What `other` has and `one` has not, newest first; undefined when there is no such comparison, or not all of it. */
+async function commitsAhead(client: GiteaClient, repository: string, one: string, other: string) {
+  const route = `${repositoryPath(repository)}${path('compare', `${one}...${other}`)}`;
+  const query = { verification: 'false', files: 'false' };
+  const answer = await client.ask(route, shapes.comparison, { query, headers: { 'cache-control': UNCHANGING } });
+  return answer === undefined || answer.commits.length < answer.total_commits ? undefined : answer.commits;
+}

@@ -1,0 +1,71 @@
+import type { z } from 'zod';
+import { requireFound } from '../answer.ts';
+import type { Commit, PullRequestRef, Tree } from '../forge.ts';
+import { UNCHANGING } from '../transport/forge-fetch.ts';
+import type { GitHubClient } from './client.ts';
+import { address, repositoryAddress } from './read.ts';
+import { ask, askAll } from './request.ts';
+import * as shapes from './shapes.ts';
+
+/** `GET …/pulls/{n}/commits` ends here, without a word. */
+const MAX_LISTED_COMMITS = 250;
+
+/** The account that GitHub commits with where somebody edits or merges on its pages. */
+const WEB_COMMITTER = 'web-flow';
+/** What is read at a commit never changes. */
+const FOREVER = { 'cache-control': UNCHANGING };
+
+export async function commits(client: GitHubClient, ref: PullRequestRef): Promise<readonly Commit[]> {
+  const octokit = await client.forRepository(ref.repository);
+  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits';
+  let answer = requireFound(await askAll(octokit, route, address(ref), shapes.commits), route);
+  if (answer.length >= MAX_LISTED_COMMITS) {
+    const size = requireFound(
+      await ask(octokit, 'GET /repos/{owner}/{repo}/pulls/{pull_number}', address(ref), shapes.pullSize),
+      route,
+    );
+    if (size.commits > answer.length) {
+      const compare = 'GET /repos/{owner}/{repo}/compare/{basehead}';
+      const parameters = { ...address(ref), pull_number: undefined, basehead: `${size.base.sha}...${size.head.sha}` };
+      // Without a page it would be the old kind of answer, which ends at 250 as well.
+      answer = requireFound(await askAll(octokit, compare, { ...parameters, page: 1 }, shapes.comparison), compare);
+    }
+  }
+  return answer.map(toCommit);
+}
+
+function toCommit({ sha, commit, author, committer, parents }: z.output<typeof shapes.commits>[number]): Commit {
+  return {
+    sha,
+    message: commit.message,
+    author: { name: '', email: '', ...commit.author, login: author },
+    committer: committer === WEB_COMMITTER ? null : { name: '', email: '', ...commit.committer, login: committer },
+    parents: parents.map((parent) => parent.sha),
+  };
+}
+
+/** https://docs.github.com/en/rest/git/trees#get-a-tree */
+export async function tree(client: GitHubClient, repository: string, sha: string): Promise<Tree | undefined> {
+  const octokit = await client.forRepository(repository);
+  const route = 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}';
+  const parameters = { ...repositoryAddress(repository), tree_sha: sha, recursive: '1', headers: FOREVER };
+  const answer = await ask(octokit, route, parameters, shapes.tree);
+  if (answer === undefined || answer.truncated) {
+    return undefined;
+  }
+  const files = answer.tree.filter(({ type }) => type !== 'tree');
+  return new Map(files.map((entry) => [entry.path, `${entry.mode} ${entry.sha}`]));
+}
+
+/** https://docs.github.com/en/rest/commits/commits#compare-two-commits */
+export async function mergeBase(
+  client: GitHubClient,
+  repository: string,
+  one: string,
+  other: string,
+): Promise<string | undefined> {
+  const octokit = await client.forRepository(repository);
+  const route = 'GET /repos/{owner}/{repo}/compare/{basehead}';
+  const parameters = { ...repositoryAddress(repository), basehead: `${one}...${other}`, per_page: 1, headers: FOREVER };
+  return (await ask(octokit, route, parameters, shapes.mergeBase))?.merge_base_commit.sha;
+}

@@ -1,0 +1,60 @@
+import type { Octokit } from 'octokit';
+import { requireFound } from '../answer.ts';
+import type { PersonReview, PullRequestRef } from '../forge.ts';
+import type { GitHubClient } from './client.ts';
+import { address, repositoryAddress } from './read.ts';
+import { ask, askAll } from './request.ts';
+import * as shapes from './shapes.ts';
+
+const STATES = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes-requested',
+  COMMENTED: 'commented',
+  DISMISSED: 'dismissed',
+} as const;
+
+/** Approvers whose permission is asked for, one request each. More approve of nothing that people read. */
+const MAX_APPROVERS = 100;
+
+/** Reviews, oldest first. */
+export async function reviews(client: GitHubClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
+  const octokit = await client.forRepository(ref.repository);
+  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
+  const answer = requireFound(await askAll(octokit, route, address(ref), shapes.reviews), route);
+  const approvers = new Set(answer.filter(({ state }) => state === 'APPROVED').map(({ user }) => user.login));
+  const writers = await writersAmong(octokit, ref.repository, [...approvers].slice(0, MAX_APPROVERS));
+  return answer.flatMap(({ user, state, commit_id, submitted_at }) =>
+    state === 'PENDING' || submitted_at === undefined
+      ? []
+      : [
+          {
+            author: user.login,
+            state: STATES[state],
+            sha: commit_id ?? '',
+            submittedAt: submitted_at,
+            official: writers.has(user.login),
+            bot: user.type === 'Bot',
+          },
+        ],
+  );
+}
+
+/**
+ * Those who may write to the repository. A review's `author_association` does not say: a member of the organisation
+ * may only read, and a private member looks like a stranger.
+ * https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
+ */
+async function writersAmong(
+  octokit: Octokit | undefined,
+  repository: string,
+  logins: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
+  const answers = await Promise.all(
+    logins.map(async (username) => {
+      const answer = await ask(octokit, route, { ...repositoryAddress(repository), username }, shapes.permission);
+      return answer?.permission === 'write' || answer?.permission === 'admin' ? [username] : [];
+    }),
+  );
+  return new Set(answers.flat());
+}

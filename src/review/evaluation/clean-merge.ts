@@ -1,0 +1,62 @@
+import type { Commit, Forge, PersonReview, Tree } from '../../forges/forge.ts';
+
+/** Merge commits looked into for one review, at five requests each. Others count as changes by their authors. */
+const MAX_EXAMINED_MERGES = 10;
+
+/**
+ * Whether a merge is what git makes of its parents without a person's help: each file as the side has it that changed it
+ * since the merge base. A file that both sides changed, differently, needed a decision, and so the merge is not clean.
+ */
+export function isCleanMerge(base: Tree, ours: Tree, theirs: Tree, result: Tree): boolean {
+  const paths = new Set([...base.keys(), ...ours.keys(), ...theirs.keys(), ...result.keys()]);
+  return [...paths].every((path) => {
+    const [before, left, right] = [base.get(path), ours.get(path), theirs.get(path)];
+    const expected = left === before ? right : left;
+    return (left === before || right === before || left === right) && result.get(path) === expected;
+  });
+}
+
+/**
+ * The clean ones among the merge commits that could make a difference: those by somebody who approves, and those
+ * without the sign-off that a rule may ask for. The forge is asked for no others.
+ */
+export async function readCleanMerges(
+  forge: Forge,
+  repository: string,
+  commits: readonly Commit[],
+  reviews: readonly PersonReview[],
+): Promise<ReadonlySet<string>> {
+  const approvers = new Set(
+    reviews.filter(({ state }) => state === 'approved').map(({ author }) => author.toLowerCase()),
+  );
+  const matters = ({ author, committer, message }: Commit) =>
+    [author.login, committer?.login].some((login) => approvers.has(login?.toLowerCase() ?? '')) ||
+    !/^signed-off-by: /im.test(message);
+  const clean = new Set<string>();
+  for (const merge of commits
+    .filter((commit) => commit.parents.length === 2 && matters(commit))
+    .slice(0, MAX_EXAMINED_MERGES)) {
+    if (await isClean(forge, repository, merge)) {
+      clean.add(merge.sha);
+    }
+  }
+  return clean;
+}
+
+async function isClean(forge: Forge, repository: string, { sha, parents }: Commit): Promise<boolean> {
+  const [left = '', right = ''] = parents;
+  const mergeBase = await forge.mergeBase(repository, left, right);
+  if (mergeBase === undefined) {
+    return false;
+  }
+  const [base, ours, theirs, result] = await Promise.all(
+    [mergeBase, left, right, sha].map((commit) => forge.tree(repository, commit)),
+  );
+  return (
+    base !== undefined &&
+    ours !== undefined &&
+    theirs !== undefined &&
+    result !== undefined &&
+    isCleanMerge(base, ours, theirs, result)
+  );
+}

@@ -1,0 +1,60 @@
+import { blobId, commitsBetween } from './git.ts';
+import { withRepository as onGitea } from './gitea-read-routes.ts';
+import * as gitea from './gitea-shapes.ts';
+import { NOT_FOUND, withRepository as onGitHub } from './github-read-routes.ts';
+import type { Answer, Routes } from './routes.ts';
+import { resolve, type World } from './world.ts';
+
+/** As both dialects list a tree with `recursive`. */
+function entriesOf(world: World, sha: string): readonly object[] | undefined {
+  const tree = world.objects.get(sha)?.tree;
+  return tree && [...tree].map(([path, blob]) => ({ path, mode: '100644', type: 'blob', sha: blobId(blob) }));
+}
+
+/** Who may write: everybody but outsiders, and no bot has a permission of its own. */
+export function githubHistoryRoutes(world: World): Routes {
+  const repos = '/repos/:owner/:repo';
+  return {
+    [`GET ${repos}/git/trees/:sha`]: onGitHub(world, (_, call): Answer => {
+      const sha = call.parameters['sha'] ?? '';
+      const tree = entriesOf(world, sha);
+      return tree === undefined ? NOT_FOUND : { status: 200, body: { sha, tree, truncated: false } };
+    }),
+
+    [`GET ${repos}/collaborators/:login/permission`]: onGitHub(world, (_, call): Answer => {
+      const login = call.parameters['login'] ?? '';
+      const writes = !world.outsiders.has(login) && !login.endsWith('[bot]');
+      return { status: 200, body: { permission: writes ? 'write' : 'read', role_name: writes ? 'write' : 'read' } };
+    }),
+  };
+}
+
+/** Files on a page of a tree: far fewer than 1,000, so that stories have pages. */
+const TREE_PAGE = 20;
+
+export function giteaHistoryRoutes(world: World, notFound: Answer): Routes {
+  const repos = '/repos/:owner/:repo';
+  return {
+    [`GET ${repos}/git/trees/:sha`]: onGitea(world, (_, call): Answer => {
+      const sha = call.parameters['sha'] ?? '';
+      const entries = entriesOf(world, sha);
+      if (entries === undefined) {
+        return notFound;
+      }
+      const page = Number(call.query.get('page') ?? 1);
+      const tree = entries.slice((page - 1) * TREE_PAGE, page * TREE_PAGE);
+      const truncated = page * TREE_PAGE < entries.length;
+      return { status: 200, body: { sha, tree, truncated, page, total_count: entries.length } };
+    }),
+
+    [`GET ${repos}/compare/:basehead`]: onGitea(world, (repository, call): Answer => {
+      const [base = '', head = ''] = (call.parameters['basehead'] ?? '').split('...');
+      const [from, to] = [resolve(world, repository, base), resolve(world, repository, head)];
+      if (from === undefined || to === undefined) {
+        return notFound;
+      }
+      const commits = commitsBetween(world.objects, from.sha, to.sha).toReversed().map(gitea.commit);
+      return { status: 200, body: { total_commits: commits.length, commits } };
+    }),
+  };
+}

@@ -1,0 +1,115 @@
+import test from 'ava';
+import { FORGES, shareStories } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test);
+
+const APPROVED = `version: 1
+rules:
+  - id: approved
+    require: { approvals: 1 }
+`;
+const SIGNED_OFF = `version: 1
+rules:
+  - id: signed-off
+    require: { commits: { every: { signed_off: true } } }
+`;
+const signed = (name: string) => `feat: it\n\nSigned-off-by: ${name} <${name}@example.test>`;
+
+for (const name of FORGES) {
+  test(`${name}: an approval by somebody who committed to the pull request does not count`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    scene.forge.push(scene.repository, number, { 'a.txt': 'b\n' }, { author: 'bob' });
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    t.regex(scene.comments(number).join(), /`bob`, who committed to this pull request/);
+
+    await scene.review(number, 'carol', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
+  test(`${name}: updating the branch from base makes nobody a committer`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED, 'a.txt': 'a\n' });
+    const number = scene.openSilently({ 'b.txt': 'b\n' });
+    scene.forge.commit(scene.repository, 'main', { 'c.txt': 'c\n', 'a.txt': null });
+    scene.forge.updateBranch(scene.repository, number, 'bob');
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
+  test(`${name}: a merge from base that changes files itself makes its author a committer`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });
+    const number = scene.openSilently({ 'b.txt': 'b\n' });
+    scene.forge.commit(scene.repository, 'main', { 'c.txt': 'c\n' });
+    scene.forge.updateBranch(scene.repository, number, 'bob', { 'b.txt': 'changed in the merge\n' });
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+  });
+
+  test(`${name}: a merge that drops what base changed makes its author a committer`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED, 'c.txt': 'old\n' });
+    const number = scene.openSilently({ 'b.txt': 'b\n' });
+    scene.forge.commit(scene.repository, 'main', { 'c.txt': 'new\n' });
+    scene.forge.updateBranch(scene.repository, number, 'bob', { 'c.txt': 'old\n' });
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+  });
+
+  test(`${name}: an approval by somebody who may not write never counts`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });
+    scene.forge.addOutsider('reader');
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.review(number, 'reader', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    t.regex(scene.comments(number).join(), /`reader`, who may not write to the repository/);
+  });
+
+  test(`${name}: a commit by an e-mail address of no account is named`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });
+    const number = scene.openSilently({ 'a.txt': 'a\n' });
+    scene.forge.push(scene.repository, number, { 'a.txt': 'b\n' }, { author: 'nobody@elsewhere.test' });
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.regex(scene.comments(number).join(), /no account is known for the e-mail address of .*nobody@elsewhere\.test/);
+  });
+
+  test(`${name}: a merge that changes files itself needs a sign-off, an update from base needs none`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': SIGNED_OFF });
+    const { forge, repository } = scene;
+    const [clean, changing] = ['clean', 'changing'].map((head) => {
+      forge.commit(repository, head, { [`${head}.txt`]: 'b\n' }, { message: signed('alice') });
+      return forge.openPullRequest(repository, { head });
+    });
+    forge.commit(repository, 'main', { 'c.txt': 'c\n' });
+    forge.updateBranch(repository, clean ?? 0, 'alice');
+    forge.updateBranch(repository, changing ?? 0, 'alice', { 'changing.txt': 'changed in the merge\n' });
+    for (const number of [clean ?? 0, changing ?? 0]) {
+      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    }
+    await scene.settled();
+    t.is(scene.status(clean ?? 0)?.state, 'success');
+    t.is(scene.status(changing ?? 0)?.state, 'failure');
+  });
+}
+
+test('github: an approval by a bot counts only where the policy names it', async (t) => {
+  const unnamed = gatehouse('github').scene({ '.gatehouse.yml': APPROVED });
+  const first = await unnamed.open({ 'a.txt': 'a\n' });
+  await unnamed.review(first, 'helper[bot]', 'approved');
+  await unnamed.settled();
+  t.is(unnamed.status(first)?.state, 'failure');
+
+  const named = gatehouse('github').scene({
+    '.gatehouse.yml': APPROVED.replace('approvals: 1', "approvals: { from: 'helper[bot]' }"),
+  });
+  const second = await named.open({ 'a.txt': 'a\n' });
+  await named.review(second, 'helper[bot]', 'approved');
+  await named.settled();
+  t.is(named.status(second)?.state, 'success');
+});
