@@ -33,8 +33,8 @@ const CONTRADICTIONS: readonly (readonly [title: string, values: unknown, says: 
     { extraEnv: [{ name: 'DATABASE_URL_FILE', value: '/run/url' }] },
     /bundled\.postgresql\.enabled to false/,
   ],
-  ['no database at all', { bundled: { postgresql: { enabled: false } } }, /no database: give database\.url/],
-  ['no Redis at all', { bundled: { redis: { enabled: false } } }, /no redis: give redis\.url/],
+  ['no database at all', { bundled: { postgresql: { enabled: false } } }, /no database: set database\.url/],
+  ['no Redis at all', { bundled: { redis: { enabled: false } } }, /no redis: set redis\.url/],
   [
     'a URL and a Secret for one store',
     {
@@ -92,25 +92,29 @@ const CONTRADICTIONS: readonly (readonly [title: string, values: unknown, says: 
   [
     'a token beside an App',
     { forgeToken: { value: 't' }, githubApp: { appId: '1', privateKey: PEM } },
-    /forgeToken and githubApp are both given/,
+    /forgeToken and githubApp are both set/,
   ],
   [
     'an App in values beside a token in extraEnv',
     { githubApp: { appId: '1', privateKey: PEM }, extraEnv: [{ name: 'FORGE_TOKEN_FILE', value: '/run/token' }] },
-    /forgeToken and githubApp are both given/,
+    /forgeToken and githubApp are both set/,
   ],
   [
     'an App for Gitea',
     { config: { forge: 'gitea' }, githubApp: { appId: '1', existingSecret: 'mine' } },
     /config\.forge is gitea, which has no Apps/,
   ],
-  ['an App without an id', { githubApp: { existingSecret: 'mine' } }, /give githubApp\.appId/],
-  ['an App without a key', { githubApp: { appId: 7 } }, /no private key: give githubApp\.existingSecret/],
-  ['a worker without credentials', { worker: { enabled: true } }, /give forgeToken or githubApp/],
+  ['an App without an id', { githubApp: { existingSecret: 'mine' } }, /set githubApp\.appId/],
+  ['an App without a key', { githubApp: { appId: 7 } }, /no private key: set githubApp\.existingSecret/],
+  [
+    'a worker without credentials',
+    { worker: { enabled: true } },
+    /no forge credentials.*: set forgeToken or githubApp/,
+  ],
   [
     'a forge of one’s own without its address',
     { config: { forge: 'forgejo' }, forgeToken: { value: 't' } },
-    /config\.forgeUrl is empty, and forgejo/,
+    /config\.forgeUrl is empty: set the URL of your forgejo/,
   ],
   [
     'too little time for running reviews',
