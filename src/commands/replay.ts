@@ -3,7 +3,6 @@ import type pg from 'pg';
 import { openReplay } from '../composition/replay.ts';
 import { parseReplayConfig } from '../config.ts';
 import { interpretEvent, type ReviewRequest, requestedReview } from '../forges/events.ts';
-import type { PullRequestRef } from '../forges/forge.ts';
 import { type DeliveryRecord, readBody } from '../inbox/read-deliveries.ts';
 import { POLICY_PATHS } from '../review/policy/paths.ts';
 import { visible } from '../review/text.ts';
@@ -127,7 +126,7 @@ function nameOf(request: ReviewRequest): string {
 
 interface Name {
   readonly text: string;
-  readonly fits: (letter: PullRequestRef) => boolean;
+  readonly fits: (request: ReviewRequest) => boolean;
 }
 
 function readName(text: string): Name {
@@ -137,9 +136,9 @@ function readName(text: string): Name {
   }
   return {
     text,
-    fits: (letter) =>
-      letter.repository.toLowerCase() === repository.toLowerCase() &&
-      (digits === undefined || letter.number === Number(digits)),
+    fits: (request) =>
+      request.repository.toLowerCase() === repository.toLowerCase() &&
+      (digits === undefined || (request.kind === 'review' && request.number === Number(digits))),
   };
 }
 
@@ -147,22 +146,25 @@ const MAX_REASON_SHOWN = 300;
 
 async function reviveLetters(queue: ReplayQueue, names: readonly Name[], { stdout, stderr }: Terminal): Promise<Done> {
   const letters = await queue.deadLetters();
-  const unknown = names.filter(({ fits }) => !letters.some(fits));
+  const unknown = names.filter(({ fits }) => !letters.some(({ request }) => fits(request)));
   for (const { text } of unknown) {
     stderr.write(`${text}: no review of it was given up\n`);
   }
-  const chosen = names.length === 0 ? letters : letters.filter((letter) => names.some(({ fits }) => fits(letter)));
+  const chosen =
+    names.length === 0 ? letters : letters.filter(({ request }) => names.some(({ fits }) => fits(request)));
   if (names.length === 0 && letters.length === 0) {
     stdout.write('No review was given up.\n');
   }
   let queued = false;
   for (const letter of chosen) {
-    const requeued = await queue.revive(letter);
+    const requeued = await queue.revive(letter.request);
     queued ||= requeued === 'queued';
     const because = letter.reason === null ? '' : `: ${visible(shorten(letter.reason, MAX_REASON_SHOWN))}`;
-    stdout.write(
-      `${letter.repository}#${letter.number}: ${SAID[requeued]} (given up ${letter.givenUpAt.toISOString()}${because})\n`,
-    );
+    const name =
+      letter.request.kind === 'review'
+        ? `${letter.request.repository}#${letter.request.number}`
+        : nameOf(letter.request);
+    stdout.write(`${name}: ${SAID[requeued]} (given up ${letter.givenUpAt.toISOString()}${because})\n`);
   }
   return { queued, failed: unknown.length > 0 };
 }

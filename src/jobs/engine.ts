@@ -64,10 +64,24 @@ export async function installJobs(databaseUrl: string): Promise<void> {
   }
 }
 
+/**
+ * Runs the engine's statements. From its queues it must not learn which keys were active at its last count, made every
+ * some seconds: it skips their next jobs until it counts again, though the job before has ended. Its unique index on
+ * active keys and its look at active groups keep two jobs of a key from running at once, and both are exact.
+ */
+export function engineDatabase(pool: pg.Pool) {
+  return {
+    async executeSql(text: string, values?: unknown[]): Promise<{ rows: object[] }> {
+      const { rows } = await pool.query<object>(text, values);
+      return { rows: rows.map((row) => ('singletonsActive' in row ? { ...row, singletonsActive: null } : row)) };
+    },
+  };
+}
+
 /** The engine for those who only put jobs in. Not started yet. */
 export function connectEngine(pool: pg.Pool, log: Log): PgBoss {
   const boss = new PgBoss({
-    db: { executeSql: (text, values) => pool.query(text, values) },
+    db: engineDatabase(pool),
     schema: JOBS_SCHEMA,
     migrate: false,
     supervise: false,

@@ -1,11 +1,12 @@
 import type { Queue } from 'pg-boss';
+import type { ReviewRequest } from '../forges/events.ts';
 import type { PullRequestRef } from '../forges/forge.ts';
 
 /** The PostgreSQL schema that the job engine keeps to itself. */
 export const JOBS_SCHEMA = 'gatehouse_jobs';
 
 export const REVIEW_QUEUE = 'review';
-/** Nobody takes from it: what lies there waits for a person. */
+/** For both queues of reviews. Nobody takes from it: what lies there waits for a person, or for a later success. */
 export const REVIEW_DEAD_LETTERS = 'review-dead-letters';
 /** All open pull requests of a repository, after its policy has changed. */
 export const REPOSITORY_QUEUE = 'review-repository';
@@ -42,7 +43,7 @@ const common = {
 export const QUEUES: readonly (Queue & { readonly name: string })[] = [
   { name: REVIEW_DEAD_LETTERS, retentionSeconds: 14 * DAY_SECONDS },
   { name: REVIEW_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
-  { name: REPOSITORY_QUEUE, ...common },
+  { name: REPOSITORY_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
   { name: RESYNC_QUEUE, ...common, retryLimit: 1 },
   { name: RETENTION_QUEUE, ...common, retryLimit: 1 },
 ];
@@ -62,4 +63,8 @@ export function singletonOptions(key: string) {
 
 export function repositoryKey(job: RepositoryJob): string {
   return `${job.repository}@${job.branch}`;
+}
+
+export function requestKey(request: ReviewRequest): string {
+  return request.kind === 'review' ? reviewKey(request) : repositoryKey(request);
 }

@@ -3,13 +3,14 @@ import { inTransaction } from '../db/transaction.ts';
 import type { ReviewRequest } from '../forges/events.ts';
 import type { Log } from '../log.ts';
 import { connectEngine, insertsByQueue } from './engine.ts';
-import { JOBS_SCHEMA, REVIEW_DEAD_LETTERS, type ReviewJob, reviewKey } from './queues.ts';
+import { JOBS_SCHEMA, REVIEW_DEAD_LETTERS, requestKey } from './queues.ts';
 
 /** `waiting`: its like is in the queue already and stands for both. `gone`: somebody else has brought it back meanwhile. */
 export type Requeued = 'queued' | 'waiting' | 'gone';
 
-/** A pull request whose review was given up after its last attempt. */
-export interface DeadLetter extends ReviewJob {
+/** A request that was given up after its last attempt. */
+export interface DeadLetter {
+  readonly request: ReviewRequest;
   readonly givenUpAt: Date;
   /** What the last attempt failed with; null when the engine has kept nothing. */
   readonly reason: string | null;
@@ -18,10 +19,10 @@ export interface DeadLetter extends ReviewJob {
 /** Puts jobs in their queues again, at a person's word. */
 export interface Replay {
   requeue(request: ReviewRequest): Promise<Requeued>;
-  /** One for each pull request, oldest first. */
+  /** One for each pull request or branch, oldest first. */
   deadLetters(): Promise<readonly DeadLetter[]>;
   /** Puts a review back in its queue and takes it out of the dead letters, both or neither. */
-  revive(letter: ReviewJob): Promise<Requeued>;
+  revive(request: ReviewRequest): Promise<Requeued>;
   stop(): Promise<void>;
 }
 
@@ -49,28 +50,39 @@ export function makeReplay(pool: pg.Pool, log: Log): Replay {
     requeue: (request) => add(pool, request),
 
     async deadLetters() {
-      const { rows } = await pool.query<DeadLetter>(
-        `SELECT data->>'repository' AS repository, (data->>'number')::int AS number,
+      const { rows } = await pool.query<{
+        repository: string;
+        number: number | null;
+        branch: string | null;
+        givenUpAt: Date;
+        reason: string | null;
+      }>(
+        `SELECT data->>'repository' AS repository, (data->>'number')::int AS number, data->>'branch' AS branch,
                 max(created_on) AS "givenUpAt",
                 (array_agg(source_output->>'message' ORDER BY created_on DESC))[1] AS reason
            ${LETTERS}
-          GROUP BY 1, 2
-          ORDER BY 3, 1, 2`,
+          GROUP BY 1, 2, 3
+          ORDER BY 4, 1, 2, 3`,
       );
-      return rows;
+      return rows.map(({ repository, number, branch, ...letter }) => ({
+        ...letter,
+        request:
+          number === null
+            ? { kind: 'review-repository', repository, branch: branch ?? '' }
+            : { kind: 'review', repository, number },
+      }));
     },
 
-    revive: ({ repository, number }) =>
+    revive: (request) =>
       inTransaction(pool, REVIVE_TIMEOUT_MS, async (client) => {
-        const job: ReviewJob = { repository, number };
         const { rows } = await client.query<{ id: string }>(
           `SELECT id ${LETTERS} AND singleton_key = $1 FOR UPDATE SKIP LOCKED`,
-          [reviewKey(job)],
+          [requestKey(request)],
         );
         if (rows.length === 0) {
           return 'gone';
         }
-        const requeued = await add(client, { kind: 'review', ...job });
+        const requeued = await add(client, request);
         const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
         await boss.deleteJob(
           REVIEW_DEAD_LETTERS,

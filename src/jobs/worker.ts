@@ -1,6 +1,7 @@
 import { type JobWithMetadata, PgBoss } from 'pg-boss';
 import type { ReviewRequest } from '../forges/events.ts';
-import { ForgeError } from '../forges/forge.ts';
+import { attempt } from './attempt.ts';
+import { engineDatabase } from './engine.ts';
 import {
   JOBS_SCHEMA,
   REPOSITORY_QUEUE,
@@ -9,8 +10,8 @@ import {
   REVIEW_QUEUE,
   type RepositoryJob,
   type ReviewJob,
+  repositoryKey,
   reviewKey,
-  singletonOptions,
 } from './queues.ts';
 import { recoverDeliveries } from './recover-deliveries.ts';
 import { resync } from './resync.ts';
@@ -39,31 +40,24 @@ const POLL_SECONDS = 2;
 const HEARTBEAT_REFRESH_SECONDS = 5;
 /** How often the engine looks for jobs whose worker is gone. */
 const SUPERVISE_SECONDS = 10;
-/**
- * How old what the engine knows of its queues may be. It passes over pull requests that were under review at its last
- * count, and would go on doing so for a minute after a count that no longer has them.
- */
-const QUEUE_CACHE_SECONDS = 1;
 const RETENTION_MINUTES = 60;
 const STOP_TIMEOUT_MS = 20_000;
 const START_RETRY_MS = 1_000;
-/** So that replicas do not all come back to a forge in the moment that it named. */
-const PAUSE_JITTER_MS = 5_000;
 
 /** Starts at once, and again and again while the database is not there. */
 export function startWorker(parts: WorkerParts): Worker {
   const { pool, log, forge, concurrency } = parts;
   const boss = new PgBoss({
-    db: { executeSql: (text, values) => pool.query(text, values) },
+    db: engineDatabase(pool),
     schema: JOBS_SCHEMA,
     migrate: false,
     schedule: false,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
-    queueCacheIntervalSeconds: QUEUE_CACHE_SECONDS,
   });
   boss.on('error', (err) => log.warn({ err }, 'the job engine met a fault'));
   const reviewers: string[] = [];
+  const busy = new Set<string>();
   const timers: NodeJS.Timeout[] = [];
   let stopped = false;
 
@@ -76,52 +70,54 @@ export function startWorker(parts: WorkerParts): Worker {
       boss.notifyWorker(id);
     }
   };
-
-  async function review(job: JobWithMetadata<ReviewJob>): Promise<void> {
-    try {
-      await reviewPullRequest(parts, job.data, job.createdOn);
-    } catch (error) {
-      if (error instanceof ForgeError && error.retryAt !== undefined) {
-        await putOff(job.data, error.retryAt);
-        return;
-      }
-      log.warn({ err: error, ...job.data, attempt: job.retryCount + 1 }, 'a review failed');
-      if (job.retryCount >= job.retryLimit) {
-        await reportGivenUp(parts, job.data, error);
-      }
-      throw error;
+  const wakeOne = () => {
+    const idle = reviewers.find((id) => !busy.has(id));
+    if (idle !== undefined) {
+      boss.notifyWorker(idle);
     }
-  }
+  };
 
-  /** What the forge asks to wait for is no failure, and costs no attempt. */
-  async function putOff(data: ReviewJob, until: number): Promise<void> {
-    const startAfter = new Date(until + Math.random() * PAUSE_JITTER_MS);
-    await boss.send(REVIEW_QUEUE, data, { ...singletonOptions(reviewKey(data)), startAfter });
-    log.info({ ...data, until: startAfter }, 'a review waits for the forge’s rate limit');
+  /** A reviewer that finds a job has another look too, and looks again itself once that job has ended. */
+  async function review(id: string, jobs: readonly JobWithMetadata<ReviewJob>[]): Promise<void> {
+    busy.add(id);
+    wakeOne();
+    try {
+      for (const job of jobs) {
+        await attempt({ boss, pool, log }, job, {
+          key: reviewKey(job.data),
+          run: () => reviewPullRequest(parts, job.data, job.createdOn),
+          giveUp: (error) => reportGivenUp(parts, job.data, error),
+        });
+      }
+    } finally {
+      busy.delete(id);
+      boss.notifyWorker(id);
+    }
   }
 
   async function start(): Promise<void> {
     await boss.start();
     const polling = { pollingIntervalSeconds: POLL_SECONDS, heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS };
     for (let index = 0; index < concurrency; index++) {
-      const id = await boss.work(
+      const id: string = await boss.work(
         REVIEW_QUEUE,
         { ...polling, includeMetadata: true, groupConcurrency: 1 },
-        async (jobs: JobWithMetadata<ReviewJob>[]) => {
-          for (const job of jobs) {
-            await review(job);
-          }
-          // Where there was one there may be another: it is looked for at once.
-          boss.notifyWorker(id);
-        },
+        (jobs: JobWithMetadata<ReviewJob>[]) => review(id, jobs),
       );
       reviewers.push(id);
     }
-    await boss.work(REPOSITORY_QUEUE, { ...polling, groupConcurrency: 1 }, async ([job]: { data: RepositoryJob }[]) => {
-      if (job !== undefined) {
-        await reviewRepository({ forge, enqueue }, job.data);
-      }
-    });
+    await boss.work(
+      REPOSITORY_QUEUE,
+      { ...polling, includeMetadata: true, groupConcurrency: 1 },
+      async (jobs: JobWithMetadata<RepositoryJob>[]) => {
+        for (const job of jobs) {
+          await attempt({ boss, pool, log }, job, {
+            key: repositoryKey(job.data),
+            run: () => reviewRepository({ forge, enqueue }, job.data),
+          });
+        }
+      },
+    );
     await boss.work(RESYNC_QUEUE, polling, async () => {
       // In this order: the resync learns of new repositories, and with them of the hooks to look at.
       await resync({ forge, pool, enqueue, log });

@@ -1,0 +1,66 @@
+import type pg from 'pg';
+import type { JobWithMetadata, PgBoss } from 'pg-boss';
+import { ForgeError } from '../forges/forge.ts';
+import type { Log } from '../log.ts';
+import { JOBS_SCHEMA, REVIEW_DEAD_LETTERS, type RepositoryJob, type ReviewJob, singletonOptions } from './queues.ts';
+
+interface AttemptParts {
+  readonly boss: PgBoss;
+  readonly pool: pg.Pool;
+  readonly log: Log;
+}
+
+interface Work {
+  readonly key: string;
+  readonly run: () => Promise<void>;
+  /** After the last attempt. Must not throw. */
+  readonly giveUp?: (error: unknown) => Promise<void>;
+}
+
+/** So that replicas do not all come back to a forge at the moment that it named. */
+const PAUSE_JITTER_MS = 5_000;
+
+/**
+ * Runs a job once. Returns when the job is done, or when another of its key does the rest; throws when the engine is
+ * to retry it, or to put it with the dead letters after its last attempt.
+ */
+export async function attempt(
+  { boss, pool, log }: AttemptParts,
+  { id, name, data, retryCount, retryLimit }: JobWithMetadata<ReviewJob | RepositoryJob>,
+  { key, run, giveUp }: Work,
+): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    // What the forge asks to wait for is no failure, and costs no attempt.
+    if (error instanceof ForgeError && error.retryAt !== undefined) {
+      const startAfter = new Date(error.retryAt + Math.random() * PAUSE_JITTER_MS);
+      await boss.send(name, data, { ...singletonOptions(key), startAfter });
+      log.info({ queue: name, ...data, until: startAfter }, 'a review waits for the forge’s rate limit');
+      return;
+    }
+    log.warn({ err: error, queue: name, ...data, attempt: retryCount + 1 }, 'a review failed');
+    if (await waitsForRetry(pool, name, key, id)) {
+      return;
+    }
+    if (retryCount >= retryLimit) {
+      await giveUp?.(error);
+    }
+    throw error;
+  }
+  await forgetDeadLetters(pool, key);
+}
+
+/** Only one job of a key can wait for a retry: the engine would put a second with the dead letters at once. */
+async function waitsForRetry(pool: pg.Pool, queue: string, key: string, otherThan: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `SELECT FROM ${JOBS_SCHEMA}.job WHERE name = $1 AND state = 'retry' AND singleton_key = $2 AND id <> $3`,
+    [queue, key, otherThan],
+  );
+  return rowCount !== 0;
+}
+
+/** What succeeded after it was given up needs nobody any more. */
+async function forgetDeadLetters(pool: pg.Pool, key: string): Promise<void> {
+  await pool.query(`DELETE FROM ${JOBS_SCHEMA}.job WHERE name = $1 AND singleton_key = $2`, [REVIEW_DEAD_LETTERS, key]);
+}
