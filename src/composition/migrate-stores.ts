@@ -3,5 +3,5 @@ import { installJobs } from '../jobs/engine.ts';
 
 /** Runs every migration, the job engine's included. Returns the names of those that were applied. */
 export function migrateStores(databaseUrl: string, wait?: DatabaseWait): Promise<readonly string[]> {
-  return migrate(databaseUrl, () => installJobs(databaseUrl), wait);
+  return migrate(databaseUrl, (client) => installJobs(databaseUrl, client), wait);
 }

@@ -13,7 +13,7 @@ import { addMetricsRoute } from '../http/metrics-listener.ts';
 import { makeReadiness } from '../http/readiness.ts';
 import { closeConnections, listen, makeServer, stopListening } from '../http/server.ts';
 import { addWebhookRoute } from '../http/webhook.ts';
-import { makeJobQueue } from '../jobs/engine.ts';
+import { makeJobQueue, refuseNewerEngine } from '../jobs/engine.ts';
 import { makeClosers } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
 import { makeMetrics } from '../metrics.ts';
@@ -116,8 +116,16 @@ async function addWorker(shared: SharedParts, worker: WorkerConfig): Promise<() 
 
 /** A database that cannot be reached is no reason not to start: it may come, and readiness says so until then. */
 async function refuseNewerSchema(checkedPool: pg.Pool): Promise<void> {
-  const state = await onConnection(checkedPool, CHECK_TIMEOUT_MS, readSchemaState).catch(() => 'unknown');
-  if (state === 'too-new') {
-    throw new NewerSchemaError();
+  try {
+    await onConnection(checkedPool, CHECK_TIMEOUT_MS, async (client) => {
+      if ((await readSchemaState(client)) === 'too-new') {
+        throw new NewerSchemaError();
+      }
+      await refuseNewerEngine(client);
+    });
+  } catch (error) {
+    if (error instanceof NewerSchemaError) {
+      throw error;
+    }
   }
 }

@@ -19,7 +19,7 @@ const ADVISORY_LOCK = 4_201_883_917;
  */
 export async function migrate(
   databaseUrl: string,
-  installMore: () => Promise<void>,
+  installMore: (client: pg.ClientBase) => Promise<void>,
   wait: DatabaseWait = { waitSeconds: 0 },
 ): Promise<readonly string[]> {
   const client = await connectWithRetry(databaseUrl, wait);
@@ -39,7 +39,7 @@ export async function migrate(
       noLock: true,
       log: () => {},
     });
-    await installMore();
+    await installMore(client);
     return applied.map(({ name }) => name);
   } finally {
     // Ending the session releases the lock.

@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { type JobInsert, PgBoss } from 'pg-boss';
+import packageJson from 'pg-boss/package.json' with { type: 'json' };
+import { NewerSchemaError } from '../db/schema.ts';
+import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_TABLE } from '../db/sqlstate.ts';
 import type { ReviewRequest } from '../forges/events.ts';
 import type { Log } from '../log.ts';
 import {
@@ -36,8 +39,27 @@ export interface QueueStats {
   readonly oldestWaitingSeconds: number;
 }
 
+/**
+ * The engine starts on its own schema version only. A version of Gatehouse with a newer engine has raised it for good,
+ * so waiting does not help: throws {@link NewerSchemaError}.
+ */
+export async function refuseNewerEngine(client: pg.Pool | pg.ClientBase): Promise<void> {
+  try {
+    const { rows } = await client.query<{ version: number }>(`SELECT version FROM ${JOBS_SCHEMA}.version`);
+    if (rows.some(({ version }) => version > packageJson.pgboss.schema)) {
+      throw new NewerSchemaError();
+    }
+  } catch (error) {
+    const state = sqlState(error);
+    if (state !== UNDEFINED_TABLE && state !== INVALID_SCHEMA_NAME) {
+      throw error;
+    }
+  }
+}
+
 /** Installs or upgrades the engine's schema and its queues. Runs under the migration's lock. */
-export async function installJobs(databaseUrl: string): Promise<void> {
+export async function installJobs(databaseUrl: string, client: pg.ClientBase): Promise<void> {
+  await refuseNewerEngine(client);
   const boss = new PgBoss({
     connectionString: databaseUrl,
     application_name: 'gatehouse migrate',

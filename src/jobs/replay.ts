@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { inTransaction } from '../db/transaction.ts';
 import type { ReviewRequest } from '../forges/events.ts';
 import type { Log } from '../log.ts';
-import { connectEngine, insertsByQueue } from './engine.ts';
+import { connectEngine, insertsByQueue, refuseNewerEngine } from './engine.ts';
 import { JOBS_SCHEMA, REVIEW_DEAD_LETTERS, requestKey } from './queues.ts';
 
 /** `waiting`: its like is in the queue already and stands for both. `gone`: somebody else has brought it back meanwhile. */
@@ -35,6 +35,7 @@ export function makeReplay(pool: pg.Pool, log: Log): Replay {
   const boss = connectEngine(pool, log);
 
   async function add(client: Pick<pg.ClientBase, 'query'>, request: ReviewRequest): Promise<Requeued> {
+    await refuseNewerEngine(pool);
     await boss.start();
     const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
     for (const [queue, inserts] of insertsByQueue([request])) {
@@ -50,6 +51,7 @@ export function makeReplay(pool: pg.Pool, log: Log): Replay {
     requeue: (request) => add(pool, request),
 
     async deadLetters() {
+      await refuseNewerEngine(pool);
       const { rows } = await pool.query<{
         repository: string;
         number: number | null;

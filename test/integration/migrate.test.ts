@@ -81,6 +81,19 @@ test('a schema that is newer and says that it cannot serve this code is refused 
   });
 });
 
+test('a schema of a newer job engine is refused by all commands that use it', async (t) => {
+  await withDatabase(async (url, pool) => {
+    await migrateStores(url);
+    await pool.query('UPDATE gatehouse_jobs.version SET version = version + 1');
+    const work = { FORGE: 'gitea', FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: 'a token' };
+    for (const command of [['migrate'], ['serve'], ['work'], ['replay', '--dead-letters']]) {
+      const { code, stdout, stderr } = await gatehouse(command, { ...serveEnvironment(url), ...work }).finished;
+      t.is(code, 78, command.join(' '));
+      t.regex(stdout + stderr, /newer than this version of Gatehouse can use/, command.join(' '));
+    }
+  });
+});
+
 test('a newer schema that still serves this code is left as it is, so that a rollback starts', async (t) => {
   await withDatabase(async (url, pool) => {
     await migrateStores(url);
