@@ -4,13 +4,16 @@ import type { OptionalRedis } from './transport/optional-redis.ts';
 /** No forge's window is longer than an hour; a longer wait is acceptedWrite for a mistake. */
 const MAX_PAUSE_MS = 3_600_000;
 
+/** By how much the clocks of two replicas may differ. */
+const MAX_CLOCK_SKEW_MS = 60_000;
+
 /** Enough to tell tokens apart, too little to say anything of one. */
 const SCOPE_DIGITS = 16;
 
-/** Sets the time only if it is later than the one that is there, and lets it expire by itself. */
+/** Sets the time only if it is later than the one that is there, unless that is no believable one, and lets it expire by itself. */
 const EXTEND = `
-local paused = tonumber(redis.call('GET', KEYS[1]) or '0')
-if tonumber(ARGV[1]) > paused then
+local paused = tonumber(redis.call('GET', KEYS[1]) or '0') or 0
+if tonumber(ARGV[1]) > paused or paused > tonumber(ARGV[2]) then
   redis.call('SET', KEYS[1], ARGV[1], 'PXAT', ARGV[1])
   return ARGV[1]
 end
@@ -33,6 +36,10 @@ export function scopeOfToken(token: string): string {
   return `token-${digest.slice(0, SCOPE_DIGITS)}`;
 }
 
+function latestBelievable(): number {
+  return Date.now() + MAX_PAUSE_MS + MAX_CLOCK_SKEW_MS;
+}
+
 export function makePause(optionalRedis: OptionalRedis, origin: string): Pause {
   /** The fallback while Redis is away, and what saves a wrong answer if it comes back empty. */
   const local = new Map<string, number>();
@@ -44,10 +51,16 @@ export function makePause(optionalRedis: OptionalRedis, origin: string): Pause {
     return latest;
   }
 
+  /** A time too far away is ignored and not shortened, which would keep the end of the pause an hour away for ever. */
+  function believable(stored: string | null | undefined): number {
+    const time = Number(stored ?? 0) || 0;
+    return time <= latestBelievable() ? time : 0;
+  }
+
   return {
     async pausedUntil(scope) {
-      const told = await optionalRedis.run((redis) => redis.get(key(scope)));
-      const until = Math.max(Number(told ?? 0) || 0, local.get(scope) ?? 0);
+      const shared = await optionalRedis.run((redis) => redis.get(key(scope)));
+      const until = Math.max(believable(shared), local.get(scope) ?? 0);
       if (until > Date.now()) {
         return until;
       }
@@ -57,8 +70,10 @@ export function makePause(optionalRedis: OptionalRedis, origin: string): Pause {
 
     async pauseUntil(scope, time) {
       const until = remember(scope, Math.ceil(Math.min(time, Date.now() + MAX_PAUSE_MS)));
-      const told = await optionalRedis.run((redis) => redis.eval(EXTEND, 1, key(scope), String(until)));
-      return Math.max(until, Number(told ?? 0) || 0);
+      const shared = await optionalRedis.run((redis) =>
+        redis.eval(EXTEND, 1, key(scope), String(until), String(latestBelievable())),
+      );
+      return Math.max(until, believable(String(shared ?? 0)));
     },
   };
 }

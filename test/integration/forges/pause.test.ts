@@ -145,3 +145,14 @@ test('a Redis that lost the hold does not end it for whoever met the limit', asy
   await redis.del(...(await redis.keys('gatehouse:pause:*:lost')));
   t.is(await pause.pausedUntil('lost'), until);
 });
+
+test('a pause in Redis that ends in the far future is ignored and replaced by the next real one', async (t) => {
+  const redis = redisServer.connect();
+  const pause = makePause(patient(redis), ORIGIN);
+  await redis.set(`gatehouse:pause:${ORIGIN}:far`, String(inMinutes(60 * 24 * 365)));
+  t.is(await pause.pausedUntil('far'), undefined);
+  const until = inMinutes(5);
+  t.is(await pause.pauseUntil('far', until), until);
+  t.is(await makePause(patient(redis), ORIGIN).pausedUntil('far'), until);
+  redis.disconnect();
+});
