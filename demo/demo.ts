@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
+import { FORGE_NAMES, FORGES, isForgeName } from '../src/forges/forges.ts';
 import { signatureOf } from '../test/helpers/signature.ts';
 import { startEmbeddedStores } from '../test/helpers/stores.ts';
 import { type SimulatedForge, startSimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
@@ -18,7 +19,7 @@ import { command, say, title } from './show.ts';
 const INTERRUPTED = 130;
 const EX_USAGE = 64;
 
-const USAGE = `Usage: npm run demo [-- --once] [-- --forge github|gitea|forgejo]
+const USAGE = `Usage: npm run demo [-- --once] [-- --forge ${FORGE_NAMES.join('|')}]
 
 PORT, METRICS_PORT and WEBHOOK_SECRET are honoured.`;
 
@@ -121,7 +122,7 @@ function readArguments(): { readonly once: boolean; readonly forge: SimulatedFor
       help: { type: 'boolean', short: 'h' },
     } as const;
     const { once: ends = false, forge: name = 'github', help } = parseArgs({ options }).values;
-    if (!help && (name === 'github' || name === 'gitea' || name === 'forgejo')) {
+    if (!help && isForgeName(name)) {
       return { once: ends, forge: name };
     }
     process.stdout.write(`${USAGE}\n`);
@@ -134,7 +135,7 @@ function readArguments(): { readonly once: boolean; readonly forge: SimulatedFor
 
 function invite(origin: string, databaseUrl: string): void {
   const body = '{"zen":"Keep it logically awesome."}';
-  const page = `${forge.url}/acme/widgets/${forge.name === 'github' ? 'pull' : 'pulls'}/1`;
+  const page = `${forge.url}/acme/widgets/${FORGES[forge.name].pullRequestSegment}/1`;
   title('It stays up. Try it from another terminal:');
   command(
     `curl -i ${origin}/webhook \\\n  -H 'Content-Type: application/json' -H 'X-Forge-Event: ping' -H 'X-Forge-Delivery: try-1' \\\n` +

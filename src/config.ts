@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { type Environment, type Parsed, parseEnvironment, type ReadFile, readText } from './environment.ts';
-import type { ForgeName } from './forges/forge.ts';
+import { FORGE_NAMES, FORGES, type ForgeName, isForgeName } from './forges/forges.ts';
 import { bytes, count, flag, logLevel, port, seconds, secret, url } from './settings.ts';
 
 export type LogLevel = z.infer<typeof logLevel>;
@@ -82,7 +82,7 @@ const common = {
   ...database,
   // The path is the number of a database of Redis; by default there are 16.
   REDIS_URL: url(['redis:', 'rediss:'], /^(\/\d{0,4})?$/),
-  FORGE: z.enum(['github', 'gitea', 'forgejo']).default('github'),
+  FORGE: z.enum(FORGE_NAMES).default('github'),
   DRAIN_SECONDS: seconds.default(5),
   READY_WITHOUT_REDIS: flag.default(false),
 };
@@ -217,13 +217,14 @@ function parseAccess(env: Environment, readFile: ReadFile): Parsed<ForgeAccess> 
   }
   const { FORGE: forge, FORGE_TOKEN: token, GITHUB_APP_ID: appId, GITHUB_APP_PRIVATE_KEY: privateKey } = parsed.config;
   const faults: string[] = [];
-  const forgeUrl = parsed.config.FORGE_URL ?? (forge === 'github' ? 'https://github.com' : undefined);
+  const row = isForgeName(forge) ? FORGES[forge] : undefined;
+  const forgeUrl = parsed.config.FORGE_URL ?? row?.defaultUrl;
   if (forgeUrl === undefined) {
     faults.push(`FORGE_URL: is required when FORGE is ${forge}`);
   }
 
   const app = appId !== undefined || privateKey !== undefined;
-  if (app && forge !== 'github') {
+  if (app && !row?.apps) {
     faults.push(`GITHUB_APP_ID: is only for FORGE=github; give FORGE_TOKEN for ${forge}`);
   } else if (app && token !== undefined) {
     faults.push('FORGE_TOKEN: is given beside a GitHub App; give one of them');
@@ -233,9 +234,7 @@ function parseAccess(env: Environment, readFile: ReadFile): Parsed<ForgeAccess> 
     faults.push('GITHUB_APP_PRIVATE_KEY: is required with GITHUB_APP_ID');
   } else if (!app && token === undefined) {
     faults.push(
-      forge === 'github'
-        ? 'FORGE_TOKEN: is required, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY'
-        : 'FORGE_TOKEN: is required',
+      row?.apps ? 'FORGE_TOKEN: is required, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY' : 'FORGE_TOKEN: is required',
     );
   }
   if (faults.length > 0 || forgeUrl === undefined) {

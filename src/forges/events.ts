@@ -1,33 +1,5 @@
-import { type ForgeName, MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './forge.ts';
-
-/**
- * Where a forge puts what the door must know, most trusted name first: the neutral name of the
- * interface, then the forge's own. Forgejo sends Gitea's names too.
- */
-export interface HeaderNames {
-  readonly event: readonly string[];
-  readonly delivery: readonly string[];
-  /** Only GitHub names the hook; its delivery ids are unique per event, not per hook. */
-  readonly hook: readonly string[];
-}
-
-export const HEADER_NAMES: Readonly<Record<ForgeName, HeaderNames>> = {
-  github: {
-    event: ['x-forge-event', 'x-github-event'],
-    delivery: ['x-forge-delivery', 'x-github-delivery'],
-    hook: ['x-github-hook-id'],
-  },
-  gitea: {
-    event: ['x-forge-event', 'x-gitea-event'],
-    delivery: ['x-forge-delivery', 'x-gitea-delivery'],
-    hook: [],
-  },
-  forgejo: {
-    event: ['x-forge-event', 'x-forgejo-event', 'x-gitea-event'],
-    delivery: ['x-forge-delivery', 'x-forgejo-delivery', 'x-gitea-delivery'],
-    hook: [],
-  },
-};
+import { MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './forge.ts';
+import { FORGES } from './forges.ts';
 
 /** What a delivery is about, as far as its payload says so in a form that can be believed. */
 export interface Subject {
@@ -39,40 +11,13 @@ export interface Subject {
   readonly policyBranch: string | undefined;
 }
 
-const ANY_ACTION = 'any';
-
 /**
- * The events that can change a review, with their actions. Gitea and Forgejo spell some differently and
- * split reviews and synchronisation into events of their own (routers and services/webhook, 2026).
+ * The events of all forges together: which forge sent a delivery is not stored with it.
  *
  * A review that only comments is not among them: no predicate looks at one, and every review that Gatehouse posts
  * comes back as one. By what it says, and not by its author or text, so that nobody can hide an approval behind it.
  */
-const REVIEWABLE = new Map<string, ReadonlySet<string> | typeof ANY_ACTION>([
-  [
-    'pull_request',
-    new Set([
-      'opened',
-      'reopened',
-      'synchronize',
-      'synchronized',
-      'edited',
-      'labeled',
-      'unlabeled',
-      'label_updated',
-      'label_cleared',
-      'ready_for_review',
-      'converted_to_draft',
-    ]),
-  ],
-  ['pull_request_sync', ANY_ACTION],
-  ['pull_request_label', ANY_ACTION],
-  ['pull_request_review', new Set(['submitted', 'edited', 'dismissed'])],
-  ['pull_request_approved', ANY_ACTION],
-  ['pull_request_rejected', ANY_ACTION],
-  ['pull_request_review_approved', ANY_ACTION],
-  ['pull_request_review_rejected', ANY_ACTION],
-]);
+const REVIEWABLE = Object.values(FORGES).map(({ reviewableEvents }) => reviewableEvents);
 
 /**
  * Reads what a payload is about. Never throws: a payload is any JSON object, from anyone who has the secret.
@@ -130,14 +75,13 @@ export function requestedReview(subject: Subject): ReviewRequest | undefined {
 
 function canChangeReview(event: string, payload: Readonly<Record<string, unknown>>): boolean {
   const { action } = payload;
-  const actions = REVIEWABLE.get(event);
-  if (
-    actions === undefined ||
-    (event === 'pull_request_review' && object(payload['review'])?.['state'] === 'commented')
-  ) {
+  if (event === 'pull_request_review' && object(payload['review'])?.['state'] === 'commented') {
     return false;
   }
-  return actions === ANY_ACTION || (typeof action === 'string' && actions.has(action));
+  return REVIEWABLE.some((events) => {
+    const actions = Object.hasOwn(events, event) ? events[event] : undefined;
+    return actions === 'any action' || (typeof action === 'string' && (actions?.includes(action) ?? false));
+  });
 }
 
 function object(value: unknown): Readonly<Record<string, unknown>> | undefined {
@@ -159,94 +103,3 @@ function pullRequestNumber(value: unknown): number | undefined {
     ? Number(value)
     : undefined;
 }
-
-/** GitHub's, Gitea's and Forgejo's event types, for metric labels: any other is `other`. */
-export const KNOWN_EVENTS: ReadonlySet<string> = new Set([
-  'branch_protection_configuration',
-  'branch_protection_rule',
-  'check_run',
-  'check_suite',
-  'code_scanning_alert',
-  'commit_comment',
-  'create',
-  'custom_property',
-  'custom_property_values',
-  'delete',
-  'dependabot_alert',
-  'deploy_key',
-  'deployment',
-  'deployment_protection_rule',
-  'deployment_review',
-  'deployment_status',
-  'discussion',
-  'discussion_comment',
-  'fork',
-  'github_app_authorization',
-  'gollum',
-  'installation',
-  'installation_repositories',
-  'installation_target',
-  'issue_assign',
-  'issue_comment',
-  'issue_label',
-  'issue_milestone',
-  'issues',
-  'label',
-  'marketplace_purchase',
-  'member',
-  'membership',
-  'merge_group',
-  'meta',
-  'milestone',
-  'org_block',
-  'organization',
-  'package',
-  'page_build',
-  'personal_access_token_request',
-  'ping',
-  'project',
-  'project_card',
-  'project_column',
-  'projects_v2',
-  'projects_v2_item',
-  'projects_v2_status_update',
-  'public',
-  'pull_request',
-  'pull_request_approved',
-  'pull_request_assign',
-  'pull_request_comment',
-  'pull_request_label',
-  'pull_request_milestone',
-  'pull_request_rejected',
-  'pull_request_review',
-  'pull_request_review_approved',
-  'pull_request_review_comment',
-  'pull_request_review_rejected',
-  'pull_request_review_request',
-  'pull_request_review_thread',
-  'pull_request_sync',
-  'push',
-  'registry_package',
-  'release',
-  'repository',
-  'repository_advisory',
-  'repository_dispatch',
-  'repository_import',
-  'repository_ruleset',
-  'repository_vulnerability_alert',
-  'secret_scanning_alert',
-  'secret_scanning_alert_location',
-  'security_advisory',
-  'security_and_analysis',
-  'sponsorship',
-  'star',
-  'status',
-  'sub_issues',
-  'team',
-  'team_add',
-  'watch',
-  'wiki',
-  'workflow_dispatch',
-  'workflow_job',
-  'workflow_run',
-]);

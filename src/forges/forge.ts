@@ -5,8 +5,7 @@
  * answers into them. Times are ISO 8601 strings in UTC, object ids are lower-case hexadecimal.
  */
 
-/** The forges that Gatehouse speaks to. GitHub Enterprise Server is `github` with a `FORGE_URL` of its own. */
-export type ForgeName = 'github' | 'gitea' | 'forgejo';
+import type { ForgeName } from './forges.ts';
 
 /** Which pull request: `repository` is `owner/name` as the forge spells it, `number` counts from 1. */
 export interface PullRequestRef {

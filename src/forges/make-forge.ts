@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { apiUrlOf } from './api-url.ts';
 import type { Forge } from './forge.ts';
 import { makeGiteaClient } from './gitea/client.ts';
 import { makeGitea } from './gitea/gitea.ts';
@@ -54,21 +55,4 @@ export function makeForge(config: ForgeConfig, parts: ForgeParts = {}): Forge {
       return makeGitea(config.forge, makeGiteaClient(forgeFetch, apiUrl, config.credentials.token), network.close);
     }
   }
-}
-
-/** Where a forge's API is, by the address that people use. */
-export function apiUrlOf(forge: ForgeConfig['forge'], url: string): string {
-  const { protocol, host, origin, pathname } = new URL(url);
-  const base = `${origin}${pathname.replace(/\/+$/, '')}`;
-  if (forge !== 'github') {
-    return base.endsWith('/api/v1') ? base : `${base}/api/v1`;
-  }
-  if (host === 'github.com' || host === 'www.github.com' || host === 'api.github.com') {
-    return 'https://api.github.com';
-  }
-  // GitHub Enterprise Cloud with data residency lives at NAME.ghe.com; any other host is an Enterprise Server.
-  if (host.endsWith('.ghe.com')) {
-    return host.startsWith('api.') ? `${protocol}//${host}` : `${protocol}//api.${host}`;
-  }
-  return base.endsWith('/api/v3') ? base : `${base}/api/v3`;
 }

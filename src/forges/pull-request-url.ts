@@ -1,8 +1,6 @@
-import { type ForgeName, MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './forge.ts';
-import { apiUrlOf } from './make-forge.ts';
-
-/** What the forges call pull requests in the addresses of their pages. */
-const WORD: Readonly<Record<ForgeName, string>> = { github: 'pull', gitea: 'pulls', forgejo: 'pulls' };
+import { apiUrlOf } from './api-url.ts';
+import { MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './forge.ts';
+import { FORGES, type ForgeName } from './forges.ts';
 
 export type AddressedPullRequest =
   | { readonly ok: true; readonly ref: PullRequestRef }
@@ -13,7 +11,7 @@ export type AddressedPullRequest =
  * at `forgeUrl`, which may be installed under a path.
  */
 export function readPullRequestUrl(forge: ForgeName, forgeUrl: string, address: string): AddressedPullRequest {
-  const word = WORD[forge];
+  const word = FORGES[forge].pullRequestSegment;
   const example = `${forgeUrl.replace(/\/+$/, '')}/owner/name/${word}/7`;
   if (!URL.canParse(address)) {
     return { ok: false, reason: `"${address}" is not a URL; one looks like ${example}` };

@@ -1,7 +1,8 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { HEADER_NAMES, interpretEvent, KNOWN_EVENTS, type ReviewRequest, requestedReview } from '../forges/events.ts';
-import type { ForgeName } from '../forges/forge.ts';
+import { interpretEvent, type ReviewRequest, requestedReview } from '../forges/events.ts';
+import { FORGES, type ForgeName } from '../forges/forges.ts';
+import { KNOWN_EVENTS } from '../forges/known-events.ts';
 import type { ByteBudget } from '../inbox/byte-budget.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import type { Log } from '../log.ts';
@@ -64,7 +65,7 @@ function countRefusals({ metrics, log, isClosed }: WebhookOptions): Middleware<W
 /** What follows a good signature: headers, type, JSON, commit, 200. */
 function acknowledge({ forge, inbox, metrics, log }: WebhookOptions): Middleware<WebhookState> {
   return async (ctx) => {
-    const names = HEADER_NAMES[forge];
+    const names = FORGES[forge].headers;
     const { headersDistinct } = ctx.req;
     const event = identifier(headersDistinct, names.event);
     const deliveryId = identifier(headersDistinct, names.delivery);

@@ -1,4 +1,5 @@
-import type { ChangedFiles, Commit, ForgeName, PersonReview, PullRequest } from '../forges/forge.ts';
+import type { ChangedFiles, Commit, PersonReview, PullRequest } from '../forges/forge.ts';
+import type { CodeOwnersDialect } from '../forges/forges.ts';
 
 /**
  * Everything that judging one pull request looks at: a snapshot, taken before and never added to.
@@ -32,9 +33,6 @@ interface ReviewList {
   readonly complete: boolean;
 }
 
-/** GitHub matches paths with globs and lets the last line win; Gitea and Forgejo use expressions and add up all lines. */
-export type CodeOwnersDialect = 'github' | 'gitea';
-
 type CodeOwnersFile =
   | { readonly kind: 'unread' }
   | { readonly kind: 'absent' }
@@ -62,15 +60,4 @@ export interface NeededFacts {
   readonly codeOwners: boolean;
   /** `organisation/team`, in lower case, sorted. */
   readonly teams: readonly string[];
-}
-
-/** Where each forge looks for CODEOWNERS, in its order; the first that exists counts. Read it from the base. */
-export const CODE_OWNERS_PATHS: Readonly<Record<ForgeName, readonly string[]>> = {
-  github: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'],
-  gitea: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'],
-  forgejo: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS', '.forgejo/CODEOWNERS'],
-};
-
-export function codeOwnersDialect(forge: ForgeName): CodeOwnersDialect {
-  return forge === 'github' ? 'github' : 'gitea';
 }

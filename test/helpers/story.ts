@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestFn } from 'ava';
 import type { Roles } from '../../src/config.ts';
-import type { ForgeName } from '../../src/forges/forge.ts';
+import { FORGE_NAMES, type ForgeName } from '../../src/forges/forges.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
@@ -11,7 +11,7 @@ import { type Settling, watchJobs } from './settling.ts';
 
 const MAX_REDELIVERIES = 5;
 
-export const FORGES: readonly ForgeName[] = ['github', 'gitea', 'forgejo'];
+export const FORGES = FORGE_NAMES;
 export const REPOSITORY = 'acme/widgets';
 
 /** A repository on a forge, and what Gatehouse makes of its pull requests. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
-import type { ForgeName } from '../../src/forges/forge.ts';
+import { FORGE_NAMES, type ForgeName } from '../../src/forges/forges.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
@@ -45,7 +45,7 @@ function explain(forge: SimulatedForge, args: readonly string[], env: Readonly<R
   return gatehouse(['explain', ...args], { ...access, ...env }).finished;
 }
 
-for (const name of ['github', 'gitea', 'forgejo'] as const) {
+for (const name of FORGE_NAMES) {
   test(`${name}: the whole evaluation is printed as a tree, and nothing is written to the forge`, async (t) => {
     await withForge(name, { '.gatehouse.yml': POLICY }, async (forge, run) => {
       forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'one\ndebugger;\ntwo\n' });

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ForgeName } from '../../src/forges/forges.ts';
 import type { Answer, Call, Routes } from './routes.ts';
 
 /** One forge's way of speaking: what differs between them before any route is reached and after it answered. */
 export interface Dialect {
-  readonly name: 'github' | 'gitea' | 'forgejo';
+  readonly name: ForgeName;
   /** Where its API begins. */
   readonly prefix: string;
   readonly routes: Routes;

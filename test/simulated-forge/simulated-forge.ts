@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import type { ForgeName } from '../../src/forges/forges.ts';
 import { type Driver, makeDriver } from './driver.ts';
 import type { Fault } from './faults.ts';
 import { makeGiteaDialect } from './gitea-dialect.ts';
@@ -7,7 +8,7 @@ import { type Seen, startServer } from './server.ts';
 import { makeWorld } from './world.ts';
 
 export interface SimulatedForgeOptions {
-  readonly forge: 'github' | 'gitea' | 'forgejo';
+  readonly forge: ForgeName;
   /** 0, the default, takes a free one. */
   readonly port?: number;
   /** The name by which others reach it; it then listens on every address, not on 127.0.0.1 alone. */
@@ -20,7 +21,7 @@ export interface SimulatedForgeOptions {
 
 /** A code forge on 127.0.0.1, unless told otherwise, that keeps everything in memory. */
 export interface SimulatedForge extends Driver {
-  readonly name: 'github' | 'gitea' | 'forgejo';
+  readonly name: ForgeName;
   /** Where people would open it: a `FORGE_URL`. */
   readonly url: string;
   /** A token that may do everything, whose login is `gatehouse`. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ForgeName } from '../../src/forges/forges.ts';
 import { signatureOf } from '../helpers/signature.ts';
 import * as gitea from './gitea-shapes.ts';
 import * as github from './github-shapes.ts';
@@ -31,7 +32,7 @@ type PullAction =
   | 'converted_to_draft';
 
 export interface WebhookParts {
-  readonly forge: 'github' | 'gitea' | 'forgejo';
+  readonly forge: ForgeName;
   readonly web: string;
   readonly secret: string;
   readonly hookId?: string;

@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { interpretEvent, KNOWN_EVENTS, requestedReview } from '../../src/forges/events.ts';
+import { interpretEvent, requestedReview } from '../../src/forges/events.ts';
+import { KNOWN_EVENTS } from '../../src/forges/known-events.ts';
 import { payloads } from '../helpers/payloads.ts';
 
 const repository = { full_name: 'acme/widgets' };

@@ -27,7 +27,7 @@ const LEVELS: readonly (readonly string[])[] = [
 ];
 
 /** Types and constants that any folder may import, since they import nothing themselves. */
-const SHARED = new Set(['forges/forge.ts']);
+const SHARED = new Set(['forges/forge.ts', 'forges/forges.ts']);
 
 function roomOf(file: string): string {
   return file.split('/')[0] ?? file;

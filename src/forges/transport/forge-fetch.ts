@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetch, Response } from 'undici';
-import { ForgeError, type ForgeName } from '../forge.ts';
+import { ForgeError } from '../forge.ts';
+import type { ForgeName } from '../forges.ts';
 import type { Pause } from '../pause.ts';
 import { readBounded } from './bounded-body.ts';
 import type { Exchange, Network } from './network.ts';

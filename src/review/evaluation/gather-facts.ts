@@ -1,5 +1,6 @@
 import type { ChangedFiles, Forge, PullRequest } from '../../forges/forge.ts';
-import { CODE_OWNERS_PATHS, codeOwnersDialect, type Facts, unreadFacts } from '../facts.ts';
+import { FORGES } from '../../forges/forges.ts';
+import { type Facts, unreadFacts } from '../facts.ts';
 import type { Policy } from '../policy/schema.ts';
 import { readCleanMerges } from './clean-merge.ts';
 import { neededFacts } from './evaluate.ts';
@@ -44,10 +45,11 @@ async function readReviews(forge: Forge, pullRequest: PullRequest): Promise<Fact
 
 /** From the base branch, so that a pull request cannot choose who must approve it. */
 async function readCodeOwners(forge: Forge, repository: string, baseSha: string): Promise<Facts['codeOwners']> {
-  for (const path of CODE_OWNERS_PATHS[forge.name]) {
+  const { paths, dialect } = FORGES[forge.name].codeOwners;
+  for (const path of paths) {
     const text = await forge.fileAt(repository, path, baseSha);
     if (text !== undefined) {
-      return { kind: 'file', path, text, dialect: codeOwnersDialect(forge.name) };
+      return { kind: 'file', path, text, dialect };
     }
   }
   return { kind: 'absent' };

@@ -1,7 +1,7 @@
-/** Where a policy may live in a repository, in the order in which to look; the first that exists counts. */
+import { FORGES } from '../../forges/forges.ts';
+
+/** Where a policy may be in a repository, in the order in which to look; the first that exists counts. */
 export const POLICY_PATHS: readonly string[] = [
   '.gatehouse.yml',
-  '.github/gatehouse.yml',
-  '.gitea/gatehouse.yml',
-  '.forgejo/gatehouse.yml',
+  ...Object.values(FORGES).map(({ policyPath }) => policyPath),
 ];

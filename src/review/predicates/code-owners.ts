@@ -1,4 +1,5 @@
-import type { CodeOwnersDialect, Facts } from '../facts.ts';
+import type { CodeOwnersDialect } from '../../forges/forges.ts';
+import type { Facts } from '../facts.ts';
 import { MAX_CODE_OWNERS_LENGTH, MAX_GLOB_LENGTH, MAX_PATTERN_LENGTH } from '../limits.ts';
 import type { StepBudget } from '../matching/budget.ts';
 import { compilePattern, expressionFault, type Pattern } from '../matching/pattern.ts';

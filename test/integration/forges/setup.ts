@@ -2,11 +2,12 @@ import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
-import { type Forge, ForgeError, type ForgeName, type PullRequestRef } from '../../../src/forges/forge.ts';
+import { type Forge, ForgeError, type PullRequestRef } from '../../../src/forges/forge.ts';
+import { FORGE_NAMES, type ForgeName } from '../../../src/forges/forges.ts';
 import { type ForgeParts, makeForge } from '../../../src/forges/make-forge.ts';
 import { type SimulatedForge, startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 
-export const FORGES: readonly ForgeName[] = ['github', 'gitea', 'forgejo'];
+export const FORGES = FORGE_NAMES;
 export const SITE = 'platform/site';
 
 export interface Setup {

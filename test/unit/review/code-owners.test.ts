@@ -1,5 +1,5 @@
 import test from 'ava';
-import { CODE_OWNERS_PATHS, type CodeOwnersDialect, codeOwnersDialect } from '../../../src/review/facts.ts';
+import { type CodeOwnersDialect, FORGES } from '../../../src/forges/forges.ts';
 import { makeStepBudget } from '../../../src/review/matching/budget.ts';
 import { ownerTeams, readCodeOwners } from '../../../src/review/predicates/code-owners.ts';
 import { factsOf } from './facts.ts';
@@ -61,11 +61,11 @@ test('a pattern too long to use makes the whole file unusable instead of leaving
 });
 
 test('each forge looks for CODEOWNERS in its own places and reads it in its own way', (t) => {
-  t.is(CODE_OWNERS_PATHS.github[0], '.github/CODEOWNERS');
-  t.is(CODE_OWNERS_PATHS.gitea[0], 'CODEOWNERS');
-  t.is(CODE_OWNERS_PATHS.forgejo.at(-1), '.forgejo/CODEOWNERS');
+  t.is(FORGES.github.codeOwners.paths[0], '.github/CODEOWNERS');
+  t.is(FORGES.gitea.codeOwners.paths[0], 'CODEOWNERS');
+  t.is(FORGES.forgejo.codeOwners.paths.at(-1), '.forgejo/CODEOWNERS');
   t.deepEqual(
-    [codeOwnersDialect('github'), codeOwnersDialect('gitea'), codeOwnersDialect('forgejo')],
+    Object.values(FORGES).map(({ codeOwners }) => codeOwners.dialect),
     ['github', 'gitea', 'gitea'],
   );
 });

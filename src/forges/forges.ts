@@ -1,0 +1,133 @@
+/**
+ * What differs between the forges and is only data. To add a forge, add its name and its row: the types and
+ * test/unit/forges/forges.test.ts then show every other place that has to know it.
+ *
+ * Imports nothing, so that whoever needs a row loads no client, no YAML and no HTTP library with it.
+ */
+
+export const FORGE_NAMES = ['github', 'gitea', 'forgejo'] as const;
+
+/** The forges that Gatehouse speaks to. GitHub Enterprise Server is `github` with a `FORGE_URL` of its own. */
+export type ForgeName = (typeof FORGE_NAMES)[number];
+
+/** GitHub matches paths with globs and lets the last line win; Gitea and Forgejo use expressions and add up all lines. */
+export type CodeOwnersDialect = 'github' | 'gitea';
+
+export interface ForgeRow {
+  /** The name as people write it. */
+  readonly title: string;
+  /** The address to use when FORGE_URL is not set. */
+  readonly defaultUrl?: string;
+  /** Whether a GitHub App may be used instead of a token. */
+  readonly apps: boolean;
+  /** The headers of a webhook request, in lower case; the first that is present counts. */
+  readonly headers: {
+    readonly event: readonly string[];
+    readonly delivery: readonly string[];
+    /** Only GitHub names the hook; its delivery ids are unique per event, not per hook. */
+    readonly hook: readonly string[];
+  };
+  /** Events that can change a review, each with the actions that can. */
+  readonly reviewableEvents: Readonly<Record<string, readonly string[] | 'any action'>>;
+  /** The segment of a pull request's page URL before its number. */
+  readonly pullRequestSegment: string;
+  readonly api: {
+    /** Path of the API below the forge's address. */
+    readonly path: string;
+    /** Hosts whose API is at another address. */
+    readonly hosts?: Readonly<Record<string, string>>;
+    /** Hosts below this domain have their API at `api.` and the host. */
+    readonly subdomainOf?: string;
+  };
+  readonly codeOwners: {
+    /** In the forge's own order; the first that exists counts. */
+    readonly paths: readonly string[];
+    readonly dialect: CodeOwnersDialect;
+  };
+  /** Where a policy may be besides `.gatehouse.yml`. */
+  readonly policyPath: string;
+}
+
+const GITHUB_API = 'https://api.github.com';
+
+/** Forgejo sends Gitea's events. Both have events of their own for reviews and pushes (routers and services/webhook, 2026). */
+const GITEA_EVENTS = {
+  pull_request: ['opened', 'reopened', 'synchronized', 'edited', 'label_updated', 'label_cleared', 'ready_for_review'],
+  pull_request_sync: 'any action',
+  pull_request_label: 'any action',
+  pull_request_approved: 'any action',
+  pull_request_rejected: 'any action',
+  pull_request_review_approved: 'any action',
+  pull_request_review_rejected: 'any action',
+} as const;
+
+export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
+  github: {
+    title: 'GitHub',
+    defaultUrl: 'https://github.com',
+    apps: true,
+    headers: {
+      event: ['x-forge-event', 'x-github-event'],
+      delivery: ['x-forge-delivery', 'x-github-delivery'],
+      hook: ['x-github-hook-id'],
+    },
+    reviewableEvents: {
+      pull_request: [
+        'opened',
+        'reopened',
+        'synchronize',
+        'edited',
+        'labeled',
+        'unlabeled',
+        'ready_for_review',
+        'converted_to_draft',
+      ],
+      pull_request_review: ['submitted', 'edited', 'dismissed'],
+    },
+    pullRequestSegment: 'pull',
+    api: {
+      // GitHub Enterprise Server; GitHub Enterprise Cloud with data residency is at NAME.ghe.com.
+      path: '/api/v3',
+      hosts: { 'github.com': GITHUB_API, 'www.github.com': GITHUB_API, 'api.github.com': GITHUB_API },
+      subdomainOf: '.ghe.com',
+    },
+    codeOwners: { paths: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'], dialect: 'github' },
+    policyPath: '.github/gatehouse.yml',
+  },
+  gitea: {
+    title: 'Gitea',
+    apps: false,
+    headers: {
+      event: ['x-forge-event', 'x-gitea-event'],
+      delivery: ['x-forge-delivery', 'x-gitea-delivery'],
+      hook: [],
+    },
+    reviewableEvents: GITEA_EVENTS,
+    pullRequestSegment: 'pulls',
+    api: { path: '/api/v1' },
+    codeOwners: { paths: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'], dialect: 'gitea' },
+    policyPath: '.gitea/gatehouse.yml',
+  },
+  forgejo: {
+    title: 'Forgejo',
+    apps: false,
+    // It sends Gitea's headers as well.
+    headers: {
+      event: ['x-forge-event', 'x-forgejo-event', 'x-gitea-event'],
+      delivery: ['x-forge-delivery', 'x-forgejo-delivery', 'x-gitea-delivery'],
+      hook: [],
+    },
+    reviewableEvents: GITEA_EVENTS,
+    pullRequestSegment: 'pulls',
+    api: { path: '/api/v1' },
+    codeOwners: {
+      paths: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS', '.forgejo/CODEOWNERS'],
+      dialect: 'gitea',
+    },
+    policyPath: '.forgejo/gatehouse.yml',
+  },
+};
+
+export function isForgeName(text: string): text is ForgeName {
+  return FORGE_NAMES.some((name) => name === text);
+}

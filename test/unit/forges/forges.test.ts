@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises';
+import test from 'ava';
+import { FORGE_NAMES, FORGES } from '../../../src/forges/forges.ts';
+import { KNOWN_EVENTS } from '../../../src/forges/known-events.ts';
+
+const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
+
+test('the chart accepts exactly the forges of the table', async (t) => {
+  const { properties } = JSON.parse(await read('charts/gatehouse/values.schema.json'));
+  t.deepEqual(properties.config.properties.forge.enum, FORGE_NAMES);
+});
+
+for (const name of FORGE_NAMES) {
+  const { title, headers, reviewableEvents, policyPath } = FORGES[name];
+
+  test(`${name}: the documents name the forge, its setting, its headers and its policy path`, async (t) => {
+    const [forges, rules, readme] = await Promise.all([
+      read('docs/forges.md'),
+      read('docs/rules.md'),
+      read('README.md'),
+    ]);
+    t.regex(forges, new RegExp(`^## .*\\b${title}\\b`, 'm'));
+    t.true(readme.includes(`\`${name}\``), 'the values of FORGE');
+    t.true(rules.includes(`\`${policyPath}\``));
+    t.true(headers.event.includes('x-forge-event') && headers.delivery.includes('x-forge-delivery'));
+  });
+
+  test(`${name}: every event that can change a review is a known event`, (t) => {
+    for (const event of Object.keys(reviewableEvents)) {
+      t.true(KNOWN_EVENTS.has(event), event);
+    }
+  });
+}
