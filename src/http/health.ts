@@ -1,3 +1,5 @@
+import { withTimeout } from '../timeout.ts';
+
 /** Looks at a dependency: resolves with undefined when it is up, else with a message fit for the public. */
 export type DependencyCheck = () => Promise<string | undefined>;
 
@@ -36,10 +38,10 @@ function makeDependencyHealth(check: DependencyCheck): () => Promise<DependencyH
   let running: Promise<void> | undefined;
 
   async function run(): Promise<void> {
-    const message = await within(
+    const message = await withTimeout<string | undefined>(
       CHECK_TIMEOUT_MS,
       check(),
-      `did not answer within ${CHECK_TIMEOUT_MS / 1_000} s`,
+      () => `did not answer within ${CHECK_TIMEOUT_MS / 1_000} s`,
     ).catch(() => 'could not be checked');
     finished = message === undefined ? { status: 'up' } : { status: 'down', message };
     running = undefined;
@@ -47,18 +49,7 @@ function makeDependencyHealth(check: DependencyCheck): () => Promise<DependencyH
 
   return async () => {
     running ??= run();
-    await within(REPORT_WAIT_MS, running, undefined);
+    await withTimeout(REPORT_WAIT_MS, running, () => {});
     return finished;
   };
-}
-
-/** What `work` resolves with, or `late` when that takes longer. */
-async function within<T>(milliseconds: number, work: Promise<T>, late: T): Promise<T> {
-  const timeout = Promise.withResolvers<T>();
-  const timer = setTimeout(() => timeout.resolve(late), milliseconds);
-  try {
-    return await Promise.race([work, timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
