@@ -128,9 +128,14 @@ function changesPolicy({ files }: ChangedFiles): boolean {
   );
 }
 
-/** A fork that is gone cannot be read from; its commits are in the repository itself, too. */
+/**
+ * Of a deleted fork the commits are still in the repository itself. What such a policy extends is not read: its author
+ * does not belong to the owner whose other repositories it could then name, and quote from.
+ */
 function loadProposed(forge: Forge, { repository, head }: PullRequest): Promise<LoadedPolicy> {
-  return loadPolicy(forge, head.repository ?? repository, head.sha);
+  return head.repository === null
+    ? loadPolicy(forge, repository, head.sha, { followExtends: false })
+    : loadPolicy(forge, head.repository, head.sha);
 }
 
 function sameState(left: PullRequest, right: PullRequest): boolean {

@@ -18,7 +18,12 @@ export type PolicySources = Omit<VerdictSources, 'baseSha' | 'codeOwnersDigest'>
  * only repositories of the same owner: what Gatehouse may read and the readers of this repository may not
  * would otherwise come to light in a review.
  */
-export async function loadPolicy(forge: Forge, repository: string, commit: string): Promise<LoadedPolicy> {
+export async function loadPolicy(
+  forge: Forge,
+  repository: string,
+  commit: string,
+  { followExtends = true } = {},
+): Promise<LoadedPolicy> {
   const file = await findPolicy(forge, repository, commit);
   if (file === undefined) {
     return { kind: 'absent' };
@@ -27,7 +32,7 @@ export async function loadPolicy(forge: Forge, repository: string, commit: strin
   if (!own.ok) {
     return { kind: 'broken', faults: own.faults, sources: { policyDigest: digestOf(file) } };
   }
-  if (own.policy.extends === undefined) {
+  if (own.policy.extends === undefined || !followExtends) {
     return { kind: 'policy', policy: own.policy, sources: { policyDigest: digestOf(file) } };
   }
 
