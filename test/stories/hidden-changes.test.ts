@@ -29,4 +29,31 @@ for (const name of FORGES) {
     await scene.settled();
     t.is(scene.status(number)?.state, 'error');
   });
+
+  test(`${name}: deleting a test never meets a rule that requires one`, async (t) => {
+    const policy = `version: 1\nrules:\n  - { id: tested, require: { files: 'test/**' } }\n`;
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy, 'test/a.ts': 'test\n', 'test/b.ts': LINES });
+    const number = await scene.open({ 'src/a.ts': 'a\n', 'test/a.ts': null, 'test/b.ts': null, 'src/b.ts': LINES });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    t.regex(scene.comments(number).join(), /test\/a\.ts.*removed/);
+  });
+
+  test(`${name}: with its fork deleted, a proposed policy never has another repository read`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': 'version: 1\nrules: []\n' });
+    const { forge, repository } = scene;
+    const secret = `acme/secret-${repository.split('/')[1]}`;
+    forge.createRepository(secret, { '.gatehouse.yml': 'version: 1\nrules: [{ id: TOP-SECRET }]\n' });
+    const fork = forge.fork(repository, 'mallory');
+    const proposed = `version: 1\nextends: ${secret}@main\nrules: []\n`;
+    const number = scene.openSilently({ '.gatehouse.yml': proposed }, { from: fork, author: 'mallory' });
+    forge.deleteRepository(fork);
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.deepEqual(
+      forge.seen.filter(({ path }) => path.includes(secret)),
+      [],
+    );
+    t.notRegex(scene.comments(number).join(), /TOP-SECRET/);
+  });
 }

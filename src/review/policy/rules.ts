@@ -60,7 +60,7 @@ export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultC
       });
     }
     const condition = (key: 'when' | 'require' | 'forbid'): Record<string, Condition> =>
-      rule[key] === undefined ? {} : { [key]: readCondition(rule[key], [...path, key], 0) };
+      rule[key] === undefined ? {} : { [key]: readCondition(rule[key], [...path, key], key === 'require', 0) };
     return [
       {
         id: typeof id === 'string' ? id : '',
@@ -74,7 +74,8 @@ export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultC
     ];
   });
 
-  function readCondition(value: unknown, path: YamlPath, depth: number): Condition {
+  /** `required`: whether a match is what the rule asks for, which `not` turns round. */
+  function readCondition(value: unknown, path: YamlPath, required: boolean, depth: number): Condition {
     const line = yaml.lineOf(path);
     const nothing: Condition = { kind: 'all', line, parts: [] };
     const mapping = asMapping(value);
@@ -92,11 +93,11 @@ export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultC
     for (const [key, inner] of Object.entries(mapping)) {
       const at = [...path, key];
       if (key === 'not') {
-        parts.push({ kind: 'not', line: yaml.lineOf(at), part: readCondition(inner, at, depth + 1) });
+        parts.push({ kind: 'not', line: yaml.lineOf(at), part: readCondition(inner, at, !required, depth + 1) });
       } else if (key === 'all' || key === 'any') {
-        parts.push(readList(key, inner, at, depth + 1));
+        parts.push(readList(key, inner, at, required, depth + 1));
       } else if (predicates.has(key)) {
-        parts.push(readPredicate(key, inner, mapping, at));
+        parts.push(readPredicate(key, inner, mapping, at, required));
       } else {
         checkOption(key, mapping, path);
       }
@@ -112,12 +113,12 @@ export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultC
     return parts.length === 1 && only !== undefined ? only : { kind: 'all', line, parts };
   }
 
-  function readList(kind: 'all' | 'any', value: unknown, path: YamlPath, depth: number): Condition {
+  function readList(kind: 'all' | 'any', value: unknown, path: YamlPath, required: boolean, depth: number): Condition {
     const entries: readonly unknown[] = Array.isArray(value) ? value : [];
     return {
       kind,
       line: yaml.lineOf(path),
-      parts: entries.map((entry, index) => readCondition(entry, [...path, index], depth)),
+      parts: entries.map((entry, index) => readCondition(entry, [...path, index], required, depth)),
     };
   }
 
@@ -126,6 +127,7 @@ export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultC
     value: unknown,
     mapping: Readonly<Record<string, unknown>>,
     path: YamlPath,
+    required: boolean,
   ): Condition {
     budget.predicates -= 1;
     if (budget.predicates === -1) {
@@ -134,7 +136,7 @@ export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultC
         expected: `at most ${MAX_PREDICATES} predicates`,
       });
     }
-    const options: Record<string, unknown> = {};
+    const options: Record<string, unknown> = required ? { ...predicates.get(name)?.optionsWhereRequired } : {};
     for (const [option, owners] of optionOwners) {
       if (owners.includes(name) && mapping[option] !== undefined) {
         options[option] = mapping[option];

@@ -37,6 +37,8 @@ export interface Predicate {
   readonly schema: z.ZodType;
   /** Keys that may stand beside it and refine it: `except`, `in`. */
   readonly options: z.ZodObject;
+  /** Options that it has where they are left out and a match is what a rule asks for, as in `require`. */
+  readonly optionsWhereRequired: Readonly<Record<string, unknown>>;
   needs(value: unknown): Needs;
   judge(value: unknown, options: unknown, facts: Facts, budget: StepBudget): PredicateResult;
 }
@@ -48,6 +50,7 @@ export function definePredicate<Value extends z.ZodType, Options extends z.ZodOb
   readonly description: string;
   readonly schema: Value;
   readonly options?: Options;
+  readonly optionsWhereRequired?: Partial<z.input<Options>>;
   readonly needs: (value: z.output<Value>) => Needs;
   readonly judge: (
     value: z.output<Value>,
@@ -61,6 +64,7 @@ export function definePredicate<Value extends z.ZodType, Options extends z.ZodOb
     description: definition.description,
     schema: definition.schema,
     options: options ?? noOptions,
+    optionsWhereRequired: definition.optionsWhereRequired ?? {},
     needs: (value) => definition.needs(definition.schema.parse(value)),
     judge: (value, given, facts, budget) =>
       definition.judge(

@@ -40,6 +40,7 @@ test('every predicate is in the JSON Schema', (t) => {
 test('options are only allowed beside the predicates that they refine', (t) => {
   const { dependencies } = Object(policyJsonSchema()['definitions'])['condition'];
   t.deepEqual(dependencies, {
+    status: { anyOf: [{ required: ['files'] }] },
     binary: { anyOf: [{ required: ['changed_lines'] }, { required: ['added_lines'] }] },
     except: { anyOf: [{ required: ['changed_lines'] }, { required: ['changed_files'] }] },
     in: { anyOf: [{ required: ['added_lines'] }] },

@@ -62,7 +62,26 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
       'only exclusions: all but those',
     ],
     ["{ files: 'src/**' }", { files: [] }, 'unmatched', 'an empty change'],
-    ["{ files: 'auth/**' }", { files: [{ path: 'x.ts', from: 'auth/x.ts' }] }, 'matched', 'moved out of a folder'],
+    [
+      "{ files: 'auth/**' }",
+      { files: [{ path: 'x.ts', from: 'auth/x.ts' }] },
+      'unmatched',
+      'where it is required, a file that is gone does not count',
+    ],
+    ["{ files: 'test/**' }", { files: [{ path: 'test/a.ts', status: 'removed' }] }, 'unmatched', 'a deleted test'],
+    [
+      "{ files: 'test/**', status: removed }",
+      { files: [{ path: 'test/a.ts', status: 'removed' }] },
+      'matched',
+      'the status that is asked for',
+    ],
+    [
+      "{ files: 'test/**', status: [removed] }",
+      { files: [{ path: 'a.ts', from: 'test/a.ts' }] },
+      'matched',
+      'a renamed file is removed under its old name',
+    ],
+    ["{ files: 'test/**', status: added }", { files: [{ path: 'test/a.ts' }] }, 'unmatched', 'modified is not added'],
     ["{ files: 'auth/**' }", { files: [{ path: 'auth/x.ts', from: 'x.ts' }] }, 'matched', 'moved into a folder'],
     ["{ files: 'a' }", { files: [{ path: 'b' }], files_complete: false }, 'undecided', 'the rest is not known'],
     ["{ files: 'a' }", { files: [{ path: 'a' }], files_complete: false }, 'matched', 'what was read settles it'],
@@ -465,3 +484,16 @@ test('what was found and expected is said in words', (t) => {
     '"0000000000 fixup! a"',
   );
 });
+
+for (const [rule, path, outcome, why] of [
+  ["forbid: { files: 'auth/**' }", { path: 'x.ts', from: 'auth/x.ts' }, 'failed', 'forbid sees the old name'],
+  ["forbid: { files: 'auth/**' }", { path: 'auth/x.ts', status: 'removed' }, 'failed', 'forbid sees a removed file'],
+  ["when: { files: 'auth/**' }, require: { label: x }", { path: 'auth/x.ts', status: 'removed' }, 'failed', 'when too'],
+  ["require: { not: { files: 'auth/**' } }", { path: 'auth/x.ts', status: 'removed' }, 'failed', 'not turns it round'],
+  ["forbid: { not: { files: 'test/**' } }", { path: 'test/x.ts', status: 'removed' }, 'failed', 'twice is a require'],
+  ["require: { any: [{ files: 'test/**' }] }", { path: 'test/x.ts', status: 'removed' }, 'failed', 'any is a require'],
+] as const) {
+  test(`files, which statuses count: ${rule}: ${why}`, (t) => {
+    t.is(judge(rule, { files: [path] }).outcome, outcome);
+  });
+}
