@@ -8,6 +8,7 @@ const GIVE_UP_MS = 100_000;
 /** Tells when Gatehouse has nothing left to do for a repository. */
 export interface Settling {
   settled(repository: string): Promise<void>;
+  isSettled(repository: string): Promise<boolean>;
 }
 
 /** Whoever waits shares the looks into the database: many tests may wait for one Gatehouse at a time. */
@@ -28,6 +29,7 @@ export function watchJobs(database: pg.Pool): Settling {
   }
 
   return {
+    isSettled: async (repository) => !(await look()).has(repository),
     async settled(repository) {
       let changed = performance.now();
       let before = '';

@@ -99,7 +99,7 @@ export async function tellStory(
   return {
     ...makeScene(forge, door, REPOSITORY, settling),
     resynced: (since) => resynced(door, since),
-    settledFor: (repository) => settling.settled(repository),
+    settledFor: (repository) => settled(forge, settling, repository),
     environment: { ...environment, DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl },
     openDoor: (others, otherRoles) =>
       openDoor({ ...environment, DATABASE_URL: door.databaseUrl, ...others }, otherRoles),
@@ -155,6 +155,7 @@ export function shareStories(test: TestFn, env: Environment = {}): (name: ForgeN
 
 function makeScene(forge: SimulatedForge, door: Door, repository: string, settling: Settling): Scene {
   const pull = (number: number) => forge.pull(repository, number);
+  forge.addHook(repository, { url: `${door.url}/webhook`, secret: SECRET });
   const scene: Scene = {
     forge,
     door,
@@ -192,7 +193,7 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
         throw new Error(`the door answered ${response.status}: ${await response.text()}`);
       }
     },
-    settled: () => settling.settled(repository),
+    settled: () => settled(forge, settling, repository),
     status(number) {
       const latest = forge.statuses(repository, pull(number).headSha).at(-1);
       return latest && { state: latest.state, description: latest.description };
@@ -245,6 +246,14 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
     },
   };
   return scene;
+}
+
+/** What Gatehouse wrote comes back as webhooks, which may ask for more. */
+async function settled(forge: SimulatedForge, settling: Settling, repository: string): Promise<void> {
+  do {
+    await settling.settled(repository);
+    await eventually('the forge has sent its webhooks', () => forge.webhooksUnderWay() === 0);
+  } while (!(await settling.isSettled(repository)));
 }
 
 const WRITING: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];

@@ -8,12 +8,15 @@ import {
   commitOf,
   type Delivery,
   findRepository,
+  type Hook,
   type InlineComment,
+  moveHead,
   newId,
   type Pull,
   type Repository,
   type Review,
   type Status,
+  touch,
   type World,
 } from './world.ts';
 
@@ -29,9 +32,16 @@ export interface Driver {
   push(repository: string, number: number, files: Changes, details?: CommitDetails): string;
   /** Merges the base branch into the pull request's, as the button does, with changes of the merge's own. */
   updateBranch(repository: string, number: number, author: string, own?: Changes): string;
+  /** Puts one commit upon the base branch in the place of all that the pull request had. Returns the new head. */
+  forcePush(repository: string, number: number, files: Changes, details?: CommitDetails): string;
+  /** Pull requests from it keep what they had; GitHub and Gitea close them. */
+  deleteBranch(repository: string, branch: string): void;
   edit(repository: string, number: number, change: Partial<Pick<Pull, 'title' | 'body' | 'draft'>>): void;
   label(repository: string, number: number, ...names: string[]): void;
   unlabel(repository: string, number: number, name: string): void;
+  clearLabels(repository: string, number: number): void;
+  /** Asks for a merge into another branch. */
+  retarget(repository: string, number: number, branch: string): void;
   /** Of the present head. */
   review(repository: string, number: number, author: string, state: Review['state'], body?: string): Review;
   dismiss(repository: string, number: number, review: number): void;
@@ -48,6 +58,13 @@ export interface Driver {
   addToken(token: string, login: string): void;
   /** From now on this person may look and speak, and decides nothing. */
   addOutsider(login: string): void;
+  /** On Gitea and Forgejo: from now on what is done through the API is told there. What people do is told by the test. */
+  addHook(repository: string, hook: Hook): void;
+  /**
+   * How long files, difference and commits of Gitea and Forgejo stay those of the head before a push: 0 unless set.
+   * Infinite holds them back until it is set anew.
+   */
+  delayDifferences(milliseconds: number): void;
   addDelivery(delivery: Omit<Delivery, 'id'>): Delivery;
 
   // What there is to see
@@ -118,6 +135,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       tags: new Map(),
       pulls: new Map(),
       statuses: [],
+      hooks: [],
       deleted: false,
     };
     world.repositories.set(fullName.toLowerCase(), repository);
@@ -130,12 +148,22 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     const parents = [...(tip === undefined ? [] : [tip]), ...merging];
     const { sha } = makeCommit(world.objects, parents, files, { message, author, date: now() });
     repository.branches.set(branch, sha);
-    for (const open of [...world.repositories.values()].flatMap((other) => [...other.pulls.values()])) {
-      if (open.state === 'open' && open.headRepository === repository && open.headBranch === branch) {
-        open.headSha = sha;
-      }
+    for (const open of openFrom(repository, branch)) {
+      moveHead(world, open, sha);
     }
     return sha;
+  }
+
+  function openFrom(repository: Repository, branch: string): readonly Pull[] {
+    return [...world.repositories.values()]
+      .flatMap((other) => [...other.pulls.values()])
+      .filter((one) => one.state === 'open' && one.headRepository === repository && one.headBranch === branch);
+  }
+
+  function change(repository: string, number: number, changes: Partial<Pull>): void {
+    const changed = pull(repository, number);
+    Object.assign(changed, changes);
+    touch(changed);
   }
 
   const driver: Driver = {
@@ -161,6 +189,8 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
         headSha: source.branches.get(details.head) ?? '',
         author: details.author ?? 'alice',
         createdAt: now(),
+        updatedAt: now(),
+        behind: undefined,
         title: details.title ?? 'feat: change something',
         body: details.body ?? '',
         draft: details.draft ?? false,
@@ -188,16 +218,28 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       const files = { ...Object.fromEntries(brought), ...own };
       return commitOn(on.headRepository, on.headBranch, files, { message: 'Merge main', author, merging: [tip] });
     },
-    edit(repository, number, change) {
-      Object.assign(pull(repository, number), change);
+    forcePush(repository, number, files, details) {
+      const { headRepository, headBranch, baseBranch, repository: target } = pull(repository, number);
+      headRepository.branches.set(headBranch, target.branches.get(baseBranch) ?? '');
+      return commitOn(headRepository, headBranch, files, details);
     },
+    deleteBranch(repository, branch) {
+      const from = find(repository);
+      for (const open of forge === 'forgejo' ? [] : openFrom(from, branch)) {
+        open.state = 'closed';
+        touch(open);
+      }
+      from.branches.delete(branch);
+    },
+    edit: change,
     label(repository, number, ...names) {
-      pull(repository, number).labels.push(...names);
+      change(repository, number, { labels: [...pull(repository, number).labels, ...names] });
     },
     unlabel(repository, number, name) {
-      const found = pull(repository, number);
-      found.labels = found.labels.filter((label) => label !== name);
+      change(repository, number, { labels: pull(repository, number).labels.filter((label) => label !== name) });
     },
+    clearLabels: (repository, number) => change(repository, number, { labels: [] }),
+    retarget: (repository, number, baseBranch) => change(repository, number, { baseBranch }),
 
     review(repository, number, author, state, body = '') {
       const on = pull(repository, number);
@@ -213,6 +255,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
         official,
       };
       on.reviews.push(made);
+      touch(on);
       return made;
     },
     dismiss(repository, number, review) {
@@ -220,10 +263,13 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       if (found !== undefined) {
         found.dismissed = true;
       }
+      touch(pull(repository, number));
     },
     comment(repository, number, author, body) {
       const made = { id: newId(world), author, body, at: now() };
-      pull(repository, number).comments.push(made);
+      const on = pull(repository, number);
+      on.comments.push(made);
+      touch(on);
       return made;
     },
     commentInline(repository, number, author, at) {
@@ -235,12 +281,8 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       return comment;
     },
 
-    close(repository, number) {
-      pull(repository, number).state = 'closed';
-    },
-    reopen(repository, number) {
-      pull(repository, number).state = 'open';
-    },
+    close: (repository, number) => change(repository, number, { state: 'closed' }),
+    reopen: (repository, number) => change(repository, number, { state: 'open' }),
     merge(repository, number) {
       const found = pull(repository, number);
       const tree = commitOf(world, found.headSha).tree;
@@ -251,8 +293,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       }
       const details = { message: `Merge #${number}`, merging: [found.headSha], author: found.author };
       commitOn(found.repository, found.baseBranch, files, details);
-      found.state = 'closed';
-      found.merged = true;
+      change(repository, number, { state: 'closed', merged: true });
     },
     fork(repository, owner) {
       const fullName = `${owner}/${repository.split('/')[1]}`;
@@ -277,6 +318,12 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     },
     addToken(token, login) {
       world.tokens.set(token, login);
+    },
+    addHook(repository, hook) {
+      find(repository).hooks.push(hook);
+    },
+    delayDifferences(milliseconds) {
+      world.differenceDelayMs = milliseconds;
     },
     addDelivery(delivery) {
       const made = { ...delivery, id: newId(world) };

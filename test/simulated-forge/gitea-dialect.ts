@@ -1,15 +1,16 @@
 import type { Dialect } from './dialect.ts';
 import { giteaReadRoutes } from './gitea-read-routes.ts';
-import { giteaWriteRoutes } from './gitea-write-routes.ts';
+import { giteaWriteRoutes, type Notify } from './gitea-write-routes.ts';
 import { giteaHistoryRoutes } from './history-routes.ts';
 import { findRepository, type World } from './world.ts';
 
-/** Gitea and Forgejo: one API but for the deletion of single review comments, which is Forgejo's alone. */
+/** Gitea 1.26 and Forgejo 7: nearly one API. The deletion of single review comments is Forgejo's alone. */
 export function makeGiteaDialect(
   world: World,
   name: 'gitea' | 'forgejo',
   url: string,
   keepsInlineComments: boolean,
+  notify: Notify,
 ): Dialect {
   const swagger = `${url}/api/swagger`;
   const notFound = { status: 404, body: { errors: null, message: "The target couldn't be found.", url: swagger } };
@@ -17,9 +18,9 @@ export function makeGiteaDialect(
     name,
     prefix: '/api/v1',
     routes: {
-      ...giteaReadRoutes(world),
+      ...giteaReadRoutes(world, name),
       ...giteaHistoryRoutes(world, notFound),
-      ...giteaWriteRoutes(world, name, keepsInlineComments),
+      ...giteaWriteRoutes(world, name, keepsInlineComments, notify),
     },
     notFound,
     unauthorized: { status: 401, body: { message: 'invalid username, password or token', url: swagger } },
@@ -32,9 +33,11 @@ export function makeGiteaDialect(
     locate(_method, path) {
       const [, fullName = '', rest = ''] = /^\/repos\/([^/]+\/[^/]+)(.*)$/.exec(path) ?? [];
       const renamed = findRepository(world, fullName) ? undefined : world.renames.get(fullName.toLowerCase());
+      // Gitea answers 301 to writes as well.
+      const status = name === 'gitea' ? 301 : 307;
       return renamed === undefined
         ? { path }
-        : { redirect: { status: 307, text: '', headers: { location: `/api/v1/repos/${renamed.fullName}${rest}` } } };
+        : { redirect: { status, text: '', headers: { location: `/api/v1/repos/${renamed.fullName}${rest}` } } };
     },
 
     limit: () => undefined,

@@ -2,7 +2,17 @@ import { blobId } from './git.ts';
 import * as shapes from './gitea-shapes.ts';
 import type { Answer, Call, Handler, Routes } from './routes.ts';
 import { printDiff } from './tree-diff.ts';
-import { changesOf, commitsOf, findRepository, type Pull, type Repository, resolve, type World } from './world.ts';
+import {
+  changesOf,
+  commitsOf,
+  differenceHead,
+  findRepository,
+  type Pull,
+  type Repository,
+  resolve,
+  type Status,
+  type World,
+} from './world.ts';
 
 /** DEFAULT_PAGING_NUM and MAX_RESPONSE_ITEMS as installed. */
 const PAGE_SIZE = 30;
@@ -41,7 +51,7 @@ function page(call: Call, items: readonly unknown[], linked = true): Answer {
   };
 }
 
-export function giteaReadRoutes(world: World): Routes {
+export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes {
   const repos = '/repos/:owner/:repo';
   const webOf = (call: Call) => call.apiUrl.replace(/\/api\/v1$/, '');
   return {
@@ -53,27 +63,37 @@ export function giteaReadRoutes(world: World): Routes {
       const sorted = call.query.get('sort') === 'oldest' ? pulls : pulls.toReversed();
       return page(
         call,
-        sorted.map((pull) => shapes.pull(pull, webOf(call))),
+        sorted.map((pull) => shapes.pull(pull, webOf(call), name)),
       );
     }),
 
     [`GET ${repos}/pulls/:number.diff`]: withPull(world, (pull) => ({
       status: 200,
-      text: printDiff(changesOf(world, pull)),
+      text: printDiff(changesOf(world, pull, differenceHead(world, pull))),
     })),
 
     [`GET ${repos}/pulls/:number`]: withPull(world, (pull, call) => ({
       status: 200,
-      body: shapes.pull(pull, webOf(call)),
+      body: shapes.pull(pull, webOf(call), name),
     })),
 
-    [`GET ${repos}/pulls/:number/files`]: withPull(world, (pull, call) =>
-      page(call, changesOf(world, pull).map(shapes.file)),
-    ),
+    [`GET ${repos}/pulls/:number/files`]: withPull(world, (pull, call) => {
+      const head = differenceHead(world, pull);
+      const contents = `${call.apiUrl}/repos/${pull.headRepository.fullName}/contents`;
+      return page(
+        call,
+        changesOf(world, pull, head).map((file) => shapes.file(file, contents, head)),
+      );
+    }),
+
+    [`GET ${repos}/git/refs/pull/:number/head`]: withPull(world, (pull) => ({
+      status: 200,
+      body: [{ ref: `refs/pull/${pull.number}/head`, object: { type: 'commit', sha: differenceHead(world, pull) } }],
+    })),
 
     // Newest first, as git log has them.
     [`GET ${repos}/pulls/:number/commits`]: withPull(world, (pull, call) =>
-      page(call, commitsOf(world, pull).toReversed().map(shapes.commit)),
+      page(call, commitsOf(world, pull, differenceHead(world, pull)).toReversed().map(shapes.commit)),
     ),
 
     [`GET ${repos}/pulls/:number/reviews`]: withPull(world, (pull, call) => {
@@ -84,10 +104,12 @@ export function giteaReadRoutes(world: World): Routes {
       return { ...answer, body: onPage.map((review) => shapes.review(review, pull)) };
     }),
 
+    // In no order that could be relied on; here the newest is first.
     [`GET ${repos}/pulls/:number/reviews/:review/comments`]: withPull(world, (pull, call) => ({
       status: 200,
       body: pull.inlineComments
         .filter((comment) => comment.review === Number(call.parameters['review']))
+        .toReversed()
         .map(shapes.inlineComment),
     })),
 
@@ -97,10 +119,21 @@ export function giteaReadRoutes(world: World): Routes {
       headers: { 'x-total-count': String(pull.comments.length) },
     })),
 
-    [`GET ${repos}/statuses/:sha`]: withRepository(world, (repository, call) => {
-      const ofCommit = repository.statuses.filter((status) => status.sha === call.parameters['sha']);
-      const sorted = call.query.get('sort') === 'highestindex' ? ofCommit.toReversed() : ofCommit;
-      return page(call, sorted.map(shapes.status));
+    [`GET ${repos}/statuses/:sha`]: withRepository(world, statusesOf),
+    [`GET ${repos}/commits/:sha/statuses`]: withRepository(world, statusesOf),
+
+    // The newest of each context.
+    [`GET ${repos}/commits/:sha/status`]: withRepository(world, (repository, call) => {
+      const sha = resolve(world, repository, call.parameters['sha'] ?? '')?.sha;
+      if (sha === undefined) {
+        return NOT_FOUND;
+      }
+      const newest = new Map(
+        repository.statuses.filter((status) => status.sha === sha).map((status) => [status.context, status]),
+      );
+      const answer = page(call, [...newest.values()].map(shapes.status));
+      const state = WORST_FIRST.find((worst) => [...newest.values()].some((status) => status.state === worst)) ?? '';
+      return { ...answer, body: { state, sha, total_count: newest.size, statuses: answer.body } };
     }),
 
     [`GET ${repos}/branches/*branch`]: withRepository(world, (repository, call) => {
@@ -133,6 +166,20 @@ export function giteaReadRoutes(world: World): Routes {
       return team === undefined ? NOT_FOUND : page(call, team.members.map(shapes.user));
     },
   };
+}
+
+const WORST_FIRST = ['error', 'failure', 'warning', 'pending', 'success'];
+
+/** `highestindex` is the oldest first, whatever it says. The default knows seconds: within one, order is by chance. */
+function statusesOf(repository: Repository, call: Call): Answer {
+  const ofCommit = repository.statuses.filter((status) => status.sha === call.parameters['sha']);
+  const second = (status: Status) => Math.floor(Date.parse(status.at) / 1_000);
+  const sorted: Readonly<Record<string, readonly Status[]>> = {
+    highestindex: ofCommit,
+    leastindex: ofCommit.toReversed(),
+  };
+  const byTime = ofCommit.toSorted((one, other) => second(other) - second(one));
+  return page(call, (sorted[call.query.get('sort') ?? ''] ?? byTime).map(shapes.status));
 }
 
 function teamsOf(world: World) {

@@ -49,7 +49,8 @@ function title(of: Pull): string {
   return of.draft && !/^wip:/i.test(of.title) ? `WIP: ${of.title}` : of.title;
 }
 
-export function pull(of: Pull, web: string): Record<string, unknown> {
+/** Forgejo 7 does not say whether it is a draft: there the title alone does. */
+export function pull(of: Pull, web: string, forge: 'gitea' | 'forgejo'): Record<string, unknown> {
   const { headRepository } = of;
   const branchStays = !headRepository.deleted && headRepository.branches.has(of.headBranch);
   return {
@@ -62,7 +63,7 @@ export function pull(of: Pull, web: string): Record<string, unknown> {
     body: of.body,
     labels: of.labels.map((name, index) => ({ id: index + 1, name, color: 'ededed' })),
     state: of.state,
-    draft: of.draft,
+    ...(forge === 'gitea' ? { draft: of.draft } : {}),
     is_locked: false,
     comments: of.comments.length,
     merged: of.merged,
@@ -82,11 +83,12 @@ export function pull(of: Pull, web: string): Record<string, unknown> {
       repo: headRepository.deleted ? null : repository(headRepository, web),
     },
     created_at: time(of.createdAt),
-    updated_at: time(of.createdAt),
+    updated_at: time(of.updatedAt),
   };
 }
 
-export function file(of: FileChange): object {
+/** Its addresses name the commit that it was looked up at. */
+export function file(of: FileChange, contents: string, head: string): object {
   return {
     filename: of.path,
     ...(of.previousPath === undefined ? {} : { previous_filename: of.previousPath }),
@@ -94,6 +96,7 @@ export function file(of: FileChange): object {
     additions: of.additions,
     deletions: of.deletions,
     changes: of.additions + of.deletions,
+    contents_url: `${contents}/${of.path.split('/').map(encodeURIComponent).join('/')}?ref=${head}`,
   };
 }
 

@@ -1,29 +1,37 @@
 import { NOT_FOUND, withPull, withRepository } from './gitea-read-routes.ts';
 import * as shapes from './gitea-shapes.ts';
 import { type Answer, type Call, listIn, type Routes, textIn } from './routes.ts';
-import { type InlineComment, newId, type Pull, type Repository, type Review, type World } from './world.ts';
+import type { WebhookEvent } from './webhooks.ts';
+import { type InlineComment, newId, type Pull, type Repository, type Review, touch, type World } from './world.ts';
 
-const STATES = ['pending', 'success', 'error', 'failure', 'warning'];
 const EVENTS: Readonly<Record<string, Review['state']>> = {
   APPROVED: 'approved',
   REQUEST_CHANGES: 'changes-requested',
   COMMENT: 'commented',
 };
 const FORBIDDEN: Answer = { status: 403, text: '' };
+/** Those who are no administrators are not told why. */
+const FAILED: Answer = { status: 500, body: { message: '' } };
 const DONE: Answer = { status: 204, text: '' };
 
-export function giteaWriteRoutes(world: World, name: 'gitea' | 'forgejo', keepsInlineComments: boolean): Routes {
+/** Sends the forge's own webhooks of what its API was used for. */
+export type Notify = (repository: Repository, event: WebhookEvent) => void;
+
+export function giteaWriteRoutes(
+  world: World,
+  name: 'gitea' | 'forgejo',
+  keepsInlineComments: boolean,
+  notify: Notify,
+): Routes {
   const repos = '/repos/:owner/:repo';
   const review = `${repos}/pulls/:number/reviews/:review`;
   const shared: Routes = {
     [`POST ${repos}/statuses/:sha`]: withRepository(world, (repository, call) => {
       const sha = call.parameters['sha'] ?? '';
       if (!world.objects.has(sha)) {
-        return NOT_FOUND;
+        return FAILED;
       }
-      if (!STATES.includes(textIn(call.body, 'state'))) {
-        return invalid('invalid state');
-      }
+      // Any word is taken for a state.
       const status = {
         id: newId(world),
         sha,
@@ -45,6 +53,7 @@ export function giteaWriteRoutes(world: World, name: 'gitea' | 'forgejo', keepsI
       }
       const comment = { id: newId(world), author: call.login, body, at: new Date().toISOString() };
       pull.comments.push(comment);
+      touch(pull);
       return { status: 201, body: shapes.comment(comment) };
     }),
 
@@ -74,7 +83,7 @@ export function giteaWriteRoutes(world: World, name: 'gitea' | 'forgejo', keepsI
       return DONE;
     }),
 
-    [`POST ${repos}/pulls/:number/reviews`]: withPull(world, (pull, call) => createReview(world, pull, call)),
+    [`POST ${repos}/pulls/:number/reviews`]: withPull(world, (pull, call) => createReview(world, pull, call, notify)),
 
     [`DELETE ${review}`]: withPull(world, (pull, call) => {
       const found = pull.reviews.find((candidate) => candidate.id === Number(call.parameters['review']));
@@ -100,12 +109,12 @@ function invalid(message: string): Answer {
   return { status: 422, body: { message } };
 }
 
-/** Where a comment may be is not checked: any line of any file will do. */
-function createReview(world: World, pull: Pull, call: Call): Answer {
+/** A line need not be part of the change, nor need there be such a file; but no file may have fewer lines. */
+function createReview(world: World, pull: Pull, call: Call, notify: Notify): Answer {
   const event = textIn(call.body, 'event');
   const comments = listIn(call.body, 'comments');
   const state = EVENTS[event] ?? 'pending';
-  if (pull.state === 'closed') {
+  if ((state === 'approved' || state === 'changes-requested') && pull.state === 'closed') {
     return invalid("can't submit a review for a closed or merged PR");
   }
   if ((state === 'approved' || state === 'changes-requested') && pull.author === call.login) {
@@ -114,31 +123,56 @@ function createReview(world: World, pull: Pull, call: Call): Answer {
   if (state === 'commented' && comments.length === 0 && textIn(call.body, 'body').trim() === '') {
     return invalid('review event COMMENT requires a body or a comment');
   }
-  // A pending review of the same person is the one that is submitted, with whatever it held.
-  const pending = pull.reviews.find((review) => review.state === 'pending' && review.author === call.login);
-  const at = new Date().toISOString();
-  const sha = textIn(call.body, 'commit_id') || pull.headSha;
-  const body = textIn(call.body, 'body');
-  const made: Review = { id: newId(world), author: call.login, state, dismissed: false, sha, body, at, official: true };
-  const review = pending ?? made;
-  review.state = state;
-  if (pending === undefined) {
-    pull.reviews.push(review);
-  }
+  const review = pendingReview(world, pull, call);
+  const tree = world.objects.get(review.sha)?.tree;
   for (const comment of comments) {
+    const line = Number(comment['new_position']);
+    const path = textIn(comment, 'path');
+    if (line > lineCount(tree?.get(path))) {
+      return FAILED; // What came before it stays in a pending review.
+    }
     pull.inlineComments.push({
       id: newId(world),
       author: call.login,
       body: textIn(comment, 'body'),
-      at,
+      at: review.at,
       review: review.id,
-      path: textIn(comment, 'path'),
-      line: Number(comment['new_position']),
+      path,
+      line,
       text: '',
-      sha,
+      sha: review.sha,
     });
   }
+  review.state = state;
+  touch(pull);
+  if (state !== 'pending') {
+    notify(pull.repository, { kind: 'review', number: pull.number, review });
+  }
   return { status: 200, body: shapes.review(review, pull) };
+}
+
+/** The one of the same person that was not submitted yet, with whatever it holds, or a new one. */
+function pendingReview(world: World, pull: Pull, call: Call): Review {
+  const known = pull.reviews.find((review) => review.state === 'pending' && review.author === call.login);
+  const made: Review = {
+    id: newId(world),
+    author: call.login,
+    state: 'pending',
+    dismissed: false,
+    sha: textIn(call.body, 'commit_id') || pull.headSha,
+    body: textIn(call.body, 'body'),
+    at: new Date().toISOString(),
+    official: true,
+  };
+  if (known === undefined) {
+    pull.reviews.push(made);
+  }
+  return known ?? made;
+}
+
+function lineCount(content: Buffer | undefined): number {
+  const text = content?.toString('utf8');
+  return text === undefined ? Number.POSITIVE_INFINITY : text.replace(/\n$/, '').split('\n').length;
 }
 
 function findAny(repository: Repository, call: Call) {

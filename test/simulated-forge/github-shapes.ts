@@ -64,7 +64,7 @@ export function pull(of: Pull, web: string): Record<string, unknown> {
     draft: of.draft,
     merged_at: of.merged ? of.createdAt : null,
     created_at: of.createdAt,
-    updated_at: of.createdAt,
+    updated_at: of.updatedAt,
     base: {
       label: `${baseOwner}:${of.baseBranch}`,
       ref: of.baseBranch,

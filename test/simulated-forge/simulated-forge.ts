@@ -3,8 +3,10 @@ import type { ForgeName } from '../../src/forges/forges.ts';
 import { type Driver, makeDriver } from './driver.ts';
 import type { Fault } from './faults.ts';
 import { makeGiteaDialect } from './gitea-dialect.ts';
+import type { Notify } from './gitea-write-routes.ts';
 import { makeGitHubDialect, makeRateLimit, type RateLimit, type SimulatedApp } from './github-dialect.ts';
 import { type Seen, startServer } from './server.ts';
+import { makeWebhook } from './webhooks.ts';
 import { makeWorld } from './world.ts';
 
 export interface SimulatedForgeOptions {
@@ -39,8 +41,13 @@ export interface SimulatedForge extends Driver {
   /** How many requests tried to change something. */
   writes(): number;
   forgetRequests(): void;
+  /** How many webhooks of its own are on their way: see {@link Driver.addHook}. */
+  webhooksUnderWay(): number;
   stop(): Promise<void>;
 }
+
+/** As installed ([webhook] DELIVER_TIMEOUT). */
+const WEBHOOK_TIMEOUT_MS = 5_000;
 
 export async function startSimulatedForge(options: SimulatedForgeOptions): Promise<SimulatedForge> {
   const { forge: name, port = 0, host, self = 'gatehouse', keepsInlineComments = true } = options;
@@ -50,11 +57,22 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
   world.tokens.set(token, self);
   const app = makeApp();
   const rateLimit = makeRateLimit();
+  const underWay = new Set<Promise<unknown>>();
+  const notify: Notify = (repository, event) => {
+    for (const { url, secret } of repository.hooks) {
+      const { headers, body } = makeWebhook(world, repository, event, { forge: name, web: server.url, secret });
+      // Sent once: whoever does not answer has missed it.
+      const signal = AbortSignal.timeout(WEBHOOK_TIMEOUT_MS);
+      const sent = fetch(url, { method: 'POST', headers, body, signal }).catch(() => undefined);
+      underWay.add(sent);
+      sent.then(() => underWay.delete(sent));
+    }
+  };
   const server = await startServer(
     (url) =>
       name === 'github'
         ? makeGitHubDialect(world, app, rateLimit)
-        : makeGiteaDialect(world, name, url, keepsInlineComments),
+        : makeGiteaDialect(world, name, url, keepsInlineComments, notify),
     port,
     host,
   );
@@ -80,6 +98,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
     forgetRequests: () => {
       server.seen.length = 0;
     },
+    webhooksUnderWay: () => underWay.size,
     stop: server.stop,
   };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ForgeName } from '../../src/forges/forges.ts';
 import { signatureOf } from '../helpers/signature.ts';
+import type { Commit } from './git.ts';
 import * as gitea from './gitea-shapes.ts';
 import * as github from './github-shapes.ts';
 import { compareTrees } from './tree-diff.ts';
@@ -14,8 +15,8 @@ export interface Webhook {
 export type WebhookEvent =
   | { readonly kind: 'pull-request'; readonly number: number; readonly action: PullAction }
   | { readonly kind: 'review'; readonly number: number; readonly review: Review }
-  /** The newest commit of a branch. */
-  | { readonly kind: 'push'; readonly branch: string }
+  /** The newest commits of a branch: one unless told. */
+  | { readonly kind: 'push'; readonly branch: string; readonly commits?: number }
   /** What GitHub sends when a hook is made. Gitea and Forgejo have none: their test is a push. */
   | { readonly kind: 'ping' };
 
@@ -28,6 +29,8 @@ type PullAction =
   | 'synchronize'
   | 'labeled'
   | 'unlabeled'
+  /** All of them at once: Gitea's and Forgejo's alone. */
+  | 'label_cleared'
   | 'ready_for_review'
   | 'converted_to_draft';
 
@@ -50,8 +53,11 @@ interface Message {
 /** What the forge would send: its headers, its words, signed over these very bytes. */
 export function makeWebhook(world: World, repository: Repository, event: WebhookEvent, parts: WebhookParts): Webhook {
   const id = parts.deliveryId ?? randomUUID();
-  const tell = parts.forge === 'github' ? ofGitHub : ofGitea;
-  const { name, type, payload } = tell(world, repository, event, parts.web);
+  const { forge } = parts;
+  const { name, type, payload } =
+    forge === 'github'
+      ? ofGitHub(world, repository, event, parts.web)
+      : ofGitea(world, repository, event, parts.web, forge);
   const body = JSON.stringify(payload);
   const signature = signatureOf(body, parts.secret);
   const digest = signature.slice('sha256='.length);
@@ -74,7 +80,12 @@ export function makeWebhook(world: World, repository: Repository, event: Webhook
   const signed = { 'x-gitea-signature': digest, 'x-gogs-signature': digest };
   const shared = { ...common, ...signed, ...named('gitea'), ...named('gogs'), ...named('github') };
   const forgejo = { ...named('forgejo'), 'x-forgejo-signature': digest };
-  return { headers: parts.forge === 'forgejo' ? { ...shared, ...forgejo } : shared, body };
+  // Of Gitea 1.26.
+  const target = {
+    'x-gitea-hook-installation-target-type': 'repository',
+    'x-github-hook-installation-target-type': 'repository',
+  };
+  return { headers: { ...shared, ...(parts.forge === 'forgejo' ? forgejo : target) }, body };
 }
 
 function pullOf(repository: Repository, number: number): Pull {
@@ -91,7 +102,7 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
     case 'ping':
       return { name: 'ping', type: 'ping', payload: { zen: 'Keep it logically awesome.', hook_id: 1, ...about } };
     case 'push':
-      return { name: 'push', type: 'push', payload: { ...push(world, repository, event.branch), ...about } };
+      return { name: 'push', type: 'push', payload: { ...push(world, repository, event).payload, ...about } };
     case 'review': {
       const action = event.review.dismissed ? 'dismissed' : 'submitted';
       const pull_request = github.pull(pullOf(repository, event.number), web);
@@ -102,6 +113,9 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
     case 'pull-request': {
       const pull = pullOf(repository, event.number);
       const { number, action } = event;
+      if (action === 'label_cleared') {
+        throw new Error('GitHub sends one webhook for each label that goes');
+      }
       const pull_request = github.wholePull(world, pull, web);
       const payload = { action, number, pull_request, ...about, sender: github.user(pull.author) };
       return { name: 'pull_request', type: 'pull_request', payload };
@@ -116,17 +130,29 @@ const GITEA_REVIEWS = {
   pending: 'pull_request_review_comment',
 } as const;
 
-function ofGitea(world: World, repository: Repository, event: WebhookEvent, web: string): Message {
+/** A push payload of Gitea and Forgejo has this many commits at most ([ui] FEED_MAX_COMMIT_NUM as installed). */
+const MOST_COMMITS = 5;
+
+function ofGitea(
+  world: World,
+  repository: Repository,
+  event: WebhookEvent,
+  web: string,
+  forge: 'gitea' | 'forgejo',
+): Message {
   const about = { repository: gitea.repository(repository, web) };
   switch (event.kind) {
     case 'ping':
       throw new Error('Gitea and Forgejo send no ping');
     case 'push':
-      return { name: 'push', type: 'push', payload: { ...push(world, repository, event.branch), ...about } };
+      return { name: 'push', type: 'push', payload: { ...newestFirst(push(world, repository, event)), ...about } };
     case 'review': {
+      if (event.review.dismissed) {
+        throw new Error('Gitea and Forgejo send nothing when a review is dismissed');
+      }
       const type = GITEA_REVIEWS[event.review.state];
       const { number, review } = event;
-      const pull_request = gitea.pull(pullOf(repository, number), web);
+      const pull_request = gitea.pull(pullOf(repository, number), web, forge);
       const sender = gitea.user(review.author);
       const told = { type, content: review.body };
       return {
@@ -138,7 +164,7 @@ function ofGitea(world: World, repository: Repository, event: WebhookEvent, web:
     case 'pull-request': {
       const pull = pullOf(repository, event.number);
       const { action, type } = giteaAction(event.action);
-      const pull_request = gitea.pull(pull, web);
+      const pull_request = gitea.pull(pull, web, forge);
       const sender = gitea.user(pull.author);
       return { name: 'pull_request', type, payload: { action, number: pull.number, pull_request, ...about, sender } };
     }
@@ -151,9 +177,10 @@ function giteaAction(action: PullAction): { action: string; type: string } {
     case 'synchronize':
       return { action: 'synchronized', type: 'pull_request_sync' };
     case 'labeled':
-      return { action: 'label_updated', type: 'pull_request_label' };
     case 'unlabeled':
-      return { action: 'label_cleared', type: 'pull_request_label' };
+      return { action: 'label_updated', type: 'pull_request_label' };
+    case 'label_cleared':
+      return { action, type: 'pull_request_label' };
     case 'ready_for_review':
     case 'converted_to_draft':
       return { action: 'edited', type: 'pull_request' };
@@ -162,29 +189,48 @@ function giteaAction(action: PullAction): { action: string; type: string } {
   }
 }
 
+interface Push {
+  /** Oldest first. */
+  readonly commits: readonly object[];
+  readonly payload: object;
+}
+
 /** Alike on all forges, as far as it says which files changed. */
-function push(world: World, repository: Repository, branch: string): object {
-  const after = commitOf(world, repository.branches.get(branch) ?? '');
-  const before = world.objects.get(after.parents[0] ?? '');
-  const changes = compareTrees(before?.tree ?? new Map(), after.tree);
+function push(world: World, repository: Repository, event: WebhookEvent & { kind: 'push' }): Push {
+  const after = commitOf(world, repository.branches.get(event.branch) ?? '');
+  const pushed = [after];
+  while (pushed.length < (event.commits ?? 1)) {
+    pushed.unshift(commitOf(world, pushed[0]?.parents[0] ?? ''));
+  }
+  const commits = pushed.map((commit) => pushedCommit(world, commit));
+  const payload = {
+    ref: `refs/heads/${event.branch}`,
+    before: pushed[0]?.parents[0] ?? '0'.repeat(40),
+    after: after.sha,
+    commits,
+    head_commit: commits.at(-1),
+    pusher: after.author,
+    sender: { login: after.author.name },
+  };
+  return { commits, payload };
+}
+
+function newestFirst({ commits, payload }: Push): object {
+  return { ...payload, commits: commits.toReversed().slice(0, MOST_COMMITS), total_commits: commits.length };
+}
+
+function pushedCommit(world: World, of: Commit): object {
+  const before = world.objects.get(of.parents[0] ?? '');
+  const changes = compareTrees(before?.tree ?? new Map(), of.tree);
   const paths = (...statuses: readonly string[]) =>
     changes.filter((file) => statuses.includes(file.status)).map((file) => file.path);
-  const commit = {
-    id: after.sha,
-    message: after.message,
-    timestamp: after.date,
-    author: after.author,
+  return {
+    id: of.sha,
+    message: of.message,
+    timestamp: of.date,
+    author: of.author,
     added: paths('added', 'renamed'),
     removed: [...paths('removed'), ...changes.flatMap((file) => file.previousPath ?? [])],
     modified: paths('modified'),
-  };
-  return {
-    ref: `refs/heads/${branch}`,
-    before: before?.sha ?? '0'.repeat(40),
-    after: after.sha,
-    commits: [commit],
-    head_commit: commit,
-    pusher: after.author,
-    sender: { login: after.author.name },
   };
 }

@@ -15,6 +15,8 @@ export interface World {
   readonly deliveries: Delivery[];
   /** Logins of people who belong to no repository. */
   readonly outsiders: Set<string>;
+  /** How long `refs/pull/N/head` of Gitea and Forgejo stays behind its branch, in milliseconds; infinite: until set anew. */
+  differenceDelayMs: number;
   nextId: number;
 }
 
@@ -28,7 +30,14 @@ export interface Repository {
   readonly tags: Map<string, string>;
   readonly pulls: Map<number, Pull>;
   readonly statuses: Status[];
+  /** Where the forge itself sends what is done through its API. */
+  readonly hooks: Hook[];
   deleted: boolean;
+}
+
+export interface Hook {
+  readonly url: string;
+  readonly secret: string;
 }
 
 export interface Pull {
@@ -36,11 +45,14 @@ export interface Pull {
   readonly repository: Repository;
   readonly headRepository: Repository;
   readonly headBranch: string;
-  readonly baseBranch: string;
+  baseBranch: string;
   readonly author: string;
   readonly createdAt: string;
   /** Follows the branch, and stays when the branch or its repository goes. */
   headSha: string;
+  /** What `refs/pull/N/head` was before the last push, and when that push was (`performance.now()`). */
+  behind: { readonly sha: string; readonly since: number } | undefined;
+  updatedAt: string;
   title: string;
   body: string;
   state: 'open' | 'closed';
@@ -111,6 +123,7 @@ export function makeWorld(): World {
     teams: new Map(),
     deliveries: [],
     outsiders: new Set(),
+    differenceDelayMs: 0,
     nextId: 1000,
   };
 }
@@ -145,10 +158,28 @@ export function baseSha(pull: Pull): string {
   return pull.repository.branches.get(pull.baseBranch) ?? '';
 }
 
+/** Moves the pull request's head. What its difference is of follows, on Gitea and Forgejo, after a delay. */
+export function moveHead(world: World, pull: Pull, sha: string): void {
+  pull.behind = { sha: differenceHead(world, pull), since: performance.now() };
+  pull.headSha = sha;
+  touch(pull);
+}
+
+/** What `refs/pull/N/head` is on Gitea and Forgejo: there, files, difference and commits are of this commit. */
+export function differenceHead(world: World, { behind, headSha }: Pull): string {
+  const isBehind = behind !== undefined && performance.now() < behind.since + world.differenceDelayMs;
+  return isBehind ? behind.sha : headSha;
+}
+
+/** Most of what happens to a pull request moves its `updated_at`. A status does not, nor does an edited comment. */
+export function touch(pull: Pull): void {
+  pull.updatedAt = new Date().toISOString();
+}
+
 /** Against the merge base, as all forges show a pull request. */
-export function changesOf(world: World, pull: Pull): readonly FileChange[] {
-  const head = commitOf(world, pull.headSha);
-  const base = world.objects.get(mergeBase(world.objects, baseSha(pull), pull.headSha) ?? '');
+export function changesOf(world: World, pull: Pull, headSha = pull.headSha): readonly FileChange[] {
+  const head = commitOf(world, headSha);
+  const base = world.objects.get(mergeBase(world.objects, baseSha(pull), headSha) ?? '');
   const cached = computed.get(head)?.get(base);
   if (cached !== undefined) {
     return cached;
@@ -161,8 +192,8 @@ export function changesOf(world: World, pull: Pull): readonly FileChange[] {
 /** A commit never changes, so neither does the difference of two. */
 const computed = new WeakMap<Commit, Map<Commit | undefined, readonly FileChange[]>>();
 
-export function commitsOf(world: World, pull: Pull): readonly Commit[] {
-  return commitsBetween(world.objects, baseSha(pull), pull.headSha);
+export function commitsOf(world: World, pull: Pull, headSha = pull.headSha): readonly Commit[] {
+  return commitsBetween(world.objects, baseSha(pull), headSha);
 }
 
 /** The text of a line that the new side of the change shows, or undefined when it shows no such line. */
