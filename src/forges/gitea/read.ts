@@ -139,8 +139,11 @@ export async function status(
   context: string,
 ): Promise<CommitStatus | undefined> {
   const route = `${repositoryPath(repository)}${path('statuses', sha)}`;
-  const answer = await client.askAll(route, shapes.statuses, { sort: 'highestindex' });
-  const own = answer?.find((candidate) => candidate.context === context);
+  // Of what one second brought, the forges' own order says nothing; ids ascend.
+  const answer = await client.askAll(route, shapes.statuses);
+  const own = answer
+    ?.filter((candidate) => candidate.context === context)
+    .toSorted((one, other) => other.id - one.id)[0];
   return (
     own && {
       context,

@@ -107,7 +107,14 @@ export const comment = z.object({ id, body: text, user: login });
 export const comments = z.array(comment);
 
 export const statuses = z.array(
-  z.object({ context: z.string(), status: z.string(), description: text, target_url: text, updated_at: z.string() }),
+  z.object({
+    id: z.number().int(),
+    context: z.string(),
+    status: z.string(),
+    description: text,
+    target_url: text,
+    updated_at: z.string(),
+  }),
 );
 
 export const teams = z.object({
