@@ -37,19 +37,19 @@ Takes (list . "door").
 
 {{/* Labels ----------------------------------------------------------------- */}}
 
-{{/* What every pod of this release has, whatever its part. */}}
+{{/* Labels of every pod of this release. */}}
 {{- define "gatehouse.instanceLabels" -}}
 app.kubernetes.io/name: {{ include "gatehouse.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{/* What finds the pods of a part. A selector cannot be changed later, so no label of the user's is in it. Takes (list . "door"). */}}
+{{/* Selector of a part's pods. A selector cannot be changed later, so it has no label of the user. Takes (list . "door"). */}}
 {{- define "gatehouse.selectorLabels" -}}
 {{ include "gatehouse.instanceLabels" (index . 0) }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 
-{{/* Labels of a pod. Neither chart nor version is among them: a new chart alone replaces no pod. Takes (list . "door"). */}}
+{{/* Labels of a pod. They have no chart or version, so a new chart alone replaces no pod. Takes (list . "door"). */}}
 {{- define "gatehouse.podLabels" -}}
 {{- $values := (index . 0).Values -}}
 {{- merge (include "gatehouse.selectorLabels" . | fromYaml) $values.podLabels $values.commonLabels | toYaml -}}
@@ -79,15 +79,15 @@ labels:
 {{/* Secrets ---------------------------------------------------------------- */}}
 
 {{/*
-What a Secret in the cluster holds under a key, and a fresh key where it holds
-nothing. So an upgrade keeps what the first install made. Takes (list . "secret" "key").
+The value of a key of a Secret in the cluster, or a new random key if there is
+none. So an upgrade keeps the key of the first install. Takes (list . "secret" "key").
 */}}
 {{- define "gatehouse.keptOrGenerated" -}}
 {{- $found := lookup "v1" "Secret" (index . 0).Release.Namespace (index . 1) | default dict -}}
 {{- get ($found.data | default dict) (index . 2) | b64dec | default (randAlphaNum 40) -}}
 {{- end -}}
 
-{{/* Says "true" where the user gives a variable, or its NAME_FILE, in extraEnv. Takes (list . "NAME"). */}}
+{{/* "true" if the user sets a variable, or its NAME_FILE, in extraEnv. Takes (list . "NAME"). */}}
 {{- define "gatehouse.givenInExtraEnv" -}}
 {{- $name := index . 1 -}}
 {{- range (index . 0).Values.extraEnv -}}
@@ -95,13 +95,13 @@ nothing. So an upgrade keeps what the first install made. Takes (list . "secret"
 {{- end -}}
 {{- end -}}
 
-{{/* Says "true" where the chart has to make a signing key of its own. */}}
+{{/* "true" if the chart must generate a signing key. */}}
 {{- define "gatehouse.generatesWebhookSecret" -}}
 {{- $secret := .Values.webhookSecret -}}
 {{- if not (or $secret.value $secret.existingSecret (include "gatehouse.givenInExtraEnv" (list . "WEBHOOK_SECRET"))) }}true{{ end -}}
 {{- end -}}
 
-{{/* The Secret and the key of a store's URL, or nothing. Takes (list . "database" "postgresql"). */}}
+{{/* Secret and key of a store's URL, or nothing. Takes (list . "database" "postgresql"). */}}
 {{- define "gatehouse.storeUrlRef" -}}
 {{- $root := index . 0 -}}
 {{- $store := index $root.Values (index . 1) -}}
@@ -115,7 +115,7 @@ nothing. So an upgrade keeps what the first install made. Takes (list . "secret"
 {{- end -}}
 {{- end -}}
 
-{{/* The Secret and the key of what the worker shows the forge, or nothing. Takes (list . "forgeToken") or (list . "githubApp"). */}}
+{{/* Secret and key of the forge credentials, or nothing. Takes (list . "forgeToken") or (list . "githubApp"). */}}
 {{- define "gatehouse.forgeSecretRef" -}}
 {{- $root := index . 0 -}}
 {{- $given := index $root.Values (index . 1) -}}
@@ -126,7 +126,7 @@ nothing. So an upgrade keeps what the first install made. Takes (list . "secret"
 
 {{/* Parts ------------------------------------------------------------------ */}}
 
-{{/* Say "true" where a token, or a GitHub App, is given for the forge. */}}
+{{/* "true" if a token, or a GitHub App, is set for the forge. */}}
 {{- define "gatehouse.hasForgeToken" -}}
 {{- if or (include "gatehouse.forgeSecretRef" (list . "forgeToken")) (include "gatehouse.givenInExtraEnv" (list . "FORGE_TOKEN")) }}true{{ end -}}
 {{- end -}}
@@ -135,7 +135,7 @@ nothing. So an upgrade keeps what the first install made. Takes (list . "secret"
 {{- if or .Values.githubApp.appId (include "gatehouse.forgeSecretRef" (list . "githubApp")) $inExtraEnv }}true{{ end -}}
 {{- end -}}
 
-{{/* The parts that have a Deployment: "door", or "door worker" where there are credentials for the forge. */}}
+{{/* The parts that have a Deployment: "door", or "door worker" if there are forge credentials. */}}
 {{- define "gatehouse.parts" -}}
 {{- $worker := .Values.worker.enabled -}}
 {{- if kindIs "invalid" $worker -}}
@@ -206,7 +206,7 @@ The environment that the chart gives a container, before extraEnv, by its part: 
 {{- end }}
 {{- end -}}
 
-{{/* A number from a values file is a float to Helm: 26214400 would come out as 2.62144e+07. */}}
+{{/* Helm reads numbers of a values file as floats: 26214400 would be printed as 2.62144e+07. */}}
 {{- define "gatehouse.whole" -}}
 {{- kindIs "string" . | ternary . (int64 .) -}}
 {{- end -}}
@@ -223,7 +223,7 @@ The environment that the chart gives a container, before extraEnv, by its part: 
 {{- concat $env $root.Values.extraEnv | toYaml -}}
 {{- end -}}
 
-{{/* The volumes of the worker's own. Each is mounted under its name in /etc/gatehouse. */}}
+{{/* Volumes of the worker only. Each is mounted under its name in /etc/gatehouse. */}}
 {{- define "gatehouse.workerVolumes" -}}
 {{- with include "gatehouse.forgeSecretRef" (list . "githubApp") | fromYaml }}
 - name: github-app
@@ -238,7 +238,7 @@ The environment that the chart gives a container, before extraEnv, by its part: 
 {{- end }}
 {{- end -}}
 
-{{/* What every Gatehouse container has in common. Takes (list . "migrate" "worker"): its part, and whose resources it has. */}}
+{{/* Common parts of every Gatehouse container. Takes (list . "migrate" "worker"): its part, and the part whose resources it has. */}}
 {{- define "gatehouse.container" -}}
 {{- $root := index . 0 -}}
 {{- $part := index . 1 -}}
@@ -257,7 +257,7 @@ resources:
   {{- toYaml (index $root.Values (index . 2)).resources | nindent 2 }}
 {{- end -}}
 
-{{/* What every Gatehouse pod has in common. Takes (list . "door"). */}}
+{{/* Common parts of every Gatehouse pod. Takes (list . "door"). */}}
 {{- define "gatehouse.pod" -}}
 {{- $root := index . 0 -}}
 {{- $v := $root.Values -}}
@@ -272,7 +272,7 @@ securityContext:
 {{- include "gatehouse.given" (list 0 (dict "volumes" (concat $volumes $v.extraVolumes))) }}
 {{- end -}}
 
-{{/* What the pods of the bundled stores have in common. Takes (list . userId groupId). */}}
+{{/* Common parts of the pods of the bundled stores. Takes (list . userId groupId). */}}
 {{- define "gatehouse.bundledPod" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -282,7 +282,7 @@ securityContext:
 {{- include "gatehouse.given" (list 0 (pick (index . 0).Values "imagePullSecrets" "nodeSelector" "tolerations")) }}
 {{- end -}}
 
-{{/* The entries of a map that are not empty, each on lines of its own, so far in. Takes (list indent map). */}}
+{{/* The entries of a map that are not empty, on separate lines with this indent. Takes (list indent map). */}}
 {{- define "gatehouse.given" -}}
 {{- $indent := index . 0 -}}
 {{- range $key, $value := index . 1 -}}
