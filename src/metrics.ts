@@ -111,6 +111,12 @@ export function makeMetrics() {
       labelNames: ['verdict'],
       registers,
     }),
+    tasksEnded: new Counter({
+      name: 'gatehouse_tasks_ended_total',
+      help: 'Work on policies and changes that was ended, together with its thread, because it went over its time or memory',
+      labelNames: ['task', 'limit'],
+      registers,
+    }),
     reviewSeconds: new Histogram({
       name: 'gatehouse_review_seconds',
       help: 'Time of one review, from the first question to the forge to the last thing posted',

@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util';
 import { MAX_POLICY_BYTES } from '../review/limits.ts';
 import type { Fault } from '../review/policy/faults.ts';
 import { policyJsonSchema } from '../review/policy/json-schema.ts';
-import { parsePolicy } from '../review/policy/parse.ts';
 import { POLICY_PATHS } from '../review/policy/paths.ts';
 import { visible } from '../review/text.ts';
+import { makeReviewThreads } from '../review/threads/review-threads.ts';
 import { shorten } from '../shorten.ts';
 import { UsageError } from './failures.ts';
 
@@ -73,7 +73,9 @@ async function checkPolicyFile(path: string | undefined, streams: CheckStreams, 
     return UNREADABLE;
   }
   const name = file === '-' ? '<stdin>' : file;
-  const result = parsePolicy(text, { path: name });
+  const threads = makeReviewThreads({ size: 1 });
+  const result = await threads.parsePolicy(name, text, { path: name });
+  await threads.close();
   if (!result.ok) {
     streams.stdout.write(formatFaults(result.faults, text));
     return FAULTY;

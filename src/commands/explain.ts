@@ -9,6 +9,7 @@ import { judge, type ReviewResult } from '../review/judge.ts';
 import { explanation } from '../review/rendering/json.ts';
 import { explain as explainEvaluation } from '../review/rendering/terminal.ts';
 import { visible } from '../review/text.ts';
+import { makeReviewThreads } from '../review/threads/review-threads.ts';
 import { configured, reasonOf, UsageError } from './failures.ts';
 import { hasColours, type Terminal } from './terminal.ts';
 
@@ -54,11 +55,12 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
   if (!addressed.ok) {
     throw new UsageError(addressed.reason);
   }
-  const fallback = policyFile === undefined ? undefined : await readPolicyFile(policyFile);
+  const threads = makeReviewThreads();
+  const fallback = policyFile === undefined ? undefined : await readPolicyFile(policyFile, threads);
 
   const forge = connectForge(access);
   try {
-    const result = await judge(forge, addressed.ref, { fallback });
+    const result = await judge(forge, addressed.ref, { threads, fallback });
     // A closed one and one that is not there are alike to a review, but not to whoever asks.
     const closed = result.kind === 'over' ? await forge.pullRequest(addressed.ref) : undefined;
     terminal.stdout.write(
@@ -72,6 +74,7 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
     return UNDECIDED;
   } finally {
     await forge.close();
+    await threads.close();
   }
 }
 

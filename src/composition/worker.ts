@@ -1,6 +1,9 @@
 import type { WorkerConfig } from '../config.ts';
 import { closeRedis, makeRedis } from '../db/redis.ts';
 import { startWorker } from '../jobs/worker.ts';
+import { makeReviewThreads } from '../review/threads/review-threads.ts';
+import { TASK_NAMES } from '../review/threads/tasks.ts';
+import { LIMITS } from '../review/threads/thread-pool.ts';
 import { connectForge } from './forge.ts';
 import { readPolicyFile } from './policy-file.ts';
 import { type SharedParts, WAKE_CHANNEL } from './shared-parts.ts';
@@ -8,10 +11,31 @@ import { type SharedParts, WAKE_CHANNEL } from './shared-parts.ts';
 /** Starts the worker. Returns what stops it. */
 export async function composeWorker(shared: SharedParts, worker: WorkerConfig): Promise<() => Promise<void>> {
   const { config, pool, redis, jobs, metrics, closers, log } = shared;
-  const fallback = worker.policyFile === undefined ? undefined : await readPolicyFile(worker.policyFile);
+  const threads = makeReviewThreads({
+    onEnded({ task, owner, limit }) {
+      metrics.tasksEnded.inc({ task, limit });
+      log.warn({ repository: owner, task, limit }, 'work on a repository’s policy was ended: it went over its limit');
+    },
+  });
+  for (const task of TASK_NAMES) {
+    for (const limit of LIMITS) {
+      metrics.tasksEnded.inc({ task, limit }, 0);
+    }
+  }
+  closers.add('review threads', () => threads.close());
+  const fallback = worker.policyFile === undefined ? undefined : await readPolicyFile(worker.policyFile, threads);
   const forge = connectForge({ forge: config.forge, ...worker }, { redis, metrics, log });
   closers.add('forge', () => forge.close());
-  const { wake, stop } = startWorker({ ...worker, forge, pool, fallback, enqueue: jobs.enqueue, metrics, log });
+  const { wake, stop } = startWorker({
+    ...worker,
+    forge,
+    threads,
+    pool,
+    fallback,
+    enqueue: jobs.enqueue,
+    metrics,
+    log,
+  });
   // Where the start fails after this, nothing else would stop it.
   closers.add('worker', stop);
 

@@ -5,10 +5,13 @@ import type { Metrics } from '../metrics.ts';
 import { judge } from '../review/judge.ts';
 import type { Policy } from '../review/policy/schema.ts';
 import { report, reportPending, reportStatus } from '../review/report.ts';
+import type { ReviewThreads } from '../review/threads/review-threads.ts';
 import { forgetVerdict, saveVerdict } from './reviews-table.ts';
 
 export interface ReviewParts {
   readonly forge: Forge;
+  /** What parses and evaluates what people wrote. */
+  readonly threads: ReviewThreads;
   readonly pool: pg.Pool;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
@@ -22,10 +25,11 @@ export interface ReviewParts {
  * `askedAt` is when the delivery that asked for it was committed.
  */
 export async function reviewPullRequest(parts: ReviewParts, ref: PullRequestRef, askedAt: Date): Promise<void> {
-  const { forge, pool, fallback, metrics, log } = parts;
+  const { forge, threads, pool, fallback, metrics, log } = parts;
   const { repository, number } = ref;
   const stopTimer = metrics.reviewSeconds.startTimer();
   const result = await judge(forge, ref, {
+    threads,
     fallback,
     onWillJudge: (pullRequest) => reportPending(forge, pullRequest),
   });

@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import type { ChangedFiles, Forge, PullRequest, PullRequestRef } from '../forges/forge.ts';
 import type { Evaluation } from './evaluation/evaluate.ts';
 import { gatherFacts } from './evaluation/gather-facts.ts';
-import { evaluateNonBlocking } from './evaluation/non-blocking.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
 import type { Facts } from './facts.ts';
-import { type LoadedPolicy, loadPolicy } from './policy/load.ts';
+import { type LoadedPolicy, loadPolicy, type ParsePolicy } from './policy/load.ts';
 import { POLICY_PATHS } from './policy/paths.ts';
 import type { Policy } from './policy/schema.ts';
 import { digestOf, type VerdictSources } from './sources.ts';
+import type { ReviewThreads } from './threads/review-threads.ts';
 
 /** What came of looking at a pull request. */
 export type ReviewResult =
@@ -29,6 +29,7 @@ export type ReviewResult =
 const MAX_ATTEMPTS = 3;
 
 export interface JudgeOptions {
+  readonly threads: ReviewThreads;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
   /** Told as soon as it is known that there will be a verdict. */
@@ -55,7 +56,7 @@ export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOpt
 async function judgeOnce(
   forge: Forge,
   ref: PullRequestRef,
-  { fallback, onWillJudge }: JudgeOptions,
+  { threads, fallback, onWillJudge }: JudgeOptions,
 ): Promise<ReviewResult> {
   const pullRequest = await forge.pullRequest(ref);
   if (pullRequest === undefined || pullRequest.state === 'closed') {
@@ -67,8 +68,10 @@ async function judgeOnce(
     // The branch was deleted: there is nothing to merge into until the pull request gets another base.
     return { kind: 'over' };
   }
+  // In the name of this repository, wherever the text comes from: forks are free.
+  const parse: ParsePolicy = (text, origin, role) => threads.parsePolicy(pullRequest.repository, text, origin, role);
   const [loaded, changedFiles] = await Promise.all([
-    loadPolicy(forge, pullRequest.repository, baseSha),
+    loadPolicy(forge, parse, pullRequest.repository, baseSha),
     forge.changedFiles(pullRequest),
   ]);
   const proposes = changesPolicy(changedFiles);
@@ -78,13 +81,13 @@ async function judgeOnce(
   }
   await onWillJudge?.(pullRequest);
 
-  const proposed: LoadedPolicy = proposes ? await loadProposed(forge, pullRequest) : { kind: 'absent' };
+  const proposed: LoadedPolicy = proposes ? await loadProposed(forge, parse, pullRequest) : { kind: 'absent' };
   if (present.kind === 'broken') {
     const verdict = brokenPolicyVerdict(present.faults, proposed.kind === 'policy');
     return { kind: 'judged', pullRequest, verdict, sources: { baseSha, ...present.sources } };
   }
-  const facts = await gatherFacts(forge, present.policy, pullRequest, changedFiles, baseSha);
-  const evaluation = await evaluateNonBlocking(present.policy, facts);
+  const facts = await gatherFacts(forge, threads, present.policy, pullRequest, changedFiles, baseSha);
+  const evaluation = await threads.evaluate(present.policy, facts);
   const verdict = verdictOf(evaluation);
   return {
     kind: 'judged',
@@ -132,10 +135,10 @@ function changesPolicy({ files }: ChangedFiles): boolean {
  * Of a deleted fork the commits are still in the repository itself. What such a policy extends is not read: its author
  * does not belong to the owner whose other repositories it could then name, and quote from.
  */
-function loadProposed(forge: Forge, { repository, head }: PullRequest): Promise<LoadedPolicy> {
+function loadProposed(forge: Forge, parse: ParsePolicy, { repository, head }: PullRequest): Promise<LoadedPolicy> {
   return head.repository === null
-    ? loadPolicy(forge, repository, head.sha, { followExtends: false })
-    : loadPolicy(forge, head.repository, head.sha);
+    ? loadPolicy(forge, parse, repository, head.sha, { followExtends: false })
+    : loadPolicy(forge, parse, head.repository, head.sha);
 }
 
 function sameState(left: PullRequest, right: PullRequest): boolean {

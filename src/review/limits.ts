@@ -9,6 +9,8 @@
 export const MAX_POLICY_BYTES = 64 * 1024;
 /** Mappings, lists and values in a policy, with each alias counted as often as it is used. */
 export const MAX_POLICY_NODES = 20_000;
+/** Characters of all values of a policy, with each alias counted as often as it is used: bounds what patterns cost to compile. */
+export const MAX_POLICY_CHARACTERS = 64 * 1024;
 /** How deep mappings and lists may lie in one another in the YAML itself. */
 export const MAX_POLICY_NESTING = 32;
 /** Uses of YAML aliases (`*name`). */
@@ -32,13 +34,6 @@ export const MAX_GLOB_LENGTH = 200;
 export const MAX_PATTERN_LENGTH = 500;
 /** Instructions of a compiled pattern: `\w{1000}` is one of eight characters and a thousand instructions. */
 export const MAX_PATTERN_SIZE = 2_000;
-
-/**
- * Work of one evaluation, in steps: one instruction of a pattern's program at one character, or four characters where
- * the pattern's automaton need not be built any more (see pattern.ts). A step was measured to take some 20 ns, and 90 at
- * worst: the worst policy on the worst change ends within seconds, ordinary ones in milliseconds.
- */
-export const MAX_STEPS = 100_000_000;
 
 /** Lines or files named of one predicate; the others are counted. */
 export const MAX_LOCATIONS = 200;

@@ -28,6 +28,7 @@ const NAMES = [
   'gatehouse_reviews_total',
   'gatehouse_role',
   'gatehouse_secret_matches_total',
+  'gatehouse_tasks_ended_total',
   'gatehouse_wakeups_total',
   'gatehouse_webhook_to_status_seconds',
   'http_request_duration_seconds',

@@ -1,6 +1,5 @@
-import type { Facts, NeededFacts } from '../facts.ts';
-import { MAX_CODE_OWNER_TEAMS, MAX_STEPS } from '../limits.ts';
-import { makeStepBudget, type StepBudget, StepBudgetExceeded } from '../matching/budget.ts';
+import type { Facts } from '../facts.ts';
+import { MAX_CODE_OWNER_TEAMS } from '../limits.ts';
 import type { Condition, Policy, Rule } from '../policy/schema.ts';
 import { ownerTeams } from '../predicates/code-owners.ts';
 import { predicates } from '../predicates/index.ts';
@@ -44,30 +43,46 @@ export interface EvaluatedRule {
 
 export interface Evaluation {
   readonly rules: readonly EvaluatedRule[];
-  /** Steps of work it took; see MAX_STEPS. */
-  readonly steps: number;
 }
 
 /**
  * Judges a pull request by a policy. Pure and total: the same policy and facts always give the same answer, and
- * what cannot be judged is `undecided`, never an exception.
+ * what cannot be judged is `undecided`, never an exception. What it takes is bounded by the thread that runs it: call
+ * ReviewThreads.evaluate. `onRule` is called with the index of each rule before it is evaluated.
  */
-export function evaluate(policy: Policy, facts: Facts, maxSteps = MAX_STEPS): Evaluation {
-  const budget = makeStepBudget(maxSteps);
-  const rules = policy.rules.map((rule) => evaluateRule(rule, facts, budget));
-  return { rules, steps: budget.spent() };
+export function evaluate(policy: Policy, facts: Facts, onRule?: (index: number) => void): Evaluation {
+  const rules = policy.rules.map((rule, index) => {
+    onRule?.(index);
+    return evaluateRule(rule, facts);
+  });
+  return { rules };
 }
 
-function evaluateRule(rule: Rule, facts: Facts, budget: StepBudget): EvaluatedRule {
+/** A rule that there was no time or memory to evaluate. */
+export function notEvaluated({ id, level, message, source }: Rule, found: Text): EvaluatedRule {
+  const require: EvaluatedCondition = {
+    kind: 'predicate',
+    name: 'evaluation',
+    line: source.line,
+    ...undecided(say`the rule to be evaluated`, found),
+  };
+  return {
+    rule: { id, level, source, ...(message === undefined ? {} : { message }) },
+    outcome: 'undecided',
+    require,
+  };
+}
+
+function evaluateRule(rule: Rule, facts: Facts): EvaluatedRule {
   const { id, level, message, source } = rule;
   const about = { id, level, source, ...(message === undefined ? {} : { message }) };
-  const when = rule.when === undefined ? undefined : evaluateCondition(rule.when, facts, budget);
+  const when = rule.when === undefined ? undefined : evaluateCondition(rule.when, facts);
   if (when?.outcome === 'unmatched') {
     return { rule: about, outcome: 'inactive', when };
   }
 
-  const require = rule.require === undefined ? undefined : evaluateCondition(rule.require, facts, budget);
-  const forbid = rule.forbid === undefined ? undefined : evaluateCondition(rule.forbid, facts, budget);
+  const require = rule.require === undefined ? undefined : evaluateCondition(rule.require, facts);
+  const forbid = rule.forbid === undefined ? undefined : evaluateCondition(rule.forbid, facts);
   const holds = all([require?.outcome ?? 'matched', opposite(forbid?.outcome ?? 'unmatched')]);
   return {
     rule: about,
@@ -86,54 +101,37 @@ function ruleOutcome(active: Outcome, holds: Outcome): RuleOutcome {
   return active === 'matched' && holds === 'unmatched' ? 'failed' : 'undecided';
 }
 
-function evaluateCondition(condition: Condition, facts: Facts, budget: StepBudget): EvaluatedCondition {
+function evaluateCondition(condition: Condition, facts: Facts): EvaluatedCondition {
   const { line } = condition;
   switch (condition.kind) {
     case 'all':
     case 'any': {
       // Every part, even when one settles it: `gatehouse explain` and the review show them all.
-      const parts = condition.parts.map((part) => evaluateCondition(part, facts, budget));
+      const parts = condition.parts.map((part) => evaluateCondition(part, facts));
       const outcomes = parts.map((part) => part.outcome);
       return { kind: condition.kind, line, outcome: condition.kind === 'all' ? all(outcomes) : any(outcomes), parts };
     }
     case 'not': {
-      const part = evaluateCondition(condition.part, facts, budget);
+      const part = evaluateCondition(condition.part, facts);
       return { kind: 'not', line, outcome: opposite(part.outcome), part };
     }
     case 'predicate':
-      return evaluatePredicate(condition, facts, budget);
+      return evaluatePredicate(condition, facts);
   }
 }
 
-function evaluatePredicate(
-  condition: Extract<Condition, { kind: 'predicate' }>,
-  facts: Facts,
-  budget: StepBudget,
-): EvaluatedCondition {
+function evaluatePredicate(condition: Extract<Condition, { kind: 'predicate' }>, facts: Facts): EvaluatedCondition {
   const { name, line } = condition;
   const same = { kind: 'predicate', name, line } as const;
   const predicate = predicates.get(name);
   if (predicate === undefined) {
-    return { ...same, ...notJudged(say`the predicate ${name}`, say`no such predicate`) };
+    return { ...same, ...undecided(say`the predicate ${name}`, say`no such predicate`) };
   }
-  try {
-    const result = predicate.judge(condition.value, condition.options, facts, budget);
-    return { ...same, ...result, locations: result.locations ?? [] };
-  } catch (error) {
-    if (!(error instanceof StepBudgetExceeded)) {
-      throw error;
-    }
-    return {
-      ...same,
-      ...notJudged(
-        say`${name} to be judged`,
-        say`more work than one review may take: the change is too large for the patterns of this policy`,
-      ),
-    };
-  }
+  const result = predicate.judge(condition.value, condition.options, facts);
+  return { ...same, ...result, locations: result.locations ?? [] };
 }
 
-function notJudged(expected: Text, found: Text) {
+function undecided(expected: Text, found: Text) {
   const remedy = say`Split the pull request into smaller ones, or make the policy's patterns simpler.`;
   return {
     outcome: 'undecided',
@@ -167,52 +165,10 @@ function opposite(outcome: Outcome): Outcome {
   return outcome === 'matched' ? 'unmatched' : 'matched';
 }
 
-/** What the forge must be asked for before this policy can be evaluated: a policy about titles needs nothing more. */
-export function neededFacts(policy: Policy): NeededFacts {
-  const needed = { changedFiles: false, commits: false, cleanMerges: false, reviews: false, codeOwners: false };
-  const teams = new Set<string>();
-  const visit = (condition: Condition | undefined): void => {
-    if (condition === undefined) {
-      return;
-    }
-    if (condition.kind === 'not') {
-      visit(condition.part);
-    } else if (condition.kind !== 'predicate') {
-      condition.parts.forEach(visit);
-    }
-    if (condition.kind !== 'predicate') {
-      return;
-    }
-    const needs = predicates.get(condition.name)?.needs(condition.value) ?? {};
-    needed.changedFiles ||= needs.changedFiles ?? false;
-    needed.commits ||= needs.commits ?? false;
-    needed.cleanMerges ||= needs.cleanMerges ?? false;
-    needed.reviews ||= needs.reviews ?? false;
-    needed.codeOwners ||= needs.codeOwners ?? false;
-    for (const team of needs.teams ?? []) {
-      teams.add(team);
-    }
-  };
-  for (const rule of policy.rules) {
-    visit(rule.when);
-    visit(rule.require);
-    visit(rule.forbid);
-  }
-  return { ...needed, teams: [...teams].sort() };
-}
-
 /**
- * The teams that CODEOWNERS adds to those of {@link neededFacts}, once the changed files and CODEOWNERS have been
+ * The teams that CODEOWNERS adds to those of neededFacts, once the changed files and CODEOWNERS have been
  * read: at most MAX_CODE_OWNER_TEAMS of them. Those left out make their files undecided, not approved.
- * Undefined when to find them takes more than `maxSteps`.
  */
-export function neededOwnerTeams(facts: Facts, maxSteps = MAX_STEPS): readonly string[] | undefined {
-  try {
-    return ownerTeams(facts, makeStepBudget(maxSteps)).slice(0, MAX_CODE_OWNER_TEAMS);
-  } catch (error) {
-    if (error instanceof StepBudgetExceeded) {
-      return undefined;
-    }
-    throw error;
-  }
+export function neededOwnerTeams(facts: Facts): readonly string[] {
+  return ownerTeams(facts).slice(0, MAX_CODE_OWNER_TEAMS);
 }

@@ -1,10 +1,10 @@
 import type { ChangedFiles, Forge, PullRequest } from '../../forges/forge.ts';
 import { FORGES } from '../../forges/forges.ts';
 import { type Facts, unreadFacts } from '../facts.ts';
+import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/schema.ts';
+import type { ReviewThreads } from '../threads/review-threads.ts';
 import { readCleanMerges } from './clean-merge.ts';
-import { neededFacts } from './evaluate.ts';
-import { ownerTeamsNonBlocking } from './non-blocking.ts';
 
 /**
  * Asks the forge for what the policy looks at, and for no more. The changed files have been read already. `baseSha` is the
@@ -12,6 +12,7 @@ import { ownerTeamsNonBlocking } from './non-blocking.ts';
  */
 export async function gatherFacts(
   forge: Forge,
+  threads: ReviewThreads,
   policy: Policy,
   pullRequest: PullRequest,
   changedFiles: ChangedFiles,
@@ -28,7 +29,7 @@ export async function gatherFacts(
     ? await readCleanMerges(forge, pullRequest.repository, commits.commits, reviews.reviews)
     : unread.commits.cleanMerges;
   const facts: Facts = { ...unread, changedFiles, commits: { ...commits, cleanMerges }, reviews, codeOwners };
-  const teams = new Set([...needed.teams, ...(needed.codeOwners ? await ownerTeamsNonBlocking(facts) : [])]);
+  const teams = new Set([...needed.teams, ...(needed.codeOwners ? await threads.ownerTeams(facts) : [])]);
   // Another organisation's teams are not this one's to ask about: they stay unread, and what needs them undecided.
   const organisation = `${pullRequest.repository.split('/')[0]?.toLowerCase()}/`;
   const own = [...teams].filter((team) => team.startsWith(organisation));

@@ -1,5 +1,4 @@
 import { MAX_GLOB_LENGTH } from '../limits.ts';
-import type { StepBudget } from './budget.ts';
 import { compilePattern, expressionFault } from './pattern.ts';
 
 /**
@@ -18,9 +17,9 @@ export interface Globs {
 }
 
 /** A path matches when it matches one of the globs and none of those that start with `!`. Their order is of no account. */
-export function compileGlobs(globs: readonly string[], budget: StepBudget): Globs {
-  const wanted = globs.filter((glob) => !glob.startsWith('!')).map((glob) => compile(glob, budget));
-  const unwanted = globs.filter((glob) => glob.startsWith('!')).map((glob) => compile(glob.slice(1), budget));
+export function compileGlobs(globs: readonly string[]): Globs {
+  const wanted = globs.filter((glob) => !glob.startsWith('!')).map((glob) => compile(glob));
+  const unwanted = globs.filter((glob) => glob.startsWith('!')).map((glob) => compile(glob.slice(1)));
   return {
     matches: (path) =>
       (wanted.length === 0 || wanted.some((glob) => glob.matches(path))) &&
@@ -28,12 +27,12 @@ export function compileGlobs(globs: readonly string[], budget: StepBudget): Glob
   };
 }
 
-function compile(glob: string, budget: StepBudget) {
+function compile(glob: string) {
   const translated = translate(glob);
   if ('fault' in translated) {
     throw new Error(`a glob that should have been refused: ${translated.fault}`);
   }
-  return compilePattern(translated.expression, budget);
+  return compilePattern(translated.expression);
 }
 
 /** Why a glob cannot be used; undefined when it can. */
@@ -144,10 +143,10 @@ function characterSet(members: string, negated: boolean): string {
 }
 
 /** Matches a name as people wrote it, in any case, with `*` for any characters: `renovate[bot]`, `*[bot]`, `size/*`. */
-export function compileName(name: string, budget: StepBudget) {
+export function compileName(name: string) {
   const expression = name
     .split('*')
     .map((part) => [...part].map(literal).join(''))
     .join('(?s:.*)');
-  return compilePattern(`(?i:${expression})`, budget);
+  return compilePattern(`(?i:${expression})`);
 }

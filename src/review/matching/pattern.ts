@@ -1,23 +1,15 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { MAX_PATTERN_LENGTH, MAX_PATTERN_SIZE } from '../limits.ts';
-import type { StepBudget } from './budget.ts';
 
-/** Compiling takes about as long as this many steps for each instruction of the program. */
-const COMPILE_STEPS_PER_INSTRUCTION = 20;
-/** Asking for a match at all, however short the text, takes about as long as this many steps. */
-const STEPS_PER_MATCH = 16;
-/** Characters that an automaton already built runs through in the time of one step. */
-const CHARACTERS_PER_STEP = 4;
-/** Bytes of automaton that one pattern may keep. re2js alone would keep eight times as many, for each pattern. */
-const MAX_AUTOMATON_BYTES = 1024 * 1024;
+/** Bytes of automaton that one pattern may keep. re2js alone would keep 32 times as many, for each pattern. */
+const MAX_AUTOMATON_BYTES = 256 * 1024;
+/** Programs that are kept: with their automata at most 64 MiB. */
+const MAX_KEPT_PROGRAMS = 256;
 
-/** What re2js shows of the automaton that it keeps for a pattern; null until it needs one. */
-type Automaton = Pick<
-  ReturnType<RE2JS['re2']>['lazyDFA'],
-  'startStates' | 'memBudget' | 'maxMem' | 'stateCount' | 'numClasses' | 'clearCache'
->;
+/** What re2js shows of the automaton that it builds while it matches; null until it needs one. */
+type Automaton = Pick<ReturnType<RE2JS['re2']>['lazyDFA'], 'memBudget' | 'maxMem' | 'clearCache'>;
 
-/** A regular expression that runs in linear time and whose work is counted. */
+/** A regular expression that runs in linear time. */
 export interface Pattern {
   /** Anywhere in the text. */
   found(text: string): boolean;
@@ -25,52 +17,61 @@ export interface Pattern {
   matches(text: string): boolean;
 }
 
-/**
- * Compiles an expression that {@link patternFault} had nothing against, or that we wrote ourselves.
- *
- * re2js builds its automaton while it matches. A character costs next to nothing where the automaton has been before,
- * and up to the whole program's size where it has not: between the two lies a factor of a thousand. So a text's price
- * is worked out after it was matched, from how much automaton there is, as an upper bound; before, there must be enough
- * steps left for the worst.
- */
-export function compilePattern(source: string, budget: StepBudget): Pattern {
-  const compiled = RE2JS.compile(source);
-  const size = compiled.programSize();
-  budget.spend(size * COMPILE_STEPS_PER_INSTRUCTION);
-  let characters = 0;
-  let built = 0;
-  /** Once an automaton grows too large, each of its characters is taken to cost the worst. */
-  let wild = false;
-
-  function run(text: string, match: () => boolean): boolean {
-    const length = text.length + 1;
-    budget.reserve(size * length);
-    const before: number | undefined = compiled.re2().lazyDFA?.memBudget;
-    const result = match();
-    budget.spend(STEPS_PER_MATCH + Math.ceil(length / CHARACTERS_PER_STEP));
-    const automaton: Automaton | null = compiled.re2().lazyDFA;
-    if (automaton === null) {
-      return result; // a literal, or a pattern that needs none
-    }
-    characters += length;
-    // The library empties a full automaton, its starting states first.
-    const emptied = automaton.startStates.size === 0 || (before !== undefined && automaton.memBudget > before);
-    const full = automaton.maxMem - automaton.memBudget > MAX_AUTOMATON_BYTES;
-    wild ||= emptied || full;
-    // Each way out of each state was built at most once, and never more than one a character.
-    const ways = Math.min(characters, automaton.stateCount * (automaton.numClasses + 1));
-    budget.spend(size * (wild ? length : Math.max(0, ways - built)));
-    built = Math.max(built, ways);
-    if (full) {
-      automaton.clearCache();
-    }
-    return result;
+/** Compiles an expression that {@link patternFault} had nothing against, or that we wrote ourselves. */
+export function compilePattern(source: string): Pattern {
+  const compiled = compileOnce(source);
+  if ('fault' in compiled) {
+    throw new Error(`a pattern that should have been refused: ${compiled.fault}`);
   }
-
+  const { program } = compiled;
   return {
-    found: (text) => run(text, () => compiled.test(text)),
-    matches: (text) => run(text, () => compiled.testExact(text)),
+    found: (text) => trimmed(program, program.test(text)),
+    matches: (text) => trimmed(program, program.testExact(text)),
   };
+}
+
+function trimmed(program: RE2JS, result: boolean): boolean {
+  const automaton: Automaton | null = program.re2().lazyDFA;
+  if (automaton !== null && automaton.maxMem - automaton.memBudget > MAX_AUTOMATON_BYTES) {
+    automaton.clearCache();
+  }
+  return result;
+}
+
+type Compiled = { readonly program: RE2JS } | { readonly fault: string };
+
+/** By source. A pattern is checked, and then matched, and a list of them may be used in many rules. */
+const kept = new Map<string, Compiled>();
+
+function compileOnce(source: string): Compiled {
+  const known = kept.get(source);
+  if (known !== undefined) {
+    return known;
+  }
+  if (kept.size >= MAX_KEPT_PROGRAMS) {
+    kept.clear();
+  }
+  const compiled = compile(source);
+  kept.set(source, compiled);
+  return compiled;
+}
+
+function compile(source: string): Compiled {
+  const tooLarge = {
+    fault: `this pattern's repetitions make it too large to run (more than ${MAX_PATTERN_SIZE} steps a character)`,
+  };
+  if (estimatedSize(source) > MAX_PATTERN_SIZE) {
+    return tooLarge;
+  }
+  try {
+    const program = RE2JS.compile(source);
+    return program.programSize() > MAX_PATTERN_SIZE ? tooLarge : { program };
+  } catch (error) {
+    if (error instanceof RE2JSSyntaxException) {
+      return { fault: syntaxFault(source, error) };
+    }
+    throw error;
+  }
 }
 
 /** Why a pattern that somebody wrote cannot be used; undefined when it can. */
@@ -87,18 +88,8 @@ export function patternFault(source: string): string | undefined {
 
 /** The same of an expression that was made from something shorter. */
 export function expressionFault(source: string): string | undefined {
-  const tooLarge = `this pattern's repetitions make it too large to run (more than ${MAX_PATTERN_SIZE} steps a character)`;
-  if (estimatedSize(source) > MAX_PATTERN_SIZE) {
-    return tooLarge;
-  }
-  try {
-    return RE2JS.compile(source).programSize() > MAX_PATTERN_SIZE ? tooLarge : undefined;
-  } catch (error) {
-    if (error instanceof RE2JSSyntaxException) {
-      return syntaxFault(source, error);
-    }
-    throw error;
-  }
+  const compiled = compileOnce(source);
+  return 'fault' in compiled ? compiled.fault : undefined;
 }
 
 function syntaxFault(source: string, error: RE2JSSyntaxException): string {
@@ -124,7 +115,7 @@ function estimatedSize(source: string): number {
     open[open.length - 1] = (open.at(-1) ?? 0) + size;
     last = size;
   };
-  const token = /\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[\s\S]/g;
+  const token = /\\[xpP]\{[^}]*\}|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[\s\S]/g;
   for (const [text, least, most] of source.matchAll(token)) {
     if (text === '(') {
       open.push(0);

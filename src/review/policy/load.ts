@@ -1,15 +1,18 @@
 import type { Forge } from '../../forges/forge.ts';
 import { digestOf, type SourceFile, type VerdictSources } from '../sources.ts';
 import type { Fault } from './faults.ts';
-import { mergePolicies, type ParsedPolicy, parsePolicy } from './parse.ts';
+import { mergePolicies, type ParsedPolicy, type PolicyRole } from './parse.ts';
 import { POLICY_PATHS } from './paths.ts';
-import type { Policy } from './schema.ts';
+import type { Policy, PolicyOrigin } from './schema.ts';
 
 /** What a repository asks of its pull requests, as a commit of it says. */
 export type LoadedPolicy =
   | { readonly kind: 'absent' }
   | { readonly kind: 'broken'; readonly faults: readonly Fault[]; readonly sources: PolicySources }
   | { readonly kind: 'policy'; readonly policy: Policy; readonly sources: PolicySources };
+
+/** Parses one file of a policy, in a thread: the text may be anybody's. */
+export type ParsePolicy = (text: string, origin: PolicyOrigin, role: PolicyRole) => Promise<ParsedPolicy>;
 
 export type PolicySources = Omit<VerdictSources, 'baseSha' | 'codeOwnersDigest'>;
 
@@ -20,6 +23,7 @@ export type PolicySources = Omit<VerdictSources, 'baseSha' | 'codeOwnersDigest'>
  */
 export async function loadPolicy(
   forge: Forge,
+  parse: ParsePolicy,
   repository: string,
   commit: string,
   { followExtends = true } = {},
@@ -28,7 +32,7 @@ export async function loadPolicy(
   if (file === undefined) {
     return { kind: 'absent' };
   }
-  const own = parsePolicy(file.text, { path: file.path });
+  const own = await parse(file.text, { path: file.path }, 'own');
   if (!own.ok) {
     return { kind: 'broken', faults: own.faults, sources: { policyDigest: digestOf(file) } };
   }
@@ -36,7 +40,7 @@ export async function loadPolicy(
     return { kind: 'policy', policy: own.policy, sources: { policyDigest: digestOf(file) } };
   }
 
-  const extended = await loadExtended(forge, repository, own.policy.extends, file.path);
+  const extended = await loadExtended(forge, parse, repository, own.policy.extends, file.path);
   const { repository: extendedRepository, ref } = own.policy.extends;
   const sources = {
     policyDigest: digestOf(file),
@@ -51,6 +55,7 @@ export async function loadPolicy(
 
 async function loadExtended(
   forge: Forge,
+  parse: ParsePolicy,
   under: string,
   { repository, ref }: NonNullable<Policy['extends']>,
   extending: string,
@@ -65,7 +70,7 @@ async function loadExtended(
   const commit = await commitNamed(forge, repository, ref);
   const file = commit === undefined ? undefined : await findPolicy(forge, repository, commit);
   if (file !== undefined) {
-    return { parsed: parsePolicy(file.text, { path: file.path, repository: name }, 'extended'), file };
+    return { parsed: await parse(file.text, { path: file.path, repository: name }, 'extended'), file };
   }
   return unusable(
     extending,

@@ -1,5 +1,6 @@
 import { LineCounter } from 'yaml';
 import { type Fault, faultCollector } from './faults.ts';
+import { ruleNeeds } from './needs.ts';
 import { readRules } from './rules.ts';
 import { type Policy, type PolicyOrigin, policySchema } from './schema.ts';
 import { schemaFaults } from './schema-faults.ts';
@@ -9,12 +10,14 @@ export type ParsedPolicy =
   | { readonly ok: true; readonly policy: Policy }
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
+/** `extended` is a file that another one extends; such a file may not extend a third. */
+export type PolicyRole = 'own' | 'extended';
+
 /**
  * Reads a policy file: the policy, or everything that is wrong with it. Never throws, whatever the text.
- *
- * `role` is `extended` for a file that another one extends; such a file may not extend a third.
+ * What it takes is bounded by the thread that runs it: call ReviewThreads.parsePolicy for text of unknown origin.
  */
-export function parsePolicy(text: string, origin: PolicyOrigin, role: 'own' | 'extended' = 'own'): ParsedPolicy {
+export function parsePolicy(text: string, origin: PolicyOrigin, role: PolicyRole = 'own'): ParsedPolicy {
   const lines = new LineCounter();
   const faults = faultCollector(origin.path, lines);
   const yaml = readYaml(text, lines, faults);
@@ -41,7 +44,11 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: 'own' | 'e
   }
   return {
     ok: true,
-    policy: { origin, ...(extended === undefined ? {} : { extends: parseExtends(extended) }), rules },
+    policy: {
+      origin,
+      ...(extended === undefined ? {} : { extends: parseExtends(extended) }),
+      rules: rules.map((rule) => ({ ...rule, needs: ruleNeeds(rule) })),
+    },
   };
 }
 

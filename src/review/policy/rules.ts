@@ -11,7 +11,11 @@ import type { PolicyYaml, YamlPath } from './yaml.ts';
  *
  * It also runs over a policy whose shape is wrong, so that all faults are told at once; what it builds is then thrown away.
  */
-export function readRules(yaml: PolicyYaml, origin: PolicyOrigin, faults: FaultCollector): readonly Rule[] {
+export function readRules(
+  yaml: PolicyYaml,
+  origin: PolicyOrigin,
+  faults: FaultCollector,
+): readonly Omit<Rule, 'needs'>[] {
   const policy = asMapping(yaml.value);
   if (policy === undefined) {
     return [];

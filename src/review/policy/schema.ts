@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { NeededFacts } from '../facts.ts';
 import { MAX_LIST_ENTRIES, MAX_MESSAGE_LENGTH, MAX_RULE_ID_LENGTH, MAX_RULES } from '../limits.ts';
 import { predicates } from '../predicates/index.ts';
 
@@ -33,6 +34,8 @@ export interface Rule {
   readonly when?: Condition;
   readonly require?: Condition;
   readonly forbid?: Condition;
+  /** What it looks at in a pull request. */
+  readonly needs: NeededFacts;
   readonly source: PolicyOrigin & { readonly line: number };
 }
 

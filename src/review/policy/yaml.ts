@@ -1,5 +1,11 @@
-import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, parseDocument } from 'yaml';
-import { MAX_POLICY_ALIASES, MAX_POLICY_BYTES, MAX_POLICY_NESTING, MAX_POLICY_NODES } from '../limits.ts';
+import { CST, isAlias, isMap, isScalar, isSeq, Lexer, type LineCounter, type Node, parseDocument } from 'yaml';
+import {
+  MAX_POLICY_ALIASES,
+  MAX_POLICY_BYTES,
+  MAX_POLICY_CHARACTERS,
+  MAX_POLICY_NESTING,
+  MAX_POLICY_NODES,
+} from '../limits.ts';
 import type { FaultCollector } from './faults.ts';
 
 export type YamlPath = readonly (string | number)[];
@@ -30,6 +36,16 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
     });
     return undefined;
   }
+  const tooDeep = tooDeepAt(text);
+  if (tooDeep !== undefined) {
+    // The library's parser calls itself for each level, so it is not given the text, and does not find the lines.
+    lines.addNewLine(0);
+    for (const { index } of text.matchAll(/\n/g)) {
+      lines.addNewLine(index + 1);
+    }
+    faults.add(tooDeep, { message: TOO_DEEP });
+    return undefined;
+  }
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
@@ -42,7 +58,7 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
   // Warnings are about tags that nobody knows (`!thing`): a policy has no use for them.
   const problems = [...document.errors, ...document.warnings];
   for (const { pos, message } of problems) {
-    faults.add(pos[0], { message: yamlMessage(message) });
+    faults.add(pos[0], { message: `not valid YAML: ${message}` });
   }
   if (problems.length > 0) {
     return undefined;
@@ -53,7 +69,7 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
   }
 
   const places: Places = { value: new Map(), key: new Map() };
-  const budget = { nodes: MAX_POLICY_NODES, aliases: MAX_POLICY_ALIASES };
+  const budget = { nodes: MAX_POLICY_NODES, aliases: MAX_POLICY_ALIASES, characters: MAX_POLICY_CHARACTERS };
   const stopped = new Stop();
   try {
     const value = plainValue(document.contents, []);
@@ -96,7 +112,7 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
       stop(offset, `the file stands for more than ${MAX_POLICY_NODES} values`);
     }
     if (path.length > MAX_POLICY_NESTING) {
-      stop(offset, `nested deeper than ${MAX_POLICY_NESTING} levels`);
+      stop(offset, TOO_DEEP);
     }
     if (isAlias(node)) {
       budget.aliases -= 1;
@@ -106,6 +122,10 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
       return plainValue(node.resolve(document), path, offset);
     }
     if (isScalar(node)) {
+      budget.characters -= typeof node.value === 'string' ? node.value.length : 0;
+      if (budget.characters < 0) {
+        stop(offset, `with its aliases written out the file has more than ${MAX_POLICY_CHARACTERS} characters`);
+      }
       return typeof node.value === 'bigint' ? Number(node.value) : node.value;
     }
     if (isSeq(node)) {
@@ -148,9 +168,40 @@ function isNode(value: unknown): value is Node {
   return isAlias(value) || isScalar(value) || isSeq(value) || isMap(value);
 }
 
-function yamlMessage(message: string): string {
-  if (message.includes('call stack')) {
-    return `nested deeper than ${MAX_POLICY_NESTING} levels`;
+const TOO_DEEP = `nested deeper than ${MAX_POLICY_NESTING} levels`;
+
+/** Where brackets, or the indicators of one line, nest deeper than is allowed; indentation alone cannot go far in 64 KiB. */
+function tooDeepAt(text: string): number | undefined {
+  let offset = 0;
+  let brackets = 0;
+  let indicators = 0;
+  for (const token of new Lexer().lex(text)) {
+    switch (CST.tokenType(token)) {
+      case 'doc-mode':
+      case 'flow-error-end':
+      case 'scalar':
+        // Marks of the lexer, which are not in the text.
+        continue;
+      case 'flow-map-start':
+      case 'flow-seq-start':
+        brackets += 1;
+        break;
+      case 'flow-map-end':
+      case 'flow-seq-end':
+        brackets -= 1;
+        break;
+      case 'seq-item-ind':
+      case 'explicit-key-ind':
+        indicators += 1;
+        break;
+      case 'newline':
+        indicators = 0;
+        break;
+    }
+    if (brackets + indicators > MAX_POLICY_NESTING) {
+      return offset;
+    }
+    offset += token.length;
   }
-  return `not valid YAML: ${message}`;
+  return undefined;
 }

@@ -16,10 +16,10 @@ export const addedLines = definePredicate({
   schema: patterns,
   options: z.object({ in: globs.optional(), binary: binaryFiles.optional() }),
   needs: () => ({ changedFiles: true }),
-  judge(sources, options, facts, budget) {
+  judge(sources, options, facts) {
     const { files, complete } = facts.changedFiles;
-    const scope = options.in === undefined ? undefined : compileGlobs(options.in, budget);
-    const compiled = sources.map((source) => compilePattern(source, budget));
+    const scope = options.in === undefined ? undefined : compileGlobs(options.in);
+    const compiled = sources.map((source) => compilePattern(source));
     const locations: Location[] = [];
     const unread: ChangedFile[] = [];
     let matching = 0;
@@ -28,7 +28,6 @@ export const addedLines = definePredicate({
       if (scope?.matches(file.path) === false || ignored || file.status === 'removed') {
         continue;
       }
-      budget.spend(file.diff.kind === 'text' ? file.diff.patch.length : 0);
       const hunks = file.diff.kind === 'text' ? parseHunks(file.diff.patch) : { added: [], complete: false };
       if (!hunks.complete) {
         unread.push(file);

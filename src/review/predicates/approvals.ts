@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { Facts } from '../facts.ts';
-import type { StepBudget } from '../matching/budget.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
 import { ownersOfChange } from './approvals-owners.ts';
 import { bareOwner, isTeam, readCodeOwners } from './code-owners.ts';
@@ -74,7 +73,7 @@ export const approvals = definePredicate({
     ...(committers ? {} : { commits: true, cleanMerges: true }),
     ...(codeOwners ? { codeOwners: true, changedFiles: true } : {}),
   }),
-  judge(wanted, _options, facts, budget) {
+  judge(wanted, _options, facts) {
     const committers = committersOf(facts.commits);
     const approvals = currentApprovals(facts.reviews.reviews, facts.pullRequest.author);
     const excluded = approvals.flatMap((approval) => {
@@ -85,7 +84,7 @@ export const approvals = definePredicate({
       .map(({ author }) => author)
       .filter((login) => !excluded.some(({ author }) => author === login));
     const { outcome, found } = facts.reviews.complete
-      ? weigh(wanted, logins, facts, budget)
+      ? weigh(wanted, logins, facts)
       : { outcome: 'undecided' as const, found: say`reviews that could not be read in full` };
     // Anybody who approves could have made a commit that was not read.
     const unsure = outcome === 'matched' && !wanted.committers && !facts.commits.complete;
@@ -120,7 +119,7 @@ function exclusionOf(
 
 type Weighed = Pick<PredicateResult, 'outcome' | 'found'>;
 
-function weigh(wanted: Wanted, logins: readonly string[], facts: Facts, budget: StepBudget): Weighed {
+function weigh(wanted: Wanted, logins: readonly string[], facts: Facts): Weighed {
   const said = approvedBy(logins);
   if (wanted.from === undefined) {
     return { outcome: logins.length >= wanted.count ? 'matched' : 'unmatched', found: said };
@@ -139,7 +138,7 @@ function weigh(wanted: Wanted, logins: readonly string[], facts: Facts, budget: 
       found: say`no CODEOWNERS file on the base branch, so nobody can be said to own the change`,
     };
   }
-  const ownersOf = readCodeOwners(codeOwners.text, codeOwners.dialect, budget);
+  const ownersOf = readCodeOwners(codeOwners.text, codeOwners.dialect);
   if (ownersOf === undefined) {
     return { outcome: 'undecided', found: say`a CODEOWNERS file that is too large, or has a pattern that is too long` };
   }

@@ -8,12 +8,12 @@ export const author = definePredicate({
     'Who opened the pull request: a login, or a list of logins and teams (@organisation/team). Case is ignored, and * stands for any characters: *[bot].',
   schema: peopleOrTeams,
   needs: (members) => ({ teams: splitTeams(members).teams }),
-  judge(members, _options, facts, budget) {
+  judge(members, _options, facts) {
     const login = facts.pullRequest.author;
     const { people, teams } = splitTeams(members);
     const unreadable = teams.filter((team) => !facts.teams.has(team));
     const matched =
-      people.some((name) => compileName(name, budget).matches(login)) ||
+      people.some((name) => compileName(name).matches(login)) ||
       teams.some((team) => facts.teams.get(team)?.some((member) => member.toLowerCase() === login.toLowerCase()));
     let outcome: Outcome = matched ? 'matched' : 'unmatched';
     let found: Text = say`the author ${login}`;

@@ -16,10 +16,10 @@ export function branchPredicate(definition: {
     description: definition.description,
     schema: globs,
     needs: () => ({}),
-    judge(given, _options, facts, budget) {
+    judge(given, _options, facts) {
       const name = definition.read(facts);
       return {
-        outcome: compileGlobs(given, budget).matches(name) ? 'matched' : 'unmatched',
+        outcome: compileGlobs(given).matches(name) ? 'matched' : 'unmatched',
         expected: say`a ${noun} that matches ${quotedList(given)}`,
         found: say`the ${noun} ${name}`,
         remedy: definition.remedy,

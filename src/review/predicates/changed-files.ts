@@ -11,9 +11,9 @@ export const changedFiles = definePredicate({
   schema: comparison,
   options: z.object({ except: globs.optional() }),
   needs: () => ({ changedFiles: true }),
-  judge(wanted, { except }, facts, budget) {
+  judge(wanted, { except }, facts) {
     const { files, complete } = facts.changedFiles;
-    const exempt = except === undefined ? undefined : compileGlobs(except, budget);
+    const exempt = except === undefined ? undefined : compileGlobs(except);
     const counted = files.filter((file) => exempt?.matches(file.path) !== true);
     const amount = count(counted.length, 'changed file');
     const outside = except === undefined ? [] : say`, not counting ${quotedList(except)}`;

@@ -11,9 +11,9 @@ export const changedLines = definePredicate({
   schema: comparison,
   options: z.object({ except: globs.optional(), binary: binaryFiles.optional() }),
   needs: () => ({ changedFiles: true }),
-  judge(wanted, { except, binary }, facts, budget) {
+  judge(wanted, { except, binary }, facts) {
     const { files, complete } = facts.changedFiles;
-    const exempt = except === undefined ? undefined : compileGlobs(except, budget);
+    const exempt = except === undefined ? undefined : compileGlobs(except);
     const counted = files.filter(
       (file) => exempt?.matches(file.path) !== true && !(binary === 'ignore' && file.diff.kind === 'binary'),
     );

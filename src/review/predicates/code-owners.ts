@@ -1,7 +1,6 @@
 import type { CodeOwnersDialect } from '../../forges/forges.ts';
 import type { Facts } from '../facts.ts';
 import { MAX_CODE_OWNERS_LENGTH, MAX_GLOB_LENGTH, MAX_PATTERN_LENGTH } from '../limits.ts';
-import type { StepBudget } from '../matching/budget.ts';
 import { compilePattern, expressionFault, type Pattern } from '../matching/pattern.ts';
 
 /** Who answers for a path, as CODEOWNERS spells them: `@login`, `@organisation/team` or an e-mail address. */
@@ -11,12 +10,12 @@ export type OwnersOf = (path: string) => readonly string[];
  * Undefined when the file, or a pattern in it, is too large to be used: what it says is then not known, which is not
  * the same as nobody owning anything. Lines that are not valid are passed over, as the forges do.
  */
-export function readCodeOwners(text: string, dialect: CodeOwnersDialect, budget: StepBudget): OwnersOf | undefined {
+export function readCodeOwners(text: string, dialect: CodeOwnersDialect): OwnersOf | undefined {
   if (text.length > MAX_CODE_OWNERS_LENGTH) {
     return undefined;
   }
   const lines = text.split('\n').map((line) => line.trim());
-  return dialect === 'github' ? githubOwners(lines, budget) : giteaOwners(lines, budget);
+  return dialect === 'github' ? githubOwners(lines) : giteaOwners(lines);
 }
 
 /**
@@ -24,7 +23,7 @@ export function readCodeOwners(text: string, dialect: CodeOwnersDialect, budget:
  * without owners takes ownership away.
  * https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
  */
-function githubOwners(lines: readonly string[], budget: StepBudget): OwnersOf | undefined {
+function githubOwners(lines: readonly string[]): OwnersOf | undefined {
   const rules: { readonly pattern: Pattern; readonly owners: readonly string[] }[] = [];
   for (const line of lines) {
     if (line === '' || line.startsWith('#')) {
@@ -40,7 +39,7 @@ function githubOwners(lines: readonly string[], budget: StepBudget): OwnersOf | 
     }
     const expression = githubExpression(pattern.replaceAll('\\ ', ' '));
     if (expressionFault(expression) === undefined) {
-      rules.push({ pattern: compilePattern(expression, budget), owners });
+      rules.push({ pattern: compilePattern(expression), owners });
     }
   }
   rules.reverse();
@@ -89,7 +88,7 @@ function withinSegment(segment: string): string {
  * Gitea and Forgejo: an expression put between `^` and `$`, or `!` and one for everything else; the owners of all lines that match.
  * https://docs.gitea.com/usage/repository/code-owners
  */
-function giteaOwners(lines: readonly string[], budget: StepBudget): OwnersOf | undefined {
+function giteaOwners(lines: readonly string[]): OwnersOf | undefined {
   const rules: { readonly pattern: Pattern; readonly negated: boolean; readonly owners: readonly string[] }[] = [];
   for (const line of lines) {
     const [first = '', ...owners] = giteaWords(line);
@@ -104,7 +103,7 @@ function giteaOwners(lines: readonly string[], budget: StepBudget): OwnersOf | u
     if (expressionFault(expression) !== undefined) {
       continue;
     }
-    rules.push({ pattern: compilePattern(expression, budget), negated, owners });
+    rules.push({ pattern: compilePattern(expression), negated, owners });
   }
   return (path) => [
     ...new Set(rules.filter(({ pattern, negated }) => pattern.found(path) !== negated).flatMap(({ owners }) => owners)),
@@ -124,11 +123,11 @@ function giteaWords(line: string): string[] {
 }
 
 /** The teams that own something in the change, without `@` and in lower case, sorted: what else must be asked for. */
-export function ownerTeams(facts: Facts, budget: StepBudget): readonly string[] {
+export function ownerTeams(facts: Facts): readonly string[] {
   if (facts.codeOwners.kind !== 'file') {
     return [];
   }
-  const ownersOf = readCodeOwners(facts.codeOwners.text, facts.codeOwners.dialect, budget);
+  const ownersOf = readCodeOwners(facts.codeOwners.text, facts.codeOwners.dialect);
   if (ownersOf === undefined) {
     return [];
   }

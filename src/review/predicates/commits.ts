@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { Commit } from '../../forges/forge.ts';
 import { shorten } from '../../shorten.ts';
-import type { StepBudget } from '../matching/budget.ts';
 import { compilePattern } from '../matching/pattern.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
@@ -41,14 +40,14 @@ export const commits = definePredicate({
     )
     .refine(hasAny, { error: 'at least one of `some` and `every`' }),
   needs: ({ every }) => ({ commits: true, cleanMerges: every?.signed_off !== undefined && every.merge === undefined }),
-  judge({ some, every }, _options, facts, budget) {
+  judge({ some, every }, _options, facts) {
     const { commits: all, complete, cleanMerges } = facts.commits;
     const parts = [];
     if (some !== undefined) {
-      parts.push(judgeSome(some, all, complete, budget));
+      parts.push(judgeSome(some, all, complete));
     }
     if (every !== undefined) {
-      parts.push(judgeEvery(every, all.filter(judgedBy(every, cleanMerges)), complete, budget));
+      parts.push(judgeEvery(every, all.filter(judgedBy(every, cleanMerges)), complete));
     }
     const outcomes = parts.map((part) => part.outcome);
     let outcome: Outcome = 'matched';
@@ -70,8 +69,8 @@ export const commits = definePredicate({
   },
 });
 
-function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean, budget: StepBudget) {
-  const having = all.filter(hasTraits(wanted, budget));
+function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean) {
+  const having = all.filter(hasTraits(wanted));
   const outcome: Outcome = having.length > 0 ? 'matched' : complete ? 'unmatched' : 'undecided';
   return {
     outcome,
@@ -86,8 +85,8 @@ function judgedBy(wanted: Traits, cleanMerges: ReadonlySet<string>): (commit: Co
     wanted.merge !== undefined || parents.length < 2 || (wanted.signed_off !== undefined && !cleanMerges.has(sha));
 }
 
-function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean, budget: StepBudget) {
-  const has = hasTraits(wanted, budget);
+function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean) {
+  const has = hasTraits(wanted);
   const lacking = judged.filter((commit) => !has(commit));
   const outcome: Outcome = lacking.length > 0 ? 'unmatched' : complete ? 'matched' : 'undecided';
   return {
@@ -97,8 +96,8 @@ function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean
   };
 }
 
-function hasTraits(wanted: Traits, budget: StepBudget): (commit: Commit) => boolean {
-  const compiled = wanted.message?.map((source) => compilePattern(source, budget));
+function hasTraits(wanted: Traits): (commit: Commit) => boolean {
+  const compiled = wanted.message?.map((source) => compilePattern(source));
   return (commit) => {
     const message = commit.message.replaceAll('\r\n', '\n');
     if (wanted.fixup !== undefined && /^(?:fixup|squash|amend)! /.test(message) !== wanted.fixup) {

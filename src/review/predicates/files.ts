@@ -31,9 +31,9 @@ export const files = definePredicate({
   options: z.object({ status: statuses.optional() }),
   optionsWhereRequired: { status: [...STATUSES_WHERE_REQUIRED] },
   needs: () => ({ changedFiles: true }),
-  judge(given, { status: wanted = STATUSES }, facts, budget) {
+  judge(given, { status: wanted = STATUSES }, facts) {
     const { files: changed, complete } = facts.changedFiles;
-    const matcher = compileGlobs(given, budget);
+    const matcher = compileGlobs(given);
     const touching = changed.filter((file) => pathsOf(file).some((path) => matcher.matches(path)));
     const matching = touching.filter((file) => pathsWith(file, wanted).some((path) => matcher.matches(path)));
     return {

@@ -8,9 +8,9 @@ export const label = definePredicate({
     'The pull request has this label, or one of a list. Case is ignored, and * stands for any characters: size/*.',
   schema: names,
   needs: () => ({}),
-  judge(wanted, _options, facts, budget) {
+  judge(wanted, _options, facts) {
     const { labels } = facts.pullRequest;
-    const matchers = wanted.map((name) => compileName(name, budget));
+    const matchers = wanted.map((name) => compileName(name));
     const present = labels.filter((name) => matchers.some((matcher) => matcher.matches(name)));
     return {
       outcome: present.length > 0 ? 'matched' : 'unmatched',

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { Facts, NeededFacts } from '../facts.ts';
-import type { StepBudget } from '../matching/budget.ts';
 import type { Text } from '../text.ts';
 
 /** `undecided`: what it looks at could not be read in full, and what was read does not settle it. */
@@ -40,7 +39,7 @@ export interface Predicate {
   /** Options that it has where they are left out and a match is what a rule asks for, as in `require`. */
   readonly optionsWhereRequired: Readonly<Record<string, unknown>>;
   needs(value: unknown): Needs;
-  judge(value: unknown, options: unknown, facts: Facts, budget: StepBudget): PredicateResult;
+  judge(value: unknown, options: unknown, facts: Facts): PredicateResult;
 }
 
 const noOptions = z.object({});
@@ -52,12 +51,7 @@ export function definePredicate<Value extends z.ZodType, Options extends z.ZodOb
   readonly options?: Options;
   readonly optionsWhereRequired?: Partial<z.input<Options>>;
   readonly needs: (value: z.output<Value>) => Needs;
-  readonly judge: (
-    value: z.output<Value>,
-    options: Partial<z.output<Options>>,
-    facts: Facts,
-    budget: StepBudget,
-  ) => PredicateResult;
+  readonly judge: (value: z.output<Value>, options: Partial<z.output<Options>>, facts: Facts) => PredicateResult;
 }): Predicate {
   const options = definition.options;
   return {
@@ -66,12 +60,7 @@ export function definePredicate<Value extends z.ZodType, Options extends z.ZodOb
     options: options ?? noOptions,
     optionsWhereRequired: definition.optionsWhereRequired ?? {},
     needs: (value) => definition.needs(definition.schema.parse(value)),
-    judge: (value, given, facts, budget) =>
-      definition.judge(
-        definition.schema.parse(value),
-        options === undefined ? {} : options.parse(given),
-        facts,
-        budget,
-      ),
+    judge: (value, given, facts) =>
+      definition.judge(definition.schema.parse(value), options === undefined ? {} : options.parse(given), facts),
   };
 }

@@ -18,10 +18,10 @@ export function textPredicate(definition: {
     description: definition.description,
     schema: patterns,
     needs: () => ({}),
-    judge(sources, _options, facts, budget) {
+    judge(sources, _options, facts) {
       // Forges keep what a browser's text box sends, which has CRLF; a policy's `$` and `\n` mean LF.
       const text = definition.read(facts).replaceAll('\r\n', '\n');
-      const matched = sources.some((source) => compilePattern(source, budget).found(text));
+      const matched = sources.some((source) => compilePattern(source).found(text));
       return {
         outcome: matched ? 'matched' : 'unmatched',
         expected: say`a ${noun} that matches ${quotedList(sources)}`,

@@ -1,12 +1,11 @@
 import test from 'ava';
 import { type CodeOwnersDialect, FORGES } from '../../../src/forges/forges.ts';
-import { makeStepBudget } from '../../../src/review/matching/budget.ts';
 import { ownerTeams, readCodeOwners } from '../../../src/review/predicates/code-owners.ts';
 import { factsOf } from './facts.ts';
 import { requiring } from './judge.ts';
 
 function owners(text: string, path: string, dialect: CodeOwnersDialect = 'github'): string {
-  return (readCodeOwners(text, dialect, makeStepBudget(1e9))?.(path) ?? ['too large']).join(' ');
+  return (readCodeOwners(text, dialect)?.(path) ?? ['too large']).join(' ');
 }
 
 // The statements of GitHub's page about code owners, in its order.
@@ -75,7 +74,7 @@ test('the teams to ask for are those that own something in the change', (t) => {
     codeowners: '/a/ @octo/Core @bob\n/b/ @octo/docs\n/c/ ops@example.test\n',
     files: [{ path: 'a/x' }, { path: 'c/x', from: 'b/x' }],
   });
-  t.deepEqual(ownerTeams(facts, makeStepBudget(1e9)), ['octo/core', 'octo/docs']);
+  t.deepEqual(ownerTeams(facts), ['octo/core', 'octo/docs']);
 });
 
 const codeowners = '/a/ @bob @octo/core\n/b/ @carol\n';

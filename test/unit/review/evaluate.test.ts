@@ -1,12 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { evaluate, neededFacts, neededOwnerTeams, type RuleOutcome } from '../../../src/review/evaluation/evaluate.ts';
+import { evaluate, neededOwnerTeams, type RuleOutcome } from '../../../src/review/evaluation/evaluate.ts';
 import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { unreadFacts } from '../../../src/review/facts.ts';
-import { MAX_STEPS } from '../../../src/review/limits.ts';
+import { neededFacts } from '../../../src/review/policy/needs.ts';
 import type { Condition, Policy } from '../../../src/review/policy/schema.ts';
 import { plain } from '../../../src/review/text.ts';
-import { factsOf, type Given, noise, pullRequestOf } from './facts.ts';
+import { factsOf, type Given, pullRequestOf } from './facts.ts';
 import { judge, policyOf, ruleOf } from './judge.ts';
 
 // yes, no and unknown, in conditions that always come out so for this pull request
@@ -125,48 +125,6 @@ test('a fact that was never read leaves undecided what needs it', (t) => {
 
 // Hostile policies and changes
 
-test('work is counted and bounded: a hostile pattern on a huge change is undecided, and says so', (t) => {
-  const files = [{ path: 'a.txt', added: [...noise(5_000, 200)] }];
-  const policy = ruleOf("forbid: { added_lines: '(a|b)*a(a|b){200}[^ab]' }");
-  const evaluation = evaluate(policy, factsOf({ files }), 10_000_000);
-  t.is(evaluation.steps, 10_000_000);
-  t.is(evaluation.rules[0]?.outcome, 'undecided');
-  const { forbid } = evaluation.rules[0] ?? {};
-  if (forbid?.kind !== 'predicate') {
-    return t.fail();
-  }
-  t.regex(plain(forbid.found), /^more work than one review may take/);
-  t.is(verdictOf(evaluation).state, 'error');
-});
-
-test('one enormous line is not even begun when there is not enough steps left for the worst', (t) => {
-  const files = [{ path: 'a.txt', added: ['ab'.repeat(500_000)] }];
-  const evaluation = evaluate(ruleOf("forbid: { added_lines: '(a|b)*a(a|b){200}[^ab]' }"), factsOf({ files }));
-  t.is(evaluation.rules[0]?.outcome, 'undecided');
-});
-
-test('the limit leaves room for ordinary rules on a change of five megabytes', (t) => {
-  const added = Array.from(
-    { length: 60_000 },
-    (_, index) => `  const value${index} = compute(thing, other[${index}]); // words, words and words`,
-  );
-  const evaluation = evaluate(
-    ruleOf(String.raw`forbid: { added_lines: '\b(debugger|it\.only)\b', in: '**/*.ts' }`),
-    factsOf({ files: [{ path: 'a.ts', added }] }),
-  );
-  t.is(evaluation.rules[0]?.outcome, 'passed');
-  t.true(evaluation.steps < MAX_STEPS / 4, String(evaluation.steps));
-});
-
-test('a pattern whose automaton keeps growing pays for every character, and an ordinary one does not', (t) => {
-  const added = [...noise(1_000, 200)];
-  const steps = (pattern: string) =>
-    evaluate(ruleOf(`forbid: { added_lines: '${pattern}' }`), factsOf({ files: [{ path: 'a', added }] })).steps;
-  const characters = 200_000;
-  t.true(steps('(a|b)*a(a|b){30}[^ab]') > 20 * characters, String(steps('(a|b)*a(a|b){30}[^ab]')));
-  t.true(steps('(abab|baba)+c?[^ab]') < 2 * characters, String(steps('(abab|baba)+c?[^ab]')));
-});
-
 test('a pattern that matches everything names two hundred lines and counts the others', (t) => {
   const added = Array.from({ length: 5_000 }, () => 'x');
   const { forbid } = judge("forbid: { added_lines: '' }", { files: [{ path: 'a', added }] });
@@ -177,14 +135,12 @@ test('a pattern that matches everything names two hundred lines and counts the o
   t.is(plain(forbid.found), '5000 such lines');
 });
 
-test('three thousand files and a hundred globs are within the limit', (t) => {
+test('a hundred globs are matched with three thousand files', (t) => {
   const files = Array.from({ length: 3_000 }, (_, index) => ({
     path: `packages/some-package/src/deep/folder/file${index}.ts`,
   }));
   const globs = Array.from({ length: 100 }, (_, index) => `'**/*${index}x/**/*.ts'`).join(', ');
-  const evaluation = evaluate(ruleOf(`forbid: { files: [${globs}] }`), factsOf({ files }));
-  t.is(evaluation.rules[0]?.outcome, 'passed');
-  t.true(evaluation.steps < MAX_STEPS / 4, String(evaluation.steps));
+  t.is(evaluate(ruleOf(`forbid: { files: [${globs}] }`), factsOf({ files })).rules[0]?.outcome, 'passed');
 });
 
 // Properties
@@ -237,6 +193,7 @@ const policies: fc.Arbitrary<Policy> = fc
       require,
       ...(when === undefined ? {} : { when }),
       ...(forbid === undefined ? {} : { forbid }),
+      needs: neededFacts({ origin: { path: '.gatehouse.yml' }, rules: [] }),
       source: { path: '.gatehouse.yml', line: index + 1 },
     })),
   }));
@@ -308,5 +265,5 @@ test('reading less never turns a failure or a question into a pass', (t) => {
 test('a rule without effect on the verdict is shown all the same', (t) => {
   const { rules } = evaluate(policyOf('version: 1\nrules: []'), factsOf());
   t.deepEqual(rules, []);
-  t.is(verdictOf({ rules, steps: 0 }).description, 'No rule applies to this pull request');
+  t.is(verdictOf({ rules }).description, 'No rule applies to this pull request');
 });

@@ -1,11 +1,10 @@
 import test from 'ava';
 import fc from 'fast-check';
 import picomatch from 'picomatch';
-import { makeStepBudget, StepBudgetExceeded } from '../../../src/review/matching/budget.ts';
 import { compileGlobs, compileName, globFault } from '../../../src/review/matching/glob.ts';
 
 const matches = (globs: string | readonly string[], path: string): boolean =>
-  compileGlobs(typeof globs === 'string' ? [globs] : globs, makeStepBudget(1e9)).matches(path);
+  compileGlobs(typeof globs === 'string' ? [globs] : globs).matches(path);
 
 const yes: readonly (readonly [string, string])[] = [
   ['**', 'a/b/.c'],
@@ -142,7 +141,7 @@ test('no text makes a glob throw: it is refused, or it compiles', (t) => {
   t.pass();
 });
 
-test('hostile globs cost their length times the path, and no more', (t) => {
+test('hostile globs are matched with a long path without backtracking', (t) => {
   const path = `${'a'.repeat(4000)}c`;
   const hostile = [
     '*a'.repeat(100),
@@ -154,21 +153,12 @@ test('hostile globs cost their length times the path, and no more', (t) => {
   ];
   for (const glob of hostile) {
     t.is(globFault(glob), undefined, glob);
-    const budget = makeStepBudget(1e9);
-    compileGlobs([glob], budget).matches(path);
-    // At most some six instructions a character of the glob, each seen once a character of the path, and compiling.
-    t.true(budget.spent() < 6 * glob.length * (path.length + 101), `${glob}: ${budget.spent()}`);
+    t.false(matches(glob, `${path}/`));
   }
 });
 
-test('matching stops when the step budget is spent', (t) => {
-  t.throws(() => compileGlobs(['**/*.ts'], makeStepBudget(10_000)).matches('a'.repeat(10_000)), {
-    instanceOf: StepBudgetExceeded,
-  });
-});
-
 test('names are compared whole, in any case, with stars', (t) => {
-  const name = (pattern: string, login: string) => compileName(pattern, makeStepBudget(1e6)).matches(login);
+  const name = (pattern: string, login: string) => compileName(pattern).matches(login);
   t.true(name('renovate[bot]', 'Renovate[bot]'));
   t.true(name('*[bot]', 'x[bot]'));
   t.false(name('bob', 'bobby'));

@@ -237,11 +237,21 @@ test('a few aliases that stand for very much are stopped too', (t) => {
   t.regex(brief(faultsOf(`${list}\n${uses}`)).join('\n'), /stands for more than 20000 values/);
 });
 
+test('a long list of patterns cannot be multiplied by aliases', (t) => {
+  const list = Array.from({ length: 90 }, (_, index) => `'${index}${'[a-z]'.repeat(90)}'`).join(', ');
+  const rule = (index: number, patterns: string) => `  - { id: r${index}, require: { title: ${patterns} } }\n`;
+  const uses = Array.from({ length: 6 }, (_, index) => rule(index, '*all')).join('');
+  t.deepEqual(brief(faultsOf(`version: 1\nrules:\n${rule(9, `&all [${list}]`)}${uses}`)), [
+    '4:33: with its aliases written out the file has more than 65536 characters',
+  ]);
+});
+
 test('deep nesting is a fault and not a crash', (t) => {
   for (const open of ['[', '{a: ', '- ', '? ']) {
     t.regex(brief(faultsOf(open.repeat(limits.MAX_POLICY_BYTES / open.length - 10))).join('\n'), /nested|YAML/);
   }
   t.regex(brief(faultsOf(`version: ${'['.repeat(40)}${']'.repeat(40)}`)).join('\n'), /nested deeper than 32 levels/);
+  t.deepEqual(brief(faultsOf(`version: 1\nrules: ${'['.repeat(10_000)}`)), ['2:40: nested deeper than 32 levels']);
 });
 
 test('conditions may lie six deep in one another', (t) => {

@@ -6,8 +6,9 @@ const review = new URL('../../../src/review/', import.meta.url);
 /** Written by others, and meant to talk to the forge. */
 const POSTING = new Set(['report.ts']);
 
-/** They hand the same pure work to a thread, and nothing else. */
-const THREADS = new Set(['evaluation/non-blocking.ts', 'evaluation/non-blocking-thread.ts']);
+/** What hands the same pure work to threads. */
+const THREADS = /^threads\//;
+const THREAD_MODULES: readonly string[] = ['node:worker_threads', 'node:v8', 'node:crypto'];
 
 const files = (await readdir(review, { recursive: true })).filter((path) => path.endsWith('.ts') && !POSTING.has(path));
 
@@ -16,7 +17,7 @@ for (const path of files) {
     const text = await readFile(new URL(path, review), 'utf8');
     for (const [, from = ''] of text.matchAll(/^(?:import|export) [^;]*?from '([^']+)';/gm)) {
       if (from.startsWith('node:')) {
-        t.is(from, THREADS.has(path) ? 'node:worker_threads' : 'node:crypto');
+        t.true((THREADS.test(path) ? THREAD_MODULES : ['node:crypto']).includes(from), from);
       }
       if (from.startsWith('.') && !new URL(from, new URL(path, review)).href.startsWith(review.href)) {
         // None of them imports anything: structure.test.ts.

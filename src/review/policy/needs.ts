@@ -1,0 +1,38 @@
+import type { NeededFacts } from '../facts.ts';
+import { predicates } from '../predicates/index.ts';
+import type { Condition, Policy, Rule } from './schema.ts';
+
+/** What the forge must be asked for before this policy can be evaluated: a policy about titles needs nothing more. */
+export function neededFacts({ rules }: Policy): NeededFacts {
+  return union(rules.map(({ needs }) => needs));
+}
+
+/** Found out when the policy is parsed, since a predicate reads its value for it. */
+export function ruleNeeds({ when, require, forbid }: Pick<Rule, 'when' | 'require' | 'forbid'>): NeededFacts {
+  return union(
+    [when, require, forbid].flatMap((condition) => (condition === undefined ? [] : conditionNeeds(condition))),
+  );
+}
+
+function conditionNeeds(condition: Condition): readonly Partial<NeededFacts>[] {
+  switch (condition.kind) {
+    case 'not':
+      return conditionNeeds(condition.part);
+    case 'all':
+    case 'any':
+      return condition.parts.flatMap(conditionNeeds);
+    case 'predicate':
+      return [predicates.get(condition.name)?.needs(condition.value) ?? {}];
+  }
+}
+
+function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
+  return {
+    changedFiles: all.some(({ changedFiles }) => changedFiles),
+    commits: all.some(({ commits }) => commits),
+    cleanMerges: all.some(({ cleanMerges }) => cleanMerges),
+    reviews: all.some(({ reviews }) => reviews),
+    codeOwners: all.some(({ codeOwners }) => codeOwners),
+    teams: [...new Set(all.flatMap(({ teams }) => teams ?? []))].sort(),
+  };
+}

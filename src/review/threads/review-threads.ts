@@ -1,0 +1,60 @@
+import { type Evaluation, notEvaluated } from '../evaluation/evaluate.ts';
+import type { Facts } from '../facts.ts';
+import type { ParsedPolicy, PolicyRole } from '../policy/parse.ts';
+import type { Policy, PolicyOrigin } from '../policy/schema.ts';
+import { say } from '../text.ts';
+import { type Limit, MAX_TASK_MS, MAX_THREAD_HEAP_MB, makeThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
+
+/**
+ * Two, so that a repository whose policy uses up its time leaves one to all others. More would take the processor from the
+ * event loop, and memory: see "Sizing" in docs/operations.md.
+ */
+const THREADS = 2;
+
+/** Parses and evaluates what people wrote whom Gatehouse does not know, off the event loop and within limits. */
+export interface ReviewThreads {
+  /** `repository` is the one under review. A policy that hits a limit is one with a fault. */
+  parsePolicy(repository: string, text: string, origin: PolicyOrigin, role?: PolicyRole): Promise<ParsedPolicy>;
+  /** When it hits a limit all rules are undecided, so that the result does not depend on how far it came. */
+  evaluate(policy: Policy, facts: Facts): Promise<Evaluation>;
+  /** The teams that CODEOWNERS names for the change; none when they were not found within the limits. */
+  ownerTeams(facts: Facts): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export function makeReviewThreads(options: Partial<ThreadPoolOptions> = {}): ReviewThreads {
+  const pool = makeThreadPool({ size: THREADS, ...options });
+  const limits: Readonly<Record<Limit, string>> = {
+    time: `more than the ${(options.maxTaskMs ?? MAX_TASK_MS) / 1_000} seconds`,
+    memory: `more than the ${MAX_THREAD_HEAP_MB} MB of memory`,
+  };
+
+  return {
+    async parsePolicy(repository, text, origin, role = 'own') {
+      const result = await pool.run(repository, 'parsePolicy', { text, origin, role });
+      if (result.kind === 'done') {
+        return result.output;
+      }
+      const message = `reading this policy takes ${limits[result.limit]} that it may take: use fewer and simpler patterns`;
+      return { ok: false, faults: [{ file: origin.path, line: 1, column: 1, message }] };
+    },
+
+    async evaluate(policy, facts) {
+      const result = await pool.run(facts.pullRequest.repository, 'evaluate', { policy, facts });
+      if (result.kind === 'done') {
+        return result.output;
+      }
+      const id = policy.rules[result.step]?.id ?? '';
+      const used = limits[result.limit];
+      const reason = say`the evaluation takes ${[used]} that it may take, at the rule ${id}`;
+      return { rules: policy.rules.map((rule) => notEvaluated(rule, reason)) };
+    },
+
+    async ownerTeams(facts) {
+      const result = await pool.run(facts.pullRequest.repository, 'ownerTeams', { facts });
+      return result.kind === 'done' ? result.output : [];
+    },
+
+    close: () => pool.close(),
+  };
+}

@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { serialize } from 'node:v8';
+import { Worker } from 'node:worker_threads';
+import type { FromThread, TaskInput, TaskName, TaskOutput } from './tasks.ts';
+
+/** Time of one task, from when its thread begins with it. Ordinary ones take milliseconds. */
+export const MAX_TASK_MS = 2_000;
+/** Heap of one thread. The modules take about 20 MB of it; see "Sizing" in docs/operations.md. */
+export const MAX_THREAD_HEAP_MB = 96;
+/** Inputs that hit a limit and are not tried again; the oldest is forgotten first. */
+const MAX_REMEMBERED = 1_000;
+
+/** What ended a task, now or when the same input was tried before. */
+export type Limit = 'time' | 'memory';
+export const LIMITS: readonly Limit[] = ['time', 'memory'];
+/** `step` is the last one that the task had begun. */
+interface OverLimit {
+  readonly limit: Limit;
+  readonly step: number;
+}
+export type TaskResult<Name extends TaskName> =
+  | { readonly kind: 'done'; readonly output: TaskOutput<Name> }
+  | ({ readonly kind: 'ended' } & OverLimit);
+
+export interface ThreadPoolOptions {
+  readonly size: number;
+  readonly maxTaskMs?: number;
+  /** Called when a task has been ended together with its thread. */
+  readonly onEnded?: (ended: { readonly task: TaskName; readonly owner: string; readonly limit: Limit }) => void;
+}
+
+export interface ThreadPool {
+  /**
+   * Runs a task in a thread. `owner` is the repository whose text it works on: one owner never holds all threads.
+   * Rejects when the task throws.
+   */
+  run<Name extends TaskName>(owner: string, task: Name, input: TaskInput<Name>): Promise<TaskResult<Name>>;
+  close(): Promise<void>;
+}
+
+interface Job {
+  readonly owner: string;
+  readonly task: TaskName;
+  readonly input: Buffer;
+  readonly digest: string;
+  readonly done: (output: unknown) => void;
+  readonly ended: (over: OverLimit) => void;
+  readonly failed: (error: Error) => void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  job: Job | undefined;
+  step: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * Threads that live long, since a new one takes 200 ms to load its modules, and that are ended and replaced when a task
+ * goes over its time or memory: nothing else stops a regular expression that is being compiled.
+ */
+export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: ThreadPoolOptions): ThreadPool {
+  const maxPerOwner = Math.max(1, size - 1);
+  const threads = new Set<Thread>();
+  const queue: Job[] = [];
+  const overLimit = new Map<string, OverLimit>();
+  let closed = false;
+
+  function startThread(): Thread {
+    const worker = new Worker(new URL('./thread.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_HEAP_MB },
+    });
+    // An idle thread keeps no process from ending.
+    worker.unref();
+    const thread: Thread = { worker, job: undefined, step: 0, timer: undefined };
+    threads.add(thread);
+    worker.on('message', (message: FromThread) => receive(thread, message));
+    worker.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+        endJob(thread, 'memory');
+      } else {
+        takeJob(thread)?.failed(error);
+      }
+      discard(thread);
+    });
+    worker.on('exit', () => {
+      takeJob(thread)?.failed(new Error('the thread ended without an answer'));
+      discard(thread);
+    });
+    return thread;
+  }
+
+  function receive(thread: Thread, message: FromThread): void {
+    if (message.kind === 'started') {
+      thread.timer = setTimeout(() => {
+        endJob(thread, 'time');
+        discard(thread);
+      }, maxTaskMs);
+    } else if (message.kind === 'step') {
+      thread.step = message.step;
+    } else {
+      const job = takeJob(thread);
+      if (message.kind === 'done') {
+        job?.done(message.output);
+      } else {
+        job?.failed(new Error(`the task ${job.task} failed in its thread: ${message.error}`));
+      }
+      startJobs();
+    }
+  }
+
+  function takeJob(thread: Thread): Job | undefined {
+    const { job } = thread;
+    clearTimeout(thread.timer);
+    thread.job = undefined;
+    thread.worker.unref();
+    return job;
+  }
+
+  function endJob(thread: Thread, limit: Limit): void {
+    const job = takeJob(thread);
+    if (job === undefined) {
+      return;
+    }
+    const over = { limit, step: thread.step };
+    overLimit.set(job.digest, over);
+    const [oldest] = overLimit.keys();
+    if (overLimit.size > MAX_REMEMBERED && oldest !== undefined) {
+      overLimit.delete(oldest);
+    }
+    onEnded?.({ task: job.task, owner: job.owner, limit });
+    job.ended(over);
+  }
+
+  /** Ends a thread, and lets another one take its place when there is work for it. */
+  function discard(thread: Thread): void {
+    if (threads.delete(thread)) {
+      void thread.worker.terminate();
+      startJobs();
+    }
+  }
+
+  function startJobs(): void {
+    for (let next = nextJob(); next !== undefined && !closed; next = nextJob()) {
+      const thread = [...threads].find(({ job }) => job === undefined) ?? startThread();
+      queue.splice(queue.indexOf(next), 1);
+      thread.job = next;
+      thread.step = 0;
+      thread.worker.ref();
+      thread.worker.postMessage({ task: next.task, input: next.input });
+    }
+  }
+
+  /** The oldest one whose owner may have another thread, when there is one. */
+  function nextJob(): Job | undefined {
+    const running = [...threads].flatMap(({ job }) => (job === undefined ? [] : [job.owner]));
+    const isAllowed = ({ owner }: Job) => running.filter((other) => other === owner).length < maxPerOwner;
+    return running.length < size ? queue.find(isAllowed) : undefined;
+  }
+
+  return {
+    async run(owner, task, input) {
+      if (closed) {
+        throw new Error('the threads have been closed');
+      }
+      const bytes = serialize(input);
+      const digest = createHash('sha256').update(task).update(bytes).digest('base64');
+      const known = overLimit.get(digest);
+      if (known !== undefined) {
+        return { kind: 'ended', ...known };
+      }
+      const result = Promise.withResolvers<TaskResult<typeof task>>();
+      queue.push({
+        owner,
+        task,
+        input: bytes,
+        digest,
+        done: (output) => result.resolve({ kind: 'done', output: output as never }),
+        ended: (over) => result.resolve({ kind: 'ended', ...over }),
+        failed: result.reject,
+      });
+      startJobs();
+      return result.promise;
+    },
+    async close() {
+      closed = true;
+      const error = new Error('the threads have been closed');
+      for (const { failed } of queue.splice(0)) {
+        failed(error);
+      }
+      for (const thread of threads) {
+        takeJob(thread)?.failed(error);
+      }
+      await Promise.all([...threads].map(({ worker }) => worker.terminate()));
+    },
+  };
+}

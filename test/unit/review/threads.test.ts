@@ -1,0 +1,127 @@
+import test from 'ava';
+import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
+import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
+import { parsePolicy } from '../../../src/review/policy/parse.ts';
+import { plain } from '../../../src/review/text.ts';
+import { makeReviewThreads } from '../../../src/review/threads/review-threads.ts';
+import type { ThreadPoolOptions } from '../../../src/review/threads/thread-pool.ts';
+import { factsOf, noise } from './facts.ts';
+import { policyOf, ruleOf } from './judge.ts';
+
+const ORIGIN = { path: '.gatehouse.yml' };
+const SIMPLE = "version: 1\nrules:\n  - { id: titled, require: { title: '^feat: ' } }\n";
+
+/** Takes more than ten seconds to compile: folding the case of each of these classes takes some milliseconds. */
+const SLOW = `version: 1
+rules:
+${Array.from({ length: 30 }, (_, index) => `  - { id: r${index}, require: { title: '(?i)${index}${'[b-\\x{10fffe}]'.repeat(34)}' } }\n`).join('')}`;
+
+/** An evaluation that takes minutes: the automaton is new at nearly every character. */
+const SLOW_RULES = policyOf(`version: 1
+rules:
+  - { id: quick, require: { title: '^feat: ' } }
+  - { id: slow, forbid: { added_lines: '(a|b)*a(a|b){200}[^ab]' } }
+`);
+const NOISY = factsOf({ title: 'feat: x', files: [{ path: 'a.txt', added: [...noise(20_000, 200)] }] });
+
+type Ended = Parameters<NonNullable<ThreadPoolOptions['onEnded']>>[0];
+
+/** Threads, and what was ended in them. */
+function watched(options: Partial<ThreadPoolOptions> = {}) {
+  const ended: Ended[] = [];
+  return { threads: makeReviewThreads({ onEnded: (task) => ended.push(task), ...options }), ended };
+}
+
+test('a policy that takes too long to parse is ended, and the process goes on meanwhile', async (t) => {
+  const { threads, ended } = watched();
+  let turns = 0;
+  const timer = setInterval(() => {
+    turns += 1;
+  }, 10);
+  const parsed = await threads.parsePolicy('acme/widgets', SLOW, ORIGIN);
+  clearInterval(timer);
+  t.false(parsed.ok);
+  t.regex(parsed.ok ? '' : (parsed.faults[0]?.message ?? ''), /^reading this policy takes more than the 2 seconds/);
+  t.deepEqual(ended, [{ task: 'parsePolicy', owner: 'acme/widgets', limit: 'time' }]);
+  t.true(turns > 10, `${turns} turns`);
+  t.deepEqual(await threads.parsePolicy('acme/widgets', SIMPLE, ORIGIN), parsePolicy(SIMPLE, ORIGIN));
+  await threads.close();
+});
+
+test('what went over its limit is not tried again until its text changes', async (t) => {
+  const { threads, ended } = watched({ maxTaskMs: 200 });
+  const first = await threads.parsePolicy('acme/widgets', SLOW, ORIGIN);
+  t.deepEqual(await threads.parsePolicy('acme/widgets', SLOW, ORIGIN), first);
+  t.is(ended.length, 1);
+  await threads.parsePolicy('acme/widgets', `${SLOW}# changed\n`, ORIGIN);
+  t.is(ended.length, 2);
+  await threads.close();
+});
+
+test('one repository never holds all threads', async (t) => {
+  const { threads } = watched({ maxTaskMs: 60_000 });
+  let hostile = 0;
+  const slow = [SLOW, `${SLOW}# another\n`].map(async (text) => {
+    await t.throwsAsync(threads.parsePolicy('acme/hostile', text, ORIGIN), { message: /closed/ });
+    hostile += 1;
+  });
+  t.true((await threads.parsePolicy('acme/honest', SIMPLE, ORIGIN)).ok);
+  t.is(hostile, 0);
+  await threads.close();
+  await Promise.all(slow);
+});
+
+test('an evaluation that takes too long leaves every rule undecided, and names the rule', async (t) => {
+  const { threads, ended } = watched();
+  const evaluation = await threads.evaluate(SLOW_RULES, NOISY);
+  t.deepEqual(
+    evaluation.rules.map(({ rule, outcome }) => [rule.id, outcome]),
+    [
+      ['quick', 'undecided'],
+      ['slow', 'undecided'],
+    ],
+  );
+  const require = evaluation.rules[0]?.require;
+  t.regex(require?.kind === 'predicate' ? plain(require.found) : '', /more than the 2 seconds .* at the rule "slow"$/);
+  t.is(verdictOf(evaluation).state, 'error');
+  t.deepEqual(await threads.evaluate(SLOW_RULES, NOISY), evaluation);
+  t.is(ended.length, 1);
+  await threads.close();
+});
+
+test('work that needs too much memory is ended, and the process goes on', async (t) => {
+  const { threads, ended } = watched({ maxTaskMs: 60_000 });
+  const patch = `@@ -0,0 +1,4000000 @@\n${'+\n'.repeat(4_000_000)}`;
+  const { rules } = await threads.evaluate(
+    ruleOf("forbid: { added_lines: 'x' }"),
+    factsOf({ files: [{ path: 'a.txt', patch }] }),
+  );
+  t.is(rules[0]?.outcome, 'undecided');
+  t.is(ended[0]?.limit, 'memory');
+  await threads.close();
+});
+
+test('a thread evaluates to the same end as the process itself', async (t) => {
+  const { threads } = watched();
+  const facts = factsOf({ title: 'fix: x', files: [{ path: 'a.txt', added: ['abab', 'TODO'] }] });
+  const policy = policyOf(`version: 1
+rules:
+  - { id: title, require: { title: '^feat: ' } }
+  - { id: todo, forbid: { added_lines: TODO, in: '**/*.txt' } }
+`);
+  t.deepEqual(await threads.evaluate(policy, facts), evaluate(policy, facts));
+  t.deepEqual(await threads.ownerTeams(factsOf({ codeowners: '* @octo/core', files: [{ path: 'a' }] })), ['octo/core']);
+  await threads.close();
+});
+
+test('closing the threads fails what is under way and what comes later', async (t) => {
+  const { threads } = watched();
+  const running = threads.parsePolicy('acme/widgets', SLOW, ORIGIN);
+  const waiting = threads.parsePolicy('acme/widgets', SIMPLE, ORIGIN);
+  await Promise.all([
+    threads.close(),
+    t.throwsAsync(running, { message: /closed/ }),
+    t.throwsAsync(waiting, { message: /closed/ }),
+  ]);
+  await t.throwsAsync(threads.parsePolicy('acme/widgets', SIMPLE, ORIGIN), { message: /closed/ });
+});
