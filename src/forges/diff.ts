@@ -6,6 +6,9 @@ export const MAX_PATCH_LENGTH = 1_000_000;
 /** What `git diff` says of one file. */
 export interface FileDiff {
   readonly path: string;
+  /** Where it was before a rename. */
+  readonly previousPath?: string;
+  readonly status: 'added' | 'modified' | 'removed' | 'renamed';
   readonly additions: number;
   readonly deletions: number;
   readonly diff:
@@ -53,6 +56,8 @@ export function countLines(patch: string): { additions: number; deletions: numbe
 
 function readFile(header: string, lines: Lines): FileDiff | undefined {
   let path = pathOfHeader(header.slice('diff --git '.length));
+  let previousPath: string | undefined;
+  let status: FileDiff['status'] = 'modified';
   let binary = false;
   let additions = 0;
   let deletions = 0;
@@ -69,6 +74,13 @@ function readFile(header: string, lines: Lines): FileDiff | undefined {
       start.end = lines.position;
     } else if (line.startsWith('rename to ') || line.startsWith('copy to ')) {
       path = unquote(line.slice(line.indexOf(' to ') + ' to '.length));
+      status = line.startsWith('rename') ? 'renamed' : 'added';
+    } else if (line.startsWith('rename from ')) {
+      previousPath = unquote(line.slice('rename from '.length));
+    } else if (line.startsWith('new file mode ')) {
+      status = 'added';
+    } else if (line.startsWith('deleted file mode ')) {
+      status = 'removed';
     } else if (line.startsWith('--- ') || line.startsWith('+++ ')) {
       path = pathOfSide(line.slice('+++ '.length)) ?? path;
     } else if (line.startsWith('Binary files ') || line === 'GIT binary patch') {
@@ -78,14 +90,13 @@ function readFile(header: string, lines: Lines): FileDiff | undefined {
   if (path === undefined) {
     return undefined;
   }
+  const file = { path, ...(previousPath === undefined ? {} : { previousPath }), status, additions, deletions };
   if (binary) {
-    return { path, additions, deletions, diff: { kind: 'binary' } };
+    return { ...file, diff: { kind: 'binary' } };
   }
   const patch = start.hunks < 0 ? '' : lines.slice(start.hunks, start.end);
   return {
-    path,
-    additions,
-    deletions,
+    ...file,
     diff: patch.length > MAX_PATCH_LENGTH ? { kind: 'too-large' } : { kind: 'text', patch },
   };
 }

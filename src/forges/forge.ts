@@ -208,7 +208,11 @@ export interface Forge {
 
   // What a review reads
   pullRequest(ref: PullRequestRef): Promise<PullRequest | undefined>;
-  changedFiles(ref: PullRequestRef): Promise<ChangedFiles>;
+  /**
+   * What the commit `headSha` changes. Gitea and Forgejo show the difference of the head before for a while after a push:
+   * it is looked at again shortly, and `unavailable` when it does not become that of `headSha`.
+   */
+  changedFiles(ref: PullRequestRef, headSha: string): Promise<ChangedFiles>;
   commits(ref: PullRequestRef): Promise<readonly Commit[]>;
   /** Oldest first. */
   reviews(ref: PullRequestRef): Promise<readonly PersonReview[]>;

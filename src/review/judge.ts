@@ -72,7 +72,7 @@ async function judgeOnce(
   const parse: ParsePolicy = (text, origin, role) => threads.parsePolicy(pullRequest.repository, text, origin, role);
   const [loaded, changedFiles] = await Promise.all([
     loadPolicy(forge, parse, pullRequest.repository, baseSha),
-    forge.changedFiles(pullRequest),
+    forge.changedFiles(pullRequest, pullRequest.head.sha),
   ]);
   const proposes = changesPolicy(changedFiles);
   const present = orFallback(loaded, fallback, pullRequest, proposes);

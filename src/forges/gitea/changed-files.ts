@@ -1,12 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import { type FileDiff, splitDiff } from '../diff.ts';
 import { type ChangedFile, type ChangedFiles, ForgeError, type PullRequestRef } from '../forge.ts';
-import type { GiteaClient } from './client.ts';
-import { pullPath } from './read.ts';
+import type { GiteaClient, Page } from './client.ts';
+import { pullPath, repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
+
+type ListedFile = z.output<typeof shapes.files>[number];
 
 /** A larger diff of a pull request is not read; its files are then listed without one (20 MiB). */
 const MAX_DIFF_BYTES = 20_971_520;
+
+/**
+ * Between looks at a difference that is still that of the head before: 350 to 1,370 ms after a push it was the new
+ * one's (Gitea 1.26.0 and Forgejo 7.0.15), later where the site has hooks of its own.
+ */
+const PAUSES_MS = [250, 500, 1_000, 2_000] as const;
 
 const STATUSES: Readonly<Record<string, ChangedFile['status']>> = {
   added: 'added',
@@ -15,25 +25,104 @@ const STATUSES: Readonly<Record<string, ChangedFile['status']>> = {
   renamed: 'renamed',
 };
 
-/** The list has no patches; they come from the pull request's whole diff. */
-export async function changedFiles(client: GiteaClient, ref: PullRequestRef): Promise<ChangedFiles> {
+export async function changedFiles(client: GiteaClient, ref: PullRequestRef, headSha: string): Promise<ChangedFiles> {
+  for (const pauseMs of [...PAUSES_MS, undefined]) {
+    const files = await filesAt(client, ref, headSha);
+    if (files !== undefined) {
+      return { files, complete: true };
+    }
+    if (pauseMs !== undefined) {
+      await sleep(pauseMs);
+    }
+  }
+  throw new ForgeError(
+    'unavailable',
+    `GET ${pullPath(ref)}/files: the forge still shows the difference of another commit than the head ${headSha}`,
+  );
+}
+
+/**
+ * Undefined when any of what was read is of another commit. The list names the commit that it is of; the diff as text does
+ * not, so the ref that it is made from must still be at that commit afterwards.
+ *
+ * Each page of the list makes the forge compute the whole difference, so of a long list only the first one is read, and the
+ * rest taken from the diff, as long as it has as many files as the list says.
+ */
+async function filesAt(
+  client: GiteaClient,
+  ref: PullRequestRef,
+  headSha: string,
+): Promise<readonly ChangedFile[] | undefined> {
+  const first = await firstPage(client, ref);
+  if (first.commit !== headSha) {
+    return undefined;
+  }
+  const diffs = first.page.items.length > 0 ? await wholeDiff(client, ref) : new Map<string, FileDiff>();
+  const inDiff = !first.page.isLast && diffs.size === first.page.total;
+  const listed = first.page.isLast || inDiff ? first.page.items : await listAll(client, ref, headSha);
+  if (listed === undefined || (await differenceHead(client, ref)) !== headSha) {
+    return undefined;
+  }
+  return inDiff
+    ? [...diffs.values()].map((diff) => ({ ...diff, counted: diff.diff.kind !== 'binary' }))
+    : listed.map((file) => toChangedFile(file, diffs.get(file.filename)));
+}
+
+interface FirstPage {
+  readonly page: Page<ListedFile>;
+  readonly commit: string | undefined;
+}
+
+async function firstPage(client: GiteaClient, ref: PullRequestRef): Promise<FirstPage> {
+  const route = `${pullPath(ref)}/files`;
+  const page = requireFound(await client.askPage(route, shapes.files), route);
+  const commit = commitOf(page.items);
+  if (commit !== undefined) {
+    return { page, commit };
+  }
+  // An empty list names no commit: it is read between two looks at the ref instead.
+  const before = await differenceHead(client, ref);
+  return { page: requireFound(await client.askPage(route, shapes.files), route), commit: before };
+}
+
+async function listAll(
+  client: GiteaClient,
+  ref: PullRequestRef,
+  headSha: string,
+): Promise<readonly ListedFile[] | undefined> {
   const route = `${pullPath(ref)}/files`;
   const listed = requireFound(await client.askAll(route, shapes.files), route);
-  const diffs = listed.length > 0 ? await wholeDiff(client, ref) : new Map<string, FileDiff>();
-  const files = listed.map((file): ChangedFile => {
-    const found = diffs.get(file.filename);
-    return {
-      path: file.filename,
-      ...(file.previous_filename ? { previousPath: file.previous_filename } : {}),
-      status: STATUSES[file.status] ?? 'modified',
-      // The forge stops counting in a file that is too long for its own pages; the diff has them all.
-      additions: found?.additions ?? file.additions,
-      deletions: found?.deletions ?? file.deletions,
-      counted: found !== undefined && found.diff.kind !== 'binary',
-      diff: found?.diff ?? { kind: 'too-large' },
-    };
-  });
-  return { files, complete: true };
+  return commitOf(listed) === headSha ? listed : undefined;
+}
+
+/** The commit that all of the files were looked up at; undefined when they do not say, or name several. */
+function commitOf(files: readonly ListedFile[]): string | undefined {
+  const [commit, ...others] = new Set(files.map((file) => URL.parse(file.contents_url)?.searchParams.get('ref')));
+  return others.length === 0 && commit ? commit : undefined;
+}
+
+/** What the forge makes the difference and the list of commits from. It follows the branch with a delay. */
+async function differenceHead(
+  client: GiteaClient,
+  { repository, number }: PullRequestRef,
+): Promise<string | undefined> {
+  const name = `pull/${number}/head`;
+  const refs = await client.ask(`${repositoryPath(repository)}/git/refs/${name}`, shapes.gitRefs);
+  return refs?.find(({ ref }) => ref === `refs/${name}`)?.object.sha;
+}
+
+/** The list has no patches; they come from the diff. */
+function toChangedFile(file: ListedFile, found: FileDiff | undefined): ChangedFile {
+  return {
+    path: file.filename,
+    ...(file.previous_filename ? { previousPath: file.previous_filename } : {}),
+    status: STATUSES[file.status] ?? 'modified',
+    // The forge stops counting in a file that is too long for its own pages; the diff has them all.
+    additions: found?.additions ?? file.additions,
+    deletions: found?.deletions ?? file.deletions,
+    counted: found !== undefined && found.diff.kind !== 'binary',
+    diff: found?.diff ?? { kind: 'too-large' },
+  };
 }
 
 async function wholeDiff(client: GiteaClient, ref: PullRequestRef): Promise<ReadonlyMap<string, FileDiff>> {

@@ -15,10 +15,19 @@ interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** How long the whole list is, where the forge says so. */
+  readonly total: number | undefined;
+  readonly isLast: boolean;
+}
+
 /** The documented REST API (`/api/v1`), parseAnswer answer by answer. */
 export interface GiteaClient {
   /** Undefined when the forge says that there is no such thing (404). */
   ask<T>(path: string, shape: z.ZodType<T>, ask?: Ask): Promise<T | undefined>;
+  /** The first page of a list; undefined as above. */
+  askPage<T>(path: string, shape: z.ZodType<readonly T[]>): Promise<Page<T> | undefined>;
   /** Every page of a list; undefined as above. */
   askAll<T>(path: string, shape: z.ZodType<readonly T[]>, query?: Query): Promise<readonly T[] | undefined>;
   /** An answer that is not JSON. */
@@ -57,6 +66,28 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
     return parameters.size > 0 ? `${apiUrl}${resource}?${parameters}` : `${apiUrl}${resource}`;
   }
 
+  /** Pages are counted here and links not followed: not every list has links, and none can lead astray. */
+  async function page<T>(
+    resource: string,
+    shape: z.ZodType<readonly T[]>,
+    query: Query,
+    number: number,
+    before: number,
+  ): Promise<Page<T> | undefined> {
+    const route = `GET ${resource}`;
+    const response = await send(route, urlOf(resource, { ...query, page: number, limit: PAGE_SIZE }));
+    if (response === undefined) {
+      return undefined;
+    }
+    const items = parseAnswer(shape, parseJson(await response.text()), route);
+    const total = response.headers.get('x-total-count');
+    return {
+      items,
+      total: total === null ? undefined : Number(total),
+      isLast: isLastPage(items.length, before + items.length, response.headers),
+    };
+  }
+
   return {
     async ask(resource, shape, { query, headers: more } = {}) {
       const route = `GET ${resource}`;
@@ -64,22 +95,21 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
       return response && parseAnswer(shape, parseJson(await response.text()), route);
     },
 
-    async askAll<T>(resource: string, shape: z.ZodType<readonly T[]>, query?: Query) {
-      const route = `GET ${resource}`;
+    askPage: (resource, shape) => page(resource, shape, {}, 1, 0),
+
+    async askAll<T>(resource: string, shape: z.ZodType<readonly T[]>, query: Query = {}) {
       const items: T[] = [];
-      for (let page = 1; page <= MAX_PAGES; page += 1) {
-        // Pages are counted here and links not followed: not every list has links, and none can lead astray.
-        const response = await send(route, urlOf(resource, { ...query, page, limit: PAGE_SIZE }));
-        if (response === undefined) {
+      for (let number = 1; number <= MAX_PAGES; number += 1) {
+        const next = await page(resource, shape, query, number, items.length);
+        if (next === undefined) {
           return undefined;
         }
-        const list = parseAnswer(shape, parseJson(await response.text()), route);
-        items.push(...list);
-        if (isLastPage(list.length, items.length, response.headers)) {
+        items.push(...next.items);
+        if (next.isLast) {
           return items;
         }
       }
-      throw new ForgeError('invalid', `${route}: the list has more than ${MAX_PAGES} pages`);
+      throw new ForgeError('invalid', `GET ${resource}: the list has more than ${MAX_PAGES} pages`);
     },
 
     async text(resource, maxBytes) {

@@ -23,7 +23,7 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     name,
     self,
     pullRequest: (ref) => read.pullRequest(client, ref),
-    changedFiles: (ref) => changedFiles(client, ref),
+    changedFiles: (ref, headSha) => changedFiles(client, ref, headSha),
     commits: (ref) => history.commits(client, ref),
     tree: (repository, sha) => history.tree(client, repository, sha),
     mergeBase: (repository, one, other) => history.mergeBase(client, repository, one, other),

@@ -48,6 +48,8 @@ export const files = z.array(
     status: z.string(),
     additions: z.number().int(),
     deletions: z.number().int(),
+    /** Its query names the commit that the file was looked up at. */
+    contents_url: text,
   }),
 );
 
@@ -85,6 +87,10 @@ export const tree = z.object({
   truncated: z.boolean(),
   tree: z.array(z.object({ path: z.string(), mode: z.string(), type: z.string(), sha: z.string() })).nullish(),
 });
+
+/** One ref, or all that begin with its name. */
+const gitRef = z.object({ ref: z.string(), object: z.object({ sha: z.string() }) });
+export const gitRefs = z.union([z.array(gitRef), gitRef.transform((ref) => [ref])]);
 
 export const reviews = z.array(
   z.object({

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import test from 'ava';
 import { Redis } from 'ioredis';
 import type { ForgeHooks } from '../../../src/forges/transport/forge-fetch.ts';
-import { openPullRequest, SITE, setUp, startOwnRedis, startRedis } from './setup.ts';
+import { headOf, openPullRequest, SITE, setUp, startOwnRedis, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();
 test.after.always(() => redisServer.stop());
@@ -90,8 +90,11 @@ test('another replica gains from what the first has fetched', async (t) => {
   const two = recorder();
   const { simulated, forge, another } = await setUp(t, 'github', { redis: redisServer.connect(), hooks: one.hooks });
   const { ref } = openPullRequest(simulated);
-  await forge.changedFiles(ref);
-  const second = await another({ redis: redisServer.connect(), hooks: two.hooks }).changedFiles(ref);
+  await forge.changedFiles(ref, headOf(simulated, ref.number));
+  const second = await another({ redis: redisServer.connect(), hooks: two.hooks }).changedFiles(
+    ref,
+    headOf(simulated, ref.number),
+  );
   t.is(second.files.length, 1);
   t.deepEqual(two.caches(), ['revalidated']);
 });
@@ -143,8 +146,8 @@ test('entries expire, and one that is too large is not kept', async (t) => {
   ]);
   simulated.commit(SITE, 'topic', Object.fromEntries(files));
   const ref = { repository: SITE, number: simulated.openPullRequest(SITE, { head: 'topic' }) };
-  t.is((await forge.changedFiles(ref)).files.length, 60);
-  t.is((await forge.changedFiles(ref)).files.length, 60);
+  t.is((await forge.changedFiles(ref, headOf(simulated, ref.number))).files.length, 60);
+  t.is((await forge.changedFiles(ref, headOf(simulated, ref.number))).files.length, 60);
   await forge.fileAt(SITE, 'README.md', 'main');
   t.deepEqual(caches(), ['miss', 'miss', 'miss']);
 
@@ -219,7 +222,7 @@ test('a Redis that goes away in the middle costs the cache and nothing else', as
   t.is((await forge.pullRequest(ref))?.number, ref.number);
   await own.stop();
   t.is((await forge.pullRequest(ref))?.number, ref.number);
-  t.is((await forge.changedFiles(ref)).files.length, 1);
+  t.is((await forge.changedFiles(ref, headOf(simulated, ref.number))).files.length, 1);
   await forge.setStatus(SITE, simulated.head(SITE, 'main'), { context: 'c', state: 'success', description: '' });
 });
 

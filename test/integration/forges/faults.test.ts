@@ -11,7 +11,7 @@ function everyMethod(forge: Forge, ref: PullRequestRef, sha: string): Record<str
   return {
     self: () => forge.self(),
     pullRequest: () => forge.pullRequest(ref),
-    changedFiles: () => forge.changedFiles(ref),
+    changedFiles: () => forge.changedFiles(ref, sha),
     commits: () => forge.commits(ref),
     reviews: () => forge.reviews(ref),
     teamMembers: () => forge.teamMembers('platform/security'),

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { MAX_PATCH_LENGTH } from '../../../src/forges/diff.ts';
-import { FORGES, openPullRequest, SITE, setUp } from './setup.ts';
+import { FORGES, headOf, openPullRequest, SITE, setUp } from './setup.ts';
 
 const manyFiles = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`gen/${index}.txt`, `${index}\n`]));
@@ -11,7 +11,7 @@ for (const name of FORGES) {
     simulated.commit(SITE, 'topic', manyFiles(3_000));
     const number = simulated.openPullRequest(SITE, { head: 'topic' });
 
-    const { files, complete } = await forge.changedFiles({ repository: SITE, number });
+    const { files, complete } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
 
     t.true(complete);
     t.is(new Set(files.map((file) => file.path)).size, 3_000);
@@ -67,7 +67,7 @@ for (const name of FORGES) {
     const { simulated, forge } = await setUp(t, name);
     simulated.commit(SITE, 'topic', { 'big.txt': 'a line of text\n'.repeat(350_000), 'small.txt': 'small\n' });
     const number = simulated.openPullRequest(SITE, { head: 'topic' });
-    const { files } = await forge.changedFiles({ repository: SITE, number });
+    const { files } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
     t.deepEqual(
       files.map(({ path, additions, diff }) => ({ path, additions, kind: diff.kind })),
       [
@@ -85,7 +85,7 @@ for (const name of FORGES) {
     const lines = Array.from({ length: 3_000 }, (_, index) => `line ${index}\n`).join('');
     simulated.commit(SITE, 'topic', { 'long.txt': lines, 'logo.png': Buffer.from([1, 0]) });
     const number = simulated.openPullRequest(SITE, { head: 'topic' });
-    const { files } = await forge.changedFiles({ repository: SITE, number });
+    const { files } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
     const [logo, long] = [files.find(({ path }) => path === 'logo.png'), files.find(({ path }) => path === 'long.txt')];
     t.is(logo?.diff.kind, 'binary');
     t.is(long?.additions, 3_000);
@@ -98,14 +98,14 @@ test('github: a patch that was cut short does not pass for the whole', async (t)
   const { ref } = openPullRequest(simulated);
   const file = { filename: 'a.txt', status: 'modified', sha: 'a', additions: 2, deletions: 0, changes: 2 };
   simulated.fault({ fault: { kind: 'json', body: [{ ...file, patch: '@@ -1,2 +1,4 @@\n one\n+two' }] } });
-  t.is((await forge.changedFiles(ref)).files[0]?.diff.kind, 'too-large');
+  t.is((await forge.changedFiles(ref, headOf(simulated, ref.number))).files[0]?.diff.kind, 'too-large');
 });
 
 test('github: beyond three thousand files the list says that it is not complete', async (t) => {
   const { simulated, forge } = await setUp(t, 'github');
   simulated.commit(SITE, 'topic', manyFiles(3_001));
   const number = simulated.openPullRequest(SITE, { head: 'topic' });
-  const { files, complete } = await forge.changedFiles({ repository: SITE, number });
+  const { files, complete } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
   t.false(complete);
   t.is(files.length, 3_000);
 });
@@ -115,7 +115,7 @@ test('github: where the diff as text is refused, a file without a patch is said 
   const moved = { 'README.md': null, 'docs/README.md': 'Hello\n' };
   simulated.commit(SITE, 'topic', { ...manyFiles(301), ...moved, 'logo.png': Buffer.from([1, 0]), 'empty.txt': '' });
   const number = simulated.openPullRequest(SITE, { head: 'topic' });
-  const { files } = await forge.changedFiles({ repository: SITE, number });
+  const { files } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
   const kindOf = (path: string) => files.find((file) => file.path === path)?.diff.kind;
   t.is(kindOf('logo.png'), 'too-large');
   t.is(kindOf('empty.txt'), 'text');
@@ -127,7 +127,7 @@ for (const name of ['gitea', 'forgejo'] as const) {
     const { simulated, forge } = await setUp(t, name);
     simulated.commit(SITE, 'topic', { 'huge.txt': `${'x'.repeat(1_000)}\n`.repeat(22_000), 'small.txt': 'small\n' });
     const number = simulated.openPullRequest(SITE, { head: 'topic' });
-    const { files } = await forge.changedFiles({ repository: SITE, number });
+    const { files } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
     t.deepEqual(
       files.map(({ path, diff }) => `${path} ${diff.kind}`),
       ['huge.txt too-large', 'small.txt too-large'],

@@ -83,7 +83,7 @@ for (const name of FORGES) {
     await simulated.stop();
     errors.push(
       await another()
-        .changedFiles(ref)
+        .changedFiles(ref, head())
         .catch((error: unknown) => error),
     );
 

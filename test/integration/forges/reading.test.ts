@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
+import { FORGES, forgeError, headOf, openPullRequest, SITE, setUp } from './setup.ts';
 
 const alice = { name: 'alice', email: 'alice@example.test', login: 'alice' };
 const bob = { name: 'bob', email: 'bob@example.test', login: 'bob' };
@@ -59,7 +59,9 @@ for (const name of FORGES) {
   test(`${name}: what belongs to a pull request that is not there is an error`, async (t) => {
     const { forge } = await setUp(t, name);
     const ref = { repository: SITE, number: 99 };
-    for (const ask of [forge.changedFiles, forge.commits, forge.reviews, forge.ownComments, forge.ownInlineComments]) {
+    const sha = '0'.repeat(40);
+    const changedFiles = (of: typeof ref) => forge.changedFiles(of, sha);
+    for (const ask of [changedFiles, forge.commits, forge.reviews, forge.ownComments, forge.ownInlineComments]) {
       const error = await forgeError(t, () => ask(ref));
       t.is(error.kind, 'invalid');
       t.is(error.status, 404);
@@ -107,7 +109,7 @@ for (const name of FORGES) {
     });
     const number = simulated.openPullRequest(SITE, { head: 'topic' });
 
-    const { files, complete } = await forge.changedFiles({ repository: SITE, number });
+    const { files, complete } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
     const byPath = new Map(files.map((file) => [file.path, file]));
 
     t.true(complete);
@@ -297,7 +299,7 @@ for (const name of FORGES) {
     t.deepEqual((await forge.pullRequest(ref))?.head, { branch: 'patch-1', sha, repository: 'bob/site' });
     simulated.deleteRepository(fork);
     t.deepEqual((await forge.pullRequest(ref))?.head, { branch: 'patch-1', sha, repository: null });
-    t.is((await forge.changedFiles(ref)).files.length, 1);
+    t.is((await forge.changedFiles(ref, headOf(simulated, ref.number))).files.length, 1);
   });
 
   test(`${name}: a renamed repository answers to its old name and tells the new one`, async (t) => {

@@ -45,6 +45,10 @@ export function openPullRequest(simulated: SimulatedForge, details: { title?: st
   return { ref, head: () => simulated.pull(SITE, number).headSha };
 }
 
+export function headOf(simulated: SimulatedForge, number: number): string {
+  return simulated.pull(SITE, number).headSha;
+}
+
 export async function forgeError(t: ExecutionContext, failing: () => Promise<unknown>): Promise<ForgeError> {
   const error = await t.throwsAsync(failing, { instanceOf: ForgeError });
   return error ?? t.fail();

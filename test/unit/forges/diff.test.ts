@@ -52,6 +52,24 @@ const DIFF = [
   '',
 ].join('\n');
 
+test('the header of a file says what became of it', (t) => {
+  const copied = ['diff --git a/x b/y', 'similarity index 100%', 'copy from x', 'copy to y', ''].join('\n');
+  const files = [...splitDiff(DIFF).values(), ...splitDiff(copied).values()];
+  t.deepEqual(
+    files.map(({ path, previousPath = '-', status }) => `${status} ${path} ${previousPath}`),
+    [
+      'modified src/app.ts -',
+      'added with space.txt -',
+      'removed gone.txt -',
+      'renamed new name.md old.md',
+      'modified logo.png -',
+      'modified run.sh -',
+      'modified é "quoted".txt -',
+      'added y -',
+    ],
+  );
+});
+
 test('a diff is split into its files', (t) => {
   const files = splitDiff(DIFF);
   t.deepEqual(
