@@ -97,13 +97,15 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
       if (!REDIRECTS.has(response.status)) {
         return response;
       }
-      // 301 and 302 of a write would have to be guessed at; 307 and 308 say: the same again, over there.
-      if (!SAFE_METHODS.has(call.method) && response.status < 307) {
-        throw failure('invalid', call, `answered ${response.status} to a write`, { status: response.status });
-      }
       const next = URL.parse(response.headers.get('location') ?? '', url.href);
       if (next === null) {
         throw failure('unavailable', call, 'redirected to what is no address');
+      }
+      // 307 and 308 say: the same again, over there. 301, Gitea's answer for a repository that was renamed, says nothing of
+      // the method (RFC 9110, 15.4.2): the caller has to read the repository again, and write under its new name.
+      if (next.origin === parts.origin && !SAFE_METHODS.has(call.method) && response.status < 307) {
+        const what = `answered ${response.status} to a write: what it is about has another address now`;
+        throw failure('unavailable', call, what, { status: response.status });
       }
       url = next;
     }
