@@ -5,6 +5,8 @@ import { FORGES } from './forges.ts';
 export interface Subject {
   readonly repository: string | undefined;
   readonly pullRequest: number | undefined;
+  /** Whether a resync is to look at the repository. A push to somebody's fork is no reason: hooks of a whole forge bring those too. */
+  readonly resynced: boolean;
   /** Whether it can change the review of its pull request. */
   readonly reviewable: boolean;
   /** The branch whose policy a push has changed, and with it every review of pull requests into it. */
@@ -28,13 +30,15 @@ export function interpretEvent(
   payload: Readonly<Record<string, unknown>>,
   policyPaths: readonly string[],
 ): Subject {
-  const repository = repositoryName(object(payload['repository'])?.['full_name']);
+  const source = object(payload['repository']);
+  const repository = repositoryName(source?.['full_name']);
   const pullRequest =
     pullRequestNumber(object(payload['pull_request'])?.['number']) ??
     (event.startsWith('pull_request') ? pullRequestNumber(payload['number']) : undefined);
   const policyBranch =
     event === 'push' && touches(payload['commits'], policyPaths) ? branch(payload['ref']) : undefined;
-  return { repository, pullRequest, reviewable: canChangeReview(event, payload), policyBranch };
+  const resynced = repository !== undefined && (source?.['fork'] !== true || pullRequest !== undefined);
+  return { repository, pullRequest, resynced, reviewable: canChangeReview(event, payload), policyBranch };
 }
 
 const MAX_BRANCH_CHARACTERS = 255;

@@ -93,13 +93,14 @@ function acknowledge({ forge, inbox, metrics, log }: WebhookOptions): Middleware
     }
 
     const subject = interpretEvent(event, payload, POLICY_PATHS);
-    const { repository, pullRequest } = subject;
+    const { repository, pullRequest, resynced } = subject;
     const acceptance = await inbox.accept({
       hookId,
       deliveryId,
       event,
       repository,
       pullRequest,
+      resynced,
       job: requestedReview(subject),
       body: ctx.state.bytes,
     });

@@ -7,6 +7,8 @@ export interface StoredDelivery {
   readonly event: string;
   readonly repository: string | undefined;
   readonly pullRequest: number | undefined;
+  /** Whether a resync is to look at the repository. */
+  readonly resynced: boolean;
   /** SHA-256 of the body as received, 32 bytes. */
   readonly sha256: Buffer;
   /** The body, Zstandard-compressed. */
@@ -22,6 +24,13 @@ const COLUMNS = 7;
 
 /** A setting of our own. In the transaction that sets it it reads true; elsewhere it is an error, or '', which is no boolean. */
 const IN_TRANSACTION = 'gatehouse.in_transaction';
+
+/**
+ * A role or database may have it off: a crash of the server would then lose what was acknowledged. Local to the
+ * transaction, and read by its COMMIT; a lone INSERT commits after it too.
+ */
+const SYNCHRONOUS = `CASE current_setting('synchronous_commit')
+                       WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`;
 
 /** Begins a transaction outside of which a guarded {@link insertDeliveries} fails. */
 export const BEGIN_GUARDED = `BEGIN; SET LOCAL ${IN_TRANSACTION} = true`;
@@ -45,25 +54,38 @@ export async function insertDeliveries(
     const parameters = Array.from({ length: COLUMNS }, (_unused, column) => `$${row * COLUMNS + column + 1}`);
     return `(${parameters.join(', ')})`;
   });
+  const hooks = hooksOf(deliveries);
+  const next = deliveries.length * COLUMNS;
   const { rows: stored } = await client.query<{ hook_id: string; delivery_id: string; repeated_body: boolean }>({
     // One that comes alone finds its statement planned. Of larger batches there are too many sizes to keep a plan of each.
     ...(deliveries.length === 1 && { name: guarded ? 'one guarded delivery' : 'one delivery' }),
-    text: `INSERT INTO gatehouse.deliveries AS new
+    text: `WITH seen AS (
+             INSERT INTO gatehouse.hooks
+             SELECT * FROM unnest($${next + 1}::text[], $${next + 2}::text[]) AS hook (repository, hook_id)
+              WHERE NOT EXISTS (SELECT FROM gatehouse.hooks known
+                                 WHERE known.repository = hook.repository AND known.hook_id = hook.hook_id)
+             ON CONFLICT DO NOTHING)
+           INSERT INTO gatehouse.deliveries AS new
                   (hook_id, delivery_id, event, repository, pull_request, body_sha256, body)
            VALUES ${rows.join(', ')}
            ON CONFLICT DO NOTHING
            RETURNING hook_id, delivery_id,
-                     EXISTS (SELECT FROM gatehouse.deliveries old WHERE old.body_sha256 = new.body_sha256) AS repeated_body
+                     EXISTS (SELECT FROM gatehouse.deliveries old WHERE old.body_sha256 = new.body_sha256) AS repeated_body,
+                     ${SYNCHRONOUS}
                      ${guarded ? `, current_setting('${IN_TRANSACTION}')::boolean` : ''}`,
-    values: deliveries.flatMap((delivery) => [
-      delivery.hookId,
-      delivery.deliveryId,
-      delivery.event,
-      delivery.repository ?? null,
-      delivery.pullRequest ?? null,
-      delivery.sha256,
-      delivery.compressed,
-    ]),
+    values: [
+      ...deliveries.flatMap((delivery) => [
+        delivery.hookId,
+        delivery.deliveryId,
+        delivery.event,
+        delivery.repository ?? null,
+        delivery.pullRequest ?? null,
+        delivery.sha256,
+        delivery.compressed,
+      ]),
+      hooks.map(({ repository }) => repository),
+      hooks.map(({ hookId }) => hookId),
+    ],
   });
   return new Map(
     stored.map((row) => [
@@ -71,4 +93,15 @@ export async function insertDeliveries(
       { repeatedBody: row.repeated_body },
     ]),
   );
+}
+
+/** Each once, in one order everywhere: two transactions that insert the same hooks crosswise would deadlock. */
+function hooksOf(deliveries: readonly StoredDelivery[]): readonly { repository: string; hookId: string }[] {
+  const hooks = new Map<string, { repository: string; hookId: string }>();
+  for (const { repository, hookId, resynced } of deliveries) {
+    if (repository !== undefined && resynced) {
+      hooks.set(JSON.stringify([repository, hookId]), { repository, hookId });
+    }
+  }
+  return [...hooks].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, hook]) => hook);
 }

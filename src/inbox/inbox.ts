@@ -17,6 +17,8 @@ export interface Delivery<Job> {
   readonly event: string;
   readonly repository: string | undefined;
   readonly pullRequest: number | undefined;
+  /** Whether a resync is to look at the repository. */
+  readonly resynced: boolean;
   /** What is to be done because of it, if anything. */
   readonly job: Job | undefined;
   /** The exact bytes of the body. */

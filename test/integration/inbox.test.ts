@@ -8,7 +8,7 @@ import type { Delivery } from '../../src/inbox/inbox.ts';
 import { makeInbox } from '../../src/inbox/inbox.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { makeDatabase } from '../helpers/database.ts';
+import { makeDatabase, openPool } from '../helpers/database.ts';
 import { openDoor, sign, storedDeliveries } from '../helpers/door.ts';
 import { until } from '../helpers/until.ts';
 
@@ -22,6 +22,7 @@ function delivery(change: Partial<Delivery<string>> = {}): Delivery<string> {
     event: 'pull_request',
     repository: 'acme/widgets',
     pullRequest: 7,
+    resynced: true,
     job: undefined,
     body: Buffer.from(`{"at":"${randomUUID()}"}`),
     ...change,
@@ -31,9 +32,13 @@ function delivery(change: Partial<Delivery<string>> = {}): Delivery<string> {
 /** An inbox on a database of its own, and what it did besides storing. */
 async function openInbox(
   jobStatements: (jobs: readonly string[]) => Promise<readonly pg.QueryConfig[]> = async () => [],
+  prepare: (pool: pg.Pool) => Promise<unknown> = async () => {},
 ) {
   const database = await makeDatabase();
   await migrateStores(database.url);
+  const preparing = openPool(database.url);
+  await prepare(preparing);
+  await preparing.end();
   const pool = makeInboxPool(database.url, makeLog('silent'));
   let wakeups = 0;
   const inbox = makeInbox<string>({
@@ -235,3 +240,53 @@ function slowUpload(port: number, bytes: number) {
   socket.on('error', () => {});
   return { end: () => socket.destroy() };
 }
+
+test('a role that turns synchronous_commit off does not turn it off for deliveries', async (t) => {
+  const job = { text: "INSERT INTO gatehouse.progress VALUES ('a job', now())" };
+  await using door = await openInbox(
+    async () => [job],
+    async (pool) => {
+      await pool.query(`DO $$ BEGIN
+        EXECUTE format('ALTER ROLE %I IN DATABASE %I SET synchronous_commit = off', current_user, current_database());
+      END $$`);
+      await pool.query('CREATE TABLE settings (with_job boolean, setting text)');
+      // Deferred: it reads the setting that the COMMIT itself reads.
+      await pool.query(
+        `CREATE FUNCTION note_setting() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+           INSERT INTO settings SELECT EXISTS (SELECT FROM gatehouse.progress), current_setting('synchronous_commit');
+           RETURN NULL;
+         END $$`,
+      );
+      await pool.query(
+        `CREATE CONSTRAINT TRIGGER note_setting AFTER INSERT ON gatehouse.deliveries DEFERRABLE INITIALLY DEFERRED
+         FOR EACH ROW EXECUTE FUNCTION note_setting()`,
+      );
+    },
+  );
+  t.is((await door.inbox.accept(delivery())).outcome, 'accepted');
+  t.is((await door.inbox.accept(delivery({ job: 'review' }))).outcome, 'accepted');
+  const { rows } = await door.pool.query('SELECT with_job, setting FROM settings ORDER BY with_job');
+  t.deepEqual(rows, [
+    { with_job: false, setting: 'on' },
+    { with_job: true, setting: 'on' },
+  ]);
+  t.is((await door.pool.query('SHOW synchronous_commit')).rows[0].synchronous_commit, 'off', 'outside of it');
+});
+
+test('the hooks that deliveries come through are stored with them, and a push to a fork is not one', async (t) => {
+  await using door = await openInbox();
+  const accepted = await Promise.all([
+    door.inbox.accept(delivery({ hookId: '2' })),
+    door.inbox.accept(delivery({ hookId: '1' })),
+    door.inbox.accept(delivery({ hookId: '1', repository: 'acme/gadgets' })),
+    door.inbox.accept(delivery({ repository: undefined })),
+    door.inbox.accept(delivery({ repository: 'stranger/widgets', resynced: false })),
+  ]);
+  t.true(accepted.every(({ outcome }) => outcome === 'accepted'));
+  await door.inbox.accept(delivery({ hookId: '2' }));
+  const { rows } = await door.pool.query('SELECT repository, hook_id FROM gatehouse.hooks ORDER BY 1, 2');
+  t.deepEqual(
+    rows.map(({ repository, hook_id }) => `${repository} ${hook_id}`),
+    ['acme/gadgets 1', 'acme/widgets 1', 'acme/widgets 2'],
+  );
+});

@@ -154,3 +154,13 @@ test('a push of anything else, of a tag, or of nonsense asks for nothing', (t) =
     t.is(target('push', { repository, ref: 'refs/heads/main', commits }), undefined);
   }
 });
+
+test('a repository is resynced, but not a fork that only pushes come from', (t) => {
+  const of = (event: string, payload: object) => interpretEvent(event, { ...payload }, []).resynced;
+  const repository = { full_name: 'acme/widgets' };
+  const fork = { full_name: 'stranger/widgets', fork: true };
+  t.true(of('push', { repository }));
+  t.false(of('push', { repository: fork }));
+  t.true(of('pull_request', { repository: fork, action: 'opened', pull_request: { number: 1 } }));
+  t.false(of('push', {}));
+});
