@@ -1,22 +1,28 @@
 import type pg from 'pg';
 import { type DeliveryRecovery, type FailedDelivery, ForgeError, type RepositoryHook } from '../forges/forge.ts';
 import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
 
 export interface RecoveryParts {
   /** Undefined where the forge remembers nothing of its deliveries. */
   readonly deliveries: DeliveryRecovery | undefined;
   readonly pool: pg.Pool;
+  readonly metrics: Metrics;
   readonly log: Log;
 }
 
 const TASK = 'recover-deliveries';
-/** GitHub keeps deliveries for three days ("Redelivering webhooks"). */
+/** GitHub keeps deliveries for three days, GitHub Enterprise Server for seven ("Redelivering webhooks"). */
 const MEMORY_MS = 3 * 24 * 60 * 60 * 1_000;
 /** A delivery is in the list somewhat after it was made. */
 const OVERLAP_MS = 10 * 60 * 1_000;
+/** For one delivery. Each one that fails is a new entry in the forge's list, so without a limit there is no end. */
+const MAX_REDELIVERIES = 5;
+/** Longer than the forge lists a delivery. */
+const REMEMBERED_DAYS = 8;
 
-/** Asks the forge to make deliveries again that it could not make since the last look. */
-export async function recoverDeliveries({ deliveries, pool, log }: RecoveryParts): Promise<void> {
+/** Requests a redelivery of what the forge could not deliver since the last look. */
+export async function recoverDeliveries({ deliveries, pool, metrics, log }: RecoveryParts): Promise<void> {
   if (deliveries === undefined) {
     return;
   }
@@ -24,16 +30,78 @@ export async function recoverDeliveries({ deliveries, pool, log }: RecoveryParts
   const since = await lastLook(pool, start);
   const hooks = deliveries.scope === 'app' ? [undefined] : await knownHooks(pool);
   for (const hook of hooks) {
-    for (const failed of await failedDeliveries(deliveries, since, hook, log)) {
-      await deliveries.redeliver(failed);
-      log.info({ delivery: failed.guid, event: failed.event }, 'a delivery that had failed was asked for again');
+    const failed = await failedDeliveries(deliveries, since, hook, log);
+    const refused = failed.filter(({ status }) => isRefusal(status));
+    await reportRefused(refused, hook, { pool, metrics, log });
+    for (const delivery of failed.filter(({ status }) => !isRefusal(status))) {
+      if (await mayRequest(pool, delivery)) {
+        await deliveries.redeliver(delivery);
+        log.info({ delivery: delivery.guid, event: delivery.event }, 'a failed delivery: redelivery requested');
+      }
     }
   }
+  await pool.query('DELETE FROM gatehouse.failed_deliveries WHERE first_seen_at < now() - make_interval(days => $1)', [
+    REMEMBERED_DAYS,
+  ]);
   await pool.query(
     `INSERT INTO gatehouse.progress (task, done_until) VALUES ($1, $2)
      ON CONFLICT (task) DO UPDATE SET done_until = greatest(progress.done_until, excluded.done_until)`,
     [TASK, start],
   );
+}
+
+const REQUEST_TIMEOUT = 408;
+const TOO_MANY_REQUESTS = 429;
+
+/** The same delivery would be refused again until somebody changes the hook or Gatehouse's settings. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== REQUEST_TIMEOUT && status !== TOO_MANY_REQUESTS;
+}
+
+const WHAT_TO_DO: Readonly<Record<number, string>> = {
+  401: 'the secret of the webhook is not WEBHOOK_SECRET: set the same on both sides',
+  404: 'the URL of the webhook must end in /webhook',
+  413: 'the payload is larger than WEBHOOK_BODY_LIMIT',
+  415: 'the content type of the webhook must be application/json',
+};
+
+/** Each is counted once, and each kind of refusal is logged once, when it begins. */
+async function reportRefused(
+  refused: readonly FailedDelivery[],
+  hook: RepositoryHook | undefined,
+  { pool, metrics, log }: Omit<RecoveryParts, 'deliveries'>,
+): Promise<void> {
+  for (const [status, deliveries] of Map.groupBy(refused, (delivery) => delivery.status)) {
+    const { rows } = await pool.query<{ added: number; known: boolean }>(
+      `WITH added AS (
+         INSERT INTO gatehouse.failed_deliveries (repository, hook_id, guid, status)
+         SELECT $1, $2, guid, $3 FROM unnest($4::text[]) AS guid
+         ON CONFLICT DO NOTHING RETURNING guid)
+       SELECT (SELECT count(*)::int FROM added) AS added,
+              EXISTS (SELECT FROM gatehouse.failed_deliveries WHERE repository = $1 AND hook_id = $2 AND status = $3) AS known`,
+      [hook?.repository ?? '', hook?.hookId ?? '', status, deliveries.map(({ guid }) => guid)],
+    );
+    const { added, known } = rows[0] ?? { added: 0, known: true };
+    metrics.refusedDeliveries.inc({ status }, added);
+    if (added > 0 && !known) {
+      log.error(
+        { repository: hook?.repository, status, deliveries: added },
+        `deliveries are refused, and not requested again: ${WHAT_TO_DO[status] ?? 'the log of the door names the reason'}`,
+      );
+    }
+  }
+}
+
+/** Counts the request. */
+async function mayRequest(pool: pg.Pool, { guid, status, hook }: FailedDelivery): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `INSERT INTO gatehouse.failed_deliveries AS known (repository, hook_id, guid, status, redeliveries)
+     VALUES ($1, $2, $3, $4, 1)
+     ON CONFLICT (repository, hook_id, guid)
+     DO UPDATE SET status = excluded.status, redeliveries = known.redeliveries + 1 WHERE known.redeliveries < $5`,
+    [hook?.repository ?? '', hook?.hookId ?? '', guid, status, MAX_REDELIVERIES],
+  );
+  return rowCount === 1;
 }
 
 async function failedDeliveries(
@@ -65,7 +133,7 @@ async function lastLook(pool: pg.Pool, now: Date): Promise<Date> {
 
 async function knownHooks(pool: pg.Pool): Promise<readonly RepositoryHook[]> {
   const { rows } = await pool.query<RepositoryHook>(
-    `SELECT name AS repository, hook_id AS "hookId" FROM gatehouse.repositories WHERE hook_id <> '' ORDER BY name`,
+    `SELECT repository, hook_id AS "hookId" FROM gatehouse.hooks WHERE hook_id <> '' ORDER BY repository, hook_id`,
   );
   return rows;
 }

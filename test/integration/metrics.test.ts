@@ -22,6 +22,7 @@ const NAMES = [
   'gatehouse_jobs',
   'gatehouse_oldest_waiting_job_seconds',
   'gatehouse_readiness_changes_total',
+  'gatehouse_refused_deliveries_total',
   'gatehouse_rejections_total',
   'gatehouse_repeated_bodies_total',
   'gatehouse_review_seconds',

@@ -51,9 +51,9 @@ export function makeDeliveryRecovery(client: GitHubClient): DeliveryRecovery {
 function failuresIn(newestFirst: readonly Delivery[], hook: RepositoryHook | undefined): readonly FailedDelivery[] {
   const accepted = new Set(newestFirst.filter(wasAccepted).map((delivery) => delivery.guid));
   const failed = new Map<string, FailedDelivery>();
-  for (const { id, guid, event, delivered_at } of newestFirst) {
+  for (const { id, guid, event, delivered_at, status_code } of newestFirst) {
     if (!accepted.has(guid) && !failed.has(guid)) {
-      failed.set(guid, { id, guid, event, deliveredAt: delivered_at, ...(hook ? { hook } : {}) });
+      failed.set(guid, { id, guid, event, status: status_code, deliveredAt: delivered_at, ...(hook ? { hook } : {}) });
     }
   }
   return [...failed.values()].reverse();
