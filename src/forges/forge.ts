@@ -151,6 +151,8 @@ export interface FailedDelivery {
   /** The delivery id as its header carried it; the same for every attempt. */
   readonly guid: string;
   readonly event: string;
+  /** The HTTP status that the newest attempt was answered with; 0 when there was no answer. */
+  readonly status: number;
   readonly deliveredAt: string;
   /** Absent for an App's own webhook. */
   readonly hook?: RepositoryHook;
@@ -228,7 +230,8 @@ export interface Forge {
   mergeBase(repository: string, one: string, other: string): Promise<string | undefined>;
   /** A file's text at a commit; undefined when it is not there. A branch or tag may be given, but not in a review. */
   fileAt(repository: string, path: string, ref: string): Promise<string | undefined>;
-  openPullRequests(repository: string): Promise<readonly PullRequest[]>;
+  /** Undefined when there is no such repository, or Gatehouse may not see it. */
+  openPullRequests(repository: string): Promise<readonly PullRequest[] | undefined>;
 
   // What a review writes
   status(repository: string, sha: string, context: string): Promise<CommitStatus | undefined>;

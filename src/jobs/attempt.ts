@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { ForgeError } from '../forges/forge.ts';
 import type { Log } from '../log.ts';
-import { JOBS_SCHEMA, REVIEW_DEAD_LETTERS, type RepositoryJob, type ReviewJob, singletonOptions } from './queues.ts';
+import { JOBS_SCHEMA, REVIEW_DEAD_LETTERS, singletonOptions } from './queues.ts';
 
 interface AttemptParts {
   readonly boss: PgBoss;
@@ -26,7 +26,7 @@ const PAUSE_JITTER_MS = 5_000;
  */
 export async function attempt(
   { boss, pool, log }: AttemptParts,
-  { id, name, data, retryCount, retryLimit }: JobWithMetadata<ReviewJob | RepositoryJob>,
+  { id, name, data, retryCount, retryLimit }: JobWithMetadata<object>,
   { key, run, giveUp }: Work,
 ): Promise<void> {
   try {

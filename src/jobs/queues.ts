@@ -22,6 +22,11 @@ export interface RepositoryJob {
   readonly branch: string;
 }
 
+/** A resync that has run for long goes on in another job, with the time at which the first of them was requested. */
+export interface ResyncJob {
+  readonly round?: string;
+}
+
 const DAY_SECONDS = 24 * 60 * 60;
 
 const common = {

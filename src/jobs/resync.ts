@@ -3,7 +3,7 @@ import type { ReviewRequest } from '../forges/events.ts';
 import type { Forge } from '../forges/forge.ts';
 import { ForgeError } from '../forges/forge.ts';
 import type { Log } from '../log.ts';
-import { withoutVerdict } from './reviews-table.ts';
+import { forgetRepository, notOpen, withoutVerdict } from './reviews-table.ts';
 
 export interface ResyncParts {
   readonly forge: Forge;
@@ -12,47 +12,76 @@ export interface ResyncParts {
   readonly log: Log;
 }
 
+/** Well below the time after which the job engine takes a job for lost. */
+const MAX_PIECE_MS = 10 * 60_000;
+const MAX_NAMES_READ = 100;
+
 /**
- * Finds what webhooks did not bring: open pull requests of known repositories whose head has no verdict.
- * Forges do not send a webhook again by themselves, so this is what heals one that was lost.
+ * Finds what webhooks did not bring, in each repository that no resync has looked at since `round` began. Forges do
+ * not send a webhook again by themselves, so this is what repairs one that was lost. `unfinished`: there are
+ * repositories left for the next piece of the round.
  */
-export async function resync({ forge, pool, enqueue, log }: ResyncParts): Promise<void> {
-  for (const repository of await knownRepositories(pool)) {
-    try {
-      const open = await forge.openPullRequests(repository);
-      const missed = open.length === 0 ? [] : await withoutVerdict(pool, open);
-      if (missed.length === 0) {
-        continue;
+export async function resync(
+  parts: ResyncParts,
+  round: Date,
+  maxPieceMs = MAX_PIECE_MS,
+): Promise<'finished' | 'unfinished'> {
+  const { pool, log } = parts;
+  const end = performance.now() + maxPieceMs;
+  await pool.query(
+    'INSERT INTO gatehouse.repositories (name) SELECT DISTINCT repository FROM gatehouse.hooks ON CONFLICT DO NOTHING',
+  );
+  for (;;) {
+    const names = await nextRepositories(pool, round);
+    if (names.length === 0) {
+      return 'finished';
+    }
+    for (const repository of names) {
+      try {
+        await resyncRepository(parts, repository);
+      } catch (err) {
+        // The next repository may fare better, unless the forge as a whole wants to be left alone.
+        if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
+          throw err;
+        }
+        log.warn({ err, repository }, 'a repository could not be resynced');
       }
-      await enqueue(missed.map(({ repository: name, number }) => ({ kind: 'review', repository: name, number })));
-      log.info(
-        { repository, pullRequests: missed.map(({ number }) => number) },
-        'a resync found heads without a verdict',
-      );
-    } catch (err) {
-      // The next repository may fare better, unless the forge as a whole wants to be left alone.
-      if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
-        throw err;
+      await pool.query('UPDATE gatehouse.repositories SET resynced_at = now() WHERE name = $1', [repository]);
+      if (performance.now() >= end) {
+        return 'unfinished';
       }
-      log.warn({ err, repository }, 'a repository could not be looked at');
     }
   }
 }
 
-/** Every repository that a delivery has come from, newest first, and new ones among them remembered. */
-async function knownRepositories(pool: pg.Pool): Promise<readonly string[]> {
-  await pool.query(
-    `INSERT INTO gatehouse.repositories (name, hook_id, last_delivery_at)
-     SELECT DISTINCT ON (repository) repository, hook_id, received_at
-       FROM gatehouse.deliveries
-      WHERE repository IS NOT NULL
-        AND received_at >= coalesce((SELECT max(last_delivery_at) FROM gatehouse.repositories), '-infinity')
-      ORDER BY repository, received_at DESC
-     ON CONFLICT (name) DO UPDATE
-        SET hook_id = excluded.hook_id, last_delivery_at = excluded.last_delivery_at`,
+async function resyncRepository({ forge, pool, enqueue, log }: ResyncParts, repository: string): Promise<void> {
+  const open = await forge.openPullRequests(repository);
+  if (open === undefined) {
+    await forgetRepository(pool, repository);
+    log.info({ repository }, 'a repository is gone, or hidden from Gatehouse: it is forgotten until its next delivery');
+    return;
+  }
+  const missed = await withoutVerdict(pool, open);
+  const closed = await notOpen(pool, repository, open);
+  if (missed.length + closed.length === 0) {
+    return;
+  }
+  await enqueue(
+    [...missed, ...closed].map(({ repository: name, number }) => ({ kind: 'review', repository: name, number })),
   );
+  log.info(
+    { repository, pullRequests: missed.map(({ number }) => number), closed: closed.map(({ number }) => number) },
+    'a resync found pull requests whose verdict is missing or outdated',
+  );
+}
+
+/** Those that have waited longest first. */
+async function nextRepositories(pool: pg.Pool, round: Date): Promise<readonly string[]> {
   const { rows } = await pool.query<{ name: string }>(
-    'SELECT name FROM gatehouse.repositories ORDER BY last_delivery_at DESC, name',
+    `SELECT name FROM gatehouse.repositories
+      WHERE resynced_at IS NULL OR resynced_at < $1
+      ORDER BY resynced_at NULLS FIRST, name LIMIT $2`,
+    [round, MAX_NAMES_READ],
   );
   return rows.map(({ name }) => name);
 }

@@ -7,6 +7,6 @@ export async function reviewRepository(
   { repository, branch }: RepositoryJob,
 ): Promise<void> {
   const open = await forge.openPullRequests(repository);
-  const affected = open.filter(({ base }) => base.branch === branch);
+  const affected = (open ?? []).filter(({ base }) => base.branch === branch);
   await enqueue(affected.map(({ repository: name, number }) => ({ kind: 'review', repository: name, number })));
 }

@@ -40,3 +40,27 @@ export async function withoutVerdict(
   );
   return rows.flatMap(({ ordinal }) => pullRequests[Number(ordinal) - 1] ?? []);
 }
+
+/** Those with a row that are not among the open pull requests of their repository: closed, merged or deleted. */
+export async function notOpen(
+  pool: pg.Pool,
+  repository: string,
+  open: readonly PullRequest[],
+): Promise<readonly PullRequestRef[]> {
+  const { rows } = await pool.query<{ number: number }>(
+    `SELECT pull_request AS number FROM gatehouse.reviews
+      WHERE repository = $1 AND pull_request <> ALL ($2::int[]) ORDER BY pull_request`,
+    [repository, open.map(({ number }) => number)],
+  );
+  return rows.map(({ number }) => ({ repository, number }));
+}
+
+/** Nothing is asked for it again, until a delivery comes from it. */
+export async function forgetRepository(pool: pg.Pool, repository: string): Promise<void> {
+  await pool.query(
+    `WITH reviews AS (DELETE FROM gatehouse.reviews WHERE repository = $1),
+          hooks AS (DELETE FROM gatehouse.hooks WHERE repository = $1)
+     DELETE FROM gatehouse.repositories WHERE name = $1`,
+    [repository],
+  );
+}

@@ -9,6 +9,7 @@ import {
   RETENTION_QUEUE,
   REVIEW_QUEUE,
   type RepositoryJob,
+  type ResyncJob,
   type ReviewJob,
   repositoryKey,
   reviewKey,
@@ -118,14 +119,23 @@ export function startWorker(parts: WorkerParts): Worker {
         }
       },
     );
-    await boss.work(RESYNC_QUEUE, polling, async () => {
-      // In this order: the resync learns of new repositories, and with them of the hooks to look at.
-      await resync({ forge, pool, enqueue, log });
-      await recoverDeliveries({ deliveries: forge.deliveries, pool, log });
+    await boss.work(RESYNC_QUEUE, { ...polling, includeMetadata: true }, async (jobs: JobWithMetadata<ResyncJob>[]) => {
+      for (const job of jobs) {
+        await attempt({ boss, pool, log }, job, { key: RESYNC_QUEUE, run: () => resyncPiece(job) });
+      }
     });
     await boss.work(RETENTION_QUEUE, polling, () => applyRetention(pool, parts.retentionDays, log));
     await repeat(RESYNC_QUEUE, parts.resyncMinutes);
     await repeat(RETENTION_QUEUE, RETENTION_MINUTES);
+  }
+
+  async function resyncPiece({ data, createdOn }: JobWithMetadata<ResyncJob>): Promise<void> {
+    const round = data.round ?? createdOn.toISOString();
+    const state = await resync({ forge, pool, enqueue, log }, new Date(round));
+    await recoverDeliveries({ deliveries: forge.deliveries, pool, metrics: parts.metrics, log });
+    if (state === 'unfinished') {
+      await boss.send(RESYNC_QUEUE, { round }, { singletonKey: RESYNC_QUEUE });
+    }
   }
 
   /** Now, and from time to time. Replicas share the turns: the engine lets one job of a queue wait, and no more. */

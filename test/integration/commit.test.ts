@@ -78,9 +78,9 @@ test('workers are woken over Redis once the job is there for them to find', asyn
   listener.disconnect();
 });
 
-test('a job engine whose schema is of another version makes the door unready, and says so', async (t) => {
+test('a job engine whose schema is not migrated yet makes the door unready, and says so', async (t) => {
   await using door = await openDoor();
-  await door.database.query('UPDATE gatehouse_jobs.version SET version = version + 1');
+  await door.database.query('UPDATE gatehouse_jobs.version SET version = version - 1');
   await using later = await openDoor({ DATABASE_URL: door.databaseUrl });
   const response = await fetch(`${later.url}/health/ready`);
   t.is(response.status, 503);

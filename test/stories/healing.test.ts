@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
+import type { Forge } from '../../src/forges/forge.ts';
+import { resync } from '../../src/jobs/resync.ts';
+import { makeLog } from '../../src/log.ts';
 import { SECRET } from '../helpers/door.ts';
 import { eventually, FORGES, REPOSITORY, type Story, shareStories, tellStory } from '../helpers/story.ts';
 
@@ -128,6 +131,134 @@ test('a repository that cannot be looked at does not keep a resync from the othe
   story.forge.deleteRepository(gone.repository);
   await workerComesBy(story);
   t.is(story.status(missed)?.state, 'success');
+});
+
+test('github: deliveries that were refused for good are not requested again, and are counted once', async (t) => {
+  await using story = await tellStory('github', FILES, {}, DOOR);
+  const { forge, door } = story;
+  await story.open({ 'a.txt': 'a\n' });
+  const refused = (guid: string, statusCode: number) =>
+    forge.addDelivery({
+      event: 'push',
+      deliveredAt: new Date().toISOString(),
+      hook: `${REPOSITORY}#1`,
+      guid,
+      statusCode,
+    });
+  refused('wrong secret', 401);
+  refused('form post', 415);
+  refused('door was away', 502);
+  const started = new Date();
+  await using worker = await story.openDoor({}, WORKER);
+  await story.resynced(started);
+  t.is(forge.count('POST', /\/attempts$/), 1, 'only what may succeed');
+  const counted = async () =>
+    (await (await fetch(worker.metricsUrl)).text()).match(/^gatehouse_refused_deliveries.*$/gm);
+  t.deepEqual(await counted(), [
+    'gatehouse_refused_deliveries_total{status="401"} 1',
+    'gatehouse_refused_deliveries_total{status="415"} 1',
+  ]);
+  const again = new Date();
+  await door.database.query("UPDATE gatehouse.progress SET done_until = now() - interval '1 day'");
+  await using _second = await story.openDoor({}, WORKER);
+  await story.resynced(again);
+  t.deepEqual(
+    (await door.database.query('SELECT guid, redeliveries FROM gatehouse.failed_deliveries ORDER BY 1')).rows.map(
+      ({ guid, redeliveries }) => `${guid} ${redeliveries}`,
+    ),
+    ['door was away 1', 'form post 0', 'wrong secret 0'],
+  );
+});
+
+test('github: a redelivery of one delivery is requested five times at most', async (t) => {
+  await using story = await tellStory('github', FILES, {}, DOOR);
+  const { forge, door } = story;
+  await story.open({ 'a.txt': 'a\n' });
+  // It takes the request and nothing comes of it.
+  forge.fault({ method: 'POST', path: /\/attempts$/, fault: { kind: 'json', body: {} } });
+  for (let resyncs = 1; resyncs <= 7; resyncs++) {
+    // As the forge lists the attempt that was requested before: it has failed as well.
+    forge.addDelivery({
+      event: 'push',
+      deliveredAt: new Date().toISOString(),
+      hook: `${REPOSITORY}#1`,
+      guid: 'never accepted',
+      statusCode: 502,
+    });
+    const started = new Date();
+    await using _worker = await story.openDoor({}, WORKER);
+    await story.resynced(started);
+  }
+  t.is(forge.count('POST', /\/attempts$/), 5);
+  t.is((await door.database.query('SELECT FROM gatehouse.failed_deliveries')).rowCount, 1);
+});
+
+test('a repository that is gone is asked for once, and its rows are deleted', async (t) => {
+  await using story = await tellStory('gitea', FILES, {}, DOOR);
+  const { forge, door } = story;
+  const gone = story.scene(FILES);
+  await gone.open({ 'c.txt': 'c\n' });
+  await workerComesBy(story);
+  await gone.settled();
+  forge.deleteRepository(gone.repository);
+  forge.forgetRequests();
+  await workerComesBy(story);
+  await workerComesBy(story);
+  t.is(forge.seen.filter(({ path }) => path.includes(gone.repository)).length, 1);
+  for (const [table, column] of [
+    ['reviews', 'repository'],
+    ['hooks', 'repository'],
+    ['repositories', 'name'],
+  ]) {
+    t.is(
+      (await door.database.query(`SELECT FROM gatehouse.${table} WHERE ${column} = $1`, [gone.repository])).rowCount,
+      0,
+    );
+  }
+});
+
+test('the row of a pull request that was merged without a webhook is deleted by the resync', async (t) => {
+  await using story = await tellStory('gitea', FILES, {}, DOOR);
+  const { forge, door } = story;
+  const number = await story.open({ 'c.txt': 'c\n' });
+  await workerComesBy(story);
+  const rows = async () =>
+    (await door.database.query('SELECT FROM gatehouse.reviews WHERE pull_request = $1', [number])).rowCount;
+  t.is(await rows(), 1);
+  forge.merge(REPOSITORY, number);
+  await workerComesBy(story);
+  t.is(await rows(), 0);
+  forge.forgetRequests();
+  await workerComesBy(story);
+  t.is(forge.count('GET', /\/pulls\/:number|\/pulls\/\d+$/), 0, 'it is not asked for again');
+});
+
+test('a resync in pieces looks at each repository once', async (t) => {
+  await using story = await tellStory('gitea', FILES, {}, DOOR);
+  const { door } = story;
+  const repositories = [REPOSITORY, ...Array.from({ length: 4 }, () => story.scene(FILES).repository)];
+  await door.database.query("INSERT INTO gatehouse.hooks SELECT unnest($1::text[]), ''", [repositories]);
+  const asked: string[] = [];
+  const parts = {
+    pool: door.database,
+    enqueue: async () => {},
+    log: makeLog('silent'),
+    forge: {
+      ...({} as Forge),
+      openPullRequests: async (repository: string) => {
+        asked.push(repository);
+        return [];
+      },
+    },
+  };
+  const round = new Date();
+  const states: string[] = [];
+  // A piece without any time looks at one repository.
+  for (let piece = 0; piece < 6; piece++) {
+    states.push(await resync(parts, round, 0));
+  }
+  t.deepEqual(states, ['unfinished', 'unfinished', 'unfinished', 'unfinished', 'unfinished', 'finished']);
+  t.deepEqual(asked.toSorted(), repositories.toSorted());
 });
 
 test('deliveries older than RETENTION_DAYS are deleted, no more than 1,000 at a time', async (t) => {

@@ -38,10 +38,13 @@ export async function pullRequest(client: GiteaClient, ref: PullRequestRef): Pro
   return answer && toPullRequest(answer);
 }
 
-export async function openPullRequests(client: GiteaClient, repository: string): Promise<readonly PullRequest[]> {
+export async function openPullRequests(
+  client: GiteaClient,
+  repository: string,
+): Promise<readonly PullRequest[] | undefined> {
   const query = { state: 'open', sort: 'oldest' };
   const answer = await client.askAll(`${repositoryPath(repository)}/pulls`, shapes.pulls, query);
-  return (answer ?? []).map(toPullRequest);
+  return answer?.map(toPullRequest);
 }
 
 function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {

@@ -23,11 +23,14 @@ export async function pullRequest(client: GitHubClient, ref: PullRequestRef): Pr
   return answer && toPullRequest(answer);
 }
 
-export async function openPullRequests(client: GitHubClient, repository: string): Promise<readonly PullRequest[]> {
+export async function openPullRequests(
+  client: GitHubClient,
+  repository: string,
+): Promise<readonly PullRequest[] | undefined> {
   const octokit = await client.forRepository(repository);
   const parameters = { ...repositoryAddress(repository), state: 'open', sort: 'created', direction: 'asc' };
   const answer = await askAll(octokit, 'GET /repos/{owner}/{repo}/pulls', parameters, shapes.pulls);
-  return (answer ?? []).map(toPullRequest);
+  return answer?.map(toPullRequest);
 }
 
 function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
