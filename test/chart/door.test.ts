@@ -1,6 +1,7 @@
 import test from 'ava';
 import { version } from '../../src/version.ts';
-import { containersOf, find, type Manifest, podOf, render } from '../helpers/manifests.ts';
+import { startCluster } from '../helpers/cluster.ts';
+import { containersOf, find, type Manifest, NAMESPACE, podOf, render, tryRender } from '../helpers/manifests.ts';
 import { type Labels, lets } from '../helpers/network-policy.ts';
 
 const DOOR = 'gh-gatehouse-door';
@@ -145,12 +146,22 @@ test('pods are spread over nodes unless the user says how', async (t) => {
   t.deepEqual(pod.spec.topologySpreadConstraints, own);
 });
 
-test('the autoscaler alone says how many pods there are, where it is on', async (t) => {
+test('beside an autoscaler there are as many pods as there were, or its fewest', async (t) => {
   t.is(find(await render(), 'Deployment', DOOR).spec?.['replicas'], 2);
-  const manifests = await render({
-    values: { door: { autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 7 } } },
-  });
-  t.false('replicas' in (find(manifests, 'Deployment', DOOR).spec ?? {}));
+  const values = { door: { autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 7 } } };
+  const manifests = await render({ values });
+  t.is(find(manifests, 'Deployment', DOOR).spec?.['replicas'], 3);
+  const cluster = await startCluster('1.36', NAMESPACE);
+  try {
+    for (const [live, wanted] of [[5, 5] as const, [1, 3] as const, [9, 7] as const]) {
+      const deployment = find(manifests, 'Deployment', DOOR);
+      cluster.put([{ ...deployment, spec: { ...deployment.spec, replicas: live } }]);
+      const upgrade = await render({ values, arguments: ['--is-upgrade', ...cluster.helmArguments] });
+      t.is(find(upgrade, 'Deployment', DOOR).spec?.['replicas'], wanted, `${live} live`);
+    }
+  } finally {
+    await cluster.close();
+  }
   t.like(find(manifests, 'HorizontalPodAutoscaler', DOOR).spec, {
     scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: DOOR },
     minReplicas: 3,
@@ -311,10 +322,44 @@ test('the bundled database keeps its data in a subfolder of a claim, or in the p
   t.deepEqual(podOf(gone)?.spec.volumes?.find(({ name }) => name === mount?.name)?.emptyDir, {});
 });
 
+test('a change of the bundled database’s volume is refused, since Kubernetes would refuse it', async (t) => {
+  const cluster = await startCluster('1.36', NAMESPACE);
+  const persistence = (value: unknown) => ({ bundled: { postgresql: { persistence: value } } });
+  const upgrade = (value: unknown) =>
+    tryRender({ values: persistence(value), arguments: ['--is-upgrade', ...cluster.helmArguments] });
+  try {
+    const name = 'gh-gatehouse-postgresql';
+    cluster.put([
+      find(await render({ values: persistence({ size: '4Gi', storageClassName: 'fast' }) }), 'StatefulSet', name),
+    ]);
+    t.regex((await upgrade({ size: '8Gi' })).error ?? '', /size is 8Gi, and the volume was made with 4Gi: Kubernetes/);
+    t.regex((await upgrade({ size: '4Gi', storageClassName: 'slow' })).error ?? '', /was made with fast: Kubernetes/);
+    t.regex((await upgrade({ enabled: false })).error ?? '', /persistence.enabled was true at the install/);
+    // One size, written in two ways.
+    t.is((await upgrade({ size: '4096Mi' })).error, undefined);
+  } finally {
+    await cluster.close();
+  }
+});
+
+test('the bundled database’s startup probe waits instead of failing while the database is made', async (t) => {
+  const [container] = podOf(find(await render(), 'StatefulSet', 'gh-gatehouse-postgresql'))?.spec.containers ?? [];
+  t.like(container?.startupProbe, { failureThreshold: 1, timeoutSeconds: 120 });
+  t.regex(JSON.stringify(container?.startupProbe), /until pg_isready/);
+});
+
+test('the door is ready without Redis unless the user says otherwise', async (t) => {
+  t.is(doorPod(await render()).env['READY_WITHOUT_REDIS'], 'true');
+  const strict = await render({ values: { door: { readyWithoutRedis: false } } });
+  t.is(doorPod(strict).env['READY_WITHOUT_REDIS'], 'false');
+});
+
 test('helm test is a pod of the service’s own image that no Service leads to', async (t) => {
   const manifests = await render();
   const pod = find(manifests, 'Pod', 'gh-gatehouse-test-webhook');
   t.is(pod.metadata.annotations?.['helm.sh/hook'], 'test');
+  // One that passed is removed: `helm uninstall` would leave it.
+  t.true(pod.metadata.annotations?.['helm.sh/hook-delete-policy']?.includes('hook-succeeded'));
   t.is(pod.metadata.labels?.['app.kubernetes.io/component'], 'test');
   t.is(podOf(pod)?.spec.containers[0]?.image, doorPod(manifests).door.image);
 });

@@ -202,7 +202,8 @@ test('docs/operations.md has a section for every alert', async (t) => {
   const headings = (await readFile(`${CHART}../../docs/operations.md`, 'utf8')).match(/^#+ .+$/gm) ?? [];
   for (const { rules } of await alertRules()) {
     for (const { alert, annotations } of rules) {
-      t.is(annotations.runbook_url, `docs/operations.md#${alert.toLowerCase()}`);
+      // A relative path leads nowhere from a pager.
+      t.is(annotations.runbook_url, undefined);
       t.true(
         headings.some((heading) => heading.replace(/^#+ /, '') === alert),
         alert,

@@ -44,8 +44,10 @@ test('upgrades keep every generated key, one after another', async (t) => {
     cluster.put(secrets(first));
     const second = await upgrade();
     t.is(secrets(install).length, 3);
-    t.deepEqual(secrets(first), secrets(install));
-    t.deepEqual(secrets(second), secrets(install));
+    // The signing key is there already, so nothing writes it again.
+    const stores = secrets(install).filter(({ metadata }) => metadata.name !== 'gh-gatehouse');
+    t.deepEqual(secrets(first), stores);
+    t.deepEqual(secrets(second), stores);
   } finally {
     await cluster.close();
   }
@@ -68,16 +70,21 @@ test('a key that was given once stays in use when the value is taken away again'
     const given = await render({ values: { webhookSecret: { value: KEY } } });
     cluster.put([find(given, 'Secret', 'gh-gatehouse')]);
     const upgrade = await render({ arguments: ['--is-upgrade', ...cluster.helmArguments] });
-    t.deepEqual(webhookKeys(upgrade), { 'webhook-secret': KEY });
+    t.false(upgrade.some(({ kind, metadata }) => kind === 'Secret' && metadata.name === 'gh-gatehouse'));
+    const previous = ['--set', `webhookSecret.previous=${OLD_KEY}`];
+    const rotating = await render({ arguments: ['--is-upgrade', ...cluster.helmArguments, ...previous] });
+    t.deepEqual(webhookKeys(rotating), { 'webhook-secret': KEY, 'webhook-secret-previous': OLD_KEY });
   } finally {
     await cluster.close();
   }
 });
 
-test('a key given by value is the Secret’s, and goes with the release', async (t) => {
-  const manifests = await render({ values: { webhookSecret: { value: KEY } } });
-  t.deepEqual(webhookKeys(manifests), { 'webhook-secret': KEY });
-  t.is(find(manifests, 'Secret', 'gh-gatehouse').metadata.annotations, undefined);
+test('the signing key is no object of the release, so that no rollback writes an older one', async (t) => {
+  for (const values of [{}, { webhookSecret: { value: KEY } }]) {
+    const { annotations } = find(await render({ values }), 'Secret', 'gh-gatehouse').metadata;
+    t.is(annotations?.['helm.sh/hook'], 'pre-install,pre-upgrade', JSON.stringify(values));
+  }
+  t.deepEqual(webhookKeys(await render({ values: { webhookSecret: { value: KEY } } })), { 'webhook-secret': KEY });
 });
 
 test('while a key is being changed, both are given to the door', async (t) => {
@@ -141,8 +148,8 @@ test('the URLs of the stores come from the user’s Secrets, from values, or fro
       redis: { url: 'redis://r.example.com' },
     },
   });
-  t.deepEqual(secretKey(byValue, 'DATABASE_URL'), { name: 'gh-gatehouse', key: 'database-url' });
-  t.like(webhookKeys(byValue), {
+  t.deepEqual(secretKey(byValue, 'DATABASE_URL'), { name: 'gh-gatehouse-stores', key: 'database-url' });
+  t.deepEqual(secretData(find(byValue, 'Secret', 'gh-gatehouse-stores')), {
     'database-url': 'postgres://db.example.com/gatehouse',
     'redis-url': 'redis://r.example.com',
   });

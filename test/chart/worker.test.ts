@@ -225,7 +225,7 @@ test('it has replicas, an autoscaler and a disruption budget of its own', async 
     resources: { limits: { cpu: '1' } },
   };
   const manifests = await render({ values: { ...TOKEN, worker, door: { replicas: 7 } } });
-  t.false('replicas' in (find(manifests, 'Deployment', WORKER).spec ?? {}));
+  t.is(find(manifests, 'Deployment', WORKER).spec?.['replicas'], 3);
   t.is(find(manifests, 'Deployment', DOOR).spec?.['replicas'], 7);
   t.like(find(manifests, 'HorizontalPodAutoscaler', WORKER).spec, {
     scaleTargetRef: { name: WORKER },

@@ -85,7 +85,7 @@ const prometheusRule = z.strictObject({
             expr: text,
             for: duration,
             labels: z.looseObject({ severity: z.enum(['critical', 'warning']) }).and(map),
-            annotations: z.strictObject({ summary: text, description: text, runbook_url: text }),
+            annotations: z.strictObject({ summary: text, description: text, runbook_url: z.url().optional() }),
           }),
         ),
       }),

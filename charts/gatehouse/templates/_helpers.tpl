@@ -101,6 +101,21 @@ none. So an upgrade keeps the key of the first install. Takes (list . "secret" "
 {{- if not (or $secret.value $secret.existingSecret (include "gatehouse.givenInExtraEnv" (list . "WEBHOOK_SECRET"))) }}true{{ end -}}
 {{- end -}}
 
+{{/* Data of the Secret with the signing key and the previous one. Empty when the user has a Secret or extraEnv for it. */}}
+{{- define "gatehouse.signingKeys" -}}
+{{- $secret := .Values.webhookSecret -}}
+{{- $keys := dict -}}
+{{- if $secret.value -}}
+{{- $_ := set $keys "webhook-secret" (b64enc $secret.value) -}}
+{{- else if include "gatehouse.generatesWebhookSecret" . -}}
+{{- $_ := set $keys "webhook-secret" (include "gatehouse.keptOrGenerated" (list . (include "gatehouse.fullname" .) "webhook-secret") | b64enc) -}}
+{{- end -}}
+{{- with $secret.previous -}}
+{{- $_ := set $keys "webhook-secret-previous" (b64enc .) -}}
+{{- end -}}
+{{- toYaml $keys -}}
+{{- end -}}
+
 {{/* Secret and key of a store's URL, or nothing. Takes (list . "database" "postgresql"). */}}
 {{- define "gatehouse.storeUrlRef" -}}
 {{- $root := index . 0 -}}
@@ -111,7 +126,7 @@ none. So an upgrade keeps the key of the first install. Takes (list . "secret" "
 {{- else if $store.existingSecret -}}
 {name: {{ $store.existingSecret }}, key: {{ $store.existingSecretKey }}}
 {{- else if $store.url -}}
-{name: {{ include "gatehouse.fullname" $root }}, key: {{ index . 1 }}-url}
+{name: {{ include "gatehouse.componentName" (list $root "stores") }}, key: {{ index . 1 }}-url}
 {{- end -}}
 {{- end -}}
 
@@ -144,6 +159,22 @@ none. So an upgrade keeps the key of the first install. Takes (list . "secret" "
 door{{ if $worker }} worker{{ end }}
 {{- end -}}
 
+{{/*
+Number of replicas. With an autoscaler it is the number that the Deployment has now: any other number in the manifest, or none,
+would make an upgrade stop pods that the autoscaler had started. Takes (list . "door").
+*/}}
+{{- define "gatehouse.replicas" -}}
+{{- $root := index . 0 -}}
+{{- $own := index $root.Values (index . 1) -}}
+{{- if $own.autoscaling.enabled -}}
+{{- $live := lookup "apps/v1" "Deployment" $root.Release.Namespace (include "gatehouse.componentName" .) | default dict -}}
+{{- $now := ($live.spec | default dict).replicas | default 0 | int -}}
+{{- min (int $own.autoscaling.maxReplicas) (max (int $own.autoscaling.minReplicas) $now) -}}
+{{- else -}}
+{{- $own.replicas -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Containers ------------------------------------------------------------- */}}
 
 {{- define "gatehouse.image" -}}
@@ -164,6 +195,9 @@ The environment that the chart gives a container, before extraEnv, by its part: 
 {{- with include "gatehouse.storeUrlRef" (list $root "database" "postgresql") }}
 - { name: DATABASE_URL, valueFrom: { secretKeyRef: {{ . }} } }
 {{- end }}
+{{- end }}
+{{- if eq $part "door" }}
+- { name: READY_WITHOUT_REDIS, value: {{ $v.door.readyWithoutRedis | quote }} }
 {{- end }}
 {{- if has $part (list "door" "worker") }}
 {{- with include "gatehouse.storeUrlRef" (list $root "redis" "redis") }}
@@ -209,6 +243,12 @@ The environment that the chart gives a container, before extraEnv, by its part: 
 {{/* Helm reads numbers of a values file as floats: 26214400 would be printed as 2.62144e+07. */}}
 {{- define "gatehouse.whole" -}}
 {{- kindIs "string" . | ternary . (int64 .) -}}
+{{- end -}}
+
+{{/* Bytes of a Kubernetes quantity: the API server writes 2048Mi as 2Gi. */}}
+{{- define "gatehouse.bytes" -}}
+{{- $units := dict "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- mulf (regexFind "^[0-9.]+" .) (get $units (regexFind "[A-Za-z]*$" .)) | int64 -}}
 {{- end -}}
 
 {{/* The environment of a container: no name occurs twice, and never NAME beside NAME_FILE. Takes (list . "door"). */}}
