@@ -225,9 +225,9 @@ function parseAccess(env: Environment, readFile: ReadFile): Parsed<ForgeAccess> 
 
   const app = appId !== undefined || privateKey !== undefined;
   if (app && !row?.apps) {
-    faults.push(`GITHUB_APP_ID: is only for FORGE=github; give FORGE_TOKEN for ${forge}`);
+    faults.push(`GITHUB_APP_ID: is only for FORGE=github; set FORGE_TOKEN for ${forge}`);
   } else if (app && token !== undefined) {
-    faults.push('FORGE_TOKEN: is given beside a GitHub App; give one of them');
+    faults.push('FORGE_TOKEN: is set together with a GitHub App; set only one of them');
   } else if (app && appId === undefined) {
     faults.push('GITHUB_APP_ID: is required with GITHUB_APP_PRIVATE_KEY');
   } else if (app && privateKey === undefined) {

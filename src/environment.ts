@@ -37,7 +37,7 @@ function gather(names: readonly string[], env: Environment, readFile: ReadFile) 
     const direct = env[name] || undefined;
     const path = env[`${name}_FILE`] || undefined;
     if (direct !== undefined && path !== undefined) {
-      faults.push(`${name}: is given twice, as ${name} and as ${name}_FILE`);
+      faults.push(`${name}: is set twice, as ${name} and as ${name}_FILE`);
       told.add(name);
     } else if (path !== undefined) {
       try {

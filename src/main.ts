@@ -43,7 +43,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   explain: {
     usage: 'explain <pull request URL>',
-    summary: 'Judge a pull request without writing anything, and say why',
+    summary: 'Judge a pull request without writing anything, and explain the result',
     run: async (args, terminal) => (await import('./commands/explain.ts')).explain(args, terminal),
   },
   deliveries: {
@@ -53,12 +53,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   replay: {
     usage: 'replay <delivery id…>',
-    summary: 'Queue the review of a delivery again, or those given up: --dead-letters',
+    summary: 'Queue the review of a delivery again, or all failed reviews: --dead-letters',
     run: async (args, terminal) => (await import('./commands/replay.ts')).replay(args, terminal),
   },
   send: {
     usage: 'send <file>',
-    summary: 'Sign a payload and post it, to try out settings',
+    summary: 'Sign a payload and send it, to test the settings',
     run: async (args, terminal) => (await import('./commands/send.ts')).send(args, terminal),
   },
 };
@@ -117,7 +117,7 @@ function stopped(name: string, { usage, logs }: Command, error: unknown): number
     return EX_CONFIG;
   }
   if (logs) {
-    makeLog('info').fatal({ err: error }, 'Gatehouse cannot go on');
+    makeLog('info').fatal({ err: error }, 'Gatehouse stopped on an error');
   } else {
     complain(`gatehouse ${name}: ${reasonOf(error)}`);
   }

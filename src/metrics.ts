@@ -31,14 +31,14 @@ export function makeMetrics() {
     }),
     httpRequestSeconds: new Histogram({
       name: 'http_request_duration_seconds',
-      help: 'Time from a request to the end of its answer',
+      help: 'Time from a request to the end of its response',
       labelNames: ['method', 'route', 'status'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
     deliveries: new Counter({
       name: 'gatehouse_deliveries_total',
-      help: 'Signed deliveries by event and by what became of them',
+      help: 'Signed deliveries by event and outcome',
       labelNames: ['event', 'outcome'],
       registers,
     }),
@@ -55,7 +55,7 @@ export function makeMetrics() {
     }),
     secretMatches: new Counter({
       name: 'gatehouse_secret_matches_total',
-      help: 'Good signatures by the secret that made them; previous at rest means that a rotation is complete',
+      help: 'Valid signatures by the secret that matched; when previous stops growing, a rotation is complete',
       labelNames: ['secret'],
       registers,
     }),
@@ -73,18 +73,18 @@ export function makeMetrics() {
     }),
     inflightBytes: new Gauge({
       name: 'gatehouse_inflight_bytes',
-      help: 'Bytes of the bodies that are being read or wait for their commit',
+      help: 'Bytes of bodies being read or waiting for their commit',
       registers,
     }),
     wakeups: new Counter({
       name: 'gatehouse_wakeups_total',
-      help: 'Wake-ups of the workers over Redis; a failed one costs a poll interval, nothing else',
+      help: 'Wake-ups of the workers over Redis; after a failed one jobs wait for the next poll',
       labelNames: ['outcome'],
       registers,
     }),
     dependencyUp: new Gauge({
       name: 'gatehouse_dependency_up',
-      help: '1 when the last look at the dependency found it answering, else 0',
+      help: '1 when the last check of the dependency succeeded, else 0',
       labelNames: ['dependency'],
       registers,
     }),
@@ -96,7 +96,7 @@ export function makeMetrics() {
     }),
     jobs: new Gauge({
       name: 'gatehouse_jobs',
-      help: 'Unfinished and failed jobs at the last look; absent while the database does not answer',
+      help: 'Unfinished and failed jobs at the last sample; absent while the database does not answer',
       labelNames: ['queue', 'state'],
       registers,
     }),
@@ -107,7 +107,7 @@ export function makeMetrics() {
     }),
     reviews: new Counter({
       name: 'gatehouse_reviews_total',
-      help: 'Finished reviews by verdict; none is a pull request that no policy asks anything of',
+      help: 'Finished reviews by verdict; none means that no policy applies',
       labelNames: ['verdict'],
       registers,
     }),
@@ -119,7 +119,7 @@ export function makeMetrics() {
     }),
     reviewSeconds: new Histogram({
       name: 'gatehouse_review_seconds',
-      help: 'Time of one review, from the first question to the forge to the last thing posted',
+      help: 'Time of one review, from the first request to the forge to the last',
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
       registers,
     }),
@@ -137,13 +137,13 @@ export function makeMetrics() {
     }),
     forgeRequests: new Counter({
       name: 'gatehouse_forge_requests_total',
-      help: 'Requests to the forge by status (none: no answer) and by what the shared cache had to do with it',
+      help: 'Requests to the forge by status (none: no answer) and result of the shared cache',
       labelNames: ['forge', 'status', 'cache'],
       registers,
     }),
     forgeRateRemaining: new Gauge({
       name: 'gatehouse_forge_rate_remaining',
-      help: 'Requests that the forge says are left in its present window',
+      help: 'Requests left in the forge’s current rate limit window',
       labelNames: ['forge'],
       registers,
     }),

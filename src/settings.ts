@@ -52,7 +52,7 @@ export function url(protocols: readonly string[], path = /^/) {
       (text) => isUrl(text, protocols),
       `must be a URL with a host that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
     )
-    .refine((text) => !isUrl(text, protocols) || path.test(new URL(text).pathname), 'has a path that it cannot have');
+    .refine((text) => !isUrl(text, protocols) || path.test(new URL(text).pathname), 'has a path that is not allowed');
 }
 
 function isUrl(text: string, protocols: readonly string[]): boolean {

@@ -51,7 +51,7 @@ export async function check(args: readonly string[], streams: CheckStreams, fold
     return VALID;
   }
   if (positionals.length > 1) {
-    throw new UsageError('it takes one file');
+    throw new UsageError('expected at most one file');
   }
   return checkPolicyFile(positionals[0], streams, folder);
 }
@@ -83,7 +83,7 @@ async function checkPolicyFile(path: string | undefined, streams: CheckStreams, 
   const { rules } = result.policy;
   const extended = result.policy.extends;
   const also =
-    extended === undefined ? '' : `, and those of ${extended.repository}@${extended.ref}, which were not looked at`;
+    extended === undefined ? '' : `, and those of ${extended.repository}@${extended.ref}, which were not checked`;
   streams.stdout.write(`${name}: valid, ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}${also}\n`);
   return VALID;
 }

@@ -58,7 +58,7 @@ export async function deliveries(args: readonly string[], terminal: Terminal): P
   const limit = number('--limit', values.limit, MAX_ROWS);
   const { body, hook } = values;
   if (hook !== undefined && body === undefined) {
-    throw new UsageError('--hook goes with --body');
+    throw new UsageError('--hook needs --body');
   }
   const { databaseUrl } = configured(parseDatabaseConfig(terminal.env));
 
@@ -74,7 +74,7 @@ export async function deliveries(args: readonly string[], terminal: Terminal): P
     }
     // Not among the rows: what reads them is to find none.
     else {
-      terminal.stderr.write('No deliveries, or none that fit.\n');
+      terminal.stderr.write('No deliveries found.\n');
     }
     return 0;
   });
@@ -84,7 +84,7 @@ async function printBody(pool: pg.Pool, id: string, hook: string | undefined, te
   const found = await findOneDelivery(pool, id, hook);
   const body = 'delivery' in found ? await readBody(pool, found.delivery) : undefined;
   if (body === undefined) {
-    const problem = 'problem' in found ? found.problem : 'it has just been deleted';
+    const problem = 'problem' in found ? found.problem : 'it was deleted in the meantime';
     terminal.stderr.write(`gatehouse deliveries: ${id}: ${problem}\n`);
     return 1;
   }

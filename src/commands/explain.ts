@@ -48,7 +48,7 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
   }
   const [address, ...more] = positionals;
   if (address === undefined || more.length > 0) {
-    throw new UsageError('it takes the URL of one pull request');
+    throw new UsageError('expected exactly one pull request URL');
   }
   const { policyFile, ...access } = configured(parseForgeConfig(terminal.env));
   const addressed = readPullRequestUrl(access.forge, access.forgeUrl, address);
@@ -101,8 +101,8 @@ function describe(
         : `${titleOf(closed)}\n\nIt is closed, and Gatehouse judges open pull requests only.\n`;
     case 'no-policy':
       return (
-        `${titleOf(result.pullRequest)}\n\nNothing to judge it by: its base branch ` +
-        `${visible(result.pullRequest.base.branch)} has no policy, and POLICY_FILE names none.\n`
+        `${titleOf(result.pullRequest)}\n\nNo policy: its base branch ` +
+        `${visible(result.pullRequest.base.branch)} has none, and POLICY_FILE is not set.\n`
       );
     case 'judged': {
       const { pullRequest, evaluation, verdict } = result;
@@ -120,14 +120,14 @@ function titleOf({ repository, number, title, head, base, author }: PullRequest)
   return `${repository}#${number} ${visible(title)}\n${visible(`${from}, by ${author}`)}`;
 }
 
-function faultsOf({ policyFaults, mendsPolicy }: Verdict, judged: boolean): string {
+function faultsOf({ policyFaults, fixesPolicy }: Verdict, judged: boolean): string {
   if (policyFaults.length === 0) {
     return '';
   }
   const lines = [
     judged ? 'The policy as this pull request would change it has faults:' : 'The policy cannot be used:',
     ...policyFaults.map(({ file, line, column, message }) => `  ${visible(`${file}:${line}:${column}: ${message}`)}`),
-    ...(mendsPolicy === true ? ['This pull request’s own policy is valid: merging it mends this.'] : []),
+    ...(fixesPolicy === true ? ['This pull request’s own policy is valid: merging it fixes this.'] : []),
   ];
   return `\n${lines.join('\n')}\n`;
 }

@@ -11,7 +11,7 @@ Brings the schema of DATABASE_URL up to date, the job engine's included. Any num
 and the others wait for it.
 
 Options:
-  --wait <seconds>   how long to wait for a database that is not there yet; by default it is not waited for
+  --wait <seconds>   how long to wait for a database that does not answer yet; by default 0
   --help             print this
 
 Exit codes: 0 up to date, 1 failed, 64 wrong usage, 78 wrong configuration or a database schema that is newer.
@@ -39,6 +39,6 @@ export async function migrate(args: readonly string[], { env, stdout }: Terminal
     waitSeconds: Number(values.wait),
     onWait: (err) => log.info({ err }, 'waiting for the database'),
   });
-  log.info({ applied }, applied.length > 0 ? 'the schema is up to date now' : 'the schema was up to date');
+  log.info({ applied }, applied.length > 0 ? 'migrated the schema' : 'the schema was already up to date');
   return 0;
 }

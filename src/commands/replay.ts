@@ -15,15 +15,15 @@ const HELP = `Usage: gatehouse replay <delivery id…>
        gatehouse replay --dead-letters [owner/name | owner/name#7 …]
 
 Puts the review that a stored delivery asked for back in the queue. A review looks at the pull request as it is by then,
-so replaying is always safe: once too often costs a look and changes nothing.
+so replaying is always safe: a review that was not needed changes nothing.
 
 Options:
-  --dead-letters    bring back the reviews that were given up after their last attempt: all of them, or those of the
+  --dead-letters    queue the reviews again that failed in their last attempt: all of them, or those of the
                     repositories and pull requests that are named
   --hook <hook id>  which deliveries are meant, where two hooks sent the same delivery id
   --help            print this
 
-Settings: DATABASE_URL; with REDIS_URL the workers are woken, else they find the jobs within seconds.
+Settings: DATABASE_URL; with REDIS_URL the workers are notified, else they find the jobs within seconds.
 Exit codes: 0 each was put in the queue, was there already, or asks for no review; 1 failed, or there is nothing under
 a name that was given; 64 wrong usage; 78 wrong configuration, or a database schema that does not fit.
 `;
@@ -32,8 +32,8 @@ type ReplayQueue = ReturnType<typeof openReplay>;
 
 const SAID = {
   queued: 'put back in the queue',
-  waiting: 'waits in the queue already',
-  gone: 'brought back by somebody else meanwhile',
+  waiting: 'is already in the queue',
+  gone: 'already queued by another command',
 } as const;
 
 export async function replay(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -52,10 +52,10 @@ export async function replay(args: readonly string[], terminal: Terminal): Promi
   }
   const { hook, 'dead-letters': revives } = values;
   if (revives && hook !== undefined) {
-    throw new UsageError('--hook goes with delivery ids');
+    throw new UsageError('--hook needs delivery ids');
   }
   if (!revives && positionals.length === 0) {
-    throw new UsageError('it takes delivery ids, or --dead-letters');
+    throw new UsageError('expected delivery ids or --dead-letters');
   }
   const named = revives ? positionals.map(readName) : [];
   const { databaseUrl, redisUrl } = configured(parseReplayConfig(terminal.env));
@@ -67,7 +67,7 @@ export async function replay(args: readonly string[], terminal: Terminal): Promi
         ? await reviveLetters(queue, named, terminal)
         : await replayDeliveries(pool, queue, positionals, hook, terminal);
       if (queued && !(await queue.wakeWorkers())) {
-        terminal.stderr.write('The workers could not be woken over Redis; they find the jobs when they next look.\n');
+        terminal.stderr.write('The workers could not be notified over Redis; they find the jobs at their next poll.\n');
       }
       return failed ? 1 : 0;
     } finally {

@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.ts';
 
 const HELP = `Usage: gatehouse send <file | -> [options]
 
-Signs a payload with WEBHOOK_SECRET as a forge would, posts it and prints the answer, to try out settings.
+Signs a payload with WEBHOOK_SECRET as a forge would, posts it and prints the response, to test the settings.
 "-" reads standard input.
 
 Options:
@@ -38,7 +38,7 @@ export async function send(args: readonly string[], { env, stdin, stdout }: Term
   }
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) {
-    throw new UsageError('it takes one payload file');
+    throw new UsageError('expected exactly one payload file');
   }
   if (!isWebUrl(options.url)) {
     throw new UsageError(`--url is "${options.url}"; it must begin with http:// or https://`);

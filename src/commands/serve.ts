@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts';
 
 const SERVE_HELP = `Usage: gatehouse serve [--with-worker]
 
-Receives webhooks until it is asked to stop: POST /webhook and the health routes on PORT, /metrics on METRICS_PORT.
+Receives webhooks until SIGTERM or SIGINT: POST /webhook and the health routes on PORT, /metrics on METRICS_PORT.
 On SIGTERM or SIGINT it turns unready, serves on for DRAIN_SECONDS, finishes what it took and ends; a second signal
 ends it at once.
 
@@ -16,15 +16,15 @@ Options:
   --with-worker   review in the same process, too, for small installations
   --help          print this
 
-Exit codes: 0 asked to stop, 1 failed, 64 wrong usage, 78 wrong configuration or a database schema that is newer.
+Exit codes: 0 stopped by a signal, 1 failed, 64 wrong usage, 78 wrong configuration or a database schema that is newer.
 `;
 
 const WORK_HELP = `Usage: gatehouse work
 
-Reviews pull requests until it is asked to stop. The health routes are on PORT, /metrics is on METRICS_PORT. On SIGTERM
+Reviews pull requests until SIGTERM or SIGINT. The health routes are on PORT, /metrics is on METRICS_PORT. On SIGTERM
 or SIGINT it takes no more reviews; those under way finish, or go back to their queue.
 
-Exit codes: 0 asked to stop, 1 failed, 64 wrong usage, 78 wrong configuration or a database schema that is newer.
+Exit codes: 0 stopped by a signal, 1 failed, 64 wrong usage, 78 wrong configuration or a database schema that is newer.
 `;
 
 export async function serve(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -55,7 +55,7 @@ async function run(roles: Roles, { env }: Terminal): Promise<number> {
   // Before anything listens, so that a signal that comes at once is not the end of it.
   const signal = firstShutdownSignal();
   const service = await startService(config, log);
-  log.info({ signal: await signal }, 'asked to stop');
+  log.info({ signal: await signal }, 'received a signal, stopping');
   await service.drain();
   return 0;
 }

@@ -19,7 +19,7 @@ export async function readPolicyFile(path: string, threads: ReviewThreads): Prom
   }
   if (parsed.policy.extends !== undefined) {
     throw new ConfigurationError(
-      `POLICY_FILE cannot be used: ${path} extends another policy, which only a repository's may`,
+      `POLICY_FILE cannot be used: ${path} has "extends", which only a repository's policy may have`,
     );
   }
   return parsed.policy;

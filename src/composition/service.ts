@@ -92,7 +92,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
       metricsPort,
       async drain() {
         phase = 'draining';
-        log.info({ seconds: config.drainSeconds }, 'draining: not ready any more, still serving');
+        log.info({ seconds: config.drainSeconds }, 'draining: no longer ready, still serving');
         // The worker needs no traffic to be led away from it: it takes no more jobs from now on.
         await Promise.all([stopWorker?.(), sleep(config.drainSeconds * 1_000)]);
         await stopListening(server);

@@ -9,13 +9,13 @@ export function parseAnswer<T>(shape: z.ZodType<T>, answer: unknown, route: stri
   }
   const what =
     typeof answer === 'string' ? 'text instead of JSON' : z.prettifyError(result.error).replaceAll(/\s+/g, ' ');
-  throw new ForgeError('unavailable', `${route}: the forge's answer makes no sense: ${what.slice(0, 300)}`);
+  throw new ForgeError('unavailable', `${route}: unexpected answer from the forge: ${what.slice(0, 300)}`);
 }
 
 /** For what must be there: `undefined` stands for the forge's 404. */
 export function requireFound<T>(answer: T | undefined, route: string): T {
   if (answer === undefined) {
-    throw new ForgeError('invalid', `${route}: the forge knows no such thing, or not with these credentials`, {
+    throw new ForgeError('invalid', `${route}: not found, or not visible with these credentials`, {
       status: 404,
     });
   }

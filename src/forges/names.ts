@@ -7,7 +7,7 @@ import { ForgeError } from './forge.ts';
 export function splitRepository(repository: string): { owner: string; name: string } {
   const [owner, name] = twoNames(repository) ?? [];
   if (owner === undefined || name === undefined) {
-    throw new ForgeError('invalid', `"${repository}" is not a repository: owner/name was expected`);
+    throw new ForgeError('invalid', `"${repository}" is not a repository: expected owner/name`);
   }
   return { owner, name };
 }

@@ -66,8 +66,8 @@ async function identify(ctx: Context, next: Next): Promise<void> {
 }
 
 const DETAILS: Readonly<Record<number, string>> = {
-  404: 'There is nothing at this path. Webhooks go to /webhook.',
-  405: 'This path does not answer this method; the Allow header names those it does.',
+  404: 'No such path. Webhooks go to /webhook.',
+  405: 'This path does not support this method; the Allow header lists those it does.',
 };
 
 function problems(log: Log): Middleware {
@@ -82,7 +82,7 @@ function problems(log: Log): Middleware {
       await next();
     } catch (err) {
       log.error({ err, request: ctx.state['requestId'], path: ctx.path }, 'a request failed unexpectedly');
-      answerProblem(ctx, 500, 'Something went wrong here. The log has more, under the X-Request-Id of this answer.');
+      answerProblem(ctx, 500, 'Internal error. Search the log for the X-Request-Id of this answer.');
     }
     if (ctx.status >= 400 && ctx.body == null) {
       answerProblem(ctx, ctx.status, DETAILS[ctx.status]);

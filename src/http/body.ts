@@ -99,5 +99,5 @@ function declaredLength(header: string | undefined): number | undefined {
 }
 
 function tooLarge(limit: number): string {
-  return `The body is larger than the ${limit} bytes that are accepted here.`;
+  return `The body is larger than the limit of ${limit} bytes.`;
 }

@@ -29,7 +29,7 @@ export function makeServer(app: Koa): Server {
   // Whoever asks before sending is told to go on only when the body is about to be read: see body.ts.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { body, headers } = lastAnswer(417, 'No expectation but 100-continue can be met.');
+    const { body, headers } = lastAnswer(417, 'Only the expectation 100-continue is supported.');
     response.writeHead(417, headers).end(body);
   });
   return server;
@@ -74,7 +74,7 @@ export async function listen(server: Server, port: number, host: string | undefi
 
 function boundPort(address: string | AddressInfo | null): number {
   if (address === null || typeof address === 'string') {
-    throw new Error('the listener has no port');
+    throw new Error('the listener has no port number');
   }
   return address.port;
 }

@@ -138,7 +138,7 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
     const executeSql = async (text: string, values: unknown[] = []) => {
       // Whatever else would be refused only when it is sent, and then nothing stops the COMMIT behind it.
       if (!values.every((value) => typeof value === 'string')) {
-        throw new Error('the job engine’s values are not text');
+        throw new Error('the job engine passed a value that is not text');
       }
       // Under a name, so that each connection has the engine's long statement read and planned once.
       written.push({ name: hash('sha256', text, 'base64url'), text, values });

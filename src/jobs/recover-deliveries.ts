@@ -117,7 +117,7 @@ async function failedDeliveries(
     if (!(err instanceof ForgeError) || (err.kind !== 'refused' && err.kind !== 'invalid')) {
       throw err;
     }
-    log.warn({ err, repository: hook?.repository }, 'the deliveries of a hook cannot be read with these credentials');
+    log.warn({ err, repository: hook?.repository }, 'these credentials may not read the deliveries of a hook');
     return [];
   }
 }

@@ -59,10 +59,10 @@ export async function reviewPullRequest(parts: ReviewParts, ref: PullRequestRef,
 }
 
 const GIVEN_UP: Readonly<Record<ForgeError['kind'], string>> = {
-  unavailable: 'the forge did not give a usable answer',
-  'rate-limited': 'the forge’s rate limit did not allow it',
-  refused: 'Gatehouse’s credentials do not allow it',
-  invalid: 'the forge refused what was to be posted',
+  unavailable: 'the forge gave no usable answer',
+  'rate-limited': 'the rate limit of the forge was reached',
+  refused: 'Gatehouse’s credentials have no permission',
+  invalid: 'the forge rejected a request',
 };
 
 /**
@@ -74,16 +74,16 @@ export async function reportGivenUp(
   ref: PullRequestRef,
   error: unknown,
 ): Promise<void> {
-  const reason = error instanceof ForgeError ? GIVEN_UP[error.kind] : 'of a fault in Gatehouse; its log has more';
+  const reason = error instanceof ForgeError ? GIVEN_UP[error.kind] : 'an internal error, see the log of Gatehouse';
   try {
     await forgetVerdict(pool, ref);
     const pullRequest = await forge.pullRequest(ref);
     if (pullRequest === undefined || pullRequest.state === 'closed') {
       return;
     }
-    const description = `This could not be reviewed: ${reason}`;
+    const description = `Could not be reviewed: ${reason}`;
     await reportStatus(forge, pullRequest, { state: 'error', description });
   } catch (err) {
-    log.warn({ err, ...ref }, 'the status could not be set to error either');
+    log.warn({ err, ...ref }, 'could not set the status to error');
   }
 }

@@ -56,7 +56,7 @@ export function startWorker(parts: WorkerParts): Worker {
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
   });
-  boss.on('error', (err) => log.warn({ err }, 'the job engine met a fault'));
+  boss.on('error', (err) => log.warn({ err }, 'job engine error'));
   const reviewers: string[] = [];
   const busy = new Set<string>();
   const timers: NodeJS.Timeout[] = [];
@@ -143,7 +143,7 @@ export function startWorker(parts: WorkerParts): Worker {
     const ask = () =>
       boss.send(queue, {}, { singletonKey: queue }).then(
         () => {},
-        (err: unknown) => log.warn({ err, queue }, 'a periodic job could not be asked for'),
+        (err: unknown) => log.warn({ err, queue }, 'could not queue a periodic job'),
       );
     await ask();
     timers.push(setInterval(ask, minutes * 60_000));

@@ -6,7 +6,7 @@ import { fingerprintIn, REVIEW_MARKER, renderInlines, renderReview } from './ren
 const STATUS_CONTEXT = 'gatehouse';
 
 /** What a comment becomes on a forge that cannot delete it alone. */
-const MENDED_NOTE = '~~Mended.~~ This no longer applies.';
+const RESOLVED_NOTE = '~~Resolved.~~ This no longer applies.';
 
 /**
  * Makes the pull request say what the verdict says, and nothing twice. It compares what is there with what
@@ -94,6 +94,6 @@ async function reportInlines(forge: Forge, pullRequest: PullRequest, verdict: Ve
     await forge.createInlineComments(pullRequest, pullRequest.head.sha, comments);
   }
   if (outdated.length > 0) {
-    await forge.withdrawInlineComments(pullRequest, outdated, MENDED_NOTE);
+    await forge.withdrawInlineComments(pullRequest, outdated, RESOLVED_NOTE);
   }
 }

@@ -85,7 +85,7 @@ test('a list of nothing is empty, and says so beside it', async (t) => {
   const { code, stdout, stderr } = await list(door);
   t.is(code, 0);
   t.is(stdout, '');
-  t.is(stderr, 'No deliveries, or none that fit.\n');
+  t.is(stderr, 'No deliveries found.\n');
 });
 
 test('--body prints the exact bytes that came', async (t) => {

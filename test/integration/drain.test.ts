@@ -142,7 +142,7 @@ test('on SIGTERM readiness turns 503 at once, while liveness and webhooks are st
     await until(async () => (await fetch(`${url}/health/ready`)).status === 200);
     t.is((await fetch(`${url}/health/live`)).headers.get('connection'), 'keep-alive');
     service.child.kill('SIGTERM');
-    await service.logged('asked to stop');
+    await service.logged('received a signal, stopping');
     const ready = await fetch(`${url}/health/ready`);
     t.is(ready.status, 503);
     t.deepEqual(await ready.json(), {
@@ -161,7 +161,7 @@ test('on SIGTERM readiness turns 503 at once, while liveness and webhooks are st
 test('a second signal ends the process at once', async (t) => {
   await withProcess(3600, async (service) => {
     service.child.kill('SIGTERM');
-    await service.logged('asked to stop');
+    await service.logged('received a signal, stopping');
     service.child.kill('SIGTERM');
     t.is((await service.finished).code, 143);
   });
@@ -191,7 +191,7 @@ test('a delivery whose body is still on its way when the listener closes is stor
     outgoing.write(body.slice(0, 3));
     await sleep(300);
     service.child.kill('SIGTERM');
-    await service.logged('asked to stop');
+    await service.logged('received a signal, stopping');
     await sleep(300);
     outgoing.end(body.slice(3));
     t.is(await promise, 200);

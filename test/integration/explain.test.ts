@@ -129,7 +129,7 @@ test('a closed pull request, one without a policy and one that is not there are 
     const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'a leak' });
     const none = await run(forge, [page(forge, number)]);
     t.is(none.code, 0);
-    t.regex(none.stdout, /\nNothing to judge it by: its base branch main has no policy/);
+    t.regex(none.stdout, /\nNo policy: its base branch main has no policy/);
     t.is(JSON.parse((await run(forge, [page(forge, number), '--json'])).stdout).outcome, 'no-policy');
     forge.close(REPOSITORY, number);
     const closed = await run(forge, [page(forge, number)]);
@@ -152,7 +152,7 @@ test('the faults of a broken policy are printed with their places, and so are th
     const first = await run(forge, [page(forge, mending)]);
     t.is(first.code, 2);
     t.regex(first.stdout, /\nThe policy cannot be used:\n {2}\.gatehouse\.yml:3:\d+: unknown key "requires"/);
-    t.regex(first.stdout, /\nThis pull request’s own policy is valid: merging it mends this\.\n/);
+    t.regex(first.stdout, /\nThis pull request’s own policy is valid: merging it fixes this\.\n/);
     forge.merge(REPOSITORY, mending);
     forge.commit(REPOSITORY, 'break', { '.gatehouse.yml': broken });
     const breaking = forge.openPullRequest(REPOSITORY, { head: 'break', title: 'fix: the policy' });

@@ -42,7 +42,7 @@ test('the review of each delivery named is put back in its queue, once, and each
   );
   const again = await replay(door, ['seven']);
   t.is(again.code, 0);
-  t.is(again.stdout, 'seven: the review of acme/widgets#7 waits in the queue already\n');
+  t.is(again.stdout, 'seven: the review of acme/widgets#7 is already in the queue\n');
   t.deepEqual(
     (await door.jobs()).map(({ key, state }) => [key, state]),
     [
@@ -158,7 +158,7 @@ test('a review that was given up and waits again already leaves the dead letters
   );
   const { code, stdout } = await replay(door, ['--dead-letters', 'acme/widgets']);
   t.is(code, 0);
-  t.regex(stdout, /^acme\/widgets#7: waits in the queue already \(given up [^:]*:[^:]*:[^:]*\)\n$/);
+  t.regex(stdout, /^acme\/widgets#7: is already in the queue \(given up [^:]*:[^:]*:[^:]*\)\n$/);
   t.deepEqual(
     (await door.jobs()).map(({ key, state }) => [key, state]),
     [['acme/widgets#7', 'created']],
@@ -189,7 +189,7 @@ test('with a Redis the workers are woken, and one that is away is told and does 
   const { code, stdout, stderr } = await replay(door, ['seven'], away);
   t.is(code, 0);
   t.regex(stdout, /put back in the queue/);
-  t.is(stderr, 'The workers could not be woken over Redis; they find the jobs when they next look.\n');
+  t.is(stderr, 'The workers could not be notified over Redis; they find the jobs at their next poll.\n');
 });
 
 for (const args of [[], ['--hook', '1'], ['--dead-letters', 'widgets'], ['--dead-letters', '--hook', '1']]) {

@@ -174,7 +174,7 @@ test('a body of one byte more is refused by its length', async (t) => {
   await using door = await openDoor();
   const answer = await problem(await door.post(bodyOf(LIMIT + 1)));
   t.is(answer.status, 413);
-  t.is(answer.detail, 'The body is larger than the 26214400 bytes that are accepted here.');
+  t.is(answer.detail, 'The body is larger than the limit of 26214400 bytes.');
 });
 
 function chunk(data: string): string {

@@ -138,7 +138,7 @@ test('a worker that is asked to stop finishes the review under way, and exits wi
   const number = await story.open(FIRST);
   await eventually('the worker waits for the forge', () => proxy.open > 0);
   worker.child.kill('SIGTERM');
-  await worker.logged('asked to stop');
+  await worker.logged('received a signal, stopping');
   await proxy.pass();
   t.is((await worker.finished).code, 0);
   t.deepEqual(story.states(number), ['pending', 'failure']);

@@ -51,7 +51,7 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': BROKEN });
     const number = await judged(scene, { '.gatehouse.yml': LENIENT });
     t.is(scene.status(number)?.state, 'error');
-    t.regex(scene.comments(number).join(), /own policy file is valid: merging it mends this/);
+    t.regex(scene.comments(number).join(), /own policy file is valid: merging it fixes this/);
 
     const other = await judged(scene, TWO_FILES);
     t.is(scene.status(other)?.state, 'error');
@@ -156,7 +156,7 @@ for (const name of FORGES) {
     });
     const inLoop = await judged(one, TWO_FILES);
     t.is(one.status(inLoop)?.state, 'error');
-    t.regex(one.comments(inLoop).join(), /extending goes one level/);
+    t.regex(one.comments(inLoop).join(), /only one level is supported/);
   });
 
   test(`${name}: the operator's policy holds where a repository has none, and only there`, async (t) => {

@@ -118,7 +118,7 @@ for (const name of FORGES) {
     await scene.settled();
     t.deepEqual(scene.status(number), {
       state: 'error',
-      description: 'This could not be reviewed: the forge did not give a usable answer',
+      description: 'Could not be reviewed: the forge gave no usable answer',
     });
     t.deepEqual(await deadLetters(scene), [{ repository: scene.repository, number }]);
     t.is(asked(), 12, 'six attempts, in each of which a read is repeated once');

@@ -129,7 +129,7 @@ test('a variable that is given both ways is a fault', (t) => {
   const parsed = parseConfig({ ...complete, WEBHOOK_SECRET_FILE: '/run/secrets/key' }, () => 'x');
   t.deepEqual(parsed, {
     ok: false,
-    faults: ['WEBHOOK_SECRET: is given twice, as WEBHOOK_SECRET and as WEBHOOK_SECRET_FILE'],
+    faults: ['WEBHOOK_SECRET: is set twice, as WEBHOOK_SECRET and as WEBHOOK_SECRET_FILE'],
   });
 });
 
@@ -177,7 +177,7 @@ test('a GitHub App is an id and a private key', (t) => {
 
 for (const [change, fault] of [
   [{ FORGE_TOKEN: '' }, 'FORGE_TOKEN: is required, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY'],
-  [app, 'FORGE_TOKEN: is given beside a GitHub App; give one of them'],
+  [app, 'FORGE_TOKEN: is set together with a GitHub App; set only one of them'],
   [{ FORGE_TOKEN: '', GITHUB_APP_ID: '7' }, 'GITHUB_APP_PRIVATE_KEY: is required with GITHUB_APP_ID'],
   [{ FORGE_TOKEN: '', GITHUB_APP_PRIVATE_KEY: pem }, 'GITHUB_APP_ID: is required with GITHUB_APP_PRIVATE_KEY'],
   [{ FORGE_TOKEN: '', ...app, GITHUB_APP_ID: 'abc' }, 'GITHUB_APP_ID: must be the number of the App'],
@@ -186,7 +186,7 @@ for (const [change, fault] of [
   [{ FORGE: 'gitea', FORGE_URL: 'https://git.example.com', FORGE_TOKEN: '' }, 'FORGE_TOKEN: is required'],
   [
     { FORGE: 'forgejo', FORGE_URL: 'https://git.example.com', ...app },
-    'GITHUB_APP_ID: is only for FORGE=github; give FORGE_TOKEN for forgejo',
+    'GITHUB_APP_ID: is only for FORGE=github; set FORGE_TOKEN for forgejo',
   ],
   [{ FORGE_URL: 'git.example.com' }, 'FORGE_URL: must be a URL with a host that begins with https:// or http://'],
   [{ WORKER_CONCURRENCY: '0' }, 'WORKER_CONCURRENCY: must be a whole number, 1 to 64'],

@@ -15,7 +15,7 @@ export function makeDeliveryRecovery(client: GitHubClient): DeliveryRecovery {
       return { octokit: client.own, path: '/app/hook/deliveries', parameters: {} };
     }
     if (hook === undefined) {
-      throw new ForgeError('invalid', 'deliveries of repository webhooks are asked for by repository and hook');
+      throw new ForgeError('invalid', 'a repository and a hook are needed to list deliveries');
     }
     return {
       octokit: await client.forRepository(hook.repository),

@@ -99,7 +99,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
       }
       const next = URL.parse(response.headers.get('location') ?? '', url.href);
       if (next === null) {
-        throw failure('unavailable', call, 'redirected to what is no address');
+        throw failure('unavailable', call, 'redirected to an invalid URL');
       }
       // 307 and 308 say: the same again, over there. 301, Gitea's answer for a repository that was renamed, says nothing of
       // the method (RFC 9110, 15.4.2): the caller has to read the repository again, and write under its new name.
@@ -115,7 +115,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
   async function exchangeOnce(call: Call): Promise<Response> {
     if (call.url.origin !== parts.origin) {
       // Whoever is told to go elsewhere would take the credential along.
-      throw failure('refused', call, `pointed to another host (${call.url.host}), which is never asked`);
+      throw failure('refused', call, `pointed to another host (${call.url.host}), which is not allowed`);
     }
     const cacheable = SAFE_METHODS.has(call.method);
     const exchange: Exchange = { status: undefined, headers: {} };
@@ -143,7 +143,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
   async function judged(call: Call, response: Response, body: Buffer | undefined): Promise<Response> {
     const { status, headers } = response;
     if (body === undefined) {
-      throw failure('invalid', call, 'answered with more than may be read', { status });
+      throw failure('invalid', call, 'sent an answer that is too large', { status });
     }
     const until = rateLimitedUntil(status, headers, body.toString('utf8', 0, 2_000));
     if (until !== undefined) {
@@ -209,7 +209,9 @@ function limited(call: Call, retryAt: number, status?: number): ForgeError {
 
 function noAnswer(call: Call, cause: unknown): ForgeError {
   const timedOut = cause instanceof Error && cause.name === 'TimeoutError';
-  const what = timedOut ? `gave no full answer in ${call.limitMs} ms` : 'could not be reached or broke off';
+  const what = timedOut
+    ? `did not answer in full within ${call.limitMs} ms`
+    : 'could not be reached, or closed the connection';
   return failure('unavailable', call, what, { cause });
 }
 

@@ -26,7 +26,7 @@ export function makeOptionalRedis(redis: Redis | undefined, log?: Log, limitMs =
 
   function failed(error: unknown): undefined {
     if (Date.now() >= restUntil) {
-      log?.warn({ err: error }, 'Redis did not answer; forge requests go on uncached for now');
+      log?.warn({ err: error }, 'Redis did not answer; forge requests are not cached for now');
     }
     restUntil = Date.now() + REST_MS;
     return undefined;

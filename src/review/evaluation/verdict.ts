@@ -31,7 +31,7 @@ export interface Verdict {
   /** What is wrong with the policy itself: why nothing could be judged, or what this pull request would bring in. */
   readonly policyFaults: readonly Fault[];
   /** The policy of the base branch is broken, and this pull request brings in one that is valid. */
-  readonly mendsPolicy?: boolean;
+  readonly fixesPolicy?: boolean;
 }
 
 const SEVERITY: Readonly<Record<Level, number>> = { error: 0, warn: 1, info: 2 };
@@ -93,7 +93,7 @@ function successOf(passed: number, findings: readonly Finding[]): string {
  * The policy that this pull request is to be judged by cannot be read: nothing was judged. That is so even when the pull
  * request itself mends the policy, for otherwise breaking it would be a way around it; but then it is said.
  */
-export function brokenPolicyVerdict(faults: readonly Fault[], mendsPolicy = false): Verdict {
+export function brokenPolicyVerdict(faults: readonly Fault[], fixesPolicy = false): Verdict {
   const [first] = faults;
   const where = first === undefined ? 'the policy' : `${first.file}:${first.line}`;
   const description = shorten(
@@ -106,7 +106,7 @@ export function brokenPolicyVerdict(faults: readonly Fault[], mendsPolicy = fals
     findings: [],
     passed: [],
     policyFaults: faults,
-    ...(mendsPolicy ? { mendsPolicy } : {}),
+    ...(fixesPolicy ? { fixesPolicy } : {}),
   };
 }
 

@@ -79,7 +79,7 @@ export function patternFault(source: string): string | undefined {
   const control = [...source].find((character) => character < ' ' && character !== '\t' && character !== '\n');
   if (control !== undefined) {
     const name = `U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
-    return `the pattern has a control character (${name}): in double quotes YAML reads "\\b" and the like itself; write it in single quotes`;
+    return `the pattern has a control character (${name}): in double quotes YAML interprets "\\b" and the like; use single quotes`;
   }
   return source.length > MAX_PATTERN_LENGTH
     ? `a pattern may have ${MAX_PATTERN_LENGTH} characters; this one has ${source.length}`

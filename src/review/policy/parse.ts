@@ -33,7 +33,7 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: PolicyRole
   const extended = shape.success ? shape.data.extends : undefined;
   if (role === 'extended' && extended !== undefined) {
     faults.add(yaml.positionOf(['extends']), {
-      message: 'a policy that is extended cannot extend another one: extending goes one level',
+      message: 'an extended policy cannot extend another one: only one level is supported',
       expected: 'no extends',
       found: extended,
     });

@@ -47,7 +47,7 @@ export function readRules(
       const first = seen.get(id);
       if (first !== undefined) {
         faults.add(yaml.positionOf([...path, 'id']), {
-          message: `the id "${id}" is already taken by the rule on line ${first}`,
+          message: `the id "${id}" is already used by the rule on line ${first}`,
           expected: 'an id of its own',
           found: id,
         });
@@ -58,7 +58,7 @@ export function readRules(
     const misspelt = Object.keys(rule).some((key) => nearest(key, ['require', 'forbid']) !== undefined);
     if (rule['require'] === undefined && rule['forbid'] === undefined && !misspelt) {
       faults.add(yaml.positionOf(path), {
-        message: 'the rule asks for nothing: expected "require" or "forbid"',
+        message: 'the rule has neither "require" nor "forbid"',
         expected: 'require or forbid',
         found: Object.keys(rule).join(', '),
       });
@@ -88,7 +88,7 @@ export function readRules(
     }
     if (depth > MAX_CONDITION_DEPTH) {
       faults.add(yaml.positionOf(path), {
-        message: `all, any and not lie deeper in one another than ${MAX_CONDITION_DEPTH} levels`,
+        message: `all, any and not are nested deeper than ${MAX_CONDITION_DEPTH} levels`,
         expected: `at most ${MAX_CONDITION_DEPTH} levels`,
       });
       return nothing;

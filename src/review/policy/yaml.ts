@@ -109,7 +109,7 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
     places.value.set(nameOf(path), offset);
     budget.nodes -= 1;
     if (budget.nodes < 0) {
-      stop(offset, `the file stands for more than ${MAX_POLICY_NODES} values`);
+      stop(offset, `the file expands to more than ${MAX_POLICY_NODES} values`);
     }
     if (path.length > MAX_POLICY_NESTING) {
       stop(offset, TOO_DEEP);

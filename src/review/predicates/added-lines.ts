@@ -72,7 +72,7 @@ function unreadable(files: readonly ChangedFile[], complete: boolean): Text {
     ...(large.length === 0 ? [] : say`; the changes of ${quotedList(large, 5)} are too large to read`),
     ...(binary.length === 0
       ? []
-      : say`; the lines of ${quotedList(binary, 5)} cannot be read, since git takes it for binary`),
+      : say`; the lines of ${quotedList(binary, 5)} cannot be read, since git treats it as binary`),
     ...(complete ? [] : say`; the list of changed files is not complete`),
   ];
 }

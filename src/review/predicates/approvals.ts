@@ -135,7 +135,7 @@ function weigh(wanted: Wanted, logins: readonly string[], facts: Facts): Weighed
   if (codeOwners.kind === 'absent') {
     return {
       outcome: 'undecided',
-      found: say`no CODEOWNERS file on the base branch, so nobody can be said to own the change`,
+      found: say`no CODEOWNERS file on the base branch, so the change has no known owners`,
     };
   }
   const ownersOf = readCodeOwners(codeOwners.text, codeOwners.dialect);
@@ -232,6 +232,6 @@ function remedyOf(wanted: Wanted): PredicateResult['remedy'] {
   const whom = wanted.from === undefined ? say`people who may write to the repository` : quotedList(wanted.from);
   return {
     toMatch: say`Ask ${whom} for a review; ${count(wanted.count, 'approval')} needed${wanted.fresh ? say` after the last push` : []}.`,
-    toAvoid: say`This rule asks for fewer than ${count(wanted.count, 'approval')}: have one dismissed.`,
+    toAvoid: say`This rule requires fewer than ${count(wanted.count, 'approval')}: dismiss one.`,
   };
 }

@@ -26,8 +26,8 @@ export const author = definePredicate({
       expected: say`an author among ${quotedList(members)}`,
       found,
       remedy: {
-        toMatch: say`Somebody among ${quotedList(members)} has to open the pull request.`,
-        toAvoid: say`Somebody else than ${quotedList(members)} has to open the pull request.`,
+        toMatch: say`One of ${quotedList(members)} must open the pull request.`,
+        toAvoid: say`Somebody other than ${quotedList(members)} must open the pull request.`,
       },
     };
   },

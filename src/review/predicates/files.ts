@@ -42,7 +42,7 @@ export const files = definePredicate({
       found: matching.length > 0 ? listed(matching) : say`${noneAmong(changed, complete)}${notCounted(touching)}`,
       locations: matching.slice(0, MAX_LOCATIONS).map((file) => ({ path: file.path })),
       remedy: {
-        toMatch: say`Change, as part of this pull request, a file that matches ${quotedList(given)}.`,
+        toMatch: say`Change a file that matches ${quotedList(given)} in this pull request.`,
         toAvoid: say`Take the changes to ${quotedList(matching.map((file) => file.path))} out of this pull request.`,
       },
     };

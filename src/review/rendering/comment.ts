@@ -104,7 +104,7 @@ function fitting(lines: readonly string[]): readonly string[] {
     length += line.length + 1;
     return length > MAX_FINDING_LENGTH;
   });
-  return fit === -1 ? lines : [...lines.slice(0, fit), '', '- and more, left out because there is too much of it'];
+  return fit === -1 ? lines : [...lines.slice(0, fit), '', '- and more, left out because of its length'];
 }
 
 function renderReasons(reasons: readonly Reason[], indent: string): readonly string[] {
@@ -137,7 +137,7 @@ function renderSource({ ruleId, source }: Pick<Finding, 'ruleId' | 'source'>): s
   return `${code(ruleId)} on line ${source.line} of ${code(source.path)}${repository}`;
 }
 
-function renderFaults({ policyFaults, findings, passed, mendsPolicy }: Verdict): readonly string[] {
+function renderFaults({ policyFaults, findings, passed, fixesPolicy }: Verdict): readonly string[] {
   if (policyFaults.length === 0) {
     return [];
   }
@@ -147,16 +147,16 @@ function renderFaults({ policyFaults, findings, passed, mendsPolicy }: Verdict):
     '',
     judged
       ? 'This pull request changes the policy, and the new one has faults. It was judged by the one on the base branch.'
-      : 'No rule could be judged. Somebody who may change the policy file has to mend this:',
+      : 'No rule could be judged. Somebody who may change the policy file must fix this:',
     '',
     ...policyFaults.slice(0, MAX_FAULTS_SHOWN).map(renderFault),
   ];
   if (policyFaults.length > MAX_FAULTS_SHOWN) {
     lines.push(`- and ${policyFaults.length - MAX_FAULTS_SHOWN} more`);
   }
-  lines.push('', 'To see all of it on your own machine: `gatehouse check`.');
-  if (mendsPolicy === true) {
-    lines.push('', 'This pull request’s own policy file is valid: merging it mends this.');
+  lines.push('', 'To see all faults on your machine, run `gatehouse check`.');
+  if (fixesPolicy === true) {
+    lines.push('', 'This pull request’s own policy file is valid: merging it fixes this.');
   }
   return [lines.join('\n')];
 }

@@ -15,14 +15,14 @@ export function explanation(result: ReviewResult, closed: PullRequest | undefine
   if (result.kind === 'no-policy') {
     return { outcome: 'no-policy', pullRequest };
   }
-  const { state, description, policyFaults, mendsPolicy } = result.verdict;
+  const { state, description, policyFaults, fixesPolicy } = result.verdict;
   return {
     outcome: 'judged',
     pullRequest,
     status: { state, description },
     rules: result.evaluation?.rules.map(ofRule) ?? [],
     policyFaults,
-    ...(mendsPolicy === undefined ? {} : { mendsPolicy }),
+    ...(fixesPolicy === undefined ? {} : { fixesPolicy }),
   };
 }
 

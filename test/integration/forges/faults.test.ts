@@ -79,7 +79,7 @@ for (const name of FORGES) {
     simulated.fault({ path: ONE_PULL, fault: { kind: 'hang' } });
     const error = await forgeError(t, () => forge.pullRequest(ref));
     t.is(error.kind, 'unavailable');
-    t.regex(error.message, /no full answer in 1500 ms/);
+    t.regex(error.message, /did not answer in full within 1500 ms/);
     t.is(simulated.seen.length, 1);
   });
 
@@ -103,7 +103,7 @@ for (const name of FORGES) {
     simulated.fault({ path: ONE_PULL, fault: { kind: 'link', to: 'http://127.0.0.1/' } });
     const error = await forgeError(t, () => forge.pullRequest(ref));
     t.is(error.kind, 'unavailable');
-    t.regex(error.message, /makes no sense: .*expected object, received array/);
+    t.regex(error.message, /unexpected answer from the forge: .*expected object, received array/);
   });
 
   test(`${name}: a comment whose answer was lost is not posted a second time`, async (t) => {

@@ -40,7 +40,7 @@ test('a valid file is 0, and says how many rules it has', async (t) => {
 test('what a file extends is named, and not looked at', async (t) => {
   const { code, out } = await run(['-'], 'version: 1\nextends: octo/policies@main\n');
   t.is(code, 0);
-  t.is(out, '<stdin>: valid, 0 rules, and those of octo/policies@main, which were not looked at\n');
+  t.is(out, '<stdin>: valid, 0 rules, and those of octo/policies@main, which were not checked\n');
 });
 
 test('faults are 1, and printed as compilers do', async (t) => {

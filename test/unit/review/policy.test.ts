@@ -86,7 +86,7 @@ rules:
     '2:1: unknown key "rule"; did you mean "rules"?',
     '5:5: unknown key "requires"; did you mean "require"?',
     '6:12: expected error, warn or info, found "wran"; did you mean "warn"?',
-    '7:9: the id "a" is already taken by the rule on line 4',
+    '7:9: the id "a" is already used by the rule on line 4',
     '8:5: unknown key "forbids"; did you mean "forbid"?',
     '10:16: unknown key "titel"; did you mean "title"?',
     '10:39: unknown key "form"; did you mean "from"?',
@@ -122,7 +122,7 @@ const single: readonly (readonly [text: string, fault: RegExp])[] = [
   ['version: 1\nrules: [5]', /^2:9: expected a rule: .* found 5/],
   ['version: 1\nrules: [{ id: a, require: 5 }]', /^2:27: expected a mapping of conditions/],
   ['version: 1\nrules: [{ id: a, require: }]', /^2:27: expected a mapping of conditions.* found nothing/],
-  ['version: 1\nrules: [{ id: a }]', /^2:9: the rule asks for nothing/],
+  ['version: 1\nrules: [{ id: a }]', /^2:9: the rule has neither/],
   ['version: 1\nrules: [{ id: "a b", require: { draft: true } }]', /^2:15: expected a name of letters/],
   ['version: 1\nrules: [{ id: a, require: { draft: yes } }]', /^2:36: expected true or false, found "yes"/],
   ["version: 1\nrules: [{ id: a, require: { title: '(' } }]", /^2:36: not a valid RE2 pattern: missing closing \)/],
@@ -173,7 +173,7 @@ test('a policy may consist of what it extends', (t) => {
 test('an extended policy cannot extend another one', (t) => {
   const text = 'version: 1\nextends: octo/policies@main\n';
   t.deepEqual(brief(faultsOf(text, 'extended')), [
-    '2:10: a policy that is extended cannot extend another one: extending goes one level',
+    '2:10: an extended policy cannot extend another one: only one level is supported',
   ]);
 });
 
@@ -234,7 +234,7 @@ test('aliases that stand for a billion values are stopped early', (t) => {
 test('a few aliases that stand for very much are stopped too', (t) => {
   const list = `version: &a [${Array.from({ length: 1_000 }, () => 'x').join(',')}]`;
   const uses = `rules: [${Array.from({ length: 40 }, () => '*a').join(',')}]`;
-  t.regex(brief(faultsOf(`${list}\n${uses}`)).join('\n'), /stands for more than 20000 values/);
+  t.regex(brief(faultsOf(`${list}\n${uses}`)).join('\n'), /expands to more than 20000 values/);
 });
 
 test('a long list of patterns cannot be multiplied by aliases', (t) => {
@@ -258,7 +258,7 @@ test('conditions may lie six deep in one another', (t) => {
   const nested = (depth: number) =>
     `version: 1\nrules: [{ id: a, require: ${'{ not: '.repeat(depth)}{ draft: true }${' }'.repeat(depth)} }]`;
   t.is(faultsOf(nested(limits.MAX_CONDITION_DEPTH)).length, 0);
-  t.regex(brief(faultsOf(nested(limits.MAX_CONDITION_DEPTH + 1))).join('\n'), /deeper in one another than 6 levels/);
+  t.regex(brief(faultsOf(nested(limits.MAX_CONDITION_DEPTH + 1))).join('\n'), /nested deeper than 6 levels/);
 });
 
 test('predicates are counted over all rules', (t) => {
