@@ -42,7 +42,7 @@ export interface WorkerConfig extends ForgeAccess {
   readonly policyFile: string | undefined;
 }
 
-/** Where the forge is and as whom to speak to it. */
+/** Where the forge is, and the credentials for it. */
 export interface ForgeAccess {
   readonly forgeUrl: string;
   readonly credentials: ForgeCredentials;
@@ -58,7 +58,7 @@ export interface Roles {
   readonly worker: boolean;
 }
 
-/** What is set up does not allow the command: its settings, the operator's policy or the database's schema. */
+/** The settings, the operator's policy or the database schema do not allow the command. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
@@ -162,7 +162,7 @@ export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile =
   };
 }
 
-/** What commands need that only look at the database, `gatehouse migrate` among them. */
+/** What commands need that only read the database, `gatehouse migrate` among them. */
 export function parseDatabaseConfig(
   env: Environment,
   readFile: ReadFile = readText,
@@ -175,7 +175,7 @@ export function parseDatabaseConfig(
   return { ok: true, config: Object.freeze({ databaseUrl, logLevel: LOG_LEVEL }) };
 }
 
-/** What `gatehouse replay` needs. Without a Redis nobody is woken. */
+/** What `gatehouse replay` needs. Without Redis the workers are not notified. */
 export function parseReplayConfig(
   env: Environment,
   readFile: ReadFile = readText,
@@ -209,7 +209,7 @@ export function parseSecret(env: Environment, readFile: ReadFile = readText): Pa
   return parsed.ok ? { ok: true, config: parsed.config.WEBHOOK_SECRET } : parsed;
 }
 
-/** Told beside every other fault: that of FORGE itself is the caller's to tell. */
+/** Reports its faults together with the others; a fault of FORGE itself is reported by the caller. */
 function parseAccess(env: Environment, readFile: ReadFile): Parsed<ForgeAccess> {
   const parsed = parseEnvironment(z.object({ FORGE: z.string().default('github'), ...access }), env, readFile);
   if (!parsed.ok) {

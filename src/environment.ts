@@ -13,14 +13,14 @@ export function parseEnvironment<Shape extends z.core.$ZodLooseShape>(
   env: Environment,
   readFile: ReadFile,
 ): Parsed<z.output<z.ZodObject<Shape>>> {
-  const { values, faults, told } = gather(Object.keys(schema.shape), env, readFile);
+  const { values, faults, reported } = gather(Object.keys(schema.shape), env, readFile);
   const result = schema.safeParse(values);
   if (result.success && faults.length === 0) {
     return { ok: true, config: result.data };
   }
   for (const issue of result.error?.issues ?? []) {
     const name = String(issue.path[0]);
-    if (!told.has(name)) {
+    if (!reported.has(name)) {
       faults.push(`${name}: ${describe(issue, values[name])}`);
     }
   }
@@ -31,17 +31,17 @@ export function parseEnvironment<Shape extends z.core.$ZodLooseShape>(
 function gather(names: readonly string[], env: Environment, readFile: ReadFile) {
   const values: Record<string, string> = {};
   const faults: string[] = [];
-  /** Variables whose fault has been told, and that are not to be called missing as well. */
-  const told = new Set<string>();
+  /** Variables with a reported fault, which must not be reported as missing as well. */
+  const reported = new Set<string>();
   for (const name of names) {
     const direct = env[name] || undefined;
     const path = env[`${name}_FILE`] || undefined;
     if (direct !== undefined && path !== undefined) {
       faults.push(`${name}: is set twice, as ${name} and as ${name}_FILE`);
-      told.add(name);
+      reported.add(name);
     } else if (path !== undefined) {
       try {
-        // Editors and `echo` end a file with white space that nobody meant.
+        // Editors and `echo` add white space at the end of a file.
         const text = readFile(path).trimEnd();
         if (text !== '') {
           values[name] = text;
@@ -49,13 +49,13 @@ function gather(names: readonly string[], env: Environment, readFile: ReadFile) 
       } catch (error) {
         const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
         faults.push(`${name}_FILE: cannot read ${path} (${code})`);
-        told.add(name);
+        reported.add(name);
       }
     } else if (direct !== undefined) {
       values[name] = direct;
     }
   }
-  return { values, faults, told };
+  return { values, faults, reported };
 }
 
 function describe(issue: z.core.$ZodIssue, value: string | undefined): string {

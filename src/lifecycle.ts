@@ -4,7 +4,7 @@ import { withTimeout } from './timeout.ts';
 /** Things to release, in the reverse of the order in which they were acquired. */
 export interface Closers {
   add(name: string, close: () => unknown): void;
-  /** Releases everything once; what fails or takes too long is logged and does not hold up the rest. */
+  /** Releases everything once; what fails or takes too long is logged and does not delay the rest. */
   closeAll(): Promise<void>;
 }
 

@@ -9,9 +9,9 @@ import { version } from './version.ts';
 interface Command {
   readonly usage: string;
   readonly summary: string;
-  /** Whether what stops it is told in its log, as its operator's tools expect, and not in a sentence. */
+  /** Whether it logs the error that stops it as JSON, instead of printing a sentence. */
   readonly logs?: boolean;
-  /** Resolves with the exit code. What a command stands on is loaded only when it is run. */
+  /** Resolves with the exit code. The modules of a command are loaded only when it runs. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
@@ -105,7 +105,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   return code;
 }
 
-/** Tells what stopped a command. Returns its exit code. */
+/** Reports what stopped a command. Returns its exit code. */
 function stopped(name: string, { usage, logs }: Command, error: unknown): number {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS')) {
@@ -124,7 +124,7 @@ function stopped(name: string, { usage, logs }: Command, error: unknown): number
   return error instanceof NewerSchemaError ? EX_CONFIG : 1;
 }
 
-// Whoever reads the output may stop reading, as `head` does: that is no fault.
+// The reader of the output may stop reading, as `head` does: that is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') {
     throw error;

@@ -5,7 +5,7 @@ import { NewerSchemaError, readSchemaState } from '../db/schema.ts';
 import { type DeliveryRecord, findDeliveries } from '../inbox/read-deliveries.ts';
 import { makeLog } from '../log.ts';
 
-/** Works with the database, which must have the schema that this version knows, and lets go of it. */
+/** Works with the database, which must have the schema that this version knows, and closes the pool. */
 export async function withDatabase<T>(databaseUrl: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
   const pool = makePool(databaseUrl, makeLog('silent'));
   try {

@@ -72,7 +72,7 @@ export async function deliveries(args: readonly string[], terminal: Terminal): P
     } else if (found.length > 0) {
       terminal.stdout.write(table(found));
     }
-    // Not among the rows: what reads them is to find none.
+    // On stderr: a program that reads the rows must find none.
     else {
       terminal.stderr.write('No deliveries found.\n');
     }

@@ -61,7 +61,7 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
   const forge = connectForge(access);
   try {
     const result = await judge(forge, addressed.ref, { threads, fallback });
-    // A closed one and one that is not there are alike to a review, but not to whoever asks.
+    // A review treats a closed pull request and a missing one alike; the user wants to know which it is.
     const closed = result.kind === 'over' ? await forge.pullRequest(addressed.ref) : undefined;
     terminal.stdout.write(
       values.json

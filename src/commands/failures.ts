@@ -6,7 +6,7 @@ import { describeError } from '../log.ts';
 export const EX_USAGE = 64;
 export const EX_CONFIG = 78;
 
-/** The command line makes no sense. Its message is for whoever typed it. */
+/** The command line is invalid. The message is for the user. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -23,13 +23,13 @@ export function configured<T>(parsed: Parsed<T>): T {
 
 /** Why something failed, for people: what was said by each error in the chain of causes, without credentials. */
 export function reasonOf(error: unknown): string {
-  const told: string[] = [];
+  const messages: string[] = [];
   for (let at: ReturnType<typeof describeError> | undefined = describeError(error); at !== undefined; at = at.cause) {
     // One that gathers others, such as a refused connection to each address of a name, has no words of its own.
     const words = at.message || at.code || at.type;
-    if (!told.some((before) => before.includes(words))) {
-      told.push(words);
+    if (!messages.some((before) => before.includes(words))) {
+      messages.push(words);
     }
   }
-  return told.join(': ');
+  return messages.join(': ');
 }

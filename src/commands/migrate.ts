@@ -29,7 +29,7 @@ export async function migrate(args: readonly string[], { env, stdout }: Terminal
   if (!/^\d{1,4}$/.test(values.wait)) {
     throw new UsageError('--wait takes whole seconds');
   }
-  // As the first process of a container it would otherwise be deaf to signals.
+  // As process 1 of a container it would otherwise ignore signals.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => process.exit(1));
   }

@@ -14,7 +14,7 @@ import type { Terminal } from './terminal.ts';
 const HELP = `Usage: gatehouse replay <delivery id…>
        gatehouse replay --dead-letters [owner/name | owner/name#7 …]
 
-Puts the review that a stored delivery asked for back in the queue. A review looks at the pull request as it is by then,
+Queues again the review that a stored delivery requested. A review reads the current state of the pull request,
 so replaying is always safe: a review that was not needed changes nothing.
 
 Options:

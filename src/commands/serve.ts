@@ -52,7 +52,7 @@ export async function work(args: readonly string[], terminal: Terminal): Promise
 async function run(roles: Roles, { env }: Terminal): Promise<number> {
   const config = configured(parseConfig(env, roles));
   const log = makeLog(config.logLevel);
-  // Before anything listens, so that a signal that comes at once is not the end of it.
+  // Before anything listens, so that an early signal does not kill the process.
   const signal = firstShutdownSignal();
   const service = await startService(config, log);
   log.info({ signal: await signal }, 'received a signal, stopping');

@@ -1,4 +1,4 @@
-/** What a command has of its process. */
+/** What a command may use of its process. */
 export interface Terminal {
   readonly stdin: AsyncIterable<Buffer | string>;
   readonly stdout: Output;

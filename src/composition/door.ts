@@ -41,7 +41,7 @@ export function composeDoor(
   } satisfies WebhookOptions;
 }
 
-/** Never the only way a job is found: workers poll too. */
+/** Workers also poll, so a lost message only costs time. */
 function wakeWorkers(redis: Redis, metrics: Metrics): void {
   redis.publish(WAKE_CHANNEL, REVIEW_QUEUE).then(
     () => metrics.wakeups.inc({ outcome: 'sent' }),

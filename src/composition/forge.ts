@@ -5,7 +5,7 @@ import { makeForge } from '../forges/make-forge.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
-/** The forge as it is reached by the worker and by commands. */
+/** The forge client of the worker and the commands. */
 export function connectForge(
   access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials'>,
   parts: { readonly redis?: Redis; readonly metrics?: Metrics; readonly log?: Log } = {},

@@ -6,7 +6,7 @@ import { makeReplay } from '../jobs/replay.ts';
 import { makeLog } from '../log.ts';
 import { WAKE_CHANNEL } from './shared-parts.ts';
 
-/** For a command that wakes the workers once, and must not wait for a Redis that hangs. */
+/** For a command that notifies the workers once and must not wait for a Redis that hangs. */
 const WAKE_TIMEOUT_MS = 3_000;
 
 /** The queues as `gatehouse replay` uses them. */
@@ -14,7 +14,7 @@ export function openReplay(pool: pg.Pool, redisUrl: string | undefined) {
   const log = makeLog('silent');
   return {
     ...makeReplay(pool, log),
-    /** Whether the workers could be told; true where there is no Redis to tell them by. */
+    /** Whether the workers could be notified; true where there is no Redis. */
     async wakeWorkers(): Promise<boolean> {
       if (redisUrl === undefined) {
         return true;

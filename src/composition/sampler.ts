@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
 const SAMPLE_INTERVAL_MS = 10_000;
-/** Long enough for the first connections to stand. */
+/** Long enough for the first connections to be open. */
 const FIRST_SAMPLE_MS = 1_000;
 
 export interface SamplerOptions {
@@ -15,7 +15,7 @@ export interface SamplerOptions {
 }
 
 /**
- * Asks the stores, from time to time, for what the metrics page says of them, so that a scrape reads
+ * Samples the stores periodically for the metrics page, so that a scrape reads
  * memory only. Returns a function that stops it.
  */
 export function startSampler({ readiness, queueStats, metrics, log }: SamplerOptions): () => void {
@@ -26,7 +26,7 @@ export function startSampler({ readiness, queueStats, metrics, log }: SamplerOpt
     for (const [dependency, { status }] of Object.entries(dependencies)) {
       metrics.dependencyUp.set({ dependency }, status === 'up' ? 1 : 0);
     }
-    // A number that may be old is worse than none.
+    // An outdated number is worse than none.
     metrics.jobs.reset();
     metrics.oldestWaitingJobSeconds.remove();
     if (dependencies.database.status === 'down') {

@@ -33,7 +33,7 @@ export interface Service {
 const CLOSE_GRACE_MS = 10_000;
 
 /**
- * Puts the parts together, with the help of composition/ and nowhere else. Throws {@link NewerSchemaError}, what a listener throws,
+ * Composes the parts of a process. Throws {@link NewerSchemaError}, what a listener throws,
  * or what is wrong with the operator's policy file.
  */
 export async function startService(config: Config, log: Log): Promise<Service> {
@@ -58,7 +58,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     const shared: SharedParts = { config, pool, redis, jobs, metrics, closers, log };
 
     const health = makeHealth({
-      // A database in which deliveries can be stored and their jobs cannot is of no use.
+      // The database is only usable when deliveries and their jobs can be stored.
       database: async () => (await probeDatabase(checkedPool, CHECK_TIMEOUT_MS)) ?? jobs.fault(),
       redis: () => probeRedis(probeRedisConnection),
     });
@@ -93,7 +93,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
       async drain() {
         phase = 'draining';
         log.info({ seconds: config.drainSeconds }, 'draining: no longer ready, still serving');
-        // The worker needs no traffic to be led away from it: it takes no more jobs from now on.
+        // The worker gets no traffic, so it need not drain: it takes no more jobs from now on.
         await Promise.all([stopWorker?.(), sleep(config.drainSeconds * 1_000)]);
         await stopListening(server);
         phase = 'closed';
@@ -108,13 +108,13 @@ export async function startService(config: Config, log: Log): Promise<Service> {
   }
 }
 
-/** Loads it first: a door alone needs no forge, no rules and no YAML, nor the memory that they take. */
+/** Loaded on demand: a process without a worker needs no forge client, rules or YAML, nor the memory for them. */
 async function addWorker(shared: SharedParts, worker: WorkerConfig): Promise<() => Promise<void>> {
   const { composeWorker } = await import('./worker.ts');
   return composeWorker(shared, worker);
 }
 
-/** A database that cannot be reached is no reason not to start: it may come, and readiness says so until then. */
+/** An unreachable database does not prevent the start: it may come back, and readiness reports it until then. */
 async function refuseNewerSchema(checkedPool: pg.Pool): Promise<void> {
   try {
     await onConnection(checkedPool, CHECK_TIMEOUT_MS, async (client) => {

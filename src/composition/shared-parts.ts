@@ -17,5 +17,5 @@ export interface SharedParts {
   readonly log: Log;
 }
 
-/** Over Redis, from whoever put jobs in to all workers. */
+/** The Redis channel that announces new jobs to the workers. */
 export const WAKE_CHANNEL = 'gatehouse:wake';

@@ -39,13 +39,13 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
   // Where the start fails after this, nothing else would stop it.
   closers.add('worker', stop);
 
-  // A connection of its own: one that listens can do nothing else.
+  // A connection of its own: a subscribed one can send no other commands.
   const listener = makeRedis(config.redisUrl, log);
   closers.add('redis listener', () => closeRedis(listener));
   listener.on('message', wake);
   listener.on('ready', () => {
     listener.subscribe(WAKE_CHANNEL).catch((err: unknown) => log.warn({ err }, 'cannot listen for wake-ups'));
-    // What was said while nobody listened is not said again.
+    // Messages published while nobody listened are lost.
     wake();
   });
   return stop;

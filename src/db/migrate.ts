@@ -66,7 +66,7 @@ async function takeLock(client: pg.Client): Promise<void> {
   }
 }
 
-/** How long to wait for a database that is not there yet. Each attempt that fails is told. */
+/** How long to wait for a database that does not answer yet. Each failed attempt is reported. */
 export interface DatabaseWait {
   readonly waitSeconds: number;
   readonly onWait?: (error: unknown) => void;

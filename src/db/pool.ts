@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Log } from '../log.ts';
 
-/** A new connection takes four round trips or more: a database that is slow must not be taken for one that is away. */
+/** A new connection takes four round trips or more: a slow database must not count as unavailable. */
 const CONNECT_TIMEOUT_MS = 4_000;
 /** The server gives up first, so that its connection stays usable; ours is for a server that hangs. */
 const STATEMENT_TIMEOUT_MS = 4_000;

@@ -61,7 +61,7 @@ function openRedis(url: string, limits: Limits): Redis {
   });
 }
 
-/** Lets go of it. What was under way, such as a connection that was just being made, fails without a word. */
+/** Closes the client. What was in progress, such as a connection being made, fails silently. */
 export function closeRedis(redis: Redis): void {
   redis.removeAllListeners('error');
   redis.on('error', () => {

@@ -12,7 +12,7 @@ export function parseAnswer<T>(shape: z.ZodType<T>, answer: unknown, route: stri
   throw new ForgeError('unavailable', `${route}: unexpected answer from the forge: ${what.slice(0, 300)}`);
 }
 
-/** For what must be there: `undefined` stands for the forge's 404. */
+/** For what must exist: `undefined` means that the forge answered 404. */
 export function requireFound<T>(answer: T | undefined, route: string): T {
   if (answer === undefined) {
     throw new ForgeError('invalid', `${route}: not found, or not visible with these credentials`, {
@@ -26,7 +26,7 @@ export function requireFound<T>(answer: T | undefined, route: string): T {
 export const id = z.union([z.number().int(), z.bigint()]).transform(String);
 
 /**
- * What every forge answers when it has acceptedWrite something in. A page for people, which a proxy sends with status 200,
- * is no such answer: acceptedWrite for one, what was to be written would be missing for good.
+ * What every forge answers to an accepted write. An HTML page that a proxy sends with status 200
+ * must not count as one: what was to be written would never be written.
  */
 export const acceptedWrite = z.object({ id });

@@ -1,6 +1,6 @@
 import { type HunkHeader, parseHunkHeader } from '../hunk-header.ts';
 
-/** A longer patch of one file is not handed on, in characters. */
+/** Characters of one file's patch. A longer one is dropped. */
 export const MAX_PATCH_LENGTH = 1_000_000;
 
 /** What `git diff` says of one file. */
@@ -20,7 +20,7 @@ export interface FileDiff {
 /**
  * Splits the output of `git diff` by file; keys are the new path, or the old one of a removed file.
  *
- * Hunks are read by the counts in their headers, so nothing inside a file can pass for the start of another.
+ * Hunks are read by the counts in their headers, so the content of a file cannot look like the start of another.
  * Lines end at `\n` alone: a `\r` belongs to the line, as it does for git. What does not parse is left out,
  * and its file is then unknown to the reader rather than wrong.
  */

@@ -1,7 +1,7 @@
 import { MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './forge.ts';
 import { FORGES } from './forges.ts';
 
-/** What a delivery is about, as far as its payload says so in a form that can be believed. */
+/** What a delivery is about, as far as its payload says so in a valid form. */
 export interface Subject {
   readonly repository: string | undefined;
   readonly pullRequest: number | undefined;
@@ -17,7 +17,7 @@ export interface Subject {
  * The events of all forges together: which forge sent a delivery is not stored with it.
  *
  * A review that only comments is not among them: no predicate looks at one, and every review that Gatehouse posts
- * comes back as one. By what it says, and not by its author or text, so that nobody can hide an approval behind it.
+ * comes back as one. By what it says, and not by its author or text, so that an approval cannot be hidden behind it.
  */
 const REVIEWABLE = Object.values(FORGES).map(({ reviewableEvents }) => reviewableEvents);
 
@@ -61,7 +61,7 @@ function touches(commits: unknown, paths: readonly string[]): boolean {
   );
 }
 
-/** What a delivery asks for: one pull request's review, or that of all into a branch. */
+/** The review that a delivery requests: of one pull request, or of all into a branch. */
 export type ReviewRequest =
   | ({ readonly kind: 'review' } & PullRequestRef)
   | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string };

@@ -1,5 +1,5 @@
 /**
- * What Gatehouse asks of a code forge, in words that fit GitHub, Gitea and Forgejo alike.
+ * The interface to a code forge, the same for GitHub, Gitea and Forgejo.
  *
  * The review reads these types and nothing else of a forge; each forge's module translates its own
  * answers into them. Times are ISO 8601 strings in UTC, object ids are lower-case hexadecimal.
@@ -24,12 +24,12 @@ export interface PullRequest extends PullRequestRef {
   readonly title: string;
   /** The description, `''` when there is none. */
   readonly body: string;
-  /** Login of whoever opened it. */
+  /** Login of its author. */
   readonly author: string;
   readonly draft: boolean;
   readonly labels: readonly string[];
   /**
-   * The branch it asks to be merged into, and that branch's commit as the forge recorded it with the pull
+   * The branch to merge into, and that branch's commit as the forge recorded it with the pull
    * request. On GitHub it can lag behind the branch: what must be today's (the policy) is read at
    * {@link Forge.branchCommit}.
    */
@@ -82,7 +82,7 @@ export interface CommitPerson {
 /** Every file of a commit: its path, and its mode and object id as one text. */
 export type Tree = ReadonlyMap<string, string>;
 
-/** A review that a person left. */
+/** A review by a person. */
 export interface PersonReview {
   readonly author: string;
   readonly state: 'approved' | 'changes-requested' | 'commented' | 'dismissed';
@@ -105,7 +105,7 @@ export const MAX_COMMENT_LENGTH = 65_536;
 export type StatusState = 'pending' | 'success' | 'failure' | 'error';
 
 export interface CommitStatus {
-  /** The name beside the tick: `gatehouse`. */
+  /** The name shown beside the status: `gatehouse`. */
   readonly context: string;
   readonly state: StatusState;
   /** At most {@link MAX_STATUS_DESCRIPTION_LENGTH} characters. */
@@ -144,9 +144,9 @@ export interface RepositoryHook {
   readonly hookId: string;
 }
 
-/** A webhook that the forge sent and did not see accepted. */
+/** A webhook that the forge sent and that was not accepted. */
 export interface FailedDelivery {
-  /** The forge's number for the newest attempt; {@link DeliveryRecovery.redeliver} asks for this one again. */
+  /** The forge's number for the newest attempt; {@link DeliveryRecovery.redeliver} redelivers this one. */
   readonly id: string;
   /** The delivery id as its header carried it; the same for every attempt. */
   readonly guid: string;
@@ -158,7 +158,7 @@ export interface FailedDelivery {
   readonly hook?: RepositoryHook;
 }
 
-/** What GitHub remembers of the webhooks it sent (three days). Gitea and Forgejo have nothing like it. */
+/** What GitHub remembers of the webhooks it sent (three days). Gitea and Forgejo offer nothing comparable. */
 export interface DeliveryRecovery {
   /** `app`: one list for all repositories. `repository`: one list for each hook, which must then be named. */
   readonly scope: 'app' | 'repository';
@@ -172,10 +172,10 @@ export interface DeliveryRecovery {
 export class ForgeError extends Error {
   override readonly name = 'ForgeError';
   /**
-   * - `unavailable`: no usable answer (network, time-out, 5xx, nonsense); trying again may help.
-   * - `rate-limited`: the forge said wait; `retryAt` says until when.
+   * - `unavailable`: no usable answer (network, time-out, 5xx, invalid content); trying again may help.
+   * - `rate-limited`: a rate limit; `retryAt` says until when.
    * - `refused`: our credentials may not do this; trying again will not help.
-   * - `invalid`: the forge understood and said no (422 and the like).
+   * - `invalid`: the forge rejected the request (422 and the like).
    */
   readonly kind: 'unavailable' | 'rate-limited' | 'refused' | 'invalid';
   /** HTTP status, when there was an answer. */
@@ -205,7 +205,7 @@ export interface Forge {
   /** Only where the forge offers it. */
   readonly deliveries?: DeliveryRecovery;
 
-  /** The login that posts in Gatehouse's name. */
+  /** The login that Gatehouse posts with. */
   self(): Promise<string>;
 
   // What a review reads
@@ -246,13 +246,13 @@ export interface Forge {
   /** Posts all of them as one review of `sha`, so that the author gets one notification. */
   createInlineComments(ref: PullRequestRef, sha: string, comments: readonly InlineComment[]): Promise<void>;
   /**
-   * Takes back comments at lines. They are deleted, but for Gitea before 1.24.6, which can only delete a whole
+   * Withdraws comments at lines. They are deleted, but for Gitea before 1.24.6, which can only delete a whole
    * review: there one is deleted when all its comments go, and until then a comment's text becomes `note`.
    * What others wrote in answer stays.
    * Either way {@link Forge.ownInlineComments} no longer returns it; ids unknown are ignored.
    */
   withdrawInlineComments(ref: PullRequestRef, ids: readonly string[], note: string): Promise<void>;
 
-  /** Lets go of idle connections. No method may be called afterwards. */
+  /** Closes idle connections. No method may be called afterwards. */
   close(): Promise<void>;
 }

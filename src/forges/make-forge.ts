@@ -20,7 +20,7 @@ export type ForgeConfig =
     };
 
 export interface ForgeParts {
-  /** Cache and hold go without when it is absent or away. Not closed here. */
+  /** The cache and the pause work without it. Not closed here. */
   readonly redis?: Redis;
   readonly log?: Log;
   readonly hooks?: ForgeHooks;
@@ -43,7 +43,7 @@ export function makeForge(config: ForgeConfig, parts: ForgeParts = {}): Forge {
         baseUrl: apiUrl,
         credentials: config.credentials,
         fetchFor: (scope) => makeForgeFetch({ ...common, forge: 'github' }, scope),
-        // GitHub Enterprise Server has no limits unless its operator set some, and those it tells.
+        // GitHub Enterprise Server has no limits unless its operator set some, and it reports those in headers.
         paced: host === 'api.github.com',
         ...(log ? { log } : {}),
       });

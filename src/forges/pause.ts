@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { OptionalRedis } from './transport/optional-redis.ts';
 
-/** No forge's window is longer than an hour; a longer wait is acceptedWrite for a mistake. */
+/** No forge's window is longer than an hour; a longer wait is treated as a mistake. */
 const MAX_PAUSE_MS = 3_600_000;
 
 /** By how much the clocks of two replicas may differ. */
@@ -10,7 +10,7 @@ const MAX_CLOCK_SKEW_MS = 60_000;
 /** Enough to tell tokens apart, too little to say anything of one. */
 const SCOPE_DIGITS = 16;
 
-/** Sets the time only if it is later than the one that is there, unless that is no believable one, and lets it expire by itself. */
+/** Sets the time only if it is later than the one that is there, unless that one is implausible, and lets it expire. */
 const EXTEND = `
 local paused = tonumber(redis.call('GET', KEYS[1]) or '0') or 0
 if tonumber(ARGV[1]) > paused or paused > tonumber(ARGV[2]) then
@@ -20,13 +20,13 @@ end
 return tostring(paused)`;
 
 /**
- * The moment before which the forge does not want to be asked, shared by every replica through Redis.
+ * Until when no request may be sent to the forge because of its rate limit, shared by all replicas over Redis.
  * A scope is what the forge counts by: a token, or an installation of an App.
  */
 export interface Pause {
   /** Milliseconds since the epoch; undefined when nothing is paused. */
   pausedUntil(scope: string): Promise<number | undefined>;
-  /** The later of two holds wins. Returns the time that now holds. */
+  /** The later of two times wins. Returns the time that is now in force. */
   pauseUntil(scope: string, time: number): Promise<number>;
 }
 
@@ -41,7 +41,7 @@ function latestBelievable(): number {
 }
 
 export function makePause(optionalRedis: OptionalRedis, origin: string): Pause {
-  /** The fallback while Redis is away, and what saves a wrong answer if it comes back empty. */
+  /** Used while Redis is unavailable, and when it comes back empty. */
   const local = new Map<string, number>();
   const key = (scope: string) => `gatehouse:pause:${origin}:${scope}`;
 

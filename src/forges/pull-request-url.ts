@@ -7,7 +7,7 @@ export type AddressedPullRequest =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Which pull request the address of a page means, its tabs and anchors included. It must be one of the forge
+ * Finds the pull request of a page's URL, its tabs and anchors included. It must be one of the forge
  * at `forgeUrl`, which may be installed under a path.
  */
 export function readPullRequestUrl(forge: ForgeName, forgeUrl: string, address: string): AddressedPullRequest {

@@ -46,7 +46,7 @@ function measure(metrics: Metrics): Middleware {
         method: METRIC_METHODS.has(ctx.method) ? ctx.method : 'other',
         // The router names the route's own path, never the caller's.
         route: typeof ctx['routerPath'] === 'string' ? ctx['routerPath'] : 'other',
-        // What nginx calls a client that left before its answer.
+        // The status that nginx logs for a client that closed the connection early.
         status: ctx.res.headersSent ? ctx.status : 499,
       });
     };

@@ -2,7 +2,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * A JSON object, or undefined when the bytes are not one. They must be UTF-8; a byte order mark before
- * them is passed over, as RFC 8259 (section 8.1) allows.
+ * them is skipped, as RFC 8259 (section 8.1) allows.
  */
 export function parseJsonObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {

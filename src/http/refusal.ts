@@ -1,7 +1,7 @@
 import type { ParameterizedContext } from 'koa';
 import { answerProblem } from './problem.ts';
 
-/** What the webhook's middlewares hand on to each other. */
+/** What the webhook's middlewares pass to each other. */
 export interface WebhookState {
   requestId: string;
   /** The 32 bytes that the signature header claims. */

@@ -26,7 +26,7 @@ export function makeServer(app: Koa): Server {
     app.callback(),
   );
   server.on('clientError', answerClientError);
-  // Whoever asks before sending is told to go on only when the body is about to be read: see body.ts.
+  // A client that sends Expect: 100-continue gets the 100 only when its body is about to be read: see body.ts.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { body, headers } = lastAnswer(417, 'Only the expectation 100-continue is supported.');

@@ -45,7 +45,7 @@ export function addWebhookRoute(router: Router, options: WebhookOptions): void {
   );
 }
 
-/** Counts and logs what was not acknowledged, and turns everything away once the door is closed. */
+/** Counts and logs what was not acknowledged, and refuses everything once the door is closed. */
 function countRefusals({ metrics, log, isClosed }: WebhookOptions): Middleware<WebhookState> {
   return async (ctx, next) => {
     if (isClosed()) {

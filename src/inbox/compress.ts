@@ -10,7 +10,7 @@ const OUTPUT_CHUNK_BYTES = 4 * 1024;
 
 const compressElsewhere = promisify(zstdCompress);
 
-/** Zstandard (RFC 8878). Large bodies are compressed beside the event loop, so that they hold up nobody. */
+/** Zstandard (RFC 8878). Large bodies are compressed beside the event loop, so that they do not block other requests. */
 export function compress(body: Buffer): Buffer | Promise<Buffer> {
   const options = {
     params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL },

@@ -42,7 +42,7 @@ export interface InboxDependencies<Job> {
   readonly pool: pg.Pool;
   /** What adds the jobs, in the deliveries' own transaction. */
   readonly jobStatements: (jobs: readonly Job[]) => Promise<readonly pg.QueryConfig[]>;
-  /** Tells the workers, after the commit, that there are jobs. Must not throw or wait. */
+  /** Notifies the workers, after the commit, that there are jobs. Must not throw or wait. */
   readonly wakeWorkers: () => void;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -107,8 +107,8 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
 
   /**
    * Tries a batch again once, since a commit may have failed for a connection that was lost meanwhile;
-   * what did get committed is then found to be a duplicate. A row that the database refuses is told
-   * apart by storing each on its own, so that it cannot fail its neighbours.
+   * what did get committed is then found to be a duplicate. A row that the database rejects is isolated
+   * by storing each on its own, so that it cannot fail the others.
    */
   async function commit(submissions: readonly Submission<Job>[]): Promise<PromiseSettledResult<Stored>[]> {
     try {
@@ -120,7 +120,7 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
       log.warn({ err, deliveries: submissions.length }, 'a batch of deliveries could not be stored, trying again');
       if (!isDataFault(err)) {
         const stored = await store(submissions);
-        // What the first attempt did commit has not been told yet. A wake-up too many does no harm.
+        // What the first attempt committed has not been announced yet. An extra wake-up does no harm.
         if (submissions.some(({ job }) => job !== undefined)) {
           wakeWorkers();
         }

@@ -4,7 +4,7 @@ import type pg from 'pg';
 
 const decompress = promisify(zstdDecompress);
 
-/** A delivery as it is told, without its body. Two of them may share a delivery id, never the hook's as well. */
+/** A delivery without its body. Two of them may share a delivery id, never the hook's as well. */
 export interface DeliveryRecord {
   /** `''` where the forge named no hook. */
   readonly hookId: string;

@@ -17,7 +17,7 @@ interface Work {
   readonly giveUp?: (error: unknown) => Promise<void>;
 }
 
-/** So that replicas do not all come back to a forge at the moment that it named. */
+/** So that replicas do not all return to the forge at the same moment. */
 const PAUSE_JITTER_MS = 5_000;
 
 /**
@@ -32,7 +32,7 @@ export async function attempt(
   try {
     await run();
   } catch (error) {
-    // What the forge asks to wait for is no failure, and costs no attempt.
+    // Waiting for a rate limit is no failure, and does not count as an attempt.
     if (error instanceof ForgeError && error.retryAt !== undefined) {
       const startAfter = new Date(error.retryAt + Math.random() * PAUSE_JITTER_MS);
       await boss.send(name, data, { ...singletonOptions(key), startAfter });
@@ -60,7 +60,7 @@ async function waitsForRetry(pool: pg.Pool, queue: string, key: string, otherTha
   return rowCount !== 0;
 }
 
-/** What succeeded after it was given up needs nobody any more. */
+/** A job that succeeded after it was given up needs no action any more. */
 async function forgetDeadLetters(pool: pg.Pool, key: string): Promise<void> {
   await pool.query(`DELETE FROM ${JOBS_SCHEMA}.job WHERE name = $1 AND singleton_key = $2`, [REVIEW_DEAD_LETTERS, key]);
 }

@@ -19,11 +19,11 @@ import {
 
 /** The job engine as the door and the commands use it: they only put jobs in. */
 export interface JobQueue {
-  /** What adds jobs, for the caller's own transaction. One whose like already waits is not added again. */
+  /** What adds jobs, for the caller's own transaction. A job is not added when the same one is already waiting. */
   statements(jobs: readonly ReviewRequest[]): Promise<readonly pg.QueryConfig[]>;
   /** Adds jobs now. */
   enqueue(jobs: readonly ReviewRequest[]): Promise<void>;
-  /** Undefined when jobs can be added, else why not, fit for the public. */
+  /** Undefined when jobs can be added, else why not, without internal details. */
   fault(): Promise<string | undefined>;
   stats(): Promise<readonly QueueStats[]>;
   stop(): Promise<void>;
@@ -89,7 +89,7 @@ export async function installJobs(databaseUrl: string, client: pg.ClientBase): P
 /**
  * Runs the engine's statements. From its queues it must not learn which keys were active at its last count, made every
  * some seconds: it skips their next jobs until it counts again, though the job before has ended. Its unique index on
- * active keys and its look at active groups keep two jobs of a key from running at once, and both are exact.
+ * active keys and its check of active groups keep two jobs of a key from running at once, and both are exact.
  */
 export function engineDatabase(pool: pg.Pool) {
   return {
@@ -119,7 +119,7 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
 
   let started = false;
 
-  /** The engine refuses a schema of another version of itself; that it has its queues is for us to see. */
+  /** The engine refuses a schema of another version of itself; that its queues exist is checked here. */
   async function start(): Promise<void> {
     if (started) {
       return;
@@ -131,12 +131,12 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
     started = true;
   }
 
-  /** The engine runs its statements on whatever it is given; here it is given what only writes them down. */
+  /** The engine runs its statements on the executor it is given; this one only records them. */
   async function statements(jobs: readonly ReviewRequest[]): Promise<readonly pg.QueryConfig[]> {
     await start();
     const written: pg.QueryConfig[] = [];
     const executeSql = async (text: string, values: unknown[] = []) => {
-      // Whatever else would be refused only when it is sent, and then nothing stops the COMMIT behind it.
+      // Other values would fail only when they are sent, and nothing would stop the COMMIT that follows.
       if (!values.every((value) => typeof value === 'string')) {
         throw new Error('the job engine passed a value that is not text');
       }

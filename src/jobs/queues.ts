@@ -6,14 +6,14 @@ import type { PullRequestRef } from '../forges/forge.ts';
 export const JOBS_SCHEMA = 'gatehouse_jobs';
 
 export const REVIEW_QUEUE = 'review';
-/** For both queues of reviews. Nobody takes from it: what lies there waits for a person, or for a later success. */
+/** For both queues of reviews. No worker reads it: its jobs wait for an operator, or for a later success. */
 export const REVIEW_DEAD_LETTERS = 'review-dead-letters';
 /** All open pull requests of a repository, after its policy has changed. */
 export const REPOSITORY_QUEUE = 'review-repository';
 export const RESYNC_QUEUE = 'resync';
 export const RETENTION_QUEUE = 'retention';
 
-/** What a review job carries: which pull request to look at, and nothing of what happened to it. */
+/** What a review job carries: which pull request to review, and nothing about the event. */
 export type ReviewJob = PullRequestRef;
 
 export interface RepositoryJob {
@@ -60,7 +60,7 @@ export function reviewKey(job: ReviewJob): string {
 
 /**
  * What every job of such a key is put in with. Two of them never run at once by their singleton key; by their group
- * the engine also passes over one that would have to wait for the other, instead of waiting with all that come after.
+ * the engine also skips a job that would have to wait for another, instead of blocking those behind it.
  */
 export function singletonOptions(key: string) {
   return { singletonKey: key, group: { id: key } } as const;

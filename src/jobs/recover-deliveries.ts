@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
 export interface RecoveryParts {
-  /** Undefined where the forge remembers nothing of its deliveries. */
+  /** Undefined where the forge does not record its deliveries. */
   readonly deliveries: DeliveryRecovery | undefined;
   readonly pool: pg.Pool;
   readonly metrics: Metrics;
@@ -14,7 +14,7 @@ export interface RecoveryParts {
 const TASK = 'recover-deliveries';
 /** GitHub keeps deliveries for three days, GitHub Enterprise Server for seven ("Redelivering webhooks"). */
 const MEMORY_MS = 3 * 24 * 60 * 60 * 1_000;
-/** A delivery is in the list somewhat after it was made. */
+/** A delivery appears in the list some time after it was made. */
 const OVERLAP_MS = 10 * 60 * 1_000;
 /** For one delivery. Each one that fails is a new entry in the forge's list, so without a limit there is no end. */
 const MAX_REDELIVERIES = 5;

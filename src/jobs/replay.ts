@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import { connectEngine, insertsByQueue, refuseNewerEngine } from './engine.ts';
 import { JOBS_SCHEMA, REVIEW_DEAD_LETTERS, requestKey } from './queues.ts';
 
-/** `waiting`: its like is in the queue already and stands for both. `gone`: somebody else has brought it back meanwhile. */
+/** `waiting`: the same job is already in the queue. `gone`: it was queued again by somebody else. */
 export type Requeued = 'queued' | 'waiting' | 'gone';
 
 /** A request that was given up after its last attempt. */
@@ -16,7 +16,7 @@ export interface DeadLetter {
   readonly reason: string | null;
 }
 
-/** Puts jobs in their queues again, at a person's word. */
+/** Puts jobs in their queues again, when an operator requests it. */
 export interface Replay {
   requeue(request: ReviewRequest): Promise<Requeued>;
   /** One for each pull request or branch, oldest first. */
@@ -28,7 +28,7 @@ export interface Replay {
 
 const REVIVE_TIMEOUT_MS = 5_000;
 
-/** Waiting, as pg-boss has it: dead letters are jobs that nobody works on. */
+/** In pg-boss's words they wait: dead letters are jobs that no worker takes. */
 const LETTERS = `FROM ${JOBS_SCHEMA}.job WHERE name = '${REVIEW_DEAD_LETTERS}' AND state IN ('created', 'retry')`;
 
 export function makeReplay(pool: pg.Pool, log: Log): Replay {

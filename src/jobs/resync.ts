@@ -40,7 +40,7 @@ export async function resync(
       try {
         await resyncRepository(parts, repository);
       } catch (err) {
-        // The next repository may fare better, unless the forge as a whole wants to be left alone.
+        // Go on with the next repository, unless the forge as a whole is rate limited.
         if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
           throw err;
         }

@@ -22,7 +22,7 @@ export interface ReviewParts {
 /**
  * Brings the review of a pull request up to date with its present state, whatever has happened to it and
  * however often. May be cut short anywhere: the next run completes what is missing and repeats nothing.
- * `askedAt` is when the delivery that asked for it was committed.
+ * `askedAt` is when the delivery that requested it was committed.
  */
 export async function reviewPullRequest(parts: ReviewParts, ref: PullRequestRef, askedAt: Date): Promise<void> {
   const { forge, threads, pool, fallback, metrics, log } = parts;

@@ -1,7 +1,7 @@
 import type { RepositoryJob } from './queues.ts';
 import type { ResyncParts } from './resync.ts';
 
-/** The policy of a branch has changed: every open pull request into it is to be judged anew. */
+/** The policy of a branch has changed: every open pull request into it is reviewed again. */
 export async function reviewRepository(
   { forge, enqueue }: Pick<ResyncParts, 'forge' | 'enqueue'>,
   { repository, branch }: RepositoryJob,

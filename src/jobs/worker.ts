@@ -20,11 +20,11 @@ import { applyRetention } from './retention.ts';
 import { type ReviewParts, reportGivenUp, reviewPullRequest } from './review-pull-request.ts';
 import { reviewRepository } from './review-repository.ts';
 
-/** Works through the queues until it is stopped. */
+/** Runs the jobs of the queues until it is stopped. */
 export interface Worker {
   /** Looks for jobs now instead of at the next poll. */
   wake(): void;
-  /** Takes no more jobs; those under way finish, or go back to their queue when that takes too long. Twice is once. */
+  /** Takes no more jobs; those under way finish, or go back to their queue when that takes too long. A second call has no effect. */
   stop(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface WorkerParts extends ReviewParts {
   readonly retentionDays: number;
 }
 
-/** The fallback for a wake-up that did not come. */
+/** The fallback for a wake-up that was lost. */
 const POLL_SECONDS = 2;
 const HEARTBEAT_REFRESH_SECONDS = 5;
 /** How often the engine looks for jobs whose worker is gone. */
@@ -45,7 +45,7 @@ const RETENTION_MINUTES = 60;
 const STOP_TIMEOUT_MS = 20_000;
 const START_RETRY_MS = 1_000;
 
-/** Starts at once, and again and again while the database is not there. */
+/** Starts at once, and retries until the database answers. */
 export function startWorker(parts: WorkerParts): Worker {
   const { pool, log, forge, concurrency } = parts;
   const boss = new PgBoss({
@@ -78,7 +78,7 @@ export function startWorker(parts: WorkerParts): Worker {
     }
   };
 
-  /** A reviewer that finds a job has another look too, and looks again itself once that job has ended. */
+  /** A reviewer that finds a job wakes another, and polls again itself when the job has ended. */
   async function review(id: string, jobs: readonly JobWithMetadata<ReviewJob>[]): Promise<void> {
     busy.add(id);
     wakeOne();
@@ -138,7 +138,7 @@ export function startWorker(parts: WorkerParts): Worker {
     }
   }
 
-  /** Now, and from time to time. Replicas share the turns: the engine lets one job of a queue wait, and no more. */
+  /** Now, and then periodically. Replicas share the work: the engine keeps one waiting job per queue. */
   async function repeat(queue: string, minutes: number): Promise<void> {
     const ask = () =>
       boss.send(queue, {}, { singletonKey: queue }).then(
@@ -156,7 +156,7 @@ export function startWorker(parts: WorkerParts): Worker {
         return;
       } catch (err) {
         log.warn({ err }, 'the worker cannot start yet');
-        // Of a start that came half-way nothing may be left, or the next would have everything twice.
+        // Undo a start that failed half-way, or the next one would register everything twice.
         await boss.stop({ graceful: false, close: false });
         reviewers.length = 0;
         await new Promise((resolve) => setTimeout(resolve, START_RETRY_MS));

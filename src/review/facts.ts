@@ -2,7 +2,7 @@ import type { ChangedFiles, Commit, PersonReview, PullRequest } from '../forges/
 import type { CodeOwnersDialect } from '../forges/forges.ts';
 
 /**
- * Everything that judging one pull request looks at: a snapshot, taken before and never added to.
+ * Everything that is judged of one pull request: a snapshot, never added to.
  *
  * What was not read is `incomplete` or `unread` here, and what depends on it is then undecided, never passed.
  */
@@ -50,7 +50,7 @@ export function unreadFacts(pullRequest: PullRequest): Facts {
   };
 }
 
-/** What a policy makes it necessary to ask the forge for. The pull request itself is always needed. */
+/** What has to be read from the forge for a policy. The pull request itself is always needed. */
 export interface NeededFacts {
   readonly changedFiles: boolean;
   readonly commits: boolean;

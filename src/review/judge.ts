@@ -10,11 +10,11 @@ import type { Policy } from './policy/schema.ts';
 import { digestOf, type VerdictSources } from './sources.ts';
 import type { ReviewThreads } from './threads/review-threads.ts';
 
-/** What came of looking at a pull request. */
+/** The result of reviewing a pull request. */
 export type ReviewResult =
-  /** It does not exist, or is closed: there is nothing to say. */
+  /** It does not exist, or is closed: there is nothing to review. */
   | { readonly kind: 'over' }
-  /** Nothing asks anything of it. */
+  /** No policy applies. */
   | { readonly kind: 'no-policy'; readonly pullRequest: PullRequest; readonly sources: VerdictSources }
   | {
       readonly kind: 'judged';
@@ -25,14 +25,14 @@ export type ReviewResult =
       readonly evaluation?: Evaluation;
     };
 
-/** A pull request that changes while it is looked at is looked at again, this many times at most. */
+/** How often a pull request is judged at most, when it changes meanwhile. */
 const MAX_ATTEMPTS = 3;
 
 export interface JudgeOptions {
   readonly threads: ReviewThreads;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
-  /** Told as soon as it is known that there will be a verdict. */
+  /** Called as soon as it is known that there will be a verdict. */
   readonly onWillJudge?: (pullRequest: PullRequest) => Promise<void>;
 }
 
@@ -98,7 +98,7 @@ async function judgeOnce(
   };
 }
 
-/** The first policy of a repository is looked at as well, in the pull request that brings it in. */
+/** The first policy of a repository is checked as well, in the pull request that adds it. */
 function orFallback(
   loaded: LoadedPolicy,
   fallback: Policy | undefined,

@@ -2,18 +2,18 @@ import type { CommitStatus, Forge, PullRequest } from '../forges/forge.ts';
 import type { Verdict } from './evaluation/verdict.ts';
 import { fingerprintIn, REVIEW_MARKER, renderInlines, renderReview } from './rendering/comment.ts';
 
-/** The name beside the tick. */
+/** The name shown beside the status. */
 const STATUS_CONTEXT = 'gatehouse';
 
 /** What a comment becomes on a forge that cannot delete it alone. */
 const RESOLVED_NOTE = '~~Resolved.~~ This no longer applies.';
 
 /**
- * Makes the pull request say what the verdict says, and nothing twice. It compares what is there with what
+ * Brings status and comments in line with the verdict, without duplicates. It compares what is there with what
  * should be, and writes the difference: a report that was cut short anywhere is completed by the next one,
  * and an unchanged verdict writes nothing.
  *
- * The status comes last, so that a tick or a cross never stands beside an older explanation.
+ * The status comes last, so that a new status never appears with an old comment.
  */
 export async function report(forge: Forge, pullRequest: PullRequest, verdict: Verdict): Promise<void> {
   await reportComment(forge, pullRequest, verdict);
@@ -35,7 +35,7 @@ export async function reportStatus(
   return true;
 }
 
-/** Pending, where no status has been set yet. A verdict that stands is left to stand until there is another. */
+/** Pending, where no status has been set yet. An earlier verdict stays until there is a new one. */
 export async function reportPending(forge: Forge, { repository, head, url }: PullRequest): Promise<void> {
   const present = await forge.status(repository, head.sha, STATUS_CONTEXT);
   if (present !== undefined) {
@@ -49,7 +49,7 @@ export async function reportPending(forge: Forge, { repository, head, url }: Pul
   });
 }
 
-/** Nobody is told of success who was not told of a failure first. */
+/** Success alone creates no comment; it only updates an earlier one. */
 async function reportComment(forge: Forge, pullRequest: PullRequest, verdict: Verdict): Promise<void> {
   const [present, ...superfluous] = (await forge.ownComments(pullRequest)).filter(({ body }) =>
     body.startsWith(REVIEW_MARKER),
@@ -81,7 +81,7 @@ async function reportInlines(forge: Forge, pullRequest: PullRequest, verdict: Ve
     if (fingerprint === undefined) {
       continue;
     }
-    // One whose place is gone from the change is folded away by the forge: it is posted anew where the line is now.
+    // The forge hides a comment whose line left the change: it is posted again where the line is now.
     if (line !== null && wanted.has(fingerprint) && !posted.has(fingerprint)) {
       posted.add(fingerprint);
     } else {

@@ -129,7 +129,7 @@ test('a closed pull request, one without a policy and one that is not there are 
     const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'a leak' });
     const none = await run(forge, [page(forge, number)]);
     t.is(none.code, 0);
-    t.regex(none.stdout, /\nNo policy: its base branch main has no policy/);
+    t.regex(none.stdout, /\nNo policy: its base branch main has none/);
     t.is(JSON.parse((await run(forge, [page(forge, number), '--json'])).stdout).outcome, 'no-policy');
     forge.close(REPOSITORY, number);
     const closed = await run(forge, [page(forge, number)]);

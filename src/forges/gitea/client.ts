@@ -22,9 +22,9 @@ export interface Page<T> {
   readonly isLast: boolean;
 }
 
-/** The documented REST API (`/api/v1`), parseAnswer answer by answer. */
+/** The documented REST API (`/api/v1`). Every answer is validated. */
 export interface GiteaClient {
-  /** Undefined when the forge says that there is no such thing (404). */
+  /** Undefined when the forge answers 404. */
   ask<T>(path: string, shape: z.ZodType<T>, ask?: Ask): Promise<T | undefined>;
   /** The first page of a list; undefined as above. */
   askPage<T>(path: string, shape: z.ZodType<readonly T[]>): Promise<Page<T> | undefined>;
@@ -32,7 +32,7 @@ export interface GiteaClient {
   askAll<T>(path: string, shape: z.ZodType<readonly T[]>, query?: Query): Promise<readonly T[] | undefined>;
   /** An answer that is not JSON. */
   text(path: string, maxBytes: number): Promise<string | undefined>;
-  /** What it was about must exist, unless `allowNotFound`. */
+  /** Throws when the forge answers 404, unless `allowNotFound`. */
   write(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object, allowNotFound?: boolean): Promise<unknown>;
 }
 
@@ -66,7 +66,7 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
     return parameters.size > 0 ? `${apiUrl}${resource}?${parameters}` : `${apiUrl}${resource}`;
   }
 
-  /** Pages are counted here and links not followed: not every list has links, and none can lead astray. */
+  /** Pages are counted here and links not followed: not every list has links, and a wrong link cannot redirect us. */
   async function page<T>(
     resource: string,
     shape: z.ZodType<readonly T[]>,

@@ -30,7 +30,7 @@ export async function createInlineComments(
   sha: string,
   comments: readonly InlineComment[],
 ) {
-  // A creation that broke off leaves a pending review behind, unseen by others, and the forge would submit its
+  // An interrupted creation leaves a pending review behind, invisible to others, and the forge would submit its
   // comments along with ours.
   for (const review of await ownReviews(client, ref, self)) {
     if (review.state === 'PENDING') {
@@ -103,7 +103,7 @@ function isPosted(comment: Own): boolean {
   return !comment.body.endsWith(WITHDRAWN);
 }
 
-/** Comments at lines hang on reviews, and there is no list of them all. */
+/** Comments at lines belong to reviews, and there is no list of them all. */
 async function allOwn(client: GiteaClient, ref: PullRequestRef, self: string): Promise<readonly Own[]> {
   const own: Own[] = [];
   for (const review of await ownReviews(client, ref, self)) {

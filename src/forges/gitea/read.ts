@@ -101,7 +101,7 @@ export async function teamMembers(client: GiteaClient, team: string): Promise<re
     return members?.map((member) => member.login);
   } catch (error) {
     if (error instanceof ForgeError && error.status === 403) {
-      return undefined; // It may not be seen.
+      return undefined; // No permission to read it.
     }
     throw error;
   }
@@ -158,7 +158,7 @@ export async function status(
   );
 }
 
-/** `warning` and newer ones are never set by Gatehouse; whoever set one under its name did not mean success. */
+/** `warning` and newer ones are never set by Gatehouse; one set under its name by others does not mean success. */
 function toStatusState(state: string): StatusState {
   return state === 'pending' || state === 'success' || state === 'failure' ? state : 'error';
 }

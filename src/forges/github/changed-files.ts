@@ -100,7 +100,7 @@ function diffOf(file: File, whole: ReadonlyMap<string, FileDiff>): ChangedFile['
   return found !== undefined && isWhole(found, file) ? found.diff : { kind: 'too-large' };
 }
 
-/** A patch cut short must not pass for the whole. */
+/** A truncated patch must not count as complete. */
 function isWhole(counted: { additions: number; deletions: number }, file: File): boolean {
   return counted.additions === file.additions && counted.deletions === file.deletions;
 }

@@ -11,11 +11,11 @@ export type GitHubCredentials =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'app'; readonly appId: string; readonly privateKey: string };
 
-/** Installations come and go; what was found is believed for this long. */
+/** Installations change; a result is cached for this long. */
 const INSTALLATION_MEMORY_MS = 600_000;
 const MAX_REMEMBERED = 5_000;
 
-/** Hands out the octokit that may see a repository or an organisation; undefined where the App is not installed. */
+/** Returns the octokit that may read a repository or an organisation; undefined where the App is not installed. */
 export interface GitHubClient {
   readonly kind: GitHubCredentials['kind'];
   forRepository(repository: string): Promise<Octokit | undefined>;
@@ -97,7 +97,7 @@ function makeOctokit(parts: GitHubClientParts, scope: string, auth: object): Oct
     request: { fetch: parts.fetchFor(scope) },
     // One retry, for every forge alike, is in forge-fetch.ts. This plugin would also repeat a POST that may have worked.
     retry: { enabled: false },
-    // It may space writes out, but never sleep on a limit: the hold does that, for all replicas.
+    // It may space writes out, but never sleep on a limit: the pause does that, for all replicas.
     throttle: parts.paced
       ? { id: scope, onRateLimit: () => false, onSecondaryRateLimit: () => false }
       : { enabled: false },

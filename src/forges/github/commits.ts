@@ -7,7 +7,7 @@ import { address, repositoryAddress } from './read.ts';
 import { ask, askAll } from './request.ts';
 import * as shapes from './shapes.ts';
 
-/** `GET …/pulls/{n}/commits` ends here, without a word. */
+/** `GET …/pulls/{n}/commits` ends here, without notice. */
 const MAX_LISTED_COMMITS = 250;
 
 /** The account that GitHub commits with where somebody edits or merges on its pages. */

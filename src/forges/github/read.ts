@@ -62,7 +62,7 @@ export async function teamMembers(client: GitHubClient, team: string): Promise<r
     return answer?.map((member) => member.login);
   } catch (error) {
     if (error instanceof ForgeError && error.status === 403) {
-      return undefined; // It may not be seen.
+      return undefined; // No permission to read it.
     }
     throw error;
   }

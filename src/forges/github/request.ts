@@ -11,7 +11,7 @@ const MAX_QUOTE_LENGTH = 300;
 
 type Parameters = Readonly<Record<string, unknown>>;
 
-/** One answer, parseAnswer; undefined when GitHub says that there is no such thing (404, 410). */
+/** One answer, validated; undefined when GitHub answers 404 or 410. */
 export async function ask<T>(
   octokit: Octokit | undefined,
   route: string,
@@ -22,7 +22,7 @@ export async function ask<T>(
   return response && parseAnswer(shape, response.data, route);
 }
 
-/** All pages of a list, parseAnswer; `undefined` when there is no such thing. Stops early when `enough` says so. */
+/** All pages of a list, validated; undefined when GitHub answers 404 or 410. Stops early when `enough` says so. */
 export async function askAll<T>(
   octokit: Octokit | undefined,
   route: string,
@@ -47,7 +47,7 @@ export async function askAll<T>(
   return undefined;
 }
 
-/** A write. What it was about must exist, unless `allowNotFound`. */
+/** A write. Throws when the forge answers 404, unless `allowNotFound`. */
 export async function write(
   octokit: Octokit | undefined,
   route: string,
@@ -70,7 +70,7 @@ async function send(octokit: Octokit, route: string, parameters: Parameters) {
   }
 }
 
-/** octokit's errors carry the request; only what a reader may see is acceptedWrite over. */
+/** octokit's errors carry the request; only what a reader may see is copied. */
 function translate(error: unknown, route: string): ForgeError {
   if (error instanceof Error && error.cause instanceof ForgeError) {
     return error.cause;
@@ -83,7 +83,7 @@ function translate(error: unknown, route: string): ForgeError {
   const { status } = error;
   const message = `${route}: the forge answered ${status}: ${error.message.slice(0, MAX_QUOTE_LENGTH)}`;
   if (error.request.url.endsWith('/access_tokens')) {
-    // The installation was removed or suspended: that the thing asked for does not exist is not what was said.
+    // The installation was removed or suspended. This must not look like a missing resource.
     return new ForgeError('refused', message, { cause: new Error(`status ${status}`) });
   }
   if (status >= 500) {

@@ -13,7 +13,7 @@ const STATES = {
   DISMISSED: 'dismissed',
 } as const;
 
-/** Approvers whose permission is asked for, one request each. More approve of nothing that people read. */
+/** Approvers whose permission is read, one request each. No real pull request has more. */
 const MAX_APPROVERS = 100;
 
 /** Reviews, oldest first. */

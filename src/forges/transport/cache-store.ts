@@ -15,7 +15,7 @@ const MAX_ENTRY_BYTES = 1_048_576;
 /** An entry unused for this long goes. Staleness is no reason: a stale entry still saves its body (304). */
 const RETENTION_MS = 24 * 3_600_000;
 
-/** Headers whose values are secrets. They take part in the key as a hash, close the entry, and are stored nowhere. */
+/** Headers whose values are secrets. They take part in the key as a hash, encrypt the entry, and are stored nowhere. */
 const CREDENTIAL_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-github-otp']);
 
 interface StoredEntry {
@@ -27,8 +27,8 @@ interface StoredEntry {
 /**
  * The store behind undici's RFC 9111 cache: one Redis string an answer, a line of JSON and then the body.
  *
- * Entries are private to the credential they were fetched with, and sealed with it: a Redis that others can reach
- * neither shows a private repository nor makes up approvals. When Redis fails there is no entry.
+ * Entries are private to the credential they were fetched with, and encrypted with it: others with access to Redis
+ * can neither read a private repository nor forge approvals. When Redis fails there is no entry.
  */
 export function makeCacheStore(optionalRedis: OptionalRedis, limits = { entryBytes: MAX_ENTRY_BYTES }): CacheStore {
   return {
@@ -57,7 +57,7 @@ export function makeCacheStore(optionalRedis: OptionalRedis, limits = { entryByt
           done();
         },
         final(done) {
-          // Not awaited: the reader of the answer owes nothing to the cache.
+          // Not awaited: the answer must not wait for the cache.
           const place = redisKey(key);
           const sealed = seal(writeEntry(value, chunks), credentialOf(key), place);
           void optionalRedis.run((redis) => redis.set(place, sealed, 'PX', RETENTION_MS));
@@ -72,7 +72,7 @@ export function makeCacheStore(optionalRedis: OptionalRedis, limits = { entryByt
   };
 }
 
-/** The number stands for the form of an entry: another form, another number, and nobody reads the old ones. */
+/** The number is the version of the entry format: a new format gets a new number, and old entries are not read. */
 function redisKey(key: CacheKey): string {
   const identity = [key.origin, key.method, key.path, key.headers?.['accept'] ?? '', sha256(credentialOf(key))];
   return `gatehouse:http:1:${sha256(JSON.stringify(identity))}`;

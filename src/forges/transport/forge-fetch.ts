@@ -9,7 +9,7 @@ import { exhaustedUntil, rateLimitedUntil, remainingRequests } from './rate-limi
 
 /** From the first byte sent to the last byte read, redirects and the one retry included. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** The longest wait for a rate limit inside a request. A longer one is the job engine's to wait for. */
+/** The longest wait for a rate limit inside a request. For a longer wait the job is rescheduled. */
 const MAX_WAIT_MS = 2_000;
 /** No answer is read beyond this, unless its reader asks for less. */
 const MAX_ANSWER_BYTES = 33_554_432;
@@ -19,7 +19,7 @@ const RETRY_PAUSE_MS = 200;
 const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
-/** Every PATCH, PUT and DELETE of ours sets or removes one whole thing: twice is the same as once. A POST is not. */
+/** Every PATCH, PUT and DELETE of ours sets or removes one whole thing: they are idempotent. A POST is not. */
 const REPEATABLE_METHODS = new Set([...SAFE_METHODS, 'PUT', 'PATCH', 'DELETE']);
 
 /** Sent with what cannot change (a file at a commit): an answer up to an hour old needs no asking. */
@@ -42,7 +42,7 @@ export interface FetchInit {
 }
 
 /**
- * `fetch` with this project's manners. Its answer is read whole. It throws {@link ForgeError} when there is no
+ * `fetch` with a time limit, retries, the rate limit and the cache. The answer is read whole. It throws {@link ForgeError} when there is no
  * usable one (network, time-out, 5xx, a rate limit, another host); 2xx and other 4xx are the caller's to judge.
  */
 export type ForgeFetch = (url: string | URL, init?: FetchInit) => Promise<Response>;
@@ -114,7 +114,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
 
   async function exchangeOnce(call: Call): Promise<Response> {
     if (call.url.origin !== parts.origin) {
-      // Whoever is told to go elsewhere would take the credential along.
+      // A request to another host would send the credential along.
       throw failure('refused', call, `pointed to another host (${call.url.host}), which is not allowed`);
     }
     const cacheable = SAFE_METHODS.has(call.method);
@@ -196,7 +196,7 @@ function worthRepeating(error: unknown, method: string): boolean {
     return false;
   }
   if (error.kind === 'rate-limited') {
-    // What a limit refused was not done, so even a POST may be sent again.
+    // A rate limited request was not executed, so even a POST may be sent again.
     return (error.retryAt ?? Number.POSITIVE_INFINITY) - Date.now() <= MAX_WAIT_MS;
   }
   return error.kind === 'unavailable' && REPEATABLE_METHODS.has(method);
@@ -215,7 +215,7 @@ function noAnswer(call: Call, cause: unknown): ForgeError {
   return failure('unavailable', call, what, { cause });
 }
 
-/** Names the method and the path alone: a query may carry what is nobody's business. */
+/** Names only the method and the path: a query may hold private data. */
 function failure(
   kind: ForgeError['kind'],
   call: Call,
@@ -225,7 +225,7 @@ function failure(
   return new ForgeError(kind, `${call.method} ${call.url.pathname}: the forge ${what}`, options);
 }
 
-/** What the forge says of an error is quoted to people, and one that repeats our header must not give it away. */
+/** The forge's error text is shown to users; one that repeats the request's header must not leak the credential. */
 function withoutCredential(call: Call, body: Buffer): Buffer | string {
   const credential = call.headers?.['authorization']?.split(' ').at(-1);
   return credential ? body.toString('utf8').replaceAll(credential, '[redacted]') : body;

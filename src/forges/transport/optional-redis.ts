@@ -9,12 +9,12 @@ export interface Log {
 
 /** How long one Redis command may keep a forge request waiting. */
 const COMMAND_TIMEOUT_MS = 250;
-/** After a failure Redis is left alone for this long, so that a hung one costs little. */
+/** After a failure Redis is not used for this long, so that a hung one costs little time. */
 const REST_MS = 2_000;
 
 /**
- * Redis as a convenience that may be missing: every command is bounded in time, and its failure is
- * `undefined`, never an exception.
+ * Redis that may be missing: every command is bounded in time, and a failed one returns
+ * undefined; it never throws.
  */
 export interface OptionalRedis {
   readonly present: boolean;
@@ -38,7 +38,7 @@ export function makeOptionalRedis(redis: Redis | undefined, log?: Log, limitMs =
       if (redis === undefined || Date.now() < restUntil) {
         return undefined;
       }
-      // A command that outlives the limit holds nothing of ours: ioredis settles it by itself.
+      // A command that takes longer needs no cleanup: ioredis settles it by itself.
       try {
         return await withTimeout(limitMs, command(redis), () =>
           Promise.reject(new Error(`no answer in ${limitMs} ms`)),

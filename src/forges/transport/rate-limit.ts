@@ -6,7 +6,7 @@ interface Headers {
 }
 
 /**
- * Until when the forge wants to be left alone, by its answer: milliseconds since the epoch, or undefined
+ * When the rate limit in an answer ends: milliseconds since the epoch, or undefined
  * when the answer has nothing to do with limits.
  *
  * GitHub says 429 or 403; a 403 is a limit when it carries `Retry-After`, has no requests left, or says

@@ -6,8 +6,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Closes `content` with a key made from `secret`, for this `place` alone: whoever can read where it is kept
- * learns nothing, and what they write or move there does not open.
+ * Encrypts `content` with a key derived from `secret`, bound to this `place`: who can read the store
+ * learns nothing, and what they write or move there does not decrypt.
  */
 export function seal(content: Buffer, secret: string, place: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);

@@ -18,7 +18,7 @@ export function isCleanMerge(base: Tree, ours: Tree, theirs: Tree, result: Tree)
 
 /**
  * The clean ones among the merge commits that could make a difference: those by somebody who approves, and those
- * without the sign-off that a rule may ask for. The forge is asked for no others.
+ * without the sign-off that a rule may require. No others are read.
  */
 export async function readCleanMerges(
   forge: Forge,

@@ -6,7 +6,7 @@ import { predicates } from '../predicates/index.ts';
 import type { Location, Outcome } from '../predicates/predicate.ts';
 import { say, type Text } from '../text.ts';
 
-/** What came of a condition, and of every part of it. */
+/** The result of a condition, and of every part of it. */
 export type EvaluatedCondition =
   | {
       readonly kind: 'all' | 'any';

@@ -7,7 +7,7 @@ import type { ReviewThreads } from '../threads/review-threads.ts';
 import { readCleanMerges } from './clean-merge.ts';
 
 /**
- * Asks the forge for what the policy looks at, and for no more. The changed files have been read already. `baseSha` is the
+ * Reads from the forge what the policy needs, and no more. The changed files have been read already. `baseSha` is the
  * base branch's commit that the policy was read at.
  */
 export async function gatherFacts(

@@ -2,7 +2,7 @@ import type { Location } from '../predicates/predicate.ts';
 import type { Text } from '../text.ts';
 import type { EvaluatedCondition, EvaluatedRule } from './evaluate.ts';
 
-/** Why a rule does not hold, in the parts of its conditions that it hangs on. */
+/** Why a rule does not hold, in the parts of its conditions that decide it. */
 export type Reason =
   | {
       readonly kind: 'predicate';

@@ -2,7 +2,7 @@ import type { NeededFacts } from '../facts.ts';
 import { predicates } from '../predicates/index.ts';
 import type { Condition, Policy, Rule } from './schema.ts';
 
-/** What the forge must be asked for before this policy can be evaluated: a policy about titles needs nothing more. */
+/** What must be read from the forge before this policy can be evaluated: a policy about titles needs nothing more. */
 export function neededFacts({ rules }: Policy): NeededFacts {
   return union(rules.map(({ needs }) => needs));
 }

@@ -9,7 +9,7 @@ import type { PolicyYaml, YamlPath } from './yaml.ts';
  * Builds the rules, and finds what a schema cannot say: that an id is given twice, that a rule asks for nothing, that a
  * condition is empty, that there are too many of them or too deep.
  *
- * It also runs over a policy whose shape is wrong, so that all faults are told at once; what it builds is then thrown away.
+ * It also runs over a policy whose shape is wrong, so that all faults are reported at once; the result is then discarded.
  */
 export function readRules(
   yaml: PolicyYaml,

@@ -23,8 +23,8 @@ export interface PolicyYaml {
 /**
  * Reads YAML 1.2 of unknown origin. Undefined when there is nothing to go on with; the faults then say why.
  *
- * Aliases are followed here and not by the library, so that what they stand for is counted as often as it is used:
- * nine lines of YAML can stand for a billion values.
+ * Aliases are followed here and not by the library, so that their content is counted as often as it is used:
+ * nine lines of YAML can expand to a billion values.
  */
 export function readYaml(text: string, lines: LineCounter, faults: FaultCollector): PolicyYaml | undefined {
   const bytes = Buffer.byteLength(text);
@@ -55,7 +55,7 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
     uniqueKeys: false,
     logLevel: 'error',
   });
-  // Warnings are about tags that nobody knows (`!thing`): a policy has no use for them.
+  // Warnings are about unknown tags (`!thing`), which a policy does not use.
   const problems = [...document.errors, ...document.warnings];
   for (const { pos, message } of problems) {
     faults.add(pos[0], { message: `not valid YAML: ${message}` });
@@ -104,7 +104,7 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
     if (!isNode(node)) {
       return null;
     }
-    // What an alias stands for is shown where the alias is used.
+    // The content of an alias is reported where the alias is used.
     const offset = from ?? node.range?.[0] ?? 0;
     places.value.set(nameOf(path), offset);
     budget.nodes -= 1;

@@ -3,12 +3,12 @@ import type { Facts } from '../facts.ts';
 import { MAX_CODE_OWNERS_LENGTH, MAX_GLOB_LENGTH, MAX_PATTERN_LENGTH } from '../limits.ts';
 import { compilePattern, expressionFault, type Pattern } from '../matching/pattern.ts';
 
-/** Who answers for a path, as CODEOWNERS spells them: `@login`, `@organisation/team` or an e-mail address. */
+/** The owners of a path, as CODEOWNERS writes them: `@login`, `@organisation/team` or an e-mail address. */
 export type OwnersOf = (path: string) => readonly string[];
 
 /**
  * Undefined when the file, or a pattern in it, is too large to be used: what it says is then not known, which is not
- * the same as nobody owning anything. Lines that are not valid are passed over, as the forges do.
+ * the same as a change without owners. Invalid lines are skipped, as the forges do.
  */
 export function readCodeOwners(text: string, dialect: CodeOwnersDialect): OwnersOf | undefined {
   if (text.length > MAX_CODE_OWNERS_LENGTH) {
@@ -122,7 +122,7 @@ function giteaWords(line: string): string[] {
   return words;
 }
 
-/** The teams that own something in the change, without `@` and in lower case, sorted: what else must be asked for. */
+/** The teams that own something in the change, without `@` and in lower case, sorted: which have to be read too. */
 export function ownerTeams(facts: Facts): readonly string[] {
   if (facts.codeOwners.kind !== 'file') {
     return [];

@@ -9,7 +9,7 @@ import { patterns } from './values.ts';
 const MAX_SUBJECT_SHOWN = 72;
 const SHORT_SHA_LENGTH = 10;
 
-/** A mapping that asks nothing would hold of everything. */
+/** An empty mapping would match everything. */
 function hasAny(asked: Readonly<Record<string, unknown>>): boolean {
   return Object.values(asked).some((value) => value !== undefined);
 }

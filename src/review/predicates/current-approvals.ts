@@ -6,8 +6,8 @@ export type CurrentApproval = Pick<PersonReview, 'author' | 'sha' | 'official' |
 /**
  * Who approves of the pull request now, in the order in which they said so, one each.
  *
- * Of each person the latest word counts: approved, changes requested or dismissed; a comment is no word on the
- * matter. Logins are compared without regard to case. The author's own approval is never one.
+ * The latest review of each person counts: approved, changes requested or dismissed; a comment does not
+ * count. Logins are compared without regard to case. The author's own approval is never one.
  */
 export function currentApprovals(
   reviews: readonly PersonReview[],

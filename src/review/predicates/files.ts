@@ -6,7 +6,7 @@ import { count, quotedList, say, type Text } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { globs } from './values.ts';
 
-/** A rename touches two places: a file cannot leave a guarded folder unnoticed. */
+/** A rename counts under both paths, so a file cannot leave a protected folder unnoticed. */
 export function pathsOf(file: ChangedFile): readonly string[] {
   return file.previousPath === undefined ? [file.path] : [file.path, file.previousPath];
 }

@@ -47,7 +47,7 @@ export function parseHunks(patch: string): Hunks {
     }
     const kind = row[0];
     if (kind === '\\') {
-      continue; // "\ No newline at end of file" speaks of the line before it
+      continue; // "\ No newline at end of file" belongs to the line before it
     }
     if (kind === '+') {
       added.push({ line, text: row.slice(1).replace(/\r$/, '') });

@@ -13,7 +13,7 @@ import { label } from './label.ts';
 import type { Predicate } from './predicate.ts';
 import { title } from './title.ts';
 
-/** The vocabulary: what a policy may say, and who judges it. A new predicate is a file beside this one and a line here. */
+/** All predicates by name. A new predicate is a file beside this one and a line here. */
 export const predicates: ReadonlyMap<string, Predicate> = new Map<string, Predicate>([
   ['title', title],
   ['body', body],

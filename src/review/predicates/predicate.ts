@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Facts, NeededFacts } from '../facts.ts';
 import type { Text } from '../text.ts';
 
-/** `undecided`: what it looks at could not be read in full, and what was read does not settle it. */
+/** `undecided`: what it needs could not be read in full, and what was read does not decide it. */
 export type Outcome = 'matched' | 'unmatched' | 'undecided';
 
 /** Where something was found. Without a line it is the whole file. */
@@ -15,7 +15,7 @@ export interface Location {
   readonly digest?: string;
 }
 
-/** What a predicate says of one pull request; it explains itself. */
+/** The result of a predicate for one pull request, with its explanation. */
 export interface PredicateResult {
   readonly outcome: Outcome;
   /** What would match, as a noun: "a title that matches …". */
@@ -29,7 +29,7 @@ export interface PredicateResult {
 
 export type Needs = Partial<NeededFacts>;
 
-/** One word of the policy's vocabulary. */
+/** One predicate of the policy language. */
 export interface Predicate {
   /** For the JSON Schema: what an editor shows. */
   readonly description: string;

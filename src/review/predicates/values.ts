@@ -5,7 +5,7 @@ import { patternFault } from '../matching/pattern.ts';
 
 /**
  * The kinds of value that predicates take. A schema's error says what was expected, as a noun; what was found
- * and where is added by whoever reports it.
+ * and where is added by the caller.
  */
 
 /** One value or a list of them, seen as a list. */

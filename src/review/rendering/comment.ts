@@ -11,7 +11,7 @@ export const REVIEW_MARKER = '<!-- gatehouse:review -->';
 
 /** Characters kept free below the forges' limit, for what a forge may add to a comment. */
 const COMMENT_RESERVE = 5_536;
-/** A review with more inline comments than this helps nobody; the comment still tells of all findings. */
+/** More inline comments than this are not helpful; the main comment still lists all findings. */
 const MAX_INLINE_COMMENTS = 30;
 /** Characters of one finding: the first of them must not crowd out the others. */
 const MAX_FINDING_LENGTH = 8_000;

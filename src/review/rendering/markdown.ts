@@ -21,12 +21,12 @@ export function code(text: string, shown = MAX_QUOTED_SHOWN): string {
   return `${fence}${padding}${content}${padding}${fence}`;
 }
 
-/** A zero-width space: keeps two characters from meaning something together. */
+/** A zero-width space: keeps two characters from being read together. */
 const BREAK = '\u200b';
 
 /**
  * Text of unknown origin as prose: shown as it is written, with its line ends. Markdown's characters are escaped, and
- * what forges turn into mentions, references or links by its look is broken up.
+ * mentions, references and links are broken up.
  */
 export function prose(text: string): string {
   return text
@@ -47,7 +47,7 @@ function escapeLine(line: string): string {
     .replace(/:(?=\/\/)|\/(?=\/)|www(?=\.)|GH(?=-)|mailto(?=:)|xmpp(?=:)/gi, `$&${BREAK}`);
 }
 
-/** Our own words with what came from outside as code spans. */
+/** A text with its quoted parts as code spans. */
 export function markdown(text: Text): string {
   return text.map((piece) => (typeof piece === 'string' ? piece : code(piece.quoted))).join('');
 }

@@ -45,7 +45,7 @@ function explainRule({ rule, outcome, when, require, forbid }: EvaluatedRule, pa
   return lines.join('\n');
 }
 
-/** `wanted`: whether a match is what the rule hopes for; undefined in `when`, which hopes for nothing. */
+/** `wanted`: whether the rule needs a match; undefined in `when`. */
 function branch(
   label: string,
   condition: EvaluatedCondition,
