@@ -51,7 +51,7 @@ async function notes(...set: string[]): Promise<string> {
   }
 }
 
-test('the notes say the next three things, and loudly that bundled stores are for evaluation', async (t) => {
+test('the notes list the next steps, and warn that bundled stores are for evaluation', async (t) => {
   const text = await notes();
   t.regex(text, /FOR EVALUATION ONLY/);
   t.regex(text, /1\. Webhook URL\n.*\n +http:\/\/gh-gatehouse\.gatehouse-test\.svc:80\/webhook\n/);
@@ -61,7 +61,7 @@ test('the notes say the next three things, and loudly that bundled stores are fo
   t.regex(text, /Content type +application\/json/);
 });
 
-test('the notes name the host that leads to the door, and the user’s own Secret', async (t) => {
+test('the notes name the public host and the user’s Secret', async (t) => {
   const text = await notes(
     'ingress.enabled=true',
     'ingress.hosts={gatehouse.example.com}',
@@ -74,7 +74,7 @@ test('the notes name the host that leads to the door, and the user’s own Secre
   t.true(text.includes('{{index .data "key" | base64decode}}'));
 });
 
-test('the notes tell Gitea’s and Forgejo’s users to let it send into the cluster', async (t) => {
+test('the notes for Gitea and Forgejo show ALLOWED_HOST_LIST', async (t) => {
   for (const forge of ['gitea', 'forgejo']) {
     const text = await notes(`config.forge=${forge}`);
     t.regex(text, /ALLOWED_HOST_LIST = external, [\w-]+\.[\w-]+\.svc/);
@@ -82,7 +82,7 @@ test('the notes tell Gitea’s and Forgejo’s users to let it send into the clu
   }
 });
 
-test('without credentials for the forge the notes say loudly that nothing is reviewed, and what to set', async (t) => {
+test('without forge credentials the notes warn that nothing is reviewed', async (t) => {
   const github = await notes();
   t.regex(github, /NOTHING IS REVIEWED YET/);
   t.regex(github, /githubApp or forgeToken:/);
@@ -101,7 +101,7 @@ test('with a worker the notes say what a repository needs to be reviewed', async
   t.regex(await notes('forgeToken.existingSecret=mine', 'config.policy=x'), /by config\.policy until then/);
 });
 
-test('with one’s own stores the notes do not warn', async (t) => {
+test('with external stores the notes have no warning', async (t) => {
   const text = await notes(
     'bundled.postgresql.enabled=false',
     'bundled.redis.enabled=false',

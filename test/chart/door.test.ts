@@ -24,7 +24,7 @@ function doorPod(manifests: readonly Manifest[]) {
 
 const has = (manifests: readonly Manifest[], kind: string) => manifests.some((manifest) => manifest.kind === kind);
 
-test('with no values everything is there that a first look needs, and nothing that wants an operator', async (t) => {
+test('with no values the chart installs an evaluation, and no custom resources', async (t) => {
   const manifests = await render();
   t.deepEqual(manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`).sort(), [
     'Deployment/gh-gatehouse-door',
@@ -43,7 +43,7 @@ test('with no values everything is there that a first look needs, and nothing th
   ]);
 });
 
-test('with one’s own stores and key, nothing is bundled and no Secret is made', async (t) => {
+test('with external stores and an existing key, no Secret is created', async (t) => {
   const manifests = await render({ values: { ...OWN_STORES, webhookSecret: { existingSecret: 'mine' } } });
   t.false(has(manifests, 'StatefulSet'));
   t.false(has(manifests, 'Secret'));
@@ -53,7 +53,7 @@ test('with one’s own stores and key, nothing is bundled and no Secret is made'
   );
 });
 
-test('startup and liveness ask /health/live and readiness asks /health/ready, all on the webhook’s port', async (t) => {
+test('startup and liveness probe /health/live, readiness probes /health/ready', async (t) => {
   const { door } = doorPod(await render());
   const live = { httpGet: { path: '/health/live', port: 'http' } };
   t.like(door.startupProbe, live);
@@ -78,7 +78,7 @@ test('a probe can be anything that Kubernetes takes', async (t) => {
   });
 });
 
-test('the schema is migrated before the door opens, by the same image with no secret but the database’s', async (t) => {
+test('an init container of the same image migrates, with only the database URL', async (t) => {
   const { door, migrate } = doorPod(await render());
   t.deepEqual(migrate.args, ['migrate', '--wait', '60']);
   t.deepEqual(door.args, ['serve']);
@@ -90,7 +90,7 @@ test('the schema is migrated before the door opens, by the same image with no se
   t.deepEqual(migrate.securityContext, door.securityContext);
 });
 
-test('settings reach the door as its environment, whole numbers whole', async (t) => {
+test('settings are environment variables, and large numbers keep their digits', async (t) => {
   const values = {
     config: { forge: 'gitea', logLevel: 'warn', bodyLimit: 26_214_400, drainSeconds: 7 },
     metrics: { port: 9100 },
@@ -106,7 +106,7 @@ test('settings reach the door as its environment, whole numbers whole', async (t
   t.is(doorPod(await render()).env['WEBHOOK_BODY_LIMIT'], '25MiB');
 });
 
-test('extraEnv replaces by name, keeps the rest, and reaches migrations and the test too', async (t) => {
+test('extraEnv replaces variables by name, also for migrations and helm test', async (t) => {
   const extraEnv = [
     { name: 'LOG_LEVEL', value: 'trace' },
     { name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
@@ -139,7 +139,7 @@ test('an image is named by tag, by digest, or by both in one', async (t) => {
   t.is(await image({ tag: `1.2@${digest}` }), `gatehouse:1.2@${digest}`);
 });
 
-test('pods are spread over nodes unless the user says how', async (t) => {
+test('pods are spread over nodes unless the user sets constraints', async (t) => {
   t.like(doorPod(await render()).pod.spec.topologySpreadConstraints?.[0], { topologyKey: 'kubernetes.io/hostname' });
   const own = [{ topologyKey: 'topology.kubernetes.io/zone', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }];
   const { pod } = doorPod(await render({ values: { topologySpreadConstraints: own } }));
@@ -169,7 +169,7 @@ test('beside an autoscaler there are as many pods as there were, or its fewest',
   });
 });
 
-test('there is a disruption budget where there are two pods or more, and not where it would stop a drain', async (t) => {
+test('there is a PodDisruptionBudget only with two pods or more', async (t) => {
   const budget = async (door: unknown) => has(await render({ values: { door } }), 'PodDisruptionBudget');
   t.true(await budget({ replicas: 2 }));
   t.false(await budget({ replicas: 1 }));
@@ -178,7 +178,7 @@ test('there is a disruption budget where there are two pods or more, and not whe
   t.false(await budget({ podDisruptionBudget: { enabled: false } }));
 });
 
-test('an Ingress and an HTTPRoute lead to /webhook and to nothing else', async (t) => {
+test('an Ingress and an HTTPRoute route only /webhook', async (t) => {
   const manifests = await render({
     values: {
       ingress: { enabled: true, hosts: ['a.example.com', 'b.example.com'] },
@@ -199,7 +199,7 @@ test('an Ingress and an HTTPRoute lead to /webhook and to nothing else', async (
   ]);
 });
 
-test('the metrics are on a Service that publishing the webhook does not publish', async (t) => {
+test('the metrics have a separate Service', async (t) => {
   const manifests = await render({ values: { service: { type: 'LoadBalancer' } } });
   const webhook = find(manifests, 'Service', 'gh-gatehouse').spec;
   t.deepEqual(webhook?.['ports'], [{ name: 'http', port: 80, targetPort: 'http' }]);
@@ -209,7 +209,7 @@ test('the metrics are on a Service that publishing the webhook does not publish'
   });
 });
 
-test('metrics are found by annotations or by a ServiceMonitor, never by both', async (t) => {
+test('metrics are scraped by annotations or by a ServiceMonitor, never by both', async (t) => {
   const annotations = async (metrics: unknown) =>
     doorPod(await render({ values: { metrics } })).pod.metadata.annotations;
   t.like(await annotations({}), { 'prometheus.io/scrape': 'true', 'prometheus.io/port': '9090' });
@@ -217,7 +217,7 @@ test('metrics are found by annotations or by a ServiceMonitor, never by both', a
   t.false('prometheus.io/scrape' in ((await annotations({ annotations: false })) ?? {}));
 });
 
-test('a ServiceMonitor finds the metrics Service by its labels, with no API of the cluster asked first', async (t) => {
+test('a ServiceMonitor selects the metrics Service, without a capabilities check', async (t) => {
   const manifests = await render({ values: { metrics: { serviceMonitor: { enabled: true } } } });
   const { selector } = find(manifests, 'ServiceMonitor', 'gh-gatehouse').spec as {
     selector: { matchLabels: Record<string, string> };
@@ -232,7 +232,7 @@ test('a ServiceMonitor finds the metrics Service by its labels, with no API of t
   );
 });
 
-test('a bundled store lets in the release’s own pods and nobody else, and the door gets out to it', async (t) => {
+test('a bundled store accepts only the release’s pods, and the door can reach it', async (t) => {
   const manifests = await render({ values: { networkPolicy: { enabled: true } } });
   const { pod } = doorPod(manifests);
   const door = pod.metadata.labels ?? {};
@@ -247,7 +247,7 @@ test('a bundled store lets in the release’s own pods and nobody else, and the 
   }
 });
 
-test('the door lets in whom the user names, and helm test', async (t) => {
+test('the door accepts the user’s peers and helm test', async (t) => {
   const from = (app: string) => [{ podSelector: { matchLabels: { app } } }];
   const networkPolicy = { enabled: true, webhookFrom: from('proxy'), metricsFrom: from('prometheus') };
   const manifests = await render({ values: { networkPolicy } });
@@ -262,7 +262,7 @@ test('the door lets in whom the user names, and helm test', async (t) => {
   t.true(lets(open, 'ingress', { app: 'stranger' }, 8080));
 });
 
-test('with one’s own stores, the door gets out to their ports and to DNS', async (t) => {
+test('with external stores, the door may reach their ports and DNS', async (t) => {
   const manifests = await render({ values: { ...OWN_STORES, networkPolicy: { enabled: true, storePorts: [6432] } } });
   const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
   t.deepEqual(
@@ -274,7 +274,7 @@ test('with one’s own stores, the door gets out to their ports and to DNS', asy
   }
 });
 
-test('the user’s labels and annotations are added, and never take the place of the chart’s own', async (t) => {
+test('the user’s labels and annotations are added and replace none of the chart’s', async (t) => {
   const manifests = await render({
     values: {
       commonLabels: { team: 'platform', 'app.kubernetes.io/name': 'mine' },
@@ -290,7 +290,7 @@ test('the user’s labels and annotations are added, and never take the place of
   t.like(metadata.annotations, { 'prometheus.io/path': '/elsewhere', owner: 'platform' });
 });
 
-test('a new version of the chart alone replaces no pod', async (t) => {
+test('a new chart version alone replaces no pod', async (t) => {
   const { metadata } = doorPod(await render()).pod;
   t.deepEqual(Object.keys(metadata.labels ?? {}).sort(), [
     'app.kubernetes.io/component',
@@ -299,7 +299,7 @@ test('a new version of the chart alone replaces no pod', async (t) => {
   ]);
 });
 
-test('the bundled database keeps its data in a subfolder of a claim, or in the pod if it is to go with it', async (t) => {
+test('the bundled database keeps its data in a claim, or in the pod without one', async (t) => {
   const store = async (persistence: unknown) =>
     find(
       await render({ values: { bundled: { postgresql: { persistence } } } }),
@@ -354,7 +354,7 @@ test('the door is ready without Redis unless the user says otherwise', async (t)
   t.is(doorPod(strict).env['READY_WITHOUT_REDIS'], 'false');
 });
 
-test('helm test is a pod of the service’s own image that no Service leads to', async (t) => {
+test('helm test is a pod of the service’s image that no Service selects', async (t) => {
   const manifests = await render();
   const pod = find(manifests, 'Pod', 'gh-gatehouse-test-webhook');
   t.is(pod.metadata.annotations?.['helm.sh/hook'], 'test');

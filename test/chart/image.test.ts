@@ -87,7 +87,7 @@ test.before('build the image', async (t) => {
   stage = { ...(await makePlayground(NAME)), release: await render({ values: VALUES }) };
 });
 
-test.after.always('take everything away again', async () => {
+test.after.always('remove everything', async () => {
   await stage?.close();
   if (stage !== undefined) {
     await docker(['rmi', '--force', IMAGE]);

@@ -62,7 +62,7 @@ function pods(manifests: readonly Manifest[]) {
   });
 }
 
-test('helm lint --strict has nothing to say, whatever the values', async (t) => {
+test('helm lint --strict has no complaint for any values', async (t) => {
   for (const file of await valuesFiles()) {
     const { ok, stdout, stderr } = await helm(['lint', '--strict', CHART, '--values', file]);
     t.true(ok, `${file}\n${stdout}${stderr}`);
@@ -70,12 +70,12 @@ test('helm lint --strict has nothing to say, whatever the values', async (t) => 
   }
 });
 
-test('the lowest Kubernetes that is tried is the one that Chart.yaml asks for', async (t) => {
+test('the lowest tested Kubernetes version is that of Chart.yaml', async (t) => {
   const chart = parseYaml(await readFile(`${CHART}Chart.yaml`, 'utf8'));
   t.like(chart, { kubeVersion: `>=${SUPPORTED[0]}.0-0` });
 });
 
-test('every manifest is valid by the types of the Kubernetes API, and has no field that they do not know', (t) => {
+test('every manifest matches the Kubernetes API types, with no unknown field', (t) => {
   t.true(samples.length >= 20);
   for (const { title, kubernetes, manifests } of samples) {
     const api = types.get(kubernetes);
@@ -108,7 +108,7 @@ test('no container has a variable twice, or a variable beside its _FILE', (t) =>
   }
 });
 
-test('every pod meets Pod Security "restricted", has a root that cannot be written, and no token', (t) => {
+test('every pod meets Pod Security "restricted", with a read-only root and no token', (t) => {
   for (const { title, manifests } of samples) {
     for (const { owner, spec } of pods(manifests)) {
       t.deepEqual(restrictedFaults(spec), [], `${title}: ${owner}`);
@@ -121,7 +121,7 @@ test('every pod meets Pod Security "restricted", has a root that cannot be writt
   }
 });
 
-test('every container says what it needs of memory and at most takes', (t) => {
+test('every container has a memory request and a memory limit', (t) => {
   for (const { title, manifests } of samples) {
     for (const { owner, spec } of pods(manifests)) {
       for (const { name, resources } of containersOf(spec)) {
@@ -132,7 +132,7 @@ test('every container says what it needs of memory and at most takes', (t) => {
   }
 });
 
-test('selectors find exactly the pods they are meant for', (t) => {
+test('every selector finds exactly its own pods', (t) => {
   for (const { title, manifests } of samples) {
     for (const { kind, metadata, spec } of manifests) {
       const selector = selectorOf(kind, spec);
@@ -170,7 +170,7 @@ function selectorOf(kind: string, spec: Manifest['spec']): Labels | undefined {
   }
 }
 
-test('a selector has the name, the release and the component, and no label of the user', (t) => {
+test('a selector has only the name, the release and the component', (t) => {
   for (const { title, manifests } of samples) {
     for (const { kind, metadata, spec } of manifests) {
       const selector = selectorOf(kind, spec);
@@ -186,7 +186,7 @@ test('a selector has the name, the release and the component, and no label of th
   }
 });
 
-test('the Secrets, ConfigMaps, claims and accounts that a pod names are the release’s or the user’s', (t) => {
+test('every Secret, ConfigMap, claim and account that a pod names exists', (t) => {
   const users = new Set([
     ...['Secret/gatehouse-webhook', 'Secret/gatehouse-stores', 'Secret/registry', 'Secret/gatehouse-tls'],
     'Secret/gatehouse-forge',
@@ -263,7 +263,7 @@ function claims(owner: string, manifests: readonly Manifest[]): readonly { reado
   return templates.map(({ metadata }) => metadata);
 }
 
-test('what Kubernetes does not let anybody change stays the same in an upgrade, whatever else is changed', async (t) => {
+test('an upgrade does not change immutable fields, whatever the values', async (t) => {
   const fixed = (manifests: readonly Manifest[]) =>
     manifests.flatMap(({ kind, metadata, spec }) => {
       if (kind !== 'Deployment' && kind !== 'StatefulSet') {
@@ -286,7 +286,7 @@ test('what Kubernetes does not let anybody change stays the same in an upgrade, 
   t.deepEqual(fixed(await render({ values: { ...changed, ...worker } })), fixed(await render({ values: worker })));
 });
 
-test('names stay within 63 characters, and a StatefulSet’s within 52, however long the release’s name', async (t) => {
+test('names have at most 63 characters, and a StatefulSet’s at most 52', async (t) => {
   const everything = {
     networkPolicy: { enabled: true },
     metrics: { dashboard: { enabled: true }, serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } },

@@ -108,7 +108,7 @@ test('every metric of the service’s own is on the dashboard', async (t) => {
   );
 });
 
-test('every reason that an alert or the dashboard asks for is one that the service gives', async (t) => {
+test('alerts and dashboard use only rejection reasons that exist', async (t) => {
   const { panels } = await readDashboard();
   const expressions = [
     ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
@@ -125,7 +125,7 @@ test('every reason that an alert or the dashboard asks for is one that the servi
   }
 });
 
-test('the dashboard has seven rows, one panel beside the other, and each panel says what it shows', async (t) => {
+test('the dashboard has seven rows, no overlaps, and a description for each panel', async (t) => {
   const { uid, panels, templating } = await readDashboard();
   t.is(uid, 'gatehouse');
   t.deepEqual(
@@ -149,14 +149,14 @@ test('the dashboard has seven rows, one panel beside the other, and each panel s
   }
 });
 
-test('the dashboard reaches Grafana as it is', async (t) => {
+test('the dashboard is rendered unchanged', async (t) => {
   const manifests = await render({ values: { metrics: { dashboard: { enabled: true } } } });
   const map = find(manifests, 'ConfigMap', 'gh-gatehouse-dashboard');
   t.like(map.metadata.labels, { grafana_dashboard: '1' });
   t.deepEqual(JSON.parse(map.data?.['gatehouse.json'] ?? ''), await readDashboard());
 });
 
-test('the alerts look at this release alone, carry the user’s labels, and lead to their runbook', async (t) => {
+test('the alerts select this release, and have the user’s labels and a runbook', async (t) => {
   const prometheusRule = {
     enabled: true,
     alertLabels: { team: 'platform', severity: 'none' },
@@ -176,7 +176,7 @@ test('the alerts look at this release alone, carry the user’s labels, and lead
   }
 });
 
-test('without a ServiceMonitor the alerts find their series as the user says', async (t) => {
+test('without a ServiceMonitor the alerts use the user’s matchers', async (t) => {
   const prometheusRule = { enabled: true, matchers: 'app="gatehouse"' };
   const manifests = await render({ values: { metrics: { prometheusRule }, forgeToken: { existingSecret: 'forge' } } });
   const { groups } = parsePrometheusRule(find(manifests, 'PrometheusRule', 'gh-gatehouse')).spec;
@@ -185,7 +185,7 @@ test('without a ServiceMonitor the alerts find their series as the user says', a
   }
 });
 
-test('without a worker, nobody is woken for reviews', async (t) => {
+test('without a worker there are no alerts about reviews', async (t) => {
   const metrics = { prometheusRule: { enabled: true }, serviceMonitor: { enabled: true } };
   const manifests = await render({ values: { metrics } });
   const names = parsePrometheusRule(find(manifests, 'PrometheusRule', 'gh-gatehouse')).spec.groups.flatMap(
@@ -309,7 +309,7 @@ const COURSES = [
   },
 ];
 
-test('promtool finds nothing wrong with the alerts, and each fires when it should and not otherwise', async (t) => {
+test('promtool accepts the alerts, and each fires exactly when it should', async (t) => {
   const found = await run('promtool', ['--version']).then(
     () => true,
     () => false,

@@ -131,7 +131,7 @@ const CONTRADICTIONS: readonly (readonly [title: string, values: unknown, says: 
 ];
 
 for (const [title, values, says] of CONTRADICTIONS) {
-  test(`refused with what to do about it: ${title}`, async (t) => {
+  test(`rejected with what to do about it: ${title}`, async (t) => {
     t.regex(await refusal(values), says);
   });
 }
@@ -158,7 +158,7 @@ const MISTAKES: readonly (readonly [title: string, values: unknown, says: RegExp
 ];
 
 for (const [title, values, says] of MISTAKES) {
-  test(`refused by the schema: ${title}`, async (t) => {
+  test(`rejected by the schema: ${title}`, async (t) => {
     t.regex(await refusal(values), says);
   });
 }
@@ -188,7 +188,7 @@ function valueKeys(values: unknown, { properties }: Schema, path = ''): string[]
   });
 }
 
-test('an umbrella chart may have globals of its own, set the values, and leave Gatehouse out', async (t) => {
+test('an umbrella chart may set globals and values, and disable Gatehouse', async (t) => {
   const umbrella = await mkdtemp(join(tmpdir(), 'gatehouse-umbrella-'));
   try {
     const dependency = `{ name: gatehouse, version: "*", condition: gatehouse.enabled }`;

@@ -25,7 +25,7 @@ const secretKey = (manifests: readonly Manifest[], name: string) =>
 const checksum = (manifests: readonly Manifest[]) => doorOf(manifests).pod.metadata.annotations?.['checksum/secret'];
 const webhookKeys = (manifests: readonly Manifest[]) => secretData(find(manifests, 'Secret', 'gh-gatehouse'));
 
-test('with no values a signing key is generated, and it stays when the release goes', async (t) => {
+test('with no values a signing key is generated, and kept after uninstall', async (t) => {
   const [first, second] = await Promise.all([render(), render()]);
   t.regex(webhookKeys(first)['webhook-secret'] ?? '', /^[A-Za-z0-9]{40}$/);
   t.notDeepEqual(webhookKeys(first), webhookKeys(second));
@@ -53,7 +53,7 @@ test('upgrades keep every generated key, one after another', async (t) => {
   }
 });
 
-test('a Secret that is there and holds nothing is filled, not tripped over', async (t) => {
+test('an existing but empty generated Secret is filled', async (t) => {
   const cluster = await startCluster('1.36', NAMESPACE);
   try {
     cluster.put([{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'gh-gatehouse' } }]);
@@ -64,7 +64,7 @@ test('a Secret that is there and holds nothing is filled, not tripped over', asy
   }
 });
 
-test('a key that was given once stays in use when the value is taken away again', async (t) => {
+test('a key that was given once is kept when the value is removed', async (t) => {
   const cluster = await startCluster('1.36', NAMESPACE);
   try {
     const given = await render({ values: { webhookSecret: { value: KEY } } });
@@ -87,7 +87,7 @@ test('the signing key is no object of the release, so that no rollback writes an
   t.deepEqual(webhookKeys(await render({ values: { webhookSecret: { value: KEY } } })), { 'webhook-secret': KEY });
 });
 
-test('while a key is being changed, both are given to the door', async (t) => {
+test('during a rotation the door gets both keys', async (t) => {
   const manifests = await render({ values: { webhookSecret: { value: KEY, previous: OLD_KEY } } });
   t.deepEqual(webhookKeys(manifests), { 'webhook-secret': KEY, 'webhook-secret-previous': OLD_KEY });
   t.deepEqual(secretKey(manifests, 'WEBHOOK_SECRET_PREVIOUS'), {
@@ -97,7 +97,7 @@ test('while a key is being changed, both are given to the door', async (t) => {
   });
 });
 
-test('a Secret of the user’s gives both keys under the names they say, and none is made', async (t) => {
+test('an existing Secret provides both keys, and no Secret is created for them', async (t) => {
   const manifests = await render({
     values: {
       ...OWN_STORES,
@@ -125,7 +125,7 @@ test('a key that extraEnv gives as a file is the only one', async (t) => {
   );
 });
 
-test('the URLs of the stores come from the user’s Secrets, from values, or from the bundled stores', async (t) => {
+test('store URLs come from existing Secrets, from values, or from bundled stores', async (t) => {
   const bundled = await render();
   const { password, url } = secretData(find(bundled, 'Secret', 'gh-gatehouse-postgresql'));
   t.is(url, `postgres://gatehouse:${password}@gh-gatehouse-postgresql:5432/gatehouse`);
@@ -155,7 +155,7 @@ test('the URLs of the stores come from the user’s Secrets, from values, or fro
   });
 });
 
-test('the pods are replaced when a given key or URL changes, and not for what was generated', async (t) => {
+test('pods are replaced when a given key or URL changes, not for a generated key', async (t) => {
   const values = (key: string) => ({ values: { webhookSecret: { value: key } } });
   const [first, second, one, same, two, rotating, stores] = await Promise.all([
     render(),
@@ -172,7 +172,7 @@ test('the pods are replaced when a given key or URL changes, and not for what wa
   t.is(new Set(different).size, different.length);
 });
 
-test('no secret is written anywhere but in a Secret', async (t) => {
+test('secrets are written only into Secrets', async (t) => {
   const url = 'postgres://gatehouse:hunter2hunter2@db.example.com/gatehouse';
   const values = {
     ...OWN_STORES,

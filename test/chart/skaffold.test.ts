@@ -43,12 +43,12 @@ test('the ports that skaffold forwards are ports of the release’s Services', a
   }
 });
 
-test('the dev profile sets what makes a container writable, and nothing that the schema refuses', async (t) => {
+test('the dev profile makes the root file system writable, with valid values', async (t) => {
   const door = podOf(find(await release(await read()), 'Deployment', 'gatehouse-door'))?.spec.containers[0];
   t.is(door?.securityContext?.['readOnlyRootFilesystem'], false);
 });
 
-test('skaffold verify runs a restricted Job of the image that was built, with the release’s own key', async (t) => {
+test('skaffold verify runs a restricted Job of the built image with the release’s key', async (t) => {
   const skaffold = await read();
   const [{ name, container, executionMode }] = skaffold.verify;
   const [job] = parseManifests(await project(executionMode.kubernetesCluster.jobManifestPath));

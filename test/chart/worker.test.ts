@@ -31,7 +31,7 @@ const workerIn = (manifests: readonly Manifest[]) => podIn(manifests, WORKER);
 const kindsOfWorker = (manifests: readonly Manifest[]) =>
   manifests.filter(({ metadata }) => metadata.name === WORKER).map(({ kind }) => kind);
 
-test('there is a worker where there are credentials for the forge, however they are given', async (t) => {
+test('there is a worker when there are forge credentials, however they are given', async (t) => {
   const inExtraEnv = (...names: string[]) => ({ extraEnv: names.map((name) => ({ name, value: '/run/given' })) });
   for (const values of [
     TOKEN,
@@ -46,7 +46,7 @@ test('there is a worker where there are credentials for the forge, however they 
   }
 });
 
-test('there is no worker without credentials, or where it is left out', async (t) => {
+test('there is no worker without credentials, or when it is disabled', async (t) => {
   for (const values of [{}, { ...TOKEN, worker: { enabled: false } }, { config: { policy: 'version: 1' } }]) {
     const manifests = await render({ values });
     t.deepEqual(
@@ -57,12 +57,12 @@ test('there is no worker without credentials, or where it is left out', async (t
   }
 });
 
-test('the worker’s coming and going leaves the door’s pods as they are', async (t) => {
+test('adding or removing the worker does not replace the door’s pods', async (t) => {
   const [without, beside] = await Promise.all([render(), render({ values: { ...TOKEN, config: { policy: 'x: 1' } } })]);
   t.deepEqual(find(beside, 'Deployment', DOOR), find(without, 'Deployment', DOOR));
 });
 
-test('it runs `gatehouse work` after the migrations, as the door does, and under the same constraints', async (t) => {
+test('it runs `gatehouse work` after migrating, with the door’s restrictions', async (t) => {
   const manifests = await render({ values: TOKEN });
   const { pod, container, migrate } = workerIn(manifests);
   const door = podIn(manifests, DOOR);
@@ -77,7 +77,7 @@ test('it runs `gatehouse work` after the migrations, as the door does, and under
   t.deepEqual(container.ports, door.container.ports);
 });
 
-test('its settings reach it as its environment', async (t) => {
+test('its settings are environment variables', async (t) => {
   const values = {
     ...TOKEN,
     config: {
@@ -122,7 +122,7 @@ test('no pod has a secret that it does not need', async (t) => {
   }
 });
 
-test('a token is read from the release’s Secret, or from the user’s under the name they say', async (t) => {
+test('a token comes from the release’s Secret, or from an existing one', async (t) => {
   const byValue = await render({ values: TOKEN });
   t.deepEqual(secretData(find(byValue, 'Secret', FORGE)), { 'forge-token': TOKEN.forgeToken.value });
   t.deepEqual(workerIn(byValue).env['FORGE_TOKEN'], { name: FORGE, key: 'forge-token' });
@@ -132,7 +132,7 @@ test('a token is read from the release’s Secret, or from the user’s under th
   t.false(existing.some(({ kind }) => kind === 'Secret'));
 });
 
-test('credentials by value go with the release, even where a generated signing key stays', async (t) => {
+test('credentials given by value are deleted with the release', async (t) => {
   const manifests = await render({ values: TOKEN });
   t.is(find(manifests, 'Secret', 'gh-gatehouse').metadata.annotations?.['helm.sh/resource-policy'], 'keep');
   t.is(find(manifests, 'Secret', FORGE).metadata.annotations, undefined);
@@ -166,7 +166,7 @@ test('a private key from extraEnv is the only one', async (t) => {
   t.false('GITHUB_APP_PRIVATE_KEY_FILE' in env);
 });
 
-test('the operator’s policy is mounted as it was written, where the worker is told to look', async (t) => {
+test('the operator’s policy is mounted unchanged, at the path of POLICY_FILE', async (t) => {
   const policy = "version: 1\nrules:\n  - id: title\n    require: { title: '^(feat|fix)$' } # {{ not a template }}\n";
   const manifests = await render({ values: { ...TOKEN, config: { policy } } });
   const { pod, container, env } = workerIn(manifests);
@@ -177,7 +177,7 @@ test('the operator’s policy is mounted as it was written, where the worker is 
   t.is(env['POLICY_FILE'], `${container.volumeMounts?.[0]?.mountPath}/${file}`);
 });
 
-test('volumes and mounts of the user’s come beside the worker’s own', async (t) => {
+test('the user’s volumes and mounts are added to the worker’s', async (t) => {
   const values = {
     ...APP,
     extraVolumes: [{ name: 'ca', configMap: { name: 'ca' } }],
@@ -190,13 +190,13 @@ test('volumes and mounts of the user’s come beside the worker’s own', async 
   t.deepEqual(names(migrate.volumeMounts), ['ca']);
 });
 
-test('it is asked to stop at once, and has time for its running reviews', async (t) => {
+test('it gets SIGTERM at once, and time to finish its reviews', async (t) => {
   const { pod, container } = workerIn(await render({ values: TOKEN }));
   t.is(container.lifecycle, undefined);
   t.true((pod.spec.terminationGracePeriodSeconds ?? 0) > 20);
 });
 
-test('its pods are replaced when what it reads changes, and the door’s are not', async (t) => {
+test('its pods are replaced when its values change, and the door’s are not', async (t) => {
   const checksums = async (values: unknown) => {
     const manifests = await render({ values });
     return [DOOR, WORKER].map((name) => podIn(manifests, name).pod.metadata.annotations?.['checksum/secret']);
@@ -216,7 +216,7 @@ test('its pods are replaced when what it reads changes, and the door’s are not
   t.is(otherKey, worker);
 });
 
-test('it has replicas, an autoscaler and a disruption budget of its own', async (t) => {
+test('it has its own replicas, autoscaler and PodDisruptionBudget', async (t) => {
   const budget = async (worker: unknown) => kindsOfWorker(await render({ values: { ...TOKEN, worker } }));
   t.deepEqual(await budget({ replicas: 1 }), ['Deployment']);
   t.deepEqual(await budget({ podDisruptionBudget: { enabled: false } }), ['Deployment']);
@@ -237,7 +237,7 @@ test('it has replicas, an autoscaler and a disruption budget of its own', async 
   t.is(podIn(manifests, DOOR).container.resources?.limits?.['cpu'], undefined);
 });
 
-test('no Service leads to it but the one by which a ServiceMonitor finds its metrics', async (t) => {
+test('its only Service is the one for the ServiceMonitor', async (t) => {
   const servicesOf = async (values: object) => {
     const manifests = await render({ values: { ...TOKEN, ...values } });
     const labels = workerIn(manifests).pod.metadata.labels ?? {};
@@ -252,7 +252,7 @@ test('no Service leads to it but the one by which a ServiceMonitor finds its met
   t.deepEqual(service?.spec?.['ports'], [{ name: 'metrics', port: 9090, targetPort: 'metrics' }]);
 });
 
-test('one ServiceMonitor finds door and worker, as one job, before what the user relabels', async (t) => {
+test('one ServiceMonitor selects door and worker as one job', async (t) => {
   const own = [{ targetLabel: 'cluster', replacement: 'a' }];
   const metrics = { serviceMonitor: { enabled: true, relabelings: own } };
   const manifests = await render({ values: { ...TOKEN, metrics } });
@@ -272,7 +272,7 @@ test('one ServiceMonitor finds door and worker, as one job, before what the user
   t.deepEqual(endpoints[0].relabelings, [{ targetLabel: 'job', replacement: 'gh-gatehouse-metrics' }, ...own]);
 });
 
-test('only Prometheus comes in to the worker, and only the worker gets out to the forge', async (t) => {
+test('only Prometheus may reach the worker, and only the worker may reach the forge', async (t) => {
   const from = (app: string) => [{ podSelector: { matchLabels: { app } } }];
   const networkPolicy = { enabled: true, webhookFrom: from('proxy'), metricsFrom: from('prometheus') };
   const manifests = await render({ values: { ...TOKEN, networkPolicy } });
@@ -293,7 +293,7 @@ test('only Prometheus comes in to the worker, and only the worker gets out to th
   }
 });
 
-test('where the forge is, and on which port, can be said', async (t) => {
+test('the forge’s address and port can be set', async (t) => {
   const forgeTo = [{ podSelector: { matchLabels: { app: 'gitea' } } }];
   const networkPolicy = { enabled: true, forgePorts: [3000], forgeTo };
   const worker = find(await render({ values: { ...TOKEN, networkPolicy } }), 'NetworkPolicy', WORKER);
@@ -302,7 +302,7 @@ test('where the forge is, and on which port, can be said', async (t) => {
   t.false(lets(worker, 'egress', { app: 'gitea' }, 443));
 });
 
-test('no credential is written anywhere but in a Secret', async (t) => {
+test('credentials are written only into Secrets', async (t) => {
   for (const values of [TOKEN, APP]) {
     for (const manifest of await render({ values })) {
       if (manifest.kind === 'Secret') {

@@ -31,7 +31,7 @@ test('send reads standard input, and fails when the answer is not 200', async (t
   t.is((await gatehouse(args, { WEBHOOK_SECRET: SECRET }, '{}').finished).code, 0);
 });
 
-test('send says plainly that a file or a server is not there', async (t) => {
+test('send reports a missing file or server', async (t) => {
   const env = { WEBHOOK_SECRET: SECRET };
   const noFile = await gatehouse(['send', '/no/such/file'], env).finished;
   t.is(noFile.code, 1);
@@ -41,7 +41,7 @@ test('send says plainly that a file or a server is not there', async (t) => {
   t.regex(noServer.stdout, /No answer: /);
 });
 
-test('all faults of a configuration are told before anything is started, with status 78', async (t) => {
+test('all configuration errors are reported before the start, with status 78', async (t) => {
   const { code, stderr } = await gatehouse(['serve'], { PORT: 'eighty', WEBHOOK_SECRET: 'tooshort' }).finished;
   t.is(code, 78);
   t.is(

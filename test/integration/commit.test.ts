@@ -16,7 +16,7 @@ const atCommit = (statement: string) => `
   CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON gatehouse.deliveries
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()`;
 
-test('a COMMIT that fails is answered 503, and leaves neither the delivery nor its job', async (t) => {
+test('a failed COMMIT is answered 503, and stores neither the delivery nor its job', async (t) => {
   await using door = await openDoor();
   await door.database.query(atCommit(`RAISE EXCEPTION 'not today'`));
   const refused = await door.post(body, headers);
@@ -48,7 +48,7 @@ test('nothing is acknowledged while its COMMIT is under way', async (t) => {
   t.is(await answer, 200);
 });
 
-test('of a hundred copies one is counted as accepted and the others as duplicates', async (t) => {
+test('of 100 copies one counts as accepted and the others as duplicates', async (t) => {
   await using door = await openDoor();
   await Promise.all(Array.from({ length: 100 }, () => door.post(body, headers)));
   const page = await (await fetch(door.metricsUrl)).text();
@@ -56,7 +56,7 @@ test('of a hundred copies one is counted as accepted and the others as duplicate
   t.true(page.includes('gatehouse_deliveries_total{event="pull_request",outcome="duplicate"} 99\n'));
 });
 
-test('a connection to the database that was lost since the last delivery costs nobody a refusal', async (t) => {
+test('a database connection lost between deliveries causes no rejection', async (t) => {
   await using straight = await openDoor();
   const proxy = await startProxy(straight.databaseUrl);
   await using door = await openDoor({ DATABASE_URL: proxy.url });
@@ -66,7 +66,7 @@ test('a connection to the database that was lost since the last delivery costs n
   await proxy.close();
 });
 
-test('workers are woken over Redis once the job is there for them to find', async (t) => {
+test('workers are woken over Redis after the job is committed', async (t) => {
   await using door = await openDoor();
   const listener = new Redis(door.redisUrl);
   await listener.subscribe('gatehouse:wake');
@@ -78,7 +78,7 @@ test('workers are woken over Redis once the job is there for them to find', asyn
   listener.disconnect();
 });
 
-test('a job engine whose schema is not migrated yet makes the door unready, and says so', async (t) => {
+test('a job engine that is not migrated yet makes the door unready', async (t) => {
   await using door = await openDoor();
   await door.database.query('UPDATE gatehouse_jobs.version SET version = version - 1');
   await using later = await openDoor({ DATABASE_URL: door.databaseUrl });
@@ -87,7 +87,7 @@ test('a job engine whose schema is not migrated yet makes the door unready, and 
   t.regex(await response.text(), /the job engine cannot use its schema/);
 });
 
-test('a database that takes no writes makes the door unready, and says so', async (t) => {
+test('a read-only database makes the door unready, and health reports it', async (t) => {
   await using door = await openDoor();
   await door.database.query(
     `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`,

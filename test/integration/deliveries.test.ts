@@ -45,7 +45,7 @@ test('deliveries are listed newest first, in columns for people', async (t) => {
   );
 });
 
-test('filters can be combined, and what they leave out is not listed', async (t) => {
+test('filters can be combined', async (t) => {
   await using door = await openDoor();
   await deliverThree(door);
   const ids = async (...args: string[]) => {
@@ -64,7 +64,7 @@ test('filters can be combined, and what they leave out is not listed', async (t)
   t.deepEqual(await ids('--event', 'pull_request', '--repository', 'acme/gadgets', '--pull-request', '7'), []);
 });
 
-test('with --json each line is an object with all that is known of a delivery but its body', async (t) => {
+test('with --json each line is an object with a delivery’s fields without its body', async (t) => {
   await using door = await openDoor();
   await deliverThree(door);
   const { stdout } = await list(door, ['--json', '--limit', '1']);
@@ -80,7 +80,7 @@ test('with --json each line is an object with all that is known of a delivery bu
   t.true(Math.abs(Date.parse(receivedAt) - Date.now()) < 60_000);
 });
 
-test('a list of nothing is empty, and says so beside it', async (t) => {
+test('an empty list prints nothing, and a note on standard error', async (t) => {
   await using door = await openDoor();
   const { code, stdout, stderr } = await list(door);
   t.is(code, 0);
@@ -88,7 +88,7 @@ test('a list of nothing is empty, and says so beside it', async (t) => {
   t.is(stderr, 'No deliveries found.\n');
 });
 
-test('--body prints the exact bytes that came', async (t) => {
+test('--body prints the exact bytes of the delivery', async (t) => {
   await using door = await openDoor();
   const body = '\ufeff{"a":"\\u0000 ÿ",\r\n  "b":1}\n';
   await door.post(body, { 'x-forge-delivery': 'exact' });
@@ -97,7 +97,7 @@ test('--body prints the exact bytes that came', async (t) => {
   t.deepEqual(Buffer.from(stdout), Buffer.from(body));
 });
 
-test('an id that two hooks have used needs the hook beside it, and one that nobody has used fails', async (t) => {
+test('an id of two hooks needs the hook too, and an unknown id fails', async (t) => {
   await using door = await openDoor();
   for (const hook of ['11', '22']) {
     await door.post(`{"hook":${hook}}`, { 'x-forge-delivery': 'shared', 'x-github-hook-id': hook });
@@ -132,7 +132,7 @@ for (const args of [
   });
 }
 
-test('a database that is not there, or not migrated, is told in a sentence without its password', async (t) => {
+test('a missing or unmigrated database is reported without its password', async (t) => {
   const away = await gatehouse(['deliveries'], { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:9/x' }).finished;
   t.is(away.code, 1);
   t.is(away.stderr, 'gatehouse deliveries: connect ECONNREFUSED 127.0.0.1:9\n');
@@ -143,7 +143,7 @@ test('a database that is not there, or not migrated, is told in a sentence witho
   t.is(empty.stderr, 'The database schema is not up to date; run gatehouse migrate first.\n');
 });
 
-test('a reader that has seen enough does not make it fail', async (t) => {
+test('a reader that closes the pipe does not make it fail', async (t) => {
   await using door = await openDoor();
   await door.post(JSON.stringify({ text: 'x'.repeat(4_000_000) }), { 'x-forge-delivery': 'long' });
   const { child, finished } = gatehouse(['deliveries', '--body', 'long'], { DATABASE_URL: door.databaseUrl });

@@ -44,7 +44,7 @@ async function isDown(t: ExecutionContext, door: Door, dependency: string): Prom
 
 const healthy = (door: Door) => until(async () => (await status(door, '/health')) === 200);
 
-test('with Redis stopped, health names redis and deliveries are still acknowledged; started again, all is well', async (t) => {
+test('with Redis down health names it, and deliveries are still acknowledged', async (t) => {
   await withStores(async (stores) => {
     await using door = await doorOn(stores);
     await healthy(door);
@@ -58,7 +58,7 @@ test('with Redis stopped, health names redis and deliveries are still acknowledg
   });
 });
 
-test('with PostgreSQL stopped, deliveries are refused for now; started again, all that was acknowledged is there', async (t) => {
+test('with PostgreSQL down deliveries are rejected, and nothing acknowledged is lost', async (t) => {
   await withStores(async (stores) => {
     await using door = await doorOn(stores);
     await healthy(door);
@@ -82,7 +82,7 @@ for (const [dependency, name] of [
   ['database', 'PostgreSQL'],
   ['redis', 'Redis'],
 ] as const) {
-  test(`with ${name} hung, every health check answers in time, no connection leaks, and it recovers by itself`, async (t) => {
+  test(`with ${name} hung, health answers in time, and the door recovers by itself`, async (t) => {
     await withStores(async (stores) => {
       const proxy = await startProxy(stores[dependency].url);
       const variable = dependency === 'database' ? 'DATABASE_URL' : 'REDIS_URL';
@@ -141,7 +141,7 @@ test('with READY_WITHOUT_REDIS a door without Redis is ready, and still reports 
   });
 });
 
-test('with a database that comes only after the start, the door becomes ready by itself', async (t) => {
+test('a door that starts before its database becomes ready by itself', async (t) => {
   await withStores(async (stores) => {
     await stores.database.stop();
     await using door = await doorOn(stores);
@@ -153,7 +153,7 @@ test('with a database that comes only after the start, the door becomes ready by
   });
 });
 
-test('a database that is killed and comes back is found again, with every acknowledged delivery', async (t) => {
+test('after a database crash the door reconnects, with every acknowledged delivery', async (t) => {
   await withStores(async (stores) => {
     await using door = await doorOn(stores);
     await healthy(door);

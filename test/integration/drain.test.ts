@@ -76,7 +76,7 @@ function deliver(agent: Agent, port: number, id: string): Promise<Outcome> {
 /** How long a Service goes on sending to a pod after it stopped being ready. */
 const ENDPOINT_LAG_MS = 400;
 
-test('SIGTERM under steady load, as in a rollout: every delivery is acknowledged and stored, and the exit is 0', async (t) => {
+test('SIGTERM under steady load loses no delivery, and exits with 0', async (t) => {
   await withProcess(2, async (service, port, database) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
     const outcomes = new Map<string, Outcome>();
@@ -109,7 +109,7 @@ test('SIGTERM under steady load, as in a rollout: every delivery is acknowledged
   });
 });
 
-test('clients that go on after the listener has closed are refused, and keep what was acknowledged', async (t) => {
+test('clients that continue after the listener has closed get no false 200', async (t) => {
   await withProcess(0, async (service, port, database) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
     const outcomes = new Map<string, Outcome>();
@@ -136,7 +136,7 @@ test('clients that go on after the listener has closed are refused, and keep wha
   });
 });
 
-test('on SIGTERM readiness turns 503 at once, while liveness and webhooks are still answered', async (t) => {
+test('on SIGTERM readiness is 503 at once, and webhooks are still answered', async (t) => {
   await withProcess(3, async (service, port) => {
     const url = `http://127.0.0.1:${port}`;
     await until(async () => (await fetch(`${url}/health/ready`)).status === 200);
@@ -167,7 +167,7 @@ test('a second signal ends the process at once', async (t) => {
   });
 });
 
-test('a delivery whose body is still on its way when the listener closes is stored and acknowledged', async (t) => {
+test('a delivery in flight when the listener closes is stored and acknowledged', async (t) => {
   await withProcess(0, async (service, port, database) => {
     const body = '{"slow":true}';
     const { promise, resolve } = Promise.withResolvers<Outcome>();
@@ -200,7 +200,7 @@ test('a delivery whose body is still on its way when the listener closes is stor
   });
 });
 
-test('with a database that hangs the drain still comes to its end, and the process with it', async (t) => {
+test('with a hung database the drain still ends, and the process exits', async (t) => {
   let proxy: TcpProxy | undefined;
   const throughProxy = async (databaseUrl: string) => {
     proxy = await startProxy(databaseUrl);

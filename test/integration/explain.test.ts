@@ -46,7 +46,7 @@ function explain(forge: SimulatedForge, args: readonly string[], env: Readonly<R
 }
 
 for (const name of FORGE_NAMES) {
-  test(`${name}: the whole evaluation is printed as a tree, and nothing is written to the forge`, async (t) => {
+  test(`${name}: the evaluation is printed as a tree, without writing to the forge`, async (t) => {
     await withForge(name, { '.gatehouse.yml': POLICY }, async (forge, run) => {
       forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'one\ndebugger;\ntwo\n' });
       const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'fix: a leak', labels: ['api'] });
@@ -68,7 +68,7 @@ for (const name of FORGE_NAMES) {
   });
 }
 
-test('the status is the exit code: 0 success, 1 failure, 2 a rule that could not be judged', async (t) => {
+test('the exit code is 0 for success, 1 for failure, 2 for undecided', async (t) => {
   const files = { '.gatehouse.yml': POLICY };
   await withForge('gitea', files, async (forge, run) => {
     forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'three\n' });
@@ -113,7 +113,7 @@ test('with --json everything is one object for programs, whatever the terminal',
   });
 });
 
-test('what a pull request says cannot speak to the terminal', async (t) => {
+test('text of a pull request cannot control the terminal', async (t) => {
   await withForge('github', { '.gatehouse.yml': POLICY }, async (forge, run) => {
     forge.commit(REPOSITORY, 'topic', { 'src/app.ts': `debugger; ${ESCAPE}[2J\n` });
     const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: `${ESCAPE}]0;owned\u0007` });
@@ -123,7 +123,7 @@ test('what a pull request says cannot speak to the terminal', async (t) => {
   });
 });
 
-test('a closed pull request, one without a policy and one that is not there are told apart', async (t) => {
+test('a closed, a missing and an unruled pull request have different messages', async (t) => {
   await withForge('forgejo', {}, async (forge, run) => {
     forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'three\n' });
     const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'a leak' });
@@ -144,7 +144,7 @@ test('a closed pull request, one without a policy and one that is not there are 
   });
 });
 
-test('the faults of a broken policy are printed with their places, and so are those that a pull request brings in', async (t) => {
+test('errors of the policy, and of a proposed policy, are printed with their lines', async (t) => {
   const broken = 'version: 1\nrules:\n  - { id: a, requires: { draft: false } }\n';
   await withForge('gitea', { '.gatehouse.yml': broken }, async (forge, run) => {
     forge.commit(REPOSITORY, 'mend', { '.gatehouse.yml': POLICY });
@@ -181,7 +181,7 @@ test('POLICY_FILE judges a repository that has no policy of its own', async (t) 
   await rm(folder, { recursive: true });
 });
 
-test('a forge that refuses, or does not answer, is a sentence and status 2, without the token', async (t) => {
+test('a forge that refuses or hangs gives a message and status 2, without the token', async (t) => {
   await withForge('gitea', { '.gatehouse.yml': POLICY }, async (forge, run) => {
     const refused = await run(forge, [page(forge, 1)], { FORGE_TOKEN: 'not-its-token' });
     t.is(refused.code, 2);
@@ -205,7 +205,7 @@ test('an address of another forge is wrong usage, and the forge is not asked', a
   });
 });
 
-test('what is missing to ask a forge is told at once, with status 78', async (t) => {
+test('all missing forge settings are reported at once, with status 78', async (t) => {
   const { code, stderr } = await gatehouse(['explain', 'https://x.example.com/a/b/pulls/1'], { FORGE: 'gitea' })
     .finished;
   t.is(code, 78);

@@ -7,7 +7,7 @@ import { until } from '../helpers/until.ts';
 const test = ava.serial;
 const UP = { status: 'ok', info: { database: { status: 'up' }, redis: { status: 'up' } } };
 
-test('health and readiness report to the letter when both stores are up', async (t) => {
+test('health and readiness answer as specified when both stores are up', async (t) => {
   await using door = await openDoor();
   for (const path of ['/health', '/health/ready']) {
     await until(async () => (await fetch(door.url + path)).status === 200);
@@ -34,7 +34,7 @@ test('HEAD answers wherever GET does, without a body', async (t) => {
   }
 });
 
-test('stores that are not there leave the process live and unready, and name no host', async (t) => {
+test('with missing stores the process is live and unready, and names no host', async (t) => {
   // Port 9 (discard) is not served here, so connections are refused.
   await using door = await openDoor({
     DATABASE_URL: 'postgres://user:password@127.0.0.1:9/gatehouse',
@@ -81,7 +81,7 @@ test('a hundred health checks at once look at the database about once', async (t
   t.is(await looks(), 1);
 });
 
-test('a database that accepts no new connections is down for readiness as it is for deliveries', async (t) => {
+test('a database that accepts no new connections makes the door unready', async (t) => {
   await using door = await openDoor();
   await until(async () => (await fetch(`${door.url}/health/ready`)).status === 200);
   const statuses = async () => {
@@ -133,7 +133,7 @@ const NOTHING_ELSE = [
   '/%77ebhook',
 ];
 for (const path of NOTHING_ELSE) {
-  test(`there is nothing at ${path}`, async (t) => {
+  test(`${path} is not found`, async (t) => {
     await using door = await openDoor();
     const answer = await rawRequest(door.service.port, [`GET ${path} HTTP/1.1\r\nHost: door\r\n\r\n`]);
     t.is(answer?.status, 404);
@@ -157,7 +157,7 @@ for (const [method, path, allow] of [
   });
 }
 
-test('no answer says what the server is made of', async (t) => {
+test("no answer names the server's software", async (t) => {
   await using door = await openDoor();
   for (const path of ['/health', '/nowhere', '/webhook']) {
     const { headers } = await fetch(door.url + path);

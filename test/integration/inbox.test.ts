@@ -70,7 +70,7 @@ function assertNoLeak(pool: pg.Pool): void {
   }
 }
 
-test('deliveries that arrive together are stored by few transactions, in one order, each answered', async (t) => {
+test('deliveries that arrive together share few transactions', async (t) => {
   await using door = await openInbox();
   const deliveries = Array.from({ length: 200 }, () => delivery());
   const answers = await Promise.all(deliveries.map((one) => door.inbox.accept(one)));
@@ -84,7 +84,7 @@ test('deliveries that arrive together are stored by few transactions, in one ord
   t.true((rows[0]?.transactions ?? 200) < 50, `${rows[0]?.transactions} transactions`);
 });
 
-test('a row that the database refuses does not fail its neighbours', async (t) => {
+test('a row that the database rejects does not fail the others', async (t) => {
   await using door = await openInbox();
   // PostgreSQL's text has no NUL. The door's own checks let none through; this is what happens if they did.
   const bad = delivery({ event: 'a\u0000b' });
@@ -109,7 +109,7 @@ test('when its job cannot be added, the delivery is not stored either', async (t
   t.is(door.wakeups(), 0);
 });
 
-test('when a statement that adds its job fails, the delivery is not stored either, and no job of its batch', async (t) => {
+test('when adding a job fails, neither the deliveries nor the jobs are stored', async (t) => {
   await using door = await openInbox(async () => [
     { text: `INSERT INTO gatehouse.repositories VALUES ('acme/widgets', '', now())` },
     { text: 'SELECT 1 / 0' },
@@ -123,7 +123,7 @@ for (const [how, batch] of [
   ['alone', 1],
   ['in company', 5],
 ] as const) {
-  test(`deliveries that were sent behind a BEGIN that fails are not stored by themselves: ${how}`, async (t) => {
+  test(`deliveries sent after a failed BEGIN are not stored without jobs: ${how}`, async (t) => {
     await using door = await openInbox(async (jobs) =>
       jobs.map((job) => ({ text: `INSERT INTO gatehouse.repositories VALUES ($1, '', now())`, values: [job] })),
     );
@@ -160,7 +160,7 @@ test('workers are woken once for a batch with jobs, and not for a duplicate', as
   t.is(door.wakeups(), 1);
 });
 
-test('a body that was stored before under another id is stored, and told', async (t) => {
+test('a body stored before under another id is stored, and reported', async (t) => {
   await using door = await openInbox();
   const body = Buffer.from('{"replayed":true}');
   t.deepEqual(await door.inbox.accept(delivery({ body })), { outcome: 'accepted', repeatedBody: false });
@@ -188,7 +188,7 @@ test('two inboxes that store the same deliveries crosswise both succeed', async 
   }
 });
 
-test('a lock that another session holds ends in a refusal in time, and with the lock gone all is well again', async (t) => {
+test('a locked table leads to a rejection in time, and to success without the lock', async (t) => {
   await using door = await openInbox();
   const blocker = await door.pool.connect();
   await blocker.query('BEGIN; LOCK TABLE gatehouse.deliveries IN ACCESS EXCLUSIVE MODE');
@@ -208,7 +208,7 @@ test('a lock that another session holds ends in a refusal in time, and with the 
   t.true(blocked.filter(({ deliveryId }) => stored.has(deliveryId)).length <= 1);
 });
 
-test('beyond the bytes in flight a delivery is told to come again, and small ones still pass', async (t) => {
+test('above the limit of bytes in flight large deliveries get 503, small ones pass', async (t) => {
   await using door = await openDoor();
   // Two that never end hold most of the room that large bodies have.
   const held = [1, 2].map(() => slowUpload(door.service.port, 15 * MIB));
@@ -273,7 +273,7 @@ test('a role that turns synchronous_commit off does not turn it off for deliveri
   t.is((await door.pool.query('SHOW synchronous_commit')).rows[0].synchronous_commit, 'off', 'outside of it');
 });
 
-test('the hooks that deliveries come through are stored with them, and a push to a fork is not one', async (t) => {
+test('the hook of a delivery is stored, and a push to a fork is not a hook', async (t) => {
   await using door = await openInbox();
   const accepted = await Promise.all([
     door.inbox.accept(delivery({ hookId: '2' })),

@@ -137,7 +137,7 @@ test('what happens at the door is counted, under labels from fixed lists', async
   t.notRegex(page, /made_up|\/made\/up/);
 });
 
-test('the stores and the queues are looked at in the background', async (t) => {
+test('stores and queues are sampled in the background', async (t) => {
   await using door = await openDoor();
   const { event, body } = pullRequestOpened();
   await door.post(body, { 'x-forge-event': event });
@@ -166,7 +166,7 @@ test('the page says which role the process has', async (t) => {
   t.deepEqual(roles, ['gatehouse_role{role="door"} 1']);
 });
 
-test('there is nothing but /metrics beside it, and no metrics on the public port', async (t) => {
+test('the metrics port has only /metrics, and the public port has no metrics', async (t) => {
   await using door = await openDoor();
   const { origin } = new URL(door.metricsUrl);
   for (const path of ['/', '/webhook', '/health']) {
@@ -175,7 +175,7 @@ test('there is nothing but /metrics beside it, and no metrics on the public port
   t.is((await fetch(`${door.url}/metrics`)).status, 404);
 });
 
-test('promtool finds nothing to complain about', async (t) => {
+test('promtool accepts the metrics page', async (t) => {
   if (spawnSync('promtool', ['--version']).error !== undefined) {
     t.not(process.env['REQUIRE_PROMTOOL'], '1', 'promtool is required here and not installed');
     t.log('promtool is not installed: the metrics page was not checked with it');

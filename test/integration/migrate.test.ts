@@ -47,7 +47,7 @@ test('migrating an empty database applies everything, and again applies nothing'
   });
 });
 
-test('twenty that start at once all succeed, and one of them does the work', async (t) => {
+test('of 20 concurrent migrations all succeed, and one does the work', async (t) => {
   await withDatabase(async (url) => {
     const applied = await Promise.all(Array.from({ length: 20 }, () => migrateStores(url)));
     t.deepEqual(
@@ -69,7 +69,7 @@ test('the command exits 0 and says what it applied', async (t) => {
   });
 });
 
-test('a schema that is newer and says that it cannot serve this code is refused by both commands', async (t) => {
+test('a newer, incompatible schema is refused by both commands', async (t) => {
   await withDatabase(async (url, pool) => {
     await migrateStores(url);
     await pool.query('UPDATE gatehouse.schema_compatibility SET oldest_reader = $1', [SCHEMA_VERSION + 1]);
@@ -94,7 +94,7 @@ test('a schema of a newer job engine is refused by all commands that use it', as
   });
 });
 
-test('a newer schema that still serves this code is left as it is, so that a rollback starts', async (t) => {
+test('a newer, compatible schema is kept, so that a rollback starts', async (t) => {
   await withDatabase(async (url, pool) => {
     await migrateStores(url);
     await pool.query("INSERT INTO gatehouse.migrations (name, run_on) VALUES ('9999_from_the_future', now())");
@@ -108,7 +108,7 @@ test('a newer schema that still serves this code is left as it is, so that a rol
   });
 });
 
-test('a database that cannot be reached ends the command with a reason and no credentials', async (t) => {
+test('an unreachable database ends the command with a reason, without credentials', async (t) => {
   const { code, stdout } = await gatehouse(['migrate'], { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:9/x' })
     .finished;
   t.is(code, 1);
@@ -116,7 +116,7 @@ test('a database that cannot be reached ends the command with a reason and no cr
   t.notRegex(stdout, /hunter2/);
 });
 
-test('told to wait, the command waits for a database that comes later, and says so', async (t) => {
+test('with --wait the command waits for the database, and logs it', async (t) => {
   await withDatabase(async (url) => {
     const proxy = await startProxy(url);
     await proxy.reset();

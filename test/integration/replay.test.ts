@@ -28,7 +28,7 @@ async function forgetJobs(door: Door): Promise<void> {
   await door.database.query('DELETE FROM gatehouse_jobs.job');
 }
 
-test('the review of each delivery named is put back in its queue, once, and each is told', async (t) => {
+test('the review of each named delivery is queued once, and reported', async (t) => {
   await using door = await openDoor();
   await door.post(about(7), { 'x-forge-delivery': 'seven' });
   await door.post(about(8), { 'x-forge-delivery': 'eight' });
@@ -52,7 +52,7 @@ test('the review of each delivery named is put back in its queue, once, and each
   );
 });
 
-test('a push that changed the policy brings back the review of all pull requests into its branch', async (t) => {
+test('replaying a policy push queues reviews of all pull requests into its branch', async (t) => {
   await using door = await openDoor();
   const push = { ref: 'refs/heads/main', commits: [{ modified: ['.gatehouse.yml'] }] };
   const body = JSON.stringify({ ...push, repository: { full_name: 'acme/widgets' } });
@@ -67,7 +67,7 @@ test('a push that changed the policy brings back the review of all pull requests
   );
 });
 
-test('an id that is unknown fails, and does not keep the others from being replayed', async (t) => {
+test('an unknown id fails, and the others are still replayed', async (t) => {
   await using door = await openDoor();
   await door.post(about(7), { 'x-forge-delivery': 'seven' });
   await forgetJobs(door);
@@ -77,7 +77,7 @@ test('an id that is unknown fails, and does not keep the others from being repla
   t.is(stdout, 'seven: the review of acme/widgets#7 put back in the queue\n');
 });
 
-test('a delivery that asks for no review is told so, and queues nothing', async (t) => {
+test('a delivery that needs no review is reported, and queues nothing', async (t) => {
   await using door = await openDoor();
   await door.post('{"zen":"x"}', { 'x-forge-delivery': 'ping', 'x-forge-event': 'ping' });
   const { code, stdout } = await replay(door, ['ping']);
@@ -86,7 +86,7 @@ test('a delivery that asks for no review is told so, and queues nothing', async 
   t.deepEqual(await door.jobs(), []);
 });
 
-test('an id that two hooks have used is replayed only with the hook beside it', async (t) => {
+test('an id of two hooks is replayed only with the hook given', async (t) => {
   await using door = await openDoor();
   await door.post(about(7), { 'x-forge-delivery': 'shared', 'x-github-hook-id': '11' });
   await door.post(about(8), { 'x-forge-delivery': 'shared' });
@@ -105,7 +105,7 @@ test('an id that two hooks have used is replayed only with the hook beside it', 
   );
 });
 
-test('reviews that were given up come back from the dead letters, all or those named, and end as they should', async (t) => {
+test('dead letters can be replayed, all or by name, and are then reviewed', async (t) => {
   await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
   const { forge, door } = story;
   await door.database.query('UPDATE gatehouse_jobs.queue SET retry_limit = 0');
@@ -147,7 +147,7 @@ test('reviews that were given up come back from the dead letters, all or those n
   t.is(empty.stdout, 'No review was given up.\n');
 });
 
-test('a review that was given up and waits again already leaves the dead letters without a second job', async (t) => {
+test('a dead letter whose review is queued already makes no second job', async (t) => {
   await using door = await openDoor();
   await door.post(about(7));
   await door.database.query(
@@ -165,7 +165,7 @@ test('a review that was given up and waits again already leaves the dead letters
   );
 });
 
-test('with a Redis the workers are woken, and one that is away is told and does not fail the replay', async (t) => {
+test('replay wakes the workers over Redis, and only warns when Redis is down', async (t) => {
   await using door = await openDoor();
   await door.post(about(7), { 'x-forge-delivery': 'seven' });
   await forgetJobs(door);

@@ -25,7 +25,7 @@ async function inflight(door: Door): Promise<string | undefined> {
   return /^gatehouse_inflight_bytes (\d+)$/m.exec(await (await fetch(door.metricsUrl)).text())?.[1];
 }
 
-test('uploads that stop half-way and never close give their room back when their time is up', async (t) => {
+test('uploads that stop half-way free their memory after a timeout', async (t) => {
   await using door = await openDoor();
   const sockets = await Promise.all(
     Array.from({ length: 64 }, () => stubborn(door.service.port, `${head('Content-Length: 1048576')}{`)),
@@ -84,12 +84,12 @@ test('a body of which no byte arrives is answered 408, and the connection is clo
   t.regex(answer, /The body did not arrive in time/);
 });
 
-test('a body that arrives slower than the minimum rate is answered 408', async (t) => {
+test('a body slower than the minimum rate is answered 408', async (t) => {
   await using door = await openDoor();
   t.regex(await announcing(door.service.port, 30_000, [' ']), /^HTTP\/1\.1 408 .*The body did not arrive in time/s);
 });
 
-test('beyond the limit of connections that wait for a body, the oldest is answered 503', async (t) => {
+test('above the limit of connections that wait for a body, the oldest gets 503', async (t) => {
   await using door = await openDoor();
   const first = announcing(door.service.port, 1_000);
   const others = await Promise.all(
@@ -117,7 +117,7 @@ test('after a body that outgrew the limit the connection can be used again', asy
   t.pass();
 });
 
-test('many bodies without a length are taken side by side', async (t) => {
+test('many bodies without a length are read in parallel', async (t) => {
   await using door = await openDoor();
   const body = '{"n":1}';
   const answers = await Promise.all(
@@ -132,7 +132,7 @@ test('many bodies without a length are taken side by side', async (t) => {
   t.deepEqual(new Set(answers.map((answer) => answer?.status)), new Set([200]));
 });
 
-test('a client that asks before it sends is told to go on only when its body is wanted', async (t) => {
+test('a client with Expect: 100-continue is told to continue only when accepted', async (t) => {
   await using door = await openDoor();
   const expecting = (signature: string) =>
     'POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Type: application/json\r\nX-Forge-Event: ping\r\n' +

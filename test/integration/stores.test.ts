@@ -63,50 +63,41 @@ async function isSilent(t: ExecutionContext, answer: Promise<unknown>): Promise<
   t.is(await Promise.race([answer, sleep(A_WHILE_MS, 'silence')]), 'silence');
 }
 
-test.serial(
-  'a paused database hangs, for those connected and for newcomers, and answers again when resumed',
-  async (t) => {
-    const client = await openClient(t, stores.database.url);
-    await stores.database.pause();
-    await dial(stores.database);
-    const answer = client.query('SELECT 1 AS one');
-    const newcomer = openClient(t, stores.database.url);
-    await isSilent(t, Promise.race([answer, newcomer]));
-    await stores.database.resume();
-    t.deepEqual((await answer).rows, [{ one: 1 }]);
-    t.deepEqual((await (await newcomer).query('SELECT 2 AS two')).rows, [{ two: 2 }]);
-  },
-);
+test.serial('a paused database hangs for old and new connections until it is resumed', async (t) => {
+  const client = await openClient(t, stores.database.url);
+  await stores.database.pause();
+  await dial(stores.database);
+  const answer = client.query('SELECT 1 AS one');
+  const newcomer = openClient(t, stores.database.url);
+  await isSilent(t, Promise.race([answer, newcomer]));
+  await stores.database.resume();
+  t.deepEqual((await answer).rows, [{ one: 1 }]);
+  t.deepEqual((await (await newcomer).query('SELECT 2 AS two')).rows, [{ two: 2 }]);
+});
 
-test.serial(
-  'a paused Redis hangs, for those connected and for newcomers, and answers again when resumed',
-  async (t) => {
-    const redis = await openRedis(t, stores.redis.url);
-    await stores.redis.pause();
-    await dial(stores.redis);
-    const answer = redis.ping();
-    const newcomer = openRedis(t, stores.redis.url);
-    await isSilent(t, Promise.race([answer, newcomer]));
-    await stores.redis.resume();
-    t.is(await answer, 'PONG');
-    t.is(await (await newcomer).ping(), 'PONG');
-  },
-);
+test.serial('a paused Redis hangs for old and new connections until it is resumed', async (t) => {
+  const redis = await openRedis(t, stores.redis.url);
+  await stores.redis.pause();
+  await dial(stores.redis);
+  const answer = redis.ping();
+  const newcomer = openRedis(t, stores.redis.url);
+  await isSilent(t, Promise.race([answer, newcomer]));
+  await stores.redis.resume();
+  t.is(await answer, 'PONG');
+  t.is(await (await newcomer).ping(), 'PONG');
+});
 
-test.serial(
-  'a stopped database dismisses its clients, refuses, and comes back on the same port with its data',
-  async (t) => {
-    const client = await openClient(t, stores.database.url);
-    await client.query('CREATE TABLE kept AS SELECT 42 AS answer');
-    const dismissed = ended(client);
-    await stores.database.stop();
-    await dismissed;
-    await refuses(t, stores.database);
-    await stores.database.start();
-    const again = await openClient(t, stores.database.url);
-    t.deepEqual((await again.query('SELECT answer FROM kept')).rows, [{ answer: 42 }]);
-  },
-);
+test.serial('a stopped database disconnects, refuses, and restarts with its port and data', async (t) => {
+  const client = await openClient(t, stores.database.url);
+  await client.query('CREATE TABLE kept AS SELECT 42 AS answer');
+  const dismissed = ended(client);
+  await stores.database.stop();
+  await dismissed;
+  await refuses(t, stores.database);
+  await stores.database.start();
+  const again = await openClient(t, stores.database.url);
+  t.deepEqual((await again.query('SELECT answer FROM kept')).rows, [{ answer: 42 }]);
+});
 
 test.serial('a stopped Redis refuses and comes back on the same port', async (t) => {
   const redis = await openRedis(t, stores.redis.url);
@@ -176,7 +167,7 @@ test.serial('what cannot be done is refused with the reason', async (t) => {
   await stores.redis.start();
 });
 
-test.serial('closed stores are gone, whatever state they were in, and closing twice is once', async (t) => {
+test.serial('stores can be closed in any state, and more than once', async (t) => {
   const other = await startStores({ kind: stores.kind });
   await other.database.pause();
   await other.redis.kill();
@@ -186,7 +177,7 @@ test.serial('closed stores are gone, whatever state they were in, and closing tw
   await refuses(t, other.redis);
 });
 
-test.serial('stores do not outlive a process that is killed, nor one that just ends', async (t) => {
+test.serial('stores end with their process, also when it is killed', async (t) => {
   for (const ending of ['killed', 'ends']) {
     const owner = startOwner(ending === 'ends');
     const exited = once(owner.process, 'exit');
@@ -201,7 +192,7 @@ test.serial('stores do not outlive a process that is killed, nor one that just e
   }
 });
 
-test('embedded stores keep their data where they are told to, and remove the rest', async (t) => {
+test('embedded stores keep their data in a given folder, and remove the rest', async (t) => {
   const dataDir = join(await newFolder(t), 'kept');
   const lines: string[] = [];
   const first = await startEmbeddedStores({ dataDir, log: (line) => lines.push(line) });
@@ -224,19 +215,19 @@ test('embedded stores that cannot start say why', async (t) => {
   await first.close();
 });
 
-test('containers that were asked for and cannot be had are an error that says why', async (t) => {
+test('required containers that cannot start are an error with the reason', async (t) => {
   const { code, stderr } = await startElsewhere({ TEST_STORES: 'containers', DOCKER_HOST: NOBODY });
   t.not(code, 0);
   t.regex(stderr, /containers were asked for, but no container engine answered/);
 });
 
-test('where no container engine answers the stores are embedded, and one line says so', async (t) => {
+test('without a container engine the stores are embedded, and one line says so', async (t) => {
   const { code, stderr } = await startElsewhere({ TEST_STORES: '', DOCKER_HOST: NOBODY });
   t.is(code, 0);
   t.is(stderr, 'stores: embedded PostgreSQL 18 and Valkey (no container engine answered)\n');
 });
 
-test('a kind of stores that there is not is an error', async (t) => {
+test('an unknown kind of stores is an error', async (t) => {
   const { code, stderr } = await startElsewhere({ TEST_STORES: 'floppy' });
   t.not(code, 0);
   t.regex(stderr, /TEST_STORES is "floppy"; it must be "containers" or "embedded", or unset/);

@@ -40,7 +40,7 @@ async function withWorker(
   }
 }
 
-test('a worker that is asked to stop in the moment it starts ends, with status 0', async (t) => {
+test('a worker that gets SIGTERM while it starts exits with 0', async (t) => {
   await withWorker({}, async ({ child, finished, logged }) => {
     await logged('Gatehouse is listening');
     child.kill('SIGTERM');
@@ -48,7 +48,7 @@ test('a worker that is asked to stop in the moment it starts ends, with status 0
   });
 });
 
-test('a connection to Redis that is let go of while it is being made is no outage to tell of', async (t) => {
+test('a Redis connection closed while connecting is not logged as an outage', async (t) => {
   const log = makeLog('silent');
   const told: unknown[] = [];
   log.warn = (...words: unknown[]) => told.push(words);
@@ -62,7 +62,7 @@ test('a connection to Redis that is let go of while it is being made is no outag
   t.deepEqual(told, []);
 });
 
-test('a worker whose port is taken says so and ends, with status 1', async (t) => {
+test('a worker whose port is in use logs it and exits with 1', async (t) => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;

@@ -70,7 +70,7 @@ test('a packaged chart names its publisher and installs the published image', as
   t.true(readme.stdout.includes(`| \`image.repository\` | \`"${PUBLISHER.image}"\` |`));
 });
 
-test('the command for the image has the tag of the chart and the labels of the publisher', async (t) => {
+test('the image’s command has the chart’s tag and the publisher’s labels', async (t) => {
   const { root } = await project(t, { ...PUBLISHER, name: "O'Neil" });
   const command = imageCommand(await readPublisher(root), '1.2.3');
   t.regex(command, /^docker build --tag images\.example\.test:5000\/platform\/gatehouse:1\.2\.3 \\$/m);

@@ -17,51 +17,48 @@ rules:
 };
 
 for (const name of FORGES) {
-  test.serial(
-    `${name}: of ${PULL_REQUESTS} pull requests at once each is reviewed, by one worker at a time and once a head`,
-    async (t) => {
-      await using story = await tellStory(name, FILES, { WORKER_CONCURRENCY: '8' });
-      const { forge, door } = story;
-      // GitHub's 5,000 requests an hour are for some 500 reviews.
-      forge.rateLimit.remaining = 100 * PULL_REQUESTS;
-      await using _second = await story.openDoor({ WORKER_CONCURRENCY: '8' }, { door: false, worker: true });
-      await door.database.query('CREATE TABLE doubles (key text)');
-      await door.database.query(
-        `CREATE FUNCTION note_double() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  test.serial(`${name}: ${PULL_REQUESTS} pull requests at once are each reviewed once a head`, async (t) => {
+    await using story = await tellStory(name, FILES, { WORKER_CONCURRENCY: '8' });
+    const { forge, door } = story;
+    // GitHub's 5,000 requests an hour are for some 500 reviews.
+    forge.rateLimit.remaining = 100 * PULL_REQUESTS;
+    await using _second = await story.openDoor({ WORKER_CONCURRENCY: '8' }, { door: false, worker: true });
+    await door.database.query('CREATE TABLE doubles (key text)');
+    await door.database.query(
+      `CREATE FUNCTION note_double() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
          INSERT INTO doubles SELECT NEW.singleton_key FROM gatehouse_jobs.job
           WHERE name = NEW.name AND state = 'active' AND singleton_key = NEW.singleton_key AND id <> NEW.id;
          RETURN NULL;
        END $$`,
-      );
-      await door.database.query(
-        `CREATE TRIGGER note_double AFTER INSERT OR UPDATE ON gatehouse_jobs.job
+    );
+    await door.database.query(
+      `CREATE TRIGGER note_double AFTER INSERT OR UPDATE ON gatehouse_jobs.job
        FOR EACH ROW WHEN (NEW.state = 'active' AND NEW.name = 'review') EXECUTE FUNCTION note_double()`,
-      );
+    );
 
-      const numbers = Array.from({ length: PULL_REQUESTS }, (_, index) =>
-        story.openSilently({ [`src/${index}.ts`]: 'debugger\n' }, { title: `change ${index}` }),
-      );
-      const webhooks = numbers.flatMap((number) =>
-        (['opened', 'labeled', 'edited'] as const).map((action) => ({ kind: 'pull-request', number, action }) as const),
-      );
-      while (webhooks.length > 0) {
-        await Promise.all(webhooks.splice(0, AT_ONCE).map((event) => story.tell(event)));
-      }
-      await story.settled();
+    const numbers = Array.from({ length: PULL_REQUESTS }, (_, index) =>
+      story.openSilently({ [`src/${index}.ts`]: 'debugger\n' }, { title: `change ${index}` }),
+    );
+    const webhooks = numbers.flatMap((number) =>
+      (['opened', 'labeled', 'edited'] as const).map((action) => ({ kind: 'pull-request', number, action }) as const),
+    );
+    while (webhooks.length > 0) {
+      await Promise.all(webhooks.splice(0, AT_ONCE).map((event) => story.tell(event)));
+    }
+    await story.settled();
 
-      for (const number of numbers) {
-        t.deepEqual(story.states(number), ['pending', 'failure'], `#${number}`);
-        t.is(story.comments(number).length, 1, `#${number}`);
-        t.is(story.inlines(number).length, 1, `#${number}`);
-      }
-      t.is(story.writes(), 4 * PULL_REQUESTS);
-      const { rows: doubles } = await door.database.query('SELECT key FROM doubles');
-      t.deepEqual(doubles, []);
-      const { rows: unwell } = await door.database.query(
-        "SELECT name, state FROM gatehouse_jobs.job WHERE retry_count > 0 OR state = 'failed'",
-      );
-      t.deepEqual(unwell, []);
-      t.is(forge.statuses(REPOSITORY).length, 2 * PULL_REQUESTS);
-    },
-  );
+    for (const number of numbers) {
+      t.deepEqual(story.states(number), ['pending', 'failure'], `#${number}`);
+      t.is(story.comments(number).length, 1, `#${number}`);
+      t.is(story.inlines(number).length, 1, `#${number}`);
+    }
+    t.is(story.writes(), 4 * PULL_REQUESTS);
+    const { rows: doubles } = await door.database.query('SELECT key FROM doubles');
+    t.deepEqual(doubles, []);
+    const { rows: unwell } = await door.database.query(
+      "SELECT name, state FROM gatehouse_jobs.job WHERE retry_count > 0 OR state = 'failed'",
+    );
+    t.deepEqual(unwell, []);
+    t.is(forge.statuses(REPOSITORY).length, 2 * PULL_REQUESTS);
+  });
 }

@@ -13,7 +13,7 @@ rules:
 const FILES = { '.gatehouse.yml': NO_DEBUGGER, 'README.md': 'Hello\n' };
 
 for (const name of FORGES) {
-  test(`${name}: a fork's pull request is judged like any other, also when the fork is gone`, async (t) => {
+  test(`${name}: a fork's pull request is reviewed, also when the fork is deleted`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const { forge, repository } = scene;
     const fork = forge.fork(repository, 'mallory');
@@ -35,7 +35,7 @@ for (const name of FORGES) {
     t.regex(scene.status(number)?.description ?? '', /as proposed has/);
   });
 
-  test(`${name}: a repository that was renamed is found, by its old name and its new one`, async (t) => {
+  test(`${name}: a renamed repository is found by its old and its new name`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const { forge, repository, door } = scene;
     const number = await scene.open({ 'a.ts': 'debugger\n' });
@@ -66,7 +66,7 @@ for (const name of FORGES) {
     t.is(scene.comments(number).length, 1);
   });
 
-  test(`${name}: binary files, moved files, CRLF and a missing last line end are read as what they are`, async (t) => {
+  test(`${name}: binary and moved files, CRLF and missing line ends are read correctly`, async (t) => {
     const scene = gatehouse(name).scene({
       ...FILES,
       'ends.ts': 'one\ntwo',

@@ -59,7 +59,7 @@ async function letHeartbeatsRunOut(story: Story): Promise<void> {
 }
 
 for (const name of FORGES) {
-  test(`${name}: a worker that is killed at any write of a report leaves one that the next worker completes, without saying anything twice`, async (t) => {
+  test(`${name}: after a kill at any write the next worker completes the report once`, async (t) => {
     await using story = await tellStory(name, FILES, {}, DOOR);
     const { forge } = story;
     let worker = await startWorker(story);
@@ -128,7 +128,7 @@ for (const name of FORGES) {
   });
 }
 
-test('a worker that is asked to stop finishes the review under way, and exits with 0', async (t) => {
+test('a worker that gets SIGTERM finishes its review, and exits with 0', async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
   const proxy = await startProxy(story.forge.url);
   t.teardown(() => proxy.close());
@@ -149,7 +149,7 @@ test('a worker that is asked to stop finishes the review under way, and exits wi
   );
 });
 
-test('a worker that is asked to stop while the forge does not answer hands the review back, and exits with 0', async (t) => {
+test('a worker that stops while the forge hangs returns the job, and exits with 0', async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
   const worker = await startWorker(story);
   t.teardown(() => worker.child.kill('SIGKILL'));
@@ -173,7 +173,7 @@ test('a worker that is asked to stop while the forge does not answer hands the r
   t.is((await next.finished).code, 0);
 });
 
-test('a worker that is asked to stop before it has quite started exits with 0', async (t) => {
+test('a worker that gets SIGTERM before it has started exits with 0', async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
   const worker = gatehouse(['work'], { ...story.environment, PORT: '0', METRICS_PORT: '0', DRAIN_SECONDS: '0' });
   t.teardown(() => worker.child.kill('SIGKILL'));

@@ -15,7 +15,7 @@ rules:
 const FILES = { '.gatehouse.yml': POLICY, 'src/app.ts': 'one\ntwo\nthree\n' };
 
 for (const name of FORGES) {
-  test(`${name}: a pull request that breaks rules is told where and why, and a push that mends it turns it green`, async (t) => {
+  test(`${name}: a broken rule is reported with place and reason, and a push fixes it`, async (t) => {
     await using story = await tellStory(name, FILES);
     const { forge } = story;
     forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'one\ndebugger;\nthree\n' });

@@ -16,7 +16,7 @@ rules:
 const signed = (name: string) => `feat: it\n\nSigned-off-by: ${name} <${name}@example.test>`;
 
 for (const name of FORGES) {
-  test(`${name}: an approval by somebody who committed to the pull request does not count`, async (t) => {
+  test(`${name}: an approval by a committer of the pull request does not count`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });
     const number = await scene.open({ 'a.txt': 'a\n' });
     scene.forge.push(scene.repository, number, { 'a.txt': 'b\n' }, { author: 'bob' });
@@ -40,7 +40,7 @@ for (const name of FORGES) {
     t.is(scene.status(number)?.state, 'success');
   });
 
-  test(`${name}: a merge from base that changes files itself makes its author a committer`, async (t) => {
+  test(`${name}: a merge from base with own changes makes its author a committer`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });
     const number = scene.openSilently({ 'b.txt': 'b\n' });
     scene.forge.commit(scene.repository, 'main', { 'c.txt': 'c\n' });
@@ -79,7 +79,7 @@ for (const name of FORGES) {
     t.regex(scene.comments(number).join(), /no account is known for the e-mail address of .*nobody@elsewhere\.test/);
   });
 
-  test(`${name}: a merge that changes files itself needs a sign-off, an update from base needs none`, async (t) => {
+  test(`${name}: a merge with own changes needs a sign-off, an update does not`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': SIGNED_OFF });
     const { forge, repository } = scene;
     const [clean, changing] = ['clean', 'changing'].map((head) => {

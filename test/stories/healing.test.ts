@@ -26,7 +26,7 @@ async function workerComesBy(story: Story): Promise<void> {
 }
 
 for (const name of FORGES) {
-  test(`${name}: a worker that starts finds the pull requests of which no webhook told, and leaves the others`, async (t) => {
+  test(`${name}: a starting worker reviews only pull requests with a missed webhook`, async (t) => {
     await using story = await tellStory(name, FILES, {}, DOOR);
     const { forge } = story;
     const told = await story.open({ 'a.txt': 'a\n' });
@@ -46,7 +46,7 @@ for (const name of FORGES) {
     t.is(forge.writes(), 2);
   });
 
-  test(`${name}: a webhook told twice, and two told in the wrong order, change nothing and write nothing`, async (t) => {
+  test(`${name}: repeated and reordered webhooks write nothing`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const { forge, repository, door } = scene;
     const post = async ({ headers, body }: ReturnType<typeof forge.webhook>) => {
@@ -79,7 +79,7 @@ for (const name of FORGES) {
   });
 }
 
-test('github: deliveries that a hook could not make are asked for again, once', async (t) => {
+test("github: the redelivery of a hook's failed deliveries is requested once", async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
   const { forge } = story;
   await story.open({ 'a.txt': 'a\n' });
@@ -97,7 +97,7 @@ test('github: deliveries that a hook could not make are asked for again, once', 
   t.is(forge.count('POST', /\/attempts$/), 1);
 });
 
-test('github: an App asks for its failed deliveries again, of all repositories at once', async (t) => {
+test('github: an App requests the redelivery of failed deliveries of all repositories', async (t) => {
   await using story = await tellStory(
     'github',
     FILES,
@@ -122,7 +122,7 @@ test('github: a repository whose deliveries may not be read is resynced all the 
   t.is(story.status(missed)?.state, 'success');
 });
 
-test('a repository that cannot be looked at does not keep a resync from the others', async (t) => {
+test('a repository that cannot be read does not stop the resync of others', async (t) => {
   await using story = await tellStory('gitea', FILES, {}, DOOR);
   await story.open({ 'a.txt': 'a\n' });
   const missed = story.openSilently({ 'b.txt': 'b\n' });
@@ -133,7 +133,7 @@ test('a repository that cannot be looked at does not keep a resync from the othe
   t.is(story.status(missed)?.state, 'success');
 });
 
-test('github: deliveries that were refused for good are not requested again, and are counted once', async (t) => {
+test('github: deliveries that were rejected for good are counted, not requested', async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
   const { forge, door } = story;
   await story.open({ 'a.txt': 'a\n' });
@@ -217,7 +217,7 @@ test('a repository that is gone is asked for once, and its rows are deleted', as
   }
 });
 
-test('the row of a pull request that was merged without a webhook is deleted by the resync', async (t) => {
+test('the resync deletes the row of a pull request merged without a webhook', async (t) => {
   await using story = await tellStory('gitea', FILES, {}, DOOR);
   const { forge, door } = story;
   const number = await story.open({ 'c.txt': 'c\n' });

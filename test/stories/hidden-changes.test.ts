@@ -39,7 +39,7 @@ for (const name of FORGES) {
     t.regex(scene.comments(number).join(), /test\/a\.ts.*removed/);
   });
 
-  test(`${name}: with its fork deleted, a proposed policy never has another repository read`, async (t) => {
+  test(`${name}: a proposed policy of a deleted fork reads no other repository`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': 'version: 1\nrules: []\n' });
     const { forge, repository } = scene;
     const secret = `acme/secret-${repository.split('/')[1]}`;

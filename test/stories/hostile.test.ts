@@ -44,7 +44,7 @@ for (const name of FORGES) {
     ],
     ['ten thousand brackets', `version: 1\nrules: ${'['.repeat(10_000)}\n`, /nested deeper|not valid YAML/],
   ] as const) {
-    test(`${name}: a policy of ${what} is refused, on the base and in a pull request, in words`, async (t) => {
+    test(`${name}: a policy of ${what} is rejected with an explanation`, async (t) => {
       const scene = gatehouse(name).scene({ '.gatehouse.yml': text });
       const number = await scene.open({ 'a.txt': 'a\n' });
       await scene.settled();
@@ -69,7 +69,7 @@ const SLOW_POLICY = policy(
 );
 
 for (const name of FORGES) {
-  test(`${name}: a proposed policy that takes too long to compile fails, and stops nothing`, async (t) => {
+  test(`${name}: a proposed policy that compiles too long fails and stops nothing`, async (t) => {
     // Nobody has to have asked Gatehouse for anything: the repository has no policy.
     const scene = gatehouse(name).scene({ 'README.md': 'x\n' });
     const number = await scene.open({ '.gatehouse.yml': SLOW_POLICY });

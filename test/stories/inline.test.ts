@@ -26,7 +26,7 @@ const fingerprints = (scene: Scene, number: number) =>
     .toSorted();
 
 for (const name of FORGES) {
-  test(`${name}: a line has one comment, keeps it when it moves, loses it when it is mended`, async (t) => {
+  test(`${name}: a line has one comment, which follows it and goes when it is fixed`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = await scene.open({ 'app.ts': 'one\ndebugger; // here\nthree\ndebugger; // and there\n' });
     await scene.settled();
@@ -72,7 +72,7 @@ for (const name of FORGES) {
     t.is(standing(scene, number).length, 1);
   });
 
-  test(`${name}: what others write in Gatehouse's manner is neither taken for its own nor touched`, async (t) => {
+  test(`${name}: comments of others that imitate Gatehouse's are not touched`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const { forge, repository } = scene;
     const model = await scene.open({ 'app.ts': 'debugger\n' });

@@ -26,7 +26,7 @@ async function judged(scene: Scene, files: Readonly<Record<string, string | null
 }
 
 for (const name of FORGES) {
-  test(`${name}: a repository without a policy hears nothing`, async (t) => {
+  test(`${name}: nothing is posted in a repository without a policy`, async (t) => {
     const scene = gatehouse(name).scene({ 'README.md': 'Hello\n' });
     const number = await judged(scene, TWO_FILES);
     t.is(scene.writes(), 0);
@@ -37,7 +37,7 @@ for (const name of FORGES) {
     t.deepEqual(rows, [{ verdict: 'none' }]);
   });
 
-  test(`${name}: a policy that is broken on the base branch is an error, and the pull request says why`, async (t) => {
+  test(`${name}: an invalid policy on the base branch is an error with the reason`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': BROKEN });
     const number = await judged(scene, TWO_FILES);
     t.is(scene.status(number)?.state, 'error');
@@ -47,7 +47,7 @@ for (const name of FORGES) {
     t.regex(comment, /requires.*did you mean.*require/);
   });
 
-  test(`${name}: a pull request that mends a broken policy is told that it does, and is no way around it`, async (t) => {
+  test(`${name}: a pull request that fixes an invalid policy says so, and does not pass`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': BROKEN });
     const number = await judged(scene, { '.gatehouse.yml': LENIENT });
     t.is(scene.status(number)?.state, 'error');
@@ -62,7 +62,7 @@ for (const name of FORGES) {
     t.regex(scene.comments(other).join(), /✅/);
   });
 
-  test(`${name}: a pull request is judged by the policy of its base, whatever it makes of it`, async (t) => {
+  test(`${name}: a pull request is judged by the policy of its base, not its own`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': STRICT });
     const weakening = await judged(scene, { ...TWO_FILES, '.gatehouse.yml': LENIENT });
     t.is(scene.status(weakening)?.state, 'failure');
@@ -76,7 +76,7 @@ for (const name of FORGES) {
     t.is(scene.status(moving)?.state, 'failure');
   });
 
-  test(`${name}: a pull request that would break the policy fails, and is told where`, async (t) => {
+  test(`${name}: a pull request with an invalid policy fails, with the line`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': LENIENT });
     const number = await judged(scene, { '.gatehouse.yml': BROKEN });
     t.deepEqual(scene.status(number), { state: 'failure', description: '.gatehouse.yml as proposed has 1 fault' });
@@ -87,7 +87,7 @@ for (const name of FORGES) {
     t.is(scene.status(number)?.state, 'success');
   });
 
-  test(`${name}: the pull request that brings in the first policy has it checked`, async (t) => {
+  test(`${name}: the first policy of a repository is checked in its pull request`, async (t) => {
     const scene = gatehouse(name).scene({ 'README.md': 'Hello\n' });
     const broken = await judged(scene, { '.gatehouse.yml': BROKEN });
     t.is(scene.status(broken)?.state, 'failure');
@@ -96,7 +96,7 @@ for (const name of FORGES) {
     t.deepEqual(scene.status(good), { state: 'success', description: 'No rule applies to this pull request' });
   });
 
-  test(`${name}: a push that changes the policy has every open pull request into the branch judged anew`, async (t) => {
+  test(`${name}: a policy change reviews every open pull request into the branch`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': LENIENT });
     const { forge, repository } = scene;
     forge.commit(repository, 'release', { 'release.txt': 'r\n' });
@@ -122,7 +122,7 @@ for (const name of FORGES) {
     t.is(scene.writes(), writes);
   });
 
-  test(`${name}: a policy may extend one of the same owner, and rules of the same name replace its own`, async (t) => {
+  test(`${name}: a policy may extend one of the same owner, and replace its rules`, async (t) => {
     const story = gatehouse(name);
     const common = story.scene({
       '.gatehouse.yml': `${STRICT}  - id: described\n    require: { body: '.' }\n`,
@@ -134,7 +134,7 @@ for (const name of FORGES) {
     t.true(scene.comments(number).join().includes(`in \`${common.repository}@main\``), 'where the rule lives');
   });
 
-  test(`${name}: a policy of another owner, a missing one or one that extends a third is refused, in words`, async (t) => {
+  test(`${name}: extends rejects another owner, a missing policy, and a chain`, async (t) => {
     const story = gatehouse(name);
     story.forge.createRepository('rivals/secrets', { '.gatehouse.yml': STRICT });
     const reads = () => story.forge.seen.filter(({ path }) => path.includes('rivals')).length;
@@ -159,7 +159,7 @@ for (const name of FORGES) {
     t.regex(one.comments(inLoop).join(), /only one level is supported/);
   });
 
-  test(`${name}: the operator's policy holds where a repository has none, and only there`, async (t) => {
+  test(`${name}: the operator's policy is used only where a repository has none`, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'gatehouse-policy-'));
     t.teardown(() => rm(folder, { recursive: true }));
     const file = join(folder, 'organisation.yml');

@@ -22,7 +22,7 @@ async function state(scene: Scene, number: number): Promise<string> {
 }
 
 for (const name of FORGES) {
-  test(`${name}: neither its author nor a changed CODEOWNERS can approve a pull request, and only the right people do`, async (t) => {
+  test(`${name}: neither the author nor a changed CODEOWNERS can approve`, async (t) => {
     const story = gatehouse(name);
     story.forge.createTeam('acme/security', ['sally']);
     // Gitea and Forgejo read expressions where GitHub reads globs; this is either.
@@ -48,7 +48,7 @@ for (const name of FORGES) {
     t.is(await state(scene, number), '1 of 3 rules failed: owners', 'the latest word counts');
   });
 
-  test(`${name}: nothing in a repository, and nothing the forge says, makes Gatehouse ask another host`, async (t) => {
+  test(`${name}: nothing in a repository or an answer leads to another host`, async (t) => {
     let asked = 0;
     const elsewhere = createServer((_request, response) => {
       asked += 1;
@@ -85,7 +85,7 @@ for (const name of FORGES) {
     t.is(asked, 0);
   });
 
-  test(`${name}: titles, paths, names and messages are shown as they are written, and are nothing else`, async (t) => {
+  test(`${name}: titles, paths, names and messages are shown literally`, async (t) => {
     const hostile =
       '@acme/everyone <img src=x onerror=alert(1)> ``` [x](javascript:alert(1)) fixes #1 <!-- gatehouse:review -->';
     const scene = gatehouse(name).scene({

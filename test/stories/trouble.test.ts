@@ -50,7 +50,7 @@ const TROUBLES = [
 for (const name of FORGES) {
   for (const fault of TROUBLES) {
     const what = fault.kind === 'status' ? `status ${fault.status}` : fault.kind;
-    test(`${name}: a forge that answers reads with ${what} for a while is asked again, until all is well`, async (t) => {
+    test(`${name}: reads answered with ${what} for a while are retried until they succeed`, async (t) => {
       const scene = gatehouse(name).scene(FILES);
       const number = scene.openSilently(CHANGE, { title: 'things' });
       scene.forge.fault({ method: 'GET', path: new RegExp(`^/repos/${scene.repository}/`), times: 5, fault });
@@ -60,7 +60,7 @@ for (const name of FORGES) {
       t.deepEqual(await deadLetters(scene), []);
     });
 
-    test(`${name}: a forge that answers each write with ${what} at first has all of them in the end, and none twice`, async (t) => {
+    test(`${name}: writes answered with ${what} at first all arrive, none twice`, async (t) => {
       const scene = gatehouse(name).scene(FILES);
       const lost = scene.openSilently(CHANGE, { title: 'things' });
       const answerLost = scene.openSilently({ 'app.ts': 'debugger\n' }, { title: 'things' });
@@ -86,7 +86,7 @@ for (const name of FORGES) {
     });
   }
 
-  test(`${name}: a forge that does not answer at all is given up for the moment, and asked again`, async (t) => {
+  test(`${name}: requests to a hung forge time out and are retried`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const reading = scene.openSilently(CHANGE, { title: 'things' });
     scene.forge.fault({
@@ -105,7 +105,7 @@ for (const name of FORGES) {
     assertReviewed(t, scene, writing);
   });
 
-  test(`${name}: after the last attempt the status says error and why, and the job is with the dead letters`, async (t) => {
+  test(`${name}: after the last attempt the status is error, and the job a dead letter`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = scene.openSilently(CHANGE, { title: 'things' });
     const asked = () =>
@@ -125,7 +125,7 @@ for (const name of FORGES) {
     t.deepEqual(scene.comments(number), []);
   });
 
-  test(`${name}: what the forge asks to wait for is waited for, by all, and is no failure`, async (t) => {
+  test(`${name}: all replicas wait for a rate limit, and it is no failure`, async (t) => {
     await using story = await tellStory(name, FILES);
     await limited(t, story, { kind: 'too-many', retryAfter: 3 });
     if (name === 'github') {
@@ -175,7 +175,7 @@ async function limited(
   assertReviewed(t, story, late);
 }
 
-test('github: a secondary limit that names no time is waited out for a minute', async (t) => {
+test('github: a secondary limit without a time is a wait of a minute', async (t) => {
   await using story = await tellStory('github', FILES);
   const number = story.openSilently(CHANGE);
   story.forge.fault({ path: new RegExp(`/pulls/${number}$`), fault: { kind: 'secondary-limit' } });
@@ -190,7 +190,7 @@ test('github: a secondary limit that names no time is waited out for a minute', 
   t.is(story.writes(), 0);
 });
 
-test('a forge that is gone for longer than all attempts leaves nothing that the next resync does not mend', async (t) => {
+test('after a long outage of the forge the next resync completes all reviews', async (t) => {
   const outages: readonly ForgeName[] = ['github'];
   for (const name of outages) {
     await using story = await tellStory(name, FILES);
@@ -212,7 +212,7 @@ test('a forge that is gone for longer than all attempts leaves nothing that the 
   }
 });
 
-test('a review that takes long, and is asked for again meanwhile, keeps no other pull request waiting', async (t) => {
+test('a long review that is queued again does not delay other pull requests', async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
   const { database } = story.door;
   const slow = await story.open(CHANGE);
@@ -228,7 +228,7 @@ test('a review that takes long, and is asked for again meanwhile, keeps no other
   t.is(story.status(slow), undefined, 'its second review waits for the end of the first');
 });
 
-test('the next review of a pull request does not wait for the engine to count its queue', async (t) => {
+test("the next review of a pull request does not wait for the queue's count", async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
   const number = story.openSilently(CHANGE);
   // A review of it was active at the last count, has ended since, and the next count is an hour away.
@@ -244,7 +244,7 @@ test('the next review of a pull request does not wait for the engine to count it
   await t.notThrowsAsync(within(30_000, 'it is skipped', reviewed));
 });
 
-test('a failure while another job of the pull request waits for its retry makes no dead letter', async (t) => {
+test('a failure while another job of the pull request waits makes no dead letter', async (t) => {
   await using story = await tellStory('gitea', FILES);
   const { database } = story.door;
   const number = story.openSilently(CHANGE, { title: 'things' });
@@ -286,7 +286,7 @@ test('a review that succeeds removes the dead letters of its pull request', asyn
   t.deepEqual(await deadLetters(story), []);
 });
 
-test('after a policy change a rate limit is waited for, and a failure is given up with a dead letter', async (t) => {
+test('after a policy change rate limits are awaited, and failures are dead letters', async (t) => {
   await using story = await tellStory('gitea', FILES);
   const { forge, door } = story;
   await story.open(CHANGE, { title: 'things' });

@@ -26,7 +26,7 @@ rules:
 `;
 
 for (const name of FORGES) {
-  test(`${name}: a pull request that is opened has a pending status before it has a verdict`, async (t) => {
+  test(`${name}: an opened pull request is pending before it has a verdict`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
     await scene.settled();
@@ -66,7 +66,7 @@ for (const name of FORGES) {
     t.is(scene.comments(number).length, 1);
   });
 
-  test(`${name}: a push in the middle of a review is what the review is of`, async (t) => {
+  test(`${name}: a push during a review is what gets reviewed`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
     const { forge, repository } = scene;
     const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'things' });
@@ -85,7 +85,7 @@ for (const name of FORGES) {
     t.deepEqual(scene.comments(number), []);
   });
 
-  test(`${name}: an approval turns it to success, goes stale with a push, and a label stands in for it`, async (t) => {
+  test(`${name}: an approval passes the rule until a push, and a label can replace it`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVALS });
     const number = await scene.open({ 'a.txt': 'a\n' });
     await scene.settled();
@@ -111,7 +111,7 @@ for (const name of FORGES) {
     t.is(scene.comments(number).length, 1);
   });
 
-  test(`${name}: a rule for finished pull requests leaves a draft alone until it is ready`, async (t) => {
+  test(`${name}: a rule that excludes drafts applies once the draft is ready`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': FINISHED_ONLY });
     const number = await scene.open({ 'a.txt': 'a\n' }, { draft: true });
     await scene.settled();

@@ -19,7 +19,7 @@ test('a reservation holds nothing until it grows, and all of it until it is rele
   t.is(budget.held, 0);
 });
 
-test('a reservation never shrinks, and keeps what it has when there is no room for more', (t) => {
+test('a reservation never shrinks, and stays when there is no memory for more', (t) => {
   const budget = makeByteBudget(100 * KIB, ignore);
   const one = budget.open();
   t.true(one.growTo(80 * KIB));

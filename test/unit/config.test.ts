@@ -16,7 +16,7 @@ const complete = {
   WEBHOOK_SECRET: 'sixteen chars ok',
 };
 
-test('three variables are enough, and the rest has defaults', (t) => {
+test('three variables are enough, the others have defaults', (t) => {
   const parsed = parseConfig(complete);
   t.deepEqual(parsed, {
     ok: true,
@@ -40,7 +40,7 @@ test('three variables are enough, and the rest has defaults', (t) => {
   t.true(parsed.ok && Object.isFrozen(parsed.config));
 });
 
-test('every fault is named at once, each by its variable', (t) => {
+test('all configuration errors are reported at once, each with its variable', (t) => {
   const parsed = parseConfig({ PORT: '70000', DRAIN_SECONDS: '-1', FORGE: 'gitlab', WEBHOOK_SECRET: 'short' });
   t.deepEqual(parsed, {
     ok: false,
@@ -55,7 +55,7 @@ test('every fault is named at once, each by its variable', (t) => {
   });
 });
 
-test('no fault shows the value it complains about', (t) => {
+test('no configuration error shows the value', (t) => {
   const parsed = parseConfig({
     DATABASE_URL: 'mysql://user:hunter2@db',
     REDIS_URL: 'http://:hunter2@redis',
@@ -93,7 +93,7 @@ for (const [name, value] of [
   ['DATABASE_URL', 'postgres://user:p%zz@h/db'],
   ['WEBHOOK_SECRET', '                '],
 ] as const) {
-  test(`${name} cannot be ${JSON.stringify(value)}`, (t) => {
+  test(`${name} rejects ${JSON.stringify(value)}`, (t) => {
     const parsed = parseConfig({ ...complete, [name]: value });
     t.is(parsed.ok ? 0 : parsed.faults.length, 1);
   });
@@ -140,7 +140,7 @@ test('the two listeners may not share a port', (t) => {
   });
 });
 
-test('migrating needs the database and nothing else', (t) => {
+test('migrating needs only the database', (t) => {
   t.deepEqual(parseDatabaseConfig({ DATABASE_URL: complete.DATABASE_URL }), {
     ok: true,
     config: { databaseUrl: complete.DATABASE_URL, logLevel: 'info' },
@@ -153,7 +153,7 @@ const workerEnvironment = {
   FORGE_TOKEN: 'a token of the forge',
 };
 
-test('a worker needs no signing secret, and asks github.com by a token unless told otherwise', (t) => {
+test('a worker needs no signing secret, and its default forge is github.com', (t) => {
   const parsed = parse(workerEnvironment, WORKER);
   t.deepEqual(parsed.ok && parsed.config.worker, {
     forgeUrl: 'https://github.com',
@@ -196,12 +196,12 @@ for (const [change, fault] of [
   });
 }
 
-test('commands that only ask the forge need no stores', (t) => {
+test('commands that only use the forge need no stores', (t) => {
   const parsed = parseForgeConfig({ FORGE: 'gitea', FORGE_URL: 'https://git.example.com', FORGE_TOKEN: 'token' });
   t.like(parsed.ok ? parsed.config : {}, { forge: 'gitea', forgeUrl: 'https://git.example.com' });
 });
 
-test('with nothing set at all, a door with a worker is told everything at once', (t) => {
+test('with nothing set, all errors of door and worker are reported at once', (t) => {
   t.deepEqual(parse({}, { door: true, worker: true }), {
     ok: false,
     faults: [

@@ -137,7 +137,7 @@ test('every example of an opened pull request names the pull request that it ope
 
 const push = (change: object, ref = 'refs/heads/main') => ({ repository, ref, commits: [{ added: [] }, change] });
 
-test('a push that adds, changes or removes the policy asks for all pull requests into its branch', (t) => {
+test('a push that changes the policy starts reviews of all pull requests into it', (t) => {
   for (const kind of ['added', 'modified', 'removed']) {
     t.deepEqual(target('push', push({ [kind]: ['README.md', '.gatehouse.yml'] })), {
       kind: 'review-repository',
@@ -147,7 +147,7 @@ test('a push that adds, changes or removes the policy asks for all pull requests
   }
 });
 
-test('a push of anything else, of a tag, or of nonsense asks for nothing', (t) => {
+test('a push of other files, of a tag, or of nonsense starts no review', (t) => {
   t.is(target('push', push({ modified: ['src/.gatehouse.yml', 'README.md'] })), undefined);
   t.is(target('push', push({ modified: ['.gatehouse.yml'] }, 'refs/tags/v1')), undefined);
   for (const commits of [null, 7, 'x', [null], [[]], [{ added: '.gatehouse.yml' }]]) {

@@ -29,7 +29,7 @@ test('an item that comes when nothing is in flight is committed at once and alon
   t.is(await result, 2);
 });
 
-test('items that come during a commit share the next one, and each gets its own result', async (t) => {
+test('items that arrive during a commit share the next, each with its own result', async (t) => {
   const { group, batches } = controlled();
   const results = [1, 2, 3].map((item) => group.add(item, never));
   batches[0]?.end.resolve();
@@ -43,7 +43,7 @@ test('items that come during a commit share the next one, and each gets its own 
   t.deepEqual(await Promise.all(results), [2, 4, 6]);
 });
 
-test('a batch ends at its greatest number of items, or with the item that fills its weight', async (t) => {
+test('a batch ends at its maximum number of items, or at its maximum weight', async (t) => {
   const { group, batches } = controlled({ ...limits, maxItems: 2, maxWeight: 50 });
   const results = [1, 2, 3, 60, 4].map((item) => group.add(item, never));
   for (let index = 0; index < 4; index++) {

@@ -57,7 +57,7 @@ test("its URL is the target's with another address", async (t) => {
   t.is(proxy.url, `postgres://user:secret@127.0.0.1:${proxy.port}/app`);
 });
 
-test('hung, it freezes what is open, accepts what is new, and delivers both when it passes again', async (t) => {
+test('hung, it freezes old and new connections, and delivers when it passes again', async (t) => {
   const proxy = await setUp(t);
   const before = await dial(proxy);
   await ask(before, 'warm');
@@ -70,7 +70,7 @@ test('hung, it freezes what is open, accepts what is new, and delivers both when
   t.deepEqual(await Promise.all(answers), ['old', 'new']);
 });
 
-test('reset, it cuts what is open and refuses what is new, until it passes on the same port', async (t) => {
+test('reset, it cuts and refuses connections until it passes on the same port', async (t) => {
   const proxy = await setUp(t);
   const socket = await dial(proxy);
   await ask(socket, 'warm');

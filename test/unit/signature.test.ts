@@ -7,7 +7,7 @@ const GITHUB_DIGEST = '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8
 const body = Buffer.from('Hello, World!');
 const digest = Buffer.from(GITHUB_DIGEST, 'hex');
 
-test("GitHub's published vector is good", (t) => {
+test("GitHub's published vector is valid", (t) => {
   t.is(matchingSecret({ current: GITHUB_SECRET, previous: undefined }, body, digest), 'current');
 });
 
@@ -15,11 +15,11 @@ test("the tests sign as GitHub's published vector does", (t) => {
   t.is(signatureOf(body, GITHUB_SECRET), `sha256=${GITHUB_DIGEST}`);
 });
 
-test('a signature by the previous secret is good, and told apart', (t) => {
+test('a signature by the previous secret is valid, and reported as such', (t) => {
   t.is(matchingSecret({ current: 'the new secret', previous: GITHUB_SECRET }, body, digest), 'previous');
 });
 
-test('a signature by neither secret is not good', (t) => {
+test('a signature by neither secret is invalid', (t) => {
   t.is(matchingSecret({ current: 'the new secret', previous: 'another' }, body, digest), undefined);
 });
 

@@ -44,7 +44,7 @@ function importsOf(file: string): readonly string[] {
   );
 }
 
-test('every file of src stands in a room that has a level', (t) => {
+test('every file of src is in a folder that has a level', (t) => {
   for (const file of files) {
     t.true(levelOf(roomOf(file)) >= 0, file);
   }

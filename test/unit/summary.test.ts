@@ -34,10 +34,10 @@ test('a run in which nothing was executed has failed', (t) => {
   });
 });
 
-test('a failure that no test can be blamed for is counted, and its exit code kept', (t) => {
+test('a failure outside of any test is counted, and its exit code kept', (t) => {
   t.deepEqual(summarize({ passed: 5, failed: 0, skipped: 0 }, 130), { line: '5 passed, 1 failed', exitCode: 130 });
 });
 
-test("a failure that AVA's exit code forgot is one all the same", (t) => {
+test("a failure that AVA's exit code does not show counts", (t) => {
   t.deepEqual(summarize({ passed: 5, failed: 2, skipped: 0 }, 0), { line: '5 passed, 2 failed', exitCode: 1 });
 });

@@ -4,7 +4,7 @@ import { hasColours } from '../../src/commands/terminal.ts';
 const screen = { isTTY: true, write: () => true };
 const pipe = { write: () => true };
 
-test('colours are for terminals, where nothing forbids them', (t) => {
+test('colours are used on terminals, unless they are disabled', (t) => {
   t.true(hasColours({ stdout: screen, env: {} }));
   t.true(hasColours({ stdout: screen, env: { NO_COLOR: '' } }));
   t.false(hasColours({ stdout: screen, env: { NO_COLOR: '1' } }));

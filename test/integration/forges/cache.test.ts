@@ -21,7 +21,7 @@ function recorder() {
   return { hooks, remaining, caches: () => seen.splice(0).map((request) => request.cache), seen };
 }
 
-test('an answer asked for again is confirmed with 304 and costs nothing of the limit', async (t) => {
+test('a repeated request is answered 304, and does not count against the limit', async (t) => {
   const { hooks, caches, remaining } = recorder();
   const { simulated, forge } = await setUp(t, 'github', { redis: redisServer.connect(), hooks });
   const { ref } = openPullRequest(simulated);
@@ -40,7 +40,7 @@ test('an answer asked for again is confirmed with 304 and costs nothing of the l
   t.deepEqual(remaining, [4_999, 4_999, 4_999]);
 });
 
-test('what changed is seen at once, although the forge calls its answers fresh for a minute', async (t) => {
+test('a change is seen at once, although answers may be cached for a minute', async (t) => {
   const { hooks, caches } = recorder();
   const { simulated, forge } = await setUp(t, 'github', { redis: redisServer.connect(), hooks });
   const { ref } = openPullRequest(simulated, { title: 'feat: one' });
@@ -63,7 +63,7 @@ test('an answer is confirmed by its ETag alone, never by a date', async (t) => {
   t.is(second?.headers['if-modified-since'], undefined);
 });
 
-test('a file at a commit is not asked for twice, a file at a branch is', async (t) => {
+test('a file at a commit is requested once, a file at a branch each time', async (t) => {
   const { hooks, caches } = recorder();
   const { simulated, forge } = await setUp(t, 'github', { redis: redisServer.connect(), hooks });
   const sha = simulated.head(SITE, 'main');
@@ -85,7 +85,7 @@ test('a compressed answer is kept as it came and read back whole', async (t) => 
   t.deepEqual(caches(), ['miss', 'hit', 'miss', 'revalidated']);
 });
 
-test('another replica gains from what the first has fetched', async (t) => {
+test('replicas share the cache', async (t) => {
   const one = recorder();
   const two = recorder();
   const { simulated, forge, another } = await setUp(t, 'github', { redis: redisServer.connect(), hooks: one.hooks });
@@ -157,7 +157,7 @@ test('entries expire, and one that is too large is not kept', async (t) => {
   t.true(ttl > 0 && ttl <= 24 * 3_600_000);
 });
 
-test('an entry that makes no sense is no entry', async (t) => {
+test('an invalid cache entry is ignored', async (t) => {
   const redis = redisServer.connect(3);
   const { hooks, caches } = recorder();
   const { simulated, forge } = await setUp(t, 'github', { redis, hooks });
@@ -172,7 +172,7 @@ test('an entry that makes no sense is no entry', async (t) => {
   t.deepEqual(caches(), ['miss', 'miss', 'miss', 'miss', 'miss']);
 });
 
-test('an entry that was tampered with, or moved from another, is no entry', async (t) => {
+test('a cache entry that was changed or moved is ignored', async (t) => {
   const redis = redisServer.connect(4);
   await redis.flushdb();
   const { hooks, caches } = recorder();
@@ -189,7 +189,7 @@ test('an entry that was tampered with, or moved from another, is no entry', asyn
   t.deepEqual(caches(), ['miss', 'miss', 'miss', 'miss']);
 });
 
-test('writes go past the cache', async (t) => {
+test('writes bypass the cache', async (t) => {
   const { hooks, seen } = recorder();
   const { simulated, forge } = await setUp(t, 'github', { redis: redisServer.connect(), hooks });
   const { ref } = openPullRequest(simulated);
@@ -215,7 +215,7 @@ test('without Redis every answer is fetched', async (t) => {
   t.deepEqual(caches(), ['off', 'off']);
 });
 
-test('a Redis that goes away in the middle costs the cache and nothing else', async (t) => {
+test('losing Redis costs only the cache', async (t) => {
   const own = await startOwnRedis();
   const { simulated, forge } = await setUp(t, 'github', { redis: own.connect(), redisLimitMs: 100 });
   const { ref } = openPullRequest(simulated);
@@ -226,7 +226,7 @@ test('a Redis that goes away in the middle costs the cache and nothing else', as
   await forge.setStatus(SITE, simulated.head(SITE, 'main'), { context: 'c', state: 'success', description: '' });
 });
 
-test('a Redis that hangs costs the cache and nothing else', async (t) => {
+test('a hung Redis costs only the cache', async (t) => {
   const silent = createServer(() => {});
   await new Promise<void>((resolve) => {
     silent.listen(0, '127.0.0.1', resolve);
@@ -244,7 +244,7 @@ test('a Redis that hangs costs the cache and nothing else', async (t) => {
 });
 
 for (const name of ['gitea', 'forgejo'] as const) {
-  test(`${name}: answers without validators are asked for anew each time`, async (t) => {
+  test(`${name}: answers without validators are requested each time`, async (t) => {
     const { hooks, caches } = recorder();
     const { simulated, forge } = await setUp(t, name, { redis: redisServer.connect(), hooks });
     const { ref } = openPullRequest(simulated);

@@ -41,7 +41,7 @@ for (const name of FORGES) {
     }
   });
 
-  test(`${name}: a forge that refuses the credentials is not asked twice`, async (t) => {
+  test(`${name}: a request is not retried when the credentials are refused`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     simulated.fault({ fault: { kind: 'status', status: 401 } });
@@ -51,7 +51,7 @@ for (const name of FORGES) {
     t.is(simulated.seen.length, 1);
   });
 
-  test(`${name}: a passing fault of a question goes unnoticed`, async (t) => {
+  test(`${name}: a read is retried after a temporary fault`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     for (const fault of [
@@ -73,7 +73,7 @@ for (const name of FORGES) {
     t.is((await forgeError(t, () => forge.reviews(ref))).kind, 'unavailable');
   });
 
-  test(`${name}: a forge that hangs is given up`, async (t) => {
+  test(`${name}: a request to a hung forge times out`, async (t) => {
     const { simulated, forge } = await setUp(t, name, { limitMs: 1_500 });
     const { ref } = openPullRequest(simulated);
     simulated.fault({ path: ONE_PULL, fault: { kind: 'hang' } });
@@ -126,7 +126,7 @@ for (const name of FORGES) {
     t.is(simulated.count('PATCH'), 2);
   });
 
-  test(`${name}: what the forge says of a refusal is told, without what it should not repeat`, async (t) => {
+  test(`${name}: the forge’s error message is reported, without secrets`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     simulated.fault({ fault: { kind: 'echo' } });

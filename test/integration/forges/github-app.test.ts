@@ -31,7 +31,7 @@ test('an App posts as its bot, with one token an installation', async (t) => {
   t.is(simulated.count('POST', /access_tokens$/), 1);
 });
 
-test('where the App is not installed there is nothing to see, and nothing can be posted', async (t) => {
+test('where the App is not installed, nothing can be read or posted', async (t) => {
   const { simulated, forge } = await setUpApp(t);
   simulated.createRepository('elsewhere/site');
   const ref = { repository: 'elsewhere/site', number: 1 };
@@ -81,7 +81,7 @@ test('an installation that was removed is a refusal, not a vanished pull request
 const DAY_MS = 86_400_000;
 const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
 
-test('an App asks again for deliveries that never got through', async (t) => {
+test('an App requests the redelivery of failed deliveries', async (t) => {
   const { simulated, forge } = await setUpApp(t);
   const event = 'pull_request';
   simulated.addDelivery({ guid: 'too-old', event, statusCode: 500, deliveredAt: ago(3) });
@@ -118,7 +118,7 @@ test('a long list of deliveries is read as far back as needed, by cursor', async
   t.is(simulated.count('GET', /\/app\/hook\/deliveries$/), 2);
 });
 
-test('with a token the deliveries of a repository hook are asked for by name', async (t) => {
+test("with a token the deliveries of a repository's hook are read", async (t) => {
   const { simulated, forge } = await setUp(t, 'github');
   const hook = { repository: SITE, hookId: '7' };
   const lost = { event: 'push', statusCode: 500, deliveredAt: ago(1) };

@@ -8,7 +8,7 @@ import { makeNetwork } from '../../../src/forges/transport/network.ts';
 import { makeOptionalRedis } from '../../../src/forges/transport/optional-redis.ts';
 import { openPullRequest, SITE, setUp } from './setup.ts';
 
-test('where writes are spaced out they all arrive, and a limit is told instead of slept on', async (t) => {
+test('spaced writes all arrive, and a rate limit is reported instead of slept on', async (t) => {
   const { simulated } = await setUp(t, 'github');
   const { ref, head } = openPullRequest(simulated);
   const optionalRedis = makeOptionalRedis(undefined);

@@ -63,7 +63,7 @@ for (const name of FORGES) {
     t.is(commits.at(-1)?.message, 'Commit 299');
   });
 
-  test(`${name}: a file with a diff of five megabytes is said to be too large, and the others are read`, async (t) => {
+  test(`${name}: a file with a diff of 5 MB is too large, and the others are read`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     simulated.commit(SITE, 'topic', { 'big.txt': 'a line of text\n'.repeat(350_000), 'small.txt': 'small\n' });
     const number = simulated.openPullRequest(SITE, { head: 'topic' });
@@ -110,7 +110,7 @@ test('github: beyond three thousand files the list says that it is not complete'
   t.is(files.length, 3_000);
 });
 
-test('github: where the diff as text is refused, a file without a patch is said to be too large', async (t) => {
+test('github: if the text diff is refused, a file without a patch is too large', async (t) => {
   const { simulated, forge } = await setUp(t, 'github');
   const moved = { 'README.md': null, 'docs/README.md': 'Hello\n' };
   simulated.commit(SITE, 'topic', { ...manyFiles(301), ...moved, 'logo.png': Buffer.from([1, 0]), 'empty.txt': '' });

@@ -49,7 +49,7 @@ for (const name of FORGES) {
     t.deepEqual(asked, []);
   });
 
-  test(`${name}: redirects without end are given up`, async (t) => {
+  test(`${name}: endless redirects are an error`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     simulated.fault({ fault: { kind: 'redirect', to: `${simulated.url}/api/v3/loop` } });
@@ -59,7 +59,7 @@ for (const name of FORGES) {
     t.is((await forgeError(t, () => forge.pullRequest(ref))).kind, 'unavailable');
   });
 
-  test(`${name}: no error holds the credential, wherever one looks`, async (t) => {
+  test(`${name}: no error contains the credential`, async (t) => {
     const { simulated, another } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
     const forge = another({ limitMs: 1_500 });

@@ -14,7 +14,7 @@ const ORIGIN = 'https://forge.example.test';
 const inMinutes = (minutes: number) => Date.now() + minutes * 60_000;
 
 for (const name of FORGES) {
-  test(`${name}: a limit that one replica met holds back the others`, async (t) => {
+  test(`${name}: a limit that one replica met pauses the others`, async (t) => {
     const { simulated, forge, another } = await setUp(t, name, { redis: redisServer.connect() });
     const other = another({ redis: redisServer.connect() });
     const { ref } = openPullRequest(simulated);
@@ -33,7 +33,7 @@ for (const name of FORGES) {
     t.is(simulated.seen.length, 1);
   });
 
-  test(`${name}: without Redis a replica still holds itself back`, async (t) => {
+  test(`${name}: without Redis a replica still pauses itself`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     simulated.fault({ times: 1, fault: { kind: 'too-many', retryAfter: 120 } });
@@ -69,7 +69,7 @@ test('github: a refusal is not taken for a limit', async (t) => {
   t.is((await forgeError(t, () => forge.createComment(ref, 'x'))).kind, 'refused');
 });
 
-test('github: the last request of a window is answered, and the next one waits for the window to end', async (t) => {
+test('github: after the last request of a window, the next waits for its end', async (t) => {
   const { simulated, forge } = await setUp(t, 'github');
   const { ref } = openPullRequest(simulated);
   simulated.rateLimit.remaining = 1;
@@ -89,7 +89,7 @@ test('github: an exhausted limit is met only once', async (t) => {
   t.is(simulated.seen.length, 1);
 });
 
-test('the later of two holds wins, in whichever order they come', async (t) => {
+test('the later of two pauses wins, in any order', async (t) => {
   const one = makePause(patient(redisServer.connect()), ORIGIN);
   const two = makePause(patient(redisServer.connect()), ORIGIN);
   const [sooner, later] = [inMinutes(5), inMinutes(10)];
@@ -101,7 +101,7 @@ test('the later of two holds wins, in whichever order they come', async (t) => {
   t.is(await two.pausedUntil('b'), later);
 });
 
-test('a hold is kept by what tells tokens apart and does not tell them', async (t) => {
+test('a pause is kept by a hash of the token, never by the token', async (t) => {
   const redis = redisServer.connect();
   const { simulated, forge } = await setUp(t, 'gitea', { redis });
   const { ref } = openPullRequest(simulated);
@@ -113,14 +113,14 @@ test('a hold is kept by what tells tokens apart and does not tell them', async (
   t.false(kept.some((key) => key.includes(simulated.token)));
 });
 
-test('holds of different scopes and forges do not touch each other', async (t) => {
+test('pauses of different scopes and forges are independent', async (t) => {
   const shared = patient(redisServer.connect());
   await makePause(shared, ORIGIN).pauseUntil('installation-1', inMinutes(5));
   t.is(await makePause(shared, ORIGIN).pausedUntil('installation-2'), undefined);
   t.is(await makePause(shared, 'https://other.example.test').pausedUntil('installation-1'), undefined);
 });
 
-test('a hold ends by itself, in Redis too', async (t) => {
+test('a pause ends by itself, in Redis too', async (t) => {
   const redis = redisServer.connect();
   const pause = makePause(patient(redis), ORIGIN);
   await pause.pauseUntil('passing', inMinutes(5));
@@ -132,13 +132,13 @@ test('a hold ends by itself, in Redis too', async (t) => {
   t.is(await another.pausedUntil('passing'), undefined);
 });
 
-test('a wait of days is taken for a mistake and cut to an hour', async (t) => {
+test('a wait of days is cut to an hour', async (t) => {
   const pause = makePause(makeOptionalRedis(undefined), ORIGIN);
   const until = await pause.pauseUntil('a', inMinutes(60 * 24 * 365));
   t.true(until <= inMinutes(60));
 });
 
-test('a Redis that lost the hold does not end it for whoever met the limit', async (t) => {
+test('losing the pause in Redis does not end it for the replica that met the limit', async (t) => {
   const redis = redisServer.connect();
   const pause = makePause(patient(redis), ORIGIN);
   const until = await pause.pauseUntil('lost', inMinutes(5));
@@ -146,7 +146,7 @@ test('a Redis that lost the hold does not end it for whoever met the limit', asy
   t.is(await pause.pausedUntil('lost'), until);
 });
 
-test('a pause in Redis that ends in the far future is ignored and replaced by the next real one', async (t) => {
+test('a pause in Redis that ends in the far future is ignored', async (t) => {
   const redis = redisServer.connect();
   const pause = makePause(patient(redis), ORIGIN);
   await redis.set(`gatehouse:pause:${ORIGIN}:far`, String(inMinutes(60 * 24 * 365)));

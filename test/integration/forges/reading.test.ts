@@ -5,7 +5,7 @@ const alice = { name: 'alice', email: 'alice@example.test', login: 'alice' };
 const bob = { name: 'bob', email: 'bob@example.test', login: 'bob' };
 
 for (const name of FORGES) {
-  test(`${name}: a pull request is told as it is now`, async (t) => {
+  test(`${name}: a pull request is read in its current state`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated, { title: 'feat: count' });
     simulated.edit(SITE, ref.number, { body: 'Because.' });
@@ -28,7 +28,7 @@ for (const name of FORGES) {
     t.true(pull?.url.startsWith(`${simulated.url}/${SITE}/pull`));
   });
 
-  test(`${name}: edits, pushes, drafts and closing are seen at the next look`, async (t) => {
+  test(`${name}: edits, pushes, drafts and closing are seen at the next read`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     const before = await forge.pullRequest(ref);
@@ -45,7 +45,7 @@ for (const name of FORGES) {
     t.is(merged?.state, 'closed');
   });
 
-  test(`${name}: a pull request, repository, file or team that is not there is undefined`, async (t) => {
+  test(`${name}: a missing pull request, repository, file or team is undefined`, async (t) => {
     const { forge } = await setUp(t, name);
     t.is(await forge.pullRequest({ repository: SITE, number: 99 }), undefined);
     t.is(await forge.pullRequest({ repository: 'platform/nowhere', number: 1 }), undefined);
@@ -223,7 +223,7 @@ for (const name of FORGES) {
     t.true(reviews.every(({ submittedAt }) => Math.abs(Date.now() - Date.parse(submittedAt)) < 600_000));
   });
 
-  test(`${name}: a review says whether its author decides, or is a passer-by`, async (t) => {
+  test(`${name}: a review says whether its author may write to the repository`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     simulated.addOutsider('mallory');
@@ -289,7 +289,7 @@ for (const name of FORGES) {
     t.deepEqual(open[0], await forge.pullRequest(first.ref));
   });
 
-  test(`${name}: a pull request from a fork says where its branch is, until the fork is deleted`, async (t) => {
+  test(`${name}: a pull request from a fork names the fork, until it is deleted`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const fork = simulated.fork(SITE, 'bob');
     const sha = simulated.commit(fork, 'patch-1', { 'src/app.ts': 'one\n' });
@@ -302,7 +302,7 @@ for (const name of FORGES) {
     t.is((await forge.changedFiles(ref, headOf(simulated, ref.number))).files.length, 1);
   });
 
-  test(`${name}: a renamed repository answers to its old name and tells the new one`, async (t) => {
+  test(`${name}: a renamed repository is found by its old name, with its new one`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
     simulated.rename(SITE, 'platform/website');

@@ -8,7 +8,7 @@ const API = { github: '/api/v3', gitea: '/api/v1', forgejo: '/api/v1' } as const
 const SECRET = 'a secret of some length';
 
 for (const name of FORGES) {
-  test(`simulated ${name}: nobody is answered without a token`, async (t) => {
+  test(`simulated ${name}: requests without a token are rejected`, async (t) => {
     const { simulated } = await setUp(t, name);
     for (const headers of [{}, { authorization: 'token wrong' }, { authorization: 'Bearer a.b.c' }]) {
       const response = await fetch(`${simulated.url}${API[name]}/repos/${SITE}/pulls`, { headers });
@@ -16,7 +16,7 @@ for (const name of FORGES) {
     }
   });
 
-  test(`simulated ${name}: webhooks are signed over their bytes and named as the forge names them`, async (t) => {
+  test(`simulated ${name}: webhooks have the forge’s headers and a valid signature`, async (t) => {
     const { simulated } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
     const received: { headers: IncomingHttpHeaders; body: string }[] = [];
@@ -92,7 +92,7 @@ test('simulated github: what GitHub refuses is refused', async (t) => {
   t.is(await post('/issues/99/comments', { body: 'x' }), 404);
 });
 
-test('simulated gitea: deleting a comment at a line answers 204 and does nothing, as the real one does', async (t) => {
+test('simulated gitea: deleting a comment at a line answers 204 and does nothing', async (t) => {
   const { simulated, forge } = await setUp(t, 'gitea');
   const { ref, head } = openPullRequest(simulated);
   await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }]);

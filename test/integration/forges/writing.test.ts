@@ -10,7 +10,7 @@ function inOrder(comments: readonly PostedInlineComment[]): readonly PostedInlin
 }
 
 for (const name of FORGES) {
-  test(`${name}: the newest status of a context is the one that counts`, async (t) => {
+  test(`${name}: the newest status of a context counts`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { head } = openPullRequest(simulated);
     await forge.setStatus(SITE, head(), STATUS);
@@ -39,7 +39,7 @@ for (const name of FORGES) {
     t.is(error.kind, name === 'github' ? 'invalid' : 'unavailable');
   });
 
-  test(`${name}: only one's own comments are returned, and they can be changed and taken back`, async (t) => {
+  test(`${name}: only own comments are listed, and they can be changed and deleted`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     simulated.comment(SITE, ref.number, 'alice', 'Please review');
@@ -53,7 +53,7 @@ for (const name of FORGES) {
     t.is(simulated.pull(SITE, ref.number).comments.length, 2);
   });
 
-  test(`${name}: deleting a comment that is gone is fine, changing it is an error with status 404`, async (t) => {
+  test(`${name}: deleting a missing comment succeeds, changing it is a 404`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     const { id } = await forge.createComment(ref, 'Short-lived');
@@ -63,7 +63,7 @@ for (const name of FORGES) {
     t.is(error.status, 404);
   });
 
-  test(`${name}: a comment of the greatest length is taken`, async (t) => {
+  test(`${name}: a comment of the maximum length is accepted`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     await t.notThrowsAsync(() => forge.createComment(ref, 'x'.repeat(MAX_COMMENT_LENGTH)));
@@ -97,7 +97,7 @@ for (const name of FORGES) {
     t.is(simulated.writes(), 0);
   });
 
-  test(`${name}: a withdrawn inline comment no longer counts as posted, and its neighbour stays`, async (t) => {
+  test(`${name}: a withdrawn inline comment is no longer listed, and others stay`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
     await forge.createInlineComments(ref, head(), [
@@ -130,7 +130,7 @@ for (const name of FORGES) {
 }
 
 for (const name of FORGES) {
-  test(`${name}: an answer to an inline comment outlives it`, async (t) => {
+  test(`${name}: a reply to an inline comment is kept`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
     await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }]);
@@ -147,7 +147,7 @@ for (const name of FORGES) {
   });
 }
 
-test('gitea: where deleting a comment at a line works, none is struck out', async (t) => {
+test('gitea: if deleting a comment works, none is struck out', async (t) => {
   const { simulated, forge } = await setUp(t, 'gitea', {}, { keepsInlineComments: false });
   const { ref, head } = openPullRequest(simulated);
   await forge.createInlineComments(ref, head(), [
@@ -163,7 +163,7 @@ test('gitea: where deleting a comment at a line works, none is struck out', asyn
   t.is(simulated.count('PATCH'), 0);
 });
 
-test('github: a line outside of the change refuses the whole review, and nothing is posted', async (t) => {
+test('github: a line outside the diff rejects the whole review', async (t) => {
   const { simulated, forge } = await setUp(t, 'github');
   const { ref, head } = openPullRequest(simulated);
   const error = await forgeError(t, () =>
@@ -187,7 +187,7 @@ test('github: an inline comment whose line left the change has no line', async (
 });
 
 for (const name of ['gitea', 'forgejo'] as const) {
-  test(`${name}: comments of a review that broke off are not submitted along with the next`, async (t) => {
+  test(`${name}: comments of an interrupted review are not submitted with the next`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
     const pending = simulated.review(SITE, ref.number, 'gatehouse', 'pending');

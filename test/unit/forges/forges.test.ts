@@ -13,7 +13,7 @@ test('the chart accepts exactly the forges of the table', async (t) => {
 for (const name of FORGE_NAMES) {
   const { title, headers, reviewableEvents, policyPath } = FORGES[name];
 
-  test(`${name}: the documents name the forge, its setting, its headers and its policy path`, async (t) => {
+  test(`${name}: the documents name the forge, its setting, headers and policy path`, async (t) => {
     const [forges, rules, readme] = await Promise.all([
       read('docs/forges.md'),
       read('docs/rules.md'),

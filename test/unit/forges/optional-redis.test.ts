@@ -16,7 +16,7 @@ test('without Redis there is nothing', async (t) => {
   t.is(await shared.run(() => t.fail()), undefined);
 });
 
-test('a command that fails is no value, and is told once', async (t) => {
+test('a command that fails is no value, and is logged once', async (t) => {
   const warnings: string[] = [];
   const log = { debug: () => {}, warn: (_: object, message: string) => warnings.push(message) };
   const shared = makeOptionalRedis(unconnected(), log);
@@ -30,7 +30,7 @@ test('a command that hangs is no value either', async (t) => {
   t.is(await shared.run(() => never), undefined);
 });
 
-test('a Redis that failed is left alone for a moment', async (t) => {
+test('a Redis that failed is not used for a moment', async (t) => {
   const shared = makeOptionalRedis(unconnected());
   let asked = 0;
   const failing = () => {
@@ -42,7 +42,7 @@ test('a Redis that failed is left alone for a moment', async (t) => {
   t.is(asked, 1);
 });
 
-test('with a Redis that fails a hold is kept in memory', async (t) => {
+test('with a failing Redis a pause is kept in memory', async (t) => {
   const pause = makePause(makeOptionalRedis(unconnected()), 'https://forge.example.test');
   const until = Date.now() + 60_000;
   t.is(await pause.pauseUntil('token', until), until);

@@ -100,7 +100,7 @@ test('standard input is read no further than its limit', async (t) => {
   t.regex(out, /the file is too large/);
 });
 
-test('the source line reaches the terminal without control characters, and the caret stands where it should', (t) => {
+test('the source line is printed without control characters, with a correct caret', (t) => {
   const fault = { file: 'p', line: 1, column: 4, message: 'm' };
   t.is(formatFaults([fault], '\u001b: x\n'), 'p:1:4: m\n  1 | \\u{1b}: x\n    |         ^\n');
 });

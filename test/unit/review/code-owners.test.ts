@@ -33,19 +33,19 @@ for (const [pattern, path, owned] of github) {
   });
 }
 
-test('GitHub: the last line that matches counts, and one without owners takes ownership away', (t) => {
+test('GitHub: the last matching line counts, also when it has no owners', (t) => {
   const text = '# everything\n* @all # of you\n\n/apps/ @octocat @octo/apps\n/apps/github\n';
   t.is(owners(text, 'x'), '@all');
   t.is(owners(text, 'apps/x'), '@octocat @octo/apps');
   t.is(owners(text, 'apps/github/x'), '');
 });
 
-test('GitHub: lines with syntax that CODEOWNERS does not have are passed over', (t) => {
+test('GitHub: lines with invalid syntax are skipped', (t) => {
   t.is(owners('* @all\n!docs @a\n[ab].js @b\n\\#x @c', 'docs'), '@all');
   t.is(owners('* @all\n[ab].js @b', 'a.js'), '@all');
 });
 
-test('Gitea: expressions match whole paths, and the owners of all matching lines count', (t) => {
+test('Gitea: expressions match whole paths, and all matching lines count', (t) => {
   const text = '.*\\\\.go @user1 @user2 # comment\n!frontend/.* @org1/team3\nbad( @x\nalone\n';
   t.is(owners(text, 'a/b.go', 'gitea'), '@user1 @user2 @org1/team3');
   t.is(owners(text, 'frontend/b.go', 'gitea'), '@user1 @user2');
@@ -54,7 +54,7 @@ test('Gitea: expressions match whole paths, and the owners of all matching lines
   t.is(owners('dir/with\\#hash @a', 'dir/with#hash', 'gitea'), '@a');
 });
 
-test('a pattern too long to use makes the whole file unusable instead of leaving its files without owners', (t) => {
+test('a pattern that is too long makes the whole CODEOWNERS file unusable', (t) => {
   t.is(owners(`* @all\n${'a'.repeat(300)} @b`, 'x'), 'too large');
   t.is(owners(`.* @all\n${'a'.repeat(600)} @b`, 'x', 'gitea'), 'too large');
 });
@@ -103,7 +103,7 @@ test('a renamed file needs the owners of both places', (t) => {
   );
 });
 
-test('others named beside CODEOWNERS may approve in the owners’ place', (t) => {
+test('others named beside CODEOWNERS may approve instead of the owners', (t) => {
   const both = '{ approvals: { from: [CODEOWNERS, root] } }';
   t.is(requiring(both, { codeowners, files: [{ path: 'b/x' }], reviews: [{ author: 'root' }] }).outcome, 'matched');
 });

@@ -57,7 +57,7 @@ test('the example of the design is a valid policy', (t) => {
   });
 });
 
-test('a policy is looked for in four places', (t) => {
+test('a policy is read from one of four paths', (t) => {
   t.deepEqual(POLICY_PATHS, [
     '.gatehouse.yml',
     '.github/gatehouse.yml',
@@ -66,7 +66,7 @@ test('a policy is looked for in four places', (t) => {
   ]);
 });
 
-test('every fault is told at once, at its place, with what was meant', (t) => {
+test('all errors are reported at once, with line and suggestion', (t) => {
   const text = `version: 2
 rule: []
 rules:
@@ -99,7 +99,7 @@ rules:
   ]);
 });
 
-test('a fault carries its file, what was expected, what was found and the nearest known word', (t) => {
+test('an error has its file, expected and found value, and the nearest known word', (t) => {
   const [fault] = faultsOf('version: 1\nrules:\n  - { id: a, require: { draft: true }, level: eror }\n');
   t.deepEqual(fault, {
     file: '.gatehouse.yml',
@@ -254,7 +254,7 @@ test('deep nesting is a fault and not a crash', (t) => {
   t.deepEqual(brief(faultsOf(`version: 1\nrules: ${'['.repeat(10_000)}`)), ['2:40: nested deeper than 32 levels']);
 });
 
-test('conditions may lie six deep in one another', (t) => {
+test('conditions may be nested six deep', (t) => {
   const nested = (depth: number) =>
     `version: 1\nrules: [{ id: a, require: ${'{ not: '.repeat(depth)}{ draft: true }${' }'.repeat(depth)} }]`;
   t.is(faultsOf(nested(limits.MAX_CONDITION_DEPTH)).length, 0);

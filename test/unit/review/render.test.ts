@@ -44,7 +44,7 @@ const given: Given = {
   teams: { 'octo/core': ['bob'] },
 };
 
-test('the review tells what failed, where, why, how to fix it, and where the rule lives', (t) => {
+test('the comment shows what failed, where, why, how to fix it, and its rule', (t) => {
   t.snapshot(renderReview(verdict(POLICY, given)));
 });
 
@@ -221,7 +221,7 @@ test('text as prose is escaped in ways that show what was written', (t) => {
   t.is(prose('ask @alice, see #1'), 'ask @\u200balice, see \\#\u200b1');
 });
 
-test('text as prose is paragraphs without anything alive', (t) => {
+test('text as prose is paragraphs without active content', (t) => {
   fc.assert(
     fc.property(untrusted, (text) => {
       const body = prose(text);
@@ -283,7 +283,7 @@ rules:
     return parsed.ok ? verdictOf(evaluate(parsed.policy, facts)) : brokenPolicyVerdict(parsed.faults);
   });
 
-test('whatever a pull request and a policy hold, nothing of it comes alive in what is posted', (t) => {
+test('no text of a pull request or policy becomes active in what is posted', (t) => {
   fc.assert(
     fc.property(verdicts, (result) => {
       const review = renderReview(result);
@@ -334,7 +334,7 @@ test('nothing from outside reaches the terminal as a control character', (t) => 
 
 // Bounds
 
-test('a review of very many findings stays below what forges take, and says what it left out', (t) => {
+test("a comment with very many findings stays within the forge's limit", (t) => {
   const rules = Array.from(
     { length: 100 },
     (_, index) =>

@@ -32,7 +32,7 @@ function watched(options: Partial<ThreadPoolOptions> = {}) {
   return { threads: makeReviewThreads({ onEnded: (task) => ended.push(task), ...options }), ended };
 }
 
-test('a policy that takes too long to parse is ended, and the process goes on meanwhile', async (t) => {
+test('parsing a policy for too long is stopped, and does not block the process', async (t) => {
   const { threads, ended } = watched();
   let turns = 0;
   const timer = setInterval(() => {
@@ -71,7 +71,7 @@ test('one repository never holds all threads', async (t) => {
   await Promise.all(slow);
 });
 
-test('an evaluation that takes too long leaves every rule undecided, and names the rule', async (t) => {
+test('an evaluation that takes too long leaves all rules undecided, and names one', async (t) => {
   const { threads, ended } = watched();
   const evaluation = await threads.evaluate(SLOW_RULES, NOISY);
   t.deepEqual(

@@ -16,14 +16,14 @@ rules:
 `;
 const good = { title: 'feat: x', labels: ['noted', 'careful'] };
 
-test('all that applies is met: success', (t) => {
+test('success when every active rule is met', (t) => {
   const result = verdict(POLICY, good);
   t.is(result.state, 'success');
   t.is(result.description, 'All 4 rules that apply are met');
   t.deepEqual(result.passed, ['note', 'careful', 'conventional-title', 'small']);
 });
 
-test('warnings and notes are told, and never fail', (t) => {
+test('warnings and notes are reported, and never fail', (t) => {
   const result = verdict(POLICY, { title: 'feat: x' });
   t.is(result.state, 'success');
   t.is(result.description, 'No error, 1 warning and 1 note: careful, note');
@@ -50,7 +50,7 @@ test('a failure outweighs what cannot be judged', (t) => {
   t.is(verdict(POLICY, { ...good, title: 'x', files_complete: false }).state, 'failure');
 });
 
-test('a warning that cannot be judged blocks nothing, and is told', (t) => {
+test('a warning that cannot be judged blocks nothing, and is reported', (t) => {
   const policy = 'version: 1\nrules: [{ id: a, level: warn, require: { files: x } }]';
   const result = verdict(policy, { files_complete: false });
   t.is(result.state, 'success');
@@ -74,7 +74,7 @@ test('the description fits into a commit status, however many rules fail', (t) =
   t.true(description.endsWith('…'));
 });
 
-test('a finding says where the rule lives and how to mend it', (t) => {
+test("a finding names its rule's file and how to fix it", (t) => {
   const [finding] = verdict(POLICY, { ...good, title: 'x' }).findings;
   t.deepEqual(finding?.source, { path: '.gatehouse.yml', line: 5 });
   const [reason] = finding?.reasons ?? [];
@@ -85,7 +85,7 @@ test('a finding says where the rule lives and how to mend it', (t) => {
   t.true(reason.wanted);
 });
 
-test('of alternatives each is a way out; of conditions that must all hold only those that do not are told', (t) => {
+test('the report lists every alternative, and only the unmet ones of required parts', (t) => {
   const any =
     'version: 1\nrules: [{ id: a, require: { any: [{ label: x }, { all: [{ title: feat }, { label: y }] }] } }]';
   const [finding] = verdict(any, { title: 'feat' }).findings;
@@ -127,7 +127,7 @@ test('a policy that cannot be read is an error that says where', (t) => {
   );
 });
 
-test('a pull request that would bring in a broken policy fails, and its other findings stay', (t) => {
+test('a pull request with an invalid policy fails, and keeps its other findings', (t) => {
   const parsed = parsePolicy('version: 1\nrulez: []', { path: '.gatehouse.yml' });
   if (parsed.ok) {
     return t.fail();
@@ -180,7 +180,7 @@ test('fingerprints do not change when lines move', (t) => {
   );
 });
 
-test('mending one place leaves the others’ fingerprints as they were', (t) => {
+test('fixing one place does not change the other fingerprints', (t) => {
   const before = prints(['TODO 1', 'TODO 2', 'TODO 3']);
   t.deepEqual(prints(['TODO 1', 'TODO 3']), [before[0], before[2]]);
 });
