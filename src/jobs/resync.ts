@@ -17,8 +17,8 @@ const MAX_PIECE_MS = 10 * 60_000;
 const MAX_NAMES_READ = 100;
 
 /**
- * Finds what webhooks did not bring, in each repository that no resync has looked at since `round` began. Forges do
- * not send a webhook again by themselves, so this is what repairs one that was lost. `unfinished`: there are
+ * Finds what lost webhooks missed, in each repository that no resync has checked since `round` began. Forges do
+ * not send a webhook again by themselves, so this is how a lost one is recovered. `unfinished`: there are
  * repositories left for the next piece of the round.
  */
 export async function resync(

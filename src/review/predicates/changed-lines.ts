@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { compileGlobs } from '../matching/glob.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
-import { compare, compared, comparison } from './comparison.ts';
+import { explainAmount, filesExcept } from './changed-amount.ts';
+import { compare, comparison } from './comparison.ts';
 import { definePredicate } from './predicate.ts';
 import { binaryFiles, globs } from './values.ts';
 
@@ -13,24 +13,14 @@ export const changedLines = definePredicate({
   needs: () => ({ changedFiles: true }),
   judge(wanted, { except, binary }, facts) {
     const { files, complete } = facts.changedFiles;
-    const exempt = except === undefined ? undefined : compileGlobs(except);
-    const counted = files.filter(
-      (file) => exempt?.matches(file.path) !== true && !(binary === 'ignore' && file.diff.kind === 'binary'),
-    );
+    const counted = filesExcept(files, except).filter((file) => !(binary === 'ignore' && file.diff.kind === 'binary'));
     const unknown = counted.filter((file) => !file.counted).map((file) => file.path);
     const lines = counted.reduce((sum, file) => sum + file.additions + file.deletions, 0);
     const amount = count(lines, 'changed line');
-    const outside = except === undefined ? [] : say`, not counting ${quotedList(except)}`;
     return {
       outcome: compare(wanted, lines, complete && unknown.length === 0),
-      expected: say`${compared(wanted)} changed lines${outside}`,
+      ...explainAmount(wanted, 'changed lines', except),
       found: say`${amount}${uncounted(unknown, complete)}`,
-      remedy: {
-        toMatch: wanted.operator.startsWith('<')
-          ? say`Split the pull request into smaller ones.`
-          : say`Bring the number of changed lines to ${compared(wanted)}.`,
-        toAvoid: say`Bring the number of changed lines to other than ${compared(wanted)}.`,
-      },
     };
   },
 });
