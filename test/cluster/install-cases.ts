@@ -1,0 +1,125 @@
+import type { Case } from './case.ts';
+import { eventually } from './eventually.ts';
+import { expect } from './expect.ts';
+import { type Namespace, RELEASE } from './namespace.ts';
+
+const SEVERAL_DOORS = 6;
+
+/** Kubernetes says that a volume is not there yet, and a server that is just starting refuses the first startup probe. */
+const USUAL_WARNINGS =
+  /unbound immediate PersistentVolumeClaims|pod\/gatehouse-(door|worker)\S* Startup probe failed|FailedScheduling/;
+
+async function warnings(at: Namespace): Promise<readonly string[]> {
+  const { items } = (await at.get(['events', '--field-selector', 'type=Warning'])) as {
+    items: { message: string; reason: string; involvedObject: { kind: string; name: string } }[];
+  };
+  return items
+    .map(
+      ({ involvedObject, reason, message }) =>
+        `${involvedObject.kind.toLowerCase()}/${involvedObject.name} ${message} (${reason})`,
+    )
+    .filter((text) => !USUAL_WARNINGS.test(text));
+}
+
+export const INSTALL_CASES: readonly Case[] = [
+  {
+    name: 'no values, Pod Security restricted: ready, no warning, helm test',
+    short: true,
+    async play({ namespace }) {
+      const at = await namespace('install');
+      const start = performance.now();
+      const { stderr } = await at.install();
+      const seconds = (performance.now() - start) / 1_000;
+      expect(!/warn/i.test(stderr), `no warning of helm, not: ${stderr.trim()}`);
+      const doors = await at.pods('door');
+      expect(doors.length === 2 && doors.every(({ ready }) => ready), 'two ready doors');
+      await at.helm(['test', RELEASE]);
+      expect((await at.pods('test')).length === 0, 'no test pod left behind');
+      const seen = await warnings(at);
+      expect(seen.length === 0, `no warning events, not: ${seen.join('; ')}`);
+      return `all ready after ${seconds.toFixed(0)} s, helm test passed`;
+    },
+  },
+  {
+    name: 'six doors start on an empty database: one migrates, none fails',
+    short: true,
+    async play({ namespace }) {
+      const at = await namespace('migrate');
+      const doors = { door: { replicas: SEVERAL_DOORS, resources: { requests: { cpu: '10m', memory: '64Mi' } } } };
+      // So that all of them wait for the database when it comes.
+      await at.install(doors, []);
+      await at.scale('statefulset/gatehouse-postgresql', 0);
+      await eventually('every door waits to migrate', async () => (await at.pods('door')).length === SEVERAL_DOORS);
+      await at.scale('statefulset/gatehouse-postgresql', 1);
+      await at.kubectl(['rollout', 'status', 'deployment/gatehouse-door', '--timeout=180s']);
+      const restarts = (await at.pods('door')).reduce((sum, door) => sum + door.restarts, 0);
+      expect(restarts === 0, `no container that failed, not ${restarts} restarts`);
+      return `${SEVERAL_DOORS} doors, 0 restarts`;
+    },
+  },
+  {
+    name: 'probes: Redis away, PostgreSQL away, both back',
+    short: true,
+    async play({ namespace }) {
+      const at = await namespace('probes');
+      await at.install();
+      await at.scale('deployment/gatehouse-redis', 0);
+      await eventually('/health reports Redis down', async () => (await at.ask('/health')).status === 503);
+      const ready = await at.ask('/health/ready');
+      expect(
+        ready.status === 200 && /"error":\{"redis"/.test(ready.text),
+        `200 naming redis, not ${ready.status} ${ready.text}`,
+      );
+      const answer = await at.deliver();
+      expect(answer === '200', `200 for a delivery without Redis, not ${answer}`);
+      await at.scale('statefulset/gatehouse-postgresql', 0);
+      await at.doorsBecome(false);
+      const health = await at.ask('/health/ready');
+      expect(health.status === 503, `503 without PostgreSQL, not ${health.status}`);
+      await at.scale('statefulset/gatehouse-postgresql', 1);
+      await at.scale('deployment/gatehouse-redis', 1);
+      await at.doorsBecome(true);
+      await eventually('/health is 200', async () => (await at.ask('/health')).status === 200);
+      const restarts = (await at.pods('door')).reduce((sum, door) => sum + door.restarts, 0);
+      expect(restarts === 0, `no restart, not ${restarts}`);
+      return 'Redis away: ready, 200; PostgreSQL away: unready, 503; back: ready, 0 restarts';
+    },
+  },
+  {
+    name: 'door.readyWithoutRedis=false: Redis away makes every door unready',
+    async play({ namespace }) {
+      const at = await namespace('strict');
+      await at.install({ door: { readyWithoutRedis: false } });
+      await at.scale('deployment/gatehouse-redis', 0);
+      await at.doorsBecome(false);
+      await at.scale('deployment/gatehouse-redis', 1);
+      await at.doorsBecome(true);
+      return 'unready without Redis, ready with it';
+    },
+  },
+  {
+    name: 'uninstall and install again: same key, same deliveries',
+    async play({ namespace }) {
+      const at = await namespace('again');
+      await at.install();
+      expect((await at.deliver()) === '200', 'a delivery to be acknowledged');
+      const key = await at.signingKey();
+      const count = await at.sql('SELECT count(*) FROM gatehouse.deliveries');
+      await at.helm(['uninstall', RELEASE, '--wait']);
+      const left = (await at.kubectl(['get', 'secret,pvc,pod,service,deployment,statefulset', '-o', 'name']))
+        .trim()
+        .split('\n');
+      const kept = left.filter((name) => !/^service\/kubernetes$/.test(name)).sort();
+      expect(
+        kept.join(' ') ===
+          'persistentvolumeclaim/data-gatehouse-postgresql-0 secret/gatehouse secret/gatehouse-postgresql secret/gatehouse-redis',
+        `three Secrets and the volume to be left, not: ${kept.join(' ')}`,
+      );
+      await at.install();
+      expect((await at.signingKey()) === key, 'the same signing key');
+      const again = await at.sql('SELECT count(*) FROM gatehouse.deliveries');
+      expect(again === count, `${count} deliveries, not ${again}`);
+      return `left: ${kept.length} objects; the same key and ${again} delivery`;
+    },
+  },
+];
