@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: Gatehouse's door beside what it is compared with, on this machine, in one run. Writes
+ * `npm run bench`: compares Gatehouse's door with other servers, on this machine, in one run. Writes
  * docs/performance.md and docs/performance.svg; with `--quick` it is short, and prints the page instead.
  */
 import { writeFile } from 'node:fs/promises';
@@ -51,7 +51,7 @@ async function measure(description: string, bench: Awaited<ReturnType<typeof pre
   const half = await measureLatency(bench, plan, halfRate, say);
   say('latency when idle');
   const idle = await measureIdle(bench, plan, say);
-  say('deliveries that come again');
+  say('repeated deliveries');
   const duplicates = await measureDuplicates(bench, plan);
   say('bytes stored');
   const storage = await measureStorage(bench, plan);

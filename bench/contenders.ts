@@ -17,7 +17,7 @@ export interface Contender {
   readonly name: ContenderName;
   /** For tables. */
   readonly title: string;
-  /** What an acknowledged delivery is worth when the process dies. */
+  /** Whether an acknowledged delivery survives the death of the process. */
   readonly durable: boolean;
 }
 
@@ -32,7 +32,7 @@ export const CONTENDERS: readonly Contender[] = [
 export interface Running {
   readonly pid: number;
   readonly port: number;
-  /** Milliseconds from the start of the process to its first good answer. */
+  /** Milliseconds from the start of the process to its first successful answer. */
   readonly readyAfterMs: number;
   stop(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts one of them as a process of its own, as it would be run in production, on a database that was prepared for it. */
+/** Starts one of them in a separate process, configured as in production, on its prepared database. */
 export async function start(name: ContenderName, stores: Bench, options: StartOptions = {}): Promise<Running> {
   const { execArgv = [], env = {} } = options;
   const begin = performance.now();
@@ -88,13 +88,13 @@ const SERVERS: Readonly<Record<Exclude<ContenderName, 'gatehouse'>, string>> = {
 const READY_POLL_MS = 5;
 const READY_MS = 30_000;
 
-/** Only Gatehouse has a route that says that it is ready; the others are when they listen. */
+/** Only Gatehouse has a readiness route; the others are ready when they listen. */
 async function untilReady(child: ChildProcess, name: ContenderName, port: number): Promise<void> {
   const isReady = name === 'gatehouse' ? () => answersHealth(port) : () => isListening(port);
   const deadline = performance.now() + READY_MS;
   while (!(await isReady())) {
     if (child.exitCode !== null) {
-      throw new Error(`${name} ended with ${child.exitCode} before it was ready`);
+      throw new Error(`${name} exited with ${child.exitCode} before it was ready`);
     }
     if (performance.now() > deadline) {
       throw new Error(`${name} was not ready within ${READY_MS} ms`);
@@ -129,7 +129,7 @@ async function end(child: ChildProcess): Promise<void> {
   await closed;
 }
 
-/** One database for each that stores, on one server, and what is in it is thrown away between measurements. */
+/** One database for each server that stores, on one PostgreSQL. They are emptied between measurements. */
 export interface Bench {
   readonly redisUrl: string;
   readonly admin: pg.Pool;

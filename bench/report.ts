@@ -7,22 +7,22 @@ import { PER_PULL_REQUEST } from './throughput.ts';
 
 const MIB = 1024 * 1024;
 
-/** The page in `docs`, all of it: it is written by the benchmark and by nobody else. */
+/** The whole page docs/performance.md, which only the benchmark writes. */
 export function renderReport(figures: Figures, plan: Plan): string {
   const { command, machine, stores, loads, reviews, storage, half, idle, starts } = figures;
   const { webhookToStatus, cold, warm } = reviews;
   return `# Performance
 
-Measured by \`${command}\`, which wrote this page and the chart. Run it on your machine: compare ratios within one run, never
+Measured by \`${command}\`, which wrote this page and the chart. Run it on your machine. Compare ratios within one run, not
 figures of two machines.
 
 - **Machine:** ${machine}. Everything ran on it at once: the server, the load generator and the database.
-- **Its load** (processes that wanted to run) was ${loads[0]} at the beginning and ${loads[1]} at the end.
+- **Load average** (runnable processes): ${loads[0]} at the beginning, ${loads[1]} at the end.
 - **Stores:** ${stores}, \`synchronous_commit\` on.
 - **Deliveries:** GitHub's 29 published examples of \`pull_request\`, 21 to 27 KB, each with an id, number and signature of its
   own; ${PER_PULL_REQUEST} in a row about one pull request. Only those answered 200 count.
-- **Rounds:** ${plan.rounds}, interleaved, each server a process of its own on empty tables; ${plan.seconds} s measured after ${plan.warmupSeconds} s of warm-up.
-  A cell is the median, and in parentheses the least and the most of the rounds.
+- **Rounds:** ${plan.rounds}, interleaved, each server in a separate process on empty tables; ${plan.seconds} s measured after ${plan.warmupSeconds} s of warm-up.
+  A cell is the median, and in parentheses the minimum and maximum of the rounds.
 
 ![Acknowledged deliveries a second at ${TARGET_CONNECTIONS} connections](performance.svg)
 
@@ -30,18 +30,18 @@ figures of two machines.
 
 ${throughputTable(figures, plan)}
 
-The first three keep nothing: a delivery that they acknowledged is gone when the process is. The fourth keeps the delivery and
-makes no job. Gatehouse keeps the exact bytes and the job of its pull request, in one transaction, before it answers.
+The first three store nothing: an acknowledged delivery is lost when the process dies. The fourth stores the delivery and
+creates no job. Gatehouse stores the exact bytes and the job of the pull request, in one transaction, before it answers.
 
 ## What a delivery costs
 
-At ${TARGET_CONNECTIONS} connections. Processor time varies with what else the machine does, though less than the deliveries a second do.
-PostgreSQL's is that of all its processes, background work included.
+At ${TARGET_CONNECTIONS} connections. CPU time varies with other load on the machine, but less than the deliveries a second.
+PostgreSQL's is that of all its processes, including background work.
 
 ${costTable(figures)}
 
-The load generator itself used ${generator(figures)} µs for a delivery. Beside the servers that store that is little; beside bare
-\`node:http\` it is not, so that one's deliveries a second are a lower bound.
+The load generator itself used ${generator(figures)} µs for a delivery. That is little compared with the servers that store deliveries, but not compared with bare
+\`node:http\`, so the deliveries a second of that one are a lower bound.
 
 ## Latency and the rest
 
@@ -54,20 +54,20 @@ The load generator itself used ${generator(figures)} µs for a delivery. Beside 
 | Write-ahead log for a delivery | ${bytes(storage.koa.wal)} | ${bytes(storage.gatehouse.wal)} |
 | Tables and indexes for a delivery | ${bytes(storage.koa.tables)} | ${bytes(storage.gatehouse.tables)} |
 | Start of the process to ready | ${cell(starts.koa, 0)} ms | ${cell(starts.gatehouse, 0)} ms |
-| Deliveries that come again, a second | | ${cell(figures.duplicates, 0)} |
+| Repeated deliveries, a second | | ${cell(figures.duplicates, 0)} |
 
-Latency is counted from when a delivery was due, so that a server that stalls cannot hide it. The rate is half of what Gatehouse
-reached: where that is near the limit of one INSERT each, its latency shows it.
+Latency is measured from the time at which a delivery was due, so that a stalled server cannot hide it. The rate is half of Gatehouse's
+maximum. It can be near the limit of one INSERT each, which then has a high latency.
 
 ## Reviews
 
-Door and worker as two processes, against the simulated forge of the tests, which answers at once.
+Door and worker as two processes, against the simulated forge of the tests, which answers without delay.
 
 | | |
 |---|--:|
 | Webhook to final status, one at a time: median, p99 | ${webhookToStatus.median.toFixed(0)} ms, ${webhookToStatus.p99.toFixed(0)} ms |
 | Reviews a second, ${plan.reviews} at once, the worker's start included | ${reviews.perSecond.toFixed(0)} |
-| The last of them after | ${reviews.lastAfter.toFixed(1)} s |
+| Time until the last of them | ${reviews.lastAfter.toFixed(1)} s |
 | Requests to the forge for a review, cold cache | ${cold.requests}, of which ${cold.notModified} were answered 304 |
 | Requests to the forge for a review, warm cache | ${warm.requests}, of which ${warm.notModified} were answered 304 |
 
@@ -75,8 +75,8 @@ Door and worker as two processes, against the simulated forge of the tests, whic
 
 ${targetTable(figures)}
 
-Judged by the medians. Where the rounds above lie far apart, or the machine's load was above its number of cores, a verdict is
-no better than they are: measure again on a quiet machine.
+Computed from the medians. If the rounds differ widely, or the load average was above the number of cores,
+measure again on an idle machine.
 `;
 }
 

@@ -45,7 +45,7 @@ export function makeRequests(options: {
     const index = made++;
     const kind = kinds[index % kinds.length];
     if (kind === undefined) {
-      throw new Error('there are no examples of pull_request');
+      throw new Error('no example payloads of pull_request were found');
     }
     const number = first + Math.floor(index / perPullRequest);
     const id = `${run}-${index.toString(16).padStart(12, '0')}`;

@@ -1,7 +1,7 @@
 /**
- * `npm run demo`: the whole of Gatehouse on embedded stores, with a forge that is simulated, shown to a person. It
+ * `npm run demo`: the whole of Gatehouse on embedded stores, with a simulated forge, step by step. It
  * stays up until Ctrl-C, or ends by itself with `--once`. PORT, METRICS_PORT and WEBHOOK_SECRET are honoured;
- * `--forge gitea` or `--forge forgejo` shows another forge than GitHub. It fails when anything is not as it says.
+ * `--forge gitea` or `--forge forgejo` shows another forge than GitHub. It fails when a step has another result than it shows.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTER
 );
 
 title('Gatehouse');
-say('starting PostgreSQL and Valkey, embedded, in a folder that goes when this ends …');
+say('starting embedded PostgreSQL and Valkey in a temporary folder …');
 const forge = await startSimulatedForge({ forge: values.forge });
 try {
   const stores = await startEmbeddedStores();
@@ -42,13 +42,13 @@ try {
     await stores.close();
   }
 } catch (error) {
-  title('The demo came to a bad end:');
+  title('The demo failed:');
   say(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 } finally {
   await forge.stop();
 }
-// A tour that was interrupted may still be waiting for what does not come any more.
+// An interrupted demo may still be waiting for a result that will not come.
 if (process.exitCode === INTERRUPTED) {
   process.exit();
 }
@@ -58,7 +58,7 @@ async function show(databaseUrl: string, redisUrl: string): Promise<void> {
   await runCommand(['migrate'], env);
   const service = await startServe(env);
   const database = new pg.Pool({ connectionString: databaseUrl, max: 1 });
-  // A demo that is interrupted takes the database from under it.
+  // When the demo is interrupted, the database stops first.
   database.on('error', () => {});
   try {
     const origin = `http://localhost:${service.port}`;
@@ -69,7 +69,7 @@ async function show(databaseUrl: string, redisUrl: string): Promise<void> {
     })();
     if ((await outcome(tour, service)) === 'interrupted') {
       process.exitCode = INTERRUPTED;
-      // What it stops at is of no interest any more.
+      // Errors after the interruption do not matter.
       tour.catch(() => {});
     } else if (!values.once) {
       invite(origin, databaseUrl);
@@ -80,13 +80,13 @@ async function show(databaseUrl: string, redisUrl: string): Promise<void> {
     const code = await service.stop();
     await database.end();
     if (code !== 0) {
-      say(`The service ended with status ${code}.`);
+      say(`The service exited with status ${code}.`);
       process.exitCode = 1;
     }
   }
 }
 
-/** When the work is done, or whoever watches has seen enough. A service that ends by itself is a failure. */
+/** When the demo is finished or interrupted. A service that exits by itself is a failure. */
 async function outcome(work: Promise<unknown>, service: RunningService): Promise<'done' | 'interrupted'> {
   return Promise.race([
     work.then(() => 'done' as const),
@@ -95,7 +95,7 @@ async function outcome(work: Promise<unknown>, service: RunningService): Promise
   ]);
 }
 
-/** All that the service reads, so that nothing it would read from this terminal's environment comes between. */
+/** Every variable that the service reads, so that none is taken from this terminal's environment. */
 function environment(databaseUrl: string, redisUrl: string): Readonly<Record<string, string>> {
   const settings = {
     DATABASE_URL: databaseUrl,
@@ -136,7 +136,7 @@ function readArguments(): { readonly once: boolean; readonly forge: SimulatedFor
 function invite(origin: string, databaseUrl: string): void {
   const body = '{"zen":"Keep it logically awesome."}';
   const page = `${forge.url}/acme/widgets/${FORGES[forge.name].pullRequestSegment}/1`;
-  title('It stays up. Try it from another terminal:');
+  title('Gatehouse keeps running. Try it from another terminal:');
   command(
     `curl -i ${origin}/webhook \\\n  -H 'Content-Type: application/json' -H 'X-Forge-Event: ping' -H 'X-Forge-Delivery: try-1' \\\n` +
       `  -H 'X-Hub-Signature-256: ${signatureOf(body, secret)}' \\\n  -d '${body}'`,
@@ -146,5 +146,5 @@ function invite(origin: string, databaseUrl: string): void {
   );
   command(`echo '{}' | WEBHOOK_SECRET=${secret} npm run -s gatehouse -- send - --event ping --url ${origin}/webhook`);
   command(`DATABASE_URL=${databaseUrl} npm run -s gatehouse -- deliveries --limit 5`);
-  title('Ctrl-C ends it.');
+  title('Press Ctrl-C to stop.');
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run dev`: `gatehouse serve` on embedded stores, started anew whenever a file of src changes. The
+ * `npm run dev`: `gatehouse serve` on embedded stores, restarted whenever a file of src changes. The
  * data stays in .dev/ between runs. PORT, METRICS_PORT, WEBHOOK_SECRET and LOG_LEVEL are honoured.
  */
 import { spawn } from 'node:child_process';

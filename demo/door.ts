@@ -10,7 +10,7 @@ export interface DoorParts {
   readonly database: pg.Pool;
 }
 
-/** What the door does with what comes in. Throws when it is not what is said. */
+/** Shows what the door answers and stores. Throws when a result differs from what is shown. */
 export async function showDoor({ origin, metricsPort, secret, database }: DoorParts): Promise<void> {
   const stored = async () => {
     const { rows } = await database.query<{ count: number }>('SELECT count(*)::int FROM gatehouse.deliveries');
@@ -19,18 +19,18 @@ export async function showDoor({ origin, metricsPort, secret, database }: DoorPa
   const { event, body } = pullRequestOpened();
   const before = await stored();
 
-  title('4  A delivery that comes twice, and one from somebody without the secret');
+  title('4  A repeated delivery, and one with a wrong signature');
   request(`POST /webhook   X-Forge-Event: ${event}   ${(body.length / 1024).toFixed(1)} KiB, signed`);
   await deliver(origin, body, event, 'demo-1', secret, 200, 'answered after COMMIT, never before');
-  request('POST /webhook   the same again');
-  await deliver(origin, body, event, 'demo-1', secret, 200, 'absorbed');
-  request('POST /webhook   signed with a guess');
+  request('POST /webhook   the same delivery again');
+  await deliver(origin, body, event, 'demo-1', secret, 200, 'ignored: it is stored already');
+  request('POST /webhook   signed with a wrong secret');
   await deliver(origin, body, event, 'demo-2', 'a guess at the secret', 401);
   const added = (await stored()) - before;
   say(`stored: ${added} delivery`);
-  expect(added === 1, 'one of three was to be stored');
+  expect(added === 1, 'expected one of three deliveries to be stored');
 
-  title('5  One of everything a forge sends');
+  title('5  One example of every event that GitHub sends');
   const examples = payloads();
   let acknowledged = 0;
   for (const [index, example] of examples.entries()) {
@@ -42,13 +42,16 @@ export async function showDoor({ origin, metricsPort, secret, database }: DoorPa
   }
   const kept = (await stored()) - before - added;
   say(`acknowledged: ${acknowledged}, stored: ${kept}`);
-  expect(acknowledged === examples.length && kept === acknowledged, 'what is acknowledged and what is stored differ');
+  expect(
+    acknowledged === examples.length && kept === acknowledged,
+    'the acknowledged and the stored deliveries differ',
+  );
 
-  title('6  Is it well, and what does Prometheus see?');
+  title('6  Health and metrics');
   request('GET /health');
   const health = await fetch(`${origin}/health`);
   answer(health.status, await health.text());
-  expect(health.status === 200, 'it is not well');
+  expect(health.status === 200, '/health is not 200');
   const metricsUrl = `http://localhost:${metricsPort}/metrics`;
   request(`GET ${metricsUrl}`);
   const page = await (await fetch(metricsUrl)).text();
@@ -58,13 +61,13 @@ export async function showDoor({ origin, metricsPort, secret, database }: DoorPa
   for (const line of lines) {
     say(line);
   }
-  expect(lines.length > 3, 'the metrics are not there');
+  expect(lines.length > 3, 'metrics are missing');
 }
 
-/** What the demo says must be so, or it says that it is not. */
+/** Fails the demo when a step has another result than it shows. */
 export function expect(holds: boolean, otherwise: string): asserts holds {
   if (!holds) {
-    throw new Error(`The demo is not as it should be: ${otherwise}.`);
+    throw new Error(`The demo failed: ${otherwise}.`);
   }
 }
 
@@ -92,5 +95,5 @@ async function deliver(
 ) {
   const response = await post(origin, body, event, id, key);
   answer(response.status, await response.text(), remark);
-  expect(response.status === status, `${status} was to be the answer`);
+  expect(response.status === status, `expected the answer ${status}, got ${response.status}`);
 }

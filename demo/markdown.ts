@@ -9,7 +9,7 @@ interface Run {
 
 /**
  * Markdown as Gatehouse writes it, for a terminal: headings, lists, bold, code spans and folded details. A forge shows
- * the same text as a page; nobody there sees the comment that marks it as Gatehouse's.
+ * the same text as a page; the HTML comment that marks it as Gatehouse's is invisible there.
  */
 export function renderMarkdown(source: string, width: number): readonly string[] {
   const lines = source
@@ -19,7 +19,7 @@ export function renderMarkdown(source: string, width: number): readonly string[]
     .trim()
     .split('\n')
     .flatMap((line) => renderLine(line, width));
-  // What was folded in or left out must not leave a hole.
+  // Omitted parts must not leave empty lines.
   return lines.filter((line, index) => line !== '' || lines[index - 1] !== '');
 }
 

@@ -51,7 +51,7 @@ export interface ReviewParts {
   readonly secret: string;
 }
 
-/** A pull request that breaks rules, its review, and the push that mends it. Throws when it is not what is said. */
+/** A pull request that breaks rules, its review, and the push that fixes it. Throws when a result differs from what is shown. */
 export async function showReview({ forge, origin, secret }: ReviewParts): Promise<void> {
   forge.createRepository(REPOSITORY, { '.gatehouse.yml': POLICY, [FILE]: BEFORE });
   forge.commit(REPOSITORY, 'negative-sizes', { [FILE]: PROPOSED }, { message: 'Negative sizes' });
@@ -66,10 +66,10 @@ export async function showReview({ forge, origin, secret }: ReviewParts): Promis
     request(`POST /webhook   from ${forge.url}   ${(Buffer.byteLength(body) / 1024).toFixed(1)} KiB, signed`);
     const response = await fetch(`${origin}/webhook`, { method: 'POST', headers, body });
     answer(response.status, await response.text(), 'the delivery and its job are committed');
-    expect(response.status === 200, 'the delivery was to be acknowledged');
+    expect(response.status === 200, 'the delivery was not acknowledged');
   }
 
-  /** Waits for the verdict on the present head. */
+  /** Waits for the verdict on the current head. */
   async function verdict(state: string) {
     const start = performance.now();
     const found = await awaiting('the review', () => {
@@ -81,32 +81,35 @@ export async function showReview({ forge, origin, secret }: ReviewParts): Promis
       commitStatus(status.context, status.state, status.description);
     }
     say(styleText('dim', `${seconds} s after the webhook`));
-    expect(found.state === state, `the status was to be ${state}, and is ${found.state}: ${found.description}`);
+    expect(found.state === state, `expected the status ${state}, got ${found.state}: ${found.description}`);
     return found;
   }
 
-  title(`1  ${REPOSITORY} has rules of its own, in .gatehouse.yml`);
+  title(`1  ${REPOSITORY} has rules in .gatehouse.yml`);
   say('');
   for (const line of POLICY.trimEnd().split('\n')) {
     say(`  ${styleText('cyan', line)}`);
   }
   say('');
-  say('alice opens a pull request. It breaks three of them.');
+  say('alice opens a pull request. It breaks three rules.');
   say('');
   say(`  ${styleText('bold', `Negative sizes #${number}`)}   negative-sizes → main`);
   for (const line of ['+  console.log(…);', '+  if (width < 0 || height < 0) {', '+    debugger;', '+    return 0;']) {
     say(`  ${styleText('green', line)}`);
   }
 
-  title('2  The forge tells Gatehouse, and Gatehouse reviews it');
+  title('2  The forge sends a webhook, and Gatehouse reviews the pull request');
   await tell({ kind: 'pull-request', number, action: 'opened' });
   const failed = await verdict('failure');
   const comments = own(pull().comments);
   const inlines = own(pull().inlineComments);
   const [comment] = comments;
-  expect(comment !== undefined && comments.length === 1, 'one comment was to be there');
+  expect(comment !== undefined && comments.length === 1, 'expected one comment');
   for (const rule of BROKEN_RULES) {
-    expect(failed.description.includes(rule) && comment.body.includes(rule), `${rule} was to be named`);
+    expect(
+      failed.description.includes(rule) && comment.body.includes(rule),
+      `the comment or the status does not name ${rule}`,
+    );
   }
   box(`gatehouse commented on ${REPOSITORY}/${page}`, renderMarkdown(comment.body, textWidth()));
   expect(
@@ -123,15 +126,15 @@ export async function showReview({ forge, origin, secret }: ReviewParts): Promis
     ]);
   }
 
-  title('3  alice mends all three');
-  say('She pushes a test and takes the debugging code out, and edits the title.');
+  title('3  alice fixes all three');
+  say('She pushes a test, removes the debugging code, and edits the title.');
   forge.push(REPOSITORY, number, { [FILE]: MENDED, 'test/widget.test.ts': TEST }, { message: 'Mend it' });
   forge.edit(REPOSITORY, number, { title: 'feat: a widget of negative size has no area' });
   await tell({ kind: 'pull-request', number, action: 'synchronize' });
   await verdict('success');
   const [updated, ...others] = own(pull().comments);
-  expect(updated?.id === comment.id && others.length === 0, 'the comment was to be kept up to date in place');
-  expect(own(pull().inlineComments).length === 0, 'the comments at lines were to be withdrawn');
+  expect(updated?.id === comment.id && others.length === 0, 'the comment was not updated in place');
+  expect(own(pull().inlineComments).length === 0, 'the comments at lines were not removed');
   box('the same comment, kept up to date', renderMarkdown(updated.body, textWidth()));
-  say('The comments at lines are gone: what they were about is mended.');
+  say('The comments at lines are removed, because their findings are resolved.');
 }

@@ -7,7 +7,7 @@ const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** Runs a `gatehouse` command to its end. What it has to say is shown only when it fails. */
+/** Runs a `gatehouse` command to its end. Its output is shown only when it fails. */
 export async function runCommand(args: readonly string[], env: Environment): Promise<void> {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { ...process.env, ...env },
@@ -18,7 +18,7 @@ export async function runCommand(args: readonly string[], env: Environment): Pro
   child.stderr.on('data', (text) => (output += text));
   const [code] = await once(child, 'close');
   if (code !== 0) {
-    throw new Error(`gatehouse ${args.join(' ')} ended with status ${code}:\n${output}`);
+    throw new Error(`gatehouse ${args.join(' ')} exited with status ${code}:\n${output}`);
   }
 }
 
@@ -31,7 +31,7 @@ export interface RunningService {
   readonly ended: Promise<number | null>;
 }
 
-/** Starts `gatehouse serve --with-worker` as a process of its own and waits until it listens. Only its warnings are shown. */
+/** Starts `gatehouse serve --with-worker` in a separate process and waits until it listens. Only its warnings are shown. */
 export async function startServe(env: Environment): Promise<RunningService> {
   const child = spawn(process.execPath, [MAIN, 'serve', '--with-worker'], {
     env: { ...process.env, ...env },

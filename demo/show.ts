@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 
-/** What a person sees of the demo. Colours only on a terminal that has them; styleText looks. */
+/** The demo's output. `styleText` uses colours only on a terminal that has them. */
 
 const out = (line = '') => process.stdout.write(`${line}\n`);
 
@@ -13,7 +13,7 @@ const WIDEST = 100;
 const NARROWEST = 50;
 const MARGIN = 6;
 
-/** Columns for text that is wrapped. Some terminals say that they have none. */
+/** Columns for wrapped text. Some terminals report 0. */
 export function textWidth(): number {
   const columns = process.stdout.columns || WIDEST;
   return Math.max(NARROWEST, Math.min(columns, WIDEST)) - MARGIN;
@@ -37,7 +37,7 @@ export function answer(status: number, body: string, remark = ''): void {
   out(`  ${styleText(colour, `← ${status}`)} ${body}${remark && styleText('dim', `   ${remark}`)}`);
 }
 
-/** A bar that grows in place on a terminal, and is one finished line elsewhere. */
+/** A progress bar on a terminal, and one finished line elsewhere. */
 export function progress(done: number, total: number, what: string): void {
   const WIDTH = 30;
   const filled = Math.round((done / total) * WIDTH);
@@ -49,7 +49,7 @@ export function progress(done: number, total: number, what: string): void {
   }
 }
 
-/** Waits until `look` finds something, and shows on a terminal that it waits. Throws when nothing comes. */
+/** Waits until `look` finds something, and shows a spinner on a terminal. Throws after a time-out. */
 export async function awaiting<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
   const start = performance.now();
   let shown = -1;
@@ -63,7 +63,7 @@ export async function awaiting<T>(what: string, look: () => T | undefined | Prom
       return found;
     }
     if (waited > GIVE_UP_MS) {
-      throw new Error(`waited ${GIVE_UP_MS / 1_000} seconds in vain for ${what}`);
+      throw new Error(`${what} did not come within ${GIVE_UP_MS / 1_000} seconds`);
     }
     const turn = Math.floor(waited / SPIN_MS);
     if (process.stdout.isTTY && turn > shown) {

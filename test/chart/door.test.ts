@@ -322,7 +322,7 @@ test('the bundled database keeps its data in a claim, or in the pod without one'
   t.deepEqual(podOf(gone)?.spec.volumes?.find(({ name }) => name === mount?.name)?.emptyDir, {});
 });
 
-test('a change of the bundled database’s volume is refused, since Kubernetes would refuse it', async (t) => {
+test('a change of the bundled database’s volume is rejected, as Kubernetes would', async (t) => {
   const cluster = await startCluster('1.36', NAMESPACE);
   const persistence = (value: unknown) => ({ bundled: { postgresql: { persistence: value } } });
   const upgrade = (value: unknown) =>
@@ -342,7 +342,7 @@ test('a change of the bundled database’s volume is refused, since Kubernetes w
   }
 });
 
-test('the bundled database’s startup probe waits instead of failing while the database is made', async (t) => {
+test('the bundled database’s startup probe waits while the database is created', async (t) => {
   const [container] = podOf(find(await render(), 'StatefulSet', 'gh-gatehouse-postgresql'))?.spec.containers ?? [];
   t.like(container?.startupProbe, { failureThreshold: 1, timeoutSeconds: 120 });
   t.regex(JSON.stringify(container?.startupProbe), /until pg_isready/);

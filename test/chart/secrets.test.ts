@@ -79,7 +79,7 @@ test('a key that was given once is kept when the value is removed', async (t) =>
   }
 });
 
-test('the signing key is no object of the release, so that no rollback writes an older one', async (t) => {
+test('the signing key is not part of the release, so that a rollback keeps it', async (t) => {
   for (const values of [{}, { webhookSecret: { value: KEY } }]) {
     const { annotations } = find(await render({ values }), 'Secret', 'gh-gatehouse').metadata;
     t.is(annotations?.['helm.sh/hook'], 'pre-install,pre-upgrade', JSON.stringify(values));

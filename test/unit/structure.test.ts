@@ -5,6 +5,9 @@ import test from 'ava';
 
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 const MAX_LINES = 300;
+const TESTS = fileURLToPath(new URL('..', import.meta.url));
+/** Exclusive. A longer title does not fit into a line of a report. */
+const MAX_TITLE_CHARACTERS = 80;
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const source = (file: string) => readFileSync(join(SRC, file), 'utf8');
@@ -87,4 +90,29 @@ test('only the configuration reads the environment', (t) => {
   const readers = files.filter((file) => /process\.env\b/.test(source(file)));
   // main hands it to the configuration; version reads what the image's build recorded.
   t.deepEqual(readers.sort(), ['main.ts', 'version.ts']);
+});
+
+/** The titles of `test(…)`, `test.before(…)` and so on, where they are written out. */
+function titlesIn(text: string): readonly string[] {
+  const title = /\btest(?:\.\w+)*\(\s*(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|`((?:\\.|[^`\\])*)`)/g;
+  return [...text.matchAll(title)].map(([, single, double, template]) => single ?? double ?? template ?? '');
+}
+
+test(`every title of a test has fewer than ${MAX_TITLE_CHARACTERS} characters`, (t) => {
+  const testFiles = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.test.ts'),
+  );
+  const titles = testFiles.flatMap((file) =>
+    titlesIn(readFileSync(join(TESTS, file), 'utf8')).map((title) => ({ file, title })),
+  );
+  t.true(titles.length > 600, 'the titles were found');
+  t.deepEqual(
+    titles.filter(({ title }) => title.length >= MAX_TITLE_CHARACTERS),
+    [],
+  );
+});
+
+test('titles are found in any quotes, and after a line break', (t) => {
+  const text = ["test('it\\'s one', f);", 'test.serial(', '  "two",', 'test(`three`, f);'].join('\n');
+  t.deepEqual(titlesIn(text), ["it\\'s one", 'two', 'three']);
 });
