@@ -16,3 +16,27 @@ export function releaseChangelog(changelog: string, version: string, day: string
   }
   return `${changelog.slice(0, start)}${UNRELEASED}\n## ${version} - ${day}\n${rest}`;
 }
+
+export interface Change {
+  /** As Artifact Hub names it: `added`, `changed`, `deprecated`, `removed`, `fixed` or `security`. */
+  readonly kind: string;
+  readonly description: string;
+}
+
+/** The changes of a version, or those under "Unreleased" when it is not released yet. */
+export function changesOf(changelog: string, version: string): readonly Change[] {
+  const sections = changelog.split(/^## /m).slice(1);
+  const section =
+    sections.find((text) => text.startsWith(`${version} - `)) ??
+    sections.find((text) => text.startsWith('Unreleased\n'));
+  return (section ?? '')
+    .split(/^### /m)
+    .slice(1)
+    .flatMap((group) => {
+      const [kind = '', ...bullets] = group.split(/^(?:- |\s*$)/m);
+      return bullets
+        .map((bullet) => bullet.replace(/\s+/g, ' ').trim())
+        .filter((description) => description !== '')
+        .map((description) => ({ kind: kind.trim().toLowerCase(), description }));
+    });
+}

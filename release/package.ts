@@ -6,9 +6,10 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseDocument } from 'yaml';
+import { parseDocument, stringify } from 'yaml';
 import { withValues } from '../test/chart/readme.ts';
 import { helm } from '../test/helpers/helm.ts';
+import { type Change, changesOf } from './changelog.ts';
 import { type Publisher, readPublisher } from './publisher.ts';
 import { readVersion } from './versions.ts';
 
@@ -25,7 +26,8 @@ export async function packageChart({ root, destination }: Packaging): Promise<st
   try {
     const chart = join(folder, 'gatehouse');
     await cp(join(root, 'charts/gatehouse'), chart, { recursive: true });
-    await fillIn(chart, publisher);
+    const changes = changesOf(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), version);
+    await fillIn(chart, publisher, { version, changes });
     await runHelm('lint', '--strict', chart);
     await runHelm('package', chart, '--destination', destination);
     return join(destination, `gatehouse-${version}.tgz`);
@@ -34,13 +36,23 @@ export async function packageChart({ root, destination }: Packaging): Promise<st
   }
 }
 
-/** Writes the publisher into a copy of the chart. */
-async function fillIn(chart: string, { name, contact, repository, image }: Publisher): Promise<void> {
+/** Writes the publisher, the image and the changes into a copy of the chart. A signature (provenance) is the publisher's to add. */
+async function fillIn(
+  chart: string,
+  { name, contact, repository, image }: Publisher,
+  { version, changes }: { readonly version: string; readonly changes: readonly Change[] },
+): Promise<void> {
   await edit(join(chart, 'Chart.yaml'), (yaml) => {
     const document = parseDocument(yaml);
     document.set('home', repository);
     document.set('sources', [repository]);
     document.set('maintainers', [{ name, ...(contact.includes('://') ? { url: contact } : { email: contact }) }]);
+    // Artifact Hub reads YAML from the text of an annotation.
+    document.setIn(
+      ['annotations', 'artifacthub.io/images'],
+      stringify([{ name: 'gatehouse', image: `${image}:${version}` }]),
+    );
+    document.setIn(['annotations', 'artifacthub.io/changes'], stringify(changes));
     return document.toString({ lineWidth: 0 });
   });
   const values = await edit(join(chart, 'values.yaml'), (yaml) => {

@@ -105,7 +105,11 @@ export const INSTALL_CASES: readonly Case[] = [
       expect((await at.deliver()) === '200', 'a delivery to be acknowledged');
       const key = await at.signingKey();
       const count = await at.sql('SELECT count(*) FROM gatehouse.deliveries');
-      await at.helm(['uninstall', RELEASE, '--wait']);
+      await at.helm(['uninstall', RELEASE]);
+      await eventually(
+        'the pods are gone',
+        async () => (await at.kubectl(['get', 'pods', '-o', 'name'])).trim() === '',
+      );
       const left = (await at.kubectl(['get', 'secret,pvc,pod,service,deployment,statefulset', '-o', 'name']))
         .trim()
         .split('\n');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { changesOf } from '../../release/changelog.ts';
 import { imageCommand, packageChart } from '../../release/package.ts';
 import { readPublisher } from '../../release/publisher.ts';
 import { readVersion } from '../../release/versions.ts';
@@ -21,7 +22,7 @@ const PUBLISHER = {
 async function project(t: ExecutionContext, publisher?: object) {
   const root = await mkdtemp(join(tmpdir(), 'gatehouse-package-'));
   t.teardown(() => rm(root, { recursive: true }));
-  for (const path of ['charts', 'package.json', 'publisher.json']) {
+  for (const path of ['charts', 'package.json', 'publisher.json', 'CHANGELOG.md']) {
     await cp(join(ROOT, path), join(root, path), { recursive: true });
   }
   if (publisher !== undefined) {
@@ -63,11 +64,32 @@ test('a packaged chart names its publisher and installs the published image', as
     sources: [PUBLISHER.repository],
     maintainers: [{ name: PUBLISHER.name, email: PUBLISHER.contact }],
   });
+  const { annotations } = parseYaml(shown.stdout) as { annotations: Record<string, string> };
+  const version = await readVersion(root);
+  t.deepEqual(parseYaml(annotations['artifacthub.io/images'] ?? ''), [
+    { name: 'gatehouse', image: `${PUBLISHER.image}:${version}` },
+  ]);
+  const changes = parseYaml(annotations['artifacthub.io/changes'] ?? '') as { kind: string; description: string }[];
+  t.true(changes.length > 0);
+  for (const { kind, description } of changes) {
+    t.regex(kind, /^(added|changed|deprecated|removed|fixed|security)$/);
+    t.regex(description, /^[^-\s].*\S$/);
+  }
   const door = (await render({ chart })).find(({ kind }) => kind === 'Deployment');
   const image = door === undefined ? undefined : podOf(door)?.spec.containers[0]?.image;
   t.is(image, `${PUBLISHER.image}:${await readVersion(root)}`);
   const readme = await helm(['show', 'readme', chart]);
   t.true(readme.stdout.includes(`| \`image.repository\` | \`"${PUBLISHER.image}"\` |`));
+});
+
+test('the changes of a chart are those of its version, each on one line', (t) => {
+  const changelog =
+    '# Changelog\n\n## Unreleased\n\n## 1.2.0 - 2026-01-02\n\n### Fixed\n\n- One\n  thing.\n- Another.\n\n## 1.1.0 - 2025-01-01\n\n### Added\n\n- Old.\n';
+  t.deepEqual(changesOf(changelog, '1.2.0'), [
+    { kind: 'fixed', description: 'One thing.' },
+    { kind: 'fixed', description: 'Another.' },
+  ]);
+  t.deepEqual(changesOf(changelog, '1.3.0'), []);
 });
 
 test('the image’s command has the chart’s tag and the publisher’s labels', async (t) => {
