@@ -132,10 +132,23 @@ export interface PostedComment {
 export interface PostedInlineComment extends PostedComment {
   readonly path: string;
   /**
-   * Null when GitHub says that the line is no longer part of the change. Gitea and Forgejo do not say:
-   * there it is the line the comment was posted at.
+   * Null when the comment is no longer shown at a line: GitHub says so; on Gitea and Forgejo it is so when the commit it was
+   * posted at was replaced by a force-push. Otherwise, there, it is the line it was posted at.
    */
   readonly line: number | null;
+}
+
+/** A review that Gatehouse itself has begun or posted. */
+export interface OwnReview {
+  readonly id: string;
+  /** Never submitted: left behind by a request that broke off, and seen by nobody else. */
+  readonly pending: boolean;
+}
+
+export interface OwnInlineComments {
+  readonly comments: readonly PostedInlineComment[];
+  /** Empty on GitHub, where comments at lines are listed without their reviews. */
+  readonly reviews: readonly OwnReview[];
 }
 
 /** A webhook of one repository, as the forge named it in a delivery's headers (`X-GitHub-Hook-ID`). */
@@ -241,10 +254,18 @@ export interface Forge {
   createComment(ref: PullRequestRef, body: string): Promise<PostedComment>;
   updateComment(ref: PullRequestRef, id: string, body: string): Promise<void>;
   deleteComment(ref: PullRequestRef, id: string): Promise<void>;
-  /** The comments at lines posted by {@link Forge.self}. */
-  ownInlineComments(ref: PullRequestRef): Promise<readonly PostedInlineComment[]>;
-  /** Posts all of them as one review of `sha`, so that the author gets one notification. */
-  createInlineComments(ref: PullRequestRef, sha: string, comments: readonly InlineComment[]): Promise<void>;
+  /** The comments at lines posted by {@link Forge.self}, as they stand for the head `headSha`. */
+  ownInlineComments(ref: PullRequestRef, headSha: string): Promise<OwnInlineComments>;
+  /**
+   * Posts all of them as one review of `headSha`, so that the author gets one notification. `before` are the reviews that
+   * {@link Forge.ownInlineComments} has found.
+   */
+  createInlineComments(
+    ref: PullRequestRef,
+    headSha: string,
+    comments: readonly InlineComment[],
+    before: readonly OwnReview[],
+  ): Promise<void>;
   /**
    * Withdraws comments at lines. They are deleted, but for Gitea before 1.24.6, which can only delete a whole
    * review: there one is deleted when all its comments go, and until then a comment's text becomes `note`.

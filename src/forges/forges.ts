@@ -44,6 +44,8 @@ export interface ForgeRow {
     readonly paths: readonly string[];
     readonly dialect: CodeOwnersDialect;
   };
+  /** Whether a comment at a line follows it when lines move, or stays at its number. */
+  readonly movesInlineComments: boolean;
   /** Where a policy may be besides `.gatehouse.yml`. */
   readonly policyPath: string;
 }
@@ -92,6 +94,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
       subdomainOf: '.ghe.com',
     },
     codeOwners: { paths: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'], dialect: 'github' },
+    movesInlineComments: true,
     policyPath: '.github/gatehouse.yml',
   },
   gitea: {
@@ -106,6 +109,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
     pullRequestSegment: 'pulls',
     api: { path: '/api/v1' },
     codeOwners: { paths: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'], dialect: 'gitea' },
+    movesInlineComments: false,
     policyPath: '.gitea/gatehouse.yml',
   },
   forgejo: {
@@ -124,6 +128,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
       paths: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS', '.forgejo/CODEOWNERS'],
       dialect: 'gitea',
     },
+    movesInlineComments: false,
     policyPath: '.forgejo/gatehouse.yml',
   },
 };

@@ -45,7 +45,9 @@ export async function reviewPullRequest(parts: ReviewParts, ref: PullRequestRef,
       return;
     case 'judged': {
       const { pullRequest, verdict } = result;
-      await report(forge, pullRequest, verdict);
+      for (const { what, error } of await report(forge, pullRequest, verdict)) {
+        log.warn({ err: error, repository, number, what }, 'the forge refused what was to be posted beside the status');
+      }
       await saveVerdict(pool, pullRequest, verdict);
       stopTimer();
       metrics.reviews.inc({ verdict: verdict.state });

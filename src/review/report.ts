@@ -1,4 +1,12 @@
-import type { CommitStatus, Forge, PullRequest } from '../forges/forge.ts';
+import {
+  type CommitStatus,
+  type Forge,
+  ForgeError,
+  MAX_STATUS_DESCRIPTION_LENGTH,
+  type PullRequest,
+} from '../forges/forge.ts';
+import { FORGES } from '../forges/forges.ts';
+import { shorten } from '../shorten.ts';
 import type { Verdict } from './evaluation/verdict.ts';
 import { fingerprintIn, REVIEW_MARKER, renderInlines, renderReview } from './rendering/comment.ts';
 
@@ -13,12 +21,50 @@ const RESOLVED_NOTE = '~~Resolved.~~ This no longer applies.';
  * should be, and writes the difference: a report that was cut short anywhere is completed by the next one,
  * and an unchanged verdict writes nothing.
  *
- * The status comes last, so that a new status never appears with an old comment.
+ * The status comes last, so that a new status never appears with an old comment. Comments that the forge refuses do not stop
+ * it: they are returned, and its description names them.
  */
-export async function report(forge: Forge, pullRequest: PullRequest, verdict: Verdict): Promise<void> {
-  await reportComment(forge, pullRequest, verdict);
-  await reportInlines(forge, pullRequest, verdict);
-  await reportStatus(forge, pullRequest, { state: verdict.state, description: verdict.description });
+export async function report(forge: Forge, pullRequest: PullRequest, verdict: Verdict): Promise<readonly Refusal[]> {
+  const refusals = await reportComments(forge, pullRequest, verdict);
+  const description = withRefusals(verdict.description, refusals);
+  await reportStatus(forge, pullRequest, { state: verdict.state, description });
+  return refusals;
+}
+
+/** What the forge would not take, as of a locked conversation. Asking again would not help. */
+export interface Refusal {
+  readonly what: 'comment' | 'comments at lines';
+  readonly error: ForgeError;
+}
+
+/** Writes the comments. Throws whatever may be different at the next attempt. */
+async function reportComments(forge: Forge, pullRequest: PullRequest, verdict: Verdict): Promise<readonly Refusal[]> {
+  return [
+    ...(await refusalOf('comment', () => reportComment(forge, pullRequest, verdict))),
+    ...(await refusalOf('comments at lines', () => reportInlines(forge, pullRequest, verdict))),
+  ];
+}
+
+async function refusalOf(what: Refusal['what'], write: () => Promise<void>): Promise<readonly Refusal[]> {
+  try {
+    await write();
+    return [];
+  } catch (error) {
+    // 404: what was to be changed is gone meanwhile, which the next attempt finds out.
+    if (error instanceof ForgeError && (error.kind === 'refused' || error.kind === 'invalid') && error.status !== 404) {
+      return [{ what, error }];
+    }
+    throw error;
+  }
+}
+
+/** The description of a status beside which comments are missing. */
+function withRefusals(description: string, refusals: readonly Refusal[]): string {
+  if (refusals.length === 0) {
+    return description;
+  }
+  const aside = ` (the forge refused: ${refusals.map(({ what }) => what).join(', ')})`;
+  return `${shorten(description, MAX_STATUS_DESCRIPTION_LENGTH - aside.length)}${aside}`;
 }
 
 /** Sets the status unless it already says this. Returns whether it had to be written. */
@@ -76,13 +122,16 @@ async function reportInlines(forge: Forge, pullRequest: PullRequest, verdict: Ve
   const wanted = new Map(renderInlines(verdict).comments.map((comment) => [comment.fingerprint, comment]));
   const posted = new Set<string>();
   const outdated: string[] = [];
-  for (const { id, body, line } of await forge.ownInlineComments(pullRequest)) {
+  const own = await forge.ownInlineComments(pullRequest, pullRequest.head.sha);
+  const { movesInlineComments } = FORGES[forge.name];
+  for (const { id, body, line } of own.comments) {
     const fingerprint = fingerprintIn(body);
     if (fingerprint === undefined) {
       continue;
     }
-    // The forge hides a comment whose line left the change: it is posted again where the line is now.
-    if (line !== null && wanted.has(fingerprint) && !posted.has(fingerprint)) {
+    // Where it is no longer shown at its line, it is posted again at the line's present number.
+    const inPlace = line !== null && (movesInlineComments || line === wanted.get(fingerprint)?.line);
+    if (inPlace && wanted.has(fingerprint) && !posted.has(fingerprint)) {
       posted.add(fingerprint);
     } else {
       outdated.push(id);
@@ -91,7 +140,7 @@ async function reportInlines(forge: Forge, pullRequest: PullRequest, verdict: Ve
   const missing = [...wanted].filter(([fingerprint]) => !posted.has(fingerprint)).map(([, comment]) => comment);
   if (missing.length > 0) {
     const comments = missing.map(({ path, line, body }) => ({ path, line, body }));
-    await forge.createInlineComments(pullRequest, pullRequest.head.sha, comments);
+    await forge.createInlineComments(pullRequest, pullRequest.head.sha, comments, own.reviews);
   }
   if (outdated.length > 0) {
     await forge.withdrawInlineComments(pullRequest, outdated, RESOLVED_NOTE);

@@ -39,10 +39,10 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     createComment: (ref, body) => post.createComment(client, ref, body),
     updateComment: (ref, id, body) => post.updateComment(client, ref, id, body),
     deleteComment: (ref, id) => post.deleteComment(client, ref, id),
-    ownInlineComments: async (ref) => inline.ownInlineComments(client, ref, await self()),
-    async createInlineComments(ref, sha, comments) {
+    ownInlineComments: async (ref, headSha) => inline.ownInlineComments(client, ref, await self(), headSha),
+    async createInlineComments(ref, headSha, comments, before) {
       if (comments.length > 0) {
-        await inline.createInlineComments(client, ref, await self(), sha, comments);
+        await inline.createInlineComments(client, ref, await self(), headSha, comments, before);
       }
     },
     withdrawInlineComments: async (ref, ids, note) =>

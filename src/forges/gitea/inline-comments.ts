@@ -1,50 +1,111 @@
+import type { z } from 'zod';
 import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
-import type { InlineComment, PostedInlineComment, PullRequestRef } from '../forge.ts';
+import {
+  ForgeError,
+  type InlineComment,
+  type OwnInlineComments,
+  type OwnReview,
+  type PostedInlineComment,
+  type PullRequestRef,
+} from '../forge.ts';
 import { type GiteaClient, path } from './client.ts';
+import { commits } from './commits.ts';
 import type { Differences } from './differences.ts';
 import { pullPath } from './read.ts';
 import * as shapes from './shapes.ts';
+
+/** The state of a review that was not submitted. */
+const PENDING = 'PENDING';
 
 /** Marks a comment that could not be deleted yet, so that it no longer counts as posted. */
 const WITHDRAWN = '<!-- gatehouse: withdrawn -->';
 
 interface Own extends PostedInlineComment {
   readonly review: string;
+  /** The head that it was posted for. */
+  readonly sha: string;
   /** Somebody else commented within the same review; it is not ours alone to delete. */
   readonly answered: boolean;
 }
+
+type Review = z.output<typeof shapes.reviews>[number];
 
 export async function ownInlineComments(
   client: GiteaClient,
   ref: PullRequestRef,
   self: string,
-): Promise<readonly PostedInlineComment[]> {
-  const own = await allOwn(client, ref, self);
-  return own.filter(isPosted).map(({ id, body, path, line }) => ({ id, body, path, line }));
+  headSha: string,
+): Promise<OwnInlineComments> {
+  const reviews = await ownReviews(client, ref, self);
+  const posted = (await commentsOf(client, ref, self, reviews)).filter(isPosted);
+  // The forge folds away a comment whose commit a force-push has replaced, and does not say so.
+  const isOld = posted.some(({ sha }) => sha !== headSha);
+  const commitsNow = new Set([headSha, ...(isOld ? (await commits(client, ref)).map(({ sha }) => sha) : [])]);
+  return {
+    comments: posted.map(({ id, body, path, line, sha }) => ({
+      id,
+      body,
+      path,
+      line: commitsNow.has(sha) ? line : null,
+    })),
+    reviews: reviews.map(({ id, state }) => ({ id, pending: state === PENDING })),
+  };
 }
 
+/**
+ * The forge answers 500 where a line is past the end of its file, which can be when there was a push meanwhile. That looks
+ * like any other failure, so it is tried once more; then the comments are refused.
+ */
 export async function createInlineComments(
   client: GiteaClient,
   ref: PullRequestRef,
   self: string,
-  sha: string,
+  headSha: string,
   comments: readonly InlineComment[],
+  before: readonly OwnReview[],
+) {
+  try {
+    await submitReview(client, ref, headSha, comments, before);
+  } catch (error) {
+    if (!isServerError(error)) {
+      throw error;
+    }
+    const known = new Set(before.map(({ id }) => id));
+    const now = await ownReviews(client, ref, self);
+    if (now.some(({ id, state }) => state !== PENDING && !known.has(id))) {
+      return; // It was carried out, and only its answer was lost.
+    }
+    const left = now.map(({ id, state }) => ({ id, pending: state === PENDING }));
+    await submitReview(client, ref, headSha, comments, left).catch((again: unknown) => {
+      throw isServerError(again) ? new ForgeError('invalid', again.message, { cause: again, status: 500 }) : again;
+    });
+  }
+}
+
+async function submitReview(
+  client: GiteaClient,
+  ref: PullRequestRef,
+  headSha: string,
+  comments: readonly InlineComment[],
+  before: readonly OwnReview[],
 ) {
   // An interrupted creation leaves a pending review behind, invisible to others, and the forge would submit its
   // comments along with ours.
-  for (const review of await ownReviews(client, ref, self)) {
-    if (review.state === 'PENDING') {
-      await client.write('DELETE', reviewPath(ref, review.id), undefined, true);
-    }
+  for (const { id } of before.filter(({ pending }) => pending)) {
+    await client.write('DELETE', reviewPath(ref, id), undefined, true);
   }
   const route = `${pullPath(ref)}/reviews`;
   const answer = await client.write('POST', route, {
-    commit_id: sha,
+    commit_id: headSha,
     event: 'COMMENT',
     body: '',
     comments: comments.map(({ path, line, body }) => ({ path, new_position: line, old_position: 0, body })),
   });
   parseAnswer(acceptedWrite, answer, `POST ${route}`);
+}
+
+function isServerError(error: unknown): error is ForgeError {
+  return error instanceof ForgeError && error.status === 500;
 }
 
 export async function withdrawInlineComments(
@@ -59,7 +120,10 @@ export async function withdrawInlineComments(
     return;
   }
   const leaving = new Set(ids);
-  const byReview = Map.groupBy(await allOwn(client, ref, self), (comment) => comment.review);
+  const byReview = Map.groupBy(
+    await commentsOf(client, ref, self, await ownReviews(client, ref, self)),
+    (comment) => comment.review,
+  );
   for (const [review, comments] of byReview) {
     const wanted = comments.filter((comment) => leaving.has(comment.id));
     const staying = comments.filter((comment) => !leaving.has(comment.id) && isPosted(comment));
@@ -104,25 +168,30 @@ function isPosted(comment: Own): boolean {
 }
 
 /** Comments at lines belong to reviews, and there is no list of them all. */
-async function allOwn(client: GiteaClient, ref: PullRequestRef, self: string): Promise<readonly Own[]> {
+async function commentsOf(
+  client: GiteaClient,
+  ref: PullRequestRef,
+  self: string,
+  reviews: readonly Review[],
+): Promise<readonly Own[]> {
   const own: Own[] = [];
-  for (const review of await ownReviews(client, ref, self)) {
-    if (review.state === 'PENDING' || review.comments_count === 0) {
+  for (const { id: review, state, comments_count, commit_id: sha } of reviews) {
+    if (state === PENDING || comments_count === 0) {
       continue;
     }
     // This list has no pages.
-    const comments = await client.ask(`${reviewPath(ref, review.id)}/comments`, shapes.inlineComments);
+    const comments = await client.ask(`${reviewPath(ref, review)}/comments`, shapes.inlineComments);
     const answered = comments?.some(({ user }) => user !== self) ?? false;
     for (const { id, body, path, position, user } of comments ?? []) {
       if (user === self) {
-        own.push({ id, body, path, line: position || null, review: review.id, answered });
+        own.push({ id, body, path, line: position || null, review, sha, answered });
       }
     }
   }
   return own;
 }
 
-async function ownReviews(client: GiteaClient, ref: PullRequestRef, self: string) {
+async function ownReviews(client: GiteaClient, ref: PullRequestRef, self: string): Promise<readonly Review[]> {
   const route = `${pullPath(ref)}/reviews`;
   const reviews = requireFound(await client.askAll(route, shapes.reviews), route);
   return reviews.filter((review) => review.user === self);

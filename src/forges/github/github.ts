@@ -41,7 +41,10 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
     createComment: (ref, body) => post.createComment(client, ref, body),
     updateComment: (ref, id, body) => post.updateComment(client, ref, id, body),
     deleteComment: (ref, id) => post.deleteComment(client, ref, id),
-    ownInlineComments: async (ref) => post.ownInlineComments(client, ref, await self()),
+    ownInlineComments: async (ref) => ({
+      comments: await post.ownInlineComments(client, ref, await self()),
+      reviews: [],
+    }),
     async createInlineComments(ref, sha, comments) {
       if (comments.length > 0) {
         await post.createInlineComments(client, ref, sha, comments);

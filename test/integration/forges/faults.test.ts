@@ -23,8 +23,8 @@ function everyMethod(forge: Forge, ref: PullRequestRef, sha: string): Record<str
     createComment: () => forge.createComment(ref, 'Hello'),
     updateComment: () => forge.updateComment(ref, '1', 'Hello'),
     deleteComment: () => forge.deleteComment(ref, '1'),
-    ownInlineComments: () => forge.ownInlineComments(ref),
-    createInlineComments: () => forge.createInlineComments(ref, sha, [{ path: 'src/app.ts', line: 2, body: 'x' }]),
+    ownInlineComments: () => forge.ownInlineComments(ref, sha),
+    createInlineComments: () => forge.createInlineComments(ref, sha, [{ path: 'src/app.ts', line: 2, body: 'x' }], []),
     withdrawInlineComments: () => forge.withdrawInlineComments(ref, ['1'], 'Mended.'),
   };
 }

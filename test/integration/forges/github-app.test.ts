@@ -23,9 +23,9 @@ test('an App posts as its bot, with one token an installation', async (t) => {
   t.is(await forge.self(), 'gatehouse-app[bot]');
   t.is((await forge.pullRequest(ref))?.number, ref.number);
   const comment = await forge.createComment(ref, 'Hello');
-  await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }]);
+  await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }], []);
   t.deepEqual(await forge.ownComments(ref), [comment]);
-  t.is((await forge.ownInlineComments(ref)).length, 1);
+  t.is((await forge.ownInlineComments(ref, head())).comments.length, 1);
   t.deepEqual(await forge.teamMembers('platform/security'), ['alice']);
   t.is(simulated.count('GET', /^\/repos\/:owner\/:repo\/installation$/), 1);
   t.is(simulated.count('POST', /access_tokens$/), 1);

@@ -61,7 +61,8 @@ for (const name of FORGES) {
     const ref = { repository: SITE, number: 99 };
     const sha = '0'.repeat(40);
     const changedFiles = (of: typeof ref) => forge.changedFiles(of, sha);
-    for (const ask of [changedFiles, forge.commits, forge.reviews, forge.ownComments, forge.ownInlineComments]) {
+    const inlineComments = (of: typeof ref) => forge.ownInlineComments(of, sha);
+    for (const ask of [changedFiles, forge.commits, forge.reviews, forge.ownComments, inlineComments]) {
       const error = await forgeError(t, () => ask(ref));
       t.is(error.kind, 'invalid');
       t.is(error.status, 404);

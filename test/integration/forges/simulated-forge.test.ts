@@ -95,14 +95,14 @@ test('simulated github: what GitHub refuses is refused', async (t) => {
 test('simulated gitea: deleting a comment at a line answers 204 and does nothing', async (t) => {
   const { simulated, forge } = await setUp(t, 'gitea');
   const { ref, head } = openPullRequest(simulated);
-  await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }]);
-  const [posted] = await forge.ownInlineComments(ref);
+  await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }], []);
+  const [posted] = (await forge.ownInlineComments(ref, head())).comments;
   const response = await fetch(`${simulated.url}/api/v1/repos/${SITE}/issues/comments/${posted?.id}`, {
     method: 'DELETE',
     headers: { authorization: `token ${simulated.token}` },
   });
   t.is(response.status, 204);
-  t.is((await forge.ownInlineComments(ref)).length, 1);
+  t.is((await forge.ownInlineComments(ref, head())).comments.length, 1);
 });
 
 test('simulated gitea: a page has fifty entries at most', async (t) => {

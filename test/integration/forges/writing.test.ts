@@ -74,12 +74,17 @@ for (const name of FORGES) {
     const { ref, head } = openPullRequest(simulated);
     simulated.commentInline(SITE, ref.number, 'bob', { path: 'src/app.ts', line: 2, body: 'Not mine' });
     const reviewsBefore = simulated.pull(SITE, ref.number).reviews.length;
-    await forge.createInlineComments(ref, head(), [
-      { path: 'src/app.ts', line: 2, body: 'Two' },
-      { path: 'src/app.ts', line: 4, body: 'Four' },
-    ]);
+    await forge.createInlineComments(
+      ref,
+      head(),
+      [
+        { path: 'src/app.ts', line: 2, body: 'Two' },
+        { path: 'src/app.ts', line: 4, body: 'Four' },
+      ],
+      [],
+    );
 
-    const posted = inOrder(await forge.ownInlineComments(ref));
+    const posted = inOrder((await forge.ownInlineComments(ref, head())).comments);
     t.deepEqual(
       posted.map(({ path, line, body }) => ({ path, line, body })),
       [
@@ -93,21 +98,26 @@ for (const name of FORGES) {
   test(`${name}: no inline comments need no review`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
-    await forge.createInlineComments(ref, head(), []);
+    await forge.createInlineComments(ref, head(), [], []);
     t.is(simulated.writes(), 0);
   });
 
   test(`${name}: a withdrawn inline comment is no longer listed, and others stay`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
-    await forge.createInlineComments(ref, head(), [
-      { path: 'src/app.ts', line: 2, body: 'Two' },
-      { path: 'src/app.ts', line: 4, body: 'Four' },
-    ]);
-    const [two, four] = inOrder(await forge.ownInlineComments(ref));
+    await forge.createInlineComments(
+      ref,
+      head(),
+      [
+        { path: 'src/app.ts', line: 2, body: 'Two' },
+        { path: 'src/app.ts', line: 4, body: 'Four' },
+      ],
+      [],
+    );
+    const [two, four] = inOrder((await forge.ownInlineComments(ref, head())).comments);
     await forge.withdrawInlineComments(ref, [two?.id ?? ''], 'Mended.');
 
-    t.deepEqual(await forge.ownInlineComments(ref), four ? [four] : []);
+    t.deepEqual((await forge.ownInlineComments(ref, head())).comments, four ? [four] : []);
     const left = simulated.pull(SITE, ref.number).inlineComments;
     t.is(left.length, name === 'gitea' ? 2 : 1);
     t.true(name !== 'gitea' || left[0]?.body.startsWith('Mended.'));
@@ -116,14 +126,19 @@ for (const name of FORGES) {
   test(`${name}: once all comments of a review are withdrawn, none is left on the forge`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
-    await forge.createInlineComments(ref, head(), [
-      { path: 'src/app.ts', line: 2, body: 'Two' },
-      { path: 'src/app.ts', line: 4, body: 'Four' },
-    ]);
-    for (const { id } of await forge.ownInlineComments(ref)) {
+    await forge.createInlineComments(
+      ref,
+      head(),
+      [
+        { path: 'src/app.ts', line: 2, body: 'Two' },
+        { path: 'src/app.ts', line: 4, body: 'Four' },
+      ],
+      [],
+    );
+    for (const { id } of (await forge.ownInlineComments(ref, head())).comments) {
       await forge.withdrawInlineComments(ref, [id], 'Mended.');
     }
-    t.deepEqual(await forge.ownInlineComments(ref), []);
+    t.deepEqual((await forge.ownInlineComments(ref, head())).comments, []);
     t.is(simulated.pull(SITE, ref.number).inlineComments.length, 0);
     await t.notThrowsAsync(() => forge.withdrawInlineComments(ref, ['4242'], 'Mended.'));
   });
@@ -133,7 +148,7 @@ for (const name of FORGES) {
   test(`${name}: a reply to an inline comment is kept`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
-    await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }]);
+    await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }], []);
     const { inlineComments } = simulated.pull(SITE, ref.number);
     const [posted] = inlineComments;
     t.truthy(posted);
@@ -141,7 +156,7 @@ for (const name of FORGES) {
       inlineComments.push({ ...posted, id: 1, author: 'alice', body: 'On purpose!' });
       await forge.withdrawInlineComments(ref, [String(posted.id)], 'Mended.');
     }
-    t.deepEqual(await forge.ownInlineComments(ref), []);
+    t.deepEqual((await forge.ownInlineComments(ref, head())).comments, []);
     const bodies = simulated.pull(SITE, ref.number).inlineComments.map(({ body }) => body.split('\n')[0]);
     t.deepEqual(bodies, name === 'gitea' ? ['Mended.', 'On purpose!'] : ['On purpose!']);
   });
@@ -150,11 +165,16 @@ for (const name of FORGES) {
 test('gitea: if deleting a comment works, none is struck out', async (t) => {
   const { simulated, forge } = await setUp(t, 'gitea', {}, { keepsInlineComments: false });
   const { ref, head } = openPullRequest(simulated);
-  await forge.createInlineComments(ref, head(), [
-    { path: 'src/app.ts', line: 2, body: 'Two' },
-    { path: 'src/app.ts', line: 4, body: 'Four' },
-  ]);
-  const [two] = inOrder(await forge.ownInlineComments(ref));
+  await forge.createInlineComments(
+    ref,
+    head(),
+    [
+      { path: 'src/app.ts', line: 2, body: 'Two' },
+      { path: 'src/app.ts', line: 4, body: 'Four' },
+    ],
+    [],
+  );
+  const [two] = inOrder((await forge.ownInlineComments(ref, head())).comments);
   await forge.withdrawInlineComments(ref, [two?.id ?? ''], 'Mended.');
   t.deepEqual(
     simulated.pull(SITE, ref.number).inlineComments.map(({ body }) => body),
@@ -167,23 +187,28 @@ test('github: a line outside the diff rejects the whole review', async (t) => {
   const { simulated, forge } = await setUp(t, 'github');
   const { ref, head } = openPullRequest(simulated);
   const error = await forgeError(t, () =>
-    forge.createInlineComments(ref, head(), [
-      { path: 'src/app.ts', line: 2, body: 'In' },
-      { path: 'README.md', line: 1, body: 'Out' },
-    ]),
+    forge.createInlineComments(
+      ref,
+      head(),
+      [
+        { path: 'src/app.ts', line: 2, body: 'In' },
+        { path: 'README.md', line: 1, body: 'Out' },
+      ],
+      [],
+    ),
   );
   t.is(error.kind, 'invalid');
   t.is(error.status, 422);
   t.regex(error.message, /must be part of the diff/);
-  t.deepEqual(await forge.ownInlineComments(ref), []);
+  t.deepEqual((await forge.ownInlineComments(ref, head())).comments, []);
 });
 
 test('github: an inline comment whose line left the change has no line', async (t) => {
   const { simulated, forge } = await setUp(t, 'github');
   const { ref, head } = openPullRequest(simulated);
-  await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }]);
+  await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }], []);
   simulated.push(SITE, ref.number, { 'src/app.ts': 'one\ntwo\nthree\n' });
-  t.is((await forge.ownInlineComments(ref))[0]?.line, null);
+  t.is((await forge.ownInlineComments(ref, head())).comments[0]?.line, null);
 });
 
 for (const name of ['gitea', 'forgejo'] as const) {
@@ -203,10 +228,11 @@ for (const name of ['gitea', 'forgejo'] as const) {
       sha: head(),
     });
 
-    t.deepEqual(await forge.ownInlineComments(ref), []);
-    await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 4, body: 'Four' }]);
+    const before = await forge.ownInlineComments(ref, head());
+    t.deepEqual(before.comments, []);
+    await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 4, body: 'Four' }], before.reviews);
     t.deepEqual(
-      (await forge.ownInlineComments(ref)).map(({ body }) => body),
+      (await forge.ownInlineComments(ref, head())).comments.map(({ body }) => body),
       ['Four'],
     );
   });
