@@ -134,7 +134,7 @@ export interface Bench {
   readonly redisUrl: string;
   readonly admin: pg.Pool;
   databaseUrl(name: ContenderName): string;
-  /** Empties the tables of a contender and lets the server write out what is still in memory. */
+  /** Empties the tables of a contender, and runs a checkpoint. */
   clear(name: ContenderName): Promise<void>;
 }
 

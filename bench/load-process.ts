@@ -1,5 +1,5 @@
 /**
- * The load generator, a process of its own. Raw sockets that are kept alive, one request at a time on each:
+ * The load generator, in a separate process. Raw keep-alive sockets, one request at a time on each:
  * an HTTP client would cost more than some of the servers that it measures.
  */
 import { connect, type Socket } from 'node:net';
@@ -51,7 +51,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
       }),
     );
   } else {
-    // Open loop: a request is due when it is due, and waits, on the clock, when every connection is busy.
+    // Open loop: requests are due at fixed times, and waiting for a free connection counts.
     const idle = [...clients];
     const due: number[] = [];
     const work = async (client: Client) => {
@@ -71,7 +71,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
           void work(client);
         }
       }
-      // A timer would be a millisecond late or more.
+      // A timer would be late by a millisecond or more.
       await new Promise((resolve) => (at - performance.now() > 2 ? setTimeout(resolve, 1) : setImmediate(resolve)));
     }
     while (idle.length < clients.length && performance.now() < end + 10_000) {
@@ -97,7 +97,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
 }
 
 interface Client {
-  /** Resolves with the status, or with what became of the connection instead. */
+  /** Resolves with the status, or with what happened to the connection. */
   send(request: WireRequest): Promise<string>;
   close(): void;
 }

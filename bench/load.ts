@@ -12,7 +12,7 @@ export interface LoadOrder {
   readonly perPullRequest: number;
   /** Deliveries a second, due at even intervals whether or not earlier ones are answered; absent: as fast as it goes. */
   readonly rate?: number;
-  /** Sends this many deliveries over and over instead of new ones. */
+  /** Repeats this many deliveries instead of sending new ones. */
   readonly repeat?: number;
 }
 
@@ -32,7 +32,7 @@ export interface LoadResult {
 
 type Message = { readonly result: LoadResult } | { readonly failure: string };
 
-/** Puts this load on a server and says what came of it. */
+/** Puts this load on a server and returns the results. */
 export async function load(order: LoadOrder): Promise<LoadResult> {
   const child = fork(new URL('./load-process.ts', import.meta.url), { execArgv: [] });
   try {

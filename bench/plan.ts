@@ -1,4 +1,4 @@
-/** How much is measured. The quick form shows that it works; its figures are no evidence. */
+/** How much is measured. The quick plan only shows that it works; its figures are no evidence. */
 export interface Plan {
   readonly rounds: number;
   readonly connections: readonly number[];
@@ -19,7 +19,7 @@ export const FULL: Plan = {
 
 export const QUICK: Plan = { rounds: 2, connections: [64], warmupSeconds: 1, seconds: 1.5, starts: 2, reviews: 20 };
 
-/** What the targets are stated at. */
+/** The number of connections of the targets. */
 export const TARGET_CONNECTIONS = 64;
 
 export type Say = (text: string) => void;

@@ -9,7 +9,7 @@ export interface WireRequest {
 }
 
 const SHA256_BLOCK_BYTES = 64;
-/** Seven digits whatever the number, so that every body of a kind has the same length. */
+/** Always seven digits, so that every body of a kind has the same length. */
 const FIRST_PULL_REQUEST = 1_000_000;
 
 interface Kind {

@@ -11,9 +11,9 @@ import { percentile, type Spread, spread } from './stats.ts';
 export interface Reviews {
   /** Milliseconds from sending the webhook to the final status at the forge, one at a time, with the 99th percentile. */
   readonly webhookToStatus: Spread & { readonly p99: number };
-  /** Until nineteen in twenty had their status, when all are asked for at once. */
+  /** Until 95 % had their status, when all are started at once. */
   readonly perSecond: number;
-  /** Seconds until the very last of them had it. */
+  /** Seconds until the last of them had it. */
   readonly lastAfter: number;
   /** Requests to the forge for one review, and how many of them it answered with 304. */
   readonly cold: Asked;
@@ -34,17 +34,17 @@ rules:
     forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
 `;
 const POLL_MS = 1;
-/** The job engine may pass a job over for a minute, when another of its key was active as it last looked. */
+/** The job engine may skip a job for a minute, if another one of its key was active when it last counted. */
 const GIVE_UP_MS = 150_000;
 const MOST = 0.95;
-/** So that one review is over, the job's bookkeeping included, before the next is asked for. */
+/** So that a review and its job are finished before the next starts. */
 const PAUSE_MS = 30;
 
-/** Door and worker as processes of their own, the forge in this one: its time is part of what is measured. */
+/** Door and worker in separate processes, the forge in this one: its time is part of the measurement. */
 export async function measureReviews(bench: Bench, plan: Plan, say: Say): Promise<Reviews> {
   await bench.clear('gatehouse');
   const forge = await startSimulatedForge({ forge: 'github' });
-  // A thousand reviews would use up GitHub's hour of requests, and then wait for the next.
+  // A thousand reviews would use up GitHub's hourly rate limit.
   forge.rateLimit.remaining = Number.MAX_SAFE_INTEGER;
   forge.createRepository(REPOSITORY, { '.gatehouse.yml': POLICY });
   const numbers = Array.from({ length: plan.reviews }, (_, index) => {
@@ -60,7 +60,7 @@ export async function measureReviews(bench: Bench, plan: Plan, say: Say): Promis
     return forge.deliver(`http://127.0.0.1:${door.port}/webhook`, REPOSITORY, event, details);
   };
   try {
-    // Everybody's first review, and with it whatever is done only once, is not to be measured.
+    // The first review, with everything that is done only once, is not measured.
     for (const number of numbers) {
       await tell(number, 'feat: warm up');
     }
@@ -146,7 +146,7 @@ function unsettled(forge: SimulatedForge, numbers: readonly number[], state: str
 /** Waits until all but so many have this state. */
 async function settled(forge: SimulatedForge, numbers: readonly number[], state: string, allBut = 0): Promise<void> {
   const deadline = performance.now() + GIVE_UP_MS;
-  // The forge runs on this event loop: looking must not cost what is measured.
+  // The forge runs on this event loop, so polling must be cheap.
   while (unsettled(forge, numbers, state).length > allBut) {
     if (performance.now() > deadline) {
       throw new Error(`no ${state} within ${GIVE_UP_MS} ms`);

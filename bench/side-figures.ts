@@ -44,7 +44,7 @@ export function measureIdle(bench: Bench, plan: Plan, say: Say): Promise<Both<La
   return measureLatency(bench, plan, IDLE_PER_SECOND, say);
 }
 
-/** Deliveries that come again, acknowledged a second. */
+/** Repeated deliveries acknowledged a second. */
 export async function measureDuplicates(bench: Bench, plan: Plan): Promise<Spread> {
   const values: number[] = [];
   for (let round = 0; round < plan.rounds; round++) {
@@ -86,7 +86,7 @@ export async function measureStorage(bench: Bench, plan: Plan): Promise<Both<Sto
       );
       return { wal: Number(rows[0]?.wal), tables: Number(rows[0]?.tables) };
     };
-    // The first change to a page after a checkpoint is logged whole: let that be over.
+    // The first change to a page after a checkpoint is logged as a whole page: get past it first.
     await loadOn(server, { connections: 16, seconds: plan.warmupSeconds });
     const before = await size();
     const counted = async () =>

@@ -3,7 +3,7 @@ export function percentile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-/** What several rounds of one measurement came to. */
+/** The result of several rounds of one measurement. */
 export interface Spread {
   readonly median: number;
   readonly least: number;

@@ -14,7 +14,7 @@ const MAX_STATUS_MS = 100;
 const MAX_START_MS = 1_000;
 const MAX_IDLE_RATIO = 1.05;
 
-/** What Gatehouse set out to reach, each as a ratio within one run, and whether this run reached it. */
+/** Gatehouse's targets, each as a ratio within one run, and whether this run reached them. */
 export function judgeTargets(figures: Figures): readonly Target[] {
   const { throughput, half, idle, starts, reviews } = figures;
   const perSecond = (name: Throughput['name']) =>

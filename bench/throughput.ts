@@ -4,7 +4,7 @@ import { type LoadResult, load } from './load.ts';
 import { type Plan, type Say, TARGET_CONNECTIONS } from './plan.ts';
 import { type Spread, spread } from './stats.ts';
 
-/** A pull request is heard of about as often: opened, labelled, pushed to, reviewed, edited, merged. */
+/** About as many deliveries as a pull request has: opened, labelled, pushed to, reviewed, edited, merged. */
 export const PER_PULL_REQUEST = 10;
 const MICROSECONDS = 1_000_000;
 
@@ -37,7 +37,7 @@ interface Samples {
   failures: number;
 }
 
-/** All of them, one after the other, in every round in another order, on empty tables. */
+/** All contenders, one after the other, in a different order in each round, on empty tables. */
 export async function measureThroughput(bench: Bench, plan: Plan, say: Say): Promise<readonly Throughput[]> {
   const samples = new Map(CONTENDERS.map(({ name }) => [name, emptySamples()]));
   for (let round = 0; round < plan.rounds; round++) {

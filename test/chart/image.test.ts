@@ -24,7 +24,7 @@ const IMAGE = `${NAME}:built`;
 const BASE_IMAGES = ['node:24-trixie-slim', 'postgres:17-alpine', 'redis:8-alpine'];
 const REVISION = '0123456789abcdef';
 const NEW_KEY = 'the-new-key-of-this-forge';
-/** With an empty cache, the dependencies come over the network. */
+/** With an empty cache, the dependencies are downloaded. */
 const TIMEOUT_MS = 300_000;
 /** Long enough for some hundred deliveries between two steps. */
 const WHILE_MS = 500;
@@ -346,7 +346,7 @@ async function startReady({ start }: Stage, manifests: readonly Manifest[], orig
   return running;
 }
 
-/** The simulated forge in a container of its own, where the worker finds it by name. */
+/** The simulated forge in its own container, which the worker reaches by name. */
 async function startForgeBeside(there: Stage): Promise<Running> {
   const plan: ForgePlan = {
     host: 'forge',

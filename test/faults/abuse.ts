@@ -1,5 +1,5 @@
 /**
- * `npm run test:abuse`: what nobody with good intent sends, to a real door on real stores, while an ordinary sender
+ * `npm run test:abuse`: malicious requests to a real door on real stores, while an ordinary sender
  * delivers. Ends with 1 when an ordinary delivery was not acknowledged, when the door's memory grew beyond its bound, or
  * when an answer was not a safe one. `--short` leaves out what takes long.
  */

@@ -140,7 +140,7 @@ export const CASES: readonly Case[] = [
           await take();
         }
       };
-      // The processes lose what they hold, and find none left when they come back.
+      // The processes lose what they hold, and find nothing when they restart.
       await databaseProxy.reset();
       await sleep(500);
       await takeAll().catch(() => {});

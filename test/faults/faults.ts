@@ -1,6 +1,6 @@
 /**
  * `npm run test:faults`: each fault is made to the real processes on real stores, under load, and then it is counted
- * what became of every delivery that was acknowledged. `--short` makes the most telling ones only; `--only <text>`
+ * what became of every delivery that was acknowledged. `--short` runs only the most important ones; `--only <text>`
  * those whose name contains it. Ends with 1 when anything was lost, doubled, left without its verdict or did not
  * recover.
  */

@@ -5,7 +5,7 @@ import type { SimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import type { Client } from './client.ts';
 import { PULL_REQUESTS, REPOSITORY } from './world.ts';
 
-/** What must be zero, whatever happened. */
+/** What must be zero after every fault. */
 export interface Losses {
   /** Acknowledged, and not in the database with the very same bytes. */
   readonly lost: number;

@@ -35,7 +35,7 @@ export interface Running {
   readonly port: number;
 }
 
-/** Everything of one fault: a database and a forge of its own, and the real processes between them. */
+/** The environment of one fault: its own database and forge, and real processes between them. */
 export interface World {
   readonly stores: Stores;
   /** Where the case asked for it. */
@@ -58,7 +58,7 @@ export interface World {
 export interface WorldOptions {
   /** For the processes, such as NODE_OPTIONS. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The database is one with hardly any disk, in a container of its own. */
+  /** The database has almost no disk space, in its own container. */
   readonly smallDisk?: boolean;
 }
 
@@ -100,7 +100,7 @@ export async function makeWorld(
       DRAIN_SECONDS: '1',
       LOG_LEVEL: 'warn',
       ...(role === 'serve' && { WEBHOOK_SECRET: SECRET }),
-      // What is not reviewed because of its own webhook must not be healed by looking around.
+      // A pull request that its webhook did not get reviewed must not be found by a resync.
       ...(role === 'work' && { FORGE_URL: forge.url, FORGE_TOKEN: forge.token, RESYNC_MINUTES: '1440' }),
       ...env,
     });

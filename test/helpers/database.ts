@@ -17,7 +17,7 @@ function ownStores(): Promise<Stores> {
   return own;
 }
 
-/** The Redis that all tests share: keys and channels need names of one's own. */
+/** The Redis that all tests share: keys and channels need unique names. */
 export async function sharedRedisUrl(): Promise<string> {
   return process.env['TEST_REDIS_URL'] ?? (await ownStores()).redis.url;
 }
@@ -36,7 +36,7 @@ export async function makeDatabase(): Promise<Database> {
   };
 }
 
-/** A pool for a look from outside. That a store goes away under it, on purpose or with its test, is nobody's fault. */
+/** A pool for checks from outside. A store that stops, on purpose or with its test, is no error. */
 export function openPool(url: string): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   pool.on('error', () => {

@@ -11,7 +11,7 @@ import { signatureOf } from './signature.ts';
 export const SECRET = 'a secret for tests, long enough';
 export const PREVIOUS_SECRET = 'the secret before the rotation';
 
-/** A real door on real stores, with a database of its own. */
+/** A real door on real stores, with its own database. */
 export interface Door extends AsyncDisposable {
   readonly service: Service;
   readonly url: string;

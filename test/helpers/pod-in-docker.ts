@@ -10,7 +10,7 @@ export interface Playground {
   start(manifests: readonly Manifest[], from: Origin): Promise<Running>;
   /** Runs a container of an object's pod to its end, as kubelet would an init container or a test. */
   finish(manifests: readonly Manifest[], from: Origin): Promise<Finished>;
-  /** Starts a container that no manifest knows, under a name of its own. The arguments are those of `docker create`. */
+  /** Starts a container that no manifest knows, under its own name. The arguments are those of `docker create`. */
   startBeside(name: string, args: readonly string[]): Promise<Running>;
   close(): Promise<void>;
 }

@@ -45,7 +45,7 @@ export function restrictedFaults(spec: PodSpec): string[] {
     if (own['runAsNonRoot'] !== true) {
       fault('runAsNonRoot');
     }
-    // Stricter than the profile: kubelet can hold an image to runAsNonRoot by a number alone.
+    // Stricter than the profile: kubelet can check runAsNonRoot only for a numeric user.
     if (!(Number(own['runAsUser']) > 0)) {
       fault('runAsUser');
     }

@@ -10,7 +10,7 @@ export interface PostgresBinaries {
   readonly postgres: string;
 }
 
-/** Whom a program is run as; empty means as whoever runs this process. */
+/** The user that runs a program; empty means the user of this process. */
 export type RunAs = { readonly uid: number; readonly gid: number } | Record<string, never>;
 
 // Any user will do that is not root and is known by name, as initdb wants it.

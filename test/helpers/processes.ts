@@ -20,7 +20,7 @@ export async function family(pid: number): Promise<readonly ProcessEntry[]> {
   return all.filter((entry) => (entry.pid === pid || entry.parent === pid) && !entry.state.startsWith('Z'));
 }
 
-/** Sends a signal; a process that has gone meanwhile is no fault. */
+/** Sends a signal. A process that has exited meanwhile is no error. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

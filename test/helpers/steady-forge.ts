@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { signatureOf } from './signature.ts';
 
-/** A forge that sends signed deliveries one after another, several at a time, until it is told to stop. */
+/** A forge that sends signed deliveries one after another, several at a time, until it is stopped. */
 export interface SteadyForge {
   /** Where the next deliveries go. What is under way goes on. */
   sendTo(url: string): void;
@@ -15,7 +15,7 @@ export interface SteadyForge {
 }
 
 const AT_ONCE = 4;
-// A forge has its own pauses; without one, the sender would measure this machine instead.
+// Real forges pause between deliveries; without a pause, the sender would measure this machine.
 const PAUSE_MS = 5;
 
 export function startForge(url: string, secret: string): SteadyForge {

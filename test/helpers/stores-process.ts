@@ -99,7 +99,7 @@ async function start({ kind, dataDir }: StoresOptions): Promise<Stores> {
 }
 
 function tell(message: FromStores): void {
-  // A parent that is gone needs no answer: 'disconnect' says what is to be done.
+  // A parent that has exited needs no answer: 'disconnect' is handled elsewhere.
   if (process.connected) {
     process.send?.(message, undefined, undefined, () => {});
   }

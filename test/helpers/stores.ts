@@ -73,7 +73,7 @@ async function runStores(options: StoresOptions, log?: (line: string) => void): 
   const ended = once(child, 'exit').then(([code, signal]) => {
     throw new Error(`the stores' process ended (${signal ?? `exit code ${code}`})`);
   });
-  // Only a request under way cares; an end that nobody waits for is what close() and a lost parent bring about.
+  // Only a pending request needs this; close() and a lost parent end the process too.
   ended.catch(() => {});
 
   const waiting = new Map<number, PromiseWithResolvers<void>>();
@@ -130,7 +130,7 @@ async function runStores(options: StoresOptions, log?: (line: string) => void): 
     throw error;
   }
   const { kind, description, databaseUrl, redisUrl } = up;
-  // From here on the stores keep nobody alive: whoever started them may simply come to its end.
+  // From here on the stores do not keep their parent process alive.
   child.unref();
   child.channel?.unref();
   return {

@@ -19,15 +19,15 @@ export interface Scene {
   readonly forge: SimulatedForge;
   readonly door: Door;
   readonly repository: string;
-  /** Commits the files on a branch of their own and opens a pull request for it, of which Gatehouse is told. */
+  /** Commits the files on a branch of their own and opens a pull request for it, and sends the webhook. */
   open(files: Changes, details?: Partial<Parameters<SimulatedForge['openPullRequest']>[1]>): Promise<number>;
-  /** The same, without a word to Gatehouse. */
+  /** The same, without a webhook. */
   openSilently(files: Changes, details?: Partial<Parameters<SimulatedForge['openPullRequest']>[1]>): number;
-  /** Pushes to the pull request, of which Gatehouse is told. Returns the new head. */
+  /** Pushes to the pull request, and sends the webhook. Returns the new head. */
   push(number: number, files: Changes): Promise<string>;
-  /** Changes the title, description or draft, of which Gatehouse is told. */
+  /** Changes the title, description or draft, and sends the webhook. */
   edit(number: number, change: Parameters<SimulatedForge['edit']>[2]): Promise<void>;
-  /** A person's review, of which Gatehouse is told. */
+  /** A person's review, with its webhook. */
   review(number: number, author: string, state: Parameters<SimulatedForge['review']>[3]): Promise<void>;
   /** Sends the forge's webhook to the door and expects it to be acknowledged. */
   tell(event: WebhookEvent, deliveryId?: string): Promise<void>;
@@ -53,7 +53,7 @@ export interface Scene {
 
 /** A forge, and Gatehouse beside it: door and worker, on real stores. */
 export interface Story extends Scene, AsyncDisposable {
-  /** A repository of its own, so that many things can be told of one Gatehouse at a time. */
+  /** A separate repository, so that several scenes can share one Gatehouse. */
   scene(files: Changes): Scene;
   /** Waits for the jobs of a repository by any name. */
   settledFor(repository: string): Promise<void>;
@@ -87,11 +87,11 @@ export async function tellStory(
   };
   const started = new Date();
   const door = await openDoor(environment, roles);
-  // So that a story of failures is told in seconds: what is tried again is tried again at once.
+  // So that a story of failures takes seconds: retries are immediate.
   await door.database.query('UPDATE gatehouse_jobs.queue SET retry_delay = 0, retry_backoff = false');
   const settling = watchJobs(door.database);
   let scenes = 0;
-  // A worker asks for a resync when it starts. It would find what a test has yet to tell of.
+  // A worker queues a resync when it starts. It would find pull requests before the test sends their webhook.
   if (roles.worker) {
     await resynced(door, started);
   }
@@ -185,7 +185,7 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
     async tell(event, deliveryId = randomUUID()) {
       const deliver = () => forge.deliver(`${door.url}/webhook`, repository, event, { secret: SECRET, deliveryId });
       let response = await deliver();
-      // Here the door and the forge share one process, and a busy machine: what is asked for again is sent again.
+      // Door and forge share one process on a busy machine, so a delivery that failed is sent again.
       for (let again = 0; response.status === 503 && again < MAX_REDELIVERIES; again++) {
         response = await deliver();
       }
@@ -232,7 +232,7 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
     when(method, path, act) {
       let done = false;
       const matching = new RegExp(path);
-      // A fault that never comes to be: it only looks at what is asked.
+      // A fault that never happens: it only watches the requests.
       const watching = Object.assign(new RegExp(path), {
         test(asked: string) {
           if (!done && matching.test(asked)) {
@@ -248,7 +248,7 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
   return scene;
 }
 
-/** What Gatehouse wrote comes back as webhooks, which may ask for more. */
+/** Gatehouse's own posts come back as webhooks, which may start more jobs. */
 async function settled(forge: SimulatedForge, settling: Settling, repository: string): Promise<void> {
   do {
     await settling.settled(repository);
@@ -269,7 +269,7 @@ function isAbout(
   return [...comments, ...inlineComments].some(({ id }) => path.endsWith(`/comments/${id}`));
 }
 
-/** For what no forge tells: gives way to what is under way, until it holds. */
+/** For what no webhook reports: waits until it holds. */
 export async function eventually(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   for (let waits = 0; !(await condition()); waits++) {
     if (waits * PAUSE_MS > GIVE_UP_MS) {

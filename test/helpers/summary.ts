@@ -1,4 +1,4 @@
-/** What a run of AVA has come to so far, sent by ava.config.js to the test runner. */
+/** The counts of a run of AVA so far, sent by ava.config.js to the test runner. */
 export interface Counts {
   readonly passed: number;
   /** Failed tests and hooks, and tests that were begun or due and never ended. */

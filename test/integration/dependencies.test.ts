@@ -10,7 +10,7 @@ const test = ava.serial;
 /** The limit is 1.5 s; this guards it with room for a busy machine, since a hang would take forever. */
 const HEALTH_LIMIT_MS = 1_500;
 
-/** Stores of its own, since these tests stop and freeze them. */
+/** Separate stores, because these tests stop and freeze them. */
 async function withStores(work: (stores: Stores) => Promise<void>): Promise<void> {
   const stores = await startStores();
   try {

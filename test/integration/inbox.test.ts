@@ -29,7 +29,7 @@ function delivery(change: Partial<Delivery<string>> = {}): Delivery<string> {
   };
 }
 
-/** An inbox on a database of its own, and what it did besides storing. */
+/** An inbox on its own database, and its side effects. */
 async function openInbox(
   jobStatements: (jobs: readonly string[]) => Promise<readonly pg.QueryConfig[]> = async () => [],
   prepare: (pool: pg.Pool) => Promise<unknown> = async () => {},

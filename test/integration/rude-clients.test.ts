@@ -7,7 +7,7 @@ import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
 
-/** A client that never closes its half of a connection, whatever it is told. */
+/** A client that never closes its half of a connection. */
 async function stubborn(port: number, bytes: string): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   socket.on('error', () => {});

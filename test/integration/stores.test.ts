@@ -31,7 +31,7 @@ async function openClient(t: ExecutionContext, url: string): Promise<pg.Client> 
   return client;
 }
 
-/** A client that never tries again: what becomes of one connection is what is looked at. */
+/** A client that never reconnects, so that a test sees what happens to one connection. */
 async function openRedis(t: ExecutionContext, url: string): Promise<Redis> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });
   redis.on('error', () => {});

@@ -4,7 +4,7 @@ import { openDoor, PREVIOUS_SECRET, SECRET, sign } from '../helpers/door.ts';
 import { payloads, pullRequestOpened } from '../helpers/payloads.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
 
-// One after the other: each opens a door of its own, and PostgreSQL has 100 connections.
+// Serial: each opens its own door, and PostgreSQL has 100 connections.
 const test = ava.serial;
 
 const MIB = 1024 * 1024;

@@ -1,9 +1,9 @@
 import test from 'ava';
 import { FORGES, REPOSITORY, tellStory } from '../helpers/story.ts';
 
-/** `STORY_PULL_REQUESTS=1000 npm test -- test/stories/burst.test.ts` tells it of as many as the design promises. */
+/** `STORY_PULL_REQUESTS=1000 npm test -- test/stories/burst.test.ts` opens as many as the design promises. */
 const PULL_REQUESTS = Number(process.env['STORY_PULL_REQUESTS'] ?? 200);
-/** As many webhooks at once as a forge makes in a busy moment. */
+/** Concurrent webhooks of a busy forge. */
 const AT_ONCE = 25;
 
 const FILES = {

@@ -32,7 +32,7 @@ async function startWorker(story: Story, env: Readonly<Record<string, string>> =
     ...env,
   });
   await worker.logged('Gatehouse is listening');
-  // It would find what a test has yet to tell of.
+  // It would find pull requests before the test sends their webhook.
   await story.resynced(started);
   return worker;
 }
@@ -76,7 +76,7 @@ for (const name of FORGES) {
       forge.edit(REPOSITORY, number, { title: 'docs: things' });
     };
 
-    // How it goes when nobody is killed.
+    // The result without a kill.
     const model = prepare();
     const inFirst = await writesOf(() => story.tell({ kind: 'pull-request', number: model, action: 'opened' }));
     const afterFirst = seen(story, model);

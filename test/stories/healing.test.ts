@@ -174,7 +174,7 @@ test('github: a redelivery of one delivery is requested five times at most', asy
   await using story = await tellStory('github', FILES, {}, DOOR);
   const { forge, door } = story;
   await story.open({ 'a.txt': 'a\n' });
-  // It takes the request and nothing comes of it.
+  // It accepts the request and does nothing.
   forge.fault({ method: 'POST', path: /\/attempts$/, fault: { kind: 'json', body: {} } });
   for (let resyncs = 1; resyncs <= 7; resyncs++) {
     // As the forge lists the attempt that was requested before: it has failed as well.

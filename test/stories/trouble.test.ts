@@ -216,7 +216,7 @@ test('a long review that is queued again does not delay other pull requests', as
   await using story = await tellStory('github', FILES, {}, DOOR);
   const { database } = story.door;
   const slow = await story.open(CHANGE);
-  // As if a worker were busy with it, for the length of this test; and nobody counts the queue meanwhile.
+  // As if a worker were busy with it during this test; the queue is not counted meanwhile.
   await database.query(
     "UPDATE gatehouse_jobs.job SET state = 'active', started_on = now(), heartbeat_on = now() + interval '1 hour'",
   );

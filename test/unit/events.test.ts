@@ -48,7 +48,7 @@ for (const [event, action] of [
   });
 }
 
-/** What comes back of every review that Gatehouse posts, and of a person's that neither approves nor rejects. */
+/** The webhooks of Gatehouse's own review, and of a person's that only comments. */
 for (const [event, action, review] of [
   ['pull_request_review', 'submitted', { state: 'commented', body: '' }],
   ['pull_request_review', 'edited', { state: 'commented', body: 'Please <!-- gatehouse:finding 00 -->' }],

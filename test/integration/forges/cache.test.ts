@@ -10,7 +10,7 @@ test.after.always(() => redisServer.stop());
 
 type Seen = Parameters<NonNullable<ForgeHooks['onRequest']>>[0];
 
-/** Hooks that write down what they are told. */
+/** Hooks that record their calls. */
 function recorder() {
   const seen: Seen[] = [];
   const remaining: number[] = [];

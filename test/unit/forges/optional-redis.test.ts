@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { makePause } from '../../../src/forges/pause.ts';
 import { makeOptionalRedis } from '../../../src/forges/transport/optional-redis.ts';
 
-/** Points to where no Redis can be, and does not look for it until told a command. */
+/** Points to an address without a Redis, and connects only at the first command. */
 function unconnected(): Redis {
   const nowhere = { host: '127.0.0.1', port: 1, retryStrategy: () => null };
   return new Redis({ ...nowhere, lazyConnect: true, enableOfflineQueue: false }).on('error', () => {});

@@ -9,7 +9,7 @@ import { plain } from '../../../src/review/text.ts';
 import { factsOf, type Given, pullRequestOf } from './facts.ts';
 import { judge, policyOf, ruleOf } from './judge.ts';
 
-// yes, no and unknown, in conditions that always come out so for this pull request
+// Conditions that are always true, false or undecided for this pull request
 const given: Given = { title: 'yes', files_complete: false };
 const YES = '{ title: yes }';
 const NO = '{ title: no }';

@@ -93,7 +93,7 @@ test('the same verdict gives the same bytes', (t) => {
   t.is(renderReview(verdict(POLICY, given)), renderReview(verdict(POLICY, given)));
 });
 
-// What comes from outside
+// Untrusted text
 
 const ATTACKS = [
   '@alice',
