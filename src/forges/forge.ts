@@ -115,6 +115,12 @@ export interface CommitStatus {
   readonly updatedAt?: string;
 }
 
+/** A status that a commit has. */
+export interface PostedStatus extends CommitStatus {
+  /** Whether {@link Forge.self} set it: whoever may push can set one of any name and words. */
+  readonly own: boolean;
+}
+
 /** A comment at a line of the new side of the change. */
 export interface InlineComment {
   readonly path: string;
@@ -247,7 +253,7 @@ export interface Forge {
   openPullRequests(repository: string): Promise<readonly PullRequest[] | undefined>;
 
   // What a review writes
-  status(repository: string, sha: string, context: string): Promise<CommitStatus | undefined>;
+  status(repository: string, sha: string, context: string): Promise<PostedStatus | undefined>;
   setStatus(repository: string, sha: string, status: CommitStatus): Promise<void>;
   /** The conversation comments posted by {@link Forge.self}, oldest first. */
   ownComments(ref: PullRequestRef): Promise<readonly PostedComment[]>;

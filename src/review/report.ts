@@ -74,7 +74,7 @@ export async function reportStatus(
   { state, description }: Pick<CommitStatus, 'state' | 'description'>,
 ): Promise<boolean> {
   const present = await forge.status(repository, head.sha, STATUS_CONTEXT);
-  if (present?.state === state && present.description === description) {
+  if (present?.own && present.state === state && present.description === description) {
     return false;
   }
   await forge.setStatus(repository, head.sha, { context: STATUS_CONTEXT, state, description, targetUrl: url });
@@ -84,7 +84,7 @@ export async function reportStatus(
 /** Pending, where no status has been set yet. An earlier verdict stays until there is a new one. */
 export async function reportPending(forge: Forge, { repository, head, url }: PullRequest): Promise<void> {
   const present = await forge.status(repository, head.sha, STATUS_CONTEXT);
-  if (present !== undefined) {
+  if (present?.own) {
     return;
   }
   await forge.setStatus(repository, head.sha, {

@@ -109,6 +109,18 @@ export function githubReadRoutes(world: World): Routes {
       return page(call, [...newest.values()].map(shapes.status), (statuses) => ({ ...total, statuses }));
     }),
 
+    [`GET ${repos}/commits/:ref/statuses`]: withRepository(world, (repository, call) => {
+      const sha = resolve(world, repository, call.parameters['ref'] ?? '')?.sha;
+      if (sha === undefined) {
+        return { status: 422, body: { message: `No commit found for SHA: ${call.parameters['ref']}` } };
+      }
+      const newestFirst = repository.statuses.filter((status) => status.sha === sha).toReversed();
+      return page(
+        call,
+        newestFirst.map((status) => ({ ...shapes.status(status), creator: shapes.user(status.author) })),
+      );
+    }),
+
     [`GET ${repos}/git/ref/heads/*branch`]: withRepository(world, (repository, call) => {
       const sha = repository.branches.get(call.parameters['branch'] ?? '');
       return sha === undefined ? NOT_FOUND : { status: 200, body: { object: { type: 'commit', sha } } };

@@ -33,7 +33,7 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     tagCommit: (repository, tag) => read.tagCommit(client, repository, tag),
     fileAt: (repository, path, ref) => read.fileAt(client, repository, path, ref),
     openPullRequests: (repository) => read.openPullRequests(client, repository),
-    status: (repository, sha, context) => read.status(client, repository, sha, context),
+    status: async (repository, sha, context) => read.status(client, repository, sha, context, await self()),
     setStatus: (repository, sha, status) => post.setStatus(client, repository, sha, status),
     ownComments: async (ref) => post.ownComments(client, ref, await self()),
     createComment: (ref, body) => post.createComment(client, ref, body),

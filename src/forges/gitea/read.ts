@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import {
-  type CommitStatus,
   ForgeError,
   type PersonReview,
+  type PostedStatus,
   type PullRequest,
   type PullRequestRef,
   type StatusState,
@@ -140,7 +140,8 @@ export async function status(
   repository: string,
   sha: string,
   context: string,
-): Promise<CommitStatus | undefined> {
+  self: string,
+): Promise<PostedStatus | undefined> {
   const route = `${repositoryPath(repository)}${path('statuses', sha)}`;
   // Of what one second brought, the forges' own order says nothing; ids ascend.
   const answer = await client.askAll(route, shapes.statuses);
@@ -149,6 +150,7 @@ export async function status(
     .toSorted((one, other) => other.id - one.id)[0];
   return (
     own && {
+      own: own.creator.toLowerCase() === self.toLowerCase(),
       context,
       state: toStatusState(own.status),
       description: own.description,

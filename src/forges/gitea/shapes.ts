@@ -120,6 +120,7 @@ export const statuses = z.array(
     description: text,
     target_url: text,
     updated_at: z.string(),
+    creator: login,
   }),
 );
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type CommitStatus, ForgeError, type PullRequest, type PullRequestRef } from '../forge.ts';
+import { ForgeError, type PostedStatus, type PullRequest, type PullRequestRef } from '../forge.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
@@ -89,15 +89,17 @@ export async function status(
   repository: string,
   sha: string,
   context: string,
-): Promise<CommitStatus | undefined> {
+  self: string,
+): Promise<PostedStatus | undefined> {
   const octokit = await client.forRepository(repository);
-  // The combined status lists the newest of each context.
-  const route = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
+  // All of them, newest first: the combined status, which has the newest of each context, does not say who set it.
+  const route = 'GET /repos/{owner}/{repo}/commits/{ref}/statuses';
   const parameters = { ...repositoryAddress(repository), ref: sha };
-  const answer = await askAll(octokit, route, parameters, shapes.combinedStatus).catch(noSuchCommit);
+  const answer = await askAll(octokit, route, parameters, shapes.statuses).catch(noSuchCommit);
   const own = answer?.find((candidate) => candidate.context === context);
   return (
     own && {
+      own: own.creator.toLowerCase() === self.toLowerCase(),
       context,
       state: own.state,
       description: own.description ?? '',

@@ -99,8 +99,9 @@ const status = z.object({
   description: z.string().nullable(),
   target_url: z.string().nullable(),
   updated_at: z.string(),
+  creator: login,
 });
-export const combinedStatus = z.object({ statuses: z.array(status) }).transform((answer) => answer.statuses);
+export const statuses = z.array(status);
 
 export const comment = z.object({ id, body: z.string().default(''), user: login });
 export const comments = z.array(comment);
