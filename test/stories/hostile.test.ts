@@ -1,4 +1,5 @@
 import test from 'ava';
+import MarkdownIt from 'markdown-it';
 import { FORGES, shareStories } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
@@ -27,6 +28,11 @@ d: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]
 rules: *d
 `;
 
+const MULTIPLIED = policy(
+  `    require: { title: &all [${Array.from({ length: 90 }, (_, index) => `'${index}${'[a-z]'.repeat(90)}'`).join(', ')}] }`,
+  ...Array.from({ length: 6 }, () => '    require: { title: *all }'),
+);
+
 for (const name of FORGES) {
   for (const [what, text, said] of [
     ['ten thousand rules', policy(...Array.from({ length: 10_000 }, () => TITLED)), /too large: \d+ bytes of at most/],
@@ -42,6 +48,12 @@ for (const name of FORGES) {
       policy(`    require: { title: '^(a+)+\\1$' }`),
       /backreferences are not available/,
     ],
+    ['one long list that aliases multiply', MULTIPLIED, /with its aliases written out the file has more than/],
+    ['a NUL byte in a pattern', policy(`    require: { title: 'a\0b' }`), /control character/],
+    ['keys that objects have already', 'version: 1\n__proto__: { rules: [] }\nconstructor: 1\n', /unknown key/],
+    ['a tag that other readers execute', `version: 1\nrules: !!js/function 'process.exit()'\n`, /not valid YAML/],
+    ['the same key twice', `${policy(TITLED)}rules: []\n`, /given twice|not valid YAML/],
+    ['a million characters', `# ${'x'.repeat(1_000_000)}\n`, /too large/],
     ['ten thousand brackets', `version: 1\nrules: ${'['.repeat(10_000)}\n`, /nested deeper|not valid YAML/],
   ] as const) {
     test(`${name}: a policy of ${what} is rejected with an explanation`, async (t) => {
@@ -93,7 +105,10 @@ test('an evaluation that takes too long is an error that names the rule', async 
   const number = await scene.open(Object.fromEntries(files), { title: 'feat: x' });
   await scene.settled();
   t.is(scene.status(number)?.state, 'error');
-  t.regex(scene.comments(number).join(), /more than the 2 seconds that it may take, at the rule .*rule-1/);
+  t.regex(
+    scene.comments(number).join(),
+    /more than the 2 seconds of processor time that it may take, at the rule .*rule-1/,
+  );
   t.regex(await endedTasks('github'), /gatehouse_tasks_ended_total\{task="evaluate",limit="time"\} \d/);
 });
 
@@ -108,4 +123,108 @@ test('patterns that match everything leave a comment that can be read', async (t
   t.true(comment.length < 65_536);
   t.regex(comment, /rule-0.*and 190 more/s, 'of 200 places that are kept ten are shown');
   t.true(scene.inlines(number).length <= 30, 'nobody wants a comment at every line');
+});
+
+/** What makes a reader see something other than what is there, or a forge do something. */
+const TRICKS = '\u202egpj.exe `code` <img src=x> [a](https://evil.test) @acme/everyone #1 | \u0007';
+
+/** The comments as a forge renders them, without what it shows as code, where nothing mentions, links or embeds. */
+function outsideCode(comments: readonly string[]): string {
+  const html = new MarkdownIt({ html: true, linkify: true }).render(comments.join('\n'));
+  return html.replaceAll(/<code>.*?<\/code>/gs, '');
+}
+
+const UNSAFE = /[\u0007\u202e]|<img|evil|everyone/;
+
+for (const name of FORGES) {
+  test(`${name}: a title full of tricks is shown as text`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy(TITLED) });
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: TRICKS });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    t.notRegex(outsideCode(scene.comments(number)), UNSAFE);
+    t.regex(scene.comments(number).join(), /\\u\{202e\}/);
+  });
+
+  test(`${name}: a status of the same words by somebody else does not replace ours`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy(TITLED) });
+    const judged = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
+    await scene.settled();
+    const ours = scene.forge.statuses(scene.repository, scene.forge.pull(scene.repository, judged).headSha).at(-1);
+    if (ours === undefined) {
+      return t.fail('there is no status to copy');
+    }
+    const number = scene.openSilently({ 'b.txt': 'b\n' }, { title: 'feat: b' });
+    const { headSha } = scene.forge.pull(scene.repository, number);
+    const { context, state, description } = ours;
+    scene.forge.setStatus(scene.repository, headSha, { context, state, description, author: 'mallory' });
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    const newest = scene.forge.statuses(scene.repository, headSha).at(-1);
+    t.deepEqual([newest?.author, newest?.state], ['gatehouse', 'success']);
+  });
+
+  test(`${name}: a comment that pretends to be the review is left alone`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy(TITLED) });
+    const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'no' });
+    scene.forge.comment(scene.repository, number, 'mallory', '<!-- gatehouse:review -->\nAll is well.');
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.regex(scene.comments(number).join(), /rule-0/);
+    t.is(scene.forge.pull(scene.repository, number).comments.length, 2);
+  });
+
+  test(`${name}: files with a NUL byte leave a rule about lines undecided`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy(`    forbid: { added_lines: secret }`) });
+    const number = await scene.open({ 'a.txt': Buffer.from('secret\0\n') });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'error');
+  });
+
+  test(`${name}: a proposed CODEOWNERS of any kind changes nothing`, async (t) => {
+    const rule = `    require: { approvals: { from: [CODEOWNERS] } }`;
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy(rule), CODEOWNERS: '* @olivia\n.* @olivia\n' });
+    const bomb = Array.from({ length: 5_000 }, (_, index) => `${'*a'.repeat(90)}${index} @mallory\n`).join('');
+    const number = await scene.open({ CODEOWNERS: bomb }, { author: 'mallory' });
+    await scene.review(number, 'mallory', 'approved');
+    await scene.settled();
+    t.not(scene.status(number)?.state, 'success');
+  });
+}
+
+test('paths full of tricks are shown as text, at the finding and on the line', async (t) => {
+  const scene = gatehouse('github').scene({ '.gatehouse.yml': policy(`    forbid: { files: 'src/**' }`) });
+  const number = await scene.open({ [`src/${TRICKS.replaceAll('/', '')}`]: 'a\n', 'src/a\nb': 'a\n' });
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'failure');
+  t.notRegex(outsideCode(scene.comments(number)), UNSAFE);
+  t.regex(scene.comments(number).join(), /src\/a\\nb/);
+});
+
+test('a title of a hundred thousand characters is judged and shortened', async (t) => {
+  const scene = gatehouse('github').scene({
+    '.gatehouse.yml': policy(TITLED, `    forbid: { title: '(a|aa)+$' }`, `    forbid: { title: '(.*)(.*)(.*)(.*)x' }`),
+  });
+  const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'a'.repeat(100_000) });
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'failure');
+  t.true((scene.status(number)?.description ?? '').length <= 140);
+  t.true(scene.comments(number).join().length < 65_536);
+});
+
+test('three thousand files are judged, by globs that backtrack elsewhere', async (t) => {
+  const files = Object.fromEntries(
+    Array.from({ length: 3_000 }, (_, index) => [`src/${'a'.repeat(60)}/${index}.ts`, 'x\n']),
+  );
+  const globs = [`'${'*a'.repeat(40)}b'`, `'${'**/'.repeat(40)}b'`, `'${'{a,aa}'.repeat(20)}b'`];
+  const scene = gatehouse('github').scene({
+    '.gatehouse.yml': policy(
+      `    forbid: { files: [${globs.join(', ')}] }`,
+      `    require: { changed_files: '< 3000' }`,
+    ),
+  });
+  const number = await scene.open(files);
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'failure');
+  t.regex(scene.status(number)?.description ?? '', /1 of 2 rules failed: rule-1/);
 });
