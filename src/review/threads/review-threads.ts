@@ -25,7 +25,7 @@ export interface ReviewThreads {
 export function makeReviewThreads(options: Partial<ThreadPoolOptions> = {}): ReviewThreads {
   const pool = makeThreadPool({ size: THREADS, ...options });
   const limits: Readonly<Record<Limit, string>> = {
-    time: `more than the ${(options.maxTaskMs ?? MAX_TASK_MS) / 1_000} seconds`,
+    time: `more than the ${(options.maxTaskMs ?? MAX_TASK_MS) / 1_000} seconds of processor time`,
     memory: `more than the ${MAX_THREAD_HEAP_MB} MB of memory`,
   };
 

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { serialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { FromThread, TaskInput, TaskName, TaskOutput } from './tasks.ts';
 
-/** Time of one task, from when its thread begins with it. Ordinary ones take milliseconds. */
+/** Processor time of one task, so that a busy machine ends no ordinary one; those take milliseconds. */
 export const MAX_TASK_MS = 2_000;
 /** Heap of one thread. The modules take about 20 MB of it; see "Sizing" in docs/operations.md. */
 export const MAX_THREAD_HEAP_MB = 96;
+const MAX_YOUNG_MB = 16;
+const MIN_CHECK_MS = 50;
 /** Inputs that hit a limit and are not tried again; the oldest is forgotten first. */
 const MAX_REMEMBERED = 1_000;
 
@@ -52,7 +55,6 @@ interface Thread {
   readonly worker: Worker;
   job: Job | undefined;
   step: number;
-  timer: NodeJS.Timeout | undefined;
 }
 
 /**
@@ -68,11 +70,11 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
 
   function startThread(): Thread {
     const worker = new Worker(new URL('./thread.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_HEAP_MB },
+      resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_HEAP_MB, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
     });
     // An idle thread keeps no process from ending.
     worker.unref();
-    const thread: Thread = { worker, job: undefined, step: 0, timer: undefined };
+    const thread: Thread = { worker, job: undefined, step: 0 };
     threads.add(thread);
     worker.on('message', (message: FromThread) => receive(thread, message));
     worker.on('error', (error: NodeJS.ErrnoException) => {
@@ -92,10 +94,7 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
 
   function receive(thread: Thread, message: FromThread): void {
     if (message.kind === 'started') {
-      thread.timer = setTimeout(() => {
-        endJob(thread, 'time');
-        discard(thread);
-      }, maxTaskMs);
+      void watch(thread);
     } else if (message.kind === 'step') {
       thread.step = message.step;
     } else {
@@ -109,9 +108,32 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
     }
   }
 
+  /** Ends the task when its processor time is used up. */
+  async function watch(thread: Thread): Promise<void> {
+    const { job, worker } = thread;
+    // A thread that cannot say what it has used is ending by itself, or is to be ended.
+    const usedMs = (since?: NodeJS.CpuUsage) =>
+      worker.cpuUsage(since).then(
+        ({ user, system }) => (user + system) / 1_000,
+        () => maxTaskMs,
+      );
+    const before = await worker.cpuUsage().catch(() => undefined);
+    let leftMs = maxTaskMs;
+    while (leftMs > 0) {
+      await sleep(Math.max(leftMs, MIN_CHECK_MS), undefined, { ref: false });
+      if (thread.job !== job) {
+        return;
+      }
+      leftMs = maxTaskMs - (await usedMs(before));
+    }
+    if (thread.job === job) {
+      endJob(thread, 'time');
+      discard(thread);
+    }
+  }
+
   function takeJob(thread: Thread): Job | undefined {
     const { job } = thread;
-    clearTimeout(thread.timer);
     thread.job = undefined;
     thread.worker.unref();
     return job;
