@@ -9,6 +9,7 @@ import { makePause, scopeOfToken } from './pause.ts';
 import { type ForgeHooks, makeForgeFetch } from './transport/forge-fetch.ts';
 import { makeNetwork } from './transport/network.ts';
 import { type Log, makeOptionalRedis } from './transport/optional-redis.ts';
+import { makeWriteBudget } from './write-budget.ts';
 
 /** Which forge, where, and as whom. `url` is the address that people use, not the API's. */
 export type ForgeConfig =
@@ -39,12 +40,12 @@ export function makeForge(config: ForgeConfig, parts: ForgeParts = {}): Forge {
 
   switch (config.forge) {
     case 'github': {
+      // GitHub Enterprise Server has no limits unless its operator set some, and it reports those in headers.
+      const budget = host === 'api.github.com' ? { writeBudget: makeWriteBudget(optionalRedis, origin) } : {};
       const client = makeGitHubClient({
         baseUrl: apiUrl,
         credentials: config.credentials,
-        fetchFor: (scope) => makeForgeFetch({ ...common, forge: 'github' }, scope),
-        // GitHub Enterprise Server has no limits unless its operator set some, and it reports those in headers.
-        paced: host === 'api.github.com',
+        fetchFor: (scope) => makeForgeFetch({ ...common, ...budget, forge: 'github' }, scope),
         ...(log ? { log } : {}),
       });
       return makeGitHub(client, network.close);

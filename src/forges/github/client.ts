@@ -29,8 +29,6 @@ export interface GitHubClientParts {
   readonly credentials: GitHubCredentials;
   /** A fetch for each scope that GitHub counts by: the token, the App, each installation. */
   readonly fetchFor: (scope: string) => ForgeFetch;
-  /** Space writes out as GitHub asks for: one a second, one in three that notify people. */
-  readonly paced: boolean;
   readonly log?: Log;
 }
 
@@ -97,10 +95,8 @@ function makeOctokit(parts: GitHubClientParts, scope: string, auth: object): Oct
     request: { fetch: parts.fetchFor(scope) },
     // One retry, for every forge alike, is in forge-fetch.ts. This plugin would also repeat a POST that may have worked.
     retry: { enabled: false },
-    // It may space writes out, but never sleep on a limit: the pause does that, for all replicas.
-    throttle: parts.paced
-      ? { id: scope, onRateLimit: () => false, onSecondaryRateLimit: () => false }
-      : { enabled: false },
+    // It spaces writes a second apart (three for comments) in each process. write-budget.ts keeps to the documented limits for all.
+    throttle: { enabled: false },
     log: {
       debug: () => {},
       info: () => {},

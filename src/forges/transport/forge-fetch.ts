@@ -3,6 +3,7 @@ import { fetch, Response } from 'undici';
 import { ForgeError } from '../forge.ts';
 import type { ForgeName } from '../forges.ts';
 import type { Pause } from '../pause.ts';
+import type { WriteBudget } from '../write-budget.ts';
 import { readBounded } from './bounded-body.ts';
 import type { Exchange, Network } from './network.ts';
 import { exhaustedUntil, rateLimitedUntil, remainingRequests } from './rate-limit.ts';
@@ -54,6 +55,8 @@ export interface ForgeFetchParts {
   readonly network: Network;
   readonly pause: Pause;
   readonly hooks: ForgeHooks;
+  /** Absent where the forge limits no writes. */
+  readonly writeBudget?: WriteBudget;
   readonly limitMs?: number;
 }
 
@@ -64,6 +67,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
   return async (url, init = {}) => {
     const call: Call = { ...init, url: new URL(url), method: init.method ?? 'GET', limitMs };
     await waitForPause(call);
+    await waitForBudget(call);
     const limit = AbortSignal.timeout(limitMs);
     const signal = init.signal ? AbortSignal.any([limit, init.signal]) : limit;
     for (let attempt = 1; ; attempt += 1) {
@@ -88,6 +92,21 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
       throw limited(call, until);
     }
     await sleep(Math.max(0, until - Date.now()));
+  }
+
+  /** Only with a {@link WriteBudget}, and only writes. Whoever waits here for long comes back as a job. */
+  async function waitForBudget(call: Call): Promise<void> {
+    const isWrite = !SAFE_METHODS.has(call.method) && !call.url.pathname.endsWith('/access_tokens');
+    for (let until = await budgetAt(isWrite); until !== undefined; until = await budgetAt(isWrite)) {
+      if (until - Date.now() > MAX_WAIT_MS) {
+        throw limited(call, until);
+      }
+      await sleep(Math.max(0, until - Date.now()));
+    }
+  }
+
+  async function budgetAt(isWrite: boolean): Promise<number | undefined> {
+    return isWrite ? parts.writeBudget?.take(scope) : undefined;
   }
 
   async function follow(call: Call): Promise<Response> {

@@ -6,35 +6,70 @@ import { makePause } from '../../../src/forges/pause.ts';
 import { makeForgeFetch } from '../../../src/forges/transport/forge-fetch.ts';
 import { makeNetwork } from '../../../src/forges/transport/network.ts';
 import { makeOptionalRedis } from '../../../src/forges/transport/optional-redis.ts';
-import { openPullRequest, SITE, setUp } from './setup.ts';
+import { MAX_WRITES_AT_ONCE, makeWriteBudget } from '../../../src/forges/write-budget.ts';
+import { openPullRequest, SITE, setUp, startRedis } from './setup.ts';
 
-test('spaced writes all arrive, and a rate limit is reported instead of slept on', async (t) => {
+const redisServer = await startRedis();
+test.after.always(() => redisServer.stop());
+
+const STATUS = { context: 'gatehouse', state: 'pending', description: '' } as const;
+
+test('writes go out at once until the budget is used up, then the job waits', async (t) => {
   const { simulated } = await setUp(t, 'github');
   const { ref, head } = openPullRequest(simulated);
   const optionalRedis = makeOptionalRedis(undefined);
   const network = makeNetwork(optionalRedis);
+  const time = Date.now();
   const parts = {
     forge: 'github',
     origin: simulated.url,
     network,
     pause: makePause(optionalRedis, ''),
     hooks: {},
+    // A clock that stands still: nothing is waited for.
+    writeBudget: makeWriteBudget(optionalRedis, '', () => time),
   } as const;
   const client = makeGitHubClient({
     baseUrl: `${simulated.url}/api/v3`,
     credentials: { kind: 'token', token: simulated.token },
     fetchFor: (scope) => makeForgeFetch(parts, scope),
-    paced: true,
   });
   const forge = makeGitHub(client, network.close);
   t.teardown(() => forge.close());
 
-  const status = { context: 'gatehouse', state: 'pending', description: '' } as const;
-  await Promise.all([forge.setStatus(SITE, head(), status), forge.setStatus(SITE, head(), status)]);
-  t.is(simulated.statuses(SITE).length, 2);
-
-  simulated.fault({ fault: { kind: 'secondary-limit', retryAfter: 600 } });
-  const error = await t.throwsAsync(() => forge.createComment(ref, 'x'), { instanceOf: ForgeError });
+  for (let write = 0; write < MAX_WRITES_AT_ONCE; write += 1) {
+    await forge.setStatus(SITE, head(), STATUS);
+  }
+  t.is(simulated.statuses(SITE).length, MAX_WRITES_AT_ONCE);
+  t.is((await forge.pullRequest(ref))?.number, ref.number, 'reads need no budget');
+  simulated.fault({ method: 'GET', fault: { kind: 'secondary-limit', retryAfter: 600 } });
+  const error = await t.throwsAsync(() => forge.pullRequest(ref), { instanceOf: ForgeError });
   t.is(error?.kind, 'rate-limited');
-  t.is(simulated.count('POST', /comments$/), 1);
+});
+
+test('the writes of a minute are at most 80, whatever their order', async (t) => {
+  let time = 1_000_000_000_000;
+  const budget = makeWriteBudget(makeOptionalRedis(undefined), '', () => time);
+  const written: number[] = [];
+  for (; time < 1_000_000_180_000; time += 100) {
+    while ((await budget.take('a')) === undefined) {
+      written.push(time);
+    }
+  }
+  const inMinuteFrom = (start: number) => written.filter((at) => at >= start && at < start + 60_000).length;
+  t.is(inMinuteFrom(1_000_000_000_000), 79);
+  t.true(written.every((at) => inMinuteFrom(at) <= 80));
+});
+
+test('replicas share one budget over Redis, and installations do not', async (t) => {
+  const time = Date.now();
+  const replica = () =>
+    makeWriteBudget(makeOptionalRedis(redisServer.connect(), undefined, 30_000), `budget-${time}`, () => time);
+  const [one, two] = [replica(), replica()];
+  for (let write = 0; write < MAX_WRITES_AT_ONCE; write += 1) {
+    t.is(await (write % 2 === 0 ? one : two).take('installation-1'), undefined);
+  }
+  t.is(await one.take('installation-1'), time + 1_500);
+  t.is(await two.take('installation-1'), time + 1_500);
+  t.is(await two.take('installation-2'), undefined);
 });
