@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { type Environment, type Parsed, parseEnvironment, type ReadFile, readText } from './environment.ts';
 import { FORGE_NAMES, FORGES, type ForgeName, isForgeName } from './forges/forges.ts';
-import { bytes, count, flag, logLevel, port, seconds, secret, url } from './settings.ts';
+import { bytes, count, flag, logLevel, port, seconds, secret, statusContext, url } from './settings.ts';
 
 export type LogLevel = z.infer<typeof logLevel>;
 
@@ -40,6 +40,8 @@ export interface WorkerConfig extends ForgeAccess {
   readonly retentionDays: number;
   /** A policy for repositories that have none of their own. */
   readonly policyFile: string | undefined;
+  /** The name of the commit status, `{base}` for the base branch. */
+  readonly statusContext: string;
 }
 
 /** Where the forge is, and the credentials for it. */
@@ -108,6 +110,7 @@ const worker = {
   RESYNC_MINUTES: count(1, 1_440).default(15),
   RETENTION_DAYS: count(1, 3_650).default(30),
   POLICY_FILE: z.string().optional(),
+  STATUS_CONTEXT: statusContext.default('gatehouse/{base}'),
 };
 
 /** Reads the configuration of a process. Any variable may be given as `NAME_FILE`, a path to read it from. */
@@ -156,6 +159,7 @@ export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile =
             resyncMinutes: workers.config.RESYNC_MINUTES,
             retentionDays: workers.config.RETENTION_DAYS,
             policyFile: workers.config.POLICY_FILE,
+            statusContext: workers.config.STATUS_CONTEXT,
           },
         }),
     }),

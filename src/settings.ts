@@ -68,4 +68,13 @@ function isPercentEncoded(text: string): boolean {
   return !/%(?![0-9a-f]{2})/i.test(text);
 }
 
+/** A forge takes 255 characters. With `{base}`, the branch's name is to have room. */
+const MAX_STATUS_CONTEXT_LENGTH = 200;
+
+export const statusContext = z
+  .string()
+  .max(MAX_STATUS_CONTEXT_LENGTH, `must have at most ${MAX_STATUS_CONTEXT_LENGTH} characters`)
+  .regex(/^[\x20-\x7e]*$/, 'must be printable ASCII')
+  .refine((text) => !/[{}]/.test(text.replaceAll('{base}', '')), 'may have {base} in braces and nothing else');
+
 export const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);

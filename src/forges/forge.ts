@@ -28,6 +28,8 @@ export interface PullRequest extends PullRequestRef {
   readonly author: string;
   readonly draft: boolean;
   readonly labels: readonly string[];
+  /** When anything about it last changed; comments count too. */
+  readonly updatedAt: string;
   /**
    * The branch to merge into, and that branch's commit as the forge recorded it with the pull
    * request. On GitHub it can lag behind the branch: what must be today's (the policy) is read at

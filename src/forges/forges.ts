@@ -27,7 +27,10 @@ export interface ForgeRow {
     /** Only GitHub names the hook; its delivery ids are unique per event, not per hook. */
     readonly hook: readonly string[];
   };
-  /** Events that can change a review, each with the actions that can. */
+  /**
+   * Events that can change a review, each with the actions that can. A closed pull request ends its own, and can change
+   * the status of another one with the same head.
+   */
   readonly reviewableEvents: Readonly<Record<string, readonly string[] | 'any action'>>;
   /** The segment of a pull request's page URL before its number. */
   readonly pullRequestSegment: string;
@@ -54,7 +57,16 @@ const GITHUB_API = 'https://api.github.com';
 
 /** Forgejo sends Gitea's events. Both have events of their own for reviews and pushes (routers and services/webhook, 2026). */
 const GITEA_EVENTS = {
-  pull_request: ['opened', 'reopened', 'synchronized', 'edited', 'label_updated', 'label_cleared', 'ready_for_review'],
+  pull_request: [
+    'opened',
+    'reopened',
+    'closed',
+    'synchronized',
+    'edited',
+    'label_updated',
+    'label_cleared',
+    'ready_for_review',
+  ],
   pull_request_sync: 'any action',
   pull_request_label: 'any action',
   pull_request_approved: 'any action',
@@ -77,6 +89,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
       pull_request: [
         'opened',
         'reopened',
+        'closed',
         'synchronize',
         'edited',
         'labeled',

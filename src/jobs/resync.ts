@@ -3,11 +3,14 @@ import type { ReviewRequest } from '../forges/events.ts';
 import type { Forge } from '../forges/forge.ts';
 import { ForgeError } from '../forges/forge.ts';
 import type { Log } from '../log.ts';
+import { statusContext } from '../review/status-context.ts';
 import { forgetRepository, notOpen, withoutVerdict } from './reviews-table.ts';
 
 export interface ResyncParts {
   readonly forge: Forge;
   readonly pool: pg.Pool;
+  /** The name of the commit status, `{base}` for the base branch. */
+  readonly statusContext: string;
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
   readonly log: Log;
 }
@@ -54,14 +57,17 @@ export async function resync(
   }
 }
 
-async function resyncRepository({ forge, pool, enqueue, log }: ResyncParts, repository: string): Promise<void> {
+async function resyncRepository(
+  { forge, pool, statusContext: template, enqueue, log }: ResyncParts,
+  repository: string,
+): Promise<void> {
   const open = await forge.openPullRequests(repository);
   if (open === undefined) {
     await forgetRepository(pool, repository);
     log.info({ repository }, 'a repository is gone, or hidden from Gatehouse: it is forgotten until its next delivery');
     return;
   }
-  const missed = await withoutVerdict(pool, open);
+  const missed = await withoutVerdict(pool, open, (base) => statusContext(template, base));
   const closed = await notOpen(pool, repository, open);
   if (missed.length + closed.length === 0) {
     return;

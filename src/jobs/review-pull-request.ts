@@ -1,12 +1,26 @@
 import type pg from 'pg';
-import { type Forge, ForgeError, type PullRequestRef } from '../forges/forge.ts';
+import { type Forge, ForgeError, type PullRequest, type PullRequestRef } from '../forges/forge.ts';
+import { guardWrites } from '../forges/guard-writes.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { judge } from '../review/judge.ts';
+import { isCurrent, judgeOnce } from '../review/judge.ts';
 import type { Policy } from '../review/policy/schema.ts';
-import { report, reportPending, reportStatus } from '../review/report.ts';
+import { reportComments, withRefusals } from '../review/report.ts';
+import { statusContext } from '../review/status-context.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
-import { forgetVerdict, saveVerdict } from './reviews-table.ts';
+import { reportStatus, type StatusParts, withdrawSuccess } from './report-status.ts';
+import {
+  beginReview,
+  type Claim,
+  deleteReview,
+  LostClaimError,
+  markClosed,
+  markReported,
+  type ReportedStatus,
+  recordHead,
+  requireClaim,
+  saveVerdict,
+} from './reviews-table.ts';
 
 export interface ReviewParts {
   readonly forge: Forge;
@@ -15,49 +29,165 @@ export interface ReviewParts {
   readonly pool: pg.Pool;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
+  /** The name of the commit status, `{base}` for the base branch. */
+  readonly statusContext: string;
   readonly metrics: Metrics;
   readonly log: Log;
 }
 
+/** A pull request that changes while it is reviewed is reviewed again, this many times at most. */
+const MAX_ATTEMPTS = 3;
+
 /**
  * Brings the review of a pull request up to date with its present state, whatever has happened to it and
  * however often. May be cut short anywhere: the next run completes what is missing and repeats nothing.
- * `askedAt` is when the delivery that requested it was committed.
+ * `askedAt` is when the delivery that requested it was committed; after `signal` nothing more is written.
  */
-export async function reviewPullRequest(parts: ReviewParts, ref: PullRequestRef, askedAt: Date): Promise<void> {
-  const { forge, threads, pool, fallback, metrics, log } = parts;
-  const { repository, number } = ref;
+export async function reviewPullRequest(
+  parts: ReviewParts,
+  ref: PullRequestRef,
+  askedAt: Date,
+  signal: AbortSignal,
+): Promise<void> {
+  const { metrics, log } = parts;
   const stopTimer = metrics.reviewSeconds.startTimer();
-  const result = await judge(forge, ref, {
+  try {
+    const review = await openReview(parts, ref, signal);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const outcome = await reviewOnce(parts, review, ref);
+      if (outcome !== 'outdated') {
+        if (outcome !== 'over') {
+          metrics.reviews.inc({ verdict: outcome });
+        }
+        if (outcome !== 'over' && outcome !== 'none') {
+          stopTimer();
+          metrics.webhookToStatusSeconds.observe((Date.now() - askedAt.getTime()) / 1_000);
+        }
+        return;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof LostClaimError)) {
+      throw error;
+    }
+    log.info({ ...ref }, 'a review ends without a word: a newer one has begun');
+    return;
+  }
+  throw new ForgeError('unavailable', `${ref.repository}#${ref.number} kept changing while it was reviewed`);
+}
+
+/** A review under way: its claim, and a forge that writes only as long as it holds the claim. */
+interface OpenReview {
+  readonly status: StatusParts;
+  writes(): number;
+  claim(): Claim;
+  /** Records what is under review, and sets right the status that showed the verdict before. */
+  enter(pullRequest: PullRequest): Promise<void>;
+  /** The pull request is closed or gone. */
+  leave(): Promise<void>;
+}
+
+async function openReview(parts: ReviewParts, ref: PullRequestRef, signal: AbortSignal): Promise<OpenReview> {
+  // A job that the engine has taken back must not take the claim from the one that has it now.
+  signal.throwIfAborted();
+  const { pool, statusContext: template } = parts;
+  let { claim, before } = await beginReview(pool, ref);
+  const guard = guardWrites(parts.forge, async () => {
+    signal.throwIfAborted();
+    await requireClaim(pool, claim);
+  });
+  const status: StatusParts = { forge: guard.forge, pool, statusContext: template };
+  const placeOf = ({ headSha, baseBranch, reportedAs }: ReportedStatus) => ({
+    repository: claim.repository,
+    headSha,
+    context: reportedAs ?? statusContext(template, baseBranch ?? ''),
+  });
+
+  return {
+    status,
+    writes: guard.writes,
+    claim: () => claim,
+    async enter(pullRequest) {
+      if (pullRequest.repository !== claim.repository) {
+        // Renamed: what is known of it moves to the new name.
+        await deleteReview(pool, claim);
+        ({ claim, before } = await beginReview(pool, pullRequest));
+      }
+      const context = statusContext(template, pullRequest.base.branch);
+      await recordHead(pool, claim, pullRequest, context);
+      const last = before && placeOf(before);
+      before = undefined;
+      if (last === undefined || (last.headSha === pullRequest.head.sha && last.context === context)) {
+        return;
+      }
+      const others = await reportStatus(status, last, true);
+      if (!others && last.headSha === pullRequest.head.sha) {
+        await withdrawSuccess(guard.forge, last);
+      }
+    },
+    async leave() {
+      if (before !== undefined) {
+        await markClosed(pool, claim);
+        await reportStatus(status, placeOf(before), true);
+      }
+      await deleteReview(pool, claim);
+    },
+  };
+}
+
+type Outcome = 'over' | 'outdated' | 'none' | 'success' | 'failure' | 'error' | 'pending';
+
+async function reviewOnce(
+  { forge, threads, pool, fallback, statusContext: template, log }: ReviewParts,
+  review: OpenReview,
+  ref: PullRequestRef,
+): Promise<Outcome> {
+  const place = ({ repository, head, base }: PullRequest) => ({
+    repository,
+    headSha: head.sha,
+    context: statusContext(template, base.branch),
+  });
+  const result = await judgeOnce(forge, ref, {
     threads,
     fallback,
-    onWillJudge: (pullRequest) => reportPending(forge, pullRequest),
+    onRead: (pullRequest) => review.enter(pullRequest),
+    onWillJudge: async (pullRequest) => {
+      await reportStatus(review.status, place(pullRequest), false);
+    },
   });
-  switch (result.kind) {
-    case 'over':
-      await forgetVerdict(pool, ref);
-      log.info({ repository, number }, 'nothing to review: the pull request is closed or gone');
-      return;
-    case 'no-policy':
-      await saveVerdict(pool, result.pullRequest, { state: 'none', description: 'No policy' });
-      metrics.reviews.inc({ verdict: 'none' });
-      log.info({ repository, number }, 'nothing to review: the base branch has no policy');
-      return;
-    case 'judged': {
-      const { pullRequest, verdict } = result;
-      for (const { what, error } of await report(forge, pullRequest, verdict)) {
-        log.warn({ err: error, repository, number, what }, 'the forge refused what was to be posted beside the status');
-      }
-      await saveVerdict(pool, pullRequest, verdict);
-      stopTimer();
-      metrics.reviews.inc({ verdict: verdict.state });
-      metrics.webhookToStatusSeconds.observe((Date.now() - askedAt.getTime()) / 1_000);
-      log.info(
-        { repository, number, head: pullRequest.head.sha, verdict: verdict.state },
-        'a pull request was reviewed',
-      );
-    }
+  if (result.kind === 'over') {
+    await review.leave();
+    log.info({ ...ref }, 'nothing to review: the pull request is closed or gone');
+    return 'over';
   }
+  const { pullRequest, sources } = result;
+  const { context } = place(pullRequest);
+  if (result.kind === 'no-policy') {
+    await saveVerdict(pool, review.claim(), { state: 'none', description: 'No policy' }, sources);
+    await reportStatus(review.status, place(pullRequest), true);
+    await markReported(pool, review.claim(), context);
+    log.info({ ...ref }, 'nothing to review: the base branch has no policy');
+    return 'none';
+  }
+  const { verdict } = result;
+  if (!(await isCurrent(forge, result))) {
+    return 'outdated';
+  }
+  const writesBefore = review.writes();
+  const refusals = await reportComments(review.status.forge, pullRequest, verdict);
+  for (const { what, error } of refusals) {
+    log.warn({ err: error, ...ref, what }, 'the forge refused what was to be posted beside the status');
+  }
+  // Comments take their time, on GitHub a second each; a success must not be of what was there before them.
+  if (verdict.state === 'success' && review.writes() > writesBefore && !(await isCurrent(forge, result))) {
+    return 'outdated';
+  }
+  const description = withRefusals(verdict.description, refusals);
+  await saveVerdict(pool, review.claim(), { state: verdict.state, description }, sources);
+  await reportStatus(review.status, place(pullRequest), true);
+  await markReported(pool, review.claim(), context);
+  log.info({ ...ref, head: pullRequest.head.sha, verdict: verdict.state }, 'a pull request was reviewed');
+  return verdict.state;
 }
 
 const GIVEN_UP: Readonly<Record<ForgeError['kind'], string>> = {
@@ -72,19 +202,31 @@ const GIVEN_UP: Readonly<Record<ForgeError['kind'], string>> = {
  * then counts as one without a verdict, so that a resync comes back to it.
  */
 export async function reportGivenUp(
-  { forge, pool, log }: ReviewParts,
+  parts: ReviewParts,
   ref: PullRequestRef,
   error: unknown,
+  signal: AbortSignal,
 ): Promise<void> {
+  const { forge, pool, log } = parts;
   const reason = error instanceof ForgeError ? GIVEN_UP[error.kind] : 'an internal error, see the log of Gatehouse';
   try {
-    await forgetVerdict(pool, ref);
+    const review = await openReview(parts, ref, signal);
+    // Before the forge is asked, which may not answer.
+    await markReported(pool, review.claim(), null);
     const pullRequest = await forge.pullRequest(ref);
     if (pullRequest === undefined || pullRequest.state === 'closed') {
+      await review.leave();
       return;
     }
-    const description = `Could not be reviewed: ${reason}`;
-    await reportStatus(forge, pullRequest, { state: 'error', description });
+    await review.enter(pullRequest);
+    await saveVerdict(pool, review.claim(), { state: 'error', description: `Could not be reviewed: ${reason}` });
+    const context = statusContext(parts.statusContext, pullRequest.base.branch);
+    await reportStatus(
+      review.status,
+      { repository: pullRequest.repository, headSha: pullRequest.head.sha, context },
+      true,
+    );
+    await markReported(pool, review.claim(), context);
   } catch (err) {
     log.warn({ err, ...ref }, 'could not set the status to error');
   }

@@ -1,41 +1,167 @@
 import type pg from 'pg';
-import type { PullRequest, PullRequestRef } from '../forges/forge.ts';
+import type { PullRequest, PullRequestRef, StatusState } from '../forges/forge.ts';
+import type { StandingVerdict } from '../review/shared-status.ts';
+import type { VerdictSources } from '../review/sources.ts';
 
-/** Remembers the verdict on a head, so that a resync can tell which heads have none. */
-export async function saveVerdict(
+/**
+ * A review's right to write. Each review that begins takes the next number, and only the one with the row's number may
+ * write: one that hung, or that the job engine gave to another worker meanwhile, finds a higher number there.
+ */
+export interface Claim extends PullRequestRef {
+  readonly fence: string;
+}
+
+/** Which status shows a verdict: that of a commit, under a name. */
+export interface ReportedStatus {
+  readonly headSha: string;
+  readonly baseBranch: string | null;
+  /** The name of the status; null as long as the verdict is not shown. */
+  readonly reportedAs: string | null;
+}
+
+/** A newer review of the same pull request has begun, which will say what this one would have said, and more. */
+export class LostClaimError extends Error {
+  override readonly name = 'LostClaimError';
+  constructor({ repository, number }: PullRequestRef) {
+    super(`a newer review of ${repository}#${number} has begun`);
+  }
+}
+
+/** Takes the claim. `before` is what the last review left; undefined when there was none. */
+export async function beginReview(
   pool: pg.Pool,
-  { repository, number, head }: PullRequest,
-  verdict: { readonly state: 'success' | 'failure' | 'error' | 'none'; readonly description: string },
+  { repository, number }: PullRequestRef,
+): Promise<{ readonly claim: Claim; readonly before: ReportedStatus | undefined }> {
+  const { rows } = await pool.query<ReportedStatus & { fence: string }>(
+    `INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, description, fence)
+     VALUES ($1, $2, '', '', nextval('gatehouse.review_fence'))
+     ON CONFLICT (repository, pull_request) DO UPDATE SET fence = excluded.fence
+     RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", reported_as AS "reportedAs"`,
+    [repository, number],
+  );
+  const [row] = rows;
+  if (row === undefined) {
+    throw new Error('the claim of a review was not stored');
+  }
+  const { fence, ...before } = row;
+  return { claim: { repository, number, fence }, before: before.headSha === '' ? undefined : before };
+}
+
+export async function requireClaim(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'SELECT FROM gatehouse.reviews', []);
+}
+
+/** Remembers what is under review. A verdict on another head or base, or one that no status shows, does not stand any more. */
+export async function recordHead(
+  pool: pg.Pool,
+  claim: Claim,
+  { head, base, url, updatedAt }: PullRequest,
+  context: string,
 ): Promise<void> {
-  await pool.query(
-    `INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, verdict, description)
-     VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (repository, pull_request)
-     DO UPDATE SET head_sha = excluded.head_sha, verdict = excluded.verdict,
-                   description = excluded.description, reviewed_at = now()`,
-    [repository, number, head.sha, verdict.state, verdict.description],
+  const stands = 'head_sha = $4 AND base_branch = $5 AND reported_as = $6';
+  await changeClaimed(
+    pool,
+    claim,
+    `UPDATE gatehouse.reviews
+        SET verdict = CASE WHEN ${stands} THEN verdict END, reported_as = CASE WHEN ${stands} THEN reported_as END,
+            head_sha = $4, base_branch = $5, url = $7, pull_request_updated_at = $8, open = true`,
+    [head.sha, base.branch, context, url, updatedAt],
   );
 }
 
-export async function forgetVerdict(pool: pg.Pool, { repository, number }: PullRequestRef): Promise<void> {
-  await pool.query('DELETE FROM gatehouse.reviews WHERE repository = $1 AND pull_request = $2', [repository, number]);
+/** Saves a verdict that no status shows yet. Without `sources` it was not judged, and a resync looks at it again. */
+export async function saveVerdict(
+  pool: pg.Pool,
+  claim: Claim,
+  verdict: { readonly state: StatusState | 'none'; readonly description: string },
+  sources?: VerdictSources,
+): Promise<void> {
+  await changeClaimed(
+    pool,
+    claim,
+    `UPDATE gatehouse.reviews
+        SET verdict = $4, description = $5, reported_as = NULL, reviewed_at = now(), base_sha = $6, policy_digest = $7,
+            operator_policy_digest = $8, extends_name = $9, extends_digest = $10, code_owners_digest = $11`,
+    [
+      verdict.state,
+      verdict.description,
+      sources?.baseSha ?? null,
+      sources?.policyDigest ?? null,
+      sources?.operatorPolicyDigest ?? null,
+      sources?.extendsName ?? null,
+      sources?.extendsDigest ?? null,
+      sources?.codeOwnersDigest ?? null,
+    ],
+  );
 }
 
-/** Those of the pull requests whose present head has no verdict. */
+/** `context`: the name of the status that shows the verdict now; null when none is known to. */
+export async function markReported(pool: pg.Pool, claim: Claim, context: string | null): Promise<void> {
+  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET reported_as = $4', [context]);
+}
+
+/** It no longer counts among the pull requests that a status stands for. */
+export async function markClosed(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET open = false', []);
+}
+
+export async function deleteReview(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'DELETE FROM gatehouse.reviews', []);
+}
+
+/** Runs a statement on the claimed row. Throws {@link LostClaimError} when it is not claimed by this review any more. */
+async function changeClaimed(
+  pool: pg.Pool,
+  claim: Claim,
+  statement: string,
+  values: readonly (string | null)[],
+): Promise<void> {
+  const { rowCount } = await pool.query(`${statement} WHERE repository = $1 AND pull_request = $2 AND fence = $3`, [
+    claim.repository,
+    claim.number,
+    claim.fence,
+    ...values,
+  ]);
+  if (rowCount === 0) {
+    throw new LostClaimError(claim);
+  }
+}
+
+/** What is known of the open pull requests with this head. `baseBranch` is null in rows of before 0003_verdicts.sql. */
+export async function standingVerdicts(
+  pool: pg.Pool,
+  repository: string,
+  headSha: string,
+): Promise<readonly (StandingVerdict & { readonly baseBranch: string | null })[]> {
+  const { rows } = await pool.query<StandingVerdict & { readonly baseBranch: string | null }>(
+    `SELECT pull_request AS number, url, base_branch AS "baseBranch", coalesce(verdict, 'pending') AS state,
+            CASE WHEN verdict IS NULL THEN 'Reviewing by the rules of this repository' ELSE description END AS description
+       FROM gatehouse.reviews
+      WHERE repository = $1 AND head_sha = $2 AND open
+      ORDER BY pull_request`,
+    [repository, headSha],
+  );
+  return rows;
+}
+
+/** Those of the pull requests whose present head and base have no verdict, or none that a status of this name shows. */
 export async function withoutVerdict(
   pool: pg.Pool,
   pullRequests: readonly PullRequest[],
+  contextOf: (baseBranch: string) => string,
 ): Promise<readonly PullRequest[]> {
   const { rows } = await pool.query<{ ordinal: string }>(
     `SELECT open.ordinal
-       FROM unnest($1::text[], $2::int[], $3::text[]) WITH ORDINALITY
-              AS open (repository, pull_request, head_sha, ordinal)
-       LEFT JOIN gatehouse.reviews r USING (repository, pull_request, head_sha)
-      WHERE r.verdict IS NULL`,
+       FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY
+              AS open (repository, pull_request, head_sha, base_branch, reported_as, ordinal)
+       LEFT JOIN gatehouse.reviews r USING (repository, pull_request, head_sha, base_branch, reported_as)
+      WHERE r.verdict IS NULL OR r.base_sha IS NULL`,
     [
       pullRequests.map(({ repository }) => repository),
       pullRequests.map(({ number }) => number),
       pullRequests.map(({ head }) => head.sha),
+      pullRequests.map(({ base }) => base.branch),
+      pullRequests.map(({ base }) => contextOf(base.branch)),
     ],
   );
   return rows.flatMap(({ ordinal }) => pullRequests[Number(ordinal) - 1] ?? []);

@@ -86,8 +86,8 @@ export function startWorker(parts: WorkerParts): Worker {
       for (const job of jobs) {
         await attempt({ boss, pool, log }, job, {
           key: reviewKey(job.data),
-          run: () => reviewPullRequest(parts, job.data, job.createdOn),
-          giveUp: (error) => reportGivenUp(parts, job.data, error),
+          run: () => reviewPullRequest(parts, job.data, job.createdOn, job.signal),
+          giveUp: (error) => reportGivenUp(parts, job.data, error, job.signal),
         });
       }
     } finally {
@@ -131,7 +131,7 @@ export function startWorker(parts: WorkerParts): Worker {
 
   async function resyncPiece({ data, createdOn }: JobWithMetadata<ResyncJob>): Promise<void> {
     const round = data.round ?? createdOn.toISOString();
-    const state = await resync({ forge, pool, enqueue, log }, new Date(round));
+    const state = await resync({ forge, pool, statusContext: parts.statusContext, enqueue, log }, new Date(round));
     await recoverDeliveries({ deliveries: forge.deliveries, pool, metrics: parts.metrics, log });
     if (state === 'unfinished') {
       await boss.send(RESYNC_QUEUE, { round }, { singletonKey: RESYNC_QUEUE });

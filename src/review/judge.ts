@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { ChangedFiles, Forge, PullRequest, PullRequestRef } from '../forges/forge.ts';
 import type { Evaluation } from './evaluation/evaluate.ts';
-import { gatherFacts } from './evaluation/gather-facts.ts';
+import { gatherFacts, readCodeOwners } from './evaluation/gather-facts.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
 import type { Facts } from './facts.ts';
-import { type LoadedPolicy, loadPolicy, type ParsePolicy } from './policy/load.ts';
+import { extendedDigest, type LoadedPolicy, loadPolicy, type ParsePolicy, policyDigest } from './policy/load.ts';
 import { POLICY_PATHS } from './policy/paths.ts';
 import type { Policy } from './policy/schema.ts';
 import { digestOf, type VerdictSources } from './sources.ts';
@@ -32,6 +32,8 @@ export interface JudgeOptions {
   readonly threads: ReviewThreads;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
+  /** Called with an open pull request before anything else is read of it. */
+  readonly onRead?: (pullRequest: PullRequest) => Promise<void>;
   /** Called as soon as it is known that there will be a verdict. */
   readonly onWillJudge?: (pullRequest: PullRequest) => Promise<void>;
 }
@@ -44,8 +46,7 @@ export interface JudgeOptions {
 export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOptions): Promise<ReviewResult> {
   let result = await judgeOnce(forge, ref, options);
   for (let attempt = 1; attempt < MAX_ATTEMPTS && result.kind === 'judged'; attempt++) {
-    const now = await forge.pullRequest(ref);
-    if (now !== undefined && sameState(now, result.pullRequest)) {
+    if (await isCurrent(forge, result)) {
       break;
     }
     result = await judgeOnce(forge, ref, options);
@@ -53,15 +54,17 @@ export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOpt
   return result;
 }
 
-async function judgeOnce(
+/** Judges without a second look. What it read may be of two states: {@link isCurrent} tells. */
+export async function judgeOnce(
   forge: Forge,
   ref: PullRequestRef,
-  { threads, fallback, onWillJudge }: JudgeOptions,
+  { threads, fallback, onRead, onWillJudge }: JudgeOptions,
 ): Promise<ReviewResult> {
   const pullRequest = await forge.pullRequest(ref);
   if (pullRequest === undefined || pullRequest.state === 'closed') {
     return { kind: 'over' };
   }
+  await onRead?.(pullRequest);
   // Read by its full name once: what is read at the branch's bare name could be that of a tag, or of two commits.
   const baseSha = await forge.branchCommit(pullRequest.repository, pullRequest.base.branch);
   if (baseSha === undefined) {
@@ -70,16 +73,21 @@ async function judgeOnce(
   }
   // In the name of this repository, wherever the text comes from: forks are free.
   const parse: ParsePolicy = (text, origin, role) => threads.parsePolicy(pullRequest.repository, text, origin, role);
-  const [loaded, changedFiles] = await Promise.all([
-    loadPolicy(forge, parse, pullRequest.repository, baseSha),
-    forge.changedFiles(pullRequest, pullRequest.head.sha),
-  ]);
+  const loaded = await loadPolicy(forge, parse, pullRequest.repository, baseSha);
+  const certain = loaded.kind !== 'absent' || fallback !== undefined;
+  if (certain) {
+    // Before the changed files, which may take long to read: what stands may be of another pull request.
+    await onWillJudge?.(pullRequest);
+  }
+  const changedFiles = await forge.changedFiles(pullRequest, pullRequest.head.sha);
   const proposes = changesPolicy(changedFiles);
   const present = orFallback(loaded, fallback, pullRequest, proposes);
   if (present.kind === 'absent') {
     return { kind: 'no-policy', pullRequest, sources: { baseSha } };
   }
-  await onWillJudge?.(pullRequest);
+  if (!certain) {
+    await onWillJudge?.(pullRequest);
+  }
 
   const proposed: LoadedPolicy = proposes ? await loadProposed(forge, parse, pullRequest) : { kind: 'absent' };
   if (present.kind === 'broken') {
@@ -141,6 +149,41 @@ function loadProposed(forge: Forge, parse: ParsePolicy, { repository, head }: Pu
     : loadPolicy(forge, parse, head.repository, head.sha);
 }
 
-function sameState(left: PullRequest, right: PullRequest): boolean {
-  return JSON.stringify(left) === JSON.stringify(right);
+/** Whether the pull request, its policy and its CODEOWNERS are still those that were judged. Two requests, where nothing moved. */
+export async function isCurrent(
+  forge: Forge,
+  { pullRequest, sources }: Pick<Extract<ReviewResult, { kind: 'judged' }>, 'pullRequest' | 'sources'>,
+): Promise<boolean> {
+  const { repository, base } = pullRequest;
+  const [now, baseSha] = await Promise.all([
+    forge.pullRequest(pullRequest),
+    forge.branchCommit(repository, base.branch),
+  ]);
+  if (now === undefined || baseSha === undefined || stateOf(now) !== stateOf(pullRequest)) {
+    return false;
+  }
+  const { extendsName, extendsDigest } = sources;
+  // Only what was read: a policy may name another owner's, which is never read.
+  if (extendsName !== undefined && extendsDigest !== undefined) {
+    if ((await extendedDigest(forge, extendsName)) !== extendsDigest) {
+      return false;
+    }
+  }
+  if (baseSha === sources.baseSha) {
+    return true;
+  }
+  // The branch has moved, mostly for another pull request that was merged: what counts is whether the rules did.
+  if ((await policyDigest(forge, repository, baseSha)) !== sources.policyDigest) {
+    return false;
+  }
+  if (sources.codeOwnersDigest === undefined) {
+    return true;
+  }
+  const codeOwners = await readCodeOwners(forge, repository, baseSha);
+  return codeOwners.kind === 'file' && digestOf(codeOwners) === sources.codeOwnersDigest;
+}
+
+/** All that a verdict can depend on. The base's commit and the time of the last change move for other reasons too. */
+function stateOf({ updatedAt: _moves, base, ...others }: PullRequest): string {
+  return JSON.stringify({ ...others, base: base.branch });
 }

@@ -1,35 +1,11 @@
-import {
-  type CommitStatus,
-  type Forge,
-  ForgeError,
-  MAX_STATUS_DESCRIPTION_LENGTH,
-  type PullRequest,
-} from '../forges/forge.ts';
+import { type Forge, ForgeError, MAX_STATUS_DESCRIPTION_LENGTH, type PullRequest } from '../forges/forge.ts';
 import { FORGES } from '../forges/forges.ts';
 import { shorten } from '../shorten.ts';
 import type { Verdict } from './evaluation/verdict.ts';
 import { fingerprintIn, REVIEW_MARKER, renderInlines, renderReview } from './rendering/comment.ts';
 
-/** The name shown beside the status. */
-const STATUS_CONTEXT = 'gatehouse';
-
 /** What a comment becomes on a forge that cannot delete it alone. */
 const RESOLVED_NOTE = '~~Resolved.~~ This no longer applies.';
-
-/**
- * Brings status and comments in line with the verdict, without duplicates. It compares what is there with what
- * should be, and writes the difference: a report that was cut short anywhere is completed by the next one,
- * and an unchanged verdict writes nothing.
- *
- * The status comes last, so that a new status never appears with an old comment. Comments that the forge refuses do not stop
- * it: they are returned, and its description names them.
- */
-export async function report(forge: Forge, pullRequest: PullRequest, verdict: Verdict): Promise<readonly Refusal[]> {
-  const refusals = await reportComments(forge, pullRequest, verdict);
-  const description = withRefusals(verdict.description, refusals);
-  await reportStatus(forge, pullRequest, { state: verdict.state, description });
-  return refusals;
-}
 
 /** What the forge would not take, as of a locked conversation. Asking again would not help. */
 export interface Refusal {
@@ -37,8 +13,18 @@ export interface Refusal {
   readonly error: ForgeError;
 }
 
-/** Writes the comments. Throws whatever may be different at the next attempt. */
-async function reportComments(forge: Forge, pullRequest: PullRequest, verdict: Verdict): Promise<readonly Refusal[]> {
+/**
+ * Brings the comments in line with the verdict, without duplicates. It compares what is there with what should be, and writes
+ * the difference: a report that was cut short anywhere is completed by the next one, and an unchanged verdict writes nothing.
+ * Returns what the forge refused for good; throws whatever may be different at the next attempt.
+ *
+ * The status comes after it, so that a new status never appears with an old comment.
+ */
+export async function reportComments(
+  forge: Forge,
+  pullRequest: PullRequest,
+  verdict: Verdict,
+): Promise<readonly Refusal[]> {
   return [
     ...(await refusalOf('comment', () => reportComment(forge, pullRequest, verdict))),
     ...(await refusalOf('comments at lines', () => reportInlines(forge, pullRequest, verdict))),
@@ -59,40 +45,12 @@ async function refusalOf(what: Refusal['what'], write: () => Promise<void>): Pro
 }
 
 /** The description of a status beside which comments are missing. */
-function withRefusals(description: string, refusals: readonly Refusal[]): string {
+export function withRefusals(description: string, refusals: readonly Refusal[]): string {
   if (refusals.length === 0) {
     return description;
   }
   const aside = ` (the forge refused: ${refusals.map(({ what }) => what).join(', ')})`;
   return `${shorten(description, MAX_STATUS_DESCRIPTION_LENGTH - aside.length)}${aside}`;
-}
-
-/** Sets the status unless it already says this. Returns whether it had to be written. */
-export async function reportStatus(
-  forge: Forge,
-  { repository, head, url }: PullRequest,
-  { state, description }: Pick<CommitStatus, 'state' | 'description'>,
-): Promise<boolean> {
-  const present = await forge.status(repository, head.sha, STATUS_CONTEXT);
-  if (present?.own && present.state === state && present.description === description) {
-    return false;
-  }
-  await forge.setStatus(repository, head.sha, { context: STATUS_CONTEXT, state, description, targetUrl: url });
-  return true;
-}
-
-/** Pending, where no status has been set yet. An earlier verdict stays until there is a new one. */
-export async function reportPending(forge: Forge, { repository, head, url }: PullRequest): Promise<void> {
-  const present = await forge.status(repository, head.sha, STATUS_CONTEXT);
-  if (present?.own) {
-    return;
-  }
-  await forge.setStatus(repository, head.sha, {
-    context: STATUS_CONTEXT,
-    state: 'pending',
-    description: 'Reviewing by the rules of this repository',
-    targetUrl: url,
-  });
 }
 
 /** Success alone creates no comment; it only updates an earlier one. */

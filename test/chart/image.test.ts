@@ -208,7 +208,7 @@ onStage('from a signed delivery to a status on the forge, by the rendered worker
   await deliver(there, 0);
   await deliver(there, 1);
   t.like(await statusOf(there, 0), {
-    context: 'gatehouse',
+    context: 'gatehouse/main',
     state: 'failure',
     description: '1 of 1 rule failed: of-the-repository',
   });

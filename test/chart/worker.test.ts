@@ -86,6 +86,7 @@ test('its settings are environment variables', async (t) => {
       drainSeconds: 7,
       resyncMinutes: 30,
       retentionDays: 9,
+      statusContext: 'review of {base}',
     },
     metrics: { port: 9100 },
     worker: { concurrency: 12 },
@@ -99,6 +100,7 @@ test('its settings are environment variables', async (t) => {
     WORKER_CONCURRENCY: '12',
     RESYNC_MINUTES: '30',
     RETENTION_DAYS: '9',
+    STATUS_CONTEXT: 'review of {base}',
   });
   t.false('FORGE_URL' in workerIn(await render({ values: TOKEN })).env);
 });

@@ -33,8 +33,8 @@ export interface Scene {
   tell(event: WebhookEvent, deliveryId?: string): Promise<void>;
   /** Waits until none of this repository's jobs waits or runs. */
   settled(): Promise<void>;
-  /** The present status of a pull request's head; undefined when there is none. */
-  status(number: number): { readonly state: string; readonly description: string } | undefined;
+  /** The newest status of a pull request's head, of any name or of the one given; undefined when there is none. */
+  status(number: number, context?: string): { readonly state: string; readonly description: string } | undefined;
   /** The states that a commit was given, oldest first; those of a pull request's head when given its number. */
   states(commit: number | string): readonly string[];
   /** What Gatehouse says on the pull request, oldest first. */
@@ -194,8 +194,10 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
       }
     },
     settled: () => settled(forge, settling, repository),
-    status(number) {
-      const latest = forge.statuses(repository, pull(number).headSha).at(-1);
+    status(number, context) {
+      const latest = forge
+        .statuses(repository, pull(number).headSha)
+        .findLast((status) => context === undefined || status.context === context);
       return latest && { state: latest.state, description: latest.description };
     },
     states: (commit) =>

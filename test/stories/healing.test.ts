@@ -241,6 +241,7 @@ test('a resync in pieces looks at each repository once', async (t) => {
   const asked: string[] = [];
   const parts = {
     pool: door.database,
+    statusContext: 'gatehouse/{base}',
     enqueue: async () => {},
     log: makeLog('silent'),
     forge: {

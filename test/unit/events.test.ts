@@ -24,6 +24,7 @@ const REVIEWED = [
   ['pull_request_review', 'submitted'],
   ['pull_request_review', 'dismissed'],
   ['pull_request_sync', 'synchronized'],
+  ['pull_request', 'closed'],
   ['pull_request_approved', 'reviewed'],
   ['pull_request_rejected', 'reviewed'],
 ] as const;
@@ -36,7 +37,6 @@ for (const [event, action] of REVIEWED) {
 }
 
 for (const [event, action] of [
-  ['pull_request', 'closed'],
   ['pull_request', 'assigned'],
   ['pull_request_review_thread', 'resolved'],
   ['issues', 'opened'],

@@ -223,6 +223,7 @@ The environment that the chart gives a container, before extraEnv, by its part: 
 - { name: FORGE_URL, value: {{ . | quote }} }
 {{- end }}
 - { name: WORKER_CONCURRENCY, value: {{ $v.worker.concurrency | quote }} }
+- { name: STATUS_CONTEXT, value: {{ $v.config.statusContext | quote }} }
 - { name: RESYNC_MINUTES, value: {{ $v.config.resyncMinutes | quote }} }
 - { name: RETENTION_DAYS, value: {{ $v.config.retentionDays | quote }} }
 {{- with include "gatehouse.forgeSecretRef" (list $root "forgeToken") }}

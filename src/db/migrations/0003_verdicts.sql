@@ -5,11 +5,13 @@ ALTER TABLE gatehouse.reviews
   ALTER COLUMN verdict DROP NOT NULL,
   -- Null in the rows of the version before: they are judged again under their new name.
   ADD COLUMN base_branch text,
-  -- The base branch's commit that the policy and CODEOWNERS were read at.
+  -- The base branch's commit that the policy and CODEOWNERS were read at. Null: the verdict was not judged (a review that
+  -- was given up), and a resync looks at it again.
   ADD COLUMN base_sha text,
   -- The pull request's page.
   ADD COLUMN url text NOT NULL DEFAULT '',
-  -- False once it was closed or merged. A row without an open pull request says nothing.
+  -- False from when Gatehouse learns that it was closed until the row is deleted: the status that it had shared with other
+  -- pull requests is computed without it in between.
   ADD COLUMN open boolean NOT NULL DEFAULT true,
   -- The number of the review that may write: the newest one that has begun. See review_fence.
   ADD COLUMN fence bigint NOT NULL DEFAULT 0,

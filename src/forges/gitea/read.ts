@@ -58,6 +58,7 @@ function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
     author: answer.user,
     draft: answer.draft ?? DRAFT_TITLE.test(answer.title),
     labels: answer.labels.map((label) => label.name),
+    updatedAt: utc(answer.updated_at),
     base: { branch: answer.base.ref, sha: answer.base.sha },
     head: {
       branch: answer.head.label || answer.head.ref,

@@ -30,6 +30,7 @@ export const pull = z.object({
     .array(z.object({ name: z.string() }))
     .nullish()
     .transform((labels) => labels ?? []),
+  updated_at: z.string(),
   base: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }) }),
   /** `label` is the branch's name; `ref` is `refs/pull/N/head` once the branch or its repository is gone. */
   head: z.object({

@@ -44,6 +44,7 @@ function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
     author: answer.user,
     draft: answer.draft,
     labels: answer.labels.map((label) => label.name),
+    updatedAt: answer.updated_at,
     base: { branch: answer.base.ref, sha: answer.base.sha },
     head: { branch: answer.head.ref, sha: answer.head.sha, repository: answer.head.repo?.full_name ?? null },
   };
@@ -92,11 +93,12 @@ export async function status(
   self: string,
 ): Promise<PostedStatus | undefined> {
   const octokit = await client.forRepository(repository);
-  // All of them, newest first: the combined status, which has the newest of each context, does not say who set it.
+  // All of them, newest first: the combined status, which has the newest of each context, does not say who set it. GitHub compares
+  // contexts without case.
   const route = 'GET /repos/{owner}/{repo}/commits/{ref}/statuses';
   const parameters = { ...repositoryAddress(repository), ref: sha };
   const answer = await askAll(octokit, route, parameters, shapes.statuses).catch(noSuchCommit);
-  const own = answer?.find((candidate) => candidate.context === context);
+  const own = answer?.find((candidate) => candidate.context.toLowerCase() === context.toLowerCase());
   return (
     own && {
       own: own.creator.toLowerCase() === self.toLowerCase(),

@@ -18,6 +18,7 @@ export const pull = z.object({
   draft: z.boolean().default(false),
   user: login,
   labels: z.array(z.object({ name: z.string() })),
+  updated_at: z.string(),
   base: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }) }),
   head: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }).nullable() }),
 });

@@ -45,7 +45,7 @@ async function readReviews(forge: Forge, pullRequest: PullRequest): Promise<Fact
 }
 
 /** From the base branch, so that a pull request cannot choose who must approve it. */
-async function readCodeOwners(forge: Forge, repository: string, baseSha: string): Promise<Facts['codeOwners']> {
+export async function readCodeOwners(forge: Forge, repository: string, baseSha: string): Promise<Facts['codeOwners']> {
   const { paths, dialect } = FORGES[forge.name].codeOwners;
   for (const path of paths) {
     const text = await forge.fileAt(repository, path, baseSha);

@@ -96,6 +96,20 @@ function ownerOf(repository: string): string | undefined {
   return repository.split('/')[0]?.toLowerCase();
 }
 
+/** Of the policy at a commit, as in {@link VerdictSources}; undefined when there is none. Parses nothing. */
+export async function policyDigest(forge: Forge, repository: string, commit: string): Promise<string | undefined> {
+  const file = await findPolicy(forge, repository, commit);
+  return file && digestOf(file);
+}
+
+/** Of the extended policy by its name, `owner/repository@ref`, as it is now. */
+export async function extendedDigest(forge: Forge, name: string): Promise<string | undefined> {
+  const at = name.indexOf('@');
+  const repository = name.slice(0, at);
+  const commit = await commitNamed(forge, repository, name.slice(at + 1));
+  return commit === undefined ? undefined : policyDigest(forge, repository, commit);
+}
+
 async function findPolicy(forge: Forge, repository: string, commit: string): Promise<SourceFile | undefined> {
   for (const path of POLICY_PATHS) {
     const text = await forge.fileAt(repository, path, commit);

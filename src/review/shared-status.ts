@@ -1,0 +1,42 @@
+import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type StatusState } from '../forges/forge.ts';
+
+import { shorten } from '../shorten.ts';
+
+/** What is known of an open pull request whose head a status is on. */
+export interface StandingVerdict {
+  readonly number: number;
+  /** Its page. */
+  readonly url: string;
+  /** `pending`: there is no verdict yet. `none`: no policy asks anything of it. */
+  readonly state: StatusState | 'none';
+  readonly description: string;
+}
+
+/** The worst first. */
+const ORDER: readonly StandingVerdict['state'][] = ['failure', 'error', 'pending', 'success'];
+const MAX_NAMED = 3;
+
+/**
+ * A commit has one status of a name, and several pull requests can have that commit as their head. The status shows the
+ * worst of their verdicts, and names the others. Undefined when nothing asks anything of any of them.
+ */
+export function sharedStatus(
+  verdicts: readonly StandingVerdict[],
+): Required<Pick<CommitStatus, 'state' | 'description' | 'targetUrl'>> | undefined {
+  const judged = verdicts
+    .filter(({ state }) => state !== 'none')
+    .toSorted((left, right) => ORDER.indexOf(left.state) - ORDER.indexOf(right.state) || left.number - right.number);
+  const [worst, ...others] = judged;
+  if (worst === undefined || worst.state === 'none') {
+    return undefined;
+  }
+  const { state, url: targetUrl } = worst;
+  if (others.length === 0) {
+    return { state, targetUrl, description: worst.description };
+  }
+  const named = others.slice(0, MAX_NAMED).map(({ number }) => `#${number}`);
+  const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
+  const suffix = ` (${named.join(', ')}${more} ${others.length === 1 ? 'has' : 'have'} this commit too)`;
+  const own = shorten(`#${worst.number}: ${worst.description}`, MAX_STATUS_DESCRIPTION_LENGTH - suffix.length);
+  return { state, targetUrl, description: `${own}${suffix}` };
+}

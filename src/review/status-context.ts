@@ -1,0 +1,24 @@
+import { hash } from 'node:crypto';
+
+/** GitHub's and Gitea's limit for the name of a commit status. */
+const MAX_STATUS_CONTEXT_LENGTH = 255;
+const DIGEST_CHARACTERS = 16;
+
+/**
+ * The name of the commit status of pull requests into a branch: the template with the branch in the place of `{base}`. One
+ * that would be too long is cut and ends in a digest, so that two long branches still have two names.
+ */
+export function statusContext(template: string, branch: string): string {
+  const context = template.replaceAll('{base}', () => branch);
+  const characters = [...context];
+  if (characters.length <= MAX_STATUS_CONTEXT_LENGTH) {
+    return context;
+  }
+  const digest = hash('sha256', context.toLowerCase()).slice(0, DIGEST_CHARACTERS);
+  return `${characters.slice(0, MAX_STATUS_CONTEXT_LENGTH - DIGEST_CHARACTERS - 1).join('')}-${digest}`;
+}
+
+/** GitHub compares the names of statuses without case. */
+export function sameContext(left: string, right: string): boolean {
+  return left.toLowerCase() === right.toLowerCase();
+}

@@ -1,0 +1,133 @@
+import test from 'ava';
+import { FORGES, REPOSITORY, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test);
+
+const TITLES = `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^feat: ' }
+`;
+const LAX = TITLES.replace('^feat: ', '');
+const FILES = { '.gatehouse.yml': TITLES };
+
+/** A second pull request with the same head commit, from a fork. */
+async function openTwin(scene: Scene, number: number, details: { title: string; base?: string }): Promise<number> {
+  const { forge, repository } = scene;
+  const fork = forge.fork(repository, `twin-${number}`);
+  const twin = forge.openPullRequest(repository, {
+    ...details,
+    from: fork,
+    head: forge.pull(repository, number).headBranch,
+  });
+  await scene.tell({ kind: 'pull-request', number: twin, action: 'opened' });
+  await scene.settled();
+  return twin;
+}
+
+async function close(scene: Scene, number: number): Promise<void> {
+  scene.forge.close(scene.repository, number);
+  await scene.tell({ kind: 'pull-request', number, action: 'closed' });
+  await scene.settled();
+}
+
+async function retarget(scene: Scene, number: number, base: string): Promise<void> {
+  scene.forge.retarget(scene.repository, number, base);
+  await scene.tell({ kind: 'pull-request', number, action: 'edited' });
+  await scene.settled();
+}
+
+for (const name of FORGES) {
+  test(`${name}: one head into a lax branch leaves the strict branch red`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    scene.forge.commit(scene.repository, 'lax', { '.gatehouse.yml': LAX });
+    const strict = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+    await scene.settled();
+    const lax = await openTwin(scene, strict, { title: 'things', base: 'lax' });
+    t.is(scene.status(strict, 'gatehouse/main')?.state, 'failure');
+    t.is(scene.status(lax, 'gatehouse/lax')?.state, 'success');
+  });
+
+  test(`${name}: two pull requests with one head show the worse verdict`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const bad = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+    await scene.settled();
+    const good = await openTwin(scene, bad, { title: 'feat: things' });
+    t.deepEqual(scene.status(good), {
+      state: 'failure',
+      description: `#${bad}: 1 of 1 rule failed: conventional-title (#${good} has this commit too)`,
+    });
+    await scene.edit(bad, { title: 'feat: other things' });
+    await scene.settled();
+    t.is(scene.status(good)?.state, 'success');
+    t.regex(scene.status(good)?.description ?? '', new RegExp(`#${good} has this commit too`));
+    await scene.edit(good, { title: 'things' });
+    await scene.settled();
+    t.is(scene.status(bad)?.state, 'failure');
+  });
+
+  test(`${name}: closing a failing pull request frees another one with the same head`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const bad = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+    await scene.settled();
+    const good = await openTwin(scene, bad, { title: 'feat: things' });
+    t.is(scene.status(good)?.state, 'failure');
+    await close(scene, bad);
+    t.deepEqual(scene.status(good), { state: 'success', description: 'The rule that applies is met' });
+  });
+
+  test(`${name}: a pull request opened on a green commit is pending at once`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const first = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await scene.settled();
+    await close(scene, first);
+    t.deepEqual(scene.states(first), ['pending', 'success']);
+    await openTwin(scene, first, { title: 'things' });
+    t.deepEqual(scene.states(first), ['pending', 'success', 'pending', 'failure']);
+  });
+
+  test(`${name}: a pull request reopened with other words is pending at once`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await scene.settled();
+    await close(scene, number);
+    scene.forge.edit(scene.repository, number, { title: 'things' });
+    scene.forge.reopen(scene.repository, number);
+    await scene.tell({ kind: 'pull-request', number, action: 'reopened' });
+    await scene.settled();
+    t.deepEqual(scene.states(number), ['pending', 'success', 'pending', 'failure']);
+    await scene.tell({ kind: 'pull-request', number, action: 'reopened' });
+    await scene.settled();
+    t.is(scene.states(number).length, 4, 'a status of this very verdict is left to stand');
+  });
+
+  test(`${name}: a retargeted pull request leaves the old branch's status to the others`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    scene.forge.commit(scene.repository, 'lax', { '.gatehouse.yml': LAX });
+    const bad = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+    await scene.settled();
+    const good = await openTwin(scene, bad, { title: 'feat: things' });
+    await retarget(scene, bad, 'lax');
+    t.is(scene.status(bad, 'gatehouse/lax')?.state, 'success');
+    t.deepEqual(scene.status(good, 'gatehouse/main'), {
+      state: 'success',
+      description: 'The rule that applies is met',
+    });
+    await retarget(scene, bad, 'main');
+    t.is(scene.status(good, 'gatehouse/main')?.state, 'failure');
+    t.is(scene.status(bad, 'gatehouse/lax')?.state, 'pending', 'no open pull request into lax is left');
+  });
+}
+
+test('a status name without {base} shows the worst verdict of all base branches', async (t) => {
+  await using story = await tellStory('github', FILES, { STATUS_CONTEXT: 'Review' });
+  story.forge.commit(REPOSITORY, 'lax', { '.gatehouse.yml': LAX });
+  const strict = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
+  await story.settled();
+  t.is(story.status(strict, 'Review')?.state, 'failure');
+  const lax = await openTwin(story, strict, { title: 'things', base: 'lax' });
+  t.deepEqual(story.status(lax, 'Review'), {
+    state: 'failure',
+    description: `#${strict}: 1 of 1 rule failed: conventional-title (#${lax} has this commit too)`,
+  });
+});

@@ -1,0 +1,46 @@
+import test from 'ava';
+import { type StandingVerdict, sharedStatus } from '../../../src/review/shared-status.ts';
+import { sameContext, statusContext } from '../../../src/review/status-context.ts';
+
+test('the base branch takes the place of every {base}', (t) => {
+  t.is(statusContext('gatehouse/{base}', 'release/1.x'), 'gatehouse/release/1.x');
+  t.is(statusContext('{base} as {base}', '$&'), '$& as $&');
+  t.is(statusContext('review', 'main'), 'review');
+});
+
+test('a name over 255 characters is cut and ends in a digest, which ignores case', (t) => {
+  const branch = 'x'.repeat(300);
+  const context = statusContext('gatehouse/{base}', `${branch}a`);
+  t.is(context.length, 255);
+  t.not(context, statusContext('gatehouse/{base}', `${branch}b`));
+  t.true(sameContext(context, statusContext('gatehouse/{base}', `${branch}A`)));
+  t.is(statusContext('{base}', '🏠'.repeat(255)), '🏠'.repeat(255));
+});
+
+function verdict(number: number, state: StandingVerdict['state'], description: string = state): StandingVerdict {
+  return { number, url: `https://forge.test/${number}`, state, description };
+}
+
+test('the worst verdict is shown: failure, error, pending, success', (t) => {
+  const all = [verdict(1, 'success'), verdict(2, 'pending'), verdict(3, 'error'), verdict(4, 'failure')];
+  for (const [count, state] of (['success', 'pending', 'error', 'failure'] as const).entries()) {
+    t.is(sharedStatus(all.slice(0, count + 1))?.state, state);
+  }
+});
+
+test('one verdict is shown as it is, and none is no status', (t) => {
+  t.deepEqual(sharedStatus([verdict(1, 'success', 'All is well'), verdict(2, 'none')]), {
+    state: 'success',
+    description: 'All is well',
+    targetUrl: 'https://forge.test/1',
+  });
+  t.is(sharedStatus([verdict(2, 'none')]), undefined);
+  t.is(sharedStatus([]), undefined);
+});
+
+test('others are named in at most 140 characters, however many there are', (t) => {
+  const many = Array.from({ length: 9 }, (_, index) => verdict(index + 1, 'failure', 'x'.repeat(140)));
+  const description = sharedStatus(many)?.description ?? '';
+  t.is(description.length, 140);
+  t.regex(description, /^#1: x+… \(#2, #3, #4 and 5 more have this commit too\)$/);
+});
