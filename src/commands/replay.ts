@@ -4,7 +4,6 @@ import { openReplay } from '../composition/replay.ts';
 import { parseReplayConfig } from '../config.ts';
 import { interpretEvent, type ReviewRequest, requestedReview } from '../forges/events.ts';
 import { type DeliveryRecord, readBody } from '../inbox/read-deliveries.ts';
-import { POLICY_PATHS } from '../review/policy/paths.ts';
 import { visible } from '../review/text.ts';
 import { shorten } from '../shorten.ts';
 import { findOneDelivery, withDatabase } from './database.ts';
@@ -114,7 +113,7 @@ async function replayDeliveries(
 async function requestOf(pool: pg.Pool, delivery: DeliveryRecord): Promise<ReviewRequest | undefined> {
   const body = await readBody(pool, delivery);
   const payload: unknown = JSON.parse(new TextDecoder().decode(body) || '{}');
-  return requestedReview(interpretEvent(delivery.event, Object.assign({}, payload), POLICY_PATHS));
+  return requestedReview(interpretEvent(delivery.event, Object.assign({}, payload)));
 }
 
 function nameOf(request: ReviewRequest): string {

@@ -9,8 +9,8 @@ export interface Subject {
   readonly resynced: boolean;
   /** Whether it can change the review of its pull request. */
   readonly reviewable: boolean;
-  /** The branch whose policy a push has changed, and with it every review of pull requests into it. */
-  readonly policyBranch: string | undefined;
+  /** The branch that a push has moved. The rules of pull requests into it may have changed. */
+  readonly pushedBranch: string | undefined;
 }
 
 /**
@@ -21,44 +21,28 @@ export interface Subject {
  */
 const REVIEWABLE = Object.values(FORGES).map(({ reviewableEvents }) => reviewableEvents);
 
-/**
- * Reads what a payload is about. Never throws: a payload is any JSON object, from anyone who has the secret.
- * `policyPaths` are the files of which a push makes {@link Subject.policyBranch}.
- */
-export function interpretEvent(
-  event: string,
-  payload: Readonly<Record<string, unknown>>,
-  policyPaths: readonly string[],
-): Subject {
+/** Reads what a payload is about. Never throws: a payload is any JSON object, from anyone who has the secret. */
+export function interpretEvent(event: string, payload: Readonly<Record<string, unknown>>): Subject {
   const source = object(payload['repository']);
   const repository = repositoryName(source?.['full_name']);
   const pullRequest =
     pullRequestNumber(object(payload['pull_request'])?.['number']) ??
     (event.startsWith('pull_request') ? pullRequestNumber(payload['number']) : undefined);
-  const policyBranch =
-    event === 'push' && touches(payload['commits'], policyPaths) ? branch(payload['ref']) : undefined;
+  // Whatever its commits are: forges list a part of them, or none, and none of those that a force-push takes away.
+  const pushedBranch = event === 'push' && payload['deleted'] !== true ? branch(payload['ref']) : undefined;
   const resynced = repository !== undefined && (source?.['fork'] !== true || pullRequest !== undefined);
-  return { repository, pullRequest, resynced, reviewable: canChangeReview(event, payload), policyBranch };
+  return { repository, pullRequest, resynced, reviewable: canChangeReview(event, payload), pushedBranch };
 }
 
 const MAX_BRANCH_CHARACTERS = 255;
 
+/** In any script, without what git-check-ref-format forbids. */
+const BRANCH = /^[^\p{Cc} ~^:?*[\\]+$/u;
+
 function branch(ref: unknown): string | undefined {
   const name = typeof ref === 'string' && ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : '';
-  return name.length > 0 && name.length <= MAX_BRANCH_CHARACTERS && /^[\x21-\x7e]+$/.test(name) ? name : undefined;
-}
-
-/** The forges list what each commit of a push added, removed and modified. */
-function touches(commits: unknown, paths: readonly string[]): boolean {
-  if (!Array.isArray(commits)) {
-    return false;
-  }
-  return commits.some((commit) =>
-    ['added', 'removed', 'modified'].some((kind) => {
-      const files = object(commit)?.[kind];
-      return Array.isArray(files) && paths.some((path) => files.includes(path));
-    }),
-  );
+  const usable = name.length <= MAX_BRANCH_CHARACTERS && name.isWellFormed() && BRANCH.test(name);
+  return usable ? name : undefined;
 }
 
 /** The review that a delivery requests: of one pull request, or of all into a branch. */
@@ -67,7 +51,7 @@ export type ReviewRequest =
   | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string };
 
 export function requestedReview(subject: Subject): ReviewRequest | undefined {
-  const { repository, pullRequest: number, reviewable, policyBranch: branch } = subject;
+  const { repository, pullRequest: number, reviewable, pushedBranch: branch } = subject;
   if (repository === undefined) {
     return undefined;
   }

@@ -7,7 +7,6 @@ import type { ByteBudget } from '../inbox/byte-budget.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { POLICY_PATHS } from '../review/policy/paths.ts';
 import { readBody } from './body.ts';
 import { isJsonType, parseJsonObject } from './json.ts';
 import { REFUSAL_REASONS, refuse, type WebhookState } from './refusal.ts';
@@ -92,7 +91,7 @@ function acknowledge({ forge, inbox, metrics, log }: WebhookOptions): Middleware
       return;
     }
 
-    const subject = interpretEvent(event, payload, POLICY_PATHS);
+    const subject = interpretEvent(event, payload);
     const { repository, pullRequest, resynced } = subject;
     const acceptance = await inbox.accept({
       hookId,

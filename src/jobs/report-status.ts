@@ -51,6 +51,20 @@ export async function reportStatus(parts: StatusParts, place: StatusPlace, final
   throw new Error(`the verdicts on ${repository}@${headSha} kept changing while their status was written`);
 }
 
+/** After the policy was deleted: what a verdict has blocked is free, unless another pull request's verdict blocks it still. */
+export async function releaseStatus(parts: StatusParts, place: StatusPlace): Promise<void> {
+  const { repository, headSha, context } = place;
+  const known = await standingVerdicts(parts.pool, repository, headSha);
+  const sharing = known.filter(
+    ({ baseBranch }) => baseBranch === null || sameContext(statusContext(parts.statusContext, baseBranch), context),
+  );
+  const present = await parts.forge.status(repository, headSha, context);
+  if (sharedStatus(sharing) === undefined && present !== undefined && present.state !== 'success') {
+    const description = 'The policy was deleted: nothing is required any more';
+    await parts.forge.setStatus(repository, headSha, { context, state: 'success', description });
+  }
+}
+
 /** No open pull request is left that the status stands for. Should it be green, the next one would find it so. */
 export async function withdrawSuccess(forge: Forge, { repository, headSha, context }: StatusPlace): Promise<void> {
   const present = await forge.status(repository, headSha, context);

@@ -4,6 +4,7 @@ import type { Forge } from '../forges/forge.ts';
 import { ForgeError } from '../forges/forge.ts';
 import type { Log } from '../log.ts';
 import { statusContext } from '../review/status-context.ts';
+import { type PresentRules, reviewsOf } from './outdated-reviews.ts';
 import { forgetRepository, notOpen, withoutVerdict } from './reviews-table.ts';
 
 export interface ResyncParts {
@@ -11,6 +12,8 @@ export interface ResyncParts {
   readonly pool: pg.Pool;
   /** The name of the commit status, `{base}` for the base branch. */
   readonly statusContext: string;
+  /** What the rules are in this resync. */
+  readonly rules: PresentRules;
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
   readonly log: Log;
 }
@@ -58,7 +61,7 @@ export async function resync(
 }
 
 async function resyncRepository(
-  { forge, pool, statusContext: template, enqueue, log }: ResyncParts,
+  { forge, pool, statusContext: template, rules, enqueue, log }: ResyncParts,
   repository: string,
 ): Promise<void> {
   const open = await forge.openPullRequests(repository);
@@ -69,14 +72,14 @@ async function resyncRepository(
   }
   const missed = await withoutVerdict(pool, open, (base) => statusContext(template, base));
   const closed = await notOpen(pool, repository, open);
-  if (missed.length + closed.length === 0) {
+  const outdated = await rules.outdated(open.length === 0 ? [] : await reviewsOf(pool, repository));
+  const numbers = new Set([...missed, ...closed, ...outdated].map(({ number }) => number));
+  if (numbers.size === 0) {
     return;
   }
-  await enqueue(
-    [...missed, ...closed].map(({ repository: name, number }) => ({ kind: 'review', repository: name, number })),
-  );
+  await enqueue([...numbers].map((number) => ({ kind: 'review', repository, number })));
   log.info(
-    { repository, pullRequests: missed.map(({ number }) => number), closed: closed.map(({ number }) => number) },
+    { repository, pullRequests: [...numbers] },
     'a resync found pull requests whose verdict is missing or outdated',
   );
 }

@@ -5,10 +5,10 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { isCurrent, judgeOnce } from '../review/judge.ts';
 import type { Policy } from '../review/policy/schema.ts';
-import { reportComments, withRefusals } from '../review/report.ts';
+import { reportComments, withdrawComments, withRefusals } from '../review/report.ts';
 import { statusContext } from '../review/status-context.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
-import { reportStatus, type StatusParts, withdrawSuccess } from './report-status.ts';
+import { releaseStatus, reportStatus, type StatusParts, withdrawSuccess } from './report-status.ts';
 import {
   beginReview,
   type Claim,
@@ -80,6 +80,8 @@ export async function reviewPullRequest(
 interface OpenReview {
   readonly status: StatusParts;
   writes(): number;
+  /** Whether there is a verdict from before, or a review that was cut short. */
+  readonly hasSpoken: boolean;
   claim(): Claim;
   /** Records what is under review, and sets right the status that showed the verdict before. */
   enter(pullRequest: PullRequest): Promise<void>;
@@ -105,6 +107,7 @@ async function openReview(parts: ReviewParts, ref: PullRequestRef, signal: Abort
 
   return {
     status,
+    hasSpoken: before !== undefined && (before.verdict !== 'none' || before.reportedAs === null),
     writes: guard.writes,
     claim: () => claim,
     async enter(pullRequest) {
@@ -163,8 +166,16 @@ async function reviewOnce(
   const { pullRequest, sources } = result;
   const { context } = place(pullRequest);
   if (result.kind === 'no-policy') {
+    if (review.hasSpoken) {
+      for (const { what, error: err } of await withdrawComments(review.status.forge, pullRequest)) {
+        log.warn({ err, ...ref }, `the forge refused to remove: ${what}`);
+      }
+    }
     await saveVerdict(pool, review.claim(), { state: 'none', description: 'No policy' }, sources);
     await reportStatus(review.status, place(pullRequest), true);
+    if (review.hasSpoken) {
+      await releaseStatus(review.status, place(pullRequest));
+    }
     await markReported(pool, review.claim(), context);
     log.info({ ...ref }, 'nothing to review: the base branch has no policy');
     return 'none';

@@ -1,12 +1,24 @@
+import type pg from 'pg';
+import type { ReviewRequest } from '../forges/events.ts';
+import { type PresentRules, reviewsThatDependOn } from './outdated-reviews.ts';
 import type { RepositoryJob } from './queues.ts';
-import type { ResyncParts } from './resync.ts';
 
-/** The policy of a branch has changed: every open pull request into it is reviewed again. */
+export interface RepositoryReviewParts {
+  readonly pool: pg.Pool;
+  readonly rules: PresentRules;
+  readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
+}
+
+/**
+ * After a push to a branch: requests the reviews whose verdict was judged by other rules than those that hold now. What
+ * the push lists is not looked at. Forges list a part of its commits, or none.
+ */
 export async function reviewRepository(
-  { forge, enqueue }: Pick<ResyncParts, 'forge' | 'enqueue'>,
+  { pool, rules, enqueue }: RepositoryReviewParts,
   { repository, branch }: RepositoryJob,
 ): Promise<void> {
-  const open = await forge.openPullRequests(repository);
-  const affected = (open ?? []).filter(({ base }) => base.branch === branch);
-  await enqueue(affected.map(({ repository: name, number }) => ({ kind: 'review', repository: name, number })));
+  const outdated = await rules.outdated(await reviewsThatDependOn(pool, repository, branch));
+  if (outdated.length > 0) {
+    await enqueue(outdated.map((ref) => ({ kind: 'review', ...ref })));
+  }
 }

@@ -17,6 +17,8 @@ export interface ReportedStatus {
   readonly baseBranch: string | null;
   /** The name of the status; null as long as the verdict is not shown. */
   readonly reportedAs: string | null;
+  /** Null: not judged yet; none: no policy asked for it. */
+  readonly verdict: string | null;
 }
 
 /** A newer review of the same pull request has begun, which will say what this one would have said, and more. */
@@ -36,7 +38,7 @@ export async function beginReview(
     `INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, description, fence)
      VALUES ($1, $2, '', '', nextval('gatehouse.review_fence'))
      ON CONFLICT (repository, pull_request) DO UPDATE SET fence = excluded.fence
-     RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", reported_as AS "reportedAs"`,
+     RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", reported_as AS "reportedAs", verdict`,
     [repository, number],
   );
   const [row] = rows;
@@ -144,7 +146,11 @@ export async function standingVerdicts(
   return rows;
 }
 
-/** Those of the pull requests whose present head and base have no verdict, or none that a status of this name shows. */
+/**
+ * Those of the pull requests whose present head and base have no verdict, or none that a status of this name shows, and
+ * those that have changed since the review read them. The times are the forge's: our clock may differ. Our own comment is
+ * such a change too. It costs one more review, which writes nothing.
+ */
 export async function withoutVerdict(
   pool: pg.Pool,
   pullRequests: readonly PullRequest[],
@@ -152,16 +158,17 @@ export async function withoutVerdict(
 ): Promise<readonly PullRequest[]> {
   const { rows } = await pool.query<{ ordinal: string }>(
     `SELECT open.ordinal
-       FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY
-              AS open (repository, pull_request, head_sha, base_branch, reported_as, ordinal)
+       FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]) WITH ORDINALITY
+              AS open (repository, pull_request, head_sha, base_branch, reported_as, updated_at, ordinal)
        LEFT JOIN gatehouse.reviews r USING (repository, pull_request, head_sha, base_branch, reported_as)
-      WHERE r.verdict IS NULL OR r.base_sha IS NULL`,
+      WHERE r.verdict IS NULL OR r.base_sha IS NULL OR r.pull_request_updated_at IS DISTINCT FROM open.updated_at`,
     [
       pullRequests.map(({ repository }) => repository),
       pullRequests.map(({ number }) => number),
       pullRequests.map(({ head }) => head.sha),
       pullRequests.map(({ base }) => base.branch),
       pullRequests.map(({ base }) => contextOf(base.branch)),
+      pullRequests.map(({ updatedAt }) => updatedAt),
     ],
   );
   return rows.flatMap(({ ordinal }) => pullRequests[Number(ordinal) - 1] ?? []);

@@ -1,7 +1,9 @@
 import { type JobWithMetadata, PgBoss } from 'pg-boss';
 import type { ReviewRequest } from '../forges/events.ts';
+import { operatorPolicyDigest } from '../review/judge.ts';
 import { attempt } from './attempt.ts';
 import { engineDatabase } from './engine.ts';
+import { readPresentRules } from './outdated-reviews.ts';
 import {
   JOBS_SCHEMA,
   REPOSITORY_QUEUE,
@@ -96,6 +98,9 @@ export function startWorker(parts: WorkerParts): Worker {
     }
   }
 
+  const presentRules = () =>
+    readPresentRules(forge, parts.fallback === undefined ? null : operatorPolicyDigest(parts.fallback));
+
   async function start(): Promise<void> {
     await boss.start();
     const polling = { pollingIntervalSeconds: POLL_SECONDS, heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS };
@@ -114,7 +119,7 @@ export function startWorker(parts: WorkerParts): Worker {
         for (const job of jobs) {
           await attempt({ boss, pool, log }, job, {
             key: repositoryKey(job.data),
-            run: () => reviewRepository({ forge, enqueue }, job.data),
+            run: () => reviewRepository({ pool, rules: presentRules(), enqueue }, job.data),
           });
         }
       },
@@ -131,7 +136,8 @@ export function startWorker(parts: WorkerParts): Worker {
 
   async function resyncPiece({ data, createdOn }: JobWithMetadata<ResyncJob>): Promise<void> {
     const round = data.round ?? createdOn.toISOString();
-    const state = await resync({ forge, pool, statusContext: parts.statusContext, enqueue, log }, new Date(round));
+    const { statusContext } = parts;
+    const state = await resync({ forge, pool, statusContext, rules: presentRules(), enqueue, log }, new Date(round));
     await recoverDeliveries({ deliveries: forge.deliveries, pool, metrics: parts.metrics, log });
     if (state === 'unfinished') {
       await boss.send(RESYNC_QUEUE, { round }, { singletonKey: RESYNC_QUEUE });

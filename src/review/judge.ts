@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import type { ChangedFiles, Forge, PullRequest, PullRequestRef } from '../forges/forge.ts';
 import type { Evaluation } from './evaluation/evaluate.ts';
-import { gatherFacts, readCodeOwners } from './evaluation/gather-facts.ts';
+import { codeOwnersDigest, gatherFacts, readCodeOwners } from './evaluation/gather-facts.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
 import type { Facts } from './facts.ts';
 import { extendedDigest, type LoadedPolicy, loadPolicy, type ParsePolicy, policyDigest } from './policy/load.ts';
 import { POLICY_PATHS } from './policy/paths.ts';
 import type { Policy } from './policy/schema.ts';
-import { digestOf, type VerdictSources } from './sources.ts';
+import type { VerdictSources } from './sources.ts';
 import type { ReviewThreads } from './threads/review-threads.ts';
 
 /** The result of reviewing a pull request. */
@@ -120,7 +120,7 @@ function orFallback(
     return {
       kind: 'policy',
       policy: fallback,
-      sources: { operatorPolicyDigest: hash('sha256', JSON.stringify(fallback)) },
+      sources: { operatorPolicyDigest: operatorPolicyDigest(fallback) },
     };
   }
   return proposes
@@ -128,8 +128,13 @@ function orFallback(
     : loaded;
 }
 
+export function operatorPolicyDigest(policy: Policy): string {
+  return hash('sha256', JSON.stringify(policy));
+}
+
 function codeOwnersSource({ codeOwners }: Facts): Pick<VerdictSources, 'codeOwnersDigest'> {
-  return codeOwners.kind === 'file' ? { codeOwnersDigest: digestOf(codeOwners) } : {};
+  const digest = codeOwnersDigest(codeOwners);
+  return digest === null ? {} : { codeOwnersDigest: digest };
 }
 
 function changesPolicy({ files }: ChangedFiles): boolean {
@@ -165,7 +170,7 @@ export async function isCurrent(
   const { extendsName, extendsDigest } = sources;
   // Only what was read: a policy may name another owner's, which is never read.
   if (extendsName !== undefined && extendsDigest !== undefined) {
-    if ((await extendedDigest(forge, extendsName)) !== extendsDigest) {
+    if ((await extendedDigest(forge, repository, extendsName)) !== extendsDigest) {
       return false;
     }
   }
@@ -180,7 +185,7 @@ export async function isCurrent(
     return true;
   }
   const codeOwners = await readCodeOwners(forge, repository, baseSha);
-  return codeOwners.kind === 'file' && digestOf(codeOwners) === sources.codeOwnersDigest;
+  return codeOwnersDigest(codeOwners) === sources.codeOwnersDigest;
 }
 
 /** All that a verdict can depend on. The base's commit and the time of the last change move for other reasons too. */

@@ -53,6 +53,26 @@ export function withRefusals(description: string, refusals: readonly Refusal[]):
   return `${shorten(description, MAX_STATUS_DESCRIPTION_LENGTH - aside.length)}${aside}`;
 }
 
+/** Removes all comments of Gatehouse, after the policy was deleted. Returns what the forge refused for good. */
+export async function withdrawComments(forge: Forge, pullRequest: PullRequest): Promise<readonly Refusal[]> {
+  return [
+    ...(await refusalOf('comment', async () => {
+      for (const { id, body } of await forge.ownComments(pullRequest)) {
+        if (body.startsWith(REVIEW_MARKER)) {
+          await forge.deleteComment(pullRequest, id);
+        }
+      }
+    })),
+    ...(await refusalOf('comments at lines', async () => {
+      const { comments } = await forge.ownInlineComments(pullRequest, pullRequest.head.sha);
+      const ids = comments.flatMap(({ id, body }) => (fingerprintIn(body) === undefined ? [] : [id]));
+      if (ids.length > 0) {
+        await forge.withdrawInlineComments(pullRequest, ids, RESOLVED_NOTE);
+      }
+    })),
+  ];
+}
+
 /** Success alone creates no comment; it only updates an earlier one. */
 async function reportComment(forge: Forge, pullRequest: PullRequest, verdict: Verdict): Promise<void> {
   const [present, ...superfluous] = (await forge.ownComments(pullRequest)).filter(({ body }) =>

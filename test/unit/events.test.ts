@@ -7,7 +7,7 @@ import { payloads } from '../helpers/payloads.ts';
 const repository = { full_name: 'acme/widgets' };
 
 function target(event: string, payload: Record<string, unknown>) {
-  return requestedReview(interpretEvent(event, payload, ['.gatehouse.yml']));
+  return requestedReview(interpretEvent(event, payload));
 }
 
 const REVIEWED = [
@@ -40,7 +40,6 @@ for (const [event, action] of [
   ['pull_request', 'assigned'],
   ['pull_request_review_thread', 'resolved'],
   ['issues', 'opened'],
-  ['push', undefined],
   ['ping', undefined],
 ] as const) {
   test(`${event} ${action ?? ''} asks for none`, (t) => {
@@ -75,7 +74,7 @@ for (const [event, action, review] of [
 }
 
 test("the number of an issue is not taken for a pull request's", (t) => {
-  t.is(interpretEvent('issues', { repository, number: 7 }, []).pullRequest, undefined);
+  t.is(interpretEvent('issues', { repository, number: 7 }).pullRequest, undefined);
 });
 
 for (const full_name of [
@@ -90,13 +89,13 @@ for (const full_name of [
   `a/${'b'.repeat(300)}`,
 ]) {
   test(`a repository called ${JSON.stringify(full_name)?.slice(0, 30)} is not believed`, (t) => {
-    t.is(interpretEvent('pull_request', { repository: { full_name } }, []).repository, undefined);
+    t.is(interpretEvent('pull_request', { repository: { full_name } }).repository, undefined);
   });
 }
 
 for (const number of [0, -1, 1.5, 2 ** 31, Number.NaN, '7', null, {}]) {
   test(`a pull request numbered ${String(number)} (${typeof number}) is not believed`, (t) => {
-    t.is(interpretEvent('pull_request', { number, pull_request: { number } }, []).pullRequest, undefined);
+    t.is(interpretEvent('pull_request', { number, pull_request: { number } }).pullRequest, undefined);
   });
 }
 
@@ -105,7 +104,7 @@ test('any object at all is interpreted without an exception', (t) => {
   const payload = fc.dictionary(keys, fc.oneof(fc.jsonValue(), fc.dictionary(keys, fc.jsonValue())));
   fc.assert(
     fc.property(fc.string(), payload, (event, object) => {
-      const subject = interpretEvent(event, object as Record<string, unknown>, ['.gatehouse.yml']);
+      const subject = interpretEvent(event, object as Record<string, unknown>);
       t.true(subject.pullRequest === undefined || Number.isSafeInteger(subject.pullRequest));
     }),
   );
@@ -135,28 +134,39 @@ test('every example of an opened pull request names the pull request that it ope
   t.true(seen > 0);
 });
 
-const push = (change: object, ref = 'refs/heads/main') => ({ repository, ref, commits: [{ added: [] }, change] });
-
-test('a push that changes the policy starts reviews of all pull requests into it', (t) => {
-  for (const kind of ['added', 'modified', 'removed']) {
-    t.deepEqual(target('push', push({ [kind]: ['README.md', '.gatehouse.yml'] })), {
-      kind: 'review-repository',
-      repository: 'acme/widgets',
-      branch: 'main',
-    });
+test('a push to a branch asks about the pull requests into it, whatever it lists', (t) => {
+  const commit = { added: [], modified: ['README.md'] };
+  for (const commits of [[commit], Array.from({ length: 5 }, () => commit), [], undefined, 'nonsense']) {
+    for (const branch of ['main', 'release/1.x', 'größe', '主分支']) {
+      t.deepEqual(target('push', { repository, ref: `refs/heads/${branch}`, commits }), {
+        kind: 'review-repository',
+        repository: 'acme/widgets',
+        branch,
+      });
+    }
   }
 });
 
-test('a push of other files, of a tag, or of nonsense starts no review', (t) => {
-  t.is(target('push', push({ modified: ['src/.gatehouse.yml', 'README.md'] })), undefined);
-  t.is(target('push', push({ modified: ['.gatehouse.yml'] }, 'refs/tags/v1')), undefined);
-  for (const commits of [null, 7, 'x', [null], [[]], [{ added: '.gatehouse.yml' }]]) {
-    t.is(target('push', { repository, ref: 'refs/heads/main', commits }), undefined);
+test('a push of a tag, of a deleted branch, or of nonsense asks for nothing', (t) => {
+  t.is(target('push', { repository, ref: 'refs/tags/v1' }), undefined);
+  t.is(target('push', { repository, ref: 'refs/heads/main', deleted: true }), undefined);
+  for (const ref of [
+    undefined,
+    7,
+    '',
+    'main',
+    'refs/heads/',
+    'refs/heads/a b',
+    'refs/heads/a\n',
+    'refs/heads/\ud800',
+  ]) {
+    t.is(target('push', { repository, ref }), undefined);
   }
+  t.is(target('push', { repository, ref: `refs/heads/${'x'.repeat(256)}` }), undefined);
 });
 
 test('a repository is resynced, but not a fork that only pushes come from', (t) => {
-  const of = (event: string, payload: object) => interpretEvent(event, { ...payload }, []).resynced;
+  const of = (event: string, payload: object) => interpretEvent(event, { ...payload }).resynced;
   const repository = { full_name: 'acme/widgets' };
   const fork = { full_name: 'stranger/widgets', fork: true };
   t.true(of('push', { repository }));

@@ -3,6 +3,7 @@ import { FORGES } from '../../forges/forges.ts';
 import { type Facts, unreadFacts } from '../facts.ts';
 import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/schema.ts';
+import { digestOf } from '../sources.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import { readCleanMerges } from './clean-merge.ts';
 
@@ -54,6 +55,18 @@ export async function readCodeOwners(forge: Forge, repository: string, baseSha: 
     }
   }
   return { kind: 'absent' };
+}
+
+/** Null where CODEOWNERS was not needed. Where it was needed and is absent there is a digest too: it may be added. */
+export function codeOwnersDigest(codeOwners: Facts['codeOwners']): string | null {
+  switch (codeOwners.kind) {
+    case 'unread':
+      return null;
+    case 'absent':
+      return digestOf({ path: '', text: '' });
+    case 'file':
+      return digestOf(codeOwners);
+  }
 }
 
 async function readTeams(forge: Forge, teams: readonly string[]): Promise<Facts['teams']> {

@@ -61,14 +61,13 @@ async function loadExtended(
   extending: string,
 ): Promise<{ readonly parsed: ParsedPolicy; readonly file?: SourceFile }> {
   const name = `${repository}@${ref}`;
-  if (ownerOf(repository) !== ownerOf(under)) {
+  if (!mayExtend(under, repository)) {
     return unusable(
       extending,
       `extends ${name}, which belongs to another owner; only a policy of the same owner may be extended`,
     );
   }
-  const commit = await commitNamed(forge, repository, ref);
-  const file = commit === undefined ? undefined : await findPolicy(forge, repository, commit);
+  const file = await findNamedPolicy(forge, repository, ref);
   if (file !== undefined) {
     return { parsed: await parse(file.text, { path: file.path, repository: name }, 'extended'), file };
   }
@@ -92,6 +91,15 @@ function unusable(file: string, message: string): { readonly parsed: ParsedPolic
   return { parsed: { ok: false, faults: [{ file, line: 1, column: 1, message }] } };
 }
 
+async function findNamedPolicy(forge: Forge, repository: string, name: string): Promise<SourceFile | undefined> {
+  const commit = await commitNamed(forge, repository, name);
+  return commit === undefined ? undefined : findPolicy(forge, repository, commit);
+}
+
+function mayExtend(under: string, repository: string): boolean {
+  return ownerOf(repository) === ownerOf(under);
+}
+
 function ownerOf(repository: string): string | undefined {
   return repository.split('/')[0]?.toLowerCase();
 }
@@ -102,12 +110,15 @@ export async function policyDigest(forge: Forge, repository: string, commit: str
   return file && digestOf(file);
 }
 
-/** Of the extended policy by its name, `owner/repository@ref`, as it is now. */
-export async function extendedDigest(forge: Forge, name: string): Promise<string | undefined> {
+/**
+ * Of the extended policy by its name, `owner/repository@ref`, as it is now; undefined when the policy of the repository
+ * `under` it cannot use it. Another owner's is not looked at.
+ */
+export async function extendedDigest(forge: Forge, under: string, name: string): Promise<string | undefined> {
   const at = name.indexOf('@');
   const repository = name.slice(0, at);
-  const commit = await commitNamed(forge, repository, name.slice(at + 1));
-  return commit === undefined ? undefined : policyDigest(forge, repository, commit);
+  const file = mayExtend(under, repository) ? await findNamedPolicy(forge, repository, name.slice(at + 1)) : undefined;
+  return file && digestOf(file);
 }
 
 async function findPolicy(forge: Forge, repository: string, commit: string): Promise<SourceFile | undefined> {

@@ -1,0 +1,107 @@
+import type pg from 'pg';
+import type { Forge, PullRequestRef } from '../forges/forge.ts';
+import { codeOwnersDigest, readCodeOwners } from '../review/evaluation/gather-facts.ts';
+import { extendedDigest, policyDigest } from '../review/policy/load.ts';
+
+/** What a standing verdict was judged by. All null: it was not judged, or by the version before. */
+interface JudgedReview extends PullRequestRef {
+  readonly baseBranch: string;
+  readonly baseSha: string | null;
+  readonly policyDigest: string | null;
+  readonly operatorPolicyDigest: string | null;
+  readonly extendsName: string | null;
+  readonly extendsDigest: string | null;
+  readonly codeOwnersDigest: string | null;
+}
+
+/** What the rules are now. Everything is read once, and only when a verdict was judged by another. */
+export interface PresentRules {
+  /** The reviews whose verdict was judged by other rules than those of today. */
+  outdated(reviews: readonly JudgedReview[]): Promise<readonly PullRequestRef[]>;
+}
+
+/** `operatorPolicyDigest`: of the operator's policy; null when there is none. */
+export function readPresentRules(forge: Forge, operatorPolicyDigest: string | null): PresentRules {
+  const read = new Map<string, Promise<string | null>>();
+
+  function once(key: readonly string[], work: () => Promise<string | null>): Promise<string | null> {
+    const name = JSON.stringify(key);
+    const known = read.get(name) ?? work();
+    read.set(name, known);
+    return known;
+  }
+
+  const baseCommit = (repository: string, branch: string) =>
+    once(['base', repository, branch], async () => (await forge.branchCommit(repository, branch)) ?? null);
+  const policyAt = (repository: string, ref: string) =>
+    once(['policy', repository, ref], async () => (await policyDigest(forge, repository, ref)) ?? null);
+  const codeOwnersAt = (repository: string, ref: string) =>
+    once(['owners', repository, ref], async () => codeOwnersDigest(await readCodeOwners(forge, repository, ref)));
+
+  const extended = (under: string, name: string) =>
+    once(['extended', under.split('/')[0] ?? '', name], async () => (await extendedDigest(forge, under, name)) ?? null);
+
+  async function isOutdated(review: JudgedReview): Promise<boolean> {
+    const { repository, baseBranch, extendsName } = review;
+    const commit = await baseCommit(repository, baseBranch);
+    if (commit === null || review.baseSha === null) {
+      return true;
+    }
+    if (commit !== review.baseSha) {
+      if ((await policyAt(repository, commit)) !== review.policyDigest) {
+        return true;
+      }
+      if (review.codeOwnersDigest !== null && (await codeOwnersAt(repository, commit)) !== review.codeOwnersDigest) {
+        return true;
+      }
+    }
+    if (review.policyDigest === null && review.operatorPolicyDigest !== operatorPolicyDigest) {
+      return true;
+    }
+    if (extendsName === null) {
+      return false;
+    }
+    return (await extended(repository, extendsName)) !== review.extendsDigest;
+  }
+
+  return {
+    async outdated(reviews) {
+      const found: PullRequestRef[] = [];
+      for (const review of reviews) {
+        if (await isOutdated(review)) {
+          found.push({ repository: review.repository, number: review.number });
+        }
+      }
+      return found;
+    },
+  };
+}
+
+const COLUMNS = `repository, pull_request AS number, base_branch AS "baseBranch", base_sha AS "baseSha",
+                 policy_digest AS "policyDigest", operator_policy_digest AS "operatorPolicyDigest",
+                 extends_name AS "extendsName", extends_digest AS "extendsDigest",
+                 code_owners_digest AS "codeOwnersDigest"`;
+
+export async function reviewsOf(pool: pg.Pool, repository: string): Promise<readonly JudgedReview[]> {
+  const { rows } = await pool.query<JudgedReview>(
+    `SELECT ${COLUMNS} FROM gatehouse.reviews WHERE repository = $1 AND base_branch IS NOT NULL ORDER BY pull_request`,
+    [repository],
+  );
+  return rows;
+}
+
+/** Reviews that a push to the branch can concern: by their base, or by the policy that theirs extends. */
+export async function reviewsThatDependOn(
+  pool: pg.Pool,
+  repository: string,
+  branch: string,
+): Promise<readonly JudgedReview[]> {
+  const { rows } = await pool.query<JudgedReview>(
+    `SELECT ${COLUMNS} FROM gatehouse.reviews
+      WHERE (repository = $1 AND base_branch = $2)
+         OR (base_branch IS NOT NULL AND lower(extends_name) = lower($1 || '@' || $2))
+      ORDER BY repository, pull_request`,
+    [repository, branch],
+  );
+  return rows;
+}
