@@ -115,6 +115,8 @@ export const PRODUCTION_CASES: readonly Case[] = [
       await at.kubectl(['replace', '-f', '-'], JSON.stringify(manifest));
       await at.kubectl(['rollout', 'restart', 'deployment/gatehouse-door']);
       await at.kubectl(['rollout', 'status', 'deployment/gatehouse-door', '--timeout=240s']);
+      // A pod that is leaving still answers for some seconds, and knows the old key alone.
+      await eventually('the old doors are gone', async () => (await at.pods('door')).every((pod) => !pod.terminating));
       for (const key of [KEY, rotated]) {
         const answer = await throughIngress(ingress, '/webhook', delivery('{}', key));
         expect(answer === '200', `200 with both keys, not ${answer}`);
