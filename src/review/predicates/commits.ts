@@ -62,7 +62,10 @@ export const commits = definePredicate({
       expected: joined(parts.map((part) => part.expected)),
       found: joined(parts.map((part) => part.found)),
       remedy: {
-        toMatch: say`Rewrite the commits (git rebase --interactive), then push them again.`,
+        toMatch:
+          every?.signed_off === true
+            ? say`Sign the commits off (git rebase --signoff ${facts.pullRequest.base.branch}), then push them again (git push --force-with-lease).`
+            : say`Rewrite the commits (git rebase --interactive), then push them again.`,
         toAvoid: say`Rewrite or squash the commits found (git rebase --interactive), then push them again.`,
       },
     };

@@ -16,6 +16,8 @@ for (const name of FORGES) {
     t.true(complete);
     t.is(new Set(files.map((file) => file.path)).size, 3_000);
     t.true(files.every((file) => file.diff.kind === 'text' && file.diff.patch.startsWith('@@ -0,0 +1 @@\n+')));
+    // GitHub lists 100 at a time, and is asked whether 3,000 are all. The others compute the whole difference for each page: one page, the diff, and the ref.
+    t.is(simulated.count('GET'), name === 'github' ? 31 : 3);
   });
 
   test(`${name}: lists longer than a page are read to their end`, async (t) => {

@@ -497,3 +497,12 @@ for (const [rule, path, outcome, why] of [
     t.is(judge(rule, { files: [path] }).outcome, outcome);
   });
 }
+
+test('a commit without a sign-off is answered with the command that adds it', (t) => {
+  const { require } = judge('require: { commits: { every: { signed_off: true } } }', {
+    base: 'main',
+    commits: [{ message: 'a' }],
+  });
+  const fix = require?.kind === 'predicate' ? plain(require.remedy.toMatch) : '';
+  t.regex(fix, /git rebase --signoff "main"/);
+});
