@@ -1,0 +1,44 @@
+import test from 'ava';
+import { FORGES, shareStories, tellStory } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test);
+
+const FILES = {
+  '.gatehouse.yml': `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^feat: ' }
+`,
+};
+
+for (const name of FORGES) {
+  test(`${name}: no success is written for a title that changed meanwhile`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+    await scene.settled();
+    // While the comment is updated, after the verdict and before the status.
+    scene.when('PATCH', new RegExp(`^/repos/${repository}/issues/comments/`), () => {
+      forge.edit(repository, number, { title: 'things' });
+    });
+    await scene.edit(number, { title: 'feat: things' });
+    await scene.settled();
+    t.deepEqual(scene.states(number), ['pending', 'failure']);
+  });
+}
+
+test('a review that a newer one has overtaken writes nothing', async (t) => {
+  await using story = await tellStory('github', FILES);
+  // As if a newer review began right after this one has recorded what it reads.
+  await story.door.database.query(
+    `CREATE FUNCTION overtake() RETURNS trigger LANGUAGE plpgsql AS
+     $$ BEGIN NEW.fence = nextval('gatehouse.review_fence'); RETURN NEW; END $$`,
+  );
+  await story.door.database.query(
+    'CREATE TRIGGER overtake BEFORE UPDATE OF head_sha ON gatehouse.reviews FOR EACH ROW EXECUTE FUNCTION overtake()',
+  );
+  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
+  await story.settled();
+  t.deepEqual(story.states(number), []);
+  t.deepEqual(story.comments(number), []);
+});
