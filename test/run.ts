@@ -1,11 +1,12 @@
 /**
- * `npm test`: one pair of stores for all test files, then AVA with the arguments given, then one closing line,
- * `N passed, N failed`.
+ * `npm test`: one pair of stores and one real Gitea for all test files, then AVA with the arguments given, then one
+ * closing line, `N passed, N failed`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { GITEA_VARIABLE, insistsOnGitea, type OwnGitea, startGitea } from './helpers/gitea.ts';
 import { type Stores, startStores } from './helpers/stores.ts';
 import { type Counts, summarize } from './helpers/summary.ts';
 
@@ -15,9 +16,9 @@ const SIGNALLED = 128;
 let counts: Counts | undefined;
 let exitCode = 1;
 try {
-  const stores = await startStores();
-  exitCode = await runAva(stores);
-  await stores.close();
+  const [stores, gitea] = await Promise.all([startStores(), giteaOfTheRun()]);
+  exitCode = await runAva(stores, gitea);
+  await Promise.all([stores.close(), gitea?.close()]);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   exitCode = exitCode === 0 ? 1 : exitCode;
@@ -26,7 +27,26 @@ const summary = summarize(counts, exitCode);
 process.stdout.write(`${summary.line}\n`);
 process.exitCode = summary.exitCode;
 
-async function runAva(stores: Stores): Promise<number> {
+/** Not started for a run of files that have no use for it. */
+async function giteaOfTheRun(): Promise<OwnGitea | undefined> {
+  const insists = insistsOnGitea();
+  const files = process.argv.slice(2).filter((argument) => argument.endsWith('.ts'));
+  if (files.length > 0 && !files.some((file) => file.includes('test/forge'))) {
+    return undefined;
+  }
+  const outcome = await startGitea(insists);
+  if (typeof outcome !== 'string') {
+    process.stderr.write(`forge: Gitea ${outcome.gitea.version} in a container\n`);
+    return outcome;
+  }
+  if (insists) {
+    throw new Error(`TEST_FORGE=gitea, but ${outcome}`);
+  }
+  process.stderr.write(`forge: the tests on a real Gitea are left out, because ${outcome}\n`);
+  return undefined;
+}
+
+async function runAva(stores: Stores, gitea: OwnGitea | undefined): Promise<number> {
   const ava = fileURLToPath(new URL('cli.js', import.meta.resolve('ava')));
   const child = spawn(process.execPath, [ava, ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -35,6 +55,7 @@ async function runAva(stores: Stores): Promise<number> {
       TEST_STORES: stores.kind,
       TEST_DATABASE_URL: stores.database.url,
       TEST_REDIS_URL: stores.redis.url,
+      ...(gitea === undefined ? {} : { [GITEA_VARIABLE]: JSON.stringify(gitea.gitea) }),
     },
   });
   child.on('message', (message: Counts) => {

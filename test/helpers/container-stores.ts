@@ -103,7 +103,7 @@ export async function startContainerStores(limits: Limits): Promise<Stores | Una
   };
 }
 
-async function haveImage(client: ContainerRuntimeClient, image: string, milliseconds: number): Promise<boolean> {
+export async function haveImage(client: ContainerRuntimeClient, image: string, milliseconds: number): Promise<boolean> {
   const name = ImageName.fromString(image);
   try {
     await within(milliseconds, 'it took too long', client.image.pull(name));

@@ -53,6 +53,7 @@ export interface Driver {
   /** A copy under another owner. Returns its full name. */
   fork(repository: string, owner: string): string;
   rename(repository: string, newFullName: string): void;
+  /** Gitea and Forgejo close the pull requests from it. */
   deleteRepository(repository: string): void;
   createTeam(team: string, members: readonly string[]): void;
   addToken(token: string, login: string): void;
@@ -232,8 +233,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     deleteBranch(repository, branch) {
       const from = find(repository);
       for (const open of forge === 'forgejo' ? [] : openFrom(from, branch)) {
-        open.state = 'closed';
-        touch(open);
+        change(open.repository.fullName, open.number, { state: 'closed' });
       }
       from.branches.delete(branch);
     },
@@ -314,7 +314,13 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       world.repositories.set(newFullName.toLowerCase(), found);
     },
     deleteRepository(repository) {
-      find(repository).deleted = true;
+      const gone = find(repository);
+      for (const branch of forge === 'github' ? [] : gone.branches.keys()) {
+        for (const open of openFrom(gone, branch)) {
+          change(open.repository.fullName, open.number, { state: 'closed' });
+        }
+      }
+      gone.deleted = true;
     },
     createTeam(team, members) {
       world.teams.set(team, members);

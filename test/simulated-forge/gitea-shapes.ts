@@ -63,7 +63,7 @@ export function pull(of: Pull, web: string, forge: 'gitea' | 'forgejo'): Record<
     body: of.body,
     labels: of.labels.map((name, index) => ({ id: index + 1, name, color: 'ededed' })),
     state: of.state,
-    ...(forge === 'gitea' ? { draft: of.draft } : {}),
+    ...(forge === 'gitea' ? { draft: /^(?:wip:|\[wip\])/i.test(title(of)) } : {}),
     is_locked: false,
     comments: of.comments.length,
     merged: of.merged,

@@ -1,0 +1,252 @@
+import test from 'ava';
+import { ForgeError } from '../../src/forges/forge.ts';
+import { until } from '../helpers/until.ts';
+import { clientOf, onBothForges, postInlines, refOf } from './forges.ts';
+import { ask, call, inlinesOf, pullOf } from './reading.ts';
+import { MAIN, type Site } from './site.ts';
+
+/** What Gatehouse relies on, held against the simulated Gitea and the real one alike. */
+const both = onBothForges(test);
+
+const STATUS = { context: 'gatehouse', state: 'pending', description: 'Looking at it' } as const;
+const FILES = { 'app.ts': 'one\ntwo\nthree\n' };
+const CHANGED = { 'app.ts': 'one\n2\nthree\nfour\n' };
+
+async function openTopic(site: Site) {
+  const sha = await site.push('topic', CHANGED);
+  const number = await site.open('topic');
+  return { sha, number, ref: refOf(site, number), path: `/repos/${site.repository()}` };
+}
+
+both('the status with the highest id is the newest one', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { sha, path } = await openTopic(site);
+  for (const state of ['pending', 'failure', 'success'] as const) {
+    await client.setStatus(site.repository(), sha, { ...STATUS, state });
+  }
+  await client.setStatus(site.repository(), sha, { ...STATUS, context: 'another', state: 'error' });
+
+  const own = (
+    await ask<{ id: number; context: string; status: string }[]>(forge, `${path}/statuses/${sha}?sort=highestindex`)
+  ).filter(({ context }) => context === 'gatehouse');
+  t.deepEqual(
+    own.map(({ status }) => status),
+    ['pending', 'failure', 'success'],
+  );
+  t.deepEqual(
+    own.map(({ id }) => id),
+    own.map(({ id }) => id).toSorted((one, other) => one - other),
+  );
+  const combined = await ask<{ statuses: { context: string; status: string }[] }>(
+    forge,
+    `${path}/commits/${sha}/status`,
+  );
+  t.deepEqual(combined.statuses.map(({ context, status }) => `${context} ${status}`).toSorted(), [
+    'another error',
+    'gatehouse success',
+  ]);
+  t.is((await client.status(site.repository(), sha, 'gatehouse'))?.state, 'success');
+  t.is(await client.status(site.repository(), sha, 'unknown'), undefined);
+});
+
+both('a status on an unknown commit is a 500', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { sha, path } = await openTopic(site);
+  const nobody = '0'.repeat(39).concat('1');
+  t.is((await call(forge, 'POST', `${path}/statuses/${nobody}`, STATUS)).status, 500);
+  const error = await t.throwsAsync(client.setStatus(site.repository(), nobody, STATUS), { instanceOf: ForgeError });
+  t.is(error?.kind, 'unavailable');
+  t.is((await call(forge, 'POST', `${path}/statuses/${sha}`, { context: 'x', state: 'nonsense' })).status, 201);
+});
+
+both.serial('after a push the diff is of the old head for a while', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const { sha: before, number, path } = await openTopic(site);
+  const pull = `${path}/pulls/${number}`;
+  const files = () => ask<{ filename: string; contents_url: string }[]>(forge, `${pull}/files`);
+  const commits = () => ask<{ sha: string }[]>(forge, `${pull}/commits`);
+  const ref = async () =>
+    (await ask<{ object: { sha: string } }[]>(forge, `${path}/git/refs/pull/${number}/head`))[0]?.object.sha;
+  const diff = async () => (await call(forge, 'GET', `${pull}.diff`)).text();
+  await until(async () => (await ref()) === before);
+
+  const held = await site.pushHeld('topic', { 'other.ts': 'more\n' });
+  t.is((await pullOf(forge, site, number)).head.sha, held.sha);
+  t.not(held.sha, before);
+  t.is(await ref(), before);
+  t.deepEqual(
+    (await files()).map(({ filename }) => filename),
+    ['app.ts'],
+  );
+  t.true((await files()).every((file) => file.contents_url.endsWith(`?ref=${before}`)));
+  t.deepEqual(
+    (await commits()).map((commit) => commit.sha),
+    [before],
+  );
+  t.false((await diff()).includes('other.ts'));
+
+  await held.release();
+  await until(async () => (await ref()) === held.sha);
+  t.deepEqual((await files()).map(({ filename }) => filename).toSorted(), ['app.ts', 'other.ts']);
+  t.true((await files()).every((file) => file.contents_url.endsWith(`?ref=${held.sha}`)));
+  t.deepEqual(
+    (await commits()).map((commit) => commit.sha),
+    [held.sha, before],
+    'newest first',
+  );
+  t.true((await diff()).includes('other.ts'));
+});
+
+both('updated_at moves with a dismissal and not with a status', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { sha, number, ref } = await openTopic(site);
+  const updatedAt = async () => (await pullOf(forge, site, number)).updated_at;
+  /** Times are told in seconds: the next one must have begun. */
+  const moved = async (act: () => Promise<unknown>) => {
+    const before = await updatedAt();
+    await until(() => Math.floor(Date.now() / 1_000) > Date.parse(before) / 1_000);
+    await act();
+    return (await updatedAt()) !== before;
+  };
+  let review = 0;
+  let comment = '';
+  const moving: Readonly<Record<string, () => Promise<unknown>>> = {
+    title: () => site.edit(number, { title: 'feat: another title' }),
+    body: () => site.edit(number, { body: 'A description' }),
+    label: () => site.label(number, 'one'),
+    'label that goes': () => site.unlabel(number, 'one'),
+    approval: async () => {
+      review = await site.review(number, 'bob', 'approved');
+    },
+    dismissal: () => site.dismiss(number, review),
+    'own comment': async () => {
+      comment = (await client.createComment(ref, 'Mine')).id;
+    },
+    'own comment at a line': () => postInlines(client, ref, sha, [{ path: 'app.ts', line: 2, body: 'Two' }]),
+  };
+  for (const [what, act] of Object.entries(moving)) {
+    t.true(await moved(act), what);
+  }
+  const still: Readonly<Record<string, () => Promise<unknown>>> = {
+    status: () => client.setStatus(site.repository(), sha, STATUS),
+    'edited comment': () => client.updateComment(ref, comment, 'Mine, revised'),
+    'deleted comment': () => client.deleteComment(ref, comment),
+  };
+  for (const [what, act] of Object.entries(still)) {
+    t.false(await moved(act), what);
+  }
+});
+
+both('a review is official or not, and can be dismissed', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { sha, number, ref } = await openTopic(site);
+  const id = await site.review(number, 'bob', 'approved');
+  await site.review(number, 'mallory', 'approved');
+  t.deepEqual(
+    (await client.reviews(ref)).map((review) => [review.author, review.state, review.official, review.sha === sha]),
+    [
+      ['bob', 'approved', true, true],
+      ['mallory', 'approved', false, true],
+    ],
+  );
+  await site.dismiss(number, id);
+  t.is((await client.reviews(ref))[0]?.state, 'dismissed');
+});
+
+both('a comment at a line never moves', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { sha, number, ref } = await openTopic(site);
+  await postInlines(client, ref, sha, [
+    { path: 'app.ts', line: 2, body: 'Two' },
+    { path: 'app.ts', line: 4, body: 'Four' },
+  ]);
+  const head = await site.push('topic', { 'app.ts': 'zero\none\n2\nthree\nfour\n' });
+  t.deepEqual(await inlinesOf(forge, site, number), ['app.ts:2', 'app.ts:4']);
+  const two = (await client.ownInlineComments(ref, head)).comments.find(({ body }) => body === 'Two');
+  await client.withdrawInlineComments(ref, [two?.id ?? ''], 'Fixed.');
+  t.deepEqual(await inlinesOf(forge, site, number), ['app.ts:4']);
+});
+
+both('a comment past the end of a file is a 500', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { sha, number, ref, path } = await openTopic(site);
+  const reviews = `${path}/pulls/${number}/reviews`;
+  const answer = await call(forge, 'POST', reviews, {
+    commit_id: sha,
+    event: 'COMMENT',
+    comments: [
+      { path: 'app.ts', new_position: 2, body: 'In' },
+      { path: 'app.ts', new_position: 200, body: 'Past' },
+    ],
+  });
+  t.is(answer.status, 500);
+  t.is(((await answer.json()) as { message: string }).message, '');
+  t.deepEqual(
+    (await ask<{ state: string }[]>(forge, reviews)).map(({ state }) => state),
+    ['PENDING'],
+  );
+  await postInlines(client, ref, sha, [{ path: 'app.ts', line: 4, body: 'Four' }]);
+  t.deepEqual(
+    (await client.ownInlineComments(ref, sha)).comments.map(({ body }) => body),
+    ['Four'],
+  );
+});
+
+both('a renamed repository redirects reads and writes with 301', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { sha, ref, path } = await openTopic(site);
+  const renamed = `${site.repository().split('/')[1]}-renamed`;
+  await site.rename(renamed);
+  t.is((await call(forge, 'GET', `${path}/pulls/${ref.number}`)).status, 301);
+  t.is((await call(forge, 'POST', `${path}/statuses/${sha}`, STATUS)).status, 301);
+  t.is((await client.pullRequest(ref))?.repository, `alice/${renamed}`);
+});
+
+both('a deleted head branch closes the pull request', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const { sha, number } = await openTopic(site);
+  await site.deleteBranch('topic');
+  await until(async () => (await pullOf(forge, site, number)).state === 'closed');
+  const { head } = await pullOf(forge, site, number);
+  t.deepEqual([head.sha, head.label, head.ref], [sha, 'topic', `refs/pull/${number}/head`]);
+});
+
+both('a deleted fork closes its pull request', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const number = await site.openFromFork(CHANGED);
+  t.is((await client.pullRequest(refOf(site, number)))?.head.repository?.split('/')[0], 'mallory');
+  await site.deleteFork();
+  const pull = await client.pullRequest(refOf(site, number));
+  t.is(pull?.state, 'closed');
+  t.is(pull?.head.repository, null);
+  t.is((await call(forge, 'GET', `/repos/${site.repository()}/pulls/${number}.diff`)).status, 200);
+});
+
+both('a draft is one by its title', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  await site.push('topic', CHANGED);
+  const number = await site.open('topic', { title: 'WIP: feat: not yet' });
+  t.is((await client.pullRequest(refOf(site, number)))?.draft, true);
+  await site.edit(number, { title: 'feat: now' });
+  t.is((await client.pullRequest(refOf(site, number)))?.draft, false);
+});
+
+both('a retargeted pull request is compared with its new base', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  await site.push('release', { 'other.ts': 'released\n' });
+  await site.push('topic', CHANGED);
+  const number = await site.open('topic', { base: MAIN });
+  await site.retarget(number, 'release');
+  t.is((await client.pullRequest(refOf(site, number)))?.base.branch, 'release');
+  t.deepEqual((await client.commits(refOf(site, number))).length, 1);
+});

@@ -1,0 +1,80 @@
+import type { ExecutionContext, TestFn } from 'ava';
+import { type Door, openDoor, SECRET } from '../helpers/door.ts';
+import { eventually } from '../helpers/story.ts';
+import { ask, statusOf } from './reading.ts';
+import type { Site, TestForge } from './site.ts';
+
+/** Gatehouse, door and worker, for a forge. */
+export interface Gatehouse {
+  /** A repository whose webhooks come here. */
+  site(files: Readonly<Record<string, string>>): Promise<Site>;
+  /** Waits until the commit has the status, which says why where told. */
+  expect(t: ExecutionContext, site: Site, sha: string, state: string, description?: RegExp): Promise<void>;
+  /** Waits until a webhook of this event was taken. */
+  received(site: Site, event: string): Promise<void>;
+  /** How many jobs of the repository have failed. */
+  failures(site: Site): Promise<number>;
+  /** All that a commit was ever told. */
+  told(site: Site, sha: string): Promise<readonly string[]>;
+  /** Another worker, which looks for what was missed as soon as it starts. Ends with the test. */
+  resync(t: ExecutionContext): Promise<void>;
+}
+
+/** One Gatehouse for each forge, shared by all tests of a file. */
+export function shareGatehouse(test: TestFn): (forge: TestForge) => Promise<Gatehouse> {
+  const opened = new Map<TestForge, Promise<{ gatehouse: Gatehouse; door: Door }>>();
+  test.after.always('close the doors', async () => {
+    for (const opening of opened.values()) {
+      await (await opening).door[Symbol.asyncDispose]();
+    }
+  });
+  return async (forge) => {
+    const opening = opened.get(forge) ?? open(forge);
+    opened.set(forge, opening);
+    return (await opening).gatehouse;
+  };
+}
+
+async function open(forge: TestForge): Promise<{ gatehouse: Gatehouse; door: Door }> {
+  const environment = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token, HOST: forge.listenOn };
+  const door = await openDoor(environment, { door: true, worker: true });
+  const gatehouse: Gatehouse = {
+    async site(files) {
+      const site = await forge.site(files);
+      await site.hook(door.service.port, SECRET);
+      return site;
+    },
+    async expect(t, site, sha, state, description = /^/) {
+      await eventually(`${site.repository()} at ${sha} is ${state}`, async () => {
+        const status = await statusOf(forge, site, sha);
+        return status?.status === state && description.test(status.description);
+      });
+      t.pass();
+    },
+    received: (site, event) =>
+      eventually(`${event} of ${site.repository()} has come`, async () => {
+        const { rowCount } = await door.database.query(
+          'SELECT 1 FROM gatehouse.deliveries WHERE repository = $1 AND event = $2',
+          [site.repository(), event],
+        );
+        return rowCount !== 0;
+      }),
+    async failures(site) {
+      const { rowCount } = await door.database.query(
+        "SELECT 1 FROM gatehouse_jobs.job WHERE data->>'repository' = $1 AND state IN ('retry', 'failed')",
+        [site.repository()],
+      );
+      return rowCount ?? 0;
+    },
+    async told(site, sha) {
+      const path = `/repos/${site.repository()}/statuses/${sha}?sort=highestindex&limit=50`;
+      return (await ask<{ status: string }[]>(forge, path)).map(({ status }) => status);
+    },
+    async resync(t) {
+      const stores = { DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl };
+      const worker = await openDoor({ ...environment, ...stores }, { door: false, worker: true });
+      t.teardown(() => worker[Symbol.asyncDispose]());
+    },
+  };
+  return { gatehouse, door };
+}

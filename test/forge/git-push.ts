@@ -1,0 +1,72 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Changes } from '../simulated-forge/git.ts';
+
+const run = promisify(execFile);
+
+/** A person's copy of a repository, without files on disk. */
+export interface Clone {
+  /** Commits each of the changes upon a branch, or upon another one's tip, and pushes them. Returns the new tip. */
+  push(branch: string, changes: readonly Changes[], upon?: string): Promise<string>;
+  tip(branch: string): Promise<string | undefined>;
+  remove(): Promise<void>;
+}
+
+export async function makeClone(url: string, author: string): Promise<Clone> {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-clone-'));
+  const git = async (...args: readonly string[]) => (await run('git', ['-C', folder, ...args])).stdout.trim();
+  await git('init', '--quiet', '--bare');
+
+  const clone: Clone = {
+    tip: (branch) => git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).catch(() => undefined),
+    async push(branch, changes, upon) {
+      await git('fetch', '--quiet', '--prune', url, '+refs/heads/*:refs/heads/*');
+      const from = upon ?? ((await clone.tip(branch)) === undefined ? 'main' : branch);
+      const parent = await clone.tip(from);
+      await fastImport(folder, streamOf(branch, changes, author, parent));
+      await git('push', '--quiet', ...(upon === undefined ? [] : ['--force']), url, `refs/heads/${branch}`);
+      return git('rev-parse', `refs/heads/${branch}`);
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+  return clone;
+}
+
+/** As `git fast-import` reads it. */
+function streamOf(branch: string, changes: readonly Changes[], author: string, parent: string | undefined): Buffer {
+  const parts: (string | Buffer)[] = [];
+  const seconds = Math.floor(Date.now() / 1_000);
+  for (const [index, files] of changes.entries()) {
+    const message = `feat: change ${Object.keys(files).join(', ')}`;
+    parts.push(`commit refs/heads/${branch}\ncommitter ${author} <${author}@example.test> ${seconds} +0000\n`);
+    parts.push(`data ${Buffer.byteLength(message)}\n${message}\n`);
+    if (index === 0 && parent !== undefined) {
+      parts.push(`from ${parent}\n`);
+    }
+    for (const [path, content] of Object.entries(files)) {
+      const bytes = content === null ? undefined : Buffer.from(content);
+      parts.push(
+        ...(bytes === undefined
+          ? [`D ${path}\n`]
+          : [`M 100644 inline ${path}\ndata ${bytes.byteLength}\n`, bytes, '\n']),
+      );
+    }
+    parts.push('\n');
+  }
+  return Buffer.concat(parts.map((part) => Buffer.from(part)));
+}
+
+async function fastImport(folder: string, stream: Buffer): Promise<void> {
+  const child = spawn('git', ['-C', folder, 'fast-import', '--quiet', '--force'], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  child.stdin.end(stream);
+  const [code] = await once(child, 'close');
+  if (code !== 0) {
+    throw new Error(`git fast-import ended with ${code}`);
+  }
+}

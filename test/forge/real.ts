@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { type Gitea, HOST_NAME, inContainer, logOf, type Person, REPOSITORIES } from '../helpers/gitea-container.ts';
+import { until } from '../helpers/until.ts';
+import { type Clone, makeClone } from './git-push.ts';
+import { HOOK_EVENTS, MAIN, type Site, type TestForge } from './site.ts';
+
+const OWNER = 'alice';
+const STATES = { approved: 'APPROVED', 'changes-requested': 'REQUEST_CHANGES' } as const;
+
+export function realForge(gitea: Gitea): TestForge {
+  const clones: Clone[] = [];
+  return {
+    kind: 'real',
+    url: gitea.url,
+    token: gitea.tokens.gatehouse,
+    // Not the loopback address, which a container cannot reach.
+    listenOn: '0.0.0.0',
+    async site(files = {}) {
+      const name = `site-${randomBytes(6).toString('hex')}`;
+      await api(gitea, OWNER, 'POST', '/user/repos', { name, auto_init: true, default_branch: MAIN });
+      for (const person of ['bob', 'gatehouse']) {
+        const permission = { permission: 'write' };
+        await api(gitea, OWNER, 'PUT', `/repos/${OWNER}/${name}/collaborators/${person}`, permission);
+      }
+      const site = makeSite(gitea, name, clones);
+      await site.push(MAIN, { 'README.md': 'Hello\n', ...files });
+      return site;
+    },
+    async requests(site) {
+      const log = await logOf(gitea.container);
+      return [...log.matchAll(/"(\w+ (\S+)) HTTP[^"]*" \d+ .*"gatehouse"/g)]
+        .filter(([, , path = '']) => path.startsWith(`/api/v1/repos/${site.repository()}/`))
+        .map(([, request = '']) => request);
+    },
+    async close() {
+      await Promise.all(clones.map((clone) => clone.remove()));
+    },
+  };
+}
+
+function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
+  let name = firstName;
+  let hookId: number | undefined;
+  const made = new Map<string, Promise<Clone>>();
+  const path = () => `/repos/${OWNER}/${name}`;
+  const as = <T>(person: Person, method: string, rest: string, body?: object) =>
+    api<T>(gitea, person, method, `${path()}${rest}`, body);
+
+  async function cloneOf(person: Person): Promise<Clone> {
+    const url = new URL(`${gitea.url}/${person}/${name}.git`);
+    url.username = person;
+    url.password = gitea.tokens[person];
+    const clone = made.get(person) ?? makeClone(url.href, person);
+    made.set(person, clone);
+    const done = await clone;
+    clones.push(done);
+    return done;
+  }
+
+  async function opened(head: string, person: Person, title: string, base: string): Promise<number> {
+    return (await as<{ number: number }>(person, 'POST', '/pulls', { head, base, title })).number;
+  }
+
+  async function labelIds(names: readonly string[]): Promise<readonly number[]> {
+    const known = await as<{ id: number; name: string }[]>(OWNER, 'GET', '/labels');
+    const ids: number[] = [];
+    for (const label of names) {
+      const found =
+        known.find((one) => one.name === label) ??
+        (await as<{ id: number }>(OWNER, 'POST', '/labels', { name: label, color: '#ededed' }));
+      ids.push(found.id);
+    }
+    return ids;
+  }
+
+  return {
+    repository: () => `${OWNER}/${name}`,
+    push: async (branch, ...changes) => (await cloneOf(OWNER)).push(branch, changes),
+    forcePush: async (branch, changes) => (await cloneOf(OWNER)).push(branch, [changes], MAIN),
+    async deleteBranch(branch) {
+      await as(OWNER, 'DELETE', `/branches/${encodeURIComponent(branch)}`);
+    },
+    open: (branch, { title = 'feat: change something', base = MAIN } = {}) => opened(branch, OWNER, title, base),
+    async openFromFork(changes) {
+      await as('mallory', 'POST', '/forks', {});
+      await (await cloneOf('mallory')).push('topic', [changes]);
+      return opened('mallory:topic', 'mallory', 'feat: from a fork', MAIN);
+    },
+    async deleteFork() {
+      await api(gitea, 'mallory', 'DELETE', `/repos/mallory/${name}`);
+    },
+    async edit(number, change) {
+      await as(OWNER, 'PATCH', `/pulls/${number}`, change);
+    },
+    async retarget(number, base) {
+      await as(OWNER, 'PATCH', `/pulls/${number}`, { base });
+    },
+    async label(number, ...names) {
+      await as(OWNER, 'POST', `/issues/${number}/labels`, { labels: await labelIds(names) });
+    },
+    async unlabel(number, label) {
+      const [id] = await labelIds([label]);
+      await as(OWNER, 'DELETE', `/issues/${number}/labels/${id}`);
+    },
+    async clearLabels(number) {
+      await as(OWNER, 'DELETE', `/issues/${number}/labels`);
+    },
+    async review(number, person, state) {
+      const body = { event: STATES[state], body: state };
+      return (await as<{ id: number }>(person, 'POST', `/pulls/${number}/reviews`, body)).id;
+    },
+    async dismiss(number, review) {
+      await as(OWNER, 'POST', `/pulls/${number}/reviews/${review}/dismissals`, { message: 'Looked at again' });
+    },
+    async rename(newName) {
+      await as(OWNER, 'PATCH', '', { name: newName });
+      name = newName;
+    },
+    async hook(port, secret) {
+      const config = { url: `http://${HOST_NAME}:${port}/webhook`, content_type: 'json', secret };
+      const hook = { type: 'gitea', active: true, events: HOOK_EVENTS, config };
+      hookId = (await as<{ id: number }>(OWNER, 'POST', '/hooks', hook)).id;
+    },
+    async loseWebhooks(lost) {
+      await as(OWNER, 'PATCH', `/hooks/${hookId}`, { active: !lost });
+    },
+    async pushHeld(branch, changes) {
+      const clone = await cloneOf(OWNER);
+      const hooks = `${REPOSITORIES}/${OWNER}/${name}.git/hooks/post-receive.d`;
+      const sh = (script: string) => inContainer(gitea.container, ['sh', '-c', script]);
+      const before = await clone.tip(branch);
+      // Its name comes before Gitea's own, which is what moves refs/pull/N/head.
+      const script = `#!/bin/sh\\nwhile [ -e ${hooks}.held ]; do sleep 0.05; done\\n`;
+      await sh(`touch ${hooks}.held && printf '${script}' >${hooks}/a-slow && chmod 755 ${hooks}/a-slow`);
+      const pushing = clone.push(branch, [changes]);
+      await until(async () => (await gitTip(gitea, `${OWNER}/${name}`, branch)) !== before);
+      return {
+        sha: await gitTip(gitea, `${OWNER}/${name}`, branch),
+        async release() {
+          await sh(`rm -f ${hooks}.held`);
+          await pushing;
+          await sh(`rm -f ${hooks}/a-slow`);
+        },
+      };
+    },
+  };
+}
+
+function gitTip(gitea: Gitea, repository: string, branch: string): Promise<string> {
+  const command = ['git', '-C', `${REPOSITORIES}/${repository}.git`, 'rev-parse', `refs/heads/${branch}`];
+  return inContainer(gitea.container, command).then((sha) => sha.trim());
+}
+
+/** What a person does over the API. */
+async function api<T>(gitea: Gitea, person: Person, method: string, path: string, body?: object): Promise<T> {
+  const response = await fetch(`${gitea.url}/api/v1${path}`, {
+    method,
+    headers: { authorization: `token ${gitea.tokens[person]}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) {
+    throw new Error(`${person}: ${method} ${path}: ${response.status} ${text}`);
+  }
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}

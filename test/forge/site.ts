@@ -1,0 +1,62 @@
+import type { Person } from '../helpers/gitea-container.ts';
+import type { Changes } from '../simulated-forge/git.ts';
+
+/**
+ * A repository on a Gitea, simulated or real, of `alice`, where `bob` and `gatehouse` may write and `mallory` may not.
+ * People act here; what came of it is read over the forge's own API (reading.ts), which both kinds speak.
+ */
+export interface Site {
+  /** Its present full name. */
+  repository(): string;
+  /** Pushes a commit for each of the changes to a branch, which is made from `main` if need be. Returns its tip. */
+  push(branch: string, ...changes: readonly Changes[]): Promise<string>;
+  /** Puts one commit upon `main` in the place of all that the branch had. Returns its tip. */
+  forcePush(branch: string, changes: Changes): Promise<string>;
+  deleteBranch(branch: string): Promise<void>;
+  /** A pull request for a branch; from a fork of `mallory`'s, with the changes, where told. Returns its number. */
+  open(branch: string, details?: { readonly title?: string; readonly base?: string }): Promise<number>;
+  openFromFork(changes: Changes): Promise<number>;
+  deleteFork(): Promise<void>;
+  edit(number: number, change: { readonly title?: string; readonly body?: string }): Promise<void>;
+  retarget(number: number, base: string): Promise<void>;
+  label(number: number, ...names: readonly string[]): Promise<void>;
+  unlabel(number: number, name: string): Promise<void>;
+  clearLabels(number: number): Promise<void>;
+  /** Returns the review's id. */
+  review(number: number, person: Person, state: 'approved' | 'changes-requested'): Promise<number>;
+  dismiss(number: number, review: number): Promise<void>;
+  rename(name: string): Promise<void>;
+  /** Makes the webhook, with the events of docs/forges.md, to a port of this machine. */
+  hook(port: number, secret: string): Promise<void>;
+  /** From now on nothing is sent, as if the network were away, or everything again. */
+  loseWebhooks(lost: boolean): Promise<void>;
+  /**
+   * Pushes, and keeps the forge from following: `head.sha` is the new commit, and the difference the old one's.
+   * `release()` ends that, and waits until the push is over.
+   */
+  pushHeld(branch: string, changes: Changes): Promise<{ readonly sha: string; release(): Promise<void> }>;
+}
+
+/** A forge on which every test takes a site of its own. */
+export interface TestForge {
+  readonly kind: 'simulated' | 'real';
+  /** What Gatehouse is configured by. */
+  readonly url: string;
+  readonly token: string;
+  /** Where doors and receivers have to listen to be reached from it. */
+  readonly listenOn: string;
+  site(files?: Changes): Promise<Site>;
+  /** What Gatehouse has asked of a repository so far, `GET /api/v1/repos/…`. */
+  requests(site: Site): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+/** The branch that the pull requests go to. */
+export const MAIN = 'main';
+export const HOOK_EVENTS = [
+  'push',
+  'pull_request_only',
+  'pull_request_label',
+  'pull_request_review',
+  'pull_request_sync',
+];

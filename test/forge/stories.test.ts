@@ -1,0 +1,191 @@
+import test from 'ava';
+import { until } from '../helpers/until.ts';
+import { onBothForges } from './forges.ts';
+import { shareGatehouse } from './gatehouse.ts';
+import { call, commentsOf, inlinesOf, pullOf, statusOf } from './reading.ts';
+
+/** The main stories: what people do on a Gitea, simulated or real, and what Gatehouse then says there. */
+const both = onBothForges(test);
+const gatehouseOf = shareGatehouse(test);
+
+const NO_DEBUGGER = `version: 1
+rules:
+  - id: no-debugger
+    forbid: { added_lines: 'debugger', in: ['**/*.ts'] }
+`;
+const APPROVED = `version: 1
+rules:
+  - id: approved
+    require: { approvals: { fresh: true } }
+`;
+const LABELLED = `version: 1
+rules:
+  - id: labelled
+    require: { label: 'reviewed' }
+`;
+const BAD = { 'app.ts': 'one\ndebugger\n' };
+const GOOD = { 'app.ts': 'one\ntwo\n' };
+
+both.serial('no head is judged by the diff of the head before', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  const good = await site.push('topic', GOOD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, good, 'success');
+  const { sha, release } = await site.pushHeld('topic', BAD);
+  const looks = async () =>
+    (await forge.requests(site)).filter((path) => path.includes(`/pulls/${number}/files`)).length;
+  const before = await looks();
+  try {
+    await site.label(number, 'look');
+    await until(async () => (await looks()) > before);
+  } finally {
+    await release();
+  }
+  await gatehouse.expect(t, site, sha, 'failure');
+  t.false((await gatehouse.told(site, sha)).includes('success'));
+});
+
+both('a pull request turns from red to green', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  const bad = await site.push('topic', BAD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, bad, 'failure');
+  t.deepEqual(await inlinesOf(forge, site, number), ['app.ts:2']);
+  t.is((await commentsOf(forge, site, number)).length, 1);
+
+  const good = await site.push('topic', GOOD);
+  await gatehouse.expect(t, site, good, 'success');
+  await until(async () => (await inlinesOf(forge, site, number)).length === 0);
+  t.is((await commentsOf(forge, site, number)).length, 1);
+  t.is((await statusOf(forge, site, bad))?.status, 'failure');
+});
+
+both('each of several pushes gets its own verdict or none', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  const heads = [await site.push('topic', GOOD)];
+  await site.open('topic');
+  for (const files of [BAD, GOOD, BAD]) {
+    heads.push(await site.push('topic', { ...files, 'count.txt': `${heads.length}\n` }));
+  }
+  await gatehouse.expect(t, site, heads.at(-1) ?? '', 'failure');
+  for (const [index, sha] of heads.entries()) {
+    t.false((await gatehouse.told(site, sha)).includes(index % 2 === 0 ? 'failure' : 'success'), `${index}`);
+  }
+});
+
+both('an approval counts until the next push', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': APPROVED });
+  const first = await site.push('topic', GOOD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, first, 'failure');
+  await site.review(number, 'mallory', 'approved');
+  await site.review(number, 'bob', 'approved');
+  await gatehouse.expect(t, site, first, 'success');
+  const second = await site.push('topic', { 'app.ts': 'one\nthree\n' });
+  await gatehouse.expect(t, site, second, 'failure');
+  t.false((await gatehouse.told(site, second)).includes('success'));
+});
+
+both('an approval counts only from those who may write', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': APPROVED });
+  const sha = await site.push('topic', GOOD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, sha, 'failure');
+  await site.review(number, 'mallory', 'approved');
+  await gatehouse.received(site, 'pull_request_approved');
+  await site.review(number, 'bob', 'changes-requested');
+  await gatehouse.received(site, 'pull_request_rejected');
+  await gatehouse.expect(t, site, sha, 'failure');
+  t.false((await gatehouse.told(site, sha)).includes('success'));
+});
+
+both('labels count when they come and when they go', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': LABELLED });
+  const sha = await site.push('topic', GOOD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, sha, 'failure');
+  await site.label(number, 'reviewed');
+  await gatehouse.expect(t, site, sha, 'success');
+  await site.unlabel(number, 'reviewed');
+  await gatehouse.expect(t, site, sha, 'failure');
+  await site.label(number, 'reviewed', 'other');
+  await gatehouse.expect(t, site, sha, 'success');
+  await site.clearLabels(number);
+  await gatehouse.expect(t, site, sha, 'failure');
+});
+
+both("a fork's pull request is judged like any other", async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  const number = await site.openFromFork(BAD);
+  const { sha } = (await pullOf(forge, site, number)).head;
+  await gatehouse.expect(t, site, sha, 'failure');
+  t.deepEqual(await inlinesOf(forge, site, number), ['app.ts:2']);
+});
+
+both('a renamed repository is reviewed under its new name', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  const bad = await site.push('topic', BAD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, bad, 'failure');
+  await site.rename(`${site.repository().split('/')[1]}-renamed`);
+  const good = await site.push('topic', GOOD);
+  await gatehouse.expect(t, site, good, 'success');
+  t.is((await commentsOf(forge, site, number)).length, 1);
+});
+
+both('a force-push is judged by what it leaves', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  const bad = await site.push('topic', BAD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, bad, 'failure');
+  const forced = await site.forcePush('topic', { 'other.ts': 'debugger\n' });
+  await gatehouse.expect(t, site, forced, 'failure');
+  await until(async () => (await inlinesOf(forge, site, number)).join() === 'other.ts:1');
+  const good = await site.forcePush('topic', GOOD);
+  await gatehouse.expect(t, site, good, 'success');
+});
+
+both("a retargeted pull request gets its new base's policy", async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  await site.push('release', { '.gatehouse.yml': LABELLED });
+  const sha = await site.push('topic', GOOD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, sha, 'success');
+  await site.retarget(number, 'release');
+  await gatehouse.expect(t, site, sha, 'failure', /labelled/);
+});
+
+both('the next resync reviews a push whose webhook was lost', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  const good = await site.push('topic', GOOD);
+  await site.open('topic');
+  await gatehouse.expect(t, site, good, 'success');
+  await site.loseWebhooks(true);
+  const bad = await site.push('topic', BAD);
+  await site.loseWebhooks(false);
+  await gatehouse.resync(t);
+  await gatehouse.expect(t, site, bad, 'failure');
+});
+
+both('a deleted branch ends the review, and nothing fails', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  const sha = await site.push('topic', BAD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, sha, 'failure');
+  await site.deleteBranch('topic');
+  await until(async () => (await pullOf(forge, site, number)).state === 'closed');
+  t.is((await call(forge, 'GET', `/repos/${site.repository()}/pulls/${number}/files`)).status, 200);
+  t.is(await gatehouse.failures(site), 0);
+});

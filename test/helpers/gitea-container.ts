@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { type ContainerRuntimeClient, GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
+import { haveImage, type Limits, type Unavailable } from './container-stores.ts';
+import { within } from './deadline.ts';
+import { freePort } from './free-port.ts';
+
+const IMAGE = 'gitea/gitea:1.26-rootless';
+const PORT = 3000;
+const APP_INI = '/etc/gitea/app.ini';
+/** The name under which the container reaches the machine that the tests run on. */
+export const HOST_NAME = 'host.docker.internal';
+/** Set, so that hooks can be put into a repository: images differ in where they keep them. */
+export const REPOSITORIES = '/var/lib/gitea/git/repositories';
+
+/** Who lives on the forge. `gatehouse` has the scopes of docs/forges.md and no others; the rest may do what they like. */
+const PEOPLE = {
+  alice: 'all',
+  bob: 'all',
+  mallory: 'all',
+  gatehouse: 'write:repository,write:issue,read:user,read:organization',
+} as const;
+
+export type Person = keyof typeof PEOPLE;
+
+/** A real Gitea. */
+export interface Gitea {
+  /** Where people would open it: a `FORGE_URL`. */
+  readonly url: string;
+  readonly container: string;
+  readonly version: string;
+  readonly tokens: Readonly<Record<Person, string>>;
+}
+
+export interface RunningGitea extends Gitea {
+  close(): Promise<void>;
+}
+
+export async function startGiteaContainer(limits: Limits): Promise<RunningGitea | Unavailable> {
+  let client: ContainerRuntimeClient;
+  try {
+    client = await within(limits.engineMs, 'it took too long', getContainerRuntimeClient());
+  } catch {
+    return { unavailable: 'no container engine answered' };
+  }
+  if (!(await haveImage(client, IMAGE, limits.imageMs))) {
+    return { unavailable: `image ${IMAGE} could not be had` };
+  }
+  // Gitea has to know its own address, which an answer may name.
+  const port = await freePort();
+  const { host } = client.info.containerRuntime;
+  const url = `http://${host === 'localhost' ? '127.0.0.1' : host}:${port}`;
+  const container = await new GenericContainer(IMAGE)
+    .withEnvironment(settings(url))
+    .withExposedPorts({ container: PORT, host: port })
+    .withExtraHosts([{ host: HOST_NAME, ipAddress: 'host-gateway' }])
+    .withWaitStrategy(Wait.forHttp('/api/healthz', PORT))
+    .withStartupTimeout(limits.readyMs)
+    // Cleaning up is the work of gitea-process.ts.
+    .withAutoCleanup(false)
+    .start();
+  const close = async () => {
+    await client.container.dockerode.getContainer(container.getId()).remove({ force: true, v: true });
+  };
+  try {
+    const tokens: Partial<Record<Person, string>> = {};
+    for (const [name, scopes] of Object.entries(PEOPLE)) {
+      tokens[name as Person] = await createPerson(container.getId(), name, scopes);
+    }
+    const { version } = (await (await fetch(`${url}/api/v1/version`)).json()) as { version: string };
+    return { url, container: container.getId(), version, tokens: tokens as Gitea['tokens'], close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** As an operator would set it up (docs/forges.md), with SQLite, and with a log of every request. */
+function settings(url: string): Record<string, string> {
+  return {
+    GITEA__server__ROOT_URL: `${url}/`,
+    GITEA__server__DISABLE_SSH: 'true',
+    GITEA__server__OFFLINE_MODE: 'true',
+    GITEA__database__DB_TYPE: 'sqlite3',
+    GITEA__repository__ROOT: REPOSITORIES,
+    GITEA__security__INSTALL_LOCK: 'true',
+    GITEA__service__DISABLE_REGISTRATION: 'true',
+    GITEA__webhook__ALLOWED_HOST_LIST: HOST_NAME,
+    GITEA__log__LEVEL: 'Info',
+    // A dot in a key is written so.
+    GITEA__log__logger_0X2E_access_0X2E_MODE: 'console',
+  };
+}
+
+/** Returns the person's token. */
+async function createPerson(container: string, name: string, scopes: string): Promise<string> {
+  const created = await inContainer(container, [
+    ...['gitea', '--config', APP_INI, 'admin', 'user', 'create', '--must-change-password=false'],
+    ...['--username', name, '--random-password', '--email', `${name}@example.test`],
+    ...['--access-token', '--access-token-name', 'tests', '--access-token-scopes', scopes],
+  ]);
+  const token = /^Access token was successfully created\.\.\. ([0-9a-f]{40})$/m.exec(created)?.[1];
+  if (token === undefined) {
+    throw new Error(`Gitea made no token for ${name}: ${created}`);
+  }
+  return token;
+}
+
+const run = promisify(execFile);
+const MAX_LOG_BYTES = 64 * 1024 * 1024;
+
+/** All that it has written so far, its log of requests included. */
+export async function logOf(container: string): Promise<string> {
+  return (await run('docker', ['logs', container], { maxBuffer: MAX_LOG_BYTES })).stdout;
+}
+
+/** Runs a command in the container and returns what it printed. */
+export async function inContainer(container: string, command: readonly string[]): Promise<string> {
+  return (await run('docker', ['exec', container, ...command])).stdout;
+}
