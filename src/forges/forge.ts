@@ -197,8 +197,9 @@ export class ForgeError extends Error {
    * - `rate-limited`: a rate limit; `retryAt` says until when.
    * - `refused`: our credentials may not do this; trying again will not help.
    * - `invalid`: the forge rejected the request (422 and the like).
+   * - `too-large`: a file that is larger than Gatehouse reads.
    */
-  readonly kind: 'unavailable' | 'rate-limited' | 'refused' | 'invalid';
+  readonly kind: 'unavailable' | 'rate-limited' | 'refused' | 'invalid' | 'too-large';
   /** HTTP status, when there was an answer. */
   readonly status: number | undefined;
   /** Milliseconds since the epoch. */

@@ -18,7 +18,7 @@ export function textOfBlob(
   }
   const content = blob.encoding === 'base64' ? Buffer.from(blob.content ?? '', 'base64') : undefined;
   if (content === undefined || content.byteLength > MAX_TEXT_BYTES) {
-    throw new ForgeError('invalid', `${path} is larger than ${MAX_TEXT_BYTES} bytes and is not read`);
+    throw new ForgeError('too-large', `${path} is larger than ${MAX_TEXT_BYTES} bytes and is not read`);
   }
   return content.toString('utf8');
 }

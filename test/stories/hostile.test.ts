@@ -54,6 +54,7 @@ for (const name of FORGES) {
     ['a tag that other readers execute', `version: 1\nrules: !!js/function 'process.exit()'\n`, /not valid YAML/],
     ['the same key twice', `${policy(TITLED)}rules: []\n`, /given twice|not valid YAML/],
     ['a million characters', `# ${'x'.repeat(1_000_000)}\n`, /too large/],
+    ['more than the forge shows', `# ${'x'.repeat(1_200_000)}\n`, /too large/],
     ['ten thousand brackets', `version: 1\nrules: ${'['.repeat(10_000)}\n`, /nested deeper|not valid YAML/],
   ] as const) {
     test(`${name}: a policy of ${what} is rejected with an explanation`, async (t) => {

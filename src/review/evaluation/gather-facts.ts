@@ -1,4 +1,4 @@
-import type { ChangedFiles, Forge, PullRequest } from '../../forges/forge.ts';
+import { type ChangedFiles, type Forge, ForgeError, type PullRequest } from '../../forges/forge.ts';
 import { FORGES } from '../../forges/forges.ts';
 import { type Facts, unreadFacts } from '../facts.ts';
 import { neededFacts } from '../policy/needs.ts';
@@ -48,13 +48,20 @@ async function readReviews(forge: Forge, pullRequest: PullRequest): Promise<Fact
 /** From the base branch, so that a pull request cannot choose who must approve it. */
 export async function readCodeOwners(forge: Forge, repository: string, baseSha: string): Promise<Facts['codeOwners']> {
   const { paths, dialect } = FORGES[forge.name].codeOwners;
-  for (const path of paths) {
-    const text = await forge.fileAt(repository, path, baseSha);
-    if (text !== undefined) {
-      return { kind: 'file', path, text, dialect };
+  try {
+    for (const path of paths) {
+      const text = await forge.fileAt(repository, path, baseSha);
+      if (text !== undefined) {
+        return { kind: 'file', path, text, dialect };
+      }
     }
+    return { kind: 'absent' };
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'too-large') {
+      return { kind: 'unread' };
+    }
+    throw error;
   }
-  return { kind: 'absent' };
 }
 
 /** Null where CODEOWNERS was not needed. Where it was needed and is absent there is a digest too: it may be added. */

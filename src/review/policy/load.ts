@@ -1,4 +1,5 @@
-import type { Forge } from '../../forges/forge.ts';
+import { type Forge, ForgeError } from '../../forges/forge.ts';
+import { MAX_POLICY_BYTES } from '../limits.ts';
 import { digestOf, type SourceFile, type VerdictSources } from '../sources.ts';
 import type { Fault } from './faults.ts';
 import { mergePolicies, type ParsedPolicy, type PolicyRole } from './parse.ts';
@@ -32,7 +33,7 @@ export async function loadPolicy(
   if (file === undefined) {
     return { kind: 'absent' };
   }
-  const own = await parse(file.text, { path: file.path }, 'own');
+  const own = await parseFile(parse, file, { path: file.path }, 'own');
   if (!own.ok) {
     return { kind: 'broken', faults: own.faults, sources: { policyDigest: digestOf(file) } };
   }
@@ -69,7 +70,7 @@ async function loadExtended(
   }
   const file = await findNamedPolicy(forge, repository, ref);
   if (file !== undefined) {
-    return { parsed: await parse(file.text, { path: file.path, repository: name }, 'extended'), file };
+    return { parsed: await parseFile(parse, file, { path: file.path, repository: name }, 'extended'), file };
   }
   return unusable(
     extending,
@@ -91,7 +92,7 @@ function unusable(file: string, message: string): { readonly parsed: ParsedPolic
   return { parsed: { ok: false, faults: [{ file, line: 1, column: 1, message }] } };
 }
 
-async function findNamedPolicy(forge: Forge, repository: string, name: string): Promise<SourceFile | undefined> {
+async function findNamedPolicy(forge: Forge, repository: string, name: string): Promise<PolicyFile | undefined> {
   const commit = await commitNamed(forge, repository, name);
   return commit === undefined ? undefined : findPolicy(forge, repository, commit);
 }
@@ -121,12 +122,38 @@ export async function extendedDigest(forge: Forge, under: string, name: string):
   return file && digestOf(file);
 }
 
-async function findPolicy(forge: Forge, repository: string, commit: string): Promise<SourceFile | undefined> {
+async function findPolicy(forge: Forge, repository: string, commit: string): Promise<PolicyFile | undefined> {
   for (const path of POLICY_PATHS) {
-    const text = await forge.fileAt(repository, path, commit);
+    const text = await readText(forge, repository, path, commit);
     if (text !== undefined) {
-      return { path, text };
+      return { path, ...text };
     }
   }
   return undefined;
+}
+
+/** `tooLarge`: the forge has the file, and not its text for us. */
+type PolicyFile = SourceFile & { readonly tooLarge: boolean };
+
+async function readText(forge: Forge, repository: string, path: string, commit: string) {
+  try {
+    const text = await forge.fileAt(repository, path, commit);
+    return text === undefined ? undefined : { text, tooLarge: false };
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'too-large') {
+      return { text: '', tooLarge: true };
+    }
+    throw error;
+  }
+}
+
+async function parseFile(
+  parse: ParsePolicy,
+  file: PolicyFile,
+  origin: PolicyOrigin,
+  role: PolicyRole,
+): Promise<ParsedPolicy> {
+  return file.tooLarge
+    ? unusable(file.path, `the file is too large: a policy has at most ${MAX_POLICY_BYTES} bytes`).parsed
+    : parse(file.text, origin, role);
 }
