@@ -43,6 +43,8 @@ export interface EvaluatedRule {
 
 export interface Evaluation {
   readonly rules: readonly EvaluatedRule[];
+  /** A limit of the thread ended it: no rule was judged, so that the verdict is an error whatever the rules' levels. */
+  readonly ended?: true;
 }
 
 /**

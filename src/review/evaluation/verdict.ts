@@ -37,15 +37,15 @@ export interface Verdict {
 const SEVERITY: Readonly<Record<Level, number>> = { error: 0, warn: 1, info: 2 };
 
 /**
- * Failure when a rule of level error failed; else error when such a rule could not be judged, for that is no pass;
- * else success. Warnings and notes never change it.
+ * Failure when a rule of level error failed; else error when such a rule could not be judged, or none could because the
+ * evaluation was ended, for that is no pass; else success. Otherwise warnings and notes never change it.
  */
 export function verdictOf(evaluation: Evaluation): Verdict {
   const findings = evaluation.rules.flatMap(findingOf).sort((a, b) => SEVERITY[a.level] - SEVERITY[b.level]);
   const passed = evaluation.rules.filter(({ outcome }) => outcome === 'passed').map(({ rule }) => rule.id);
   const blocking = findings.filter(({ level }) => level === 'error');
   const failed = blocking.filter(({ outcome }) => outcome === 'failed');
-  const undecided = blocking.filter(({ outcome }) => outcome === 'undecided');
+  const undecided = (evaluation.ended ? findings : blocking).filter(({ outcome }) => outcome === 'undecided');
   const active = passed.length + findings.length;
 
   const same = { findings, passed, policyFaults: [] };

@@ -47,7 +47,7 @@ export function makeReviewThreads(options: Partial<ThreadPoolOptions> = {}): Rev
       const id = policy.rules[result.step]?.id ?? '';
       const used = limits[result.limit];
       const reason = say`the evaluation takes ${[used]} that it may take, at the rule ${id}`;
-      return { rules: policy.rules.map((rule) => notEvaluated(rule, reason)) };
+      return { rules: policy.rules.map((rule) => notEvaluated(rule, reason)), ended: true };
     },
 
     async ownerTeams(facts) {

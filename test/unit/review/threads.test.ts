@@ -92,6 +92,14 @@ test('an evaluation that takes too long leaves all rules undecided, and names on
   await threads.close();
 });
 
+test('an evaluation that takes too long is an error at warn and info too', async (t) => {
+  const { threads } = watched({ maxTaskMs: 500 });
+  const rules = SLOW_RULES.rules.map((rule, index) => ({ ...rule, level: index === 0 ? 'info' : 'warn' }) as const);
+  const { state, description } = verdictOf(await threads.evaluate({ ...SLOW_RULES, rules }, NOISY));
+  t.deepEqual([state, description], ['error', '2 of 2 rules could not be judged: slow, quick']);
+  await threads.close();
+});
+
 test('work that needs too much memory is ended, and the process goes on', async (t) => {
   const { threads, ended } = watched({ maxTaskMs: 60_000 });
   const patch = `@@ -0,0 +1,4000000 @@\n${'+\n'.repeat(4_000_000)}`;
