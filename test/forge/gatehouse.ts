@@ -8,8 +8,8 @@ import type { Site, TestForge } from './site.ts';
 export interface Gatehouse {
   /** A repository whose webhooks come here. */
   site(files: Readonly<Record<string, string>>): Promise<Site>;
-  /** Waits until the commit has the status, which says why where told. */
-  expect(t: ExecutionContext, site: Site, sha: string, state: string, description?: RegExp): Promise<void>;
+  /** Waits until the commit has the status, for pull requests into `base`. */
+  expect(t: ExecutionContext, site: Site, sha: string, state: string, base?: string): Promise<void>;
   /** Waits until a webhook of this event was taken. */
   received(site: Site, event: string): Promise<void>;
   /** How many jobs of the repository have failed. */
@@ -44,10 +44,10 @@ async function open(forge: TestForge): Promise<{ gatehouse: Gatehouse; door: Doo
       await site.hook(door.service.port, SECRET);
       return site;
     },
-    async expect(t, site, sha, state, description = /^/) {
+    async expect(t, site, sha, state, base = 'main') {
       await eventually(`${site.repository()} at ${sha} is ${state}`, async () => {
-        const status = await statusOf(forge, site, sha);
-        return status?.status === state && description.test(status.description);
+        const status = await statusOf(forge, site, sha, base);
+        return status?.status === state;
       });
       t.pass();
     },

@@ -30,13 +30,13 @@ export interface PullShape {
 export const pullOf = (forge: TestForge, site: Site, number: number) =>
   ask<PullShape>(forge, `/repos/${site.repository()}/pulls/${number}`);
 
-/** What a commit has as its status `gatehouse`; undefined when it has none. */
-export async function statusOf(forge: TestForge, site: Site, sha: string) {
+/** A commit's status for pull requests into a branch; undefined when it has none. */
+export async function statusOf(forge: TestForge, site: Site, sha: string, base = 'main') {
   const { statuses } = await ask<{ statuses: { context: string; status: string; description: string }[] | null }>(
     forge,
     `/repos/${site.repository()}/commits/${sha}/status`,
   );
-  return statuses?.find(({ context }) => context === 'gatehouse');
+  return statuses?.find(({ context }) => context === `gatehouse/${base}`);
 }
 
 /** What Gatehouse says in the conversation. */
