@@ -13,6 +13,18 @@ import { startGitea } from '../test/helpers/gitea.ts';
 const POLL_MS = 20;
 const GIVE_UP_MS = 120_000;
 
+const RULES = `version: 1
+rules:
+  - id: labelled
+    require: { label: 'reviewed' }
+  - id: titled
+    require: { title: '^feat' }
+  - id: approved
+    require: { approvals: { count: 1 } }
+  - id: clean
+    forbid: { added_lines: 'debugger' }
+`;
+
 const { values } = parseArgs({
   options: { events: { type: 'string', default: '250' }, files: { type: 'string', default: '3000' } },
 });
@@ -85,18 +97,6 @@ async function settled(site: Site): Promise<void> {
     return rowCount === 0;
   });
 }
-
-const RULES = `version: 1
-rules:
-  - id: labelled
-    require: { label: 'reviewed' }
-  - id: titled
-    require: { title: '^feat' }
-  - id: approved
-    require: { approvals: { count: 1 } }
-  - id: clean
-    forbid: { added_lines: 'debugger' }
-`;
 
 /** Which of the rules hold. */
 interface Holds {
