@@ -198,8 +198,9 @@ export class ForgeError extends Error {
    * - `refused`: our credentials may not do this; trying again will not help.
    * - `invalid`: the forge rejected the request (422 and the like).
    * - `too-large`: a file that is larger than Gatehouse reads.
+   * - `not-a-file`: a directory, a symbolic link or a submodule where a file was asked for; the message says which.
    */
-  readonly kind: 'unavailable' | 'rate-limited' | 'refused' | 'invalid' | 'too-large';
+  readonly kind: 'unavailable' | 'rate-limited' | 'refused' | 'invalid' | 'too-large' | 'not-a-file';
   /** HTTP status, when there was an answer. */
   readonly status: number | undefined;
   /** Milliseconds since the epoch. */

@@ -8,13 +8,23 @@ export function isObjectId(ref: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(ref);
 }
 
-/** The text of what both kinds of forge answer for a path: undefined for a directory, a link or a submodule. */
+/** As both kinds of forge call what is at a path. GitHub answers a link to a file of the repository with that file. */
+const NOT_FILES: Readonly<Record<string, string>> = {
+  dir: 'a directory',
+  symlink: 'a symbolic link',
+  submodule: 'a submodule',
+};
+
+/** The text of what both kinds of forge answer for a path; undefined when there is nothing. */
 export function textOfBlob(
   blob: { type: string; encoding?: string | null | undefined; content?: string | null | undefined } | undefined,
   path: string,
 ): string | undefined {
-  if (blob?.type !== 'file') {
+  if (blob === undefined) {
     return undefined;
+  }
+  if (blob.type !== 'file') {
+    throw new ForgeError('not-a-file', `${path} is ${NOT_FILES[blob.type] ?? 'not a file'}`);
   }
   const content = blob.encoding === 'base64' ? Buffer.from(blob.content ?? '', 'base64') : undefined;
   if (content === undefined || content.byteLength > MAX_TEXT_BYTES) {

@@ -207,6 +207,7 @@ const GIVEN_UP: Readonly<Record<ForgeError['kind'], string>> = {
   refused: 'Gatehouse’s credentials have no permission',
   invalid: 'the forge rejected a request',
   'too-large': 'a file is larger than Gatehouse reads',
+  'not-a-file': 'a path is a directory, a link or a submodule instead of a file',
 };
 
 /**

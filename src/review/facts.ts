@@ -36,6 +36,8 @@ interface ReviewList {
 type CodeOwnersFile =
   | { readonly kind: 'unread' }
   | { readonly kind: 'absent' }
+  /** It exists, and its text cannot be read; `reason` names it. */
+  | { readonly kind: 'unusable'; readonly path: string; readonly reason: string }
   | { readonly kind: 'file'; readonly path: string; readonly text: string; readonly dialect: CodeOwnersDialect };
 
 /** Facts of which only the pull request itself has been read. Spread what is read over it. */

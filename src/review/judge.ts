@@ -138,10 +138,9 @@ function codeOwnersSource({ codeOwners }: Facts): Pick<VerdictSources, 'codeOwne
 }
 
 function changesPolicy({ files }: ChangedFiles): boolean {
-  const paths = new Set(POLICY_PATHS);
-  return files.some(
-    (file) => paths.has(file.path) || (file.previousPath !== undefined && paths.has(file.previousPath)),
-  );
+  // A file below such a path makes a directory of it, which is a broken policy.
+  const isPolicy = (path: string) => POLICY_PATHS.some((policy) => path === policy || path.startsWith(`${policy}/`));
+  return files.some((file) => isPolicy(file.path) || (file.previousPath !== undefined && isPolicy(file.previousPath)));
 }
 
 /**

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { ForgeError } from '../../src/forges/forge.ts';
 import { until } from '../helpers/until.ts';
+import { submodule, symlink } from '../simulated-forge/git.ts';
 import { clientOf, onBothForges, postInlines, refOf } from './forges.ts';
 import { ask, call, inlinesOf, pullOf } from './reading.ts';
 import { MAIN, type Site } from './site.ts';
@@ -48,6 +49,20 @@ both('the status with the highest id is the newest one', async (t, forge) => {
   ]);
   t.is((await client.status(site.repository(), sha, 'gatehouse'))?.state, 'success');
   t.is(await client.status(site.repository(), sha, 'unknown'), undefined);
+});
+
+both('a link, a submodule and a directory are not files', async (t, forge) => {
+  const site = await forge.site({ a: 'a\n', b: 'b\n', c: 'c\n' });
+  const client = clientOf(t, forge);
+  const sha = await site.push('topic', { a: symlink('b'), b: submodule('1'.repeat(40)), c: null, 'c/d': 'd\n' });
+  for (const [path, what] of [
+    ['a', 'a symbolic link'],
+    ['b', 'a submodule'],
+    ['c', 'a directory'],
+  ] as const) {
+    const error = await t.throwsAsync(client.fileAt(site.repository(), path, sha), { instanceOf: ForgeError });
+    t.deepEqual([error?.kind, error?.message], ['not-a-file', `${path} is ${what}`]);
+  }
 });
 
 both('a status on an unknown commit is a 500', async (t, forge) => {

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Changes } from '../simulated-forge/git.ts';
+import { type Changes, MODES, typeOf } from '../simulated-forge/git.ts';
 
 const run = promisify(execFile);
 
@@ -48,16 +48,22 @@ function streamOf(branch: string, changes: readonly Changes[], author: string, p
       parts.push(`from ${parent}\n`);
     }
     for (const [path, content] of Object.entries(files)) {
-      const bytes = content === null ? undefined : Buffer.from(content);
-      parts.push(
-        ...(bytes === undefined
-          ? [`D ${path}\n`]
-          : [`M 100644 inline ${path}\ndata ${bytes.byteLength}\n`, bytes, '\n']),
-      );
+      parts.push(...entryOf(path, content));
     }
     parts.push('\n');
   }
   return Buffer.concat(parts.map((part) => Buffer.from(part)));
+}
+
+function entryOf(path: string, content: Changes[string]): readonly (string | Buffer)[] {
+  if (content === null) {
+    return [`D ${path}\n`];
+  }
+  const bytes = Buffer.from(content);
+  const type = typeof content === 'string' ? 'file' : typeOf(content);
+  return type === 'submodule'
+    ? [`M ${MODES[type]} ${/[0-9a-f]{40}/.exec(bytes.toString())} ${path}\n`]
+    : [`M ${MODES[type]} inline ${path}\ndata ${bytes.byteLength}\n`, bytes, '\n'];
 }
 
 async function fastImport(folder: string, stream: Buffer): Promise<void> {

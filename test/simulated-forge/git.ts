@@ -4,6 +4,31 @@ import { createHash } from 'node:crypto';
 export type Tree = ReadonlyMap<string, Buffer>;
 export type Changes = Readonly<Record<string, string | Buffer | null>>;
 
+/** What an entry of a tree is, and the mode that git gives it. Directories are not entries here. */
+export const MODES = { file: '100644', symlink: '120000', submodule: '160000' } as const;
+type EntryType = keyof typeof MODES;
+const types = new WeakMap<Buffer, EntryType>();
+
+/** A symbolic link, for {@link Changes}. */
+export function symlink(target: string): Buffer {
+  return entry('symlink', target);
+}
+
+/** A commit of another repository, for {@link Changes}. Its content is what git shows in a difference. */
+export function submodule(sha: string): Buffer {
+  return entry('submodule', `Subproject commit ${sha}\n`);
+}
+
+export function typeOf(content: Buffer): EntryType {
+  return types.get(content) ?? 'file';
+}
+
+function entry(type: EntryType, content: string): Buffer {
+  const bytes = Buffer.from(content);
+  types.set(bytes, type);
+  return bytes;
+}
+
 export interface Commit {
   readonly sha: string;
   readonly parents: readonly string[];
@@ -27,7 +52,7 @@ export function makeCommit(
     if (content === null) {
       tree.delete(path);
     } else {
-      tree.set(path, Buffer.from(content));
+      tree.set(path, typeof content === 'string' ? Buffer.from(content) : content);
     }
   }
   const author = {

@@ -1,4 +1,4 @@
-import { blobId } from './git.ts';
+import { blobId, typeOf } from './git.ts';
 import * as shapes from './gitea-shapes.ts';
 import type { Answer, Call, Handler, Routes } from './routes.ts';
 import { printDiff } from './tree-diff.ts';
@@ -196,16 +196,17 @@ function contents(world: World, repository: Repository, path: string, ref: strin
     const inside = [...(tree?.keys() ?? [])].filter((name) => name.startsWith(`${path}/`));
     return inside.length > 0 ? { status: 200, body: inside.map((name) => ({ type: 'file', path: name })) } : NOT_FOUND;
   }
+  const type = typeOf(content);
   return {
     status: 200,
     body: {
       name: path.split('/').at(-1),
       path,
       sha: blobId(content),
-      type: 'file',
+      type,
       size: content.byteLength,
-      encoding: 'base64',
-      content: content.toString('base64'),
+      encoding: type === 'file' ? 'base64' : null,
+      content: type === 'file' ? content.toString('base64') : null,
     },
   };
 }

@@ -1,4 +1,5 @@
-import { blobId, commitsBetween, mergeBase } from './git.ts';
+import { posix } from 'node:path';
+import { blobId, commitsBetween, mergeBase, type Tree, typeOf } from './git.ts';
 import { page } from './github-pages.ts';
 import * as shapes from './github-shapes.ts';
 import type { Answer, Call, Routes } from './routes.ts';
@@ -168,14 +169,25 @@ function diffOf(world: World, pull: Pull): Answer {
   return { status: 200, text: diff, headers: { 'content-type': 'application/vnd.github.diff; charset=utf-8' } };
 }
 
+/** Of a link to a file of the repository GitHub answers the file; of any other link the link. */
+function followed(tree: Tree, path: string): Buffer | undefined {
+  const content = tree.get(path);
+  const target = content && typeOf(content) === 'symlink' ? posix.join(posix.dirname(path), content.toString()) : path;
+  const found = tree.get(target);
+  return found && typeOf(found) === 'file' ? found : content;
+}
+
 function contents(world: World, repository: Repository, path: string, ref: string): Answer {
   const tree = resolve(world, repository, ref)?.tree;
-  const content = tree?.get(path);
+  const content = tree && followed(tree, path);
   if (content === undefined) {
     const inside = [...(tree?.keys() ?? [])].filter((name) => name.startsWith(`${path}/`));
     return inside.length > 0
       ? { status: 200, body: inside.map((name) => ({ type: 'file', name, path: name })) }
       : NOT_FOUND;
+  }
+  if (typeOf(content) !== 'file') {
+    return { status: 200, body: { type: typeOf(content), name: path.split('/').at(-1), path, sha: blobId(content) } };
   }
   const large = content.byteLength > LARGEST_CONTENT_BYTES;
   return {

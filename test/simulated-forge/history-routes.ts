@@ -1,4 +1,4 @@
-import { blobId, commitsBetween } from './git.ts';
+import { blobId, commitsBetween, MODES, typeOf } from './git.ts';
 import { withRepository as onGitea } from './gitea-read-routes.ts';
 import * as gitea from './gitea-shapes.ts';
 import { NOT_FOUND, withRepository as onGitHub } from './github-read-routes.ts';
@@ -8,7 +8,13 @@ import { resolve, type World } from './world.ts';
 /** As both dialects list a tree with `recursive`. */
 function entriesOf(world: World, sha: string): readonly object[] | undefined {
   const tree = world.objects.get(sha)?.tree;
-  return tree && [...tree].map(([path, blob]) => ({ path, mode: '100644', type: 'blob', sha: blobId(blob) }));
+  return (
+    tree &&
+    [...tree].map(([path, blob]) => {
+      const type = typeOf(blob);
+      return { path, mode: MODES[type], type: type === 'submodule' ? 'commit' : 'blob', sha: blobId(blob) };
+    })
+  );
 }
 
 /** Who may write: everybody but outsiders, and no bot has a permission of its own. */

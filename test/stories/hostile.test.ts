@@ -1,6 +1,7 @@
 import test from 'ava';
 import MarkdownIt from 'markdown-it';
 import { FORGES, shareStories } from '../helpers/story.ts';
+import { submodule, symlink } from '../simulated-forge/git.ts';
 
 const gatehouse = shareStories(test);
 
@@ -73,6 +74,52 @@ for (const name of FORGES) {
       t.regex(calm.comments(proposing).join(), said);
     });
   }
+}
+
+/** In the place of the policy. */
+const NOT_FILES = {
+  'a symbolic link': { '.gatehouse.yml': symlink('no/such/file.yml') },
+  'a submodule': { '.gatehouse.yml': submodule('1'.repeat(40)) },
+  'a directory': { '.gatehouse.yml': null, '.gatehouse.yml/rules.yml': policy(TITLED) },
+} as const;
+
+for (const name of FORGES) {
+  for (const [what, changes] of Object.entries(NOT_FILES)) {
+    const said = `.gatehouse.yml is ${what}; a policy must be a file`;
+
+    test(`${name}: a policy that is ${what} is an error, not taken for none`, async (t) => {
+      const scene = gatehouse(name).scene(changes);
+      const number = await scene.open({ 'a.txt': 'a\n' });
+      await scene.settled();
+      t.is(scene.status(number)?.state, 'error');
+      t.true(scene.status(number)?.description.includes(said), scene.status(number)?.description);
+      t.true(scene.comments(number).join().includes(said));
+    });
+
+    test(`${name}: a proposed policy that is ${what} is a fault`, async (t) => {
+      for (const files of [{ '.gatehouse.yml': policy(TITLED) }, { 'README.md': 'x\n' }]) {
+        const scene = gatehouse(name).scene(files);
+        const number = await scene.open(changes, { title: 'feat: x' });
+        await scene.settled();
+        t.is(scene.status(number)?.state, 'failure');
+        t.true(scene.comments(number).join().includes(said));
+      }
+    });
+  }
+
+  test(`${name}: CODEOWNERS that is a directory is an error until it is a file`, async (t) => {
+    const rule = `    require: { approvals: { from: [CODEOWNERS] } }`;
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy(rule), 'CODEOWNERS/a.txt': '* @mallory\n' });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'error');
+    t.regex(scene.comments(number).join(), /CODEOWNERS is a directory/);
+
+    scene.forge.commit(scene.repository, 'main', { 'CODEOWNERS/a.txt': null, CODEOWNERS: '* @olivia\n' });
+    await scene.tell({ kind: 'push', branch: 'main' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+  });
 }
 
 /** Each of these classes takes some milliseconds to compile, since the case of a million characters is folded. */

@@ -137,6 +137,6 @@ export const tag = z.object({ commit: z.object({ sha: z.string() }) });
 
 /** A directory is a list; a submodule or a link has another `type`. */
 export const contents = z.union([
-  z.array(z.unknown()).transform(() => undefined),
+  z.array(z.unknown()).transform(() => ({ type: 'dir', encoding: undefined, content: undefined })),
   z.object({ type: z.string(), encoding: z.string().nullish(), content: z.string().nullish() }),
 ]);

@@ -90,7 +90,7 @@ export const members = z.array(z.object({ login: z.string() }));
 
 /** A directory is a list; a submodule or a link has another `type`. */
 export const contents = z.union([
-  z.array(z.unknown()).transform(() => undefined),
+  z.array(z.unknown()).transform(() => ({ type: 'dir', encoding: undefined, content: undefined })),
   z.object({ type: z.string(), encoding: z.string().optional(), content: z.string().optional() }),
 ]);
 

@@ -48,20 +48,20 @@ async function readReviews(forge: Forge, pullRequest: PullRequest): Promise<Fact
 /** From the base branch, so that a pull request cannot choose who must approve it. */
 export async function readCodeOwners(forge: Forge, repository: string, baseSha: string): Promise<Facts['codeOwners']> {
   const { paths, dialect } = FORGES[forge.name].codeOwners;
-  try {
-    for (const path of paths) {
+  for (const path of paths) {
+    try {
       const text = await forge.fileAt(repository, path, baseSha);
       if (text !== undefined) {
         return { kind: 'file', path, text, dialect };
       }
+    } catch (error) {
+      if (error instanceof ForgeError && (error.kind === 'too-large' || error.kind === 'not-a-file')) {
+        return { kind: 'unusable', path, reason: error.message };
+      }
+      throw error;
     }
-    return { kind: 'absent' };
-  } catch (error) {
-    if (error instanceof ForgeError && error.kind === 'too-large') {
-      return { kind: 'unread' };
-    }
-    throw error;
   }
+  return { kind: 'absent' };
 }
 
 /** Null where CODEOWNERS was not needed. Where it was needed and is absent there is a digest too: it may be added. */
@@ -71,6 +71,8 @@ export function codeOwnersDigest(codeOwners: Facts['codeOwners']): string | null
       return null;
     case 'absent':
       return digestOf({ path: '', text: '' });
+    case 'unusable':
+      return digestOf({ path: codeOwners.path, text: codeOwners.reason });
     case 'file':
       return digestOf(codeOwners);
   }

@@ -132,16 +132,20 @@ async function findPolicy(forge: Forge, repository: string, commit: string): Pro
   return undefined;
 }
 
-/** `tooLarge`: the forge has the file, and not its text for us. */
-type PolicyFile = SourceFile & { readonly tooLarge: boolean };
+/** `unusable`: the path exists, the forge has no text for it that we read, and `text` says why. */
+type PolicyFile = SourceFile & { readonly unusable: boolean };
 
 async function readText(forge: Forge, repository: string, path: string, commit: string) {
   try {
     const text = await forge.fileAt(repository, path, commit);
-    return text === undefined ? undefined : { text, tooLarge: false };
+    return text === undefined ? undefined : { text, unusable: false };
   } catch (error) {
     if (error instanceof ForgeError && error.kind === 'too-large') {
-      return { text: '', tooLarge: true };
+      return { text: `the file is too large: a policy has at most ${MAX_POLICY_BYTES} bytes`, unusable: true };
+    }
+    // Were it taken for no policy, a pull request that replaces the policy by a link would turn the rules off.
+    if (error instanceof ForgeError && error.kind === 'not-a-file') {
+      return { text: `${error.message}; a policy must be a file`, unusable: true };
     }
     throw error;
   }
@@ -153,7 +157,5 @@ async function parseFile(
   origin: PolicyOrigin,
   role: PolicyRole,
 ): Promise<ParsedPolicy> {
-  return file.tooLarge
-    ? unusable(file.path, `the file is too large: a policy has at most ${MAX_POLICY_BYTES} bytes`).parsed
-    : parse(file.text, origin, role);
+  return file.unusable ? unusable(file.path, file.text).parsed : parse(file.text, origin, role);
 }

@@ -132,6 +132,9 @@ function weigh(wanted: Wanted, logins: readonly string[], facts: Facts): Weighed
   if (codeOwners.kind === 'unread') {
     return { outcome: 'undecided', found: say`a CODEOWNERS file that could not be read` };
   }
+  if (codeOwners.kind === 'unusable') {
+    return { outcome: 'undecided', found: say`a CODEOWNERS file that cannot be read: ${[codeOwners.reason]}` };
+  }
   if (codeOwners.kind === 'absent') {
     return {
       outcome: 'undecided',

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { submodule, symlink } from '../../simulated-forge/git.ts';
 import { FORGES, forgeError, headOf, openPullRequest, SITE, setUp } from './setup.ts';
 
 const alice = { name: 'alice', email: 'alice@example.test', login: 'alice' };
@@ -254,7 +255,7 @@ for (const name of FORGES) {
     t.is(await forge.teamMembers('platform/security'), undefined);
   });
 
-  test(`${name}: a file is read at a branch and at a commit, and a directory is no file`, async (t) => {
+  test(`${name}: a file is read at a branch and at a commit`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const before = simulated.head(SITE, 'main');
     const text = `# Ünïcode 🏠\n${'long line '.repeat(50)}\n`;
@@ -264,14 +265,36 @@ for (const name of FORGES) {
     t.is(await forge.fileAt(SITE, '.github/gatehouse.yml', before), undefined);
     t.is(await forge.fileAt(SITE, 'README.md', before), 'Hello\n');
     t.is(await forge.fileAt(SITE, 'a b/c#d?.md', 'main'), 'odd\n');
-    t.is(await forge.fileAt(SITE, '.github', 'main'), undefined);
+  });
+
+  test(`${name}: a directory, a submodule and a link to nothing are not files`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    simulated.commit(SITE, 'main', {
+      'folder/a.txt': 'a\n',
+      module: submodule('1'.repeat(40)),
+      'folder/broken': symlink('nowhere'),
+      'folder/link': symlink('../README.md'),
+    });
+    for (const [path, what] of [
+      ['folder', 'a directory'],
+      ['module', 'a submodule'],
+      ['folder/broken', 'a symbolic link'],
+    ] as const) {
+      const error = await forgeError(t, () => forge.fileAt(SITE, path, 'main'));
+      t.deepEqual([error.kind, error.message], ['not-a-file', `${path} is ${what}`]);
+    }
+    const link = forge.fileAt(SITE, 'folder/link', 'main');
+    // GitHub itself reads a link to a file of the repository.
+    await (name === 'github'
+      ? t.is(await link, 'Hello\n')
+      : t.throwsAsync(link, { message: 'folder/link is a symbolic link' }));
   });
 
   test(`${name}: a file too large to be a policy is refused, not cut short`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     simulated.commit(SITE, 'main', { '.gatehouse.yml': 'x'.repeat(1_100_000) });
     const error = await forgeError(t, () => forge.fileAt(SITE, '.gatehouse.yml', 'main'));
-    t.is(error.kind, 'invalid');
+    t.is(error.kind, 'too-large');
     t.regex(error.message, /larger than/);
   });
 
