@@ -94,7 +94,9 @@ export async function installJobs(databaseUrl: string, client: pg.ClientBase): P
 export function engineDatabase(pool: pg.Pool) {
   return {
     async executeSql(text: string, values?: unknown[]): Promise<{ rows: object[] }> {
-      const { rows } = await pool.query<object>(text, values);
+      const result: pg.QueryResult<object> | pg.QueryResult<object>[] = await pool.query<object>(text, values);
+      // What the engine sends as several statements at once, its supervision above all, has a result for each.
+      const rows = Array.isArray(result) ? result.flatMap((each) => each.rows) : result.rows;
       return { rows: rows.map((row) => ('singletonsActive' in row ? { ...row, singletonsActive: null } : row)) };
     },
   };

@@ -41,6 +41,7 @@ const MAX_ATTEMPTS = 3;
 /**
  * Brings the review of a pull request up to date with its present state, whatever has happened to it and
  * however often. May be cut short anywhere: the next run completes what is missing and repeats nothing.
+ * Returns `overtaken` when a newer review took the claim: that one may still be cut short itself.
  * `askedAt` is when the delivery that requested it was committed; after `signal` nothing more is written.
  */
 export async function reviewPullRequest(
@@ -48,7 +49,7 @@ export async function reviewPullRequest(
   ref: PullRequestRef,
   askedAt: Date,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<'done' | 'overtaken'> {
   const { metrics, log } = parts;
   const stopTimer = metrics.reviewSeconds.startTimer();
   try {
@@ -63,15 +64,15 @@ export async function reviewPullRequest(
           stopTimer();
           metrics.webhookToStatusSeconds.observe((Date.now() - askedAt.getTime()) / 1_000);
         }
-        return;
+        return 'done';
       }
     }
   } catch (error) {
     if (!(error instanceof LostClaimError)) {
       throw error;
     }
-    log.info({ ...ref }, 'a review ends without a word: a newer one has begun');
-    return;
+    log.info({ ...ref }, 'a review ends early: a newer one has begun');
+    return 'overtaken';
   }
   throw new ForgeError('unavailable', `${ref.repository}#${ref.number} kept changing while it was reviewed`);
 }

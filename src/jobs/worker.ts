@@ -88,13 +88,20 @@ export function startWorker(parts: WorkerParts): Worker {
       for (const job of jobs) {
         await attempt({ boss, pool, log }, job, {
           key: reviewKey(job.data),
-          run: () => reviewPullRequest(parts, job.data, job.createdOn, job.signal),
+          run: () => runReview(job),
           giveUp: (error) => reportGivenUp(parts, job.data, error, job.signal),
         });
       }
     } finally {
       busy.delete(id);
       boss.notifyWorker(id);
+    }
+  }
+
+  async function runReview({ data, createdOn, signal }: JobWithMetadata<ReviewJob>): Promise<void> {
+    if ((await reviewPullRequest(parts, data, createdOn, signal)) === 'overtaken') {
+      // The newer one may be cut short before it writes. When it was not, one more review writes nothing.
+      await enqueue([{ kind: 'review', ...data }]);
     }
   }
 
