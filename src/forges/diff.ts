@@ -32,11 +32,32 @@ export function splitDiff(diff: string): Map<string, FileDiff> {
     if (header.startsWith('diff --git ')) {
       const file = readFile(header, lines);
       if (file !== undefined) {
-        files.set(file.path, file);
+        files.set(file.path, withOtherPart(files.get(file.path), file));
       }
     }
   }
   return files;
+}
+
+/** A file that becomes a link or a submodule is in the diff twice: removed, and then added. */
+function withOtherPart(removed: FileDiff | undefined, added: FileDiff): FileDiff {
+  if (removed === undefined) {
+    return added;
+  }
+  return {
+    ...added,
+    status: 'modified',
+    additions: removed.additions + added.additions,
+    deletions: removed.deletions + added.deletions,
+    diff: bothDiffs(removed.diff, added.diff),
+  };
+}
+
+function bothDiffs(one: FileDiff['diff'], other: FileDiff['diff']): FileDiff['diff'] {
+  if (one.kind !== 'text') {
+    return one;
+  }
+  return other.kind === 'text' ? { kind: 'text', patch: `${one.patch}\n${other.patch}` } : other;
 }
 
 /** Added and removed lines of a patch as GitHub and Gitea give them: hunks alone. */

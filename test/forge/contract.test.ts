@@ -65,6 +65,19 @@ both('a link, a submodule and a directory are not files', async (t, forge) => {
   }
 });
 
+both('a change of a file into a link hides no other file', async (t, forge) => {
+  const site = await forge.site({ a: 'a\n', b: 'b\n', c: 'c\n' });
+  const client = clientOf(t, forge);
+  const sha = await site.push('topic', { a: symlink('b'), b: submodule('1'.repeat(40)), c: null, 'c/d': 'd\n' });
+  const number = await site.open('topic');
+  const { files, complete } = await client.changedFiles(refOf(site, number), sha);
+  t.true(complete);
+  t.deepEqual(
+    files.map(({ path, status }) => `${path} ${status}`),
+    ['a modified', 'b modified', 'c removed', 'c/d added'],
+  );
+});
+
 both('a status on an unknown commit is a 500', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);

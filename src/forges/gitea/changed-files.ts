@@ -29,7 +29,7 @@ export async function changedFiles(client: GiteaClient, ref: PullRequestRef, hea
   for (const pauseMs of [...PAUSES_MS, undefined]) {
     const files = await filesAt(client, ref, headSha);
     if (files !== undefined) {
-      return { files, complete: true };
+      return files;
     }
     if (pauseMs !== undefined) {
       await sleep(pauseMs);
@@ -45,27 +45,27 @@ export async function changedFiles(client: GiteaClient, ref: PullRequestRef, hea
  * Undefined when any of what was read is of another commit. The list names the commit that it is of; the diff as text does
  * not, so the ref that it is made from must still be at that commit afterwards.
  *
- * Each page of the list makes the forge compute the whole difference, so of a long list only the first one is read, and the
- * rest taken from the diff, as long as it has as many files as the list says.
+ * The files are taken from the diff, as long as it has as many as the list says: each page of the list makes the forge
+ * compute the whole difference, and a file that becomes a link is on the list twice, but counted once, so that the list
+ * (Gitea 1.26.0) ends before the last file.
  */
-async function filesAt(
-  client: GiteaClient,
-  ref: PullRequestRef,
-  headSha: string,
-): Promise<readonly ChangedFile[] | undefined> {
+async function filesAt(client: GiteaClient, ref: PullRequestRef, headSha: string): Promise<ChangedFiles | undefined> {
   const first = await firstPage(client, ref);
   if (first.commit !== headSha) {
     return undefined;
   }
   const diffs = first.page.items.length > 0 ? await wholeDiff(client, ref) : new Map<string, FileDiff>();
-  const inDiff = !first.page.isLast && diffs.size === first.page.total;
+  const inDiff = diffs.size === first.page.total;
   const listed = first.page.isLast || inDiff ? first.page.items : await listAll(client, ref, headSha);
   if (listed === undefined || (await differenceHead(client, ref)) !== headSha) {
     return undefined;
   }
-  return inDiff
-    ? [...diffs.values()].map((diff) => ({ ...diff, counted: diff.diff.kind !== 'binary' }))
-    : listed.map((file) => toChangedFile(file, diffs.get(file.filename)));
+  if (inDiff) {
+    const files = [...diffs.values()].map((diff) => ({ ...diff, counted: diff.diff.kind !== 'binary' }));
+    return { files, complete: true };
+  }
+  const files = listed.map((file) => toChangedFile(file, diffs.get(file.filename)));
+  return { files, complete: new Set(files.map(({ path }) => path)).size === files.length };
 }
 
 interface FirstPage {

@@ -190,3 +190,35 @@ test('no text makes the parser throw or run on', (t) => {
     }),
   );
 });
+
+test('a file that becomes a link is one modified file, with the lines of both', (t) => {
+  const diff = [
+    'diff --git a/app.ts b/app.ts',
+    'deleted file mode 100644',
+    'index 7898192..0000000',
+    '--- a/app.ts',
+    '+++ /dev/null',
+    '@@ -1 +0,0 @@',
+    '-one',
+    'diff --git a/app.ts b/app.ts',
+    'new file mode 120000',
+    'index 0000000..63d8dbd',
+    '--- /dev/null',
+    '+++ b/app.ts',
+    '@@ -0,0 +1 @@',
+    '+lib.ts',
+    '\\ No newline at end of file',
+  ];
+  t.deepEqual(
+    [...splitDiff(diff.join('\n')).values()],
+    [
+      {
+        path: 'app.ts',
+        status: 'modified',
+        additions: 1,
+        deletions: 1,
+        diff: { kind: 'text', patch: [...diff.slice(5, 7), ...diff.slice(12)].join('\n') },
+      },
+    ],
+  );
+});
