@@ -22,6 +22,15 @@ export function requireFound<T>(answer: T | undefined, route: string): T {
   return answer;
 }
 
+/** The latest of these times, in UTC; undefined when there are none. */
+export function latestTime(times: readonly string[], route: string): string | undefined {
+  const latest = times.map((time) => Date.parse(time)).reduce((one, other) => Math.max(one, other), 0);
+  if (Number.isNaN(latest)) {
+    throw new ForgeError('unavailable', `${route}: unexpected answer from the forge: a time that cannot be read`);
+  }
+  return times.length === 0 ? undefined : new Date(latest).toISOString();
+}
+
 /** Ids can be larger than a double holds; octokit then gives a bigint. Ours are text. */
 export const id = z.union([z.number().int(), z.bigint()]).transform(String);
 

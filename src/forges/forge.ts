@@ -241,6 +241,8 @@ export interface Forge {
   commits(ref: PullRequestRef): Promise<readonly Commit[]>;
   /** Oldest first. */
   reviews(ref: PullRequestRef): Promise<readonly PersonReview[]>;
+  /** When the base branch was last changed or the head force-pushed, whichever came later; undefined if neither was. */
+  lastForcePushOrRetarget(ref: PullRequestRef): Promise<string | undefined>;
   /** Logins. `team` is `organisation/team`; undefined when there is no such team or it may not be seen. */
   teamMembers(team: string): Promise<readonly string[] | undefined>;
   /** The commit at the tip of a branch. Read by the branch's full name, so that a tag of that name cannot replace it. */

@@ -185,6 +185,32 @@ both('a review is official or not, and can be dismissed', async (t, forge) => {
   t.is((await client.reviews(ref))[0]?.state, 'dismissed');
 });
 
+both('the timeline is read past pages that show less than they hold', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { sha, number, ref, path } = await openTopic(site);
+  t.is(await client.lastForcePushOrRetarget(ref), undefined);
+  for (let count = 0; count < 60; count += 1) {
+    await client.createComment(ref, 'Hm.');
+  }
+  const lines = Array.from({ length: 120 }, (_, index) => ({ path: 'app.ts', line: 2, body: `Two, ${index}` }));
+  await postInlines(client, ref, sha, lines);
+  await site.push('release', { 'other.ts': 'released\n' });
+  await site.retarget(number, 'release');
+  const retargeted = (await client.lastForcePushOrRetarget(ref)) ?? '';
+  t.true(Math.abs(Date.now() - Date.parse(retargeted)) < 600_000);
+  const timeline = `${path}/issues/${number}/timeline`;
+  const page = await call(forge, 'GET', `${timeline}?page=1&limit=50`);
+  t.is(page.headers.get('x-total-count'), '50', 'the total of a page is only its own');
+  t.is(await ask<unknown[] | null>(forge, `${timeline}?page=3&limit=50`), null, 'a page of comments at lines');
+
+  await until(() => Date.now() > Date.parse(retargeted) + 1_000);
+  await site.push('topic', { 'more.ts': 'more\n' });
+  await site.forcePush('topic', CHANGED);
+  await until(async () => ((await client.lastForcePushOrRetarget(ref)) ?? '') > retargeted);
+  t.pass();
+});
+
 both('a comment at a line never moves', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);

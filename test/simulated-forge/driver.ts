@@ -32,7 +32,10 @@ export interface Driver {
   push(repository: string, number: number, files: Changes, details?: CommitDetails): string;
   /** Merges the base branch into the pull request's, as the button does, with changes of the merge's own. */
   updateBranch(repository: string, number: number, author: string, own?: Changes): string;
-  /** Puts one commit upon the base branch in the place of all that the pull request had. Returns the new head. */
+  /**
+   * Puts one commit upon the base branch in the place of all that the pull request had. Returns the new head. On GitHub
+   * the reviews move to it if the patch is the same.
+   */
   forcePush(repository: string, number: number, files: Changes, details?: CommitDetails): string;
   /** Pull requests from it keep what they had; GitHub and Gitea close them. */
   deleteBranch(repository: string, branch: string): void;
@@ -167,6 +170,8 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       .filter((one) => one.state === 'open' && one.headRepository === repository && one.headBranch === branch);
   }
 
+  const patchOf = (of: Pull) => JSON.stringify(changesOf(world, of).map(({ path, patch }) => [path, patch]));
+
   function change(repository: string, number: number, changes: Partial<Pull>): void {
     const changed = pull(repository, number);
     Object.assign(changed, changes);
@@ -207,6 +212,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
         reviews: [],
         comments: [],
         inlineComments: [],
+        events: [],
       });
       return number;
     },
@@ -227,8 +233,17 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     },
     forcePush(repository, number, files, details) {
       const { headRepository, headBranch, baseBranch, repository: target } = pull(repository, number);
+      const pulls = openFrom(headRepository, headBranch).map((on) => ({ on, sha: on.headSha, patch: patchOf(on) }));
       headRepository.branches.set(headBranch, target.branches.get(baseBranch) ?? '');
-      return commitOn(headRepository, headBranch, files, details);
+      const head = commitOn(headRepository, headBranch, files, details);
+      for (const { on, sha, patch } of pulls) {
+        on.events.push({ id: newId(world), kind: 'force-pushed', at: now() });
+        const moving = forge === 'github' && patchOf(on) === patch ? on.reviews : [];
+        for (const review of moving.filter((one) => one.sha === sha)) {
+          review.sha = head;
+        }
+      }
+      return head;
     },
     deleteBranch(repository, branch) {
       const from = find(repository);
@@ -245,7 +260,10 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       change(repository, number, { labels: pull(repository, number).labels.filter((label) => label !== name) });
     },
     clearLabels: (repository, number) => change(repository, number, { labels: [] }),
-    retarget: (repository, number, baseBranch) => change(repository, number, { baseBranch }),
+    retarget(repository, number, baseBranch) {
+      change(repository, number, { baseBranch });
+      pull(repository, number).events.push({ id: newId(world), kind: 'retargeted', at: now() });
+    },
 
     review(repository, number, author, state, body = '') {
       const on = pull(repository, number);

@@ -119,6 +119,14 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
       headers: { 'x-total-count': String(pull.comments.length) },
     })),
 
+    // Comments at lines have a place and are not shown. The total is only that of the page, and an empty one is null.
+    [`GET ${repos}/issues/:number/timeline`]: withPull(world, (pull, call) => {
+      const { body } = page(call, shapes.timeline(pull));
+      const shown = Array.isArray(body) ? body.filter((entry) => entry !== null) : [];
+      const headers = { 'x-total-count': String(shown.length) };
+      return { status: 200, body: shown.length === 0 ? null : shown, headers };
+    }),
+
     [`GET ${repos}/statuses/:sha`]: withRepository(world, statusesOf),
     [`GET ${repos}/commits/:sha/statuses`]: withRepository(world, statusesOf),
 

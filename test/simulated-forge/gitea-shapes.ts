@@ -5,6 +5,7 @@ import {
   type Comment,
   type InlineComment,
   type Pull,
+  type PullEvent,
   type Repository,
   type Review,
   type Status,
@@ -136,6 +137,26 @@ export function review(of: Review, on: Pull): object {
 
 export function comment(of: Comment): object {
   return { id: of.id, user: user(of.author), body: of.body, created_at: time(of.at), updated_at: time(of.at) };
+}
+
+/** Oldest first. Beside the conversation it tells what happened, in the same shape. Comments at lines are null. */
+export function timeline(on: Pull): readonly (object | null)[] {
+  const said = [
+    ...on.comments.map((one) => ({ at: one.at, entry: { ...comment(one), type: 'comment' } })),
+    ...on.inlineComments.map(({ at }) => ({ at, entry: null })),
+    ...on.reviews.map((one) => ({ at: one.at, entry: { ...comment(one), type: 'review', review_id: one.id } })),
+    ...on.events.map((one) => ({
+      at: one.at,
+      entry: { ...comment({ ...one, author: on.author, body: '' }), ...event(one) },
+    })),
+  ];
+  return said.toSorted((one, other) => one.at.localeCompare(other.at)).map(({ entry }) => entry);
+}
+
+function event({ kind }: PullEvent): object {
+  return kind === 'retargeted'
+    ? { type: 'change_target_branch' }
+    : { type: 'pull_push', body: JSON.stringify({ is_force_push: true, commit_ids: [] }) };
 }
 
 /** Nothing says whether the line is still part of the change. */

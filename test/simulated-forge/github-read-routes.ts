@@ -98,6 +98,8 @@ export function githubReadRoutes(world: World): Routes {
       page(call, pull.comments.map(shapes.comment)),
     ),
 
+    [`GET ${repos}/issues/:number/timeline`]: withPull(world, (pull, call) => page(call, shapes.timeline(world, pull))),
+
     [`GET ${repos}/commits/:ref/status`]: withRepository(world, (repository, call) => {
       const sha = resolve(world, repository, call.parameters['ref'] ?? '')?.sha;
       if (sha === undefined) {

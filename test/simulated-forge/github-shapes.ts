@@ -141,6 +141,21 @@ export function review(of: Review): object {
   };
 }
 
+const EVENTS = { retargeted: 'base_ref_changed', 'force-pushed': 'head_ref_force_pushed' } as const;
+
+/** Oldest first. Each kind of entry has fields of its own; a commit has no `created_at`. */
+export function timeline(world: World, on: Pull): readonly object[] {
+  const said = [
+    ...on.comments.map((one) => ({ at: one.at, entry: { event: 'commented', ...comment(one) } })),
+    ...on.reviews
+      .filter(({ state }) => state !== 'pending')
+      .map((one) => ({ at: one.at, entry: { event: 'reviewed', ...review(one) } })),
+    ...on.events.map(({ id, kind, at }) => ({ at, entry: { event: EVENTS[kind], id, created_at: at } })),
+  ];
+  const sorted = said.toSorted((one, other) => one.at.localeCompare(other.at)).map(({ entry }) => entry);
+  return [...commitsOf(world, on).map(({ sha }) => ({ event: 'committed', sha })), ...sorted];
+}
+
 export function comment(of: Comment): object {
   return { id: of.id, user: user(of.author), body: of.body, created_at: of.at, updated_at: of.at };
 }

@@ -62,6 +62,14 @@ export interface Pull {
   readonly reviews: Review[];
   readonly comments: Comment[];
   readonly inlineComments: InlineComment[];
+  readonly events: PullEvent[];
+}
+
+/** What the timeline of a pull request tells, beside what people say. */
+export interface PullEvent {
+  readonly id: number;
+  readonly kind: 'retargeted' | 'force-pushed';
+  readonly at: string;
 }
 
 export interface Review {
@@ -69,7 +77,8 @@ export interface Review {
   readonly author: string;
   state: 'approved' | 'changes-requested' | 'commented' | 'pending';
   dismissed: boolean;
-  readonly sha: string;
+  /** On GitHub it moves with a force-push that keeps the patch. */
+  sha: string;
   readonly body: string;
   readonly at: string;
   /** Whether its author may write to the repository. */

@@ -26,8 +26,8 @@ export interface Page<T> {
 export interface GiteaClient {
   /** Undefined when the forge answers 404. */
   ask<T>(path: string, shape: z.ZodType<T>, ask?: Ask): Promise<T | undefined>;
-  /** The first page of a list; undefined as above. */
-  askPage<T>(path: string, shape: z.ZodType<readonly T[]>): Promise<Page<T> | undefined>;
+  /** One page of a list, the first unless told; undefined as above. */
+  askPage<T>(path: string, shape: z.ZodType<readonly T[]>, number?: number): Promise<Page<T> | undefined>;
   /** Every page of a list; undefined as above. */
   askAll<T>(path: string, shape: z.ZodType<readonly T[]>, query?: Query): Promise<readonly T[] | undefined>;
   /** An answer that is not JSON. */
@@ -95,7 +95,7 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
       return response && parseAnswer(shape, parseJson(await response.text()), route);
     },
 
-    askPage: (resource, shape) => page(resource, shape, {}, 1, 0),
+    askPage: (resource, shape, number = 1) => page(resource, shape, {}, number, 0),
 
     async askAll<T>(resource: string, shape: z.ZodType<readonly T[]>, query: Query = {}) {
       const items: T[] = [];

@@ -7,6 +7,7 @@ import { DIFFERENCES } from './differences.ts';
 import * as inline from './inline-comments.ts';
 import * as read from './read.ts';
 import * as shapes from './shapes.ts';
+import { lastForcePushOrRetarget } from './timeline.ts';
 import * as post from './write.ts';
 
 /** Gitea (1.22 or later) and Forgejo (7 or later). */
@@ -28,6 +29,7 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     tree: (repository, sha) => history.tree(client, repository, sha),
     mergeBase: (repository, one, other) => history.mergeBase(client, repository, one, other),
     reviews: (ref) => read.reviews(client, ref),
+    lastForcePushOrRetarget: (ref) => lastForcePushOrRetarget(client, ref),
     teamMembers: (team) => read.teamMembers(client, team),
     branchCommit: (repository, branch) => read.branchCommit(client, repository, branch),
     tagCommit: (repository, tag) => read.tagCommit(client, repository, tag),

@@ -106,6 +106,12 @@ export const reviews = z.array(
   }),
 );
 
+/** A page without entries is null. An entry is null when the forge failed to read it. */
+export const timeline = z
+  .array(z.object({ type: z.string(), body: text, created_at: z.string() }).nullable())
+  .nullable()
+  .transform((entries) => entries ?? []);
+
 export const inlineComments = z.array(
   z.object({ id, body: text, user: login, path: z.string(), position: z.number().int().nullish() }),
 );

@@ -9,6 +9,7 @@ import * as read from './read.ts';
 import * as refs from './refs.ts';
 import { ask } from './request.ts';
 import { reviews } from './reviews.ts';
+import { lastForcePushOrRetarget } from './timeline.ts';
 import * as post from './write.ts';
 
 /** GitHub and GitHub Enterprise Server. */
@@ -30,6 +31,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
     tree: (repository, sha) => history.tree(client, repository, sha),
     mergeBase: (repository, one, other) => history.mergeBase(client, repository, one, other),
     reviews: (ref) => reviews(client, ref),
+    lastForcePushOrRetarget: (ref) => lastForcePushOrRetarget(client, ref),
     teamMembers: (team) => read.teamMembers(client, team),
     branchCommit: (repository, branch) => refs.branchCommit(client, repository, branch),
     tagCommit: (repository, tag) => refs.tagCommit(client, repository, tag),

@@ -80,6 +80,9 @@ export const reviews = z.array(
   }),
 );
 
+/** Entries of many kinds: what they have in common. A commit has no time. */
+export const timeline = z.array(z.object({ event: z.string().default(''), created_at: z.string().nullish() }));
+
 /** Of a branch or tag, and of what an annotated tag names. */
 export const ref = z.object({ object: z.object({ sha: z.string(), type: z.string() }) });
 

@@ -14,6 +14,7 @@ function everyMethod(forge: Forge, ref: PullRequestRef, sha: string): Record<str
     changedFiles: () => forge.changedFiles(ref, sha),
     commits: () => forge.commits(ref),
     reviews: () => forge.reviews(ref),
+    lastForcePushOrRetarget: () => forge.lastForcePushOrRetarget(ref),
     teamMembers: () => forge.teamMembers('platform/security'),
     fileAt: () => forge.fileAt(SITE, 'README.md', 'main'),
     openPullRequests: () => forge.openPullRequests(SITE),

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { until } from '../../helpers/until.ts';
 import { submodule, symlink } from '../../simulated-forge/git.ts';
 import { FORGES, forgeError, headOf, openPullRequest, SITE, setUp } from './setup.ts';
 
@@ -63,7 +64,14 @@ for (const name of FORGES) {
     const sha = '0'.repeat(40);
     const changedFiles = (of: typeof ref) => forge.changedFiles(of, sha);
     const inlineComments = (of: typeof ref) => forge.ownInlineComments(of, sha);
-    for (const ask of [changedFiles, forge.commits, forge.reviews, forge.ownComments, inlineComments]) {
+    for (const ask of [
+      changedFiles,
+      forge.commits,
+      forge.reviews,
+      forge.lastForcePushOrRetarget,
+      forge.ownComments,
+      inlineComments,
+    ]) {
       const error = await forgeError(t, () => ask(ref));
       t.is(error.kind, 'invalid');
       t.is(error.status, 404);
@@ -238,6 +246,37 @@ for (const name of FORGES) {
         ['mallory', false],
       ],
     );
+  });
+
+  test(`${name}: the last force-push or change of base is found`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    t.is(await forge.lastForcePushOrRetarget(ref), undefined);
+    const { submittedAt } = await reviewed();
+    t.is(await forge.lastForcePushOrRetarget(ref), undefined);
+
+    for (let count = 0; count < 120; count += 1) {
+      const { id, at, author } = simulated.comment(SITE, ref.number, 'bob', 'Hm.');
+      const line = { path: 'src/app.ts', line: 1, text: '', review: 0, sha: '' };
+      simulated.pull(SITE, ref.number).inlineComments.push({ id, at, author, body: 'Hm.', ...line });
+    }
+    simulated.commit(SITE, 'release', { 'r.txt': 'r\n' });
+    simulated.retarget(SITE, ref.number, 'release');
+    const retargeted = (await forge.lastForcePushOrRetarget(ref)) ?? '';
+    t.is(new Date(retargeted).toISOString(), retargeted);
+    t.true(Date.parse(retargeted) >= Date.parse(submittedAt));
+
+    await until(() => Date.now() > Date.parse(retargeted) + 1_000);
+    simulated.push(SITE, ref.number, { 'more.txt': 'more\n' });
+    t.is(await forge.lastForcePushOrRetarget(ref), retargeted, 'a push that only adds commits is no force-push');
+    simulated.forcePush(SITE, ref.number, { 'src/app.ts': 'one\n' });
+    t.true(((await forge.lastForcePushOrRetarget(ref)) ?? '') > retargeted);
+
+    async function reviewed() {
+      simulated.review(SITE, ref.number, 'bob', 'approved');
+      const [review] = await forge.reviews(ref);
+      return review ?? t.fail();
+    }
   });
 
   test(`${name}: a team's members are known by its organisation and name`, async (t) => {
