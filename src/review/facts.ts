@@ -31,7 +31,14 @@ interface ReviewList {
   /** Oldest first. */
   readonly reviews: readonly PersonReview[];
   readonly complete: boolean;
+  readonly lastChange: LastChange;
 }
+
+/** When the base branch was last changed or the head force-pushed. An approval from before it is not fresh. */
+export type LastChange =
+  | { readonly kind: 'unread' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'change'; readonly at: string };
 
 type CodeOwnersFile =
   | { readonly kind: 'unread' }
@@ -46,7 +53,7 @@ export function unreadFacts(pullRequest: PullRequest): Facts {
     pullRequest,
     changedFiles: { files: [], complete: false },
     commits: { commits: [], complete: false, cleanMerges: new Set() },
-    reviews: { reviews: [], complete: false },
+    reviews: { reviews: [], complete: false, lastChange: { kind: 'unread' } },
     teams: new Map(),
     codeOwners: { kind: 'unread' },
   };
@@ -59,6 +66,8 @@ export interface NeededFacts {
   /** Whether a merge commit that changes files itself counts for more than one that does not. */
   readonly cleanMerges: boolean;
   readonly reviews: boolean;
+  /** Whether an approval has to be newer than the last force-push and change of base. */
+  readonly lastChange: boolean;
   readonly codeOwners: boolean;
   /** `organisation/team`, in lower case, sorted. */
   readonly teams: readonly string[];

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { FORGES, shareStories } from '../helpers/story.ts';
+import { until } from '../helpers/until.ts';
 
 const gatehouse = shareStories(test);
 
@@ -12,6 +13,11 @@ const SIGNED_OFF = `version: 1
 rules:
   - id: signed-off
     require: { commits: { every: { signed_off: true } } }
+`;
+const FRESH = `version: 1
+rules:
+  - id: approved
+    require: { approvals: { fresh: true } }
 `;
 const signed = (name: string) => `feat: it\n\nSigned-off-by: ${name} <${name}@example.test>`;
 
@@ -79,6 +85,57 @@ for (const name of FORGES) {
     t.regex(scene.comments(number).join(), /no account is known for the e-mail address of .*nobody@elsewhere\.test/);
   });
 
+  test(`${name}: a fresh approval does not survive a change of base`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
+    scene.forge.commit(scene.repository, 'release', { 'r.txt': 'r\n' });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number, 'gatehouse/main')?.state, 'success');
+
+    scene.forge.retarget(scene.repository, number, 'release');
+    await scene.tell({ kind: 'pull-request', number, action: 'edited' });
+    await scene.settled();
+    t.is(scene.status(number, 'gatehouse/release')?.state, 'failure');
+    t.regex(scene.comments(number).join(), /`bob`, given before the last force-push or change of base/);
+
+    await nextSecond();
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number, 'gatehouse/release')?.state, 'success');
+  });
+
+  test(`${name}: a fresh approval does not survive a force-push that keeps the patch`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+
+    const head = scene.forge.forcePush(scene.repository, number, { 'a.txt': 'a\n' }, { message: 'feat: the same' });
+    t.is(scene.forge.pull(scene.repository, number).reviews[0]?.sha === head, name === 'github');
+    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    t.regex(scene.comments(number).join(), /`bob`, given (?:before the last force-push|for an earlier commit)/);
+
+    await nextSecond();
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
+  test(`${name}: a fresh approval is undecided where the timeline cannot be read`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
+    const path = new RegExp(`^/repos/${scene.repository}/issues/.*/timeline`);
+    scene.forge.fault({ method: 'GET', path, fault: { kind: 'status', status: 403 } });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'error');
+    t.regex(scene.comments(number).join(), /force-pushes and changes of base could not be read/);
+  });
+
   test(`${name}: a merge with own changes needs a sign-off, an update does not`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': SIGNED_OFF });
     const { forge, repository } = scene;
@@ -113,3 +170,9 @@ test('github: an approval by a bot counts only where the policy names it', async
   await named.settled();
   t.is(named.status(second)?.state, 'success');
 });
+
+/** Forges tell times in seconds, and an approval in the second of a change does not count. */
+function nextSecond(): Promise<void> {
+  const second = Math.floor(Date.now() / 1_000);
+  return until(() => Date.now() / 1_000 >= second + 1);
+}

@@ -1,6 +1,6 @@
 import { type ChangedFiles, type Forge, ForgeError, type PullRequest } from '../../forges/forge.ts';
 import { FORGES } from '../../forges/forges.ts';
-import { type Facts, unreadFacts } from '../facts.ts';
+import { type Facts, type LastChange, unreadFacts } from '../facts.ts';
 import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/schema.ts';
 import { digestOf } from '../sources.ts';
@@ -21,15 +21,22 @@ export async function gatherFacts(
 ): Promise<Facts> {
   const needed = neededFacts(policy);
   const unread = unreadFacts(pullRequest);
-  const [commits, reviews, codeOwners] = await Promise.all([
+  const [commits, reviews, lastChange, codeOwners] = await Promise.all([
     needed.commits ? readCommits(forge, pullRequest) : unread.commits,
     needed.reviews ? readReviews(forge, pullRequest) : unread.reviews,
+    needed.lastChange ? readLastChange(forge, pullRequest) : unread.reviews.lastChange,
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : unread.codeOwners,
   ]);
   const cleanMerges = needed.cleanMerges
     ? await readCleanMerges(forge, pullRequest.repository, commits.commits, reviews.reviews)
     : unread.commits.cleanMerges;
-  const facts: Facts = { ...unread, changedFiles, commits: { ...commits, cleanMerges }, reviews, codeOwners };
+  const facts: Facts = {
+    ...unread,
+    changedFiles,
+    commits: { ...commits, cleanMerges },
+    reviews: { ...reviews, lastChange },
+    codeOwners,
+  };
   const teams = new Set([...needed.teams, ...(needed.codeOwners ? await threads.ownerTeams(facts) : [])]);
   // Another organisation's teams are not this one's to ask about: they stay unread, and what needs them undecided.
   const organisation = `${pullRequest.repository.split('/')[0]?.toLowerCase()}/`;
@@ -41,8 +48,21 @@ async function readCommits(forge: Forge, pullRequest: PullRequest): Promise<Fact
   return { commits: await forge.commits(pullRequest), complete: true, cleanMerges: new Set() };
 }
 
-async function readReviews(forge: Forge, pullRequest: PullRequest): Promise<Facts['reviews']> {
+async function readReviews(forge: Forge, pullRequest: PullRequest): Promise<Omit<Facts['reviews'], 'lastChange'>> {
   return { reviews: await forge.reviews(pullRequest), complete: true };
+}
+
+/** Unread where asking again would bring no other answer, such as a missing permission or a list that is too long. */
+async function readLastChange(forge: Forge, pullRequest: PullRequest): Promise<LastChange> {
+  try {
+    const at = await forge.lastForcePushOrRetarget(pullRequest);
+    return at === undefined ? { kind: 'none' } : { kind: 'change', at };
+  } catch (error) {
+    if (error instanceof ForgeError && (error.kind === 'refused' || error.kind === 'invalid')) {
+      return { kind: 'unread' };
+    }
+    throw error;
+  }
 }
 
 /** From the base branch, so that a pull request cannot choose who must approve it. */

@@ -32,6 +32,7 @@ function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
     commits: all.some(({ commits }) => commits),
     cleanMerges: all.some(({ cleanMerges }) => cleanMerges),
     reviews: all.some(({ reviews }) => reviews),
+    lastChange: all.some(({ lastChange }) => lastChange),
     codeOwners: all.some(({ codeOwners }) => codeOwners),
     teams: [...new Set(all.flatMap(({ teams }) => teams ?? []))].sort(),
   };

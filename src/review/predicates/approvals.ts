@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Facts } from '../facts.ts';
+import type { Facts, LastChange } from '../facts.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
 import { ownersOfChange } from './approvals-owners.ts';
 import { bareOwner, isTeam, readCodeOwners } from './code-owners.ts';
@@ -12,6 +12,7 @@ const MAX_APPROVALS = 20;
 const CODE_OWNERS = 'CODEOWNERS';
 const SHA_SHOWN = 10;
 const COMMITS_SHOWN = 3;
+const UNKNOWN_AGE = say`; the force-pushes and changes of base could not be read`;
 
 const amount = z
   .int({ error: 'a whole number' })
@@ -39,7 +40,9 @@ const schema = z
         fresh: z
           .boolean({ error: 'true or false' })
           .optional()
-          .describe('Count only approvals that were given for the newest commit: a push asks for them again.'),
+          .describe(
+            'Count only approvals of the newest commit that were given after the last force-push and change of base.',
+          ),
         committers: z
           .boolean({ error: 'true or false' })
           .optional()
@@ -67,8 +70,9 @@ export const approvals = definePredicate({
   description:
     "Enough people approve of the pull request. The latest word of each person counts, and never the author's own, nor that of somebody who committed to it.",
   schema,
-  needs: ({ codeOwners, teams, committers }) => ({
+  needs: ({ codeOwners, teams, committers, fresh }) => ({
     reviews: true,
+    lastChange: fresh,
     teams,
     ...(committers ? {} : { commits: true, cleanMerges: true }),
     ...(codeOwners ? { codeOwners: true, changedFiles: true } : {}),
@@ -86,12 +90,14 @@ export const approvals = definePredicate({
     const { outcome, found } = facts.reviews.complete
       ? weigh(wanted, logins, facts)
       : { outcome: 'undecided' as const, found: say`reviews that could not be read in full` };
+    const unknownAge = wanted.fresh && facts.reviews.lastChange.kind === 'unread';
     // Anybody who approves could have made a commit that was not read.
-    const unsure = outcome === 'matched' && !wanted.committers && !facts.commits.complete;
+    const unknownCommitters = !wanted.committers && !facts.commits.complete;
+    const unsure = outcome === 'matched' && (unknownAge || unknownCommitters);
     return {
       outcome: unsure ? 'undecided' : outcome,
       expected: expectedOf(wanted),
-      found: say`${found}${notCounted(excluded)}${aboutCommits(wanted, facts, committers)}`,
+      found: say`${found}${notCounted(excluded)}${unknownAge ? UNKNOWN_AGE : []}${aboutCommits(wanted, facts, committers)}`,
       remedy: remedyOf(wanted),
     };
   },
@@ -99,7 +105,7 @@ export const approvals = definePredicate({
 
 /** Why an approval does not count: the first reason there is. */
 function exclusionOf(
-  { author, sha, official, bot }: CurrentApproval,
+  { author, sha, submittedAt, official, bot }: CurrentApproval,
   wanted: Wanted,
   facts: Facts,
   committers: Committers,
@@ -114,7 +120,17 @@ function exclusionOf(
   if (!wanted.committers && committers.logins.has(login)) {
     return 'who committed to this pull request';
   }
-  return wanted.fresh && sha !== facts.pullRequest.head.sha ? 'given for an earlier commit' : undefined;
+  if (wanted.fresh && sha !== facts.pullRequest.head.sha) {
+    return 'given for an earlier commit';
+  }
+  return wanted.fresh && isBefore(submittedAt, facts.reviews.lastChange)
+    ? 'given before the last force-push or change of base'
+    : undefined;
+}
+
+/** Forges tell times in seconds: of two things in the same second, the approval may have come first. */
+function isBefore(submittedAt: string, lastChange: LastChange): boolean {
+  return lastChange.kind === 'change' && !(Date.parse(submittedAt) > Date.parse(lastChange.at));
 }
 
 type Weighed = Pick<PredicateResult, 'outcome' | 'found'>;
@@ -234,7 +250,7 @@ function expectedOf(wanted: Wanted): Text {
 function remedyOf(wanted: Wanted): PredicateResult['remedy'] {
   const whom = wanted.from === undefined ? say`people who may write to the repository` : quotedList(wanted.from);
   return {
-    toMatch: say`Ask ${whom} for a review; ${count(wanted.count, 'approval')} needed${wanted.fresh ? say` after the last push` : []}.`,
+    toMatch: say`Ask ${whom} for a review; ${count(wanted.count, 'approval')} needed${wanted.fresh ? say` after the last push or change of base` : []}.`,
     toAvoid: say`This rule requires fewer than ${count(wanted.count, 'approval')}: dismiss one.`,
   };
 }

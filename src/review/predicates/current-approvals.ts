@@ -1,7 +1,7 @@
 import type { PersonReview } from '../../forges/forge.ts';
 
 /** An approval in force: nothing its author said later takes it back. */
-export type CurrentApproval = Pick<PersonReview, 'author' | 'sha' | 'official' | 'bot'>;
+export type CurrentApproval = Pick<PersonReview, 'author' | 'sha' | 'submittedAt' | 'official' | 'bot'>;
 
 /**
  * Who approves of the pull request now, in the order in which they said so, one each.
@@ -24,5 +24,5 @@ export function currentApprovals(
   }
   return [...latest.values()]
     .filter((review) => review.state === 'approved')
-    .map(({ author, sha, official, bot }) => ({ author, sha, official, bot }));
+    .map(({ author, sha, submittedAt, official, bot }) => ({ author, sha, submittedAt, official, bot }));
 }

@@ -69,6 +69,7 @@ test('a policy about titles needs nothing but the pull request', (t) => {
     commits: false,
     cleanMerges: false,
     reviews: false,
+    lastChange: false,
     codeOwners: false,
     teams: [],
   });
@@ -87,6 +88,7 @@ test('each predicate asks for what it looks at, wherever it stands', (t) => {
   t.deepEqual(needs('require: { commits: { every: { signed_off: true } } }'), ['commits', 'cleanMerges']);
   t.deepEqual(needs('require: { approvals: 1 }'), ['commits', 'cleanMerges', 'reviews']);
   t.deepEqual(needs('require: { approvals: { committers: true } }'), ['reviews']);
+  t.deepEqual(needs('require: { approvals: { committers: true, fresh: true } }'), ['reviews', 'lastChange']);
   t.deepEqual(needs("require: { approvals: { from: ['@B/y', CODEOWNERS] } }, when: { author: ['@a/x'] }"), [
     'changedFiles',
     'commits',

@@ -34,6 +34,8 @@ const review = z.strictObject({
   state: z.enum(['approved', 'changes-requested', 'commented', 'dismissed']).optional(),
   /** `old` is any commit but the head. */
   at: z.enum(['head', 'old']).optional(),
+  /** Whether the base was changed, or the head force-pushed, after it. */
+  outdated: z.boolean().optional(),
   official: z.boolean().optional(),
   bot: z.boolean().optional(),
 });
@@ -53,6 +55,7 @@ export const given = z.strictObject({
   commits_complete: z.boolean().optional(),
   reviews: z.array(review).optional(),
   reviews_complete: z.boolean().optional(),
+  last_change_unread: z.boolean().optional(),
   teams: z.record(z.string(), z.array(z.string())).optional(),
   codeowners: z.string().optional(),
   codeowners_unread: z.boolean().optional(),
@@ -91,15 +94,29 @@ export function factsOf(from: Given = {}): Facts {
         author,
         state: state ?? 'approved',
         sha: at === 'old' ? 'c'.repeat(40) : HEAD_SHA,
-        submittedAt: new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString(),
+        submittedAt: minute(index),
         official: official ?? true,
         bot: bot ?? false,
       })),
       complete: from.reviews_complete ?? true,
+      lastChange: lastChangeOf(from),
     },
     teams: new Map(Object.entries(from.teams ?? {})),
     codeOwners: codeOwnersOf(from),
   };
+}
+
+function minute(index: number): string {
+  return new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString();
+}
+
+/** In the very second of the last review that is outdated. */
+function lastChangeOf({ reviews = [], last_change_unread }: Given): Facts['reviews']['lastChange'] {
+  const last = reviews.findLastIndex(({ outdated }) => outdated === true);
+  if (last_change_unread === true) {
+    return { kind: 'unread' };
+  }
+  return last === -1 ? { kind: 'none' } : { kind: 'change', at: minute(last) };
 }
 
 function changedFile(from: z.input<typeof file>): ChangedFile {

@@ -389,6 +389,31 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
       'given again',
     ],
     [
+      '{ approvals: { fresh: true } }',
+      { reviews: [{ author: 'bob', outdated: true }] },
+      'unmatched',
+      'given before the last change of base',
+    ],
+    [
+      '{ approvals: { fresh: true } }',
+      { reviews: [{ author: 'bob', outdated: true }, { author: 'bob' }] },
+      'matched',
+      'given again after it',
+    ],
+    ['{ approvals: 1 }', { reviews: [{ author: 'bob', outdated: true }] }, 'matched', 'where fresh is not asked for'],
+    [
+      '{ approvals: { fresh: true } }',
+      { reviews: [{ author: 'bob' }], last_change_unread: true },
+      'undecided',
+      'the last change of base may have come later',
+    ],
+    [
+      '{ approvals: { fresh: true } }',
+      { reviews: [{ author: 'bob', at: 'old' }], last_change_unread: true },
+      'unmatched',
+      'of an earlier commit, whatever came later',
+    ],
+    [
       '{ approvals: 1 }',
       { reviews: [{ author: 'bob', at: 'old' }] },
       'matched',
