@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { parse } from 'yaml';
 import { version } from '../../src/version.ts';
 import { startCluster } from '../helpers/cluster.ts';
 import { docker, unavailable } from '../helpers/docker.ts';
@@ -254,12 +255,17 @@ onStage(
 const ADDED = ['namespace', 'job'];
 
 async function askedFor() {
-  const files = await Promise.all(
-    ['dashboard.json', 'alerts-door.yaml', 'alerts-worker.yaml'].map((name) =>
-      readFile(`${CHART}files/${name}`, 'utf8'),
-    ),
+  const { panels } = JSON.parse(await readFile(`${CHART}files/dashboard.json`, 'utf8')) as {
+    panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[];
+  };
+  const alerts = await Promise.all(
+    ['alerts-door.yaml', 'alerts-worker.yaml'].map((name) => readFile(`${CHART}files/${name}`, 'utf8')),
   );
-  return files.flatMap((text) => seriesIn(text.replaceAll('\\"', '"')));
+  const rules = alerts.flatMap(
+    (text) =>
+      parse(text.replaceAll('$matchers,', '').replaceAll('$matchers', '')) as readonly { readonly expr: string }[],
+  );
+  return [...panels.flatMap(({ targets = [] }) => targets), ...rules].flatMap(({ expr }) => seriesIn(expr));
 }
 
 onStage('a signed delivery can be sent from inside a pod', async (t, there) => {
