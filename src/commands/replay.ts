@@ -117,10 +117,14 @@ async function requestOf(pool: pg.Pool, delivery: DeliveryRecord): Promise<Revie
 }
 
 function nameOf(request: ReviewRequest): string {
-  if (request.kind === 'review') {
-    return `the review of ${request.repository}#${request.number}`;
+  switch (request.kind) {
+    case 'review':
+      return `the review of ${request.repository}#${request.number}`;
+    case 'review-repository':
+      return `the review of all pull requests into ${request.branch} of ${request.repository}`;
+    case 'review-merge-group':
+      return `the review of the merge group ${request.headSha} into ${request.branch} of ${request.repository}`;
   }
-  return `the review of all pull requests into ${request.branch} of ${request.repository}`;
 }
 
 interface Name {

@@ -11,6 +11,16 @@ export interface Subject {
   readonly reviewable: boolean;
   /** The branch that a push has moved. The rules of pull requests into it may have changed. */
   readonly pushedBranch: string | undefined;
+  /** The group of a merge queue for which a status is requested. */
+  readonly mergeGroup: MergeGroupRef | undefined;
+}
+
+/** A group of GitHub's merge queue: pull requests into `branch`, merged together at `headSha` for a trial. */
+export interface MergeGroupRef {
+  readonly branch: string;
+  readonly headSha: string;
+  /** Without `refs/heads/`; empty when the payload has no valid one. */
+  readonly headRef: string;
 }
 
 /**
@@ -31,7 +41,8 @@ export function interpretEvent(event: string, payload: Readonly<Record<string, u
   // Whatever its commits are: forges list a part of them, or none, and none of those that a force-push takes away.
   const pushedBranch = event === 'push' && payload['deleted'] !== true ? branch(payload['ref']) : undefined;
   const resynced = repository !== undefined && (source?.['fork'] !== true || pullRequest !== undefined);
-  return { repository, pullRequest, resynced, reviewable: canChangeReview(event, payload), pushedBranch };
+  const reviewable = canChangeReview(event, payload);
+  return { repository, pullRequest, resynced, reviewable, pushedBranch, mergeGroup: mergeGroup(event, payload) };
 }
 
 const MAX_BRANCH_CHARACTERS = 255;
@@ -39,24 +50,43 @@ const MAX_BRANCH_CHARACTERS = 255;
 /** In any script, without what git-check-ref-format forbids. */
 const BRANCH = /^[^\p{Cc} ~^:?*[\\]+$/u;
 
-function branch(ref: unknown): string | undefined {
+function branch(ref: unknown, maxCharacters = MAX_BRANCH_CHARACTERS): string | undefined {
   const name = typeof ref === 'string' && ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : '';
-  const usable = name.length <= MAX_BRANCH_CHARACTERS && name.isWellFormed() && BRANCH.test(name);
+  const usable = name.length <= maxCharacters && name.isWellFormed() && BRANCH.test(name);
   return usable ? name : undefined;
 }
 
-/** The review that a delivery requests: of one pull request, or of all into a branch. */
+/** The name of a group's branch has that of the base in it, a number and a commit. */
+const MAX_GROUP_BRANCH_CHARACTERS = 2 * MAX_BRANCH_CHARACTERS;
+
+/** `destroyed` requires nothing: nobody reads the status of a group that is gone. */
+function mergeGroup(event: string, payload: Readonly<Record<string, unknown>>): MergeGroupRef | undefined {
+  const group =
+    event === 'merge_group' && payload['action'] === 'checks_requested' ? payload['merge_group'] : undefined;
+  const { base_ref, head_ref, head_sha: headSha } = object(group) ?? {};
+  const base = branch(base_ref);
+  if (base === undefined || typeof headSha !== 'string' || !/^[0-9a-f]{40}$/.test(headSha)) {
+    return undefined;
+  }
+  return { branch: base, headSha, headRef: branch(head_ref, MAX_GROUP_BRANCH_CHARACTERS) ?? '' };
+}
+
+/** The review that a delivery requests: of one pull request, of all into a branch, or of a group of a merge queue. */
 export type ReviewRequest =
   | ({ readonly kind: 'review' } & PullRequestRef)
-  | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string };
+  | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string }
+  | ({ readonly kind: 'review-merge-group'; readonly repository: string } & MergeGroupRef);
 
 export function requestedReview(subject: Subject): ReviewRequest | undefined {
-  const { repository, pullRequest: number, reviewable, pushedBranch: branch } = subject;
+  const { repository, pullRequest: number, reviewable, pushedBranch: branch, mergeGroup: group } = subject;
   if (repository === undefined) {
     return undefined;
   }
   if (reviewable && number !== undefined) {
     return { kind: 'review', repository, number };
+  }
+  if (group !== undefined) {
+    return { kind: 'review-merge-group', repository, ...group };
   }
   return branch === undefined ? undefined : { kind: 'review-repository', repository, branch };
 }

@@ -189,6 +189,14 @@ export interface DeliveryRecovery {
   redeliver(delivery: FailedDelivery): Promise<void>;
 }
 
+/** A pull request in a merge queue, with the group commit made for it; null where the forge names none. */
+export interface MergeQueueEntry {
+  /** Lower ones are merged earlier. */
+  readonly position: number;
+  readonly headSha: string | null;
+  readonly number: number | null;
+}
+
 /** A forge that could not answer, with what its caller needs to decide what to do next. */
 export class ForgeError extends Error {
   override readonly name = 'ForgeError';
@@ -227,6 +235,7 @@ export interface Forge {
   readonly name: ForgeName;
   /** Only where the forge offers it. */
   readonly deliveries?: DeliveryRecovery;
+  readonly mergeQueue?: { entries(repository: string, branch: string): Promise<readonly MergeQueueEntry[]> };
 
   /** The login that Gatehouse posts with. */
   self(): Promise<string>;

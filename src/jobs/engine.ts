@@ -6,16 +6,7 @@ import { NewerSchemaError } from '../db/schema.ts';
 import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_TABLE } from '../db/sqlstate.ts';
 import type { ReviewRequest } from '../forges/events.ts';
 import type { Log } from '../log.ts';
-import {
-  JOBS_SCHEMA,
-  QUEUES,
-  REPOSITORY_QUEUE,
-  REVIEW_DEAD_LETTERS,
-  REVIEW_QUEUE,
-  repositoryKey,
-  reviewKey,
-  singletonOptions,
-} from './queues.ts';
+import { JOBS_SCHEMA, QUEUES, REQUEST_QUEUES, REVIEW_DEAD_LETTERS, requestKey, singletonOptions } from './queues.ts';
 
 /** The job engine as the door and the commands use it: they only put jobs in. */
 export interface JobQueue {
@@ -127,8 +118,9 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
       return;
     }
     await boss.start();
-    if ((await boss.getQueue(REVIEW_QUEUE)) === null) {
-      throw new Error('the review queue is missing');
+    const names = Object.values(REQUEST_QUEUES);
+    if ((await boss.getQueues(names)).length < names.length) {
+      throw new Error(`a queue is missing: expected ${names.join(', ')}`);
     }
     started = true;
   }
@@ -200,20 +192,15 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
 
 /** One order of queues and keys for every transaction, or two of them could wait for each other. */
 export function insertsByQueue(jobs: readonly ReviewRequest[]): readonly (readonly [string, JobInsert[]])[] {
-  const reviews = new Map<string, object>();
-  const repositories = new Map<string, object>();
-  for (const { kind, ...data } of jobs) {
-    if ('number' in data) {
-      reviews.set(reviewKey(data), data);
-    } else {
-      repositories.set(repositoryKey(data), data);
-    }
-  }
-  const inserts = (byKey: ReadonlyMap<string, object>) =>
-    [...byKey].sort(byName).map(([key, data]) => ({ ...singletonOptions(key), data }));
-  return [[REVIEW_QUEUE, inserts(reviews)] as const, [REPOSITORY_QUEUE, inserts(repositories)] as const].filter(
-    ([, list]) => list.length > 0,
-  );
+  return Object.entries(REQUEST_QUEUES).flatMap(([kind, queue]) => {
+    const byKey = new Map(jobs.filter((job) => job.kind === kind).map((job) => [requestKey(job), dataOf(job)]));
+    const inserts = [...byKey].sort(byName).map(([key, data]) => ({ ...singletonOptions(key), data }));
+    return inserts.length === 0 ? [] : [[queue, inserts] as const];
+  });
+}
+
+function dataOf({ kind: _kind, ...data }: ReviewRequest): object {
+  return data;
 }
 
 function byName([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {

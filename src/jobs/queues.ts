@@ -1,15 +1,17 @@
 import type { Queue } from 'pg-boss';
-import type { ReviewRequest } from '../forges/events.ts';
+import type { MergeGroupRef, ReviewRequest } from '../forges/events.ts';
 import type { PullRequestRef } from '../forges/forge.ts';
 
 /** The PostgreSQL schema that the job engine keeps to itself. */
 export const JOBS_SCHEMA = 'gatehouse_jobs';
 
 export const REVIEW_QUEUE = 'review';
-/** For both queues of reviews. No worker reads it: its jobs wait for an operator, or for a later success. */
+/** For the queues of reviews. No worker reads it: its jobs wait for an operator, or for a later success. */
 export const REVIEW_DEAD_LETTERS = 'review-dead-letters';
 /** All open pull requests of a repository, after its policy has changed. */
 export const REPOSITORY_QUEUE = 'review-repository';
+/** Groups of GitHub's merge queues. */
+export const MERGE_GROUP_QUEUE = 'merge-group';
 export const RESYNC_QUEUE = 'resync';
 export const RETENTION_QUEUE = 'retention';
 
@@ -20,6 +22,10 @@ export interface RepositoryJob {
   readonly repository: string;
   /** Only pull requests into this branch. */
   readonly branch: string;
+}
+
+export interface MergeGroupJob extends MergeGroupRef {
+  readonly repository: string;
 }
 
 /** A resync that has run for long goes on in another job, with the time at which the first of them was requested. */
@@ -49,6 +55,7 @@ export const QUEUES: readonly (Queue & { readonly name: string })[] = [
   { name: REVIEW_DEAD_LETTERS, retentionSeconds: 14 * DAY_SECONDS },
   { name: REVIEW_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
   { name: REPOSITORY_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
+  { name: MERGE_GROUP_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
   { name: RESYNC_QUEUE, ...common, retryLimit: 1 },
   { name: RETENTION_QUEUE, ...common, retryLimit: 1 },
 ];
@@ -70,6 +77,24 @@ export function repositoryKey(job: RepositoryJob): string {
   return `${job.repository}@${job.branch}`;
 }
 
+export function mergeGroupKey(job: MergeGroupJob): string {
+  return `${job.repository}@${job.headSha}`;
+}
+
+/** Which queue takes which request. */
+export const REQUEST_QUEUES: Readonly<Record<ReviewRequest['kind'], string>> = {
+  review: REVIEW_QUEUE,
+  'review-repository': REPOSITORY_QUEUE,
+  'review-merge-group': MERGE_GROUP_QUEUE,
+};
+
 export function requestKey(request: ReviewRequest): string {
-  return request.kind === 'review' ? reviewKey(request) : repositoryKey(request);
+  switch (request.kind) {
+    case 'review':
+      return reviewKey(request);
+    case 'review-repository':
+      return repositoryKey(request);
+    case 'review-merge-group':
+      return mergeGroupKey(request);
+  }
 }

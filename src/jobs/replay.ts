@@ -19,7 +19,7 @@ export interface DeadLetter {
 /** Puts jobs in their queues again, when an operator requests it. */
 export interface Replay {
   requeue(request: ReviewRequest): Promise<Requeued>;
-  /** One for each pull request or branch, oldest first. */
+  /** One for each pull request, branch or group of a merge queue, oldest first. */
   deadLetters(): Promise<readonly DeadLetter[]>;
   /** Puts a review back in its queue and takes it out of the dead letters, both or neither. */
   revive(request: ReviewRequest): Promise<Requeued>;
@@ -56,22 +56,22 @@ export function makeReplay(pool: pg.Pool, log: Log): Replay {
         repository: string;
         number: number | null;
         branch: string | null;
+        headSha: string | null;
+        headRef: string | null;
         givenUpAt: Date;
         reason: string | null;
       }>(
         `SELECT data->>'repository' AS repository, (data->>'number')::int AS number, data->>'branch' AS branch,
+                data->>'headSha' AS "headSha", data->>'headRef' AS "headRef",
                 max(created_on) AS "givenUpAt",
                 (array_agg(source_output->>'message' ORDER BY created_on DESC))[1] AS reason
            ${LETTERS}
-          GROUP BY 1, 2, 3
-          ORDER BY 4, 1, 2, 3`,
+          GROUP BY 1, 2, 3, 4, 5
+          ORDER BY 6, 1, 2, 3, 4`,
       );
-      return rows.map(({ repository, number, branch, ...letter }) => ({
+      return rows.map(({ repository, number, branch, headSha, headRef, ...letter }) => ({
         ...letter,
-        request:
-          number === null
-            ? { kind: 'review-repository', repository, branch: branch ?? '' }
-            : { kind: 'review', repository, number },
+        request: requestOf(repository, number, branch ?? '', headSha, headRef ?? ''),
       }));
     },
 
@@ -96,4 +96,20 @@ export function makeReplay(pool: pg.Pool, log: Log): Replay {
 
     stop: () => boss.stop({ graceful: false }),
   };
+}
+
+/** By what the job carries: its kind is its queue, which a dead letter has left. */
+function requestOf(
+  repository: string,
+  number: number | null,
+  branch: string,
+  headSha: string | null,
+  headRef: string,
+): ReviewRequest {
+  if (number !== null) {
+    return { kind: 'review', repository, number };
+  }
+  return headSha === null
+    ? { kind: 'review-repository', repository, branch }
+    : { kind: 'review-merge-group', repository, branch, headSha, headRef };
 }

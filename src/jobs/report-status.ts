@@ -74,7 +74,12 @@ export async function withdrawSuccess(forge: Forge, { repository, headSha, conte
   }
 }
 
-async function writeStatus(forge: Forge, { repository, headSha }: StatusPlace, status: CommitStatus): Promise<void> {
+/** Sets a status of ours unless it stands already. */
+export async function writeStatus(
+  forge: Forge,
+  { repository, headSha }: StatusPlace,
+  status: CommitStatus,
+): Promise<void> {
   const present = await forge.status(repository, headSha, status.context);
   // One of the same words that somebody else set is not ours: a required status may be pinned to its author.
   if (!present?.own || present.state !== status.state || present.description !== status.description) {

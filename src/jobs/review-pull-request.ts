@@ -211,6 +211,12 @@ const GIVEN_UP: Readonly<Record<ForgeError['kind'], string>> = {
   'not-a-file': 'a path is a directory, a link or a submodule instead of a file',
 };
 
+/** What a status says after the last attempt. */
+export function givenUpBecause(error: unknown): string {
+  const reason = error instanceof ForgeError ? GIVEN_UP[error.kind] : 'an internal error, see the log of Gatehouse';
+  return `Could not be reviewed: ${reason}`;
+}
+
 /**
  * After the last attempt: the status says error and why, as far as the forge will still take it. The head
  * then counts as one without a verdict, so that a resync comes back to it.
@@ -222,7 +228,6 @@ export async function reportGivenUp(
   signal: AbortSignal,
 ): Promise<void> {
   const { forge, pool, log } = parts;
-  const reason = error instanceof ForgeError ? GIVEN_UP[error.kind] : 'an internal error, see the log of Gatehouse';
   try {
     const review = await openReview(parts, ref, signal);
     // Before the forge is asked, which may not answer.
@@ -233,7 +238,7 @@ export async function reportGivenUp(
       return;
     }
     await review.enter(pullRequest);
-    await saveVerdict(pool, review.claim(), { state: 'error', description: `Could not be reviewed: ${reason}` });
+    await saveVerdict(pool, review.claim(), { state: 'error', description: givenUpBecause(error) });
     const context = statusContext(parts.statusContext, pullRequest.base.branch);
     await reportStatus(
       review.status,

@@ -6,6 +6,9 @@ import { engineDatabase } from './engine.ts';
 import { readPresentRules } from './outdated-reviews.ts';
 import {
   JOBS_SCHEMA,
+  MERGE_GROUP_QUEUE,
+  type MergeGroupJob,
+  mergeGroupKey,
   REPOSITORY_QUEUE,
   RESYNC_QUEUE,
   RETENTION_QUEUE,
@@ -19,6 +22,7 @@ import {
 import { recoverDeliveries } from './recover-deliveries.ts';
 import { resync } from './resync.ts';
 import { applyRetention } from './retention.ts';
+import { reportGroupGivenUp, reviewMergeGroup } from './review-merge-group.ts';
 import { type ReviewParts, reportGivenUp, reviewPullRequest } from './review-pull-request.ts';
 import { reviewRepository } from './review-repository.ts';
 
@@ -60,6 +64,7 @@ export function startWorker(parts: WorkerParts): Worker {
   });
   boss.on('error', (err) => log.warn({ err }, 'job engine error'));
   const reviewers: string[] = [];
+  const groupReviewers: string[] = [];
   const busy = new Set<string>();
   const timers: NodeJS.Timeout[] = [];
   let stopped = false;
@@ -69,7 +74,7 @@ export function startWorker(parts: WorkerParts): Worker {
     wake();
   };
   const wake = () => {
-    for (const id of reviewers) {
+    for (const id of [...reviewers, ...groupReviewers]) {
       boss.notifyWorker(id);
     }
   };
@@ -105,6 +110,16 @@ export function startWorker(parts: WorkerParts): Worker {
     }
   }
 
+  async function reviewGroups(id: string, jobs: readonly JobWithMetadata<MergeGroupJob>[]): Promise<void> {
+    for (const job of jobs) {
+      await attempt({ boss, pool, log }, job, {
+        key: mergeGroupKey(job.data),
+        run: () => reviewMergeGroup(parts, job.data, job.signal),
+        giveUp: (error) => reportGroupGivenUp(parts, job.data, error, job.signal),
+      }).finally(() => boss.notifyWorker(id));
+    }
+  }
+
   const presentRules = () =>
     readPresentRules(forge, parts.fallback === undefined ? null : operatorPolicyDigest(parts.fallback));
 
@@ -131,6 +146,12 @@ export function startWorker(parts: WorkerParts): Worker {
         }
       },
     );
+    const groupReviewer: string = await boss.work(
+      MERGE_GROUP_QUEUE,
+      { ...polling, includeMetadata: true, groupConcurrency: 1 },
+      (jobs: JobWithMetadata<MergeGroupJob>[]) => reviewGroups(groupReviewer, jobs),
+    );
+    groupReviewers.push(groupReviewer);
     await boss.work(RESYNC_QUEUE, { ...polling, includeMetadata: true }, async (jobs: JobWithMetadata<ResyncJob>[]) => {
       for (const job of jobs) {
         await attempt({ boss, pool, log }, job, { key: RESYNC_QUEUE, run: () => resyncPiece(job) });
@@ -172,6 +193,7 @@ export function startWorker(parts: WorkerParts): Worker {
         // Undo a start that failed half-way, or the next one would register everything twice.
         await boss.stop({ graceful: false, close: false });
         reviewers.length = 0;
+        groupReviewers.length = 0;
         await new Promise((resolve) => setTimeout(resolve, START_RETRY_MS));
       }
     }

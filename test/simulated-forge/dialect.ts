@@ -7,6 +7,8 @@ export interface Dialect {
   readonly name: ForgeName;
   /** Where its API begins. */
   readonly prefix: string;
+  /** Where its GraphQL is, which the routes know as `/graphql`. */
+  readonly graphqlPath?: string;
   readonly routes: Routes;
   /** Who asks, or undefined for nobody known. */
   login(headers: IncomingHttpHeaders): string | undefined;

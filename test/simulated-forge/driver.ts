@@ -53,6 +53,10 @@ export interface Driver {
   close(repository: string, number: number): void;
   reopen(repository: string, number: number): void;
   merge(repository: string, number: number): void;
+  /** Puts it last in the merge queue of its base. Returns the commit of its group. */
+  enqueue(repository: string, number: number): string;
+  /** Takes it out of its queue. The groups of those behind it stay as they are. */
+  dequeue(repository: string, number: number): void;
   /** A copy under another owner. Returns its full name. */
   fork(repository: string, owner: string): string;
   rename(repository: string, newFullName: string): void;
@@ -145,6 +149,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       tags: new Map(),
       pulls: new Map(),
       statuses: [],
+      mergeQueues: new Map(),
       hooks: [],
       deleted: false,
     };
@@ -318,6 +323,24 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       const details = { message: `Merge #${number}`, merging: [found.headSha], author: found.author };
       commitOn(found.repository, found.baseBranch, files, details);
       change(repository, number, { state: 'closed', merged: true });
+    },
+    enqueue(repository, number) {
+      const { headSha, baseBranch, repository: target } = pull(repository, number);
+      const entries = target.mergeQueues.get(baseBranch) ?? [];
+      const onto = entries.at(-1)?.headSha ?? target.branches.get(baseBranch) ?? '';
+      const details = { message: `Merge #${number}`, author: 'github-merge-queue', date: now() };
+      const files = Object.fromEntries(commitOf(world, headSha).tree);
+      const { sha } = makeCommit(world.objects, [onto, headSha], files, details);
+      target.mergeQueues.set(baseBranch, [...entries, { number, headSha: sha }]);
+      return sha;
+    },
+    dequeue(repository, number) {
+      const { baseBranch, repository: target } = pull(repository, number);
+      const entries = target.mergeQueues.get(baseBranch) ?? [];
+      target.mergeQueues.set(
+        baseBranch,
+        entries.filter((entry) => entry.number !== number),
+      );
     },
     fork(repository, owner) {
       const fullName = `${owner}/${repository.split('/')[1]}`;

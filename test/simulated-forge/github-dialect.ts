@@ -1,6 +1,7 @@
 import { createHash, createVerify } from 'node:crypto';
 import type { Dialect } from './dialect.ts';
 import { githubAppRoutes } from './github-app-routes.ts';
+import { githubGraphqlRoutes } from './github-graphql-routes.ts';
 import { githubReadRoutes } from './github-read-routes.ts';
 import { githubWriteRoutes } from './github-write-routes.ts';
 import { githubHistoryRoutes } from './history-routes.ts';
@@ -39,11 +40,13 @@ export function makeGitHubDialect(world: World, app: SimulatedApp | undefined, r
   return {
     name: 'github',
     prefix: '/api/v3',
+    graphqlPath: '/api/graphql',
     routes: {
       ...githubReadRoutes(world),
       ...githubHistoryRoutes(world),
       ...githubWriteRoutes(world),
       ...githubAppRoutes(world, app),
+      ...githubGraphqlRoutes(world),
     },
     notFound,
     unauthorized: {

@@ -71,7 +71,8 @@ async function serve(
 ): Promise<void> {
   const url = new URL(request.url ?? '/', `http://${request.headers.host}`);
   const method = request.method ?? 'GET';
-  const path = url.pathname.startsWith(`${dialect.prefix}/`) ? url.pathname.slice(dialect.prefix.length) : '';
+  const restPath = url.pathname.startsWith(`${dialect.prefix}/`) ? url.pathname.slice(dialect.prefix.length) : '';
+  const path = url.pathname === dialect.graphqlPath ? '/graphql' : restPath;
   const body = await readJson(request);
   const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
   const fault = faults.take(method, path);

@@ -17,6 +17,14 @@ export type WebhookEvent =
   | { readonly kind: 'review'; readonly number: number; readonly review: Review }
   /** The newest commits of a branch: one unless told. */
   | { readonly kind: 'push'; readonly branch: string; readonly commits?: number }
+  /** GitHub's alone. `headRef` unless it is to have the usual form. */
+  | {
+      readonly kind: 'merge-group';
+      readonly number: number;
+      readonly headSha: string;
+      readonly action: 'checks_requested' | 'destroyed';
+      readonly headRef?: string;
+    }
   /** What GitHub sends when a hook is made. Gitea and Forgejo have none: their test is a push. */
   | { readonly kind: 'ping' };
 
@@ -101,6 +109,8 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
   switch (event.kind) {
     case 'ping':
       return { name: 'ping', type: 'ping', payload: { zen: 'Keep it logically awesome.', hook_id: 1, ...about } };
+    case 'merge-group':
+      return { name: 'merge_group', type: 'merge_group', payload: { ...mergeGroup(repository, event), ...about } };
     case 'push':
       return { name: 'push', type: 'push', payload: { ...push(world, repository, event).payload, ...about } };
     case 'review': {
@@ -144,6 +154,8 @@ function ofGitea(
   switch (event.kind) {
     case 'ping':
       throw new Error('Gitea and Forgejo send no ping');
+    case 'merge-group':
+      throw new Error('Gitea and Forgejo have no merge queue');
     case 'push':
       return { name: 'push', type: 'push', payload: { ...newestFirst(push(world, repository, event)), ...about } };
     case 'review': {
@@ -187,6 +199,18 @@ function giteaAction(action: PullAction): { action: string; type: string } {
     default:
       return { action, type: 'pull_request' };
   }
+}
+
+function mergeGroup(repository: Repository, event: WebhookEvent & { kind: 'merge-group' }): object {
+  const { baseBranch } = pullOf(repository, event.number);
+  const baseSha = repository.branches.get(baseBranch) ?? '';
+  const group = {
+    head_sha: event.headSha,
+    head_ref: event.headRef ?? `refs/heads/gh-readonly-queue/${baseBranch}/pr-${event.number}-${baseSha}`,
+    base_sha: baseSha,
+    base_ref: `refs/heads/${baseBranch}`,
+  };
+  return { action: event.action, merge_group: group, sender: github.user('github-merge-queue') };
 }
 
 interface Push {

@@ -30,9 +30,17 @@ export interface Repository {
   readonly tags: Map<string, string>;
   readonly pulls: Map<number, Pull>;
   readonly statuses: Status[];
+  /** Base branches to their entries, first to be merged first. GitHub's alone. */
+  readonly mergeQueues: Map<string, QueueEntry[]>;
   /** Where the forge itself sends what is done through its API. */
   readonly hooks: Hook[];
   deleted: boolean;
+}
+
+/** A pull request in a merge queue, and the commit that merges it and all ahead of it into the base. */
+export interface QueueEntry {
+  readonly number: number;
+  readonly headSha: string;
 }
 
 export interface Hook {

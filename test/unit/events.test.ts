@@ -147,6 +147,27 @@ test('a push to a branch asks about the pull requests into it, whatever it lists
   }
 });
 
+test('a merge group that requests checks asks for its review', (t) => {
+  const sha = 'a1'.repeat(20);
+  const headRef = `gh-readonly-queue/main/pr-1-${sha}`;
+  const group = { base_ref: 'refs/heads/main', head_sha: sha, head_ref: `refs/heads/${headRef}` };
+  const of = (changes: object, action = 'checks_requested') =>
+    target('merge_group', { action, repository, merge_group: { ...group, ...changes } });
+  const wanted = { repository: 'acme/widgets', branch: 'main', headSha: sha };
+  t.deepEqual(of({}), { kind: 'review-merge-group', ...wanted, headRef });
+  for (const head_ref of [undefined, 7, 'refs/tags/x', 'refs/heads/a\u0000']) {
+    t.deepEqual(of({ head_ref }), { kind: 'review-merge-group', ...wanted, headRef: '' });
+  }
+  t.is(of({}, 'destroyed'), undefined);
+  for (const base_ref of [undefined, 7, 'main', 'refs/tags/main', 'refs/heads/']) {
+    t.is(of({ base_ref }), undefined);
+  }
+  for (const head_sha of [undefined, 7, '', sha.slice(1), sha.toUpperCase(), `${sha}\n`]) {
+    t.is(of({ head_sha }), undefined);
+  }
+  t.is(target('merge_group', { action: 'checks_requested', repository, merge_group: [group] }), undefined);
+});
+
 test('a push of a tag, of a deleted branch, or of nonsense asks for nothing', (t) => {
   t.is(target('push', { repository, ref: 'refs/tags/v1' }), undefined);
   t.is(target('push', { repository, ref: 'refs/heads/main', deleted: true }), undefined);

@@ -5,6 +5,7 @@ import { changedFiles } from './changed-files.ts';
 import type { GitHubClient } from './client.ts';
 import * as history from './commits.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';
+import { mergeQueueEntries } from './merge-queue.ts';
 import * as read from './read.ts';
 import * as refs from './refs.ts';
 import { ask } from './request.ts';
@@ -24,6 +25,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
   return {
     name: 'github',
     deliveries: makeDeliveryRecovery(client),
+    mergeQueue: { entries: (repository, branch) => mergeQueueEntries(client, repository, branch) },
     self,
     pullRequest: (ref) => read.pullRequest(client, ref),
     changedFiles: (ref) => changedFiles(client, ref),

@@ -1,5 +1,5 @@
 import { type Octokit, RequestError } from 'octokit';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../forge.ts';
 
@@ -56,6 +56,32 @@ export async function write(
 ): Promise<unknown> {
   const response = octokit && (await send(octokit, route, parameters));
   return allowNotFound ? response?.data : requireFound(response, route).data;
+}
+
+const graphqlFailure = z.object({
+  name: z.literal('GraphqlResponseError'),
+  errors: z.array(z.object({ message: z.string() })),
+});
+
+/** One query to the GraphQL API, validated. It answers 200 with errors, also where a part of the data is there. */
+export async function askGraphql<T>(
+  octokit: Octokit,
+  what: string,
+  query: string,
+  variables: Parameters,
+  shape: z.ZodType<T>,
+): Promise<T> {
+  const route = `POST /graphql (${what})`;
+  try {
+    return parseAnswer(shape, await octokit.graphql(query, { ...variables }), route);
+  } catch (error) {
+    const failed = graphqlFailure.safeParse(error);
+    if (failed.success) {
+      const said = failed.data.errors.map(({ message }) => message).join('; ');
+      throw new ForgeError('unavailable', `${route}: the forge answered: ${said.slice(0, MAX_QUOTE_LENGTH)}`);
+    }
+    throw error instanceof ForgeError ? error : translate(error, route);
+  }
 }
 
 async function send(octokit: Octokit, route: string, parameters: Parameters) {

@@ -94,9 +94,9 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
     await sleep(Math.max(0, until - Date.now()));
   }
 
-  /** Only with a {@link WriteBudget}, and only writes. Whoever waits here for long comes back as a job. */
+  /** Only with a {@link WriteBudget}, and only writes: every GraphQL query reads. Whoever waits here for long comes back as a job. */
   async function waitForBudget(call: Call): Promise<void> {
-    const isWrite = !SAFE_METHODS.has(call.method) && !call.url.pathname.endsWith('/access_tokens');
+    const isWrite = !SAFE_METHODS.has(call.method) && !/\/(?:access_tokens|graphql)$/.test(call.url.pathname);
     for (let until = await budgetAt(isWrite); until !== undefined; until = await budgetAt(isWrite)) {
       if (until - Date.now() > MAX_WAIT_MS) {
         throw limited(call, until);

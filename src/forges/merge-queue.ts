@@ -1,0 +1,30 @@
+import type { MergeGroupRef } from './events.ts';
+import { MAX_PULL_REQUEST_NUMBER, type MergeQueueEntry } from './forge.ts';
+
+/** The pull request that a group's branch was made for; undefined when its name has another form than GitHub's. */
+export function pullRequestOfGroup({ branch, headRef }: MergeGroupRef): number | undefined {
+  const prefix = `gh-readonly-queue/${branch}/pr-`;
+  const rest = headRef.startsWith(prefix) ? headRef.slice(prefix.length) : '';
+  const number = Number(/^([1-9]\d*)-[0-9a-f]{40}$/.exec(rest)?.[1]);
+  return number <= MAX_PULL_REQUEST_NUMBER ? number : undefined;
+}
+
+/**
+ * The pull requests that a group's commit merges, first in the queue first: that of the entry the commit was made for, and all
+ * ahead of it. Undefined when the queue does not say with certainty that this commit is of that pull request.
+ */
+export function groupUpTo(
+  entries: readonly MergeQueueEntry[],
+  headSha: string,
+  number: number,
+): readonly number[] | undefined {
+  const [last, ...others] = entries.filter((entry) => entry.headSha === headSha);
+  if (last === undefined || others.length > 0 || last.number !== number) {
+    return undefined;
+  }
+  const group = entries
+    .filter(({ position }) => position <= last.position)
+    .toSorted((left, right) => left.position - right.position);
+  const numbers = group.flatMap((entry) => entry.number ?? []);
+  return numbers.length === group.length ? numbers : undefined;
+}

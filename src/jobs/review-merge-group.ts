@@ -1,0 +1,135 @@
+import { type CommitStatus, type Forge, ForgeError, MAX_STATUS_DESCRIPTION_LENGTH } from '../forges/forge.ts';
+import { guardWrites } from '../forges/guard-writes.ts';
+import { groupUpTo, pullRequestOfGroup } from '../forges/merge-queue.ts';
+import { isCurrent, judgeOnce, type ReviewResult } from '../review/judge.ts';
+import { statusContext } from '../review/status-context.ts';
+import { shorten } from '../shorten.ts';
+import type { MergeGroupJob } from './queues.ts';
+import { writeStatus } from './report-status.ts';
+import { givenUpBecause, type ReviewParts } from './review-pull-request.ts';
+
+type GroupVerdict = Pick<CommitStatus, 'state' | 'description'>;
+type Judged = Exclude<ReviewResult, { readonly kind: 'over' }>;
+
+/**
+ * Posts the status of a group of GitHub's merge queue on its commit: the worst verdict of the pull requests that the commit
+ * merges, each judged as it is now. Which they are is read from the queue. What is not certain is an error, never a success.
+ */
+export async function reviewMergeGroup(parts: ReviewParts, job: MergeGroupJob, signal: AbortSignal): Promise<void> {
+  const { log } = parts;
+  const { mergeQueue } = parts.forge;
+  if (mergeQueue === undefined) {
+    log.info({ ...job }, 'nothing to review: this forge has no merge queues');
+    return;
+  }
+  const { forge } = guardWrites(parts.forge, async () => signal.throwIfAborted());
+  const group = pullRequestOfGroup(job);
+  if (group === undefined) {
+    await report(forge, parts, job, { state: 'error', description: 'The merge group’s branch has an unexpected name' });
+    return;
+  }
+  const members = groupUpTo(await mergeQueue.entries(job.repository, job.branch), job.headSha, group);
+  const standing = await forge.status(job.repository, job.headSha, contextOf(parts, job));
+  if (members === undefined && standing?.own && (standing.state === 'success' || standing.state === 'failure')) {
+    log.info({ ...job }, 'nothing to review: the merge group has its verdict and has left the queue');
+    return;
+  }
+  const verdict: GroupVerdict | undefined =
+    members === undefined
+      ? { state: 'error', description: `The merge queue has no certain entry of #${group} with this commit` }
+      : await judgeMembers({ ...parts, forge }, job, members);
+  if (verdict !== undefined) {
+    await report(forge, parts, job, verdict);
+  } else if (standing?.own) {
+    await report(forge, parts, job, { state: 'success', description: 'No policy requires anything of this group' });
+  }
+  log.info({ ...job, members, verdict: verdict?.state ?? 'none' }, 'a merge group was reviewed');
+}
+
+/** Undefined when no policy applies to any of them. */
+async function judgeMembers(
+  parts: ReviewParts,
+  job: MergeGroupJob,
+  members: readonly number[],
+): Promise<GroupVerdict | undefined> {
+  const { forge, threads, fallback } = parts;
+  const results: Judged[] = [];
+  for (const number of members) {
+    const result = await judgeOnce(
+      forge,
+      { repository: job.repository, number },
+      {
+        threads,
+        fallback,
+        onWillJudge: async () => {
+          if (results.length === 0) {
+            await report(forge, parts, job, { state: 'pending', description: `Reviewing ${counted(members.length)}` });
+          }
+        },
+      },
+    );
+    if (result.kind === 'over') {
+      return { state: 'error', description: `#${number} is closed, or its base branch is gone` };
+    }
+    const { branch } = result.pullRequest.base;
+    if (branch !== job.branch) {
+      return { state: 'error', description: `#${number} goes into ${branch}, not into ${job.branch}` };
+    }
+    results.push(result);
+  }
+  for (const result of results) {
+    if (!(await isCurrent(forge, result))) {
+      const { repository, number } = result.pullRequest;
+      throw new ForgeError('unavailable', `${repository}#${number} changed while its merge group was reviewed`);
+    }
+  }
+  return worstOf(results);
+}
+
+function worstOf(results: readonly Judged[]): GroupVerdict | undefined {
+  const judged = results.flatMap((result) => (result.kind === 'judged' ? [result] : []));
+  const named = (state: GroupVerdict['state'], what: string) => {
+    const worst = judged.find(({ verdict }) => verdict.state === state);
+    return worst && { state, description: `#${worst.pullRequest.number} ${what}: ${worst.verdict.description}` };
+  };
+  const bad = named('failure', 'fails') ?? named('error', 'could not be judged');
+  if (bad !== undefined || judged.length === 0) {
+    return bad;
+  }
+  return { state: 'success', description: `${counted(results.length)} of this merge group passed` };
+}
+
+function counted(members: number): string {
+  return members === 1 ? '1 pull request' : `${members} pull requests`;
+}
+
+function contextOf({ statusContext: template }: ReviewParts, { branch }: MergeGroupJob): string {
+  return statusContext(template, branch);
+}
+
+async function report(
+  forge: Forge,
+  parts: ReviewParts,
+  job: MergeGroupJob,
+  { state, description }: GroupVerdict,
+): Promise<void> {
+  const { repository, headSha } = job;
+  const context = contextOf(parts, job);
+  const short = shorten(description, MAX_STATUS_DESCRIPTION_LENGTH);
+  await writeStatus(forge, { repository, headSha, context }, { context, state, description: short });
+}
+
+/** After the last attempt: an error lets GitHub remove the group at once, instead of when it has waited for long enough. */
+export async function reportGroupGivenUp(
+  parts: ReviewParts,
+  job: MergeGroupJob,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const { forge } = guardWrites(parts.forge, async () => signal.throwIfAborted());
+    await report(forge, parts, job, { state: 'error', description: givenUpBecause(error) });
+  } catch (err) {
+    parts.log.warn({ err, ...job }, 'could not set the status of a merge group to error');
+  }
+}

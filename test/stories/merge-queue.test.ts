@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import { SECRET } from '../helpers/door.ts';
+import { signatureOf } from '../helpers/signature.ts';
+import { FORGES, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test);
+
+const FILES = {
+  '.gatehouse.yml': `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^feat: ' }
+`,
+};
+
+/** Those into main that are put in the queue one after the other. Returns the commits of their groups. */
+function enqueue(scene: Scene, titles: readonly string[]): { readonly number: number; readonly headSha: string }[] {
+  return titles.map((title, index) => {
+    const number = scene.openSilently({ [`${index}.txt`]: 'a\n' }, { title });
+    return { number, headSha: scene.forge.enqueue(scene.repository, number) };
+  });
+}
+
+async function requestChecks(
+  scene: Scene,
+  group: { readonly number: number; readonly headSha: string } | undefined,
+  other: { readonly headRef?: string; readonly action?: 'destroyed' } = {},
+) {
+  if (group === undefined) {
+    throw new Error('the queue is empty');
+  }
+  await scene.tell({ kind: 'merge-group', action: 'checks_requested', ...group, ...other });
+  await scene.settled();
+  return scene.forge.statuses(scene.repository, group.headSha).map(({ context, state, description }) => {
+    return { context, state, description };
+  });
+}
+
+const states = (statuses: readonly { readonly state: string }[]) => statuses.map(({ state }) => state);
+
+test('github: a group of one pull request that passes is a success', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const [group] = enqueue(scene, ['feat: one']);
+  t.deepEqual(await requestChecks(scene, group), [
+    { context: 'gatehouse/main', state: 'pending', description: 'Reviewing 1 pull request' },
+    { context: 'gatehouse/main', state: 'success', description: '1 pull request of this merge group passed' },
+  ]);
+});
+
+test('github: a group that is destroyed gets no status', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const [group] = enqueue(scene, ['feat: one']);
+  t.deepEqual(await requestChecks(scene, group, { action: 'destroyed' }), []);
+});
+
+test('github: a pull request that fails ahead in the queue fails the group', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const groups = enqueue(scene, ['feat: one', 'two', 'feat: three']);
+  const statuses = await requestChecks(scene, groups[2]);
+  t.deepEqual(states(statuses), ['pending', 'failure']);
+  t.is(statuses.at(-1)?.description, '#2 fails: 1 of 1 rule failed: conventional-title');
+  t.deepEqual(states(await requestChecks(scene, groups[0])), ['pending', 'success'], 'it is behind this one');
+});
+
+test('github: a group whose branch has another form is an error', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const [group, second] = enqueue(scene, ['feat: one', 'feat: two']);
+  const sha = 'a'.repeat(40);
+  const forms = ['refs/heads/main', `refs/heads/gh-readonly-queue/next/pr-1-${sha}`, `refs/tags/x/pr-1-${sha}`, 'a b'];
+  for (const headRef of forms) {
+    t.deepEqual(states(await requestChecks(scene, group, { headRef })), ['error'], headRef);
+  }
+  const headRef = `refs/heads/gh-readonly-queue/main/pr-1-${sha}`;
+  t.deepEqual(states(await requestChecks(scene, second, { headRef })), ['error'], 'the commit is of #2');
+});
+
+test('github: a commit that is not in the queue is an error', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const [group] = enqueue(scene, ['feat: one']);
+  const { headSha } = scene.forge.pull(scene.repository, 1);
+  t.deepEqual(states(await requestChecks(scene, { number: 1, headSha })), ['error']);
+  scene.forge.dequeue(scene.repository, 1);
+  t.deepEqual(states(await requestChecks(scene, group)), ['error']);
+});
+
+test('github: a group that has left the queue keeps its verdict', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const [group] = enqueue(scene, ['feat: one']);
+  await requestChecks(scene, group);
+  scene.forge.dequeue(scene.repository, 1);
+  t.deepEqual(states(await requestChecks(scene, group)), ['pending', 'success']);
+});
+
+test('github: a group with a closed or retargeted pull request is an error', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const groups = enqueue(scene, ['feat: one', 'feat: two']);
+  scene.forge.commit(scene.repository, 'next', {});
+  scene.forge.retarget(scene.repository, 1, 'next');
+  t.is((await requestChecks(scene, groups[1])).at(-1)?.state, 'error');
+  scene.forge.retarget(scene.repository, 1, 'main');
+  scene.forge.close(scene.repository, 1);
+  t.is((await requestChecks(scene, groups[1])).at(-1)?.state, 'error');
+});
+
+test('github: no success for a group whose pull request changed meanwhile', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const groups = enqueue(scene, ['feat: one', 'feat: two']);
+  scene.when('GET', new RegExp(`^/repos/${scene.repository}/pulls/2$`), () => {
+    scene.forge.edit(scene.repository, 1, { title: 'one' });
+  });
+  t.deepEqual(states(await requestChecks(scene, groups[1])), ['pending', 'failure']);
+});
+
+test('github: a group in a repository without a policy gets no status', async (t) => {
+  const scene = gatehouse('github').scene({ 'README.md': 'a\n' });
+  const [group] = enqueue(scene, ['feat: one']);
+  t.deepEqual(await requestChecks(scene, group), []);
+});
+
+test('github: a queue that cannot be read is read again, and then an error', async (t) => {
+  await using story = await tellStory('github', FILES);
+  const { forge } = story;
+  const groups = enqueue(story, ['feat: one', 'feat: two']);
+  const body = { data: null, errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible by integration' }] };
+  const broken = { method: 'POST', path: /^\/graphql$/, fault: { kind: 'json', body } } as const;
+  forge.fault({ ...broken, times: 2 });
+  t.deepEqual(states(await requestChecks(story, groups[0])), ['pending', 'success']);
+  t.is(forge.count('POST', /^\/graphql$/), 3, 'three attempts');
+
+  forge.fault(broken);
+  forge.forgetRequests();
+  t.deepEqual(await requestChecks(story, groups[1]), [
+    {
+      context: 'gatehouse/main',
+      state: 'error',
+      description: 'Could not be reviewed: the forge gave no usable answer',
+    },
+  ]);
+  t.is(forge.count('POST', /^\/graphql$/), 6, 'six attempts');
+  const { rows } = await story.door.database.query(
+    "SELECT data->>'headSha' AS sha FROM gatehouse_jobs.job WHERE name = 'review-dead-letters'",
+  );
+  t.deepEqual(rows, [{ sha: groups[1]?.headSha }]);
+});
+
+test('github: a merge queue of more than 100 pull requests is read to its end', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const titles = Array.from({ length: 101 }, () => 'feat: one');
+  const groups = enqueue(scene, titles);
+  scene.forge.edit(scene.repository, 1, { title: 'one' });
+  const last = await requestChecks(scene, groups.at(-1));
+  t.is(last.at(-1)?.description, '#1 fails: 1 of 1 rule failed: conventional-title');
+});
+
+for (const name of FORGES.filter((forge) => forge !== 'github')) {
+  test(`${name}: the event of a merge group is ignored`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'feat: one' });
+    const { headSha } = scene.forge.pull(scene.repository, number);
+    const base_ref = 'refs/heads/main';
+    const head_ref = `refs/heads/gh-readonly-queue/main/pr-1-${headSha}`;
+    const body = JSON.stringify({
+      action: 'checks_requested',
+      merge_group: { head_sha: headSha, head_ref, base_ref },
+      repository: { full_name: scene.repository },
+    });
+    const { status } = await fetch(`${scene.door.url}/webhook`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-hub-signature-256': signatureOf(body, SECRET),
+        'x-gitea-event': 'merge_group',
+        'x-gitea-delivery': randomUUID(),
+      },
+      body,
+    });
+    t.is(status, 200);
+    await scene.settled();
+    t.deepEqual(scene.states(number), []);
+    t.is(scene.writes(), 0);
+  });
+}
