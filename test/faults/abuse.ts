@@ -1,7 +1,8 @@
 /**
  * `npm run test:abuse`: malicious requests to a real door on real stores, while an ordinary sender
  * delivers. Ends with 1 when an ordinary delivery was not acknowledged, when the door's memory grew beyond its bound, or
- * when an answer was not a safe one. `--short` leaves out what takes long.
+ * when an answer was not a safe one. Then a process reviews hostile policies, and is asked whether it is live: how long that
+ * took is a figure, and any answer but 200 ends with 1. `--short` leaves out what takes long.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -13,6 +14,8 @@ import { gatehouse } from '../helpers/process.ts';
 import { startStores } from '../helpers/stores.ts';
 import { usageOf } from '../helpers/usage.ts';
 import { ABUSES, type Abuse } from './abuses.ts';
+import type { Answers } from './ask-liveness.ts';
+import { type Liveness, measureLiveness } from './liveness.ts';
 import { untilReady } from './world.ts';
 
 const MIB = 1024 * 1024;
@@ -21,6 +24,9 @@ const MEMORY_BOUND = 200 * MIB;
 const SAMPLE_MS = 100;
 const ORDINARY_EVERY_MS = 50;
 const SETTLE_MS = 1_000;
+/** Of each kind; each takes the 2 seconds of processor time of a thread. */
+const PULL_REQUESTS = 10;
+const SHORT_PULL_REQUESTS = 3;
 
 interface Row {
   readonly name: string;
@@ -38,17 +44,17 @@ const chosen = ABUSES.filter(({ short }) => !values.short || short === true);
 const stores = await startStores();
 await migrateStores(stores.database.url);
 const port = await freePort();
-const door = gatehouse(['serve'], {
+const env = {
   DATABASE_URL: stores.database.url,
   REDIS_URL: stores.redis.url,
   WEBHOOK_SECRET: SECRET,
-  PORT: String(port),
-  METRICS_PORT: '0',
   HOST: '127.0.0.1',
   LOG_LEVEL: 'error',
   DRAIN_SECONDS: '0',
-});
+};
+const door = gatehouse(['serve'], { ...env, PORT: String(port), METRICS_PORT: '0' });
 const rows: Row[] = [];
+let liveness: Liveness | undefined;
 let lost = -1;
 try {
   await untilReady(port);
@@ -63,13 +69,16 @@ try {
     rows.push(row);
   }
   lost = await countLost(acknowledged);
+  say('liveness while policies use up the time of the threads');
+  liveness = await measureLiveness(env, port, values.short ? SHORT_PULL_REQUESTS : PULL_REQUESTS);
 } finally {
   door.child.kill('SIGTERM');
   await door.finished;
   await stores.close();
 }
 printTable();
-if (lost !== 0 || rows.some(({ bad }) => bad)) {
+printLiveness();
+if (lost !== 0 || rows.some(({ bad }) => bad) || liveness?.bad !== false) {
   process.exitCode = 1;
 }
 
@@ -153,4 +162,20 @@ function printTable(): void {
     say(`${name.padEnd(width)} ${bad ? '!' : ' '} ${cells.join('  ')}  ${answers}`);
   }
   say(`\nordinary deliveries that were acknowledged and are not stored: ${lost}`);
+}
+
+function printLiveness(): void {
+  if (liveness === undefined) {
+    return;
+  }
+  const { busy, idle, ended, bad } = liveness;
+  say(`\nGET /health/live while hostile policies are parsed and evaluated${bad ? ' !' : ''} (tasks ended: ${ended})`);
+  const line = (what: string, { times, others }: Answers) => {
+    const p99 = times[Math.floor(times.length * 0.99)] ?? Number.NaN;
+    const slowest = times.at(-1) ?? Number.NaN;
+    const not200 = `not 200: ${others.length}${others.length > 0 ? ` (${others[0]})` : ''}`;
+    say(`${what}  200: ${times.length}  p99 ${p99.toFixed(1)} ms  slowest ${slowest.toFixed(1)} ms  ${not200}`);
+  };
+  line('reviewing', busy);
+  line('idle     ', idle);
 }

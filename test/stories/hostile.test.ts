@@ -1,25 +1,12 @@
 import test from 'ava';
 import MarkdownIt from 'markdown-it';
+import { noise, policy, SLOW_TO_EVALUATE, SLOW_TO_PARSE } from '../helpers/hostile-policies.ts';
 import { FORGES, shareStories } from '../helpers/story.ts';
 import { submodule, symlink } from '../simulated-forge/git.ts';
 
 const gatehouse = shareStories(test);
 
-function policy(...rules: readonly string[]): string {
-  return `version: 1\nrules:\n${rules.map((rule, index) => `  - id: rule-${index}\n${rule}\n`).join('')}`;
-}
-
 const TITLED = `    require: { title: '^feat: ' }`;
-
-/** Lines of a and b in no order. */
-function noise(lines: number): string {
-  let state = 1;
-  const letter = () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state % 2 === 0 ? 'a' : 'b';
-  };
-  return Array.from({ length: lines }, () => `${Array.from({ length: 240 }, letter).join('')}\n`).join('');
-}
 
 const ALIAS_BOMB = `version: 1
 a: &a [x, x, x, x, x, x, x, x, x, x]
@@ -122,17 +109,11 @@ for (const name of FORGES) {
   });
 }
 
-/** Each of these classes takes some milliseconds to compile, since the case of a million characters is folded. */
-const SLOW_PATTERN = `(?i)${'[b-\\x{10fffe}]'.repeat(34)}`;
-const SLOW_POLICY = policy(
-  ...Array.from({ length: 40 }, (_, index) => `    require: { title: '${index}${SLOW_PATTERN}' }`),
-);
-
 for (const name of FORGES) {
   test(`${name}: a proposed policy that compiles too long fails and stops nothing`, async (t) => {
     // Nobody has to have asked Gatehouse for anything: the repository has no policy.
     const scene = gatehouse(name).scene({ 'README.md': 'x\n' });
-    const number = await scene.open({ '.gatehouse.yml': SLOW_POLICY });
+    const number = await scene.open({ '.gatehouse.yml': SLOW_TO_PARSE });
     await scene.settled();
     t.is(scene.status(number)?.state, 'failure');
     t.regex(scene.comments(number).join(), /reading this policy takes more than the 2 seconds/);
@@ -145,9 +126,8 @@ async function endedTasks(name: (typeof FORGES)[number]): Promise<string> {
 }
 
 test('an evaluation that takes too long is an error that names the rule', async (t) => {
-  // The automaton has more states than there are characters in this change, and no two places of it are alike.
   const scene = gatehouse('github').scene({
-    '.gatehouse.yml': policy(TITLED, `    forbid: { added_lines: '(a|b)*a(a|b){200}[^ab]' }`),
+    '.gatehouse.yml': policy(TITLED, SLOW_TO_EVALUATE),
   });
   const files = Array.from({ length: 8 }, (_, index) => [`src/${index}.txt`, noise(1_000)] as const);
   const number = await scene.open(Object.fromEntries(files), { title: 'feat: x' });
