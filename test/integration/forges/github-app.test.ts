@@ -97,8 +97,8 @@ test('an App requests the redelivery of failed deliveries', async (t) => {
   t.is(forge.deliveries?.scope, 'app');
   const failed = (await forge.deliveries?.failedDeliveries(since)) ?? [];
   t.deepEqual(failed, [
-    { id: String(again.id), guid: 'failed-twice', event, deliveredAt: again.deliveredAt },
-    { id: String(last.id), guid: 'timed-out', event: 'push', deliveredAt: last.deliveredAt },
+    { id: String(again.id), guid: 'failed-twice', event, status: 502, deliveredAt: again.deliveredAt },
+    { id: String(last.id), guid: 'timed-out', event: 'push', status: 0, deliveredAt: last.deliveredAt },
   ]);
 
   for (const delivery of failed) {
@@ -128,7 +128,9 @@ test("with a token the deliveries of a repository's hook are read", async (t) =>
 
   t.is(forge.deliveries?.scope, 'repository');
   const failed = (await forge.deliveries?.failedDeliveries(since, hook)) ?? [];
-  t.deepEqual(failed, [{ id: String(id), guid: 'mine', event: 'push', deliveredAt: lost.deliveredAt, hook }]);
+  t.deepEqual(failed, [
+    { id: String(id), guid: 'mine', event: 'push', status: 500, deliveredAt: lost.deliveredAt, hook },
+  ]);
   await Promise.all(failed.map((delivery) => forge.deliveries?.redeliver(delivery)));
   t.deepEqual(await forge.deliveries?.failedDeliveries(since, hook), []);
   await t.throwsAsync(() => forge.deliveries?.failedDeliveries(since) ?? Promise.resolve(), {

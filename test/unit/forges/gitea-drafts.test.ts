@@ -19,6 +19,7 @@ const PULL = {
   labels: null,
   base: { ref: 'main', sha: 'a', repo: { full_name: 'platform/site' } },
   head: { label: '', ref: 'refs/pull/1/head', sha: 'b', repo: null },
+  updated_at: '2026-01-01T00:00:00Z',
 };
 
 test('where Gitea does not say whether it is a draft, the title does', async (t) => {
