@@ -141,6 +141,12 @@ export function makeMetrics() {
       labelNames: ['forge', 'status', 'cache'],
       registers,
     }),
+    forgeAccessProblem: new Gauge({
+      name: 'gatehouse_forge_access_problem',
+      help: '1 for the problem that the last check of the credentials found: not-accepted, missing-scope, unreachable; else 0',
+      labelNames: ['problem'],
+      registers,
+    }),
     forgeRateRemaining: new Gauge({
       name: 'gatehouse_forge_rate_remaining',
       help: 'Requests left in the forge’s current rate limit window',

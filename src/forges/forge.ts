@@ -1,10 +1,10 @@
 /**
  * The interface to a code forge, the same for GitHub, Gitea and Forgejo.
- *
  * The review reads these types and nothing else of a forge; each forge's module translates its own
  * answers into them. Times are ISO 8601 strings in UTC, object ids are lower-case hexadecimal.
  */
 
+import type { AccessCheck } from './access.ts';
 import type { ForgeName } from './forges.ts';
 
 /** Which pull request: `repository` is `owner/name` as the forge spells it, `number` counts from 1. */
@@ -231,7 +231,7 @@ export class ForgeError extends Error {
  * pagination to its end, validates what it reads, and throws {@link ForgeError} when it cannot answer.
  * What does not exist is `undefined`, not an error.
  */
-export interface Forge {
+export interface Forge extends AccessCheck {
   readonly name: ForgeName;
   /** Only where the forge offers it. */
   readonly deliveries?: DeliveryRecovery;

@@ -2,11 +2,13 @@ import type pg from 'pg';
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { ForgeError } from '../forges/forge.ts';
 import type { Log } from '../log.ts';
-import { JOBS_SCHEMA, REVIEW_DEAD_LETTERS, singletonOptions } from './queues.ts';
+import type { ForgeAccess } from './forge-access.ts';
+import { JOBS_SCHEMA, RESYNC_QUEUE, REVIEW_DEAD_LETTERS, singletonOptions } from './queues.ts';
 
 interface AttemptParts {
   readonly boss: PgBoss;
   readonly pool: pg.Pool;
+  readonly access: ForgeAccess;
   readonly log: Log;
 }
 
@@ -17,26 +19,53 @@ interface Work {
   readonly giveUp?: (error: unknown) => Promise<void>;
 }
 
+/** How long a job waits while the forge does not accept the credentials. */
+const REFUSED_PAUSE_MS = 60_000;
 /** So that replicas do not all return to the forge at the same moment. */
 const PAUSE_JITTER_MS = 5_000;
 
 /**
- * Runs a job once. Returns when the job is done, or when another of its key does the rest; throws when the engine is
+ * Runs a job once. Returns when the job is done, waits, or is refused, or when another of its key does the rest; throws when the engine is
  * to retry it, or to put it with the dead letters after its last attempt.
  */
 export async function attempt(
-  { boss, pool, log }: AttemptParts,
+  { boss, pool, access, log }: AttemptParts,
   { id, name, data, retryCount, retryLimit }: JobWithMetadata<object>,
   { key, run, giveUp }: Work,
 ): Promise<void> {
+  async function putOff(until: number): Promise<Date> {
+    const startAfter = new Date(until + Math.random() * PAUSE_JITTER_MS);
+    await boss.send(name, data, { ...singletonOptions(key), startAfter });
+    return startAfter;
+  }
+
+  // A resync asks for itself, and reports when it cannot run.
+  if (name !== RESYNC_QUEUE && access.current()?.kind === 'not-accepted') {
+    // Another replica may have newer credentials, so the job stays in the queue.
+    const until = await putOff(Date.now() + REFUSED_PAUSE_MS);
+    log.debug({ queue: name, ...data, until }, 'a job waits, because the forge does not accept the credentials');
+    return;
+  }
   try {
     await run();
   } catch (error) {
     // Waiting for a rate limit is no failure, and does not count as an attempt.
     if (error instanceof ForgeError && error.retryAt !== undefined) {
-      const startAfter = new Date(error.retryAt + Math.random() * PAUSE_JITTER_MS);
-      await boss.send(name, data, { ...singletonOptions(key), startAfter });
-      log.info({ queue: name, ...data, until: startAfter }, 'a review waits for the forge’s rate limit');
+      const until = await putOff(error.retryAt);
+      log.info({ queue: name, ...data, until }, 'a review waits for the forge’s rate limit');
+      return;
+    }
+    if (error instanceof ForgeError && error.kind === 'refused') {
+      if ((await access.check())?.kind === 'not-accepted') {
+        await putOff(Date.now() + REFUSED_PAUSE_MS);
+        return;
+      }
+      // Trying again would not help. The next resync finds what has no verdict, and so sees when it is permitted.
+      log.warn(
+        { queue: name, ...data, reason: error.message },
+        'the forge refuses a review: the next resync tries again',
+      );
+      await giveUp?.(error);
       return;
     }
     log.warn({ err: error, queue: name, ...data, attempt: retryCount + 1 }, 'a review failed');

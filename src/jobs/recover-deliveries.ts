@@ -117,7 +117,10 @@ async function failedDeliveries(
     if (!(err instanceof ForgeError) || (err.kind !== 'refused' && err.kind !== 'invalid')) {
       throw err;
     }
-    log.warn({ err, repository: hook?.repository }, 'these credentials may not read the deliveries of a hook');
+    log.warn(
+      { reason: err.message, repository: hook?.repository },
+      'these credentials may not read the deliveries of a hook',
+    );
     return [];
   }
 }

@@ -4,11 +4,13 @@ import type { Forge } from '../forges/forge.ts';
 import { ForgeError } from '../forges/forge.ts';
 import type { Log } from '../log.ts';
 import { statusContext } from '../review/status-context.ts';
+import type { ForgeAccess } from './forge-access.ts';
 import { type PresentRules, reviewsOf } from './outdated-reviews.ts';
 import { forgetRepository, notOpen, withoutVerdict } from './reviews-table.ts';
 
 export interface ResyncParts {
   readonly forge: Forge;
+  readonly access: Pick<ForgeAccess, 'check'>;
   readonly pool: pg.Pool;
   /** The name of the commit status, `{base}` for the base branch. */
   readonly statusContext: string;
@@ -25,15 +27,20 @@ const MAX_NAMES_READ = 100;
 /**
  * Finds what lost webhooks missed, in each repository that no resync has checked since `round` began. Forges do
  * not send a webhook again by themselves, so this is how a lost one is recovered. `unfinished`: there are
- * repositories left for the next piece of the round.
+ * repositories left for the next piece of the round. `interrupted`: the forge is not there, or accepts no request of
+ * ours. {@link ForgeAccess} reports why, and has a resync queued when that has ended.
  */
 export async function resync(
   parts: ResyncParts,
   round: Date,
   maxPieceMs = MAX_PIECE_MS,
-): Promise<'finished' | 'unfinished'> {
-  const { pool, log } = parts;
+): Promise<'finished' | 'unfinished' | 'interrupted'> {
+  const { access, pool, log } = parts;
   const end = performance.now() + maxPieceMs;
+  if (!(await canAsk(access))) {
+    log.warn('a resync was skipped, because the forge cannot be asked: it follows when it can');
+    return 'interrupted';
+  }
   await pool.query(
     'INSERT INTO gatehouse.repositories (name) SELECT DISTINCT repository FROM gatehouse.hooks ON CONFLICT DO NOTHING',
   );
@@ -46,11 +53,18 @@ export async function resync(
       try {
         await resyncRepository(parts, repository);
       } catch (err) {
-        // Go on with the next repository, unless the forge as a whole is rate limited.
+        // Go on with the next repository, unless it concerns the forge as a whole.
         if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
           throw err;
         }
-        log.warn({ err, repository }, 'a repository could not be resynced');
+        if (!(await canAsk(access))) {
+          log.warn(
+            { reason: err.message },
+            'a resync ends early, because the forge cannot be asked: it follows when it can',
+          );
+          return 'interrupted';
+        }
+        log.warn({ repository, reason: err.message }, 'a repository could not be resynced');
       }
       await pool.query('UPDATE gatehouse.repositories SET resynced_at = now() WHERE name = $1', [repository]);
       if (performance.now() >= end) {
@@ -58,6 +72,11 @@ export async function resync(
       }
     }
   }
+}
+
+async function canAsk(access: ResyncParts['access']): Promise<boolean> {
+  const found = await access.check();
+  return found?.kind !== 'not-accepted' && found?.kind !== 'unreachable';
 }
 
 async function resyncRepository(

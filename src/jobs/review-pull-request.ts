@@ -247,6 +247,7 @@ export async function reportGivenUp(
     );
     await markReported(pool, review.claim(), context);
   } catch (err) {
-    log.warn({ err, ...ref }, 'could not set the status to error');
+    const what = err instanceof ForgeError ? { reason: err.message } : { err };
+    log.warn({ ...what, ...ref }, 'could not set the status to error');
   }
 }

@@ -3,6 +3,7 @@ import type { ReviewRequest } from '../forges/events.ts';
 import { operatorPolicyDigest } from '../review/judge.ts';
 import { attempt } from './attempt.ts';
 import { engineDatabase } from './engine.ts';
+import { watchForgeAccess } from './forge-access.ts';
 import { readPresentRules } from './outdated-reviews.ts';
 import {
   JOBS_SCHEMA,
@@ -63,6 +64,8 @@ export function startWorker(parts: WorkerParts): Worker {
     monitorIntervalSeconds: SUPERVISE_SECONDS,
   });
   boss.on('error', (err) => log.warn({ err }, 'job engine error'));
+  const access = watchForgeAccess({ forge, metrics: parts.metrics, log, onRegained: () => askPeriodic(RESYNC_QUEUE) });
+  const attempts = { boss, pool, access, log };
   const reviewers: string[] = [];
   const groupReviewers: string[] = [];
   const busy = new Set<string>();
@@ -91,7 +94,7 @@ export function startWorker(parts: WorkerParts): Worker {
     wakeOne();
     try {
       for (const job of jobs) {
-        await attempt({ boss, pool, log }, job, {
+        await attempt(attempts, job, {
           key: reviewKey(job.data),
           run: () => runReview(job),
           giveUp: (error) => reportGivenUp(parts, job.data, error, job.signal),
@@ -112,7 +115,7 @@ export function startWorker(parts: WorkerParts): Worker {
 
   async function reviewGroups(id: string, jobs: readonly JobWithMetadata<MergeGroupJob>[]): Promise<void> {
     for (const job of jobs) {
-      await attempt({ boss, pool, log }, job, {
+      await attempt(attempts, job, {
         key: mergeGroupKey(job.data),
         run: () => reviewMergeGroup(parts, job.data, job.signal),
         giveUp: (error) => reportGroupGivenUp(parts, job.data, error, job.signal),
@@ -125,6 +128,8 @@ export function startWorker(parts: WorkerParts): Worker {
 
   async function start(): Promise<void> {
     await boss.start();
+    // In the background: a worker is ready without its forge.
+    void access.check();
     const polling = { pollingIntervalSeconds: POLL_SECONDS, heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS };
     for (let index = 0; index < concurrency; index++) {
       const id: string = await boss.work(
@@ -139,7 +144,7 @@ export function startWorker(parts: WorkerParts): Worker {
       { ...polling, includeMetadata: true, groupConcurrency: 1 },
       async (jobs: JobWithMetadata<RepositoryJob>[]) => {
         for (const job of jobs) {
-          await attempt({ boss, pool, log }, job, {
+          await attempt(attempts, job, {
             key: repositoryKey(job.data),
             run: () => reviewRepository({ pool, rules: presentRules(), enqueue }, job.data),
           });
@@ -154,7 +159,7 @@ export function startWorker(parts: WorkerParts): Worker {
     groupReviewers.push(groupReviewer);
     await boss.work(RESYNC_QUEUE, { ...polling, includeMetadata: true }, async (jobs: JobWithMetadata<ResyncJob>[]) => {
       for (const job of jobs) {
-        await attempt({ boss, pool, log }, job, { key: RESYNC_QUEUE, run: () => resyncPiece(job) });
+        await attempt(attempts, job, { key: RESYNC_QUEUE, run: () => resyncPiece(job) });
       }
     });
     await boss.work(RETENTION_QUEUE, polling, () => applyRetention(pool, parts.retentionDays, log));
@@ -165,7 +170,13 @@ export function startWorker(parts: WorkerParts): Worker {
   async function resyncPiece({ data, createdOn }: JobWithMetadata<ResyncJob>): Promise<void> {
     const round = data.round ?? createdOn.toISOString();
     const { statusContext } = parts;
-    const state = await resync({ forge, pool, statusContext, rules: presentRules(), enqueue, log }, new Date(round));
+    const state = await resync(
+      { forge, access, pool, statusContext, rules: presentRules(), enqueue, log },
+      new Date(round),
+    );
+    if (state === 'interrupted') {
+      return;
+    }
     await recoverDeliveries({ deliveries: forge.deliveries, pool, metrics: parts.metrics, log });
     if (state === 'unfinished') {
       await boss.send(RESYNC_QUEUE, { round }, { singletonKey: RESYNC_QUEUE });
@@ -174,13 +185,17 @@ export function startWorker(parts: WorkerParts): Worker {
 
   /** Now, and then periodically. Replicas share the work: the engine keeps one waiting job per queue. */
   async function repeat(queue: string, minutes: number): Promise<void> {
-    const ask = () =>
-      boss.send(queue, {}, { singletonKey: queue }).then(
-        () => {},
-        (err: unknown) => log.warn({ err, queue }, 'could not queue a periodic job'),
-      );
+    const ask = () => askPeriodic(queue);
     await ask();
     timers.push(setInterval(ask, minutes * 60_000));
+  }
+
+  async function askPeriodic(queue: string): Promise<void> {
+    try {
+      await boss.send(queue, {}, { singletonKey: queue });
+    } catch (err) {
+      log.warn({ err, queue }, 'could not queue a periodic job');
+    }
   }
 
   async function startUntilStarted(): Promise<void> {
@@ -201,6 +216,7 @@ export function startWorker(parts: WorkerParts): Worker {
 
   async function stop(): Promise<void> {
     stopped = true;
+    access.stop();
     // First, for a start that is under way still sets timers, which would keep the process from ending.
     await starting;
     for (const timer of timers) {

@@ -282,6 +282,12 @@ const COURSES = [
     },
   },
   {
+    alert: 'GatehouseForgeAccess',
+    fires: { [`gatehouse_forge_access_problem{${MATCHERS},problem="missing-scope"}`]: '1x40' },
+    // A forge that was restarted.
+    silent: { [`gatehouse_forge_access_problem{${MATCHERS},problem="unreachable"}`]: '0x10 1x5 0x25' },
+  },
+  {
     alert: 'GatehouseForgeLimit',
     fires: {
       [`gatehouse_forge_rate_remaining{${MATCHERS},forge="github"}`]: '3x40',

@@ -304,3 +304,13 @@ both('a retargeted pull request is compared with its new base', async (t, forge)
   t.is((await client.pullRequest(refOf(site, number)))?.base.branch, 'release');
   t.deepEqual((await client.commits(refOf(site, number))).length, 1);
 });
+
+both('the scopes that a token lacks are found, and those of docs/forges.md suffice', async (t, forge) => {
+  const access = (token: string) => clientOf(t, { ...forge, token }).checkAccess();
+  t.deepEqual(await access(forge.token), { kind: 'granted' });
+  t.deepEqual(await access(forge.readingToken), {
+    kind: 'missing-scope',
+    scopes: ['write:repository', 'write:issue'],
+  });
+  t.is((await access('0'.repeat(40))).kind, 'not-accepted');
+});

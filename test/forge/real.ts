@@ -13,6 +13,7 @@ export function realForge(gitea: Gitea): TestForge {
     kind: 'real',
     url: gitea.url,
     token: gitea.tokens.gatehouse,
+    readingToken: gitea.tokens.reader,
     // Not the loopback address, which a container cannot reach.
     listenOn: '0.0.0.0',
     async site(files = {}) {

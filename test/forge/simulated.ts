@@ -12,10 +12,13 @@ const isGatehouse = (headers: Readonly<Record<string, string | undefined>>) => h
 export async function simulatedForge(): Promise<TestForge> {
   const forge = await startSimulatedForge({ forge: 'gitea', keepsInlineComments: false });
   forge.addOutsider('mallory');
+  const readingToken = 'token-of-reader';
+  forge.addToken(readingToken, 'reader', ['read:repository', 'read:user']);
   return {
     kind: 'simulated',
     url: forge.url,
     token: forge.token,
+    readingToken,
     listenOn: '127.0.0.1',
     async site(files = {}) {
       const name = `${OWNER}/site-${randomBytes(6).toString('hex')}`;

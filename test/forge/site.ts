@@ -43,6 +43,8 @@ export interface TestForge {
   /** What Gatehouse is configured by. */
   readonly url: string;
   readonly token: string;
+  /** One with the scopes `read:repository` and `read:user` only. */
+  readonly readingToken: string;
   /** Where doors and receivers have to listen to be reached from it. */
   readonly listenOn: string;
   site(files?: Changes): Promise<Site>;

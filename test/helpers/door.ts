@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { type Service, startService } from '../../src/composition/service.ts';
 import { type Config, parseConfig, type Roles } from '../../src/config.ts';
-import { makeLog } from '../../src/log.ts';
+import { type Log, makeLog } from '../../src/log.ts';
 import { makeDatabase, openPool, sharedRedisUrl } from './database.ts';
 import { signatureOf } from './signature.ts';
 
@@ -57,7 +57,12 @@ function testConfig(env: Environment, roles: Roles): Config {
   return parsed.config;
 }
 
-export async function openDoor(env: Environment = {}, roles: Roles = { door: true, worker: false }): Promise<Door> {
+/** Silent, unless it is given a log. */
+export async function openDoor(
+  env: Environment = {},
+  roles: Roles = { door: true, worker: false },
+  log?: Log,
+): Promise<Door> {
   const fresh = env['DATABASE_URL'] === undefined ? await makeDatabase() : undefined;
   const databaseUrl = fresh?.url ?? env['DATABASE_URL'] ?? '';
   if (fresh !== undefined) {
@@ -65,7 +70,7 @@ export async function openDoor(env: Environment = {}, roles: Roles = { door: tru
   }
   const redisUrl = env['REDIS_URL'] ?? (await sharedRedisUrl());
   const config = testConfig({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...env }, roles);
-  const service = await startService(config, makeLog(config.logLevel));
+  const service = await startService(config, log ?? makeLog(config.logLevel));
   const database = openPool(databaseUrl);
   const url = `http://127.0.0.1:${service.port}`;
 

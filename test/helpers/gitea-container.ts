@@ -13,11 +13,12 @@ export const HOST_NAME = 'host.docker.internal';
 /** Set, so that hooks can be put into a repository: images differ in where they keep them. */
 export const REPOSITORIES = '/var/lib/gitea/git/repositories';
 
-/** Who lives on the forge. `gatehouse` has the scopes of docs/forges.md and no others; the rest may do what they like. */
+/** Who lives on the forge. `gatehouse` has the scopes of docs/forges.md and no others, `reader` has too few; the rest may do what they like. */
 const PEOPLE = {
   alice: 'all',
   bob: 'all',
   mallory: 'all',
+  reader: 'read:repository,read:user',
   gatehouse: 'write:repository,write:issue,read:user,read:organization',
 } as const;
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestFn } from 'ava';
 import type { Roles } from '../../src/config.ts';
 import { FORGE_NAMES, type ForgeName } from '../../src/forges/forges.ts';
+import type { Log } from '../../src/log.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
@@ -60,7 +61,7 @@ export interface Story extends Scene, AsyncDisposable {
   /** Waits for the end of a resync that was not over then. A worker asks for one when it starts. */
   resynced(since: Date): Promise<void>;
   /** Another process of the same installation. */
-  openDoor(env: Environment, roles: Roles): Promise<Door>;
+  openDoor(env: Environment, roles: Roles, log?: Log): Promise<Door>;
   /** What a process of this installation is configured by, beside the stores. */
   readonly environment: Environment;
 }
@@ -101,8 +102,8 @@ export async function tellStory(
     resynced: (since) => resynced(door, since),
     settledFor: (repository) => settled(forge, settling, repository),
     environment: { ...environment, DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl },
-    openDoor: (others, otherRoles) =>
-      openDoor({ ...environment, DATABASE_URL: door.databaseUrl, ...others }, otherRoles),
+    openDoor: (others, otherRoles, log) =>
+      openDoor({ ...environment, DATABASE_URL: door.databaseUrl, ...others }, otherRoles, log),
     scene(sceneFiles) {
       scenes += 1;
       const repository = `acme/scene-${scenes}`;

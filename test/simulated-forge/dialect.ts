@@ -16,8 +16,8 @@ export interface Dialect {
   locate(method: string, path: string): { path: string } | { redirect: Answer };
   readonly notFound: Answer;
   readonly unauthorized: Answer;
-  /** A limit that is reached, before the route is. */
-  limit(): Answer | undefined;
+  /** What is answered before the route is reached: a limit, or a scope that the token lacks. */
+  refuse(call: Call): Answer | undefined;
   /** Headers that every answer has, its validators, and 304 where one is due. */
   finish(call: Call, answer: Answer): Answer;
 }

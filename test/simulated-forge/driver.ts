@@ -63,7 +63,10 @@ export interface Driver {
   /** Gitea and Forgejo close the pull requests from it. */
   deleteRepository(repository: string): void;
   createTeam(team: string, members: readonly string[]): void;
-  addToken(token: string, login: string): void;
+  /** Without scopes it may do everything. On GitHub a token with scopes is a classic one, which only shows them. */
+  addToken(token: string, login: string, scopes?: readonly string[]): void;
+  /** From now on the token is not accepted. */
+  revokeToken(token: string): void;
   /** From now on this person may look and speak, and decides nothing. */
   addOutsider(login: string): void;
   /** On Gitea and Forgejo: from now on what is done through the API is told there. What people do is told by the test. */
@@ -369,8 +372,14 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     addOutsider(login) {
       world.outsiders.add(login);
     },
-    addToken(token, login) {
+    addToken(token, login, scopes) {
       world.tokens.set(token, login);
+      if (scopes !== undefined) {
+        world.scopes.set(token, scopes);
+      }
+    },
+    revokeToken(token) {
+      world.tokens.delete(token);
     },
     addHook(repository, hook) {
       find(repository).hooks.push(hook);

@@ -2,6 +2,7 @@ import type { Dialect } from './dialect.ts';
 import { giteaReadRoutes } from './gitea-read-routes.ts';
 import { giteaWriteRoutes, type Notify } from './gitea-write-routes.ts';
 import { giteaHistoryRoutes } from './history-routes.ts';
+import type { Answer, Call } from './routes.ts';
 import { findRepository, type World } from './world.ts';
 
 /** Gitea 1.26 and Forgejo 7: nearly one API. The deletion of single review comments is Forgejo's alone. */
@@ -40,7 +41,7 @@ export function makeGiteaDialect(
         : { redirect: { status, text: '', headers: { location: `/api/v1/repos/${renamed.fullName}${rest}` } } };
     },
 
-    limit: () => undefined,
+    refuse: (call) => missingScope(world, name, call),
 
     // The API sets no validators, so nothing can be asked for conditionally.
     finish: (_call, answer) => ({
@@ -49,3 +50,25 @@ export function makeGiteaDialect(
     }),
   };
 }
+
+/** Scopes go by the beginning of the path and by the method, and come before everything else. */
+function missingScope(world: World, name: 'gitea' | 'forgejo', { headers, method, path }: Call): Answer | undefined {
+  const scopes = world.scopes.get((headers['authorization'] ?? '').split(' ')[1] ?? '');
+  const category = CATEGORIES.find(([paths]) => paths.test(path))?.[1];
+  const level = method === 'GET' ? 'read' : 'write';
+  const enough = [`write:${category}`, `${level}:${category}`];
+  if (scopes === undefined || category === undefined || enough.some((scope) => scopes.includes(scope))) {
+    return undefined;
+  }
+  const what = 'token does not have at least one of required scope(s)';
+  const said =
+    name === 'gitea' ? `, required=[${level}:${category}], token scope=${scopes}` : `: [${level}:${category}]`;
+  return { status: 403, body: { message: `${what}${said}` } };
+}
+
+const CATEGORIES = [
+  [/^\/user$/, 'user'],
+  [/^\/repos\/[^/]+\/[^/]+\/issues(?:\/|$)/, 'issue'],
+  [/^\/repos\//, 'repository'],
+  [/^\/(?:orgs|teams)\//, 'organization'],
+] as const;

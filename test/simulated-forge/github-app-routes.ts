@@ -20,7 +20,10 @@ export function githubAppRoutes(world: World, app: SimulatedApp | undefined): Ro
   const hooks = `${repos}/hooks/:hook/deliveries`;
 
   return {
-    'GET /app': asApp((_, known) => ({ status: 200, body: { id: Number(known.id), slug: known.slug } })),
+    'GET /app': asApp((_, known) => ({
+      status: 200,
+      body: { id: Number(known.id), slug: known.slug, permissions: known.permissions },
+    })),
     [`GET ${repos}/installation`]: asApp((call, known) => installation(call.parameters['owner'], known)),
     'GET /orgs/:org/installation': asApp((call, known) => installation(call.parameters['org'], known)),
 

@@ -16,6 +16,8 @@ export interface SimulatedApp {
   readonly publicKey: string;
   /** Owners of repositories it is installed for, to the installation's number. */
   readonly installations: ReadonlyMap<string, number>;
+  /** What it was given, by GitHub's names; a test may change it. */
+  permissions: Readonly<Record<string, string>>;
   install(owner: string): void;
 }
 
@@ -75,7 +77,7 @@ export function makeGitHubDialect(world: World, app: SimulatedApp | undefined, r
       return { redirect: { status, body: { message: 'Moved Permanently', url: location }, headers: { location } } };
     },
 
-    limit() {
+    refuse() {
       if (rateLimit.remaining > 0 || rateLimit.resetAt * 1_000 < Date.now()) {
         return undefined;
       }

@@ -41,7 +41,11 @@ export function webOf(call: Call): string {
 export function githubReadRoutes(world: World): Routes {
   const repos = '/repos/:owner/:repo';
   return {
-    'GET /user': (call) => ({ status: 200, body: shapes.user(call.login) }),
+    'GET /user': (call) => {
+      const scopes = world.scopes.get((call.headers['authorization'] ?? '').split(' ')[1] ?? '');
+      const headers = scopes && { 'x-oauth-scopes': scopes.join(', ') };
+      return { status: 200, body: shapes.user(call.login), ...(headers && { headers }) };
+    },
 
     [`GET ${repos}/pulls`]: withRepository(world, (repository, call) => {
       const state = call.query.get('state') ?? 'open';

@@ -109,7 +109,7 @@ function answerTo(
   if (call.login === '') {
     return dialect.unauthorized;
   }
-  return dialect.limit() ?? ('redirect' in located ? located.redirect : (handler?.(call) ?? dialect.notFound));
+  return dialect.refuse(call) ?? ('redirect' in located ? located.redirect : (handler?.(call) ?? dialect.notFound));
 }
 
 function spoil({ fault }: Fault, answer: Answer, call: Call): Answer | 'hang' {

@@ -124,6 +124,7 @@ function makeApp(): SimulatedApp & { readonly privateKey: string } {
     id: '4711',
     slug: 'gatehouse-app',
     installations,
+    permissions: { metadata: 'read', contents: 'read', pull_requests: 'write', statuses: 'write', members: 'read' },
     install(owner) {
       lastInstallation += 1;
       installations.set(owner, lastInstallation);

@@ -10,6 +10,8 @@ export interface World {
   readonly renames: Map<string, Repository>;
   /** Tokens to logins. */
   readonly tokens: Map<string, string>;
+  /** Tokens to their scopes. A token that is not here may do everything. */
+  readonly scopes: Map<string, readonly string[]>;
   /** `organisation/team` to logins. */
   readonly teams: Map<string, readonly string[]>;
   readonly deliveries: Delivery[];
@@ -137,6 +139,7 @@ export function makeWorld(): World {
     repositories: new Map(),
     renames: new Map(),
     tokens: new Map(),
+    scopes: new Map(),
     teams: new Map(),
     deliveries: [],
     outsiders: new Set(),

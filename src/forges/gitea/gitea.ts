@@ -1,5 +1,7 @@
+import { accessBy } from '../access.ts';
 import { requireFound } from '../answer.ts';
 import type { Forge } from '../forge.ts';
+import { missingScopes } from './access.ts';
 import { changedFiles } from './changed-files.ts';
 import type { GiteaClient } from './client.ts';
 import * as history from './commits.ts';
@@ -23,6 +25,7 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
   return {
     name,
     self,
+    checkAccess: () => accessBy(() => missingScopes(client)),
     pullRequest: (ref) => read.pullRequest(client, ref),
     changedFiles: (ref, headSha) => changedFiles(client, ref, headSha),
     commits: (ref) => history.commits(client, ref),

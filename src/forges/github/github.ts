@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { accessBy } from '../access.ts';
 import { requireFound } from '../answer.ts';
 import type { Forge } from '../forge.ts';
+import { missingScopes } from './access.ts';
 import { changedFiles } from './changed-files.ts';
 import type { GitHubClient } from './client.ts';
 import * as history from './commits.ts';
@@ -27,6 +29,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
     deliveries: makeDeliveryRecovery(client),
     mergeQueue: { entries: (repository, branch) => mergeQueueEntries(client, repository, branch) },
     self,
+    checkAccess: () => accessBy(() => missingScopes(client)),
     pullRequest: (ref) => read.pullRequest(client, ref),
     changedFiles: (ref) => changedFiles(client, ref),
     commits: (ref) => history.commits(client, ref),

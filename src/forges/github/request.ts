@@ -84,7 +84,8 @@ export async function askGraphql<T>(
   }
 }
 
-async function send(octokit: Octokit, route: string, parameters: Parameters) {
+/** One answer; undefined when GitHub answers 404 or 410. */
+export async function send(octokit: Octokit, route: string, parameters: Parameters) {
   try {
     return await octokit.request(route, { ...parameters });
   } catch (error) {

@@ -1,0 +1,130 @@
+import test, { type ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import type { Log } from '../../src/log.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { eventually, FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+
+const FILES = {
+  '.gatehouse.yml': `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^(feat|fix|docs): ' }
+`,
+};
+const CHANGE = { 'app.ts': 'one\n' };
+const DOOR = { door: true, worker: false };
+const WORKER = { door: false, worker: true };
+
+interface Line {
+  readonly level: number;
+  readonly msg: string;
+  readonly problem?: string;
+  readonly err?: unknown;
+}
+
+function capture(): { readonly log: Log; readonly lines: readonly Line[] } {
+  const lines: Line[] = [];
+  return { log: pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }), lines };
+}
+
+async function deadLetters({ door }: Story): Promise<readonly unknown[]> {
+  return (await door.database.query("SELECT data FROM gatehouse_jobs.job WHERE name = 'review-dead-letters'")).rows;
+}
+
+/** What the metrics page says of each problem. */
+async function problemsOn(metricsUrl: string): Promise<readonly string[]> {
+  const page = await (await fetch(metricsUrl)).text();
+  return [...page.matchAll(/^gatehouse_forge_access_problem\{problem="(.*)"\} 1$/gm)].map(
+    ([, problem = '']) => problem,
+  );
+}
+
+/** One line names the problem, one says that the resync was skipped, and there is no stack trace. */
+function assertReportedOnce(t: ExecutionContext, lines: readonly Line[], problem: string) {
+  const problems = lines.filter((line) => line.problem !== undefined);
+  t.deepEqual(
+    problems.map((line) => line.problem),
+    [problem],
+  );
+  t.is(lines.filter(({ msg }) => msg.includes('resync')).length, 1);
+  t.deepEqual(
+    lines.filter(({ err }) => err !== undefined),
+    [],
+  );
+}
+
+for (const name of FORGES) {
+  test(`${name}: reviews wait while the token is not accepted, without dead letters`, async (t) => {
+    await using story = await tellStory(name, FILES, {}, DOOR);
+    const { database } = story.door;
+    for (const scene of [story, story.scene(FILES)]) {
+      await scene.open(CHANGE, { title: 'things' });
+    }
+    const { log, lines } = capture();
+    {
+      await using worker = await story.openDoor({ FORGE_TOKEN: 'revoked' }, WORKER, log);
+      await eventually('both reviews wait', async () => {
+        const { rowCount } = await database.query(
+          "SELECT FROM gatehouse_jobs.job WHERE name = 'review' AND state = 'created' AND start_after > now()",
+        );
+        return rowCount === 2;
+      });
+      await eventually('the resync was skipped', () => lines.some(({ msg }) => msg.includes('resync')));
+      t.is((await fetch(`${worker.url}/health/ready`)).status, 200);
+      t.deepEqual(await problemsOn(worker.metricsUrl), ['not-accepted']);
+    }
+    assertReportedOnce(t, lines, 'not-accepted');
+    t.is((await database.query('SELECT FROM gatehouse_jobs.job WHERE retry_count > 0')).rowCount, 0);
+
+    await database.query("UPDATE gatehouse_jobs.job SET start_after = now() WHERE state = 'created'");
+    await using worker = await story.openDoor({}, WORKER);
+    await story.settled();
+    t.is(story.status(1)?.state, 'failure');
+    t.deepEqual(await deadLetters(story), []);
+    t.deepEqual(await problemsOn(worker.metricsUrl), []);
+  });
+
+  test(`${name}: a refused review is not retried, and the next resync tries again`, async (t) => {
+    await using story = await tellStory(name, FILES);
+    const { forge } = story;
+    const path = new RegExp(`^/repos/${REPOSITORY}/pulls/1/files`);
+    forge.fault({ path, fault: { kind: 'status', status: 403 } });
+    const number = await story.open(CHANGE, { title: 'things' });
+    await story.settled();
+    t.deepEqual(story.status(number), {
+      state: 'error',
+      description: 'Could not be reviewed: Gatehouse’s credentials have no permission',
+    });
+    t.is(forge.seen.filter((seen) => path.test(seen.path)).length, 1);
+    t.deepEqual(await deadLetters(story), []);
+
+    forge.clearFaults();
+    const started = new Date();
+    await using _worker = await story.openDoor({}, WORKER);
+    await story.resynced(started);
+    await story.settled();
+    t.is(story.status(number)?.state, 'failure');
+  });
+
+  test(`${name}: a forge that is not there is reported once, and reviewed when it is`, async (t) => {
+    await using story = await tellStory(name, FILES, {}, DOOR);
+    const { database } = story.door;
+    const number = story.openSilently(CHANGE, { title: 'things' });
+    await database.query('INSERT INTO gatehouse.hooks VALUES ($1, $2), ($3, $2)', [REPOSITORY, '', 'acme/other']);
+    const { log, lines } = capture();
+    {
+      const nowhere = `http://127.0.0.1:${await freePort()}`;
+      await using worker = await story.openDoor({ FORGE_URL: nowhere }, WORKER, log);
+      await eventually('the resync was skipped', () => lines.some(({ msg }) => msg.includes('resync')));
+      t.is((await fetch(`${worker.url}/health/ready`)).status, 200);
+      t.deepEqual(await problemsOn(worker.metricsUrl), ['unreachable']);
+    }
+    assertReportedOnce(t, lines, 'unreachable');
+
+    const started = new Date();
+    await using _worker = await story.openDoor({}, WORKER);
+    await story.resynced(started);
+    await story.settled();
+    t.is(story.status(number)?.state, 'failure');
+  });
+}
