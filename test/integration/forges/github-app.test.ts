@@ -134,7 +134,7 @@ test("with a token the deliveries of a repository's hook are read", async (t) =>
   await Promise.all(failed.map((delivery) => forge.deliveries?.redeliver(delivery)));
   t.deepEqual(await forge.deliveries?.failedDeliveries(since, hook), []);
   await t.throwsAsync(() => forge.deliveries?.failedDeliveries(since) ?? Promise.resolve(), {
-    message: /by repository/,
+    message: /a repository and a hook are needed/,
   });
 });
 
