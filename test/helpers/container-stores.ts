@@ -31,7 +31,7 @@ export interface Unavailable {
 const NAME = 'gatehouse';
 const LABEL = 'gatehouse.stores';
 const STOP_MS = 20_000;
-const MAX_CONNECTIONS = 200;
+const MAX_CONNECTIONS = 500;
 
 interface Spec {
   readonly image: string;

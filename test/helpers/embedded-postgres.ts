@@ -19,7 +19,7 @@ const STOP_MS = 20_000;
 const PROCESSES_MS = 10_000;
 const POLL_MS = 5;
 const LINES_KEPT = 40;
-const MAX_CONNECTIONS = 200;
+const MAX_CONNECTIONS = 500;
 
 export interface EmbeddedPostgres extends Store {
   /** The major version, `18`. */

@@ -17,12 +17,12 @@ const FILES = { '.gatehouse.yml': TITLES };
 const DOOR = { door: true, worker: false };
 const WORKER = { door: false, worker: true };
 
-/** A worker that starts, looks at everything once, and is stopped again. */
-async function workerComesBy(story: Story): Promise<void> {
+/** A worker that starts, looks at everything once, and is stopped again, when the jobs of `repository` are done. */
+async function workerComesBy(story: Story, repository = REPOSITORY): Promise<void> {
   const started = new Date();
   await using _worker = await story.openDoor({}, WORKER);
   await story.resynced(started);
-  await story.settled();
+  await story.settledFor(repository);
 }
 
 for (const name of FORGES) {
@@ -202,12 +202,11 @@ test('a repository that is gone is asked for once, and its rows are deleted', as
   const { forge, door } = story;
   const gone = story.scene(FILES);
   await gone.open({ 'c.txt': 'c\n' });
-  await workerComesBy(story);
-  await gone.settled();
+  await workerComesBy(story, gone.repository);
   forge.deleteRepository(gone.repository);
   forge.forgetRequests();
-  await workerComesBy(story);
-  await workerComesBy(story);
+  await workerComesBy(story, gone.repository);
+  await workerComesBy(story, gone.repository);
   t.is(forge.seen.filter(({ path }) => path.includes(gone.repository)).length, 1);
   for (const [table, column] of [
     ['reviews', 'repository'],
