@@ -291,15 +291,15 @@ test('after a policy change rate limits are awaited, and failures are dead lette
   const { forge, door } = story;
   await story.open(CHANGE, { title: 'things' });
   await story.settled();
-  const list = /\/pulls$/;
-  forge.fault({ path: list, times: 1, fault: { kind: 'too-many', retryAfter: 2 } });
+  const tip = /\/branches\/main$/;
+  forge.fault({ path: tip, times: 1, fault: { kind: 'too-many', retryAfter: 2 } });
   forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': `${FILES['.gatehouse.yml']}# again\n` });
   await story.tell({ kind: 'push', branch: 'main' });
   await story.settled();
   const { rows } = await door.database.query('SELECT FROM gatehouse_jobs.job WHERE retry_count > 0');
   t.is(rows.length, 0, 'no attempt was used up');
 
-  forge.fault({ path: list, fault: { kind: 'status', status: 500 } });
+  forge.fault({ path: tip, fault: { kind: 'status', status: 500 } });
   forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': `${FILES['.gatehouse.yml']}# once more\n` });
   await story.tell({ kind: 'push', branch: 'main' });
   await story.settled();
