@@ -92,7 +92,10 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
     rateLimit,
     seen: server.seen,
     count,
-    writes: () => server.seen.length - count('GET') - count('HEAD'),
+    // To the repository `-/-`, which cannot exist, only the scopes of a token are tried.
+    writes: () =>
+      server.seen.filter(({ method, path }) => !['GET', 'HEAD'].includes(method) && !path.startsWith('/repos/-/-/'))
+        .length,
     fault: server.faults.add,
     clearFaults: server.faults.clear,
     forgetRequests: () => {

@@ -16,12 +16,18 @@ const TWO_FILES = { 'a.txt': 'a\n', 'b.txt': 'debugger\n' };
 const DOOR = { door: true, worker: false };
 const WORKER = { door: false, worker: true };
 
-/** A worker that starts, resyncs, and is stopped again. */
-async function workerComesBy(story: Story, env: Readonly<Record<string, string>> = {}): Promise<void> {
+/** A worker that starts, resyncs, and is stopped again, when the jobs of all scenes are done. */
+async function workerComesBy(
+  story: Story,
+  env: Readonly<Record<string, string>> = {},
+  scenes: readonly Pick<Story, 'settled'>[] = [story],
+): Promise<void> {
   const started = new Date();
   await using _worker = await story.openDoor(env, WORKER);
   await story.resynced(started);
-  await story.settled();
+  for (const scene of scenes) {
+    await scene.settled();
+  }
 }
 
 for (const name of FORGES) {
@@ -121,23 +127,20 @@ for (const name of FORGES) {
       numbers.push(await scene.open(TWO_FILES));
     }
     const states = () => scenes.map((scene, index) => scene.status(numbers[index] ?? 0)?.state);
-    await workerComesBy(story);
-    await Promise.all(scenes.map((scene) => scene.settled()));
+    await workerComesBy(story, {}, scenes);
     const first = states();
     t.deepEqual(first.slice(0, 2), ['success', 'success']);
     forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': STRICT });
     forge.commit(common.repository, 'main', { '.gatehouse.yml': STRICT });
     forge.commit(owned.repository, 'main', { CODEOWNERS: '* @ada\n' });
-    await workerComesBy(story);
-    await Promise.all(scenes.map((scene) => scene.settled()));
+    await workerComesBy(story, {}, scenes);
     t.deepEqual(states().slice(0, 2), ['failure', 'failure']);
     t.notDeepEqual(states()[2], first[2], 'CODEOWNERS');
 
     // One more for the comments, which move the time of the last change, and then none.
-    await workerComesBy(story);
-    await Promise.all(scenes.map((scene) => scene.settled()));
+    await workerComesBy(story, {}, scenes);
     forge.forgetRequests();
-    await workerComesBy(story);
+    await workerComesBy(story, {}, scenes);
     t.is(forge.count('GET', /\/files$/), 0);
     t.is(forge.writes(), 0);
   });

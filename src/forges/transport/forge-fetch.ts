@@ -134,7 +134,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
   async function exchangeOnce(call: Call): Promise<Response> {
     if (call.url.origin !== parts.origin) {
       // A request to another host would send the credential along.
-      throw failure('refused', call, `pointed to another host (${call.url.host}), which is not allowed`);
+      throw failure('unavailable', call, `pointed to another host (${call.url.host}), which is not allowed`);
     }
     const cacheable = SAFE_METHODS.has(call.method);
     const exchange: Exchange = { status: undefined, headers: {} };

@@ -27,7 +27,7 @@ for (const name of FORGES) {
 
     for (const ask of [() => forge.pullRequest(ref), () => forge.commits(ref), () => forge.createComment(ref, 'x')]) {
       const error = await forgeError(t, ask);
-      t.true(error.kind === 'refused' || error.kind === 'invalid');
+      t.true(error.kind === 'unavailable' || error.kind === 'invalid');
     }
     t.deepEqual(asked, []);
   });
@@ -40,7 +40,7 @@ for (const name of FORGES) {
 
     if (name === 'github') {
       const error = await forgeError(t, () => forge.commits(ref));
-      t.is(error.kind, 'refused');
+      t.is(error.kind, 'unavailable');
       t.regex(error.message, /another host/);
     } else {
       // Links are not followed at all; pages are counted.
