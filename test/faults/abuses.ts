@@ -80,6 +80,9 @@ async function drip(port: number, connections: number, first: string, piece: str
   return answersOf(lines);
 }
 
+/** So that each connection costs the attacker some 20 bytes a second, as a slow attack does, and this is no flood. */
+const REDIAL_MS = 1_000;
+
 /** Keeps so many connections open that announce a body and send none of it, for so long. */
 async function announce(port: number, connections: number, forMs: number): Promise<string> {
   const request = head({ 'X-Hub-Signature-256': SHAPED_SIGNATURE, 'Content-Length': MIB });
@@ -89,9 +92,10 @@ async function announce(port: number, connections: number, forMs: number): Promi
     while (performance.now() < deadline) {
       const line = dial(port);
       line.socket.write(request);
-      await Promise.race([line.closed, sleep(deadline - performance.now())]);
+      await Promise.race([line.closed, sleep(Math.max(0, deadline - performance.now()))]);
       line.socket.destroy();
       answers.push(line.statuses()[0] ?? 'none');
+      await sleep(REDIAL_MS);
     }
   };
   await Promise.all(Array.from({ length: connections }, keepOne));

@@ -27,18 +27,21 @@ for (const name of FORGES) {
   });
 }
 
-test('a review that a newer one has overtaken writes nothing', async (t) => {
+test('a review that a newer one has overtaken stops, and another completes it', async (t) => {
   await using story = await tellStory('github', FILES);
-  // As if a newer review began right after this one has recorded what it reads.
+  // As if a newer review began right after the first has recorded what it reads, and were then cut short.
   await story.door.database.query(
     `CREATE FUNCTION overtake() RETURNS trigger LANGUAGE plpgsql AS
      $$ BEGIN NEW.fence = nextval('gatehouse.review_fence'); RETURN NEW; END $$`,
   );
   await story.door.database.query(
-    'CREATE TRIGGER overtake BEFORE UPDATE OF head_sha ON gatehouse.reviews FOR EACH ROW EXECUTE FUNCTION overtake()',
+    `CREATE TRIGGER overtake BEFORE UPDATE OF head_sha ON gatehouse.reviews
+       FOR EACH ROW WHEN (OLD.head_sha = '') EXECUTE FUNCTION overtake()`,
   );
   const number = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
   await story.settled();
-  t.deepEqual(story.states(number), []);
-  t.deepEqual(story.comments(number), []);
+  t.deepEqual(story.states(number), ['pending', 'failure']);
+  t.is(story.comments(number).length, 1);
+  const { rows } = await story.door.database.query<{ fence: string }>('SELECT fence FROM gatehouse.reviews');
+  t.is(rows[0]?.fence, '3', 'the first review, the one that overtook it, and the one that completed it');
 });
