@@ -3,10 +3,12 @@ import type { Case } from './case.ts';
 import { expect } from './expect.ts';
 import { type Cluster, type Namespace, RELEASE } from './namespace.ts';
 import { countRefused, expectStored, refusals, startSenderPod } from './pods.ts';
-import { type Sent, startSender } from './sender.ts';
+import { type Sent, startSender, type Target } from './sender.ts';
 
 const HOST = 'gatehouse.test';
 const STEADY_MS = 3_000;
+const INGRESS_PAUSE_MS = 500;
+const MAX_INGRESS_TRIES = 60;
 
 /** Only the sleep before SIGTERM keeps a leaving door in service, so that the load shows whether it is there. */
 const NO_DRAIN = { config: { drainSeconds: 0 } };
@@ -17,7 +19,9 @@ async function underLoad(cluster: Cluster, at: Namespace, work: () => Promise<vo
   const secret = await at.signingKey();
   const senders = [await startSenderPod(cluster, at, secret)];
   if (cluster.ingress !== undefined) {
-    senders.push(startSender({ url: `${cluster.ingress}/webhook`, host: HOST, secret }));
+    const target = { url: `${cluster.ingress}/webhook`, host: HOST, secret };
+    await ingressLeadsToDoor(target);
+    senders.push(startSender(target));
   }
   try {
     await sleep(STEADY_MS);
@@ -28,6 +32,18 @@ async function underLoad(cluster: Cluster, at: Namespace, work: () => Promise<vo
     throw error;
   }
   return Promise.all(senders.map((sender) => sender.stop()));
+}
+
+/** A controller learns of new endpoints somewhat after the pods are ready, and answers 503 until then. */
+async function ingressLeadsToDoor(target: Target): Promise<void> {
+  for (let tries = 0; tries < MAX_INGRESS_TRIES; tries++) {
+    const { refused } = await startSender(target).stop();
+    if (Object.keys(refused).length === 0) {
+      return;
+    }
+    await sleep(INGRESS_PAUSE_MS);
+  }
+  throw new Error('the ingress does not lead to a ready door');
 }
 
 async function restart(at: Namespace): Promise<void> {
