@@ -21,7 +21,7 @@ const MAX_REDELIVERIES = 5;
 /** Longer than the forge lists a delivery. */
 const REMEMBERED_DAYS = 8;
 
-/** Requests a redelivery of what the forge could not deliver since the last look. */
+/** Requests a redelivery of what the forge could not deliver since the last check. */
 export async function recoverDeliveries({ deliveries, pool, metrics, log }: RecoveryParts): Promise<void> {
   if (deliveries === undefined) {
     return;

@@ -21,11 +21,11 @@ export interface StatusPlace {
 const MAX_ROUNDS = 5;
 
 /**
- * Makes a status show the worst verdict of all open pull requests that it stands for, from our own table. Afterwards the table
+ * Makes a status show the worst verdict of all open pull requests that it names, from our own table. Afterwards the table
  * is read again: of two reviews that end at once, the one that writes later may have read earlier, and then writes again.
- * Returns false when no pull request is known that the status stands for.
+ * Returns false when no pull request is known that the status names.
  *
- * Before a verdict (`final: false`) a success is not written: what stands is left to stand.
+ * Before a verdict (`final: false`) no success is written: the present status stays.
  */
 export async function reportStatus(parts: StatusParts, place: StatusPlace, final: boolean): Promise<boolean> {
   const { repository, headSha, context } = place;
@@ -65,7 +65,7 @@ export async function releaseStatus(parts: StatusParts, place: StatusPlace): Pro
   }
 }
 
-/** No open pull request is left that the status stands for. Should it be green, the next one would find it so. */
+/** No open pull request is left that the status names. A green one would count for the next pull request with this commit. */
 export async function withdrawSuccess(forge: Forge, { repository, headSha, context }: StatusPlace): Promise<void> {
   const present = await forge.status(repository, headSha, context);
   if (present?.state === 'success') {
