@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { parseDatabaseConfig } from '../config.ts';
-import { MAX_PULL_REQUEST_NUMBER } from '../forges/forge.ts';
+import { MAX_PULL_REQUEST_NUMBER } from '../forges/pull-request.ts';
 import { type DeliveryFilter, type DeliveryRecord, listDeliveries, readBody } from '../inbox/read-deliveries.ts';
 import { visible } from '../review/text.ts';
 import { findOneDelivery, withDatabase } from './database.ts';

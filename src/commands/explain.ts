@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { connectForge } from '../composition/forge.ts';
 import { readPolicyFile } from '../composition/policy-file.ts';
 import { parseForgeConfig } from '../config.ts';
-import type { PullRequest, PullRequestRef } from '../forges/forge.ts';
+import type { PullRequest, PullRequestRef } from '../forges/pull-request.ts';
 import { readPullRequestUrl } from '../forges/pull-request-url.ts';
 import type { Verdict } from '../review/evaluation/verdict.ts';
 import { judge, type ReviewResult } from '../review/judge.ts';

@@ -1,4 +1,4 @@
-import { ForgeError } from './forge.ts';
+import { ForgeError } from './forge-error.ts';
 
 /** Whether the forge accepts Gatehouse's credentials. */
 export type Access =

@@ -1,5 +1,5 @@
-import { MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './forge.ts';
 import { FORGES } from './forges.ts';
+import { MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './pull-request.ts';
 
 /** What a delivery is about, as far as its payload says so in a valid form. */
 export interface Subject {

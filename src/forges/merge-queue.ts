@@ -1,5 +1,6 @@
 import type { MergeGroupRef } from './events.ts';
-import { MAX_PULL_REQUEST_NUMBER, type MergeQueueEntry } from './forge.ts';
+import type { MergeQueueEntry } from './forge.ts';
+import { MAX_PULL_REQUEST_NUMBER } from './pull-request.ts';
 
 /** The pull request that a group's branch was made for; undefined when its name has another form than GitHub's. */
 export function pullRequestOfGroup({ branch, headRef }: MergeGroupRef): number | undefined {

@@ -1,4 +1,4 @@
-import { ForgeError } from './forge.ts';
+import { ForgeError } from './forge-error.ts';
 
 // Names reach the path of a URL, and some come from policies that anyone may write. A URL takes `.` and `..` for
 // steps through it, encoded or not, so no name may be one.

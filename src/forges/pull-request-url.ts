@@ -1,6 +1,6 @@
 import { apiUrlOf } from './api-url.ts';
-import { MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './forge.ts';
 import { FORGES, type ForgeName } from './forges.ts';
+import { MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './pull-request.ts';
 
 export type AddressedPullRequest =
   | { readonly ok: true; readonly ref: PullRequestRef }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { Forge, PullRequestRef } from '../forges/forge.ts';
+import type { Forge } from '../forges/forge.ts';
+import type { PullRequestRef } from '../forges/pull-request.ts';
 import { codeOwnersDigest, readCodeOwners } from '../review/evaluation/gather-facts.ts';
 import { extendedDigest, policyDigest } from '../review/policy/load.ts';
 

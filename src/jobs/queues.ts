@@ -1,6 +1,6 @@
 import type { Queue } from 'pg-boss';
 import type { MergeGroupRef, ReviewRequest } from '../forges/events.ts';
-import type { PullRequestRef } from '../forges/forge.ts';
+import type { PullRequestRef } from '../forges/pull-request.ts';
 
 /** The PostgreSQL schema that the job engine keeps to itself. */
 export const JOBS_SCHEMA = 'gatehouse_jobs';

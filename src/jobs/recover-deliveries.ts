@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { type DeliveryRecovery, type FailedDelivery, ForgeError, type RepositoryHook } from '../forges/forge.ts';
+import type { DeliveryRecovery, FailedDelivery, RepositoryHook } from '../forges/delivery-recovery.ts';
+import { ForgeError } from '../forges/forge-error.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { CommitStatus, Forge } from '../forges/forge.ts';
+import type { Forge } from '../forges/forge.ts';
+import type { CommitStatus } from '../forges/postings.ts';
 import { sharedStatus } from '../review/shared-status.ts';
 import { sameContext, statusContext } from '../review/status-context.ts';
 import { standingVerdicts } from './reviews-table.ts';

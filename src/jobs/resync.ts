@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { ReviewRequest } from '../forges/events.ts';
 import type { Forge } from '../forges/forge.ts';
-import { ForgeError } from '../forges/forge.ts';
+import { ForgeError } from '../forges/forge-error.ts';
 import type { Log } from '../log.ts';
 import { statusContext } from '../review/status-context.ts';
 import type { ForgeAccess } from './forge-access.ts';

@@ -1,6 +1,8 @@
-import { type CommitStatus, type Forge, ForgeError, MAX_STATUS_DESCRIPTION_LENGTH } from '../forges/forge.ts';
+import type { Forge } from '../forges/forge.ts';
+import { ForgeError } from '../forges/forge-error.ts';
 import { guardWrites } from '../forges/guard-writes.ts';
 import { groupUpTo, pullRequestOfGroup } from '../forges/merge-queue.ts';
+import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH } from '../forges/postings.ts';
 import { isCurrent, judgeOnce, type ReviewResult } from '../review/judge.ts';
 import { statusContext } from '../review/status-context.ts';
 import { shorten } from '../shorten.ts';

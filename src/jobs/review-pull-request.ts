@@ -1,6 +1,8 @@
 import type pg from 'pg';
-import { type Forge, ForgeError, type PullRequest, type PullRequestRef } from '../forges/forge.ts';
+import type { Forge } from '../forges/forge.ts';
+import { ForgeError } from '../forges/forge-error.ts';
 import { guardWrites } from '../forges/guard-writes.ts';
+import type { PullRequest, PullRequestRef } from '../forges/pull-request.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { isCurrent, judgeOnce } from '../review/judge.ts';

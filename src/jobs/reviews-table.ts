@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { PullRequest, PullRequestRef, StatusState } from '../forges/forge.ts';
+import type { StatusState } from '../forges/postings.ts';
+import type { PullRequest, PullRequestRef } from '../forges/pull-request.ts';
 import type { StandingVerdict } from '../review/shared-status.ts';
 import type { VerdictSources } from '../review/sources.ts';
 

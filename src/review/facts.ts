@@ -1,5 +1,5 @@
-import type { ChangedFiles, Commit, PersonReview, PullRequest } from '../forges/forge.ts';
 import type { CodeOwnersDialect } from '../forges/forges.ts';
+import type { ChangedFiles, Commit, PersonReview, PullRequest } from '../forges/pull-request.ts';
 
 /**
  * Everything that is judged of one pull request: a snapshot, never added to.

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { ChangedFiles, Forge, PullRequest, PullRequestRef } from '../forges/forge.ts';
+import type { Forge } from '../forges/forge.ts';
+import type { ChangedFiles, PullRequest, PullRequestRef } from '../forges/pull-request.ts';
 import type { Evaluation } from './evaluation/evaluate.ts';
 import { codeOwnersDigest, gatherFacts, readCodeOwners } from './evaluation/gather-facts.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';

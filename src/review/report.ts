@@ -1,5 +1,8 @@
-import { type Forge, ForgeError, MAX_STATUS_DESCRIPTION_LENGTH, type PullRequest } from '../forges/forge.ts';
+import type { Forge } from '../forges/forge.ts';
+import { ForgeError } from '../forges/forge-error.ts';
 import { FORGES } from '../forges/forges.ts';
+import { MAX_STATUS_DESCRIPTION_LENGTH } from '../forges/postings.ts';
+import type { PullRequest } from '../forges/pull-request.ts';
 import { shorten } from '../shorten.ts';
 import type { Verdict } from './evaluation/verdict.ts';
 import { fingerprintIn, REVIEW_MARKER, renderInlines, renderReview } from './rendering/comment.ts';

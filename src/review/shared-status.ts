@@ -1,4 +1,4 @@
-import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type StatusState } from '../forges/forge.ts';
+import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type StatusState } from '../forges/postings.ts';
 
 import { shorten } from '../shorten.ts';
 

@@ -1,5 +1,5 @@
 import { requireFound } from '../answer.ts';
-import { ForgeError } from '../forge.ts';
+import { ForgeError } from '../forge-error.ts';
 import type { GiteaClient } from './client.ts';
 import * as shapes from './shapes.ts';
 

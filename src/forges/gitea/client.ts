@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { parseAnswer, requireFound } from '../answer.ts';
-import { ForgeError } from '../forge.ts';
+import { ForgeError } from '../forge-error.ts';
 import type { FetchInit, ForgeFetch } from '../transport/forge-fetch.ts';
 
 /** Gitea's and Forgejo's MAX_RESPONSE_ITEMS as installed; an operator may have set less. */

@@ -1,13 +1,8 @@
 import type { z } from 'zod';
 import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
-import {
-  ForgeError,
-  type InlineComment,
-  type OwnInlineComments,
-  type OwnReview,
-  type PostedInlineComment,
-  type PullRequestRef,
-} from '../forge.ts';
+import { ForgeError } from '../forge-error.ts';
+import type { InlineComment, OwnInlineComments, OwnReview, PostedInlineComment } from '../postings.ts';
+import type { PullRequestRef } from '../pull-request.ts';
 import { type GiteaClient, path } from './client.ts';
 import { commits } from './commits.ts';
 import type { Differences } from './differences.ts';

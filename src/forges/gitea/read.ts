@@ -1,14 +1,9 @@
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import {
-  ForgeError,
-  type PersonReview,
-  type PostedStatus,
-  type PullRequest,
-  type PullRequestRef,
-  type StatusState,
-} from '../forge.ts';
+import { ForgeError } from '../forge-error.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
+import type { PostedStatus, StatusState } from '../postings.ts';
+import type { PersonReview, PullRequest, PullRequestRef } from '../pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { type GiteaClient, path } from './client.ts';

@@ -1,5 +1,6 @@
 import { latestTime, requireFound } from '../answer.ts';
-import { ForgeError, type PullRequestRef } from '../forge.ts';
+import { ForgeError } from '../forge-error.ts';
+import type { PullRequestRef } from '../pull-request.ts';
 import type { GiteaClient } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';

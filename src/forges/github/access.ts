@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseAnswer, requireFound } from '../answer.ts';
-import { ForgeError } from '../forge.ts';
+import { ForgeError } from '../forge-error.ts';
 import type { GitHubClient } from './client.ts';
 import { send } from './request.ts';
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import { type DeliveryRecovery, type FailedDelivery, ForgeError, type RepositoryHook } from '../forge.ts';
+import type { DeliveryRecovery, FailedDelivery, RepositoryHook } from '../delivery-recovery.ts';
+import { ForgeError } from '../forge-error.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { askAll, write } from './request.ts';

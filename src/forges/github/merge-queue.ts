@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import { ForgeError, type MergeQueueEntry } from '../forge.ts';
+import type { MergeQueueEntry } from '../forge.ts';
+import { ForgeError } from '../forge-error.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { askGraphql } from './request.ts';

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
-import { ForgeError, type PostedStatus, type PullRequest, type PullRequestRef } from '../forge.ts';
+import { ForgeError } from '../forge-error.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
+import type { PostedStatus } from '../postings.ts';
+import type { PullRequest, PullRequestRef } from '../pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import type { GitHubClient } from './client.ts';

@@ -6,8 +6,8 @@ import {
   MAX_STATUS_DESCRIPTION_LENGTH,
   type PostedComment,
   type PostedInlineComment,
-  type PullRequestRef,
-} from '../forge.ts';
+} from '../postings.ts';
+import type { PullRequestRef } from '../pull-request.ts';
 import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
 import { askAll, write } from './request.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetch, Response } from 'undici';
-import { ForgeError } from '../forge.ts';
+import { ForgeError } from '../forge-error.ts';
 import type { ForgeName } from '../forges.ts';
 import type { Pause } from '../pause.ts';
 import type { WriteBudget } from '../write-budget.ts';

@@ -1,5 +1,7 @@
-import { type ChangedFiles, type Forge, ForgeError, type PullRequest } from '../../forges/forge.ts';
+import type { Forge } from '../../forges/forge.ts';
+import { ForgeError } from '../../forges/forge-error.ts';
 import { FORGES } from '../../forges/forges.ts';
+import type { ChangedFiles, PullRequest } from '../../forges/pull-request.ts';
 import { type Facts, type LastChange, unreadFacts } from '../facts.ts';
 import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/schema.ts';

@@ -1,4 +1,4 @@
-import { MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/forge.ts';
+import { MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/postings.ts';
 import { shorten } from '../../shorten.ts';
 import type { Fault } from '../policy/faults.ts';
 import type { Level, Rule } from '../policy/schema.ts';

@@ -1,4 +1,5 @@
-import { type Forge, ForgeError } from '../../forges/forge.ts';
+import type { Forge } from '../../forges/forge.ts';
+import { ForgeError } from '../../forges/forge-error.ts';
 import { MAX_POLICY_BYTES } from '../limits.ts';
 import { digestOf, type SourceFile, type VerdictSources } from '../sources.ts';
 import type { Fault } from './faults.ts';

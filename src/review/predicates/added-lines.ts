@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { ChangedFile } from '../../forges/forge.ts';
+import type { ChangedFile } from '../../forges/pull-request.ts';
 import { shorten } from '../../shorten.ts';
 import { MAX_LINE_SHOWN, MAX_LOCATIONS } from '../limits.ts';
 import { compileGlobs } from '../matching/glob.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Commit } from '../../forges/forge.ts';
+import type { Commit } from '../../forges/pull-request.ts';
 import { shorten } from '../../shorten.ts';
 import { compilePattern } from '../matching/pattern.ts';
 import { count, quotedList, say, type Text } from '../text.ts';

@@ -1,4 +1,4 @@
-import { type InlineComment, MAX_COMMENT_LENGTH } from '../../forges/forge.ts';
+import { type InlineComment, MAX_COMMENT_LENGTH } from '../../forges/postings.ts';
 import type { FingerprintedLocation } from '../evaluation/fingerprint.ts';
 import type { Reason } from '../evaluation/reasons.ts';
 import type { Finding, Verdict } from '../evaluation/verdict.ts';

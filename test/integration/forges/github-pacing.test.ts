@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ForgeError } from '../../../src/forges/forge.ts';
+import { ForgeError } from '../../../src/forges/forge-error.ts';
 import { makeGitHubClient } from '../../../src/forges/github/client.ts';
 import { makeGitHub } from '../../../src/forges/github/github.ts';
 import { makePause } from '../../../src/forges/pause.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { MAX_COMMENT_LENGTH, type PostedInlineComment } from '../../../src/forges/forge.ts';
+import { MAX_COMMENT_LENGTH, type PostedInlineComment } from '../../../src/forges/postings.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 const STATUS = { context: 'gatehouse', state: 'pending', description: 'Looking at it' } as const;

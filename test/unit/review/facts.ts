@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ChangedFile, Commit, PullRequest } from '../../../src/forges/forge.ts';
+import type { ChangedFile, Commit, PullRequest } from '../../../src/forges/pull-request.ts';
 import type { Facts } from '../../../src/review/facts.ts';
 
 const HEAD_SHA = 'b'.repeat(40);

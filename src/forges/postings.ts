@@ -1,0 +1,63 @@
+/** What a review posts, and reads back: statuses, and comments in the conversation and at lines. */
+
+/** GitHub's limit for a status's description, in characters; longer ones are shortened when posted. */
+export const MAX_STATUS_DESCRIPTION_LENGTH = 140;
+
+/** The longest comment that every forge takes, in characters (GitHub's limit; Gitea and Forgejo set none). */
+export const MAX_COMMENT_LENGTH = 65_536;
+
+/** The commit status as forges know it. GitHub has no `warning`, so none is used. */
+export type StatusState = 'pending' | 'success' | 'failure' | 'error';
+
+export interface CommitStatus {
+  /** The name shown beside the status: `gatehouse`. */
+  readonly context: string;
+  readonly state: StatusState;
+  /** At most {@link MAX_STATUS_DESCRIPTION_LENGTH} characters. */
+  readonly description: string;
+  readonly targetUrl?: string;
+  /** When the forge recorded it; absent on one yet to be posted. */
+  readonly updatedAt?: string;
+}
+
+/** A status that a commit has. */
+export interface PostedStatus extends CommitStatus {
+  /** Whether `Forge.self` set it: whoever may push can set one of any name and words. */
+  readonly own: boolean;
+}
+
+/** A comment at a line of the new side of the change. */
+export interface InlineComment {
+  readonly path: string;
+  /** Line number in the file as the head has it, from 1. */
+  readonly line: number;
+  readonly body: string;
+}
+
+/** A comment that Gatehouse itself has posted. `id` is the forge's, kept as text. */
+export interface PostedComment {
+  readonly id: string;
+  readonly body: string;
+}
+
+export interface PostedInlineComment extends PostedComment {
+  readonly path: string;
+  /**
+   * Null when the comment is no longer shown at a line: GitHub says so; on Gitea and Forgejo it is so when the commit it was
+   * posted at was replaced by a force-push. Otherwise, there, it is the line it was posted at.
+   */
+  readonly line: number | null;
+}
+
+/** A review that Gatehouse itself has begun or posted. */
+export interface OwnReview {
+  readonly id: string;
+  /** Never submitted: left behind by a request that broke off, and seen by nobody else. */
+  readonly pending: boolean;
+}
+
+export interface OwnInlineComments {
+  readonly comments: readonly PostedInlineComment[];
+  /** Empty on GitHub, where comments at lines are listed without their reviews. */
+  readonly reviews: readonly OwnReview[];
+}

@@ -1,0 +1,91 @@
+/** What a review reads of a pull request, in the words that all forges share. */
+
+/** Which pull request: `repository` is `owner/name` as the forge spells it, `number` counts from 1. */
+export interface PullRequestRef {
+  readonly repository: string;
+  readonly number: number;
+}
+
+/** The largest number a pull request may have here: PostgreSQL's integer, in which it is stored. */
+export const MAX_PULL_REQUEST_NUMBER = 2 ** 31 - 1;
+
+/** A pull request's present state. */
+export interface PullRequest extends PullRequestRef {
+  /** The page a person would open. */
+  readonly url: string;
+  readonly state: 'open' | 'closed';
+  readonly title: string;
+  /** The description, `''` when there is none. */
+  readonly body: string;
+  /** Login of its author. */
+  readonly author: string;
+  readonly draft: boolean;
+  readonly labels: readonly string[];
+  /** When anything about it last changed; comments count too. */
+  readonly updatedAt: string;
+  /**
+   * The branch to merge into, and that branch's commit as the forge recorded it with the pull
+   * request. On GitHub it can lag behind the branch: what must be today's (the policy) is read at
+   * `Forge.branchCommit`.
+   */
+  readonly base: { readonly branch: string; readonly sha: string };
+  /** The branch that is proposed. `repository` is null when a fork was deleted. */
+  readonly head: { readonly branch: string; readonly sha: string; readonly repository: string | null };
+}
+
+/** One file of a pull request's change. */
+export interface ChangedFile {
+  readonly path: string;
+  /** Where it was before a rename. */
+  readonly previousPath?: string;
+  readonly status: 'added' | 'modified' | 'removed' | 'renamed';
+  readonly additions: number;
+  readonly deletions: number;
+  /** False when the forge did not count the lines, as of a binary file: then the two numbers above say nothing. */
+  readonly counted: boolean;
+  /** What could be read of its difference. */
+  readonly diff:
+    | { readonly kind: 'text' /** Unified hunks, without the `---`/`+++` lines. */; readonly patch: string }
+    | { readonly kind: 'binary' }
+    | { readonly kind: 'too-large' };
+}
+
+/** All files of a change. `complete` is false when the forge would not list every one of them. */
+export interface ChangedFiles {
+  readonly files: readonly ChangedFile[];
+  readonly complete: boolean;
+}
+
+export interface Commit {
+  readonly sha: string;
+  /** Subject and body. */
+  readonly message: string;
+  readonly author: CommitPerson;
+  /** Who made the commit object. On GitHub's web pages that is GitHub itself, which is then left out: null. */
+  readonly committer: CommitPerson | null;
+  /** Ids. Two or more make a merge commit. */
+  readonly parents: readonly string[];
+}
+
+export interface CommitPerson {
+  readonly name: string;
+  readonly email: string;
+  /** Of the account that the forge knows by the e-mail address; null when it knows none. */
+  readonly login: string | null;
+}
+
+/** Every file of a commit: its path, and its mode and object id as one text. */
+export type Tree = ReadonlyMap<string, string>;
+
+/** A review by a person. */
+export interface PersonReview {
+  readonly author: string;
+  readonly state: 'approved' | 'changes-requested' | 'commented' | 'dismissed';
+  /** The head commit it was given for. */
+  readonly sha: string;
+  readonly submittedAt: string;
+  /** Whether its author may write to the repository: anybody may approve a public pull request. */
+  readonly official: boolean;
+  /** Whether its author is a program. Only GitHub tells; elsewhere it is false. */
+  readonly bot: boolean;
+}
