@@ -1,5 +1,6 @@
 import test from 'ava';
 import { until } from '../helpers/until.ts';
+import { symlink } from '../simulated-forge/git.ts';
 import { onBothForges } from './forges.ts';
 import { shareGatehouse } from './gatehouse.ts';
 import { call, commentsOf, inlinesOf, pullOf, statusOf } from './reading.ts';
@@ -22,6 +23,11 @@ const LABELLED = `version: 1
 rules:
   - id: labelled
     require: { label: 'reviewed' }
+`;
+const DOCS_ONLY = `version: 1
+rules:
+  - id: docs
+    require: { only_files: 'docs/**' }
 `;
 const BAD = { 'app.ts': 'one\ndebugger\n' };
 const GOOD = { 'app.ts': 'one\ntwo\n' };
@@ -102,6 +108,21 @@ both('an approval counts only from those who may write', async (t, forge) => {
   await gatehouse.received(site, 'pull_request_rejected');
   await gatehouse.expect(t, site, sha, 'failure');
   t.false((await gatehouse.told(site, sha)).includes('success'));
+});
+
+both('a file that is moved into the documentation is not documentation only', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const text = 'one\ntwo\nthree\nfour\nfive\n';
+  const site = await gatehouse.site({ '.gatehouse.yml': DOCS_ONLY, 'src/a.txt': text, 'docs/b.txt': text });
+  const within = await site.push('within', { 'docs/b.txt': null, 'docs/c.txt': `${text}six\n` });
+  await site.open('within');
+  await gatehouse.expect(t, site, within, 'success');
+  const moved = await site.push('moved', { 'src/a.txt': null, 'docs/a.txt': `${text}six\n` });
+  await site.open('moved');
+  await gatehouse.expect(t, site, moved, 'failure');
+  const link = await site.push('link', { 'docs/b.txt': null, docs: symlink('src') });
+  await site.open('link');
+  await gatehouse.expect(t, site, link, 'failure');
 });
 
 both('labels count when they come and when they go', async (t, forge) => {

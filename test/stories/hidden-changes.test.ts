@@ -1,5 +1,6 @@
 import test from 'ava';
 import { FORGES, shareStories } from '../helpers/story.ts';
+import { symlink } from '../simulated-forge/git.ts';
 
 const gatehouse = shareStories(test);
 
@@ -9,6 +10,12 @@ rules:
     forbid: { added_lines: debugger, in: '**/*.ts' }
   - id: small
     require: { changed_lines: '<= 5' }
+`;
+
+const DOCS_ONLY = `version: 1
+rules:
+  - id: docs
+    require: { only_files: ['docs/**', '**/*.md'] }
 `;
 
 /** Enough alike that every forge sees a rename. */
@@ -37,6 +44,21 @@ for (const name of FORGES) {
     await scene.settled();
     t.is(scene.status(number)?.state, 'failure');
     t.regex(scene.comments(number).join(), /test\/a\.ts.*removed/);
+  });
+
+  test(`${name}: a file moved into the documentation is not documentation only`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': DOCS_ONLY, 'src/a.ts': LINES, 'docs/b.md': LINES });
+    const [docs, moved, link] = [
+      await scene.open({ 'docs/b.md': null, 'docs/c.md': `${LINES}more\n` }),
+      await scene.open({ 'src/a.ts': null, 'docs/a.ts': `${LINES}more\n` }),
+      await scene.open({ 'docs/b.md': null, docs: symlink('src') }),
+    ];
+    await scene.settled();
+    t.deepEqual(
+      [docs, moved, link].map((number) => scene.status(number)?.state),
+      ['success', 'failure', 'failure'],
+    );
+    t.regex(scene.comments(moved).join(), /1 other path among 1 changed file: `src\/a\.ts`/);
   });
 
   test(`${name}: a proposed policy of a deleted fork reads no other repository`, async (t) => {

@@ -10,6 +10,7 @@ import { commits } from './commits.ts';
 import { draft } from './draft.ts';
 import { files } from './files.ts';
 import { label } from './label.ts';
+import { onlyFiles } from './only-files.ts';
 import type { Predicate } from './predicate.ts';
 import { title } from './title.ts';
 
@@ -23,6 +24,7 @@ export const predicates: ReadonlyMap<string, Predicate> = new Map<string, Predic
   ['draft', draft],
   ['label', label],
   ['files', files],
+  ['only_files', onlyFiles],
   ['changed_lines', changedLines],
   ['changed_files', changedFiles],
   ['added_lines', addedLines],
