@@ -1,5 +1,5 @@
 import type { Readiness } from '../http/readiness.ts';
-import type { QueueStats } from '../jobs/engine.ts';
+import type { QueueStats } from '../jobs/queue-stats.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
@@ -9,7 +9,8 @@ const FIRST_SAMPLE_MS = 1_000;
 
 export interface SamplerOptions {
   readonly readiness: () => Promise<Readiness>;
-  readonly queueStats: () => Promise<readonly QueueStats[]>;
+  /** Undefined when there is no recent count. */
+  readonly queueStats: () => Promise<readonly QueueStats[] | undefined>;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -33,6 +34,9 @@ export function startSampler({ readiness, queueStats, metrics, log }: SamplerOpt
       return;
     }
     const queues = await queueStats();
+    if (queues === undefined) {
+      return;
+    }
     for (const { queue, waiting, active, failed } of queues) {
       metrics.jobs.set({ queue, state: 'waiting' }, waiting);
       metrics.jobs.set({ queue, state: 'active' }, active);

@@ -14,6 +14,7 @@ import { makeReadiness } from '../http/readiness.ts';
 import { closeConnections, listen, makeServer, stopListening } from '../http/server.ts';
 import { addWebhookRoute } from '../http/webhook.ts';
 import { makeJobQueue, refuseNewerEngine } from '../jobs/engine.ts';
+import { readQueueStats } from '../jobs/queue-stats.ts';
 import { makeClosers } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
 import { makeMetrics } from '../metrics.ts';
@@ -63,7 +64,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
       redis: () => probeRedis(probeRedisConnection),
     });
     const readiness = makeReadiness({ health, readyWithoutRedis: config.readyWithoutRedis, isDraining, metrics, log });
-    closers.add('sampler', startSampler({ readiness, queueStats: jobs.stats, metrics, log }));
+    closers.add('sampler', startSampler({ readiness, queueStats: () => readQueueStats(pool), metrics, log }));
     const webhook = config.door && composeDoor(shared, config.door, checkedPool, () => phase === 'closed');
     const stopWorker = config.worker && (await addWorker(shared, config.worker));
 

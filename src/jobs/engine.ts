@@ -6,7 +6,7 @@ import { NewerSchemaError } from '../db/schema.ts';
 import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_TABLE } from '../db/sqlstate.ts';
 import type { ReviewRequest } from '../forges/events.ts';
 import type { Log } from '../log.ts';
-import { JOBS_SCHEMA, QUEUES, REQUEST_QUEUES, REVIEW_DEAD_LETTERS, requestKey, singletonOptions } from './queues.ts';
+import { JOBS_SCHEMA, QUEUES, REQUEST_QUEUES, requestKey, singletonOptions } from './queues.ts';
 
 /** The job engine as the door and the commands use it: they only put jobs in. */
 export interface JobQueue {
@@ -16,18 +16,7 @@ export interface JobQueue {
   enqueue(jobs: readonly ReviewRequest[]): Promise<void>;
   /** Undefined when jobs can be added, else why not, without internal details. */
   fault(): Promise<string | undefined>;
-  stats(): Promise<readonly QueueStats[]>;
   stop(): Promise<void>;
-}
-
-export interface QueueStats {
-  readonly queue: string;
-  /** Waiting to be run, whether for the first time or again. */
-  readonly waiting: number;
-  readonly active: number;
-  readonly failed: number;
-  /** Seconds that the oldest job which could run has waited; 0 when none waits, and for dead letters, which never run. */
-  readonly oldestWaitingSeconds: number;
 }
 
 /**
@@ -161,29 +150,6 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
       for (const statement of await statements(jobs)) {
         await pool.query(statement);
       }
-    },
-
-    async stats() {
-      const { rows } = await pool.query<{
-        name: string;
-        waiting: number;
-        active: number;
-        failed: number;
-        oldest: number;
-      }>(
-        `SELECT q.name,
-                count(*) FILTER (WHERE j.state IN ('created', 'retry'))::int AS waiting,
-                count(*) FILTER (WHERE j.state = 'active')::int AS active,
-                count(*) FILTER (WHERE j.state = 'failed')::int AS failed,
-                coalesce(extract(epoch FROM now() - min(j.start_after)
-                  FILTER (WHERE j.state IN ('created', 'retry') AND j.start_after <= now() AND q.name <> $2)), 0)::float8 AS oldest
-           FROM ${JOBS_SCHEMA}.queue q
-           LEFT JOIN ${JOBS_SCHEMA}.job j ON j.name = q.name AND j.state IN ('created', 'retry', 'active', 'failed')
-          WHERE q.name = ANY ($1)
-          GROUP BY q.name`,
-        [QUEUES.map(({ name }) => name), REVIEW_DEAD_LETTERS],
-      );
-      return rows.map(({ name, oldest, ...counts }) => ({ queue: name, ...counts, oldestWaitingSeconds: oldest }));
     },
 
     stop: () => boss.stop({ graceful: false }),

@@ -1,27 +1,48 @@
 import type pg from 'pg';
 import type { Log } from '../log.ts';
+import { inPacedBatches } from './paced-batches.ts';
 
-/** Small enough that a batch holds its locks only for a moment and leaves autovacuum in step. */
-const BATCH_ROWS = 1_000;
+/** So few that a delivery which waits behind a batch does not notice: some milliseconds. */
+const BATCH_ROWS = 200;
+/** Well below the time after which the job engine takes a job for lost. */
+const MAX_PIECE_MS = 10 * 60_000;
 
-/** Deletes deliveries that are older than so many days, batch by batch. */
-export async function applyRetention(pool: pg.Pool, days: number, log: Log): Promise<void> {
+export interface RetentionParts {
+  readonly pool: pg.Pool;
+  readonly days: number;
+  readonly log: Log;
+  /** Ends the deletion early, because the process stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Deletes deliveries that are older than so many days. `unfinished`: there are more of them for the next piece. */
+export async function applyRetention({ pool, days, log, signal }: RetentionParts): Promise<'finished' | 'unfinished'> {
   let deleted = 0;
-  for (;;) {
-    const { rowCount } = await pool.query(
-      `DELETE FROM gatehouse.deliveries
-        WHERE (hook_id, delivery_id) IN (
-          SELECT hook_id, delivery_id FROM gatehouse.deliveries
-           WHERE received_at < now() - make_interval(days => $1)
-           ORDER BY received_at LIMIT $2)`,
-      [days, BATCH_ROWS],
-    );
-    deleted += rowCount ?? 0;
-    if ((rowCount ?? 0) < BATCH_ROWS) {
-      break;
-    }
-  }
+  // Each batch continues where the one before ended: an index still has the entries of deleted rows, until it is vacuumed.
+  let from = '-infinity';
+  const state = await inPacedBatches(
+    async () => {
+      const { rows } = await pool.query<{ count: number; newest: string | null }>(
+        // By their place in the table, which does not change, since deliveries are never updated.
+        `WITH deleted AS (
+           DELETE FROM gatehouse.deliveries
+            WHERE ctid = ANY (ARRAY(
+                    SELECT ctid FROM gatehouse.deliveries
+                     WHERE received_at >= $1 AND received_at < now() - make_interval(days => $2)
+                     ORDER BY received_at LIMIT $3))
+           RETURNING received_at)
+         SELECT count(*)::int AS count, max(received_at)::text AS newest FROM deleted`,
+        [from, days, BATCH_ROWS],
+      );
+      const { count, newest } = rows[0] ?? { count: 0, newest: null };
+      deleted += count;
+      from = newest ?? from;
+      return count < BATCH_ROWS ? 'last' : 'more';
+    },
+    { maxMs: MAX_PIECE_MS, signal },
+  );
   if (deleted > 0) {
     log.info({ deleted, days }, 'old deliveries were deleted');
   }
+  return state;
 }

@@ -48,6 +48,8 @@ const POLL_SECONDS = 2;
 const HEARTBEAT_REFRESH_SECONDS = 5;
 /** How often the engine looks for jobs whose worker is gone. */
 const SUPERVISE_SECONDS = 10;
+/** How often the engine deletes finished jobs: often, so that each time there are few. */
+const MAINTAIN_SECONDS = 60;
 const RETENTION_MINUTES = 60;
 const STOP_TIMEOUT_MS = 20_000;
 const START_RETRY_MS = 1_000;
@@ -62,6 +64,7 @@ export function startWorker(parts: WorkerParts): Worker {
     schedule: false,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
+    maintenanceIntervalSeconds: MAINTAIN_SECONDS,
   });
   boss.on('error', (err) => log.warn({ err }, 'job engine error'));
   const access = watchForgeAccess({ forge, metrics: parts.metrics, log, onRegained: () => askPeriodic(RESYNC_QUEUE) });
@@ -70,7 +73,7 @@ export function startWorker(parts: WorkerParts): Worker {
   const groupReviewers: string[] = [];
   const busy = new Set<string>();
   const timers: NodeJS.Timeout[] = [];
-  let stopped = false;
+  const stopping = new AbortController();
 
   const enqueue = async (requests: readonly ReviewRequest[]) => {
     await parts.enqueue(requests);
@@ -162,7 +165,7 @@ export function startWorker(parts: WorkerParts): Worker {
         await attempt(attempts, job, { key: RESYNC_QUEUE, run: () => resyncPiece(job) });
       }
     });
-    await boss.work(RETENTION_QUEUE, polling, () => applyRetention(pool, parts.retentionDays, log));
+    await boss.work(RETENTION_QUEUE, polling, applyRetentionPiece);
     await repeat(RESYNC_QUEUE, parts.resyncMinutes);
     await repeat(RETENTION_QUEUE, RETENTION_MINUTES);
   }
@@ -183,6 +186,13 @@ export function startWorker(parts: WorkerParts): Worker {
     }
   }
 
+  async function applyRetentionPiece(): Promise<void> {
+    const state = await applyRetention({ pool, days: parts.retentionDays, log, signal: stopping.signal });
+    if (state === 'unfinished' && !stopping.signal.aborted) {
+      await askPeriodic(RETENTION_QUEUE);
+    }
+  }
+
   /** Now, and then periodically. Replicas share the work: the engine keeps one waiting job per queue. */
   async function repeat(queue: string, minutes: number): Promise<void> {
     const ask = () => askPeriodic(queue);
@@ -199,7 +209,7 @@ export function startWorker(parts: WorkerParts): Worker {
   }
 
   async function startUntilStarted(): Promise<void> {
-    while (!stopped) {
+    while (!stopping.signal.aborted) {
       try {
         await start();
         return;
@@ -215,7 +225,7 @@ export function startWorker(parts: WorkerParts): Worker {
   }
 
   async function stop(): Promise<void> {
-    stopped = true;
+    stopping.abort();
     access.stop();
     // First, for a start that is under way still sets timers, which would keep the process from ending.
     await starting;
@@ -226,12 +236,12 @@ export function startWorker(parts: WorkerParts): Worker {
   }
 
   const starting = startUntilStarted();
-  let stopping: Promise<void> | undefined;
+  let stopped: Promise<void> | undefined;
   return {
     wake,
     stop() {
-      stopping ??= stop();
-      return stopping;
+      stopped ??= stop();
+      return stopped;
     },
   };
 }

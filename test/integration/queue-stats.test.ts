@@ -1,0 +1,93 @@
+import ava from 'ava';
+import type pg from 'pg';
+import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import { readQueueStats } from '../../src/jobs/queue-stats.ts';
+import { REVIEW_QUEUE } from '../../src/jobs/queues.ts';
+import { makeDatabase, openPool } from '../helpers/database.ts';
+
+const test = ava.serial;
+
+async function withJobs(work: (pool: pg.Pool) => Promise<void>): Promise<void> {
+  const database = await makeDatabase();
+  await migrateStores(database.url);
+  const pool = openPool(database.url);
+  try {
+    await work(pool);
+  } finally {
+    await pool.end();
+    await database.drop();
+  }
+}
+
+function addJobs(pool: pg.Pool, state: string, count: number, minutesAgo = 0) {
+  return pool.query(
+    `INSERT INTO gatehouse_jobs.job (name, state, policy, singleton_key, start_after)
+     SELECT 'review', $1::gatehouse_jobs.job_state, 'stately', $1::text || i, now() - make_interval(mins => $3) FROM generate_series(1, $2) AS i`,
+    [state, count, minutesAgo],
+  );
+}
+
+const isDue = (pool: pg.Pool) => pool.query('UPDATE gatehouse.queue_counts SET counted_at = now() - interval $$10 s$$');
+
+async function reviewStats(pool: pg.Pool) {
+  return (await readQueueStats(pool))?.find(({ queue }) => queue === REVIEW_QUEUE);
+}
+
+test('waiting and active jobs are counted, and the age of the oldest that is due', async (t) => {
+  await withJobs(async (pool) => {
+    await addJobs(pool, 'created', 3, 2);
+    await addJobs(pool, 'retry', 2, -5);
+    await addJobs(pool, 'active', 4, 60);
+    await addJobs(pool, 'completed', 5, 60);
+    const { oldestWaitingSeconds, ...counts } = (await reviewStats(pool)) ?? { oldestWaitingSeconds: 0 };
+    t.deepEqual(counts, { queue: 'review', waiting: 5, active: 4, failed: 0 });
+    t.true(oldestWaitingSeconds >= 120 && oldestWaitingSeconds < 3_600, `${oldestWaitingSeconds} s`);
+    t.is((await readQueueStats(pool))?.length, 6);
+  });
+});
+
+test('counting the queues does not read finished jobs', async (t) => {
+  await withJobs(async (pool) => {
+    await addJobs(pool, 'completed', 20_000);
+    await addJobs(pool, 'created', 10);
+    await pool.query('ANALYZE gatehouse_jobs.job_common');
+    const client = await pool.connect();
+    await client.query('BEGIN');
+    const stats = await readQueueStats(client);
+    const { rows } = await client.query<{ read: number }>(
+      `SELECT (seq_tup_read + idx_tup_fetch)::int AS read FROM pg_stat_xact_user_tables WHERE relname = 'job_common'`,
+    );
+    await client.query('ROLLBACK');
+    client.release();
+    t.is(stats?.find(({ queue }) => queue === REVIEW_QUEUE)?.waiting, 10);
+    t.true((rows[0]?.read ?? 20_000) < 1_000, `${rows[0]?.read} rows were read`);
+  });
+});
+
+test('processes share one count until the next is due', async (t) => {
+  await withJobs(async (pool) => {
+    t.is((await reviewStats(pool))?.waiting, 0);
+    await addJobs(pool, 'created', 1);
+    t.is((await reviewStats(pool))?.waiting, 0);
+    await isDue(pool);
+    t.is((await reviewStats(pool))?.waiting, 1);
+  });
+});
+
+test('a process does not wait for another one that counts', async (t) => {
+  await withJobs(async (pool) => {
+    await readQueueStats(pool);
+    await isDue(pool);
+    const other = await pool.connect();
+    await other.query('BEGIN; UPDATE gatehouse.queue_counts SET counted_at = now()');
+    await addJobs(pool, 'created', 1);
+    t.is((await reviewStats(pool))?.waiting, 0, 'the count before');
+    await other.query('ROLLBACK');
+
+    await pool.query("UPDATE gatehouse.queue_counts SET counted_at = now() - interval '2 minutes'");
+    await other.query('BEGIN; UPDATE gatehouse.queue_counts SET counted_at = now()');
+    t.is(await readQueueStats(pool), undefined, 'no count that is two minutes old');
+    await other.query('ROLLBACK');
+    other.release();
+  });
+});

@@ -1,0 +1,66 @@
+import ava from 'ava';
+import type pg from 'pg';
+import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import { applyRetention } from '../../src/jobs/retention.ts';
+import { makeLog } from '../../src/log.ts';
+import { makeDatabase, openPool } from '../helpers/database.ts';
+
+const test = ava.serial;
+
+async function withDeliveries(old: number, work: (pool: pg.Pool) => Promise<void>): Promise<void> {
+  const database = await makeDatabase();
+  await migrateStores(database.url);
+  const pool = openPool(database.url);
+  try {
+    await pool.query(
+      `INSERT INTO gatehouse.deliveries (hook_id, delivery_id, received_at, event, body_sha256, body)
+       SELECT '', 'old ' || i, now() - interval '30 days' - make_interval(secs => i), 'push', ''::bytea, ''::bytea FROM generate_series(1, $1) AS i
+       UNION ALL
+       SELECT '', 'young ' || i, now() - interval '30 days' + make_interval(hours => i), 'push', ''::bytea, ''::bytea FROM generate_series(1, 3) AS i`,
+      [old],
+    );
+    await work(pool);
+  } finally {
+    await pool.end();
+    await database.drop();
+  }
+}
+
+async function left(pool: pg.Pool): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    'SELECT delivery_id AS id FROM gatehouse.deliveries ORDER BY received_at',
+  );
+  return rows.map(({ id }) => id);
+}
+
+const YOUNG = ['young 1', 'young 2', 'young 3'];
+
+test('retention deletes what is older, in several batches, and nothing else', async (t) => {
+  await withDeliveries(1_000, async (pool) => {
+    const parts = { pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal };
+    t.is(await applyRetention(parts), 'finished');
+    t.deepEqual(await left(pool), YOUNG);
+    t.is(await applyRetention(parts), 'finished');
+    t.deepEqual(await left(pool), YOUNG);
+  });
+});
+
+test('retention that is stopped has deleted the oldest, and is unfinished', async (t) => {
+  await withDeliveries(1_000, async (pool) => {
+    const stop = new AbortController();
+    pool.on('release', () => stop.abort());
+    const parts = { pool, days: 30, log: makeLog('silent'), signal: stop.signal };
+    t.is(await applyRetention(parts), 'unfinished');
+    const ids = await left(pool);
+    t.is(ids.length, 803);
+    t.deepEqual([ids[0], ids.at(-1)], ['old 800', 'young 3']);
+  });
+});
+
+test('two retentions at once delete each delivery once', async (t) => {
+  await withDeliveries(2_000, async (pool) => {
+    const run = () => applyRetention({ pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal });
+    await Promise.all([run(), run()]);
+    t.deepEqual(await left(pool), YOUNG);
+  });
+});
