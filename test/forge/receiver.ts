@@ -4,6 +4,8 @@ import type { ExecutionContext } from 'ava';
 
 /** A webhook as it came in. */
 export interface Received {
+  /** When, in milliseconds since 1970. */
+  readonly at: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly payload: {
@@ -18,28 +20,41 @@ export interface Received {
     }[];
     readonly total_commits?: number;
     readonly sender: { readonly login: string };
+    readonly repository: { readonly full_name: string };
     readonly pull_request?: { readonly head: { readonly sha: string } };
+    /** Of a commit status. */
+    readonly sha?: string;
+    readonly state?: string;
+    readonly description?: string;
   };
 }
 
-/** Answers 200 to every webhook and keeps it. Ends with the test. */
-export async function receive(t: ExecutionContext, address: string) {
+/** Answers 200 to every webhook and keeps it. */
+export async function startReceiver(address: string) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
+    const at = Date.now();
     const body = Buffer.concat(await request.toArray()).toString('utf8');
-    received.push({ headers: request.headers, body, payload: JSON.parse(body) });
+    received.push({ at, headers: request.headers, body, payload: JSON.parse(body) });
     response.end();
   });
   await new Promise<void>((resolve) => {
     server.listen(0, address, resolve);
   });
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   const { port } = server.address() as AddressInfo;
   /** `event/action` of each, in order; of a push its branch. */
   const names = () =>
     received.map(({ headers, payload }) => `${headers['x-gitea-event']}/${payload.action ?? payload.ref}`);
-  return { port, received, names };
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { port, received, names, close };
+}
+
+/** One that ends with the test. */
+export async function receive(t: ExecutionContext, address: string) {
+  const receiver = await startReceiver(address);
+  t.teardown(receiver.close);
+  return receiver;
 }
