@@ -32,7 +32,7 @@ Options:
 Settings: FORGE, FORGE_URL and FORGE_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY, as the worker has them;
 POLICY_FILE. The token needs to read only. Colours are for terminals, and left out where NO_COLOR is set.
 
-Exit codes: 0 success, or nothing to judge (no policy, or closed); 1 failure; 2 error: a rule that could not be judged,
+Exit codes: 0 success, or nothing to judge (no policy, closed, archived); 1 failure; 2 error: a rule that could not be judged,
 a broken policy, no such pull request, or no answer from the forge; 64 wrong usage; 78 wrong configuration.
 `;
 
@@ -82,7 +82,7 @@ function exitCode(result: ReviewResult, closed: PullRequest | undefined): number
   if (result.kind === 'over') {
     return closed === undefined ? UNDECIDED : SUCCESS;
   }
-  if (result.kind === 'no-policy') {
+  if (result.kind === 'no-policy' || result.kind === 'archived') {
     return SUCCESS;
   }
   return { success: SUCCESS, failure: FAILURE, error: UNDECIDED }[result.verdict.state];
@@ -99,6 +99,8 @@ function describe(
       return closed === undefined
         ? `${repository}#${number} does not exist, or these credentials may not see it.\n`
         : `${titleOf(closed)}\n\nIt is closed, and Gatehouse judges open pull requests only.\n`;
+    case 'archived':
+      return `${titleOf(result.pullRequest)}\n\nIts repository is archived, where nothing can be merged: Gatehouse does not judge it.\n`;
     case 'no-policy':
       return (
         `${titleOf(result.pullRequest)}\n\nNo policy: its base branch ` +

@@ -14,6 +14,8 @@ export interface PullRequest extends PullRequestRef {
   /** The page a person would open. */
   readonly url: string;
   readonly state: 'open' | 'closed';
+  /** Whether its repository is archived: nobody can merge it, and no comment can be posted. */
+  readonly archived: boolean;
   readonly title: string;
   /** The description, `''` when there is none. */
   readonly body: string;

@@ -89,6 +89,9 @@ async function resyncRepository(
     log.info({ repository }, 'a repository is gone, or hidden from Gatehouse: it is forgotten until its next delivery');
     return;
   }
+  if (open.some(({ archived }) => archived)) {
+    return;
+  }
   const missed = await withoutVerdict(pool, open, (base) => statusContext(template, base));
   const closed = await notOpen(pool, repository, open);
   const outdated = await rules.outdated(open.length === 0 ? [] : await reviewsOf(pool, repository));

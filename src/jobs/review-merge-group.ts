@@ -11,7 +11,7 @@ import { writeStatus } from './report-status.ts';
 import { givenUpBecause, type ReviewParts } from './review-pull-request.ts';
 
 type GroupVerdict = Pick<CommitStatus, 'state' | 'description'>;
-type Judged = Exclude<ReviewResult, { readonly kind: 'over' }>;
+type Judged = Exclude<ReviewResult, { readonly kind: 'over' | 'archived' }>;
 
 /**
  * Posts the status of a group of GitHub's merge queue on its commit: the worst verdict of the pull requests that the commit
@@ -70,8 +70,9 @@ async function judgeMembers(
         },
       },
     );
-    if (result.kind === 'over') {
-      return { state: 'error', description: `#${number} is closed, or its base branch is gone` };
+    if (result.kind === 'over' || result.kind === 'archived') {
+      const description = `#${number} is closed, its base branch is gone, or the repository is archived`;
+      return { state: 'error', description };
     }
     const { branch } = result.pullRequest.base;
     if (branch !== job.branch) {

@@ -59,10 +59,10 @@ export async function reviewPullRequest(
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const outcome = await reviewOnce(parts, review, ref);
       if (outcome !== 'outdated') {
-        if (outcome !== 'over') {
+        if (outcome !== 'over' && outcome !== 'archived') {
           metrics.reviews.inc({ verdict: outcome });
         }
-        if (outcome !== 'over' && outcome !== 'none') {
+        if (outcome !== 'over' && outcome !== 'archived' && outcome !== 'none') {
           stopTimer();
           metrics.webhookToStatusSeconds.observe((Date.now() - askedAt.getTime()) / 1_000);
         }
@@ -90,6 +90,8 @@ interface OpenReview {
   enter(pullRequest: PullRequest): Promise<void>;
   /** The pull request is closed or gone. */
   leave(): Promise<void>;
+  /** Nothing can be written. What is known is kept: pull requests that share a head need it when that changes. */
+  leaveUnchanged(): Promise<void>;
 }
 
 async function openReview(parts: ReviewParts, ref: PullRequestRef, signal: AbortSignal): Promise<OpenReview> {
@@ -138,10 +140,15 @@ async function openReview(parts: ReviewParts, ref: PullRequestRef, signal: Abort
       }
       await deleteReview(pool, claim);
     },
+    async leaveUnchanged() {
+      if (before === undefined) {
+        await deleteReview(pool, claim);
+      }
+    },
   };
 }
 
-type Outcome = 'over' | 'outdated' | 'none' | 'success' | 'failure' | 'error' | 'pending';
+type Outcome = 'over' | 'archived' | 'outdated' | 'none' | 'success' | 'failure' | 'error' | 'pending';
 
 async function reviewOnce(
   { forge, threads, pool, fallback, statusContext: template, log }: ReviewParts,
@@ -165,6 +172,11 @@ async function reviewOnce(
     await review.leave();
     log.info({ ...ref }, 'nothing to review: the pull request is closed or gone');
     return 'over';
+  }
+  if (result.kind === 'archived') {
+    await review.leaveUnchanged();
+    log.info({ ...ref }, 'nothing to review: the repository is archived');
+    return 'archived';
   }
   const { pullRequest, sources } = result;
   const { context } = place(pullRequest);
@@ -237,6 +249,10 @@ export async function reportGivenUp(
     const pullRequest = await forge.pullRequest(ref);
     if (pullRequest === undefined || pullRequest.state === 'closed') {
       await review.leave();
+      return;
+    }
+    if (pullRequest.archived) {
+      await review.leaveUnchanged();
       return;
     }
     await review.enter(pullRequest);

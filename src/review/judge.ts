@@ -15,6 +15,8 @@ import type { ReviewThreads } from './threads/review-threads.ts';
 export type ReviewResult =
   /** It does not exist, or is closed: there is nothing to review. */
   | { readonly kind: 'over' }
+  /** Its repository can only be read, until it is unarchived. */
+  | { readonly kind: 'archived'; readonly pullRequest: PullRequest }
   /** No policy applies. */
   | { readonly kind: 'no-policy'; readonly pullRequest: PullRequest; readonly sources: VerdictSources }
   | {
@@ -64,6 +66,9 @@ export async function judgeOnce(
   const pullRequest = await forge.pullRequest(ref);
   if (pullRequest === undefined || pullRequest.state === 'closed') {
     return { kind: 'over' };
+  }
+  if (pullRequest.archived) {
+    return { kind: 'archived', pullRequest };
   }
   await onRead?.(pullRequest);
   // Read by its full name once: what is read at the branch's bare name could be that of a tag, or of two commits.

@@ -123,7 +123,7 @@ test('text of a pull request cannot control the terminal', async (t) => {
   });
 });
 
-test('a closed, a missing and an unruled pull request have different messages', async (t) => {
+test('a closed, archived, missing and unruled pull request have different messages', async (t) => {
   await withForge('forgejo', {}, async (forge, run) => {
     forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'three\n' });
     const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'a leak' });
@@ -131,6 +131,12 @@ test('a closed, a missing and an unruled pull request have different messages', 
     t.is(none.code, 0);
     t.regex(none.stdout, /\nNo policy: its base branch main has none/);
     t.is(JSON.parse((await run(forge, [page(forge, number), '--json'])).stdout).outcome, 'no-policy');
+    forge.archive(REPOSITORY);
+    const archived = await run(forge, [page(forge, number)]);
+    t.is(archived.code, 0);
+    t.regex(archived.stdout, /\nIts repository is archived, where nothing can be merged/);
+    t.is(JSON.parse((await run(forge, [page(forge, number), '--json'])).stdout).outcome, 'archived');
+    forge.unarchive(REPOSITORY);
     forge.close(REPOSITORY, number);
     const closed = await run(forge, [page(forge, number)]);
     t.is(closed.code, 0);

@@ -60,6 +60,9 @@ export interface Driver {
   /** A copy under another owner. Returns its full name. */
   fork(repository: string, owner: string): string;
   rename(repository: string, newFullName: string): void;
+  /** From now on it can be read only; its pull requests stay open. No webhook is sent of it. */
+  archive(repository: string): void;
+  unarchive(repository: string): void;
   /** Gitea and Forgejo close the pull requests from it. */
   deleteRepository(repository: string): void;
   createTeam(team: string, members: readonly string[]): void;
@@ -155,6 +158,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       mergeQueues: new Map(),
       hooks: [],
       deleted: false,
+      archived: false,
     };
     world.repositories.set(fullName.toLowerCase(), repository);
     return repository;
@@ -356,6 +360,12 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       world.renames.set(repository.toLowerCase(), found);
       found.fullName = newFullName;
       world.repositories.set(newFullName.toLowerCase(), found);
+    },
+    archive(repository) {
+      find(repository).archived = true;
+    },
+    unarchive(repository) {
+      find(repository).archived = false;
     },
     deleteRepository(repository) {
       const gone = find(repository);

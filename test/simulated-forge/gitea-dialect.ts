@@ -3,7 +3,7 @@ import { giteaReadRoutes } from './gitea-read-routes.ts';
 import { giteaWriteRoutes, type Notify } from './gitea-write-routes.ts';
 import { giteaHistoryRoutes } from './history-routes.ts';
 import type { Answer, Call } from './routes.ts';
-import { findRepository, type World } from './world.ts';
+import { findRepository, isArchived, type World } from './world.ts';
 
 /** Gitea 1.26 and Forgejo 7: nearly one API. The deletion of single review comments is Forgejo's alone. */
 export function makeGiteaDialect(
@@ -41,7 +41,7 @@ export function makeGiteaDialect(
         : { redirect: { status, text: '', headers: { location: `/api/v1/repos/${renamed.fullName}${rest}` } } };
     },
 
-    refuse: (call) => missingScope(world, name, call),
+    refuse: (call) => missingScope(world, name, call) ?? writeToArchived(world, call),
 
     // The API sets no validators, so nothing can be asked for conditionally.
     finish: (_call, answer) => ({
@@ -49,6 +49,13 @@ export function makeGiteaDialect(
       headers: { 'cache-control': 'max-age=0, private, must-revalidate, no-transform', ...answer.headers },
     }),
   };
+}
+
+/** Of what Gatehouse writes these forges refuse the comments; a commit status is taken. */
+function writeToArchived(world: World, { method, path }: Call): Answer | undefined {
+  return method !== 'GET' && path.includes('/issues/') && isArchived(world, path)
+    ? { status: 423, body: { message: 'repo is archived' } }
+    : undefined;
 }
 
 /** Scopes go by the beginning of the path and by the method, and come before everything else. */

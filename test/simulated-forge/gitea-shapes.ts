@@ -40,6 +40,7 @@ export function repository(of: Repository, web: string): object {
     name,
     full_name: of.fullName,
     private: false,
+    archived: of.archived,
     html_url: `${web}/${of.fullName}`,
     default_branch: of.defaultBranch,
   };

@@ -6,7 +6,7 @@ import { githubReadRoutes } from './github-read-routes.ts';
 import { githubWriteRoutes } from './github-write-routes.ts';
 import { githubHistoryRoutes } from './history-routes.ts';
 import type { Answer, Call } from './routes.ts';
-import { findRepository, type World } from './world.ts';
+import { findRepository, isArchived, type World } from './world.ts';
 
 /** A GitHub App, for those who sign in as one. */
 export interface SimulatedApp {
@@ -77,7 +77,10 @@ export function makeGitHubDialect(world: World, app: SimulatedApp | undefined, r
       return { redirect: { status, body: { message: 'Moved Permanently', url: location }, headers: { location } } };
     },
 
-    refuse() {
+    refuse({ method, path }) {
+      if (method !== 'GET' && isArchived(world, path)) {
+        return { status: 403, body: { message: 'Repository was archived so is read-only.' } };
+      }
       if (rateLimit.remaining > 0 || rateLimit.resetAt * 1_000 < Date.now()) {
         return undefined;
       }

@@ -37,6 +37,8 @@ export interface Repository {
   /** Where the forge itself sends what is done through its API. */
   readonly hooks: Hook[];
   deleted: boolean;
+  /** It can be read only. */
+  archived: boolean;
 }
 
 /** A pull request in a merge queue, and the commit that merges it and all ahead of it into the base. */
@@ -155,6 +157,12 @@ export function newId(world: World): number {
 
 export function findRepository(world: World, fullName: string): Repository | undefined {
   return world.repositories.get(fullName.toLowerCase());
+}
+
+/** Whether the path, and so what is written there, belongs to an archived repository. */
+export function isArchived(world: World, path: string): boolean {
+  const [, fullName = ''] = /^\/repos\/([^/]+\/[^/]+)/.exec(path) ?? [];
+  return findRepository(world, fullName)?.archived === true;
 }
 
 export function commitOf(world: World, sha: string): Commit {

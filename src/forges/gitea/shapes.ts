@@ -17,6 +17,9 @@ const text = z
 export const user = z.object({ login: z.string() });
 export const users = z.array(user);
 
+const repository = z.object({ full_name: z.string() });
+const baseRepository = repository.extend({ archived: z.boolean().default(false) });
+
 export const pull = z.object({
   number: z.number().int(),
   html_url: z.string(),
@@ -31,7 +34,7 @@ export const pull = z.object({
     .nullish()
     .transform((labels) => labels ?? []),
   updated_at: z.string(),
-  base: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }) }),
+  base: z.object({ ref: z.string(), sha: z.string(), repo: baseRepository }),
   /** `label` is the branch's name; `ref` is `refs/pull/N/head` once the branch or its repository is gone. */
   head: z.object({
     label: z.string(),

@@ -41,6 +41,7 @@ function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
     number: answer.number,
     url: answer.html_url,
     state: answer.state,
+    archived: answer.base.repo.archived,
     title: answer.title,
     body: answer.body ?? '',
     author: answer.user,

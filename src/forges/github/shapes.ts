@@ -9,6 +9,9 @@ const login = z
   .nullable()
   .transform((user) => user?.login ?? 'ghost');
 
+const repository = z.object({ full_name: z.string() });
+const baseRepository = repository.extend({ archived: z.boolean().default(false) });
+
 export const pull = z.object({
   number: z.number().int(),
   html_url: z.string(),
@@ -19,7 +22,7 @@ export const pull = z.object({
   user: login,
   labels: z.array(z.object({ name: z.string() })),
   updated_at: z.string(),
-  base: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }) }),
+  base: z.object({ ref: z.string(), sha: z.string(), repo: baseRepository }),
   head: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }).nullable() }),
 });
 export const pulls = z.array(pull);

@@ -12,8 +12,8 @@ export function explanation(result: ReviewResult, closed: PullRequest | undefine
     return closed === undefined ? { outcome: 'not-found' } : { outcome: 'closed', pullRequest: closed };
   }
   const { pullRequest } = result;
-  if (result.kind === 'no-policy') {
-    return { outcome: 'no-policy', pullRequest };
+  if (result.kind === 'no-policy' || result.kind === 'archived') {
+    return { outcome: result.kind, pullRequest };
   }
   const { state, description, policyFaults, fixesPolicy } = result.verdict;
   return {

@@ -74,6 +74,7 @@ export function pullRequestOf(from: Given = {}): PullRequest {
     author: from.author ?? 'alice',
     draft: from.draft ?? false,
     labels: from.labels ?? [],
+    archived: false,
     updatedAt: '2026-01-01T00:00:00Z',
     base: { branch: from.base ?? 'main', sha: 'a'.repeat(40) },
     head: { branch: from.branch ?? 'topic', sha: HEAD_SHA, repository: 'octo/example' },
