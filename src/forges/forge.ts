@@ -15,7 +15,15 @@ import type {
   PostedComment,
   PostedStatus,
 } from './postings.ts';
-import type { ChangedFiles, Commit, PersonReview, PullRequest, PullRequestRef, Tree } from './pull-request.ts';
+import type {
+  ChangedFiles,
+  Commit,
+  OpenPullRequests,
+  PersonReview,
+  PullRequest,
+  PullRequestRef,
+  Tree,
+} from './pull-request.ts';
 
 /** A pull request in a merge queue, with the group commit made for it; null where the forge names none. */
 export interface MergeQueueEntry {
@@ -64,7 +72,7 @@ export interface Forge extends AccessCheck {
   /** A file's text at a commit; undefined when it is not there. A branch or tag may be given, but not in a review. */
   fileAt(repository: string, path: string, ref: string): Promise<string | undefined>;
   /** Undefined when there is no such repository, or Gatehouse may not see it. */
-  openPullRequests(repository: string): Promise<readonly PullRequest[] | undefined>;
+  openPullRequests(repository: string): Promise<OpenPullRequests | undefined>;
 
   // What a review writes
   status(repository: string, sha: string, context: string): Promise<PostedStatus | undefined>;

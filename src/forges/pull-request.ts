@@ -35,6 +35,13 @@ export interface PullRequest extends PullRequestRef {
   readonly head: { readonly branch: string; readonly sha: string; readonly repository: string | null };
 }
 
+/** All open pull requests of a repository. */
+export interface OpenPullRequests {
+  /** Its present name: another one than was asked for when it was renamed. */
+  readonly repository: string;
+  readonly pullRequests: readonly PullRequest[];
+}
+
 /** One file of a pull request's change. */
 export interface ChangedFile {
   readonly path: string;

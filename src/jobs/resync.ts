@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import { statusContext } from '../review/status-context.ts';
 import type { ForgeAccess } from './forge-access.ts';
 import { type PresentRules, reviewsOf } from './outdated-reviews.ts';
-import { forgetRepository, notOpen, withoutVerdict } from './reviews-table.ts';
+import { forgetRepository, moveRepository, notOpen, withoutVerdict } from './reviews-table.ts';
 
 export interface ResyncParts {
   readonly forge: Forge;
@@ -81,13 +81,21 @@ async function canAsk(access: ResyncParts['access']): Promise<boolean> {
 
 async function resyncRepository(
   { forge, pool, statusContext: template, rules, enqueue, log }: ResyncParts,
-  repository: string,
+  asked: string,
 ): Promise<void> {
-  const open = await forge.openPullRequests(repository);
-  if (open === undefined) {
-    await forgetRepository(pool, repository);
-    log.info({ repository }, 'a repository is gone, or hidden from Gatehouse: it is forgotten until its next delivery');
+  const found = await forge.openPullRequests(asked);
+  if (found === undefined) {
+    await forgetRepository(pool, asked);
+    log.info(
+      { repository: asked },
+      'a repository is gone, or hidden from Gatehouse: it is forgotten until its next delivery',
+    );
     return;
+  }
+  const { repository, pullRequests: open } = found;
+  if (repository !== asked) {
+    await moveRepository(pool, asked, repository);
+    log.info({ repository, before: asked }, 'a repository was renamed: its old name is forgotten');
   }
   if (open.some(({ archived }) => archived)) {
     return;

@@ -18,6 +18,7 @@ import {
   LostClaimError,
   markClosed,
   markReported,
+  moveRepository,
   type ReportedStatus,
   recordHead,
   requireClaim,
@@ -117,8 +118,7 @@ async function openReview(parts: ReviewParts, ref: PullRequestRef, signal: Abort
     claim: () => claim,
     async enter(pullRequest) {
       if (pullRequest.repository !== claim.repository) {
-        // Renamed: what is known of it moves to the new name.
-        await deleteReview(pool, claim);
+        await moveRepository(pool, claim.repository, pullRequest.repository);
         ({ claim, before } = await beginReview(pool, pullRequest));
       }
       const context = statusContext(template, pullRequest.base.branch);

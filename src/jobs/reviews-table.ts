@@ -198,3 +198,22 @@ export async function forgetRepository(pool: pg.Pool, repository: string): Promi
     [repository],
   );
 }
+
+/**
+ * After a rename: what is known under the old name is kept under the new one, and nothing is asked for by the old name until a
+ * delivery brings it again. No status is taken to show these verdicts, so that each is judged once more: a review under
+ * the new name may have written a shared status without them.
+ */
+export async function moveRepository(pool: pg.Pool, from: string, to: string): Promise<void> {
+  await pool.query(
+    `WITH hooks AS (
+       INSERT INTO gatehouse.hooks SELECT $2, hook_id FROM gatehouse.hooks WHERE repository = $1 ON CONFLICT DO NOTHING),
+     repositories AS (
+       INSERT INTO gatehouse.repositories (name, resynced_at) VALUES ($2, now()) ON CONFLICT DO NOTHING)
+     UPDATE gatehouse.reviews old SET repository = $2, reported_as = NULL
+      WHERE repository = $1
+        AND NOT EXISTS (SELECT FROM gatehouse.reviews new WHERE new.repository = $2 AND new.pull_request = old.pull_request)`,
+    [from, to],
+  );
+  await forgetRepository(pool, from);
+}

@@ -57,6 +57,11 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
   return {
     'GET /user': (call) => ({ status: 200, body: shapes.user(call.login) }),
 
+    [`GET ${repos}`]: withRepository(world, (repository, call) => ({
+      status: 200,
+      body: shapes.repository(repository, webOf(call)),
+    })),
+
     [`GET ${repos}/pulls`]: withRepository(world, (repository, call) => {
       const state = call.query.get('state') ?? 'open';
       const pulls = [...repository.pulls.values()].filter((pull) => state === 'all' || pull.state === state);

@@ -47,6 +47,11 @@ export function githubReadRoutes(world: World): Routes {
       return { status: 200, body: shapes.user(call.login), ...(headers && { headers }) };
     },
 
+    [`GET ${repos}`]: withRepository(world, (repository, call) => ({
+      status: 200,
+      body: shapes.repository(repository, webOf(call)),
+    })),
+
     [`GET ${repos}/pulls`]: withRepository(world, (repository, call) => {
       const state = call.query.get('state') ?? 'open';
       const pulls = [...repository.pulls.values()].filter((pull) => state === 'all' || pull.state === state);

@@ -253,7 +253,7 @@ test('a resync in pieces looks at each repository once', async (t) => {
       ...({} as Forge),
       openPullRequests: async (repository: string) => {
         asked.push(repository);
-        return [];
+        return { repository, pullRequests: [] };
       },
     },
   };

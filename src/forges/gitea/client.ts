@@ -20,6 +20,13 @@ export interface Page<T> {
   /** How long the whole list is, where the forge says so. */
   readonly total: number | undefined;
   readonly isLast: boolean;
+  /** Where it came from, after redirects. */
+  readonly url: string;
+}
+
+export interface List<T> {
+  readonly items: readonly T[];
+  readonly url: string;
 }
 
 /** The documented REST API (`/api/v1`). Every answer is validated. */
@@ -30,6 +37,8 @@ export interface GiteaClient {
   askPage<T>(path: string, shape: z.ZodType<readonly T[]>, number?: number): Promise<Page<T> | undefined>;
   /** Every page of a list; undefined as above. */
   askAll<T>(path: string, shape: z.ZodType<readonly T[]>, query?: Query): Promise<readonly T[] | undefined>;
+  /** The same, with the address that the first page came from, after redirects. */
+  askList<T>(path: string, shape: z.ZodType<readonly T[]>, query?: Query): Promise<List<T> | undefined>;
   /** An answer that is not JSON. */
   text(path: string, maxBytes: number): Promise<string | undefined>;
   /** Throws when the forge answers 404, unless `allowNotFound`. */
@@ -85,7 +94,25 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
       items,
       total: total === null ? undefined : Number(total),
       isLast: isLastPage(items.length, before + items.length, response.headers),
+      url: response.url,
     };
+  }
+
+  async function askList<T>(resource: string, shape: z.ZodType<readonly T[]>, query: Query = {}) {
+    const items: T[] = [];
+    let url = '';
+    for (let number = 1; number <= MAX_PAGES; number += 1) {
+      const next = await page(resource, shape, query, number, items.length);
+      if (next === undefined) {
+        return undefined;
+      }
+      url ||= next.url;
+      items.push(...next.items);
+      if (next.isLast) {
+        return { items, url };
+      }
+    }
+    throw new ForgeError('invalid', `GET ${resource}: the list has more than ${MAX_PAGES} pages`);
   }
 
   return {
@@ -97,20 +124,8 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
 
     askPage: (resource, shape, number = 1) => page(resource, shape, {}, number, 0),
 
-    async askAll<T>(resource: string, shape: z.ZodType<readonly T[]>, query: Query = {}) {
-      const items: T[] = [];
-      for (let number = 1; number <= MAX_PAGES; number += 1) {
-        const next = await page(resource, shape, query, number, items.length);
-        if (next === undefined) {
-          return undefined;
-        }
-        items.push(...next.items);
-        if (next.isLast) {
-          return items;
-        }
-      }
-      throw new ForgeError('invalid', `GET ${resource}: the list has more than ${MAX_PAGES} pages`);
-    },
+    askList,
+    askAll: async (resource, shape, query) => (await askList(resource, shape, query))?.items,
 
     async text(resource, maxBytes) {
       const response = await send(`GET ${resource}`, urlOf(resource), { maxBytes, headers: { accept: 'text/plain' } });

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import { ForgeError } from '../forge-error.ts';
+import { withPresentName } from '../moved.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
 import type { PostedStatus, StatusState } from '../postings.ts';
-import type { PersonReview, PullRequest, PullRequestRef } from '../pull-request.ts';
+import type { OpenPullRequests, PersonReview, PullRequest, PullRequestRef } from '../pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { type GiteaClient, path } from './client.ts';
@@ -33,13 +34,13 @@ export async function pullRequest(client: GiteaClient, ref: PullRequestRef): Pro
   return answer && toPullRequest(answer);
 }
 
-export async function openPullRequests(
-  client: GiteaClient,
-  repository: string,
-): Promise<readonly PullRequest[] | undefined> {
-  const query = { state: 'open', sort: 'oldest' };
-  const answer = await client.askAll(`${repositoryPath(repository)}/pulls`, shapes.pulls, query);
-  return answer?.map(toPullRequest);
+export async function openPullRequests(client: GiteaClient, repository: string): Promise<OpenPullRequests | undefined> {
+  const route = repositoryPath(repository);
+  const list = await client.askList(`${route}/pulls`, shapes.pulls, { state: 'open', sort: 'oldest' });
+  return (
+    list &&
+    withPresentName(repository, list.url, list.items.map(toPullRequest), () => client.ask(route, shapes.repository))
+  );
 }
 
 function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {

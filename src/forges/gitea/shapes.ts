@@ -17,7 +17,7 @@ const text = z
 export const user = z.object({ login: z.string() });
 export const users = z.array(user);
 
-const repository = z.object({ full_name: z.string() });
+export const repository = z.object({ full_name: z.string() });
 const baseRepository = repository.extend({ archived: z.boolean().default(false) });
 
 export const pull = z.object({

@@ -1,12 +1,13 @@
 import type { z } from 'zod';
 import { ForgeError } from '../forge-error.ts';
+import { withPresentName } from '../moved.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
 import type { PostedStatus } from '../postings.ts';
-import type { PullRequest, PullRequestRef } from '../pull-request.ts';
+import type { OpenPullRequests, PullRequest, PullRequestRef } from '../pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import type { GitHubClient } from './client.ts';
-import { ask, askAll } from './request.ts';
+import { ask, askAll, askList } from './request.ts';
 import * as shapes from './shapes.ts';
 
 /** The parameters that a route about a pull request, or its repository, needs. */
@@ -28,11 +29,17 @@ export async function pullRequest(client: GitHubClient, ref: PullRequestRef): Pr
 export async function openPullRequests(
   client: GitHubClient,
   repository: string,
-): Promise<readonly PullRequest[] | undefined> {
+): Promise<OpenPullRequests | undefined> {
   const octokit = await client.forRepository(repository);
-  const parameters = { ...repositoryAddress(repository), state: 'open', sort: 'created', direction: 'asc' };
-  const answer = await askAll(octokit, 'GET /repos/{owner}/{repo}/pulls', parameters, shapes.pulls);
-  return answer?.map(toPullRequest);
+  const address = repositoryAddress(repository);
+  const parameters = { ...address, state: 'open', sort: 'created', direction: 'asc' };
+  const list = await askList(octokit, 'GET /repos/{owner}/{repo}/pulls', parameters, shapes.pulls);
+  return (
+    list &&
+    withPresentName(repository, list.url, list.items.map(toPullRequest), () =>
+      ask(octokit, 'GET /repos/{owner}/{repo}', address, shapes.repository),
+    )
+  );
 }
 
 function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {

@@ -22,21 +22,38 @@ export async function ask<T>(
   return response && parseAnswer(shape, response.data, route);
 }
 
+export interface List<T> {
+  readonly items: readonly T[];
+  /** Where the first page came from, after redirects. */
+  readonly url: string;
+}
+
 /** All pages of a list, validated; undefined when GitHub answers 404 or 410. Stops early when `enough` says so. */
 export async function askAll<T>(
   octokit: Octokit | undefined,
   route: string,
   parameters: Parameters,
   shape: z.ZodType<readonly T[]>,
-  enough: (items: readonly T[]) => boolean = () => false,
+  enough?: (items: readonly T[]) => boolean,
 ): Promise<readonly T[] | undefined> {
+  return (await askList(octokit, route, parameters, shape, enough))?.items;
+}
+
+export async function askList<T>(
+  octokit: Octokit | undefined,
+  route: string,
+  parameters: Parameters,
+  shape: z.ZodType<readonly T[]>,
+  enough: (items: readonly T[]) => boolean = () => false,
+): Promise<List<T> | undefined> {
   const items: T[] = [];
   let response = octokit && (await send(octokit, route, { per_page: PAGE_SIZE, ...parameters }));
+  const url = response?.url ?? '';
   for (let page = 1; octokit !== undefined && response !== undefined; page += 1) {
     items.push(...parseAnswer(shape, response.data, route));
     const next = nextPage(response.headers.link);
     if (next === undefined || enough(items)) {
-      return items;
+      return { items, url };
     }
     if (page === MAX_PAGES) {
       throw new ForgeError('invalid', `${route}: the list has more than ${MAX_PAGES} pages`);

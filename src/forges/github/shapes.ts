@@ -9,7 +9,7 @@ const login = z
   .nullable()
   .transform((user) => user?.login ?? 'ghost');
 
-const repository = z.object({ full_name: z.string() });
+export const repository = z.object({ full_name: z.string() });
 const baseRepository = repository.extend({ archived: z.boolean().default(false) });
 
 export const pull = z.object({

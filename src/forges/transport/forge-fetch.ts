@@ -173,7 +173,9 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
     }
     const empty = status === 204 || status === 304 || call.method === 'HEAD';
     const kept = status >= 400 ? withoutCredential(call, body) : body;
-    return new Response(empty ? null : kept, { status, headers: withoutEncoding(headers) });
+    const answer = new Response(empty ? null : kept, { status, headers: withoutEncoding(headers) });
+    // As `fetch` has it: after redirects. A constructed response has none.
+    return Object.defineProperty(answer, 'url', { value: call.url.href });
   }
 
   function outcome(

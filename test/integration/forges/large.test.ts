@@ -39,7 +39,7 @@ for (const name of FORGES) {
     t.is((await forge.ownComments(ref)).length, 60);
     t.is((await forge.reviews(ref)).length, 119);
     t.is((await forge.commits(ref)).at(-1)?.message, 'feat: count further');
-    t.is((await forge.openPullRequests(SITE))?.length, 121);
+    t.is((await forge.openPullRequests(SITE))?.pullRequests.length, 121);
     t.is((await forge.teamMembers('platform/all'))?.length, 120);
   });
 

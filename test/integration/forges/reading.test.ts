@@ -344,7 +344,7 @@ for (const name of FORGES) {
     const third = openPullRequest(simulated);
     simulated.close(SITE, second.ref.number);
 
-    const open = (await forge.openPullRequests(SITE)) ?? [];
+    const open = (await forge.openPullRequests(SITE))?.pullRequests ?? [];
     t.deepEqual(
       open.map((pull) => pull.number),
       [first.ref.number, third.ref.number],
@@ -369,6 +369,8 @@ for (const name of FORGES) {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
     simulated.rename(SITE, 'platform/website');
+    const listed = await forge.openPullRequests(SITE);
+    t.deepEqual([listed?.repository, listed?.pullRequests.length], ['platform/website', 1]);
 
     t.is((await forge.pullRequest(ref))?.repository, 'platform/website');
     const status = { context: 'gatehouse', state: 'success', description: 'Fine' } as const;

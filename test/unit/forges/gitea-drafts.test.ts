@@ -7,7 +7,7 @@ import { pullRequest } from '../../../src/forges/gitea/read.ts';
 function clientAnswering(pull: object): GiteaClient {
   const unused = () => Promise.reject(new Error('not asked for here'));
   const ask = <T>(_path: string, shape: z.ZodType<T>) => Promise.resolve(shape.parse(pull));
-  return { ask, askPage: unused, askAll: unused, text: unused, write: unused };
+  return { ask, askPage: unused, askAll: unused, askList: unused, text: unused, write: unused };
 }
 
 const PULL = {
