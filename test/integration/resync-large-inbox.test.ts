@@ -1,0 +1,73 @@
+import test from 'ava';
+import pg from 'pg';
+import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import type { Forge } from '../../src/forges/forge.ts';
+import { readPresentRules } from '../../src/jobs/outdated-reviews.ts';
+import { recoverDeliveries } from '../../src/jobs/recover-deliveries.ts';
+import { resync } from '../../src/jobs/resync.ts';
+import { makeLog } from '../../src/log.ts';
+import { makeMetrics } from '../../src/metrics.ts';
+import { makeDatabase } from '../helpers/database.ts';
+
+const DELIVERIES = 20_000;
+const REPOSITORIES = 20;
+
+/** Rows of the deliveries that this connection has read, by a sequential scan or by an index. */
+async function deliveriesRead(pool: pg.Pool): Promise<number> {
+  await pool.query('SELECT pg_stat_force_next_flush()');
+  const { rows } = await pool.query<{ read: number }>(
+    `SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS read FROM pg_stat_user_tables
+      WHERE schemaname = 'gatehouse' AND relname = 'deliveries'`,
+  );
+  return rows[0]?.read ?? 0;
+}
+
+test('a resync reads no row of a large inbox', async (t) => {
+  const database = await makeDatabase();
+  await migrateStores(database.url);
+  // One connection: each reports what it has read when it is asked to.
+  const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+  t.teardown(async () => {
+    await pool.end();
+    await database.drop();
+  });
+  const repository = "'acme/repository-' || n % $1";
+  await pool.query(
+    `INSERT INTO gatehouse.deliveries (hook_id, delivery_id, event, repository, body_sha256, body)
+     SELECT '1', n, 'push', ${repository}, '', '' FROM generate_series(1, $2::int) n`,
+    [REPOSITORIES, DELIVERIES],
+  );
+  await pool.query(`INSERT INTO gatehouse.hooks SELECT ${repository}, '1' FROM generate_series(1, $1::int) n`, [
+    REPOSITORIES,
+  ]);
+  await pool.query('ANALYZE');
+  await pool.query('SELECT count(repository) FROM gatehouse.deliveries');
+  const before = await deliveriesRead(pool);
+  t.true(before >= DELIVERIES, 'what is read is counted');
+
+  let asked = 0;
+  const forge = {
+    ...({} as Forge),
+    openPullRequests: async (name: string) => {
+      asked += 1;
+      return { repository: name, pullRequests: [] };
+    },
+  };
+  const log = makeLog('silent');
+  await resync(
+    {
+      forge,
+      pool,
+      log,
+      access: { check: async () => ({ kind: 'granted' }) },
+      statusContext: 'gatehouse/{base}',
+      rules: readPresentRules(forge, null),
+      enqueue: async () => {},
+    },
+    new Date(),
+  );
+  const deliveries = { scope: 'repository', failedDeliveries: async () => [], redeliver: async () => {} } as const;
+  await recoverDeliveries({ deliveries, pool, metrics: makeMetrics(), log });
+  t.is(asked, REPOSITORIES);
+  t.is(await deliveriesRead(pool), before);
+});
