@@ -69,6 +69,8 @@ export interface Forge extends AccessCheck {
   tree(repository: string, sha: string): Promise<Tree | undefined>;
   /** The best common ancestor of two commits; undefined when there is none, or more than one may be it. */
   mergeBase(repository: string, one: string, other: string): Promise<string | undefined>;
+  /** Whether `descendant` has everything that `ancestor` has. False when the forge does not show that it has. */
+  isAncestor(repository: string, ancestor: string, descendant: string): Promise<boolean>;
   /** A file's text at a commit; undefined when it is not there. A branch or tag may be given, but not in a review. */
   fileAt(repository: string, path: string, ref: string): Promise<string | undefined>;
   /** Undefined when there is no such repository, or Gatehouse may not see it. */

@@ -185,6 +185,22 @@ both('a review is official or not, and can be dismissed', async (t, forge) => {
   t.is((await client.reviews(ref))[0]?.state, 'dismissed');
 });
 
+both('histories that were merged crosswise have no one merge base', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const repository = site.repository();
+  const one = await site.push('one', { one: '1\n' });
+  const other = await site.push('other', { other: '1\n' });
+  const first = await site.merge('one', other, { other: '1\n' });
+  t.is(await client.mergeBase(repository, first, other), other);
+  t.is(await client.mergeBase(repository, one, first), one);
+  const second = await site.merge('other', one, { one: '1\n' });
+  t.is(await client.mergeBase(repository, first, second), undefined);
+  t.is(await client.mergeBase(repository, second, first), undefined);
+  t.true(await client.isAncestor(repository, one, second));
+  t.false(await client.isAncestor(repository, first, second));
+});
+
 both('the timeline is read past pages that show less than they hold', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);

@@ -12,6 +12,8 @@ const run = promisify(execFile);
 export interface Clone {
   /** Commits each of the changes upon a branch, or upon another one's tip, and pushes them. Returns the new tip. */
   push(branch: string, changes: readonly Changes[], upon?: string): Promise<string>;
+  /** Commits a merge of another commit, whose files are those of the branch with the changes, and pushes it. */
+  merge(branch: string, other: string, changes: Changes): Promise<string>;
   tip(branch: string): Promise<string | undefined>;
   remove(): Promise<void>;
 }
@@ -27,8 +29,15 @@ export async function makeClone(url: string, author: string): Promise<Clone> {
       await git('fetch', '--quiet', '--prune', url, '+refs/heads/*:refs/heads/*');
       const from = upon ?? ((await clone.tip(branch)) === undefined ? 'main' : branch);
       const parent = await clone.tip(from);
-      await fastImport(folder, streamOf(branch, changes, author, parent));
+      await fastImport(folder, streamOf(branch, changes, author, parent === undefined ? [] : [parent]));
       await git('push', '--quiet', ...(upon === undefined ? [] : ['--force']), url, `refs/heads/${branch}`);
+      return git('rev-parse', `refs/heads/${branch}`);
+    },
+    async merge(branch, other, changes) {
+      await git('fetch', '--quiet', '--prune', url, '+refs/heads/*:refs/heads/*');
+      const tip = await git('rev-parse', `refs/heads/${branch}`);
+      await fastImport(folder, streamOf(branch, [changes], author, [tip, other]));
+      await git('push', '--quiet', url, `refs/heads/${branch}`);
       return git('rev-parse', `refs/heads/${branch}`);
     },
     remove: () => rm(folder, { recursive: true, force: true }),
@@ -36,16 +45,16 @@ export async function makeClone(url: string, author: string): Promise<Clone> {
   return clone;
 }
 
-/** As `git fast-import` reads it. */
-function streamOf(branch: string, changes: readonly Changes[], author: string, parent: string | undefined): Buffer {
+/** As `git fast-import` reads it. The parents are those of the first commit. */
+function streamOf(branch: string, changes: readonly Changes[], author: string, parents: readonly string[]): Buffer {
   const parts: (string | Buffer)[] = [];
   const seconds = Math.floor(Date.now() / 1_000);
   for (const [index, files] of changes.entries()) {
     const message = `feat: change ${Object.keys(files).join(', ')}`;
     parts.push(`commit refs/heads/${branch}\ncommitter ${author} <${author}@example.test> ${seconds} +0000\n`);
     parts.push(`data ${Buffer.byteLength(message)}\n${message}\n`);
-    if (index === 0 && parent !== undefined) {
-      parts.push(`from ${parent}\n`);
+    for (const [nth, parent] of (index === 0 ? parents : []).entries()) {
+      parts.push(`${nth === 0 ? 'from' : 'merge'} ${parent}\n`);
     }
     for (const [path, content] of Object.entries(files)) {
       parts.push(...entryOf(path, content));

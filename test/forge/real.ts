@@ -78,6 +78,14 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
     repository: () => `${OWNER}/${name}`,
     push: async (branch, ...changes) => (await cloneOf(OWNER)).push(branch, changes),
     forcePush: async (branch, changes) => (await cloneOf(OWNER)).push(branch, [changes], MAIN),
+    merge: async (branch, commit, changes) => (await cloneOf(OWNER)).merge(branch, commit, changes),
+    async updateBranch(number) {
+      const head = async () => (await as<{ head: { sha: string } }>('bob', 'GET', `/pulls/${number}`)).head.sha;
+      const before = await head();
+      await as('bob', 'POST', `/pulls/${number}/update?style=merge`);
+      await until(async () => (await head()) !== before);
+      return head();
+    },
     async deleteBranch(branch) {
       await as(OWNER, 'DELETE', `/branches/${encodeURIComponent(branch)}`);
     },

@@ -70,6 +70,14 @@ function makeSite(forge: Awaited<ReturnType<typeof startSimulatedForge>>, firstN
       forge.forcePush(name, numbers.get(branch) ?? 0, changes);
       return pushed(branch, 1);
     },
+    async merge(branch, commit, changes) {
+      forge.commit(name, branch, changes, { merging: [commit] });
+      return pushed(branch, 1);
+    },
+    async updateBranch(number) {
+      forge.updateBranch(name, number, 'bob');
+      return pushed(forge.pull(name, number).headBranch, 1);
+    },
     async deleteBranch(branch) {
       forge.deleteBranch(name, branch);
     },

@@ -12,6 +12,10 @@ export interface Site {
   push(branch: string, ...changes: readonly Changes[]): Promise<string>;
   /** Puts one commit upon `main` in the place of all that the branch had. Returns its tip. */
   forcePush(branch: string, changes: Changes): Promise<string>;
+  /** Pushes a merge of a commit to a branch. Its files are those of the branch with the changes. Returns its tip. */
+  merge(branch: string, commit: string, changes: Changes): Promise<string>;
+  /** The button that merges the base into a pull request, pressed by `bob`. Returns the new head. */
+  updateBranch(number: number): Promise<string>;
   deleteBranch(branch: string): Promise<void>;
   /** A pull request for a branch; from a fork of `mallory`'s, with the changes, where told. Returns its number. */
   open(branch: string, details?: { readonly title?: string; readonly base?: string }): Promise<number>;

@@ -89,9 +89,16 @@ function ancestors(objects: Objects, sha: string): Set<string> {
   return seen;
 }
 
-export function mergeBase(objects: Objects, base: string, head: string): string | undefined {
+/** The best common ancestors: more than one where histories were merged crosswise. */
+function mergeBases(objects: Objects, base: string, head: string): readonly string[] {
   const ofBase = ancestors(objects, base);
-  return [...ancestors(objects, head)].find((sha) => ofBase.has(sha));
+  const common = [...ancestors(objects, head)].filter((sha) => ofBase.has(sha));
+  const lower = new Set(common.flatMap((sha) => objects.get(sha)?.parents ?? []));
+  return common.filter((sha) => !lower.has(sha));
+}
+
+export function mergeBase(objects: Objects, base: string, head: string): string | undefined {
+  return mergeBases(objects, base, head)[0];
 }
 
 /** What `head` has and `base` has not, oldest first. */

@@ -85,6 +85,9 @@ export function githubReadRoutes(world: World): Routes {
       }
       const commits = commitsBetween(world.objects, from.sha, to.sha).map(shapes.commit);
       const base_commit = mergeBase(world.objects, from.sha, to.sha);
+      if (base_commit === undefined) {
+        return { ...NOT_FOUND, body: { message: `No common ancestor between ${base} and ${head}.` } };
+      }
       const total = { status: 'ahead', total_commits: commits.length, merge_base_commit: { sha: base_commit } };
       return page(call, commits, (onPage) => ({ ...total, commits: onPage }));
     }),

@@ -1,4 +1,4 @@
-import { blobId, commitsBetween, MODES, typeOf } from './git.ts';
+import { blobId, commitsBetween, MODES, mergeBase, typeOf } from './git.ts';
 import { withRepository as onGitea } from './gitea-read-routes.ts';
 import * as gitea from './gitea-shapes.ts';
 import { NOT_FOUND, withRepository as onGitHub } from './github-read-routes.ts';
@@ -59,7 +59,12 @@ export function giteaHistoryRoutes(world: World, notFound: Answer): Routes {
       if (from === undefined || to === undefined) {
         return notFound;
       }
-      const commits = commitsBetween(world.objects, from.sha, to.sha).toReversed().map(gitea.commit);
+      // Since one of the merge bases, and not since the base itself: it matters where there are several.
+      const since = mergeBase(world.objects, from.sha, to.sha);
+      if (since === undefined) {
+        return notFound;
+      }
+      const commits = commitsBetween(world.objects, since, to.sha).toReversed().map(gitea.commit);
       return { status: 200, body: { total_commits: commits.length, commits } };
     }),
   };

@@ -2,6 +2,7 @@ import { accessBy } from '../access.ts';
 import { requireFound } from '../answer.ts';
 import type { Forge } from '../forge.ts';
 import { missingScopes } from './access.ts';
+import * as ancestry from './ancestry.ts';
 import { changedFiles } from './changed-files.ts';
 import type { GiteaClient } from './client.ts';
 import * as history from './commits.ts';
@@ -30,7 +31,8 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     changedFiles: (ref, headSha) => changedFiles(client, ref, headSha),
     commits: (ref) => history.commits(client, ref),
     tree: (repository, sha) => history.tree(client, repository, sha),
-    mergeBase: (repository, one, other) => history.mergeBase(client, repository, one, other),
+    mergeBase: (repository, one, other) => ancestry.mergeBase(client, repository, one, other),
+    isAncestor: (repository, ancestor, descendant) => ancestry.isAncestor(client, repository, ancestor, descendant),
     reviews: (ref) => read.reviews(client, ref),
     lastForcePushOrRetarget: (ref) => lastForcePushOrRetarget(client, ref),
     teamMembers: (team) => read.teamMembers(client, team),

@@ -56,16 +56,3 @@ export async function tree(client: GitHubClient, repository: string, sha: string
   const files = answer.tree.filter(({ type }) => type !== 'tree');
   return new Map(files.map((entry) => [entry.path, `${entry.mode} ${entry.sha}`]));
 }
-
-/** https://docs.github.com/en/rest/commits/commits#compare-two-commits */
-export async function mergeBase(
-  client: GitHubClient,
-  repository: string,
-  one: string,
-  other: string,
-): Promise<string | undefined> {
-  const octokit = await client.forRepository(repository);
-  const route = 'GET /repos/{owner}/{repo}/compare/{basehead}';
-  const parameters = { ...repositoryAddress(repository), basehead: `${one}...${other}`, per_page: 1, headers: FOREVER };
-  return (await ask(octokit, route, parameters, shapes.mergeBase))?.merge_base_commit.sha;
-}

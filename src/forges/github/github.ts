@@ -3,6 +3,7 @@ import { accessBy } from '../access.ts';
 import { requireFound } from '../answer.ts';
 import type { Forge } from '../forge.ts';
 import { missingScopes } from './access.ts';
+import * as ancestry from './ancestry.ts';
 import { changedFiles } from './changed-files.ts';
 import type { GitHubClient } from './client.ts';
 import * as history from './commits.ts';
@@ -34,7 +35,8 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
     changedFiles: (ref) => changedFiles(client, ref),
     commits: (ref) => history.commits(client, ref),
     tree: (repository, sha) => history.tree(client, repository, sha),
-    mergeBase: (repository, one, other) => history.mergeBase(client, repository, one, other),
+    mergeBase: (repository, one, other) => ancestry.mergeBase(client, repository, one, other),
+    isAncestor: (repository, ancestor, descendant) => ancestry.isAncestor(client, repository, ancestor, descendant),
     reviews: (ref) => reviews(client, ref),
     lastForcePushOrRetarget: (ref) => lastForcePushOrRetarget(client, ref),
     teamMembers: (team) => read.teamMembers(client, team),

@@ -64,7 +64,17 @@ const commit = z.object({
 });
 export const commits = z.array(commit);
 export const comparison = z.object({ commits }).transform((answer) => answer.commits);
-export const mergeBase = z.object({ merge_base_commit: z.object({ sha: z.string() }) });
+
+/** One page of a comparison, as a list of one. */
+export const ancestry = z
+  .object({
+    total_commits: z.number().int(),
+    merge_base_commit: z.object({ sha: z.string() }),
+    commits: z.array(z.object({ sha: z.string(), parents: z.array(z.object({ sha: z.string() })) })),
+  })
+  .transform(({ total_commits, merge_base_commit, commits }) => [
+    { total: total_commits, mergeBase: merge_base_commit.sha, commits },
+  ]);
 
 export const tree = z.object({
   truncated: z.boolean(),

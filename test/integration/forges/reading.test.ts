@@ -204,6 +204,31 @@ for (const name of FORGES) {
     t.is(await forge.mergeBase(SITE, head(), next), main);
   });
 
+  test(`${name}: histories that were merged crosswise have no one merge base`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const [one, other] = ['one', 'other'].map((branch) => simulated.commit(SITE, branch, { [branch]: 'x\n' }));
+    const first = simulated.commit(SITE, 'one', {}, { merging: [other ?? ''] });
+    const second = simulated.commit(SITE, 'other', {}, { merging: [one ?? ''] });
+    t.is(await forge.mergeBase(SITE, first, second), undefined);
+    t.is(await forge.mergeBase(SITE, second, first), undefined);
+    t.is(await forge.mergeBase(SITE, first, other ?? ''), other);
+  });
+
+  test(`${name}: a commit is an ancestor only where the forge shows that it is`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const old = simulated.head(SITE, 'main');
+    const topic = simulated.commit(SITE, 'topic', { 'a.txt': 'a\n' });
+    const main = simulated.commit(SITE, 'main', { 'b.txt': 'b\n' });
+    simulated.createRepository('platform/other');
+    const unrelated = simulated.head('platform/other', 'main');
+    t.true(await forge.isAncestor(SITE, old, main));
+    t.true(await forge.isAncestor(SITE, main, main));
+    t.false(await forge.isAncestor(SITE, main, old));
+    t.false(await forge.isAncestor(SITE, topic, main));
+    t.false(await forge.isAncestor(SITE, unrelated, main));
+    t.is(await forge.mergeBase(SITE, unrelated, main), undefined);
+  });
+
   test(`${name}: reviews come oldest first, with the commit they were given for`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
