@@ -45,10 +45,14 @@ export const INSTALL_CASES: readonly Case[] = [
     short: true,
     async play({ namespace }) {
       const at = await namespace('migrate');
-      const doors = { door: { replicas: SEVERAL_DOORS, resources: { requests: { cpu: '10m', memory: '64Mi' } } } };
-      // So that all of them wait for the database when it comes.
-      await at.install(doors, []);
+      await at.install({ door: { resources: { requests: { cpu: '10m', memory: '64Mi' } } } });
+      // PostgreSQL goes only now: stopped during its first start, it leaves a volume without the database.
+      await at.scale('deployment/gatehouse-door', 0);
+      await eventually('no door is left', async () => (await at.pods('door')).length === 0);
+      await at.sql('DROP SCHEMA gatehouse, gatehouse_jobs CASCADE');
       await at.scale('statefulset/gatehouse-postgresql', 0);
+      // So that all of them wait for the database when it comes.
+      await at.kubectl(['scale', 'deployment/gatehouse-door', `--replicas=${SEVERAL_DOORS}`]);
       await eventually('every door waits to migrate', async () => (await at.pods('door')).length === SEVERAL_DOORS);
       await at.scale('statefulset/gatehouse-postgresql', 1);
       await at.kubectl(['rollout', 'status', 'deployment/gatehouse-door', '--timeout=180s']);
@@ -62,7 +66,11 @@ export const INSTALL_CASES: readonly Case[] = [
     short: true,
     async play({ namespace }) {
       const at = await namespace('probes');
-      await at.install();
+      // With a worker, whose forge does not exist.
+      await at.install({
+        config: { forgeUrl: 'http://forge' },
+        forgeToken: { value: 'a-forge-token-of-the-cluster-tests' },
+      });
       await at.scale('deployment/gatehouse-redis', 0);
       await eventually('/health reports Redis down', async () => (await at.ask('/health')).status === 503);
       const ready = await at.ask('/health/ready');
@@ -80,8 +88,9 @@ export const INSTALL_CASES: readonly Case[] = [
       await at.scale('deployment/gatehouse-redis', 1);
       await at.doorsBecome(true);
       await eventually('/health is 200', async () => (await at.ask('/health')).status === 200);
-      const restarts = (await at.pods('door')).reduce((sum, door) => sum + door.restarts, 0);
-      expect(restarts === 0, `no restart, not ${restarts}`);
+      const pods = [...(await at.pods('door')), ...(await at.pods('worker'))];
+      const restarts = pods.reduce((sum, pod) => sum + pod.restarts, 0);
+      expect(pods.length === 4 && restarts === 0, `no restart of 4 pods, not ${restarts} of ${pods.length}`);
       return 'Redis away: ready, 200; PostgreSQL away: unready, 503; back: ready, 0 restarts';
     },
   },
