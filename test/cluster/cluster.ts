@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import type { Case, Stage } from './case.ts';
 import { command, tryCommand } from './commands.ts';
 import { contextFault, loadCommand } from './context.ts';
+import { diagnose } from './diagnosis.ts';
 import { FORGE_CASES } from './forge-cases.ts';
 import { GITEA_IMAGE } from './gitea.ts';
 import { INSTALL_CASES } from './install-cases.ts';
@@ -108,6 +109,9 @@ async function play({ name, needs, play: run }: Case, on: Cluster): Promise<Row>
   const [result] = await Promise.allSettled([run(stage)]);
   const seconds = (performance.now() - began) / 1_000;
   const failed = result.status === 'rejected';
+  for (const made of failed ? namespaces : []) {
+    say(await diagnose(made).catch((error: Error) => `no diagnosis of ${made.name}: ${error.message}`));
+  }
   if (!(failed && values.keep)) {
     await Promise.all(namespaces.map((made) => made.remove()));
   }
