@@ -11,21 +11,48 @@ export const RESTRICTED_POD = {
 };
 export const RESTRICTED_CONTAINER = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
 
+/** Where a pod that the tests add has its files. */
+const FILES_FOLDER = '/project';
+const PROJECT = new URL('../../', import.meta.url);
+
 interface ExtraPod {
   readonly name: string;
-  readonly command: readonly string[];
+  /** A file of the project, which it runs. */
+  readonly program: string;
+  /** What the program imports: files of the project. */
+  readonly imports?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  readonly files?: Readonly<Record<string, string>>;
+  /** A port by which others reach it under its name. */
+  readonly port?: number;
 }
 
-/** Runs a pod of the image under test beside the release, with files in /test. */
-async function startPod(
+/** Runs a program of the tests in a pod of the image under test, beside the release. */
+export async function startPod(
   cluster: Cluster,
   at: Namespace,
-  { name, command, env = {}, files = {} }: ExtraPod,
+  { name, program, imports = [], env = {}, port }: ExtraPod,
 ): Promise<void> {
+  const files = await Promise.all(
+    [program, ...imports].map(async (path, index) => ({
+      key: `file-${index}`,
+      path,
+      text: await readFile(new URL(path, PROJECT), 'utf8'),
+    })),
+  );
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name },
+    spec: { selector: { app: name }, ports: [{ port }] },
+  };
   const objects = [
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: files },
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name },
+      data: Object.fromEntries(files.map(({ key, text }) => [key, text])),
+    },
+    ...(port === undefined ? [] : [service]),
     {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -39,13 +66,13 @@ async function startPod(
             name,
             image: cluster.image,
             imagePullPolicy: 'Never',
-            command,
+            command: ['node', `${FILES_FOLDER}/${program}`],
             env: Object.entries(env).map(([variable, value]) => ({ name: variable, value })),
             securityContext: RESTRICTED_CONTAINER,
-            volumeMounts: [{ name: 'files', mountPath: '/test' }],
+            volumeMounts: [{ name: 'files', mountPath: FILES_FOLDER }],
           },
         ],
-        volumes: [{ name: 'files', configMap: { name } }],
+        volumes: [{ name: 'files', configMap: { name, items: files.map(({ key, path }) => ({ key, path })) } }],
       },
     },
   ];
@@ -60,12 +87,10 @@ export async function startSenderPod(
   secret: string,
 ): Promise<{ stop(): Promise<Sent> }> {
   const name = `sender-${Math.random().toString(36).slice(2, 8)}`;
-  const source = await readFile(new URL('./sender.ts', import.meta.url), 'utf8');
   await startPod(cluster, at, {
     name,
-    command: ['node', '/test/sender.ts'],
+    program: 'test/cluster/sender.ts',
     env: { URL: `http://${RELEASE}/webhook`, SECRET: secret },
-    files: { 'sender.ts': source },
   });
   return {
     async stop() {
@@ -83,7 +108,7 @@ export async function startSenderPod(
 
 /** A pod that does nothing, to try from it what can be reached. */
 export function startStranger(cluster: Cluster, at: Namespace): Promise<void> {
-  return startPod(cluster, at, { name: 'stranger', command: ['node', '-e', 'setInterval(() => {}, 1e6)'] });
+  return startPod(cluster, at, { name: 'stranger', program: 'test/cluster/idle.ts' });
 }
 
 /** The status that the stranger is answered, or why there was none. */
