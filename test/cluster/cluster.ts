@@ -13,6 +13,7 @@ import { diagnose } from './diagnosis.ts';
 import { FORGE_CASES } from './forge-cases.ts';
 import { GITEA_IMAGE } from './gitea.ts';
 import { INSTALL_CASES } from './install-cases.ts';
+import { KEY_CASES } from './key-cases.ts';
 import { LOAD_CASES } from './load-cases.ts';
 import { type Cluster, makeNamespace, type Namespace } from './namespace.ts';
 import { PRODUCTION_CASES } from './production-cases.ts';
@@ -22,6 +23,7 @@ import { UPGRADE_CASES } from './upgrade-cases.ts';
 const CASES: readonly Case[] = [
   ...INSTALL_CASES,
   ...LOAD_CASES,
+  ...KEY_CASES,
   ...FORGE_CASES,
   ...UPGRADE_CASES,
   ...PRODUCTION_CASES,

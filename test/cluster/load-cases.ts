@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Case } from './case.ts';
 import { expect } from './expect.ts';
-import { type Cluster, type Namespace, RELEASE } from './namespace.ts';
+import type { Cluster, Namespace } from './namespace.ts';
 import { countRefused, expectStored, refusals, startSenderPod } from './pods.ts';
 import { type Sent, startSender, type Target } from './sender.ts';
 
@@ -46,11 +46,6 @@ async function ingressLeadsToDoor(target: Target): Promise<void> {
   throw new Error('the ingress does not lead to a ready door');
 }
 
-async function restart(at: Namespace): Promise<void> {
-  await at.kubectl(['rollout', 'restart', 'deployment/gatehouse-door']);
-  await at.kubectl(['rollout', 'status', 'deployment/gatehouse-door', '--timeout=240s']);
-}
-
 export const LOAD_CASES: readonly Case[] = [
   {
     name: 'load through Service and ingress, one rollout: nothing refused, nothing lost',
@@ -58,7 +53,7 @@ export const LOAD_CASES: readonly Case[] = [
     async play({ cluster, namespace }) {
       const at = await namespace('rollout');
       await at.install({ ...NO_DRAIN, ...(cluster.ingress !== undefined && INGRESS) });
-      const sent = await underLoad(cluster, at, () => restart(at));
+      const sent = await underLoad(cluster, at, () => at.restartDoors());
       const { acknowledged } = await expectStored(at, sent);
       expect(countRefused(sent) === 0, `nothing refused during a rollout, not ${refusals(sent)}`);
       return `${acknowledged} acknowledged, 0 refused, 0 lost`;
@@ -74,7 +69,7 @@ export const LOAD_CASES: readonly Case[] = [
       await at.kubectl(['patch', 'deployment/gatehouse-door', '--type=merge', '-p', JSON.stringify(patch)]);
       await at.kubectl(['rollout', 'status', 'deployment/gatehouse-door', '--timeout=240s']);
       const sent = await underLoad(cluster, at, async () => {
-        await restart(at);
+        await at.restartDoors();
         const [victim] = await at.pods('door');
         await at.kubectl(['delete', 'pod', victim?.name ?? '', '--force', '--grace-period=0']);
         await at.kubectl(['rollout', 'status', 'deployment/gatehouse-door', '--timeout=240s']);
@@ -82,44 +77,10 @@ export const LOAD_CASES: readonly Case[] = [
         const kill = `for p in /proc/[0-9]*; do grep -aq main.ts "$p/cmdline" && kill -9 "\${p#/proc/}"; done; true`;
         await at.tryKubectl(['exec', 'deployment/gatehouse-door', '-c', 'door', '--', 'sh', '-c', kill]);
         await at.doorsBecome(true);
-        await restart(at);
+        await at.restartDoors();
       });
       const { acknowledged, refused } = await expectStored(at, sent);
       return `${acknowledged} acknowledged, ${refused} refused ${refused === 0 ? '' : refusals(sent)}, 0 lost`;
     },
   },
-  {
-    name: 'signing key: rotated by value under load, and rolled back: no delivery refused',
-    async play({ cluster, namespace }) {
-      const at = await namespace('keys');
-      await at.install();
-      const previous = await at.signingKey();
-      const value = `a-new-key-${cluster.run}-of-this-test`;
-      const sent = await underLoadWith(cluster, at, previous, async () => {
-        await at.install({ webhookSecret: { value, previous } });
-      });
-      const after = await underLoadWith(cluster, at, value, async () => {
-        await at.helm(['rollback', RELEASE, '1', '--wait', '--timeout', '4m']);
-        await at.kubectl(['rollout', 'status', 'deployment/gatehouse-door', '--timeout=240s']);
-      });
-      const all = [sent, after];
-      const { acknowledged } = await expectStored(at, all);
-      expect(countRefused(all) === 0, `no refused delivery, not ${refusals(all)}`);
-      expect((await at.signingKey()) === value, 'the new key after the rollback');
-      return `${acknowledged} acknowledged with the old and the new key, 0 refused`;
-    },
-  },
 ];
-
-async function underLoadWith(
-  cluster: Cluster,
-  at: Namespace,
-  secret: string,
-  work: () => Promise<void>,
-): Promise<Sent> {
-  const sender = await startSenderPod(cluster, at, secret);
-  await sleep(STEADY_MS);
-  await work();
-  await sleep(STEADY_MS);
-  return sender.stop();
-}

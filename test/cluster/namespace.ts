@@ -97,6 +97,14 @@ function openNamespace(cluster: Cluster, name: string) {
         const doors = (await pods('door')).filter(({ terminating }) => !terminating);
         return doors.length > 0 && doors.every((door) => door.ready === ready);
       }),
+    /** Replaces every door, and waits until the last of the old ones is gone: it answers for some seconds more. */
+    async restartDoors(): Promise<void> {
+      await kubectl(['rollout', 'restart', 'deployment/gatehouse-door']);
+      await kubectl(['rollout', 'status', 'deployment/gatehouse-door', '--timeout=240s']);
+      await eventually('the old doors are gone', async () =>
+        (await pods('door')).every(({ terminating }) => !terminating),
+      );
+    },
     /** What a signed delivery through the Service is answered, sent from inside a door. */
     async deliver(): Promise<string> {
       const send = `echo '{}' | gatehouse send - --url http://${RELEASE}/webhook --event ping`;
