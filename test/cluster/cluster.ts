@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import type { Case, Stage } from './case.ts';
 import { command, tryCommand } from './commands.ts';
 import { contextFault, loadCommand } from './context.ts';
+import { DATABASE_CASES } from './database-cases.ts';
 import { diagnose } from './diagnosis.ts';
 import { FORGE_CASES } from './forge-cases.ts';
 import { GITEA_IMAGE } from './gitea.ts';
@@ -22,6 +23,7 @@ import { UPGRADE_CASES } from './upgrade-cases.ts';
 
 const CASES: readonly Case[] = [
   ...INSTALL_CASES,
+  ...DATABASE_CASES,
   ...LOAD_CASES,
   ...KEY_CASES,
   ...FORGE_CASES,

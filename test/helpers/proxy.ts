@@ -23,8 +23,18 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
+export interface ProxyAddress {
+  /** 127.0.0.1, unless others have to reach it. */
+  readonly host?: string;
+  /** 0, the default, takes a free one. */
+  readonly port?: number;
+}
+
 /** `target` is a URL with a port (`postgres://…`, `redis://…`), or a port on 127.0.0.1. */
-export async function startProxy(target: string | number): Promise<TcpProxy> {
+export async function startProxy(
+  target: string | number,
+  { host = '127.0.0.1', port: wanted = 0 }: ProxyAddress = {},
+): Promise<TcpProxy> {
   const url = new URL(typeof target === 'number' ? `tcp://127.0.0.1:${target}` : target);
   const upstream = { host: url.hostname, port: Number(url.port) };
   const clients = new Set<Socket>();
@@ -78,10 +88,10 @@ export async function startProxy(target: string | number): Promise<TcpProxy> {
     forward(target, client, connected);
   });
   const listen = async (port: number) => {
-    server.listen(port, '127.0.0.1');
+    server.listen(port, host);
     await once(server, 'listening');
   };
-  await listen(0);
+  await listen(wanted);
   const { port } = server.address() as AddressInfo;
   url.host = `127.0.0.1:${port}`;
 
