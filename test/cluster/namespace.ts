@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { command, type Result, tryCommand } from './commands.ts';
 import { eventually } from './eventually.ts';
 
-const CHART = fileURLToPath(new URL('../../charts/gatehouse', import.meta.url));
+export const CHART = fileURLToPath(new URL('../../charts/gatehouse', import.meta.url));
 export const RELEASE = 'gatehouse';
 const INSTALL_TIMEOUT = '4m';
 
@@ -80,6 +80,8 @@ function openNamespace(cluster: Cluster, name: string) {
   const [repository, tag] = cluster.image.split(':');
   return {
     name,
+    /** The arguments by which kubectl finds this namespace. */
+    inNamespace,
     kubectl,
     tryKubectl,
     get,

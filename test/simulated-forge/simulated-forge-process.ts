@@ -2,6 +2,7 @@
  * A simulated GitHub as a process of its own, for tests whose Gatehouse runs in containers and has to reach it by name.
  * Its plan comes as JSON in the variable PLAN; once it listens, it prints what the test needs as one line of JSON.
  */
+import { randomUUID } from 'node:crypto';
 import { startSimulatedForge } from './simulated-forge.ts';
 
 /** Where it listens. */
@@ -21,6 +22,8 @@ export interface ForgePlan {
     /** What the repository has on its main branch. */
     readonly files: Readonly<Record<string, string>>;
     readonly title: string;
+    /** What earlier deliveries of its hook were answered. */
+    readonly earlierAnswers?: readonly number[];
   }[];
 }
 
@@ -37,12 +40,16 @@ if (import.meta.main) {
   const { host, token, login, secret, pullRequests } = JSON.parse(process.env['PLAN'] ?? '') as ForgePlan;
   const forge = await startSimulatedForge({ forge: 'github', host, port: FORGE_PORT });
   forge.addToken(token, login);
-  const opened = pullRequests.map(({ repository, files, title }) => {
+  const opened = pullRequests.map(({ repository, files, title, earlierAnswers = [] }) => {
     forge.app.install(repository.split('/')[0] ?? '');
     forge.createRepository(repository, files);
     forge.commit(repository, 'topic', { 'CHANGES.md': 'A change\n' });
     const number = forge.openPullRequest(repository, { head: 'topic', title });
     const webhook = forge.webhook(repository, { kind: 'pull-request', number, action: 'opened' }, { secret });
+    for (const statusCode of earlierAnswers) {
+      const delivery = { guid: randomUUID(), event: 'pull_request', deliveredAt: new Date().toISOString() };
+      forge.addDelivery({ ...delivery, statusCode, hook: `${repository}#1` });
+    }
     return { headSha: forge.pull(repository, number).headSha, webhook };
   });
   const report: ForgeReport = { appId: forge.app.id, privateKey: forge.app.privateKey, pullRequests: opened };
