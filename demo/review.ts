@@ -2,48 +2,9 @@ import { styleText } from 'node:util';
 import type { SimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
 import type { WebhookEvent } from '../test/simulated-forge/webhooks.ts';
 import { expect } from './door.ts';
+import { BEFORE, BROKEN_RULES, FILE, FIXED, POLICY, PROPOSED, REPOSITORY, TEST } from './example.ts';
 import { renderMarkdown } from './markdown.ts';
 import { answer, awaiting, box, commitStatus, request, say, textWidth, title } from './show.ts';
-
-const REPOSITORY = 'acme/widgets';
-const FILE = 'src/widget.ts';
-const BROKEN_RULES = ['conventional-title', 'tests-with-code', 'no-debugging'];
-
-const POLICY = `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^(feat|fix|docs)(\\(.+\\))?: ' }
-    message: The changelog is made from titles.
-  - id: tests-with-code
-    when: { files: 'src/**' }
-    require: { files: 'test/**' }
-  - id: no-debugging
-    forbid: { added_lines: '\\b(debugger|console\\.log)\\b', in: '**/*.ts' }
-    message: Remove debugging code before merging.
-  - id: small
-    require: { changed_lines: '<= 200' }
-`;
-
-const BEFORE = `export function area(width: number, height: number): number {
-  return width * height;
-}
-`;
-const PROPOSED = `export function area(width: number, height: number): number {
-  console.log('area', width, height);
-  if (width < 0 || height < 0) {
-    debugger;
-    return 0;
-  }
-  return width * height;
-}
-`;
-const MENDED = `export function area(width: number, height: number): number {
-  if (width < 0 || height < 0) return 0;
-  return width * height;
-}
-`;
-const TEST = `test('a widget that is turned inside out has no area', (t) => t.is(area(-1, 2), 0));
-`;
 
 export interface ReviewParts {
   readonly forge: SimulatedForge;
@@ -128,7 +89,7 @@ export async function showReview({ forge, origin, secret }: ReviewParts): Promis
 
   title('3  alice fixes all three');
   say('She pushes a test, removes the debugging code, and edits the title.');
-  forge.push(REPOSITORY, number, { [FILE]: MENDED, 'test/widget.test.ts': TEST }, { message: 'Mend it' });
+  forge.push(REPOSITORY, number, { [FILE]: FIXED, 'test/widget.test.ts': TEST }, { message: 'Mend it' });
   forge.edit(REPOSITORY, number, { title: 'feat: a widget of negative size has no area' });
   await tell({ kind: 'pull-request', number, action: 'synchronize' });
   await verdict('success');
