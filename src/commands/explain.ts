@@ -16,6 +16,7 @@ import { hasColours, type Terminal } from './terminal.ts';
 const SUCCESS = 0;
 const FAILURE = 1;
 const UNDECIDED = 2;
+const WAITING = 3;
 
 const HELP = `Usage: gatehouse explain <pull request URL> [--json]
 
@@ -33,7 +34,8 @@ Settings: FORGE, FORGE_URL and FORGE_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIV
 POLICY_FILE. The token needs to read only. Colours are for terminals, and left out where NO_COLOR is set.
 
 Exit codes: 0 success, or nothing to judge (no policy, closed, archived); 1 failure; 2 error: a rule that could not be judged,
-a broken policy, no such pull request, or no answer from the forge; 64 wrong usage; 78 wrong configuration.
+a broken policy, no such pull request, or no answer from the forge; 3 pending: only others can act, such as those who
+approve; 64 wrong usage; 78 wrong configuration.
 `;
 
 export async function explain(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -85,7 +87,7 @@ function exitCode(result: ReviewResult, closed: PullRequest | undefined): number
   if (result.kind === 'no-policy' || result.kind === 'archived') {
     return SUCCESS;
   }
-  return { success: SUCCESS, failure: FAILURE, error: UNDECIDED }[result.verdict.state];
+  return { success: SUCCESS, failure: FAILURE, error: UNDECIDED, pending: WAITING }[result.verdict.state];
 }
 
 function describe(

@@ -3,6 +3,7 @@ import { ForgeError } from '../forges/forge-error.ts';
 import { guardWrites } from '../forges/guard-writes.ts';
 import { groupUpTo, pullRequestOfGroup } from '../forges/merge-queue.ts';
 import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH } from '../forges/postings.ts';
+import type { Verdict } from '../review/evaluation/verdict.ts';
 import { isCurrent, judgeOnce, type ReviewResult } from '../review/judge.ts';
 import { statusContext } from '../review/status-context.ts';
 import { shorten } from '../shorten.ts';
@@ -91,11 +92,17 @@ async function judgeMembers(
 
 function worstOf(results: readonly Judged[]): GroupVerdict | undefined {
   const judged = results.flatMap((result) => (result.kind === 'judged' ? [result] : []));
-  const named = (state: GroupVerdict['state'], what: string) => {
+  const named = (state: Verdict['state'], reported: GroupVerdict['state'], what: string) => {
     const worst = judged.find(({ verdict }) => verdict.state === state);
-    return worst && { state, description: `#${worst.pullRequest.number} ${what}: ${worst.verdict.description}` };
+    return (
+      worst && { state: reported, description: `#${worst.pullRequest.number} ${what}: ${worst.verdict.description}` }
+    );
   };
-  const bad = named('failure', 'fails') ?? named('error', 'could not be judged');
+  const bad =
+    named('failure', 'failure', 'fails') ??
+    named('error', 'error', 'could not be judged') ??
+    // An approval starts no review of the group, so that GitHub would wait for a pending one until its time-out.
+    named('pending', 'failure', 'is not ready');
   if (bad !== undefined || judged.length === 0) {
     return bad;
   }

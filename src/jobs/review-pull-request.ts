@@ -5,6 +5,7 @@ import { guardWrites } from '../forges/guard-writes.ts';
 import type { PullRequest, PullRequestRef } from '../forges/pull-request.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Verdict } from '../review/evaluation/verdict.ts';
 import { isCurrent, judgeOnce } from '../review/judge.ts';
 import type { Policy } from '../review/policy/schema.ts';
 import { reportComments, withdrawComments, withRefusals } from '../review/report.ts';
@@ -148,7 +149,7 @@ async function openReview(parts: ReviewParts, ref: PullRequestRef, signal: Abort
   };
 }
 
-type Outcome = 'over' | 'archived' | 'outdated' | 'none' | 'success' | 'failure' | 'error' | 'pending';
+type Outcome = 'over' | 'archived' | 'outdated' | 'none' | Verdict['state'];
 
 async function reviewOnce(
   { forge, threads, pool, fallback, statusContext: template, log }: ReviewParts,

@@ -7,7 +7,7 @@ export interface StandingVerdict {
   readonly number: number;
   /** Its page. */
   readonly url: string;
-  /** `pending`: there is no verdict yet. `none`: no policy asks anything of it. */
+  /** `pending`: there is no verdict yet, or it waits for others. `none`: no policy asks anything of it. */
   readonly state: StatusState | 'none';
   readonly description: string;
 }

@@ -47,6 +47,11 @@ export function quotedList(values: readonly string[], shown = 10): Text {
   return pieces;
 }
 
+/** Those that are not empty, with a word between them. */
+export function joinTexts(texts: readonly Text[], separator: string): Text {
+  return texts.filter((text) => text.length > 0).flatMap((text, index) => (index === 0 ? text : [separator, ...text]));
+}
+
 /** `1 file`, `2 files`. */
 export function count(amount: number, singular: string, plural = `${singular}s`): Text {
   return [`${amount} ${amount === 1 ? singular : plural}`];
@@ -68,6 +73,11 @@ export function visible(text: string): string {
     }
     return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   });
+}
+
+/** For a commit status, which forges show as plain text: nothing around quoted pieces. */
+export function bare(text: Text): string {
+  return text.map((piece) => (typeof piece === 'string' ? piece : visible(piece.quoted))).join('');
 }
 
 /** For a terminal or a log: quoted pieces in double quotes. */

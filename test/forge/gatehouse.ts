@@ -8,7 +8,7 @@ import type { Site, TestForge } from './site.ts';
 export interface Gatehouse {
   /** A repository whose webhooks come here. */
   site(files: Readonly<Record<string, string>>): Promise<Site>;
-  /** Waits until the commit has the status, for pull requests into `base`. */
+  /** Waits until the commit has the status, for pull requests into `base`. `waiting`: pending, for what others have to do. */
   expect(t: ExecutionContext, site: Site, sha: string, state: string, base?: string): Promise<void>;
   /** Waits until a webhook of this event was taken. */
   received(site: Site, event: string): Promise<void>;
@@ -47,7 +47,8 @@ async function open(forge: TestForge): Promise<{ gatehouse: Gatehouse; door: Doo
     async expect(t, site, sha, state, base = 'main') {
       await eventually(`${site.repository()} at ${sha} is ${state}`, async () => {
         const status = await statusOf(forge, site, sha, base);
-        return status?.status === state;
+        const waits = status?.description.startsWith('Waiting for') ?? false;
+        return state === 'waiting' ? status?.status === 'pending' && waits : status?.status === state;
       });
       t.pass();
     },

@@ -63,6 +63,18 @@ test('github: a pull request that fails ahead in the queue fails the group', asy
   t.deepEqual(states(await requestChecks(scene, groups[0])), ['pending', 'success'], 'it is behind this one');
 });
 
+test('github: a pull request that waits for others fails its group', async (t) => {
+  const policy = `version: 1\nrules: [{ id: approved, require: { approvals: { from: [bob] } } }]`;
+  const scene = gatehouse('github').scene({ '.gatehouse.yml': policy });
+  const [group] = enqueue(scene, ['one']);
+  const statuses = await requestChecks(scene, group);
+  t.deepEqual(statuses.at(-1), {
+    context: 'gatehouse/main',
+    state: 'failure',
+    description: '#1 is not ready: Waiting for 1 approval from bob',
+  });
+});
+
 test('github: a group whose branch has another form is an error', async (t) => {
   const scene = gatehouse('github').scene(FILES);
   const [group, second] = enqueue(scene, ['feat: one', 'feat: two']);

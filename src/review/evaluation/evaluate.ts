@@ -3,8 +3,9 @@ import { MAX_CODE_OWNER_TEAMS } from '../limits.ts';
 import type { Condition, Policy, Rule } from '../policy/schema.ts';
 import { ownerTeams } from '../predicates/code-owners.ts';
 import { predicates } from '../predicates/index.ts';
-import type { Location, Outcome } from '../predicates/predicate.ts';
+import type { Actor, Location, Outcome } from '../predicates/predicate.ts';
 import { say, type Text } from '../text.ts';
+import { obstacleTo, worstObstacle } from './obstacle.ts';
 
 /** The result of a condition, and of every part of it. */
 export type EvaluatedCondition =
@@ -19,18 +20,22 @@ export type EvaluatedCondition =
       readonly kind: 'predicate';
       readonly line: number;
       readonly name: string;
+      readonly actor: Actor;
       readonly outcome: Outcome;
       readonly expected: Text;
       readonly found: Text;
       readonly locations: readonly Location[];
+      readonly awaited?: Text;
       readonly remedy: { readonly toMatch: Text; readonly toAvoid: Text };
     };
 
 /**
- * - `inactive`: its `when` does not match, so it asks for nothing here.
+ * - `failed`: the author has something to do.
+ * - `waiting`: it does not hold, and what is missing can come from others.
  * - `undecided`: what was read of the pull request does not settle it.
+ * - `inactive`: its `when` does not match, so it asks for nothing here.
  */
-export type RuleOutcome = 'passed' | 'failed' | 'undecided' | 'inactive';
+export type RuleOutcome = 'passed' | 'failed' | 'waiting' | 'undecided' | 'inactive';
 
 export interface EvaluatedRule {
   readonly rule: Pick<Rule, 'id' | 'level' | 'message' | 'source'>;
@@ -85,22 +90,32 @@ function evaluateRule(rule: Rule, facts: Facts): EvaluatedRule {
 
   const require = rule.require === undefined ? undefined : evaluateCondition(rule.require, facts);
   const forbid = rule.forbid === undefined ? undefined : evaluateCondition(rule.forbid, facts);
-  const holds = all([require?.outcome ?? 'matched', opposite(forbid?.outcome ?? 'unmatched')]);
   return {
     rule: about,
-    outcome: ruleOutcome(when?.outcome ?? 'matched', holds),
+    outcome: ruleOutcome(when?.outcome ?? 'matched', require, forbid),
     ...(when === undefined ? {} : { when }),
     ...(require === undefined ? {} : { require }),
     ...(forbid === undefined ? {} : { forbid }),
   };
 }
 
-function ruleOutcome(active: Outcome, holds: Outcome): RuleOutcome {
+function ruleOutcome(
+  active: Outcome,
+  require: EvaluatedCondition | undefined,
+  forbid: EvaluatedCondition | undefined,
+): RuleOutcome {
+  const obstacle = worstObstacle([
+    ...(require === undefined ? [] : [obstacleTo(require, true)]),
+    ...(forbid === undefined ? [] : [obstacleTo(forbid, false)]),
+  ]);
   // What it asks for holds: then it does not matter whether it had to be asked.
-  if (holds === 'matched') {
+  if (obstacle === undefined) {
     return 'passed';
   }
-  return active === 'matched' && holds === 'unmatched' ? 'failed' : 'undecided';
+  if (active === 'undecided' || obstacle === 'undecided') {
+    return 'undecided';
+  }
+  return obstacle === 'author' ? 'failed' : 'waiting';
 }
 
 function evaluateCondition(condition: Condition, facts: Facts): EvaluatedCondition {
@@ -130,12 +145,13 @@ function evaluatePredicate(condition: Extract<Condition, { kind: 'predicate' }>,
     return { ...same, ...undecided(say`the predicate ${name}`, say`no such predicate`) };
   }
   const result = predicate.judge(condition.value, condition.options, facts);
-  return { ...same, ...result, locations: result.locations ?? [] };
+  return { ...same, actor: predicate.actor, ...result, locations: result.locations ?? [] };
 }
 
 function undecided(expected: Text, found: Text) {
   const remedy = say`Split the pull request into smaller ones, or make the policy's patterns simpler.`;
   return {
+    actor: 'author',
     outcome: 'undecided',
     expected,
     found,

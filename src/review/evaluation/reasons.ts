@@ -1,5 +1,5 @@
-import type { Location } from '../predicates/predicate.ts';
-import type { Text } from '../text.ts';
+import type { Actor, Location } from '../predicates/predicate.ts';
+import { joinTexts, say, type Text } from '../text.ts';
 import type { EvaluatedCondition, EvaluatedRule } from './evaluate.ts';
 
 /** Why a rule does not hold, in the parts of its conditions that decide it. */
@@ -7,15 +7,19 @@ export type Reason =
   | {
       readonly kind: 'predicate';
       readonly predicate: string;
+      readonly actor: Actor;
+      readonly undecided: boolean;
       /** Whether the predicate should have matched, or should not have. */
       readonly wanted: boolean;
       readonly expected: Text;
       readonly found: Text;
+      /** Absent: what is expected. */
+      readonly awaited?: Text;
       readonly fix: Text;
       readonly locations: readonly Location[];
     }
-  /** Mending any one of these is enough. */
-  | { readonly kind: 'one-of'; readonly reasons: readonly Reason[] };
+  /** Each way is enough; all the reasons of one way count together. */
+  | { readonly kind: 'one-of'; readonly ways: readonly (readonly Reason[])[] };
 
 /** Empty when the rule holds or does not apply. */
 export function reasonsOf({ outcome, require, forbid }: EvaluatedRule): readonly Reason[] {
@@ -39,22 +43,21 @@ function against(condition: EvaluatedCondition, wanted: boolean): readonly Reaso
       return against(condition.part, !wanted);
     case 'all':
     case 'any': {
-      const reasons = condition.parts.map((part) => against(part, wanted)).filter((found) => found.length > 0);
+      const ways = condition.parts.map((part) => against(part, wanted)).filter((found) => found.length > 0);
       const each = (condition.kind === 'all') === wanted;
-      const flat = reasons.flat();
-      if (each || reasons.length < 2) {
-        return flat;
-      }
-      return [{ kind: 'one-of', reasons: flat }];
+      return each || ways.length < 2 ? ways.flat() : [{ kind: 'one-of', ways }];
     }
     case 'predicate':
       return [
         {
           kind: 'predicate',
           predicate: condition.name,
+          actor: condition.actor,
+          undecided: condition.outcome === 'undecided',
           wanted,
           expected: condition.expected,
           found: condition.found,
+          ...(condition.awaited === undefined ? {} : { awaited: condition.awaited }),
           fix: wanted ? condition.remedy.toMatch : condition.remedy.toAvoid,
           // Places are evidence of a match; where one was wanted there are none.
           locations: wanted ? [] : condition.locations,
@@ -63,12 +66,26 @@ function against(condition: EvaluatedCondition, wanted: boolean): readonly Reaso
   }
 }
 
+/** What others still have to do, as a noun; empty where it is all up to the author. */
+export function awaitedIn(reasons: readonly Reason[]): Text {
+  return joinTexts(
+    reasons.map((reason) => {
+      if (reason.kind === 'one-of') {
+        return joinTexts(reason.ways.map(awaitedIn), ' or ');
+      }
+      const { actor, undecided, wanted, expected, awaited } = reason;
+      return actor === 'author' || undecided ? [] : (awaited ?? (wanted ? expected : say`no ${expected}`));
+    }),
+    ' and ',
+  );
+}
+
 /** All places of all reasons, each once. */
 export function locationsOf(reasons: readonly Reason[]): readonly Location[] {
   const found = new Map<string, Location>();
   const visit = (reason: Reason): void => {
     if (reason.kind === 'one-of') {
-      reason.reasons.forEach(visit);
+      reason.ways.flat().forEach(visit);
       return;
     }
     for (const location of reason.locations) {

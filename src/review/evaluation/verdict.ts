@@ -2,16 +2,17 @@ import { MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/postings.ts';
 import { shorten } from '../../shorten.ts';
 import type { Fault } from '../policy/faults.ts';
 import type { Level, Rule } from '../policy/schema.ts';
+import { bare } from '../text.ts';
 import type { EvaluatedRule, Evaluation } from './evaluate.ts';
 import { type FingerprintedLocation, fingerprinted } from './fingerprint.ts';
-import { locationsOf, type Reason, reasonsOf } from './reasons.ts';
+import { awaitedIn, locationsOf, type Reason, reasonsOf } from './reasons.ts';
 
 /** Something that a rule has to say of the pull request. */
 export interface Finding {
   readonly ruleId: string;
   readonly level: Level;
-  /** `undecided`: the rule could not be judged. */
-  readonly outcome: 'failed' | 'undecided';
+  /** `waiting`: others have to act, not the author. `undecided`: the rule could not be judged. */
+  readonly outcome: 'failed' | 'waiting' | 'undecided';
   /** The policy author's own words, if any. */
   readonly message?: string;
   readonly reasons: readonly Reason[];
@@ -21,7 +22,8 @@ export interface Finding {
 }
 
 export interface Verdict {
-  readonly state: 'success' | 'failure' | 'error';
+  /** `pending`: every rule of level error is met, or waits for others. */
+  readonly state: 'success' | 'failure' | 'error' | 'pending';
   /** For the commit status: at most 140 characters, plain text. */
   readonly description: string;
   /** Errors before warnings before notes, and otherwise in the policy's order. */
@@ -38,7 +40,8 @@ const SEVERITY: Readonly<Record<Level, number>> = { error: 0, warn: 1, info: 2 }
 
 /**
  * Failure when a rule of level error failed; else error when such a rule could not be judged, or none could because the
- * evaluation was ended, for that is no pass; else success. Otherwise warnings and notes never change it.
+ * evaluation was ended, for that is no pass; else pending when such a rule waits for others; else success. Otherwise
+ * warnings and notes never change it.
  */
 export function verdictOf(evaluation: Evaluation): Verdict {
   const findings = evaluation.rules.flatMap(findingOf).sort((a, b) => SEVERITY[a.level] - SEVERITY[b.level]);
@@ -46,6 +49,7 @@ export function verdictOf(evaluation: Evaluation): Verdict {
   const blocking = findings.filter(({ level }) => level === 'error');
   const failed = blocking.filter(({ outcome }) => outcome === 'failed');
   const undecided = (evaluation.ended ? findings : blocking).filter(({ outcome }) => outcome === 'undecided');
+  const waiting = blocking.filter(({ outcome }) => outcome === 'waiting');
   const active = passed.length + findings.length;
 
   const same = { findings, passed, policyFaults: [] };
@@ -58,6 +62,9 @@ export function verdictOf(evaluation: Evaluation): Verdict {
       description: named(`${undecided.length} of ${rules(active)} could not be judged`, undecided),
       ...same,
     };
+  }
+  if (waiting.length > 0) {
+    return { state: 'pending', description: waitingFor(waiting), ...same };
   }
   return { state: 'success', description: successOf(passed.length, findings), ...same };
 }
@@ -130,6 +137,12 @@ export function withProposedPolicyFaults(verdict: Verdict, faults: readonly Faul
 }
 
 const rules = (amount: number): string => `${amount} ${amount === 1 ? 'rule' : 'rules'}`;
+
+/** Two rules may wait for the same. */
+function waitingFor(findings: readonly Finding[]): string {
+  const awaited = new Set(findings.map(({ reasons }) => bare(awaitedIn(reasons))));
+  return shorten(`Waiting for ${[...awaited].join(' and ')}`, MAX_STATUS_DESCRIPTION_LENGTH);
+}
 
 function named(what: string, findings: readonly Finding[]): string {
   return shorten(`${what}: ${findings.map(({ ruleId }) => ruleId).join(', ')}`, MAX_STATUS_DESCRIPTION_LENGTH);

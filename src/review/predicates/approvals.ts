@@ -69,6 +69,7 @@ type Wanted = z.output<typeof schema>;
 export const approvals = definePredicate({
   description:
     "Enough people approve of the pull request. The latest word of each person counts, and never the author's own, nor that of somebody who committed to it.",
+  actor: 'others',
   schema,
   needs: ({ codeOwners, teams, committers, fresh }) => ({
     reviews: true,

@@ -6,6 +6,7 @@ import { peopleOrTeams, splitTeams } from './values.ts';
 export const author = definePredicate({
   description:
     'Who opened the pull request: a login, or a list of logins and teams (@organisation/team). Case is ignored, and * stands for any characters: *[bot].',
+  actor: 'author',
   schema: peopleOrTeams,
   needs: (members) => ({ teams: splitTeams(members).teams }),
   judge(members, _options, facts) {

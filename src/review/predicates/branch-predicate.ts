@@ -14,6 +14,7 @@ export function branchPredicate(definition: {
   const noun = [definition.noun];
   return definePredicate({
     description: definition.description,
+    actor: 'author',
     schema: globs,
     needs: () => ({}),
     judge(given, _options, facts) {

@@ -8,6 +8,7 @@ import { binaryFiles, globs } from './values.ts';
 export const changedLines = definePredicate({
   description:
     "How many lines are added and removed, taken together, as a comparison: '<= 600'. Beside it, `except` leaves files out of the count, and `binary: ignore` binary files.",
+  actor: 'author',
   schema: comparison,
   options: z.object({ except: globs.optional(), binary: binaryFiles.optional() }),
   needs: () => ({ changedFiles: true }),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Commit } from '../../forges/pull-request.ts';
 import { shorten } from '../../shorten.ts';
 import { compilePattern } from '../matching/pattern.ts';
-import { count, quotedList, say, type Text } from '../text.ts';
+import { count, joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
 import { patterns } from './values.ts';
 
@@ -30,6 +30,7 @@ type Traits = z.output<typeof traits>;
 export const commits = definePredicate({
   description:
     'Looks at the commits of the pull request: with `some`, at least one has all these traits; with `every`, each of them has. `every` skips merge commits unless it names `merge`; where it names `signed_off`, only those that change no file themselves.',
+  actor: 'author',
   schema: z
     .strictObject(
       {
@@ -59,8 +60,14 @@ export const commits = definePredicate({
     }
     return {
       outcome,
-      expected: joined(parts.map((part) => part.expected)),
-      found: joined(parts.map((part) => part.found)),
+      expected: joinTexts(
+        parts.map((part) => part.expected),
+        ' and ',
+      ),
+      found: joinTexts(
+        parts.map((part) => part.found),
+        ' and ',
+      ),
       remedy: {
         toMatch:
           every?.signed_off === true
@@ -139,11 +146,7 @@ function described(wanted: Traits): Text {
   if (wanted.signed_off !== undefined) {
     phrases.push([`that is ${wanted.signed_off ? '' : 'not '}signed off by its author`]);
   }
-  return joined(phrases);
-}
-
-function joined(texts: readonly Text[]): Text {
-  return texts.flatMap((text, index) => (index === 0 ? text : [' and ', ...text]));
+  return joinTexts(phrases, ' and ');
 }
 
 function listed(found: readonly Commit[]): Text {

@@ -7,6 +7,7 @@ const asReady = say`Mark the pull request as ready for review.`;
 
 export const draft = definePredicate({
   description: 'Whether the pull request is a draft: true or false.',
+  actor: 'author',
   schema: z.boolean({ error: 'true or false' }),
   needs: () => ({}),
   judge(wanted, _options, facts) {

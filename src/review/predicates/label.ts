@@ -6,6 +6,7 @@ import { names } from './values.ts';
 export const label = definePredicate({
   description:
     'The pull request has this label, or one of a list. Case is ignored, and * stands for any characters: size/*.',
+  actor: 'author',
   schema: names,
   needs: () => ({}),
   judge(wanted, _options, facts) {

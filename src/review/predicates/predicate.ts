@@ -5,6 +5,12 @@ import type { Text } from '../text.ts';
 /** `undecided`: what it needs could not be read in full, and what was read does not decide it. */
 export type Outcome = 'matched' | 'unmatched' | 'undecided';
 
+/**
+ * Who can change what a predicate looks at: the pull request's author, or other people, such as those who approve. A rule
+ * that only others can fulfil is waited for; it is nothing that the author has to fix.
+ */
+export type Actor = 'author' | 'others';
+
 /** Where something was found. Without a line it is the whole file. */
 export interface Location {
   readonly path: string;
@@ -23,6 +29,8 @@ export interface PredicateResult {
   /** What there was instead, or as well. */
   readonly found: Text;
   readonly locations?: readonly Location[];
+  /** What is still to come from others, where they can act, as a noun: "1 approval from …". Absent: `expected`. */
+  readonly awaited?: Text;
   /** What a person can do so that it matches, and so that it does not. */
   readonly remedy: { readonly toMatch: Text; readonly toAvoid: Text };
 }
@@ -33,6 +41,7 @@ export type Needs = Partial<NeededFacts>;
 export interface Predicate {
   /** For the JSON Schema: what an editor shows. */
   readonly description: string;
+  readonly actor: Actor;
   readonly schema: z.ZodType;
   /** Keys that may stand beside it and refine it: `except`, `in`. */
   readonly options: z.ZodObject;
@@ -47,6 +56,7 @@ const noOptions = z.object({});
 /** Ties a predicate's schema to the types its functions see. */
 export function definePredicate<Value extends z.ZodType, Options extends z.ZodObject = typeof noOptions>(definition: {
   readonly description: string;
+  readonly actor: Actor;
   readonly schema: Value;
   readonly options?: Options;
   readonly optionsWhereRequired?: Partial<z.input<Options>>;
@@ -56,6 +66,7 @@ export function definePredicate<Value extends z.ZodType, Options extends z.ZodOb
   const options = definition.options;
   return {
     description: definition.description,
+    actor: definition.actor,
     schema: definition.schema,
     options: options ?? noOptions,
     optionsWhereRequired: definition.optionsWhereRequired ?? {},

@@ -16,6 +16,7 @@ export function textPredicate(definition: {
   const noun = [definition.noun];
   return definePredicate({
     description: definition.description,
+    actor: 'author',
     schema: patterns,
     needs: () => ({}),
     judge(sources, _options, facts) {

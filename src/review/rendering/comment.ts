@@ -26,6 +26,11 @@ const LEVELS: Readonly<Record<Level, { readonly icon: string; readonly word: str
   info: { icon: 'ℹ️', word: 'note' },
 };
 
+const OUTCOMES = {
+  waiting: { icon: '⏳', word: 'waits for others' },
+  undecided: { icon: '🚫', word: 'could not be judged' },
+} as const;
+
 /** The one comment, kept up to date in place. The same verdict always gives the same text. */
 export function renderReview(verdict: Verdict): string {
   const sections = [...verdict.findings.map(renderFinding), ...renderFaults(verdict)];
@@ -51,10 +56,14 @@ export function renderReview(verdict: Verdict): string {
 function headline({ state, findings, policyFaults, passed }: Verdict): string {
   const failed = findings.filter(({ level, outcome }) => level === 'error' && outcome === 'failed').length;
   const undecided = findings.filter(({ level, outcome }) => level === 'error' && outcome === 'undecided').length;
-  const others = findings.length - failed - undecided;
+  const waiting = findings.filter(({ level, outcome }) => level === 'error' && outcome === 'waiting').length;
+  const others = findings.length - failed - undecided - waiting;
   const parts: string[] = [];
   if (failed > 0) {
     parts.push(`${failed} ${failed === 1 ? 'rule is' : 'rules are'} not met`);
+  }
+  if (waiting > 0) {
+    parts.push(`${waiting} ${waiting === 1 ? 'rule waits' : 'rules wait'} for others`);
   }
   if (undecided > 0) {
     parts.push(`${undecided} ${undecided === 1 ? 'rule' : 'rules'} could not be judged`);
@@ -71,15 +80,17 @@ function headline({ state, findings, policyFaults, passed }: Verdict): string {
     }
     return `### ✅ This pull request meets this repository’s rules${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`;
   }
+  if (state === 'pending') {
+    return `### ⏳ Others have to act on this pull request: ${parts.join(', ')}`;
+  }
   return state === 'failure'
     ? `### ❌ This pull request does not meet this repository’s rules yet: ${parts.join(', ')}`
     : `### 🚫 This pull request could not be judged: ${parts.join(', ')}`;
 }
 
 function renderFinding(finding: Finding): string {
-  const { icon, word } = LEVELS[finding.level];
-  const state = finding.outcome === 'undecided' ? 'could not be judged' : word;
-  const lines = [`#### ${finding.outcome === 'undecided' ? '🚫' : icon} ${code(finding.ruleId)}: ${state}`];
+  const { icon, word } = finding.outcome === 'failed' ? LEVELS[finding.level] : OUTCOMES[finding.outcome];
+  const lines = [`#### ${icon} ${code(finding.ruleId)}: ${word}`];
   if (finding.message !== undefined) {
     lines.push('', prose(finding.message), '');
   }
@@ -117,7 +128,7 @@ function renderReasons(reasons: readonly Reason[], indent: string): readonly str
 
 function renderReason(reason: Reason, indent: string): readonly string[] {
   if (reason.kind === 'one-of') {
-    return [`${indent}- **One of these is enough:**`, ...renderReasons(reason.reasons, `${indent}  `)];
+    return [`${indent}- **One of these is enough:**`, ...renderReasons(reason.ways.flat(), `${indent}  `)];
   }
   const expected = reason.wanted ? 'Expected' : 'Not allowed';
   return [
@@ -235,7 +246,7 @@ function renderInline(finding: Finding, fingerprint: string): string {
 function evidence(reasons: readonly Reason[]): readonly Extract<Reason, { kind: 'predicate' }>[] {
   return reasons.flatMap((reason) => {
     if (reason.kind === 'one-of') {
-      return evidence(reason.reasons);
+      return evidence(reason.ways.flat());
     }
     return reason.locations.some(({ line }) => line !== undefined) ? [reason] : [];
   });

@@ -48,6 +48,7 @@ function ofCondition(condition: EvaluatedCondition): object {
       return {
         kind,
         name: condition.name,
+        actor: condition.actor,
         line,
         outcome,
         expected: plain(condition.expected, MAX_QUOTED_SHOWN),

@@ -12,6 +12,7 @@ type Paint = (colour: keyof typeof COLOURS, text: string) => string;
 const RULE_MARKS = {
   passed: ['green', '✔ passed'],
   failed: ['red', '✘ failed'],
+  waiting: ['yellow', '… waiting for others'],
   undecided: ['yellow', '? undecided'],
   inactive: ['grey', '– does not apply'],
 } as const;

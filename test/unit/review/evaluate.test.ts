@@ -14,6 +14,8 @@ const given: Given = { title: 'yes', files_complete: false };
 const YES = '{ title: yes }';
 const NO = '{ title: no }';
 const UNKNOWN = '{ files: x }';
+/** False, and only others can change that. */
+const THEIRS = '{ approvals: 1 }';
 
 const logic: readonly (readonly [rule: string, outcome: RuleOutcome])[] = [
   [`require: ${YES}`, 'passed'],
@@ -38,6 +40,27 @@ const logic: readonly (readonly [rule: string, outcome: RuleOutcome])[] = [
   [`require: { any: [${NO}, ${NO}] }`, 'failed'],
   [`require: { not: ${NO} }`, 'passed'],
   [`require: { not: ${UNKNOWN} }`, 'undecided'],
+  [`require: ${THEIRS}`, 'waiting'],
+  [`require: { not: { not: ${THEIRS} } }`, 'waiting'],
+  [`forbid: { not: ${THEIRS} }`, 'waiting'],
+  [`require: { all: [${THEIRS}, ${YES}] }`, 'waiting'],
+  [`require: { all: [${THEIRS}, ${NO}] }`, 'failed'],
+  [`require: { all: [${THEIRS}, ${UNKNOWN}] }`, 'undecided'],
+  [`require: { all: [${THEIRS}, ${UNKNOWN}, ${NO}] }`, 'failed'],
+  [`require: { any: [${THEIRS}, ${NO}] }`, 'waiting'],
+  [`require: { any: [${THEIRS}, ${UNKNOWN}] }`, 'undecided'],
+  [`require: { any: [{ all: [${THEIRS}, ${NO}] }, ${NO}] }`, 'failed'],
+  [`require: { any: [{ all: [${THEIRS}, ${UNKNOWN}] }, ${NO}] }`, 'failed'],
+  [`require: { any: [{ all: [${THEIRS}, ${NO}] }, ${THEIRS}] }`, 'waiting'],
+  [`require: ${THEIRS}, forbid: ${YES}`, 'failed'],
+  [`require: ${THEIRS}, forbid: ${UNKNOWN}`, 'undecided'],
+  [`require: ${THEIRS}, forbid: ${NO}`, 'waiting'],
+  [`forbid: { any: [${YES}, { not: ${THEIRS} }] }`, 'failed'],
+  [`forbid: { all: [${YES}, { not: ${THEIRS} }] }`, 'waiting'],
+  [`when: ${THEIRS}, require: ${NO}`, 'inactive'],
+  [`when: { not: ${THEIRS} }, require: ${NO}`, 'failed'],
+  [`when: ${UNKNOWN}, require: ${THEIRS}`, 'undecided'],
+  [`when: ${YES}, require: ${THEIRS}`, 'waiting'],
   [`require: { title: yes, label: x }`, 'failed'],
   [`forbid: { title: yes, label: x }`, 'passed'],
   [`require: { not: { title: yes, label: x } }`, 'passed'],

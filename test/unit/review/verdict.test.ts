@@ -39,6 +39,44 @@ test('an error fails, and the description says which of how many', (t) => {
   t.is(result.description, '2 of 4 rules failed: conventional-title, small');
 });
 
+const WAITING = `version: 1
+rules:
+  - { id: approved, require: { approvals: { count: 1, from: ['@octo/core'] } } }
+  - { id: conventional-title, require: { title: '^feat: ' } }
+  - { id: small, require: { changed_lines: '<= 3' } }
+`;
+const team = { teams: { 'octo/core': ['bob'] } };
+
+test('a rule that only others can fulfil is pending, and says whom it waits for', (t) => {
+  const result = verdict(WAITING, team);
+  t.is(result.state, 'pending');
+  t.is(result.description, 'Waiting for 1 approval from @octo/core');
+  t.is(result.findings[0]?.outcome, 'waiting');
+});
+
+test('a failure of the author and what cannot be judged outweigh waiting', (t) => {
+  t.is(verdict(WAITING, { ...team, title: 'x' }).state, 'failure');
+  t.is(verdict(WAITING, { ...team, title: 'x' }).description, '1 of 3 rules failed: conventional-title');
+  t.is(verdict(WAITING, { ...team, files_complete: false }).state, 'error');
+});
+
+test('rules that wait for the same name it once, and a warning that waits blocks nothing', (t) => {
+  const rules = ['approved', 'again', 'other'].map(
+    (id) => `  - { id: ${id}, require: { approvals: { from: [${id === 'other' ? 'carol' : 'bob'}] } } }`,
+  );
+  const policy = `version: 1\nrules:\n${rules.join('\n')}`;
+  t.is(verdict(policy, {}).description, 'Waiting for 1 approval from bob and 1 approval from carol');
+  const warning = 'version: 1\nrules: [{ id: a, level: warn, require: { approvals: 1 } }]';
+  t.is(verdict(warning, {}).state, 'success');
+  t.is(verdict(warning, {}).findings[0]?.outcome, 'waiting');
+});
+
+test('of several ways, those of others are waited for', (t) => {
+  const policy =
+    'version: 1\nrules: [{ id: a, require: { any: [{ approvals: { from: [bob] } }, { label: waived }, { approvals: 2 }] } }]';
+  t.is(verdict(policy, {}).description, 'Waiting for 1 approval from bob or 2 approvals');
+});
+
 test('an error that cannot be judged is an error, never a pass', (t) => {
   const result = verdict(POLICY, { ...good, files_complete: false });
   t.is(result.state, 'error');
@@ -94,8 +132,8 @@ test('the report lists every alternative, and only the unmet ones of required pa
     return t.fail();
   }
   t.deepEqual(
-    reason.reasons.map((inner) => (inner.kind === 'predicate' ? inner.predicate : inner.kind)),
-    ['label', 'label'],
+    reason.ways.map((way) => way.map((inner) => (inner.kind === 'predicate' ? inner.predicate : inner.kind))),
+    [['label'], ['label']],
   );
 });
 
