@@ -68,7 +68,7 @@ for (const name of FORGE_NAMES) {
   });
 }
 
-test('the exit code is 0 for success, 1 for failure, 2 for undecided', async (t) => {
+test('the exit code is 0 for success, 1 failure, 2 undecided, 3 waiting for others', async (t) => {
   const files = { '.gatehouse.yml': POLICY };
   await withForge('gitea', files, async (forge, run) => {
     forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'three\n' });
@@ -84,6 +84,12 @@ test('the exit code is 0 for success, 1 for failure, 2 for undecided', async (t)
     const undecided = await run(forge, [page(forge, number)]);
     t.is(undecided.code, 2);
     t.regex(undecided.stdout, /\nerror: 1 of 1 rule could not be judged: asked\n/);
+    forge.commit(REPOSITORY, 'main', {
+      '.gatehouse.yml': 'version: 1\nrules:\n  - { id: asked, require: { approvals: { from: [olga] } } }\n',
+    });
+    const waiting = await run(forge, [page(forge, number)]);
+    t.is(waiting.code, 3);
+    t.regex(waiting.stdout, /\npending: Waiting for 1 approval from olga\n\nasked \(error\) … waiting for others/);
   });
 });
 

@@ -10,6 +10,7 @@ const OTHERS_SHOWN = 5;
 export const onlyFiles = definePredicate({
   description:
     'Every changed file matches one of these globs and none of those that start with !, a renamed file under both names, a removed file too. A pull request that changes no file does not match.',
+  actor: 'author',
   schema: globs,
   needs: () => ({ changedFiles: true }),
   judge(given, _options, facts) {
