@@ -60,7 +60,7 @@ test('a failure of the author and what cannot be judged outweigh waiting', (t) =
   t.is(verdict(WAITING, { ...team, files_complete: false }).state, 'error');
 });
 
-test('rules that wait for the same name it once, and a warning that waits blocks nothing', (t) => {
+test('rules that wait for the same name it once, and a warning never blocks', (t) => {
   const rules = ['approved', 'again', 'other'].map(
     (id) => `  - { id: ${id}, require: { approvals: { from: [${id === 'other' ? 'carol' : 'bob'}] } } }`,
   );
