@@ -5,6 +5,7 @@
  */
 
 import type { AccessCheck } from './access.ts';
+import type { Checks } from './checks.ts';
 import type { DeliveryRecovery } from './delivery-recovery.ts';
 import type { ForgeName } from './forges.ts';
 import type {
@@ -59,6 +60,8 @@ export interface Forge extends AccessCheck {
   reviews(ref: PullRequestRef): Promise<readonly PersonReview[]>;
   /** When the base branch was last changed or the head force-pushed, whichever came later; undefined if neither was. */
   lastForcePushOrRetarget(ref: PullRequestRef): Promise<string | undefined>;
+  /** What was reported about a commit, by Gatehouse itself too. Throws as `refused` without the permission to read it. */
+  checks(repository: string, sha: string): Promise<Checks>;
   /** Logins. `team` is `organisation/team`; undefined when there is no such team or it may not be seen. */
   teamMembers(team: string): Promise<readonly string[] | undefined>;
   /** The commit at the tip of a branch. Read by the branch's full name, so that a tag of that name cannot replace it. */

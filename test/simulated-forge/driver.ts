@@ -3,6 +3,7 @@ import { compareTrees } from './tree-diff.ts';
 import { makeWebhook, type Webhook, type WebhookEvent, type WebhookParts } from './webhooks.ts';
 import {
   baseSha,
+  type CheckRun,
   type Comment,
   changesOf,
   commitOf,
@@ -89,7 +90,9 @@ export interface Driver {
     repository: string,
     sha: string,
     status: Pick<Status, 'context' | 'state' | 'description' | 'author'>,
-  ): void;
+  ): Status;
+  /** A check run of an App's: a new one, as each attempt has. Without a conclusion it is in progress. GitHub's alone. */
+  runCheck(repository: string, sha: string, run: Pick<CheckRun, 'name' | 'app'> & { conclusion?: string }): CheckRun;
   head(repository: string, branch: string): string;
 
   /** What the forge would send of it now. */
@@ -155,6 +158,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       tags: new Map(),
       pulls: new Map(),
       statuses: [],
+      checkRuns: [],
       mergeQueues: new Map(),
       hooks: [],
       deleted: false,
@@ -404,7 +408,15 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     },
 
     setStatus(repository, sha, status) {
-      find(repository).statuses.push({ id: newId(world), sha, targetUrl: '', at: new Date().toISOString(), ...status });
+      const made = { id: newId(world), sha, targetUrl: '', at: new Date().toISOString(), ...status };
+      find(repository).statuses.push(made);
+      return made;
+    },
+    runCheck(repository, sha, { name, app, conclusion }) {
+      const status = conclusion === undefined ? 'in_progress' : 'completed';
+      const made = { id: newId(world), sha, name, app, status, conclusion: conclusion ?? null } as const;
+      find(repository).checkRuns.push(made);
+      return made;
     },
     pull,
     statuses: (repository, sha) =>

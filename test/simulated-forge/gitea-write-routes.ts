@@ -43,6 +43,9 @@ export function giteaWriteRoutes(
         at: new Date().toISOString(),
       };
       repository.statuses.push(status);
+      if (name === 'gitea') {
+        notify(repository, { kind: 'status', status });
+      }
       return { status: 201, body: shapes.status(status) };
     }),
 

@@ -136,6 +136,11 @@ export function githubReadRoutes(world: World): Routes {
       );
     }),
 
+    [`GET ${repos}/commits/:ref/check-runs`]: withRepository(world, (repository, call) => {
+      const runs = repository.checkRuns.filter(({ sha }) => sha === call.parameters['ref']);
+      return page(call, runs.map(shapes.checkRun), (check_runs) => ({ total_count: runs.length, check_runs }));
+    }),
+
     [`GET ${repos}/git/ref/heads/*branch`]: withRepository(world, (repository, call) => {
       const sha = repository.branches.get(call.parameters['branch'] ?? '');
       return sha === undefined ? NOT_FOUND : { status: 200, body: { object: { type: 'commit', sha } } };

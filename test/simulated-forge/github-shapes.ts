@@ -2,6 +2,7 @@ import type { Commit } from './git.ts';
 import type { FileChange } from './tree-diff.ts';
 import {
   baseSha,
+  type CheckRun,
   type Comment,
   changesOf,
   commitsOf,
@@ -185,5 +186,18 @@ export function status(of: Status): object {
     target_url: of.targetUrl === '' ? null : of.targetUrl,
     created_at: of.at,
     updated_at: of.at,
+  };
+}
+
+export function checkRun(of: CheckRun): object {
+  return {
+    id: of.id,
+    name: of.name,
+    head_sha: of.sha,
+    status: of.status,
+    conclusion: of.conclusion,
+    app: { id: 1, slug: of.app, name: of.app },
+    // Empty for a commit of a fork.
+    pull_requests: [],
   };
 }

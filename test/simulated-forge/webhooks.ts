@@ -5,7 +5,7 @@ import type { Commit } from './git.ts';
 import * as gitea from './gitea-shapes.ts';
 import * as github from './github-shapes.ts';
 import { compareTrees } from './tree-diff.ts';
-import { commitOf, type Pull, type Repository, type Review, type World } from './world.ts';
+import { type CheckRun, commitOf, type Pull, type Repository, type Review, type Status, type World } from './world.ts';
 
 export interface Webhook {
   readonly headers: Readonly<Record<string, string>>;
@@ -25,6 +25,10 @@ export type WebhookEvent =
       readonly action: 'checks_requested' | 'destroyed';
       readonly headRef?: string;
     }
+  /** Somebody has set a commit status. Forgejo has no such webhook. */
+  | { readonly kind: 'status'; readonly status: Status }
+  /** GitHub's alone. */
+  | { readonly kind: 'check-run'; readonly run: CheckRun }
   /** What GitHub sends when a hook is made. Gitea and Forgejo have none: their test is a push. */
   | { readonly kind: 'ping' };
 
@@ -113,6 +117,14 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
       return { name: 'merge_group', type: 'merge_group', payload: { ...mergeGroup(repository, event), ...about } };
     case 'push':
       return { name: 'push', type: 'push', payload: { ...push(world, repository, event).payload, ...about } };
+    case 'status':
+      return { name: 'status', type: 'status', payload: { ...status(event.status), ...about } };
+    case 'check-run': {
+      const action = event.run.status === 'completed' ? 'completed' : 'created';
+      const sender = github.user(`${event.run.app}[bot]`);
+      const payload = { action, check_run: github.checkRun(event.run), ...about, sender };
+      return { name: 'check_run', type: 'check_run', payload };
+    }
     case 'review': {
       const action = event.review.dismissed ? 'dismissed' : 'submitted';
       const pull_request = github.pull(pullOf(repository, event.number), web);
@@ -156,6 +168,13 @@ function ofGitea(
       throw new Error('Gitea and Forgejo send no ping');
     case 'merge-group':
       throw new Error('Gitea and Forgejo have no merge queue');
+    case 'check-run':
+      throw new Error('Gitea and Forgejo have no check runs');
+    case 'status':
+      if (forge === 'forgejo') {
+        throw new Error('Forgejo sends nothing when a commit status is set');
+      }
+      return { name: 'status', type: 'status', payload: { ...status(event.status), ...about } };
     case 'push':
       return { name: 'push', type: 'push', payload: { ...newestFirst(push(world, repository, event)), ...about } };
     case 'review': {
@@ -211,6 +230,11 @@ function mergeGroup(repository: Repository, event: WebhookEvent & { kind: 'merge
     base_ref: `refs/heads/${baseBranch}`,
   };
   return { action: event.action, merge_group: group, sender: github.user('github-merge-queue') };
+}
+
+/** It names a commit, and no pull request. */
+function status({ id, sha, context, state, description, targetUrl, author }: Status): object {
+  return { id, sha, context, state, description, target_url: targetUrl, sender: { login: author } };
 }
 
 interface Push {

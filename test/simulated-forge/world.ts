@@ -32,6 +32,8 @@ export interface Repository {
   readonly tags: Map<string, string>;
   readonly pulls: Map<number, Pull>;
   readonly statuses: Status[];
+  /** GitHub's alone. */
+  readonly checkRuns: CheckRun[];
   /** Base branches to their entries, first to be merged first. GitHub's alone. */
   readonly mergeQueues: Map<string, QueueEntry[]>;
   /** Where the forge itself sends what is done through its API. */
@@ -122,6 +124,17 @@ export interface Status {
   readonly targetUrl: string;
   readonly author: string;
   readonly at: string;
+}
+
+/** A check run of an App. */
+export interface CheckRun {
+  readonly id: number;
+  readonly sha: string;
+  readonly name: string;
+  /** The App's slug. */
+  readonly app: string;
+  readonly status: 'queued' | 'in_progress' | 'completed';
+  readonly conclusion: string | null;
 }
 
 /** A webhook that the forge sent, as GitHub remembers it. */

@@ -31,7 +31,7 @@ const LEVELS: readonly (readonly string[])[] = [
 
 /** Types and constants that any folder may import, since they import nothing themselves. */
 const SHARED = new Set(
-  ['access', 'delivery-recovery', 'forge', 'forge-error', 'forges', 'postings', 'pull-request'].map(
+  ['access', 'checks', 'delivery-recovery', 'forge', 'forge-error', 'forges', 'postings', 'pull-request'].map(
     (name) => `forges/${name}.ts`,
   ),
 );

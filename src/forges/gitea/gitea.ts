@@ -4,6 +4,7 @@ import type { Forge } from '../forge.ts';
 import { missingScopes } from './access.ts';
 import * as ancestry from './ancestry.ts';
 import { changedFiles } from './changed-files.ts';
+import { checks } from './checks.ts';
 import type { GiteaClient } from './client.ts';
 import * as history from './commits.ts';
 import { DIFFERENCES } from './differences.ts';
@@ -35,6 +36,7 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     isAncestor: (repository, ancestor, descendant) => ancestry.isAncestor(client, repository, ancestor, descendant),
     reviews: (ref) => read.reviews(client, ref),
     lastForcePushOrRetarget: (ref) => lastForcePushOrRetarget(client, ref),
+    checks: (repository, sha) => checks(client, repository, sha),
     teamMembers: (team) => read.teamMembers(client, team),
     branchCommit: (repository, branch) => read.branchCommit(client, repository, branch),
     tagCommit: (repository, tag) => read.tagCommit(client, repository, tag),

@@ -5,6 +5,7 @@ import type { Forge } from '../forge.ts';
 import { missingScopes } from './access.ts';
 import * as ancestry from './ancestry.ts';
 import { changedFiles } from './changed-files.ts';
+import { checks } from './checks.ts';
 import type { GitHubClient } from './client.ts';
 import * as history from './commits.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';
@@ -39,6 +40,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
     isAncestor: (repository, ancestor, descendant) => ancestry.isAncestor(client, repository, ancestor, descendant),
     reviews: (ref) => reviews(client, ref),
     lastForcePushOrRetarget: (ref) => lastForcePushOrRetarget(client, ref),
+    checks: (repository, sha) => checks(client, repository, sha),
     teamMembers: (team) => read.teamMembers(client, team),
     branchCommit: (repository, branch) => refs.branchCommit(client, repository, branch),
     tagCommit: (repository, tag) => refs.tagCommit(client, repository, tag),

@@ -120,6 +120,22 @@ const status = z.object({
 });
 export const statuses = z.array(status);
 
+/** One page. The entries carry how many there are in all. */
+export const checkRuns = z
+  .object({
+    total_count: z.number().int(),
+    check_runs: z.array(
+      z.object({
+        id,
+        name: z.string(),
+        status: z.string(),
+        conclusion: z.string().nullable(),
+        app: z.object({ slug: z.string().optional() }).nullable(),
+      }),
+    ),
+  })
+  .transform(({ total_count, check_runs }) => check_runs.map((run) => ({ ...run, total: total_count })));
+
 export const comment = z.object({ id, body: z.string().default(''), user: login });
 export const comments = z.array(comment);
 export const inlineComments = z.array(

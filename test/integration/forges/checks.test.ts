@@ -1,0 +1,75 @@
+import test from 'ava';
+import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
+
+const status = (context: string, state: string, author: string) => ({ context, state, author, description: '' });
+
+for (const name of FORGES) {
+  test(`${name}: of each status name and reporter the newest is read`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const sha = openPullRequest(simulated).head();
+    simulated.setStatus(SITE, sha, status('ci/web', 'pending', 'jenkins'));
+    simulated.setStatus(SITE, sha, status('ci/web', 'success', 'mallory'));
+    simulated.setStatus(SITE, sha, status('ci/web', 'failure', 'jenkins'));
+    simulated.setStatus(SITE, sha, status('lint', 'success', 'jenkins'));
+    simulated.setStatus(SITE, simulated.head(SITE, 'main'), status('other', 'success', 'jenkins'));
+    t.deepEqual(await forge.checks(SITE, sha), {
+      checks: [
+        { kind: 'status', name: 'lint', reporter: 'jenkins', state: 'success' },
+        { kind: 'status', name: 'ci/web', reporter: 'jenkins', state: 'failure' },
+        { kind: 'status', name: 'ci/web', reporter: 'mallory', state: 'success' },
+      ],
+      complete: true,
+    });
+  });
+
+  test(`${name}: all pages of statuses are read`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const sha = openPullRequest(simulated).head();
+    for (let index = 0; index < 230; index++) {
+      simulated.setStatus(SITE, sha, status(`job ${index}`, 'success', 'jenkins'));
+    }
+    const { checks } = await forge.checks(SITE, sha);
+    t.is(new Set(checks.map((check) => check.name)).size, 230);
+  });
+
+  test(`${name}: checks that may not be read are refused, and none are made up`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const sha = openPullRequest(simulated).head();
+    simulated.fault({ method: 'GET', path: /statuses|check-runs/, fault: { kind: 'status', status: 403 } });
+    t.is((await forgeError(t, () => forge.checks(SITE, sha))).kind, 'refused');
+  });
+}
+
+test('github: of each check run name and App the newest is read, on all pages', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const sha = openPullRequest(simulated).head();
+  const run = (check: string, app: string, conclusion?: string) =>
+    simulated.runCheck(SITE, sha, { name: check, app, ...(conclusion === undefined ? {} : { conclusion }) });
+  run('build', 'github-actions', 'failure');
+  for (let index = 0; index < 120; index++) {
+    run(`job ${index}`, 'github-actions', 'skipped');
+  }
+  run('build', 'buildkite', 'success');
+  run('build', 'github-actions');
+  simulated.setStatus(SITE, sha, status('build', 'success', 'jenkins'));
+  const { checks, complete } = await forge.checks(SITE, sha);
+  t.true(complete);
+  t.is(checks.length, 123);
+  t.deepEqual(
+    checks.filter((check) => check.name === 'build'),
+    [
+      { kind: 'status', name: 'build', reporter: 'jenkins', state: 'success' },
+      { kind: 'check-run', name: 'build', reporter: 'github-actions[bot]', state: 'pending' },
+      { kind: 'check-run', name: 'build', reporter: 'buildkite[bot]', state: 'success' },
+    ],
+  );
+});
+
+test('github: check runs that are counted and not listed make the checks incomplete', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const sha = openPullRequest(simulated).head();
+  const run = { id: 1, name: 'build', status: 'completed', conclusion: 'success', app: { slug: 'ci' } };
+  const body = { total_count: 2, check_runs: [run] };
+  simulated.fault({ method: 'GET', path: /check-runs/, fault: { kind: 'json', body } });
+  t.false((await forge.checks(SITE, sha)).complete);
+});
