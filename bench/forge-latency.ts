@@ -105,7 +105,7 @@ async function openPull(setting: ForgeSetting, receiver: Awaited<ReturnType<type
   const answer = await call({ ...forge, token: ownerToken }, 'POST', `/repos/${site.repository()}/hooks`, {
     type: 'gitea',
     active: true,
-    events: [...HOOK_EVENTS, 'status'],
+    events: HOOK_EVENTS,
     config: { url: `http://${HOST_NAME}:${receiver.port}/`, content_type: 'json' },
   });
   if (answer.status !== 201) {

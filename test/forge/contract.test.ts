@@ -51,6 +51,28 @@ both('the status with the highest id is the newest one', async (t, forge) => {
   t.is(await client.status(site.repository(), sha, 'unknown'), undefined);
 });
 
+both('commit statuses are read with who set them and with every state', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { sha } = await openTopic(site);
+  const states = ['pending', 'success', 'failure', 'error', 'warning', 'skipped'];
+  for (const state of states) {
+    await site.setStatus('bob', sha, { context: `ci/${state}`, state });
+  }
+  await site.setStatus('alice', sha, { context: 'ci/success', state: 'failure' });
+  await client.setStatus(site.repository(), sha, { ...STATUS, state: 'success' });
+  const { checks, complete } = await client.checks(site.repository(), sha);
+  t.true(complete);
+  t.deepEqual(
+    checks.map(({ name, reporter, state }) => `${name} by ${reporter}: ${state}`).toSorted(),
+    [
+      ...states.map((state) => `ci/${state} by bob: ${state}`),
+      'ci/success by alice: failure',
+      'gatehouse by gatehouse: success',
+    ].toSorted(),
+  );
+});
+
 both('a link, a submodule and a directory are not files', async (t, forge) => {
   const site = await forge.site({ a: 'a\n', b: 'b\n', c: 'c\n' });
   const client = clientOf(t, forge);

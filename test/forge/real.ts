@@ -121,6 +121,9 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
     async dismiss(number, review) {
       await as(OWNER, 'POST', `/pulls/${number}/reviews/${review}/dismissals`, { message: 'Looked at again' });
     },
+    async setStatus(person, sha, status) {
+      await as(person, 'POST', `/statuses/${sha}`, status);
+    },
     async rename(newName) {
       await as(OWNER, 'PATCH', '', { name: newName });
       name = newName;

@@ -24,6 +24,7 @@ export interface Received {
     readonly pull_request?: { readonly head: { readonly sha: string } };
     /** Of a commit status. */
     readonly sha?: string;
+    readonly context?: string;
     readonly state?: string;
     readonly description?: string;
   };
@@ -42,9 +43,11 @@ export async function startReceiver(address: string) {
     server.listen(0, address, resolve);
   });
   const { port } = server.address() as AddressInfo;
-  /** `event/action` of each, in order; of a push its branch. */
+  /** `event/action` of each, in order; of a push its branch, of a commit status its name. */
   const names = () =>
-    received.map(({ headers, payload }) => `${headers['x-gitea-event']}/${payload.action ?? payload.ref}`);
+    received.map(
+      ({ headers, payload }) => `${headers['x-gitea-event']}/${payload.action ?? payload.ref ?? payload.context}`,
+    );
   const close = () => {
     server.close();
     server.closeAllConnections();

@@ -125,6 +125,10 @@ function makeSite(forge: Awaited<ReturnType<typeof startSimulatedForge>>, firstN
     async dismiss(number, review) {
       forge.dismiss(name, number, review);
     },
+    async setStatus(person, sha, status) {
+      const set = forge.setStatus(name, sha, { description: '', author: person, ...status });
+      await send({ kind: 'status', status: set });
+    },
     async rename(newName) {
       forge.rename(name, `${OWNER}/${newName}`);
       name = `${OWNER}/${newName}`;

@@ -29,6 +29,8 @@ export interface Site {
   /** Returns the review's id. */
   review(number: number, person: Person, state: 'approved' | 'changes-requested'): Promise<number>;
   dismiss(number: number, review: number): Promise<void>;
+  /** Sets a commit status in a person's name. */
+  setStatus(person: Person, sha: string, status: { readonly context: string; readonly state: string }): Promise<void>;
   rename(name: string): Promise<void>;
   /** Makes the webhook, with the events of docs/forges.md, to a port of this machine. */
   hook(port: number, secret: string): Promise<void>;
@@ -65,4 +67,5 @@ export const HOOK_EVENTS = [
   'pull_request_label',
   'pull_request_review',
   'pull_request_sync',
+  'status',
 ];

@@ -63,7 +63,7 @@ both('a dismissed approval is not told of', async (t, forge) => {
   t.deepEqual(receiver.names().slice(already), ['pull_request/edited']);
 });
 
-both('own comments at lines come back as a webhook', async (t, forge) => {
+both('own statuses and comments at lines come back as webhooks', async (t, forge) => {
   const { site, receiver, sha, number } = await openTopic(t, forge);
   const client = clientOf(t, forge);
   const already = receiver.received.length;
@@ -71,12 +71,21 @@ both('own comments at lines come back as a webhook', async (t, forge) => {
   await client.setStatus(site.repository(), sha, {
     context: 'gatehouse',
     state: 'pending',
-    description: 'Nor of this',
+    description: 'Looking at it',
   });
-  await postInlines(client, refOf(site, number), sha, [{ path: 'app.ts', line: 2, body: 'Two' }]);
   await until(() => receiver.received.length > already);
-  t.deepEqual(receiver.names().slice(already), ['pull_request_comment/reviewed']);
-  t.is(receiver.received[already]?.payload.sender.login, 'gatehouse');
+  await postInlines(client, refOf(site, number), sha, [{ path: 'app.ts', line: 2, body: 'Two' }]);
+  await until(() => receiver.received.length > already + 1);
+  t.deepEqual(receiver.names().slice(already), ['status/gatehouse', 'pull_request_comment/reviewed']);
+  t.is(receiver.received[already + 1]?.payload.sender.login, 'gatehouse');
+});
+
+both('a commit status has its event, with commit, name and reporter', async (t, forge) => {
+  const { site, receiver, sha } = await openTopic(t, forge);
+  await site.setStatus('bob', sha, { context: 'ci/web', state: 'success' });
+  await until(() => receiver.names().includes('status/ci/web'));
+  const payload = receiver.received.find(({ payload: { context } }) => context === 'ci/web')?.payload;
+  t.like(payload, { sha, state: 'success', sender: { login: 'bob' }, repository: { full_name: site.repository() } });
 });
 
 both('a push lists its five newest commits', async (t, forge) => {
