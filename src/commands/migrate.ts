@@ -2,8 +2,9 @@ import { parseArgs } from 'node:util';
 import { migrateStores } from '../composition/migrate-stores.ts';
 import { parseDatabaseConfig } from '../config.ts';
 import { makeLog } from '../log.ts';
-import { configured, UsageError } from './failures.ts';
+import { configured } from './failures.ts';
 import type { Terminal } from './terminal.ts';
+import { parseWait } from './wait.ts';
 
 const HELP = `Usage: gatehouse migrate [--wait <seconds>]
 
@@ -26,9 +27,7 @@ export async function migrate(args: readonly string[], { env, stdout }: Terminal
     stdout.write(HELP);
     return 0;
   }
-  if (!/^\d{1,4}$/.test(values.wait)) {
-    throw new UsageError('--wait takes whole seconds');
-  }
+  const waitSeconds = parseWait(values.wait);
   // As process 1 of a container it would otherwise ignore signals.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => process.exit(1));
@@ -36,7 +35,7 @@ export async function migrate(args: readonly string[], { env, stdout }: Terminal
   const config = configured(parseDatabaseConfig(env));
   const log = makeLog(config.logLevel);
   const applied = await migrateStores(config.databaseUrl, {
-    waitSeconds: Number(values.wait),
+    waitSeconds,
     onWait: (err) => log.info({ err }, 'waiting for the database'),
   });
   log.info({ applied }, applied.length > 0 ? 'migrated the schema' : 'the schema was already up to date');

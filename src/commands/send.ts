@@ -1,9 +1,11 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { parseSecret } from '../config.ts';
 import { configured, reasonOf, UsageError } from './failures.ts';
 import type { Terminal } from './terminal.ts';
+import { parseWait } from './wait.ts';
 
 const HELP = `Usage: gatehouse send <file | -> [options]
 
@@ -14,12 +16,14 @@ Options:
   --url <url>         where to, by default http://localhost:8080/webhook
   --event <type>      by default pull_request
   --delivery <id>     by default a new one
+  --wait <seconds>    how long to try again while nothing answers; by default 0
   --help              print this
 
 Exit codes: 0 acknowledged with 200, 1 anything else, 64 wrong usage, 78 wrong configuration.
 `;
 
 const TIMEOUT_MS = 10_000;
+const PAUSE_MS = 1_000;
 
 export async function send(args: readonly string[], { env, stdin, stdout }: Terminal): Promise<number> {
   const { values: options, positionals } = parseArgs({
@@ -29,6 +33,7 @@ export async function send(args: readonly string[], { env, stdin, stdout }: Term
       url: { type: 'string', default: 'http://localhost:8080/webhook' },
       event: { type: 'string', default: 'pull_request' },
       delivery: { type: 'string' },
+      wait: { type: 'string', default: '0' },
       help: { type: 'boolean', short: 'h' },
     },
   });
@@ -43,6 +48,7 @@ export async function send(args: readonly string[], { env, stdin, stdout }: Term
   if (!isWebUrl(options.url)) {
     throw new UsageError(`--url is "${options.url}"; it must begin with http:// or https://`);
   }
+  const waitSeconds = parseWait(options.wait);
   const secret = configured(parseSecret(env));
   const print = (line: string) => stdout.write(`${line}\n`);
 
@@ -61,9 +67,8 @@ export async function send(args: readonly string[], { env, stdin, stdout }: Term
   print(`${body.length} bytes, signed`);
   print('');
 
-  let response: Response;
-  try {
-    response = await fetch(options.url, {
+  const post = () =>
+    fetch(options.url, {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
@@ -75,9 +80,19 @@ export async function send(args: readonly string[], { env, stdin, stdout }: Term
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-  } catch (error) {
-    print(`No answer: ${reasonOf(error)}`);
-    return 1;
+  const deadline = performance.now() + waitSeconds * 1_000;
+  let response: Response | undefined;
+  while (response === undefined) {
+    try {
+      response = await post();
+    } catch (error) {
+      print(`No answer: ${reasonOf(error)}`);
+      if (performance.now() + PAUSE_MS > deadline) {
+        return 1;
+      }
+      // With the same delivery id, so that one which was stored without an answer is not stored twice.
+      await sleep(PAUSE_MS);
+    }
   }
   print(`${response.status} ${response.statusText}`);
   print(await response.text());

@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
 import { openDoor, SECRET } from '../helpers/door.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { gatehouse } from '../helpers/process.ts';
+import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
 
@@ -39,6 +43,24 @@ test('send reports a missing file or server', async (t) => {
   const noServer = await gatehouse(['send', '-', '--url', 'http://127.0.0.1:9/webhook'], env, '{}').finished;
   t.is(noServer.code, 1);
   t.regex(noServer.stdout, /No answer: /);
+});
+
+test('send --wait tries again until something answers', async (t) => {
+  const port = await freePort();
+  const args = ['send', '-', '--url', `http://127.0.0.1:${port}/webhook`, '--delivery', 'one', '--wait', '60'];
+  const sending = gatehouse(args, { WEBHOOK_SECRET: SECRET }, '{}');
+  await until(() => sending.output().includes('No answer: '));
+  const seen: unknown[] = [];
+  const server = createServer((request, response) => {
+    seen.push(request.headers['x-forge-delivery']);
+    request.resume();
+    response.end('{"received":true}');
+  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  const { code, stdout } = await sending.finished;
+  server.close();
+  t.is(code, 0, stdout);
+  t.deepEqual(seen, ['one']);
 });
 
 test('all configuration errors are reported before the start, with status 78', async (t) => {
