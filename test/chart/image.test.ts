@@ -181,7 +181,13 @@ onStage('a rendered release comes up: stores, migrations, door, each as its mani
   const { code, output } = await migrated;
   t.is(code, 0, output);
   t.regex(output, /waiting for the database/);
+  // The command of helm test waits, too: a Service leads to a new pod some time after the pod is ready.
+  const tested = finish(release, HELM_TEST);
+  await sleep(WHILE_MS);
   there.door = await startDoor(there, release);
+  const { code: testCode, output: testOutput } = await tested;
+  t.is(testCode, 0, testOutput);
+  t.regex(testOutput, /No answer: .*\{"received":true\}/s);
   const health = await fetch(`http://${await there.door.address(8080)}/health`);
   t.deepEqual(await health.json(), { status: 'ok', info: { database: { status: 'up' }, redis: { status: 'up' } } });
   t.true((await metricsOf(there.door)).includes(`revision="${REVISION}"`));
