@@ -107,9 +107,9 @@ function openNamespace(cluster: Cluster, name: string) {
         (await pods('door')).every(({ terminating }) => !terminating),
       );
     },
-    /** What a signed delivery through the Service is answered, sent from inside a door. */
+    /** What a signed delivery through the Service is answered, sent from inside a door. The Service may be some seconds late. */
     async deliver(): Promise<string> {
-      const send = `echo '{}' | gatehouse send - --url http://${RELEASE}/webhook --event ping`;
+      const send = `echo '{}' | gatehouse send - --url http://${RELEASE}/webhook --event ping --wait 30`;
       const { stdout, stderr } = await tryKubectl([
         'exec',
         'deployment/gatehouse-door',
