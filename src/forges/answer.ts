@@ -22,13 +22,13 @@ export function requireFound<T>(answer: T | undefined, route: string): T {
   return answer;
 }
 
-/** The latest of these times, in UTC; undefined when there are none. */
-export function latestTime(times: readonly string[], route: string): string | undefined {
-  const latest = times.map((time) => Date.parse(time)).reduce((one, other) => Math.max(one, other), 0);
-  if (Number.isNaN(latest)) {
+/** A time that a forge told, in milliseconds since 1970. */
+export function timeOf(time: string, route: string): number {
+  const parsed = Date.parse(time);
+  if (Number.isNaN(parsed)) {
     throw new ForgeError('unavailable', `${route}: unexpected answer from the forge: a time that cannot be read`);
   }
-  return times.length === 0 ? undefined : new Date(latest).toISOString();
+  return parsed;
 }
 
 /** Ids can be larger than a double holds; octokit then gives a bigint. Ours are text. */

@@ -58,7 +58,10 @@ export interface Forge extends AccessCheck {
   commits(ref: PullRequestRef): Promise<readonly Commit[]>;
   /** Oldest first. */
   reviews(ref: PullRequestRef): Promise<readonly PersonReview[]>;
-  /** When the base branch was last changed or the head force-pushed, whichever came later; undefined if neither was. */
+  /**
+   * When the base branch was last changed or the head force-pushed, whichever came later. If neither was: on GitHub
+   * undefined, on Gitea and Forgejo just before the pull request was opened.
+   */
   lastForcePushOrRetarget(ref: PullRequestRef): Promise<string | undefined>;
   /** What was reported about a commit, by Gatehouse itself too. Throws as `refused` without the permission to read it. */
   checks(repository: string, sha: string): Promise<Checks>;

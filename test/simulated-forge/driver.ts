@@ -14,6 +14,7 @@ import {
   moveHead,
   newId,
   type Pull,
+  type PullEvent,
   type Repository,
   type Review,
   type Status,
@@ -176,6 +177,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     repository.branches.set(branch, sha);
     for (const open of openFrom(repository, branch)) {
       moveHead(world, open, sha);
+      record(open, 'pushed');
     }
     return sha;
   }
@@ -184,6 +186,10 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     return [...world.repositories.values()]
       .flatMap((other) => [...other.pulls.values()])
       .filter((one) => one.state === 'open' && one.headRepository === repository && one.headBranch === branch);
+  }
+
+  function record(on: Pull, kind: PullEvent['kind']): void {
+    on.events.push({ id: newId(world), kind, at: now() });
   }
 
   const patchOf = (of: Pull) => JSON.stringify(changesOf(world, of).map(({ path, patch }) => [path, patch]));
@@ -230,6 +236,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
         inlineComments: [],
         events: [],
       });
+      record(pull(repository, number), 'pushed');
       return number;
     },
 
@@ -253,7 +260,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       headRepository.branches.set(headBranch, target.branches.get(baseBranch) ?? '');
       const head = commitOn(headRepository, headBranch, files, details);
       for (const { on, sha, patch } of pulls) {
-        on.events.push({ id: newId(world), kind: 'force-pushed', at: now() });
+        record(on, 'force-pushed');
         const moving = forge === 'github' && patchOf(on) === patch ? on.reviews : [];
         for (const review of moving.filter((one) => one.sha === sha)) {
           review.sha = head;
@@ -278,7 +285,12 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     clearLabels: (repository, number) => change(repository, number, { labels: [] }),
     retarget(repository, number, baseBranch) {
       change(repository, number, { baseBranch });
-      pull(repository, number).events.push({ id: newId(world), kind: 'retargeted', at: now() });
+      const on = pull(repository, number);
+      record(on, 'retargeted');
+      if (forge !== 'github') {
+        on.events = on.events.filter(({ kind }) => kind === 'retargeted');
+        record(on, 'pushed');
+      }
     },
 
     review(repository, number, author, state, body = '') {

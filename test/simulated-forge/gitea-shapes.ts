@@ -157,7 +157,7 @@ export function timeline(on: Pull): readonly (object | null)[] {
 function event({ kind }: PullEvent): object {
   return kind === 'retargeted'
     ? { type: 'change_target_branch' }
-    : { type: 'pull_push', body: JSON.stringify({ is_force_push: true, commit_ids: [] }) };
+    : { type: 'pull_push', body: JSON.stringify({ is_force_push: kind === 'force-pushed', commit_ids: [] }) };
 }
 
 /** Nothing says whether the line is still part of the change. */

@@ -152,7 +152,9 @@ export function timeline(world: World, on: Pull): readonly object[] {
     ...on.reviews
       .filter(({ state }) => state !== 'pending')
       .map((one) => ({ at: one.at, entry: { event: 'reviewed', ...review(one) } })),
-    ...on.events.map(({ id, kind, at }) => ({ at, entry: { event: EVENTS[kind], id, created_at: at } })),
+    ...on.events.flatMap(({ id, kind, at }) =>
+      kind === 'pushed' ? [] : [{ at, entry: { event: EVENTS[kind], id, created_at: at } }],
+    ),
   ];
   const sorted = said.toSorted((one, other) => one.at.localeCompare(other.at)).map(({ entry }) => entry);
   return [...commitsOf(world, on).map(({ sha }) => ({ event: 'committed', sha })), ...sorted];

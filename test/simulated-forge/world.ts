@@ -76,13 +76,13 @@ export interface Pull {
   readonly reviews: Review[];
   readonly comments: Comment[];
   readonly inlineComments: InlineComment[];
-  readonly events: PullEvent[];
+  events: PullEvent[];
 }
 
 /** What the timeline of a pull request tells, beside what people say. */
 export interface PullEvent {
   readonly id: number;
-  readonly kind: 'retargeted' | 'force-pushed';
+  readonly kind: 'pushed' | 'retargeted' | 'force-pushed';
   readonly at: string;
 }
 

@@ -1,4 +1,4 @@
-import { latestTime, requireFound } from '../answer.ts';
+import { requireFound, timeOf } from '../answer.ts';
 import { ForgeError } from '../forge-error.ts';
 import type { PullRequestRef } from '../pull-request.ts';
 import type { GiteaClient } from './client.ts';
@@ -14,10 +14,16 @@ const EMPTY_PAGES_AT_END = 5;
 /** In the body of an entry `pull_push`, which nobody can write or edit. */
 const FORCE_PUSH = /"is_force_push":\s*true/;
 
-export async function lastForcePushOrRetarget(client: GiteaClient, ref: PullRequestRef): Promise<string | undefined> {
+/**
+ * Hidden entries can make the list seem to end before a change of base. Gitea 1.26 then still shows that there was one: a
+ * change of base deletes the entries of all pushes, the opening's included, and adds a new one. So the base has not changed
+ * since the first push that is listed; where none is listed, it is not known.
+ */
+export async function lastForcePushOrRetarget(client: GiteaClient, ref: PullRequestRef): Promise<string> {
   const resource = `${repositoryPath(ref.repository)}/issues/${ref.number}/timeline`;
   const route = `GET ${resource}`;
-  const times: string[] = [];
+  const changes: number[] = [];
+  let firstPush: number | undefined;
   let empty = 0;
   for (let number = 1; empty < EMPTY_PAGES_AT_END; number += 1) {
     if (number > MAX_PAGES) {
@@ -30,10 +36,17 @@ export async function lastForcePushOrRetarget(client: GiteaClient, ref: PullRequ
         // What these forges answer for an entry that they could not read themselves.
         throw new ForgeError('invalid', `${route}: the forge left out an entry of the timeline`);
       }
+      if (entry.type === 'pull_push') {
+        firstPush ??= timeOf(entry.created_at, route);
+      }
       if (entry.type === 'change_target_branch' || (entry.type === 'pull_push' && FORCE_PUSH.test(entry.body))) {
-        times.push(entry.created_at);
+        changes.push(timeOf(entry.created_at, route));
       }
     }
   }
-  return latestTime(times, route);
+  if (firstPush === undefined) {
+    throw new ForgeError('invalid', `${route}: no push is listed, so that a change of base may be hidden`);
+  }
+  // Times are in seconds. An approval in the second of the opening counts: nobody can approve earlier.
+  return new Date(Math.max(...changes, firstPush - 1)).toISOString();
 }

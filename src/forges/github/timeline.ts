@@ -1,4 +1,4 @@
-import { latestTime, requireFound } from '../answer.ts';
+import { requireFound, timeOf } from '../answer.ts';
 import type { PullRequestRef } from '../pull-request.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
@@ -13,6 +13,8 @@ export async function lastForcePushOrRetarget(client: GitHubClient, ref: PullReq
   const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/timeline';
   const parameters = { ...repositoryAddress(ref.repository), issue_number: ref.number };
   const answer = requireFound(await askAll(octokit, route, parameters, shapes.timeline), route);
-  const times = answer.filter(({ event }) => EVENTS.includes(event)).map(({ created_at }) => created_at ?? '');
-  return latestTime(times, route);
+  const times = answer
+    .filter(({ event }) => EVENTS.includes(event))
+    .map(({ created_at }) => timeOf(created_at ?? '', route));
+  return times.length === 0 ? undefined : new Date(Math.max(...times)).toISOString();
 }

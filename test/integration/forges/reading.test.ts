@@ -276,9 +276,9 @@ for (const name of FORGES) {
   test(`${name}: the last force-push or change of base is found`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
-    t.is(await forge.lastForcePushOrRetarget(ref), undefined);
     const { submittedAt } = await reviewed();
-    t.is(await forge.lastForcePushOrRetarget(ref), undefined);
+    const before = await forge.lastForcePushOrRetarget(ref);
+    t.true(before === undefined || before < submittedAt, 'an approval right after the opening is fresh');
 
     for (let count = 0; count < 120; count += 1) {
       const { id, at, author } = simulated.comment(SITE, ref.number, 'bob', 'Hm.');
