@@ -18,7 +18,7 @@ Lists the deliveries that were acknowledged, newest first, as long as RETENTION_
 Options:
   --event <type>             only these events, such as pull_request
   --repository <owner/name>  only of this repository
-  --pull-request <number>    only of pull requests with this number
+  --pull-request <number>    only of this pull request of the repository
   --since <when>             only those received since: 30m, 12h, 7d, or a time such as 2026-01-31T12:00Z
   --limit <count>            at most so many, by default ${DEFAULT_ROWS}, up to ${MAX_ROWS}
   --json                     one JSON object a line, for programs
@@ -57,6 +57,9 @@ export async function deliveries(args: readonly string[], terminal: Terminal): P
   };
   const limit = number('--limit', values.limit, MAX_ROWS);
   const { body, hook } = values;
+  if (filter.pullRequest !== undefined && filter.repository === undefined) {
+    throw new UsageError('--pull-request needs --repository');
+  }
   if (hook !== undefined && body === undefined) {
     throw new UsageError('--hook needs --body');
   }

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
+import { buildLargeIndexes } from './large-indexes.ts';
 import { NewerSchemaError, readSchemaState } from './schema.ts';
-import { LOCK_NOT_AVAILABLE, sqlState } from './sqlstate.ts';
+import { sqlState } from './sqlstate.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -13,7 +14,7 @@ const ADVISORY_LOCK = 4_201_883_917;
 
 /**
  * Brings the schema up to date, then runs `installMore` (the job engine's own schema) under the same lock.
- * Many may start at once: they queue on a session-level advisory lock, and the later ones find nothing to do.
+ * Many may start at once: they wait for a session-level advisory lock, and the later ones find nothing to do.
  * On a newer schema that still serves this code nothing is changed, so a rollback starts as it should.
  * Returns the names of the migrations that were applied; throws {@link NewerSchemaError}.
  */
@@ -39,6 +40,7 @@ export async function migrate(
       noLock: true,
       log: () => {},
     });
+    await buildLargeIndexes(client);
     await installMore(client);
     return applied.map(({ name }) => name);
   } finally {
@@ -55,14 +57,22 @@ const SESSION_SETTINGS = `
   SET lock_timeout = '${LOCK_TIMEOUT_SECONDS}s';
   SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3`;
 
+const LOCK_POLL_MS = 100;
+
+/** Polls: a session that waits for the lock would keep the one that holds it from building indexes concurrently. */
 async function takeLock(client: pg.Client): Promise<void> {
-  try {
-    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
-  } catch (error) {
-    if (sqlState(error) !== LOCK_NOT_AVAILABLE) {
-      throw error;
+  const deadline = performance.now() + LOCK_TIMEOUT_SECONDS * 1_000;
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
+      ADVISORY_LOCK,
+    ]);
+    if (rows[0]?.taken) {
+      return;
     }
-    throw new Error(`another migration has held the lock for more than ${LOCK_TIMEOUT_SECONDS} s`, { cause: error });
+    if (performance.now() > deadline) {
+      throw new Error(`another migration has held the lock for more than ${LOCK_TIMEOUT_SECONDS} s`);
+    }
+    await sleep(LOCK_POLL_MS);
   }
 }
 

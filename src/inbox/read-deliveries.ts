@@ -30,7 +30,7 @@ const RECORD = `hook_id AS "hookId", delivery_id AS "deliveryId", received_at AS
 
 /** Newest first. */
 export async function listDeliveries(
-  pool: pg.Pool,
+  pool: pg.Pool | pg.ClientBase,
   { event, repository, pullRequest, since }: DeliveryFilter,
   limit: number,
 ): Promise<readonly DeliveryRecord[]> {
@@ -48,15 +48,27 @@ export async function listDeliveries(
   return rows;
 }
 
+/**
+ * The hooks that have deliveries, one look-up in the primary key for each. Deliveries of one id are then found in that key,
+ * which begins with the hook.
+ */
+const HOOKS = `
+  WITH RECURSIVE hooks AS (
+    (SELECT hook_id FROM gatehouse.deliveries ORDER BY hook_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT hook_id FROM gatehouse.deliveries WHERE hook_id > hooks.hook_id ORDER BY hook_id LIMIT 1)
+      FROM hooks WHERE hook_id IS NOT NULL)`;
+
 /** Those of one id: as many as there are hooks that sent it, or the one of the hook that is named. */
 export async function findDeliveries(
-  pool: pg.Pool,
+  pool: pg.Pool | pg.ClientBase,
   deliveryId: string,
   hookId?: string,
 ): Promise<readonly DeliveryRecord[]> {
   const { rows } = await pool.query<DeliveryRecord>(
-    `SELECT ${RECORD}
-       FROM gatehouse.deliveries
+    `${HOOKS}
+     SELECT ${RECORD}
+       FROM hooks JOIN gatehouse.deliveries USING (hook_id)
       WHERE delivery_id = $1 AND ($2::text IS NULL OR hook_id = $2)
       ORDER BY hook_id`,
     [deliveryId, hookId ?? null],

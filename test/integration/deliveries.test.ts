@@ -1,4 +1,6 @@
 import ava from 'ava';
+import type pg from 'pg';
+import { findDeliveries, listDeliveries } from '../../src/inbox/read-deliveries.ts';
 import { type Door, openDoor } from '../helpers/door.ts';
 import { gatehouse } from '../helpers/process.ts';
 
@@ -56,12 +58,51 @@ test('filters can be combined', async (t) => {
   t.deepEqual(await ids(), ['newest', 'middle', 'oldest']);
   t.deepEqual(await ids('--event', 'ping'), ['oldest']);
   t.deepEqual(await ids('--repository', 'ACME/Widgets'), ['middle']);
-  t.deepEqual(await ids('--pull-request', '12'), ['newest']);
+  t.deepEqual(await ids('--repository', 'acme/gadgets', '--pull-request', '12'), ['newest']);
   t.deepEqual(await ids('--since', '90m'), ['newest', 'middle']);
   t.deepEqual(await ids('--since', new Date(Date.now() - 5_400_000).toISOString()), ['newest', 'middle']);
   t.deepEqual(await ids('--since', '2999-01-01'), []);
   t.deepEqual(await ids('--limit', '2'), ['newest', 'middle']);
   t.deepEqual(await ids('--event', 'pull_request', '--repository', 'acme/gadgets', '--pull-request', '7'), []);
+});
+
+/** What listing or finding returns, and how many rows of the table it read. */
+async function reading(door: Door, read: (client: pg.ClientBase) => Promise<readonly unknown[]>) {
+  const client = await door.database.connect();
+  await client.query('BEGIN');
+  const found = await read(client);
+  const { rows } = await client.query<{ read: number }>(
+    `SELECT (seq_tup_read + idx_tup_fetch)::int AS read FROM pg_stat_xact_user_tables WHERE relname = 'deliveries'`,
+  );
+  await client.query('ROLLBACK');
+  client.release();
+  return { found: found.length, read: rows[0]?.read ?? Number.NaN };
+}
+
+test('listing and finding deliveries reads few rows of a large table', async (t) => {
+  await using door = await openDoor();
+  await door.database.query(
+    `INSERT INTO gatehouse.deliveries (hook_id, delivery_id, received_at, event, repository, pull_request, body_sha256, body)
+     SELECT (i % 3)::text, 'id ' || i, now() - make_interval(secs => i), 'push', 'acme/' || i % 1000, 1, ''::bytea, ''::bytea
+       FROM generate_series(1, 20000) AS i`,
+  );
+  await door.database.query('ANALYZE gatehouse.deliveries');
+  const cases: readonly (readonly [number, (client: pg.ClientBase) => Promise<readonly unknown[]>])[] = [
+    [20, (client) => listDeliveries(client, {}, 20)],
+    [20, (client) => listDeliveries(client, { repository: 'ACME/7' }, 100)],
+    [0, (client) => listDeliveries(client, { repository: 'acme/7', pullRequest: 2 }, 100)],
+    [0, (client) => listDeliveries(client, { repository: 'acme/none' }, 100)],
+    [20, (client) => listDeliveries(client, { event: 'push' }, 20)],
+    [0, (client) => listDeliveries(client, { event: 'ping' }, 20)],
+    [1, (client) => findDeliveries(client, 'id 20000')],
+    [0, (client) => findDeliveries(client, 'no id')],
+    [1, (client) => findDeliveries(client, 'id 20000', '2')],
+  ];
+  for (const [expected, read] of cases) {
+    const result = await reading(door, read);
+    t.is(result.found, expected, `${read}`);
+    t.true(result.read < 1_000, `${read} read ${result.read} rows`);
+  }
 });
 
 test('with --json each line is an object with a delivery’s fields without its body', async (t) => {
@@ -119,7 +160,8 @@ test('an id of two hooks needs the hook too, and an unknown id fails', async (t)
 for (const args of [
   ['--limit', '0'],
   ['--limit', 'all'],
-  ['--pull-request', '#7'],
+  ['--repository', 'acme/widgets', '--pull-request', '#7'],
+  ['--pull-request', '7'],
   ['--since', 'yesterday'],
   ['--since', '2026-13-01'],
   ['--hook', '1'],
