@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Milliseconds of pause for each millisecond that a batch took. So background work has at most a fifth of what the database
+ * Milliseconds of pause for each millisecond that a batch took. So background work has at most a tenth of what the database
  * can do, and less of one that is slow because it is busy.
  */
-const PAUSE_RATIO = 4;
+const PAUSE_RATIO = 9;
 
 export interface Pace {
   /** Batches begin only within this time. */

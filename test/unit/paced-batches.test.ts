@@ -25,14 +25,14 @@ function play(batchMs: readonly number[], maxMs = 1_000_000) {
   return { state, pauses, batches: () => batches };
 }
 
-test('a pause is four times as long as the batch before it', async (t) => {
+test('a pause is nine times as long as the batch before it', async (t) => {
   const { state, pauses } = play([5, 20, 1]);
   t.is(await state, 'finished');
-  t.deepEqual(pauses, [20, 80]);
+  t.deepEqual(pauses, [45, 180]);
 });
 
 test('no batch begins when the time is over', async (t) => {
-  const { state, batches } = play([5, 20, 1], 100);
+  const { state, batches } = play([5, 20, 1], 200);
   t.is(await state, 'unfinished');
   t.is(batches(), 2);
 });
@@ -44,7 +44,7 @@ test('stopping ends a pause, and no more batches begin', async (t) => {
   const state = inPacedBatches(
     async () => {
       batches += 1;
-      // An hour: the pause after it is four.
+      // An hour: the pause after it is nine.
       clock += 3_600_000;
       setImmediate(() => stop.abort());
       return 'more';
