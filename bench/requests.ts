@@ -1,7 +1,7 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { payloads } from '../test/helpers/payloads.ts';
 
-/** A request as it goes over the wire; `head` and `tail` are its own, `middle` is shared by all of its kind. */
+/** A request as it goes over the wire; `head` and `tail` are its own, `middle` is shared by all of its kind in its repository. */
 export interface WireRequest {
   readonly head: string;
   readonly middle: Buffer;
@@ -11,6 +11,8 @@ export interface WireRequest {
 const SHA256_BLOCK_BYTES = 64;
 /** Always seven digits, so that every body of a kind has the same length. */
 const FIRST_PULL_REQUEST = 1_000_000;
+/** Each pull request is in another one than the pull request before it. */
+const REPOSITORIES = 32;
 
 interface Kind {
   readonly middle: Buffer;
@@ -19,8 +21,8 @@ interface Kind {
 }
 
 /**
- * GitHub's own examples of `pull_request` deliveries, each time with another delivery id, pull request number and
- * node id, and signed. The parts that differ are put last, where JSON allows them to be, and the HMAC of what comes
+ * GitHub's own examples of `pull_request` deliveries, as if from many repositories, each time with another delivery id, pull
+ * request number and node id, and signed. The parts that differ are put last, where JSON allows them to be, and the HMAC of what comes
  * before is computed once: the generator must be far cheaper than what it measures.
  */
 export function makeRequests(options: {
@@ -33,22 +35,28 @@ export function makeRequests(options: {
   const key = Buffer.alloc(SHA256_BLOCK_BYTES);
   key.write(secret);
   const outer = createHash('sha256').update(key.map((byte) => byte ^ 0x5c));
-  const kinds = examples().map((middle): Kind => {
-    const inner = createHash('sha256').update(key.map((byte) => byte ^ 0x36));
-    return { middle, inner: inner.update(middle) };
+  const bodies = examples();
+  const repositories = Array.from({ length: REPOSITORIES }, () => {
+    const rename = renaming();
+    return bodies.map((body): Kind => {
+      const middle = Buffer.from(rename(body));
+      const inner = createHash('sha256').update(key.map((byte) => byte ^ 0x36));
+      return { middle, inner: inner.update(middle) };
+    });
   });
-  const run = randomUUID().slice(0, 23);
   const first = FIRST_PULL_REQUEST + Math.floor(Math.random() * FIRST_PULL_REQUEST);
   let made = 0;
 
   return () => {
     const index = made++;
-    const kind = kinds[index % kinds.length];
+    const pullRequest = Math.floor(index / perPullRequest);
+    const kind = repositories[pullRequest % REPOSITORIES]?.[index % bodies.length];
     if (kind === undefined) {
       throw new Error('no example payloads of pull_request were found');
     }
-    const number = first + Math.floor(index / perPullRequest);
-    const id = `${run}-${index.toString(16).padStart(12, '0')}`;
+    const number = first + pullRequest;
+    // Random, as those of forges: their place in an index is, too.
+    const id = randomUUID();
     const tail = `,"node_id":"PR_${id}","number":${number}}}`;
     const digest = outer.copy().update(kind.inner.copy().update(tail).digest()).digest('hex');
     const head =
@@ -62,12 +70,19 @@ export function makeRequests(options: {
 }
 
 /** Without the last two braces, and without what {@link makeRequests} adds. */
-function examples(): readonly Buffer[] {
+function examples(): readonly string[] {
   return payloads()
     .filter(({ event }) => event === 'pull_request')
     .map(({ body }) => {
       const { pull_request, number: _number, ...rest } = JSON.parse(body.toString());
       const { number: _same, node_id: _id, ...pull } = pull_request;
-      return Buffer.from(JSON.stringify({ ...rest, pull_request: pull }).slice(0, -2));
+      return JSON.stringify({ ...rest, pull_request: pull }).slice(0, -2);
     });
+}
+
+/** To an owner and a name as long as those of the examples, so that the bodies are as large as GitHub's. */
+function renaming(): (body: string) => string {
+  const owner = randomUUID().replaceAll('-', '').slice(0, 'Codertocat'.length);
+  const name = randomUUID().replaceAll('-', '').slice(0, 'Hello-World'.length);
+  return (body) => body.replaceAll('Codertocat', owner).replaceAll('Hello-World', name);
 }
