@@ -46,7 +46,11 @@ export interface StartOptions {
 }
 
 /** Starts one of them in a separate process, configured as in production, on its prepared database. */
-export async function start(name: ContenderName, stores: Bench, options: StartOptions = {}): Promise<Running> {
+export async function start(
+  name: ContenderName,
+  stores: Omit<Bench, 'admin'>,
+  options: StartOptions = {},
+): Promise<Running> {
   const { execArgv = [], env = {} } = options;
   const begin = performance.now();
   const environment = {

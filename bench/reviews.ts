@@ -41,7 +41,7 @@ const MOST = 0.95;
 const PAUSE_MS = 30;
 
 /** Door and worker in separate processes, the forge in this one: its time is part of the measurement. */
-export async function measureReviews(bench: Bench, plan: Plan, say: Say): Promise<Reviews> {
+export async function measureReviews(bench: Omit<Bench, 'admin'>, plan: Plan, say: Say): Promise<Reviews> {
   await bench.clear('gatehouse');
   const forge = await startSimulatedForge({ forge: 'github' });
   // A thousand reviews would use up GitHub's hourly rate limit.
@@ -118,7 +118,7 @@ export async function measureReviews(bench: Bench, plan: Plan, say: Say): Promis
 
 async function run(
   role: 'serve' | 'work',
-  bench: Bench,
+  bench: Omit<Bench, 'admin'>,
   forge: SimulatedForge,
 ): Promise<{ readonly process: GatehouseProcess; readonly port: number }> {
   const port = await freePort();
