@@ -57,10 +57,9 @@ export function count(amount: number, singular: string, plural = `${singular}s`)
   return [`${amount} ${amount === 1 ? singular : plural}`];
 }
 
-// C0 and C1 controls, zero-width and bidirectional marks, line and paragraph separators, and half a surrogate pair:
-// what a terminal obeys, or what makes a reader see something other than what is there.
-const INVISIBLE =
-  /[\p{Cc}\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}|[\u{e0000}-\u{e007f}]/gu;
+// Controls, zero-width and bidirectional marks, fillers, line and paragraph separators, and half a surrogate pair: what a
+// terminal obeys, or what makes a reader see something other than what is there. U+FE0F belongs to emoji.
+const INVISIBLE = /(?!\ufe0f)[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\ufff9-\ufffb]|\p{Cs}/gu;
 
 /** The same text with every invisible character spelled out as its code point. */
 export function visible(text: string): string {
