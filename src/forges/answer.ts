@@ -39,3 +39,23 @@ export const id = z.union([z.number().int(), z.bigint()]).transform(String);
  * must not count as one: what was to be written would never be written.
  */
 export const acceptedWrite = z.object({ id });
+
+/** Of all pages of a list together (32 MiB): comments and messages of commits can have any size. */
+const MAX_LIST_BYTES = 33_554_432;
+
+/** Counts the pages of a list. The function it returns throws when they are more than is read. */
+export function limitList(
+  route: string,
+  maxPages: number,
+): (contentLength: string | number | null | undefined) => void {
+  let pages = 0;
+  let bytes = 0;
+  return (contentLength) => {
+    pages += 1;
+    bytes += Number(contentLength ?? 0);
+    if (pages > maxPages || bytes > MAX_LIST_BYTES) {
+      const limit = pages > maxPages ? `${maxPages} pages` : `${MAX_LIST_BYTES} bytes`;
+      throw new ForgeError('too-large', `${route}: the list has more than ${limit}`);
+    }
+  };
+}

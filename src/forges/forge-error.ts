@@ -6,7 +6,7 @@ export class ForgeError extends Error {
    * - `rate-limited`: a rate limit; `retryAt` says until when.
    * - `refused`: our credentials may not do this; trying again will not help.
    * - `invalid`: the forge rejected the request (422 and the like).
-   * - `too-large`: a file that is larger than Gatehouse reads.
+   * - `too-large`: a file, an answer or a list that is larger than Gatehouse reads.
    * - `not-a-file`: a directory, a symbolic link or a submodule where a file was asked for; the message says which.
    */
   readonly kind: 'unavailable' | 'rate-limited' | 'refused' | 'invalid' | 'too-large' | 'not-a-file';

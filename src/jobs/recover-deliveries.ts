@@ -115,7 +115,7 @@ async function failedDeliveries(
     return await deliveries.failedDeliveries(since, hook);
   } catch (err) {
     // Reading a repository's hooks takes a permission that reviewing does not.
-    if (!(err instanceof ForgeError) || (err.kind !== 'refused' && err.kind !== 'invalid')) {
+    if (!(err instanceof ForgeError) || !['refused', 'invalid', 'too-large'].includes(err.kind)) {
       throw err;
     }
     log.warn(

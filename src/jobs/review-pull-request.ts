@@ -222,7 +222,7 @@ const GIVEN_UP: Readonly<Record<ForgeError['kind'], string>> = {
   'rate-limited': 'the rate limit of the forge was reached',
   refused: 'Gatehouse’s credentials have no permission',
   invalid: 'the forge rejected a request',
-  'too-large': 'a file is larger than Gatehouse reads',
+  'too-large': 'a file or a list is larger than Gatehouse reads',
   'not-a-file': 'a path is a directory, a link or a submodule instead of a file',
 };
 

@@ -34,13 +34,15 @@ export async function reportComments(
   ];
 }
 
+const REFUSALS: readonly ForgeError['kind'][] = ['refused', 'invalid', 'too-large'];
+
 async function refusalOf(what: Refusal['what'], write: () => Promise<void>): Promise<readonly Refusal[]> {
   try {
     await write();
     return [];
   } catch (error) {
     // 404: what was to be changed is gone meanwhile, which the next attempt finds out.
-    if (error instanceof ForgeError && (error.kind === 'refused' || error.kind === 'invalid') && error.status !== 404) {
+    if (error instanceof ForgeError && REFUSALS.includes(error.kind) && error.status !== 404) {
       return [{ what, error }];
     }
     throw error;

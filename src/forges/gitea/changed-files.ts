@@ -130,7 +130,7 @@ async function wholeDiff(client: GiteaClient, ref: PullRequestRef): Promise<Read
   try {
     return splitDiff((await client.text(`${pullPath(ref)}.diff`, MAX_DIFF_BYTES)) ?? '');
   } catch (error) {
-    if (error instanceof ForgeError && error.kind === 'invalid' && error.status === 200) {
+    if (error instanceof ForgeError && error.kind === 'too-large') {
       return new Map(); // More than may be read: every file is said to be too large.
     }
     throw error;

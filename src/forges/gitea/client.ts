@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { parseAnswer, requireFound } from '../answer.ts';
+import { limitList, parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../forge-error.ts';
 import type { FetchInit, ForgeFetch } from '../transport/forge-fetch.ts';
 
@@ -22,6 +22,8 @@ export interface Page<T> {
   readonly isLast: boolean;
   /** Where it came from, after redirects. */
   readonly url: string;
+  /** Of its text. */
+  readonly bytes: number;
 }
 
 export interface List<T> {
@@ -95,24 +97,26 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
       total: total === null ? undefined : Number(total),
       isLast: isLastPage(items.length, before + items.length, response.headers),
       url: response.url,
+      bytes: Number(response.headers.get('content-length')),
     };
   }
 
   async function askList<T>(resource: string, shape: z.ZodType<readonly T[]>, query: Query = {}) {
     const items: T[] = [];
+    const countPage = limitList(`GET ${resource}`, MAX_PAGES);
     let url = '';
-    for (let number = 1; number <= MAX_PAGES; number += 1) {
+    for (let number = 1; ; number += 1) {
       const next = await page(resource, shape, query, number, items.length);
       if (next === undefined) {
         return undefined;
       }
+      countPage(next.bytes);
       url ||= next.url;
       items.push(...next.items);
       if (next.isLast) {
         return { items, url };
       }
     }
-    throw new ForgeError('invalid', `GET ${resource}: the list has more than ${MAX_PAGES} pages`);
   }
 
   return {

@@ -1,4 +1,4 @@
-import { requireFound, timeOf } from '../answer.ts';
+import { limitList, requireFound, timeOf } from '../answer.ts';
 import { ForgeError } from '../forge-error.ts';
 import type { PullRequestRef } from '../pull-request.ts';
 import type { GiteaClient } from './client.ts';
@@ -22,14 +22,13 @@ const FORCE_PUSH = /"is_force_push":\s*true/;
 export async function lastForcePushOrRetarget(client: GiteaClient, ref: PullRequestRef): Promise<string> {
   const resource = `${repositoryPath(ref.repository)}/issues/${ref.number}/timeline`;
   const route = `GET ${resource}`;
+  const countPage = limitList(route, MAX_PAGES);
   const changes: number[] = [];
   let firstPush: number | undefined;
   let empty = 0;
   for (let number = 1; empty < EMPTY_PAGES_AT_END; number += 1) {
-    if (number > MAX_PAGES) {
-      throw new ForgeError('invalid', `${route}: the list has more than ${MAX_PAGES} pages`);
-    }
-    const { items } = requireFound(await client.askPage(resource, shapes.timeline, number), route);
+    const { items, bytes } = requireFound(await client.askPage(resource, shapes.timeline, number), route);
+    countPage(bytes);
     empty = items.length === 0 ? empty + 1 : 0;
     for (const entry of items) {
       if (entry === null) {

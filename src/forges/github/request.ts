@@ -1,6 +1,6 @@
 import { type Octokit, RequestError } from 'octokit';
 import { z } from 'zod';
-import { parseAnswer, requireFound } from '../answer.ts';
+import { limitList, parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../forge-error.ts';
 
 /** The most that GitHub gives in one page. */
@@ -47,16 +47,15 @@ export async function askList<T>(
   enough: (items: readonly T[]) => boolean = () => false,
 ): Promise<List<T> | undefined> {
   const items: T[] = [];
+  const countPage = limitList(route, MAX_PAGES);
   let response = octokit && (await send(octokit, route, { per_page: PAGE_SIZE, ...parameters }));
   const url = response?.url ?? '';
-  for (let page = 1; octokit !== undefined && response !== undefined; page += 1) {
+  while (octokit !== undefined && response !== undefined) {
+    countPage(response.headers['content-length']);
     items.push(...parseAnswer(shape, response.data, route));
     const next = nextPage(response.headers.link);
     if (next === undefined || enough(items)) {
       return { items, url };
-    }
-    if (page === MAX_PAGES) {
-      throw new ForgeError('invalid', `${route}: the list has more than ${MAX_PAGES} pages`);
     }
     // The link is followed as it is: some lists go by page, others by cursor. forge-fetch.ts checks its host.
     response = await send(octokit, `GET ${next}`, {});

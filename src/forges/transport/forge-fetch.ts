@@ -162,7 +162,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
   async function judged(call: Call, response: Response, body: Buffer | undefined): Promise<Response> {
     const { status, headers } = response;
     if (body === undefined) {
-      throw failure('invalid', call, 'sent an answer that is too large', { status });
+      throw failure('too-large', call, 'sent an answer that is too large', { status });
     }
     const until = rateLimitedUntil(status, headers, body.toString('utf8', 0, 2_000));
     if (until !== undefined) {
@@ -173,7 +173,8 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
     }
     const empty = status === 204 || status === 304 || call.method === 'HEAD';
     const kept = status >= 400 ? withoutCredential(call, body) : body;
-    const answer = new Response(empty ? null : kept, { status, headers: withoutEncoding(headers) });
+    const decoded = [...withoutEncoding(headers), ['content-length', String(kept.length)] as [string, string]];
+    const answer = new Response(empty ? null : kept, { status, headers: decoded });
     // As `fetch` has it: after redirects. A constructed response has none.
     return Object.defineProperty(answer, 'url', { value: call.url.href });
   }
