@@ -39,6 +39,8 @@ export interface Driver {
    * the reviews move to it if the patch is the same.
    */
   forcePush(repository: string, number: number, files: Changes, details?: CommitDetails): string;
+  /** Pushes a commit that exists already, by force. Reviews stay at the commit they were given for. */
+  pushCommit(repository: string, number: number, sha: string): void;
   /** Pull requests from it keep what they had; GitHub and Gitea close them. */
   deleteBranch(repository: string, branch: string): void;
   edit(repository: string, number: number, change: Partial<Pick<Pull, 'title' | 'body' | 'draft'>>): void;
@@ -267,6 +269,14 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
         }
       }
       return head;
+    },
+    pushCommit(repository, number, sha) {
+      const { headRepository, headBranch } = pull(repository, number);
+      headRepository.branches.set(headBranch, sha);
+      for (const on of openFrom(headRepository, headBranch)) {
+        moveHead(world, on, sha);
+        on.events.push({ id: newId(world), kind: 'force-pushed', at: now() });
+      }
     },
     deleteBranch(repository, branch) {
       const from = find(repository);

@@ -69,7 +69,12 @@ export function githubReadRoutes(world: World): Routes {
     ),
 
     [`GET ${repos}/pulls/:number/files`]: withPull(world, (pull, call) =>
-      page(call, changesOf(world, pull).slice(0, MOST_FILES).map(shapes.file)),
+      page(
+        call,
+        changesOf(world, pull)
+          .slice(0, MOST_FILES)
+          .map((file) => shapes.file(file, `${call.apiUrl}/repos/${pull.repository.fullName}/contents`, pull.headSha)),
+      ),
     ),
 
     [`GET ${repos}/pulls/:number/commits`]: withPull(world, (pull, call) =>

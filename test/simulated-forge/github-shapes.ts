@@ -99,7 +99,8 @@ export function wholePull(world: World, of: Pull, web: string): object {
   };
 }
 
-export function file(of: FileChange): object {
+/** Its address names the commit that it was looked up at. */
+export function file(of: FileChange, contents: string, head: string): object {
   const shown =
     of.patch !== '' && of.patch.length <= MAX_PATCH_LENGTH && of.additions + of.deletions <= MOST_PATCH_LINES;
   return {
@@ -109,6 +110,7 @@ export function file(of: FileChange): object {
     additions: of.additions,
     deletions: of.deletions,
     changes: of.additions + of.deletions,
+    contents_url: `${contents}/${of.path.split('/').map(encodeURIComponent).join('/')}?ref=${head}`,
     ...(of.previousPath === undefined ? {} : { previous_filename: of.previousPath }),
     ...(shown ? { patch: of.patch } : {}),
   };

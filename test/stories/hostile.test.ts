@@ -1,5 +1,6 @@
 import test from 'ava';
 import MarkdownIt from 'markdown-it';
+import { visible } from '../../src/review/text.ts';
 import { noise, policy, SLOW_TO_EVALUATE, SLOW_TO_PARSE } from '../helpers/hostile-policies.ts';
 import { FORGES, shareStories } from '../helpers/story.ts';
 import { submodule, symlink } from '../simulated-forge/git.ts';
@@ -255,4 +256,81 @@ test('three thousand files are judged, by globs that backtrack elsewhere', async
   await scene.settled();
   t.is(scene.status(number)?.state, 'failure');
   t.regex(scene.status(number)?.description ?? '', /1 of 2 rules failed: rule-1/);
+});
+
+/** A text file as Git LFS stores it in a commit: its content is elsewhere. */
+const LFS_POINTER = `version https://git-lfs.github.com/spec/v1\noid sha256:${'4d7a'.repeat(16)}\nsize 12345\n`;
+
+for (const name of FORGES) {
+  test(`${name}: a file in Git LFS leaves a rule about lines undecided`, async (t) => {
+    const scene = gatehouse(name).scene({
+      '.gatehouse.yml': policy(`    forbid: { added_lines: secret }`, `    require: { changed_lines: '<= 10' }`),
+      'b.txt': LFS_POINTER,
+    });
+    const added = await scene.open({ '.gitattributes': '*.txt filter=lfs diff=lfs merge=lfs\n', 'a.txt': LFS_POINTER });
+    const changed = await scene.open({ 'b.txt': LFS_POINTER.replace('12345', '12346') });
+    await scene.settled();
+    for (const number of [added, changed]) {
+      t.is(scene.status(number)?.state, 'error');
+      t.regex(scene.comments(number).join(), /the lines of .* cannot be read/);
+    }
+  });
+
+  test(`${name}: no verdict mixes two heads that take turns by force-pushes`, async (t) => {
+    const rule = `    forbid: { added_lines: debugger }`;
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy(rule) });
+    const { forge, repository } = scene;
+    const number = scene.openSilently({ 'a.txt': 'fine\n' });
+    const fine = forge.pull(repository, number).headSha;
+    const bad = forge.forcePush(repository, number, { 'a.txt': 'debugger\n' });
+    const pulls = `^/repos/${repository}/pulls/${number}`;
+    scene.when('GET', new RegExp(`${pulls}/files`), () => {
+      forge.pushCommit(repository, number, fine);
+      scene.when('GET', new RegExp(`${pulls}$`), () => forge.pushCommit(repository, number, bad));
+    });
+    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+    await scene.settled();
+    t.false(scene.states(bad).includes('success'), scene.states(bad).join());
+    t.is(scene.status(number)?.state, 'failure');
+  });
+
+  test(`${name}: no verdict is of the commits of another head`, async (t) => {
+    const rule = `    require: { commits: { every: { message: '^feat: ' } } }`;
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy(rule) });
+    const { forge, repository } = scene;
+    const number = scene.openSilently({ 'a.txt': 'a\n' });
+    const bad = forge.forcePush(repository, number, { 'a.txt': 'b\n' }, { message: 'things' });
+    const fine = forge.forcePush(repository, number, { 'a.txt': 'b\n' }, { message: 'feat: things' });
+    forge.pushCommit(repository, number, bad);
+    const pulls = `^/repos/${repository}/pulls/${number}`;
+    scene.when('GET', new RegExp(`${pulls}/commits`), () => {
+      forge.pushCommit(repository, number, fine);
+      scene.when('GET', new RegExp(`${pulls}$`), () => forge.pushCommit(repository, number, bad));
+    });
+    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+    await scene.settled();
+    t.false(scene.states(bad).includes('success'), scene.states(bad).join());
+    t.is(scene.status(number)?.state, 'failure');
+  });
+
+  test(`${name}: commits with messages of 80 MB in all are not held in memory`, async (t) => {
+    const rule = `    require: { commits: { every: { message: '^feat: ' } } }`;
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy(rule) });
+    const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'feat: a' });
+    const message = `feat: ${'x'.repeat(400_000)}`;
+    for (let commit = 0; commit < 200; commit++) {
+      scene.forge.push(scene.repository, number, { 'a.txt': `${commit}\n` }, { message });
+    }
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'error');
+    t.regex(scene.comments(number).join(), /the list is not complete/);
+  });
+}
+
+test('invisible characters of any script are spelled out', (t) => {
+  for (const character of ['\u3164', '\u115f', '\u2800', '\u034f', '\u{e0101}', '\u202e', '\u200b']) {
+    t.is(visible(`a${character}b`), `a\\u{${character.codePointAt(0)?.toString(16)}}b`);
+  }
+  t.is(visible('größe ❤\ufe0f 漢字'), 'größe ❤\ufe0f 漢字');
 });

@@ -1,9 +1,10 @@
 import type { Octokit } from 'octokit';
 import { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import { countLines, type FileDiff, splitDiff } from '../diff.ts';
+import { countLines, diffOfPatch, type FileDiff, splitDiff } from '../diff.ts';
 import { ForgeError } from '../forge-error.ts';
 import type { ChangedFile, ChangedFiles, PullRequestRef } from '../pull-request.ts';
+import { isObjectId } from '../text-file.ts';
 import type { GitHubClient } from './client.ts';
 import { address } from './read.ts';
 import { ask, askAll } from './request.ts';
@@ -29,15 +30,27 @@ const STATUSES = {
   renamed: 'renamed',
 } as const;
 
-export async function changedFiles(client: GitHubClient, ref: PullRequestRef): Promise<ChangedFiles> {
+export async function changedFiles(client: GitHubClient, ref: PullRequestRef, headSha: string): Promise<ChangedFiles> {
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/files';
   const listed = requireFound(await askAll(octokit, route, address(ref), shapes.files), route);
+  if (listed.some((file) => isOfAnotherCommit(file, headSha))) {
+    throw new ForgeError(
+      'unavailable',
+      `${route}: the forge shows the files of another commit than the head ${headSha}`,
+    );
+  }
   const whole = listed.some(isUnclear) ? await wholeDiff(octokit, ref) : new Map<string, FileDiff>();
   return {
     files: listed.map((file) => toChangedFile(file, whole)),
     complete: listed.length < MAX_LISTED_FILES || (await countOfFiles(octokit, ref)) <= listed.length,
   };
+}
+
+/** The head may move, and move back, while its files are read. The address of a removed file may name another commit. */
+function isOfAnotherCommit({ status, contents_url }: File, headSha: string): boolean {
+  const commit = URL.parse(contents_url)?.searchParams.get('ref') ?? headSha;
+  return status !== 'removed' && isObjectId(commit) && commit !== headSha;
 }
 
 async function countOfFiles(octokit: Octokit | undefined, ref: PullRequestRef): Promise<number> {
@@ -68,7 +81,7 @@ async function wholeDiff(octokit: Octokit | undefined, ref: PullRequestRef): Pro
     const diff = await ask(octokit, 'GET /repos/{owner}/{repo}/pulls/{pull_number}', parameters, z.string());
     return splitDiff(diff ?? '');
   } catch (error) {
-    if (error instanceof ForgeError && error.kind === 'invalid') {
+    if (error instanceof ForgeError && (error.kind === 'invalid' || error.kind === 'too-large')) {
       return new Map();
     }
     throw error;
@@ -92,7 +105,7 @@ function toChangedFile(file: File, whole: ReadonlyMap<string, FileDiff>): Change
 function diffOf(file: File, whole: ReadonlyMap<string, FileDiff>): ChangedFile['diff'] {
   if (file.patch !== undefined) {
     const { patch } = file;
-    return isWhole(countLines(patch), file) ? { kind: 'text', patch } : { kind: 'too-large' };
+    return isWhole(countLines(patch), file) ? diffOfPatch(patch) : { kind: 'too-large' };
   }
   if (isEmptyFile(file)) {
     return { kind: 'text', patch: '' };

@@ -33,7 +33,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
     self,
     checkAccess: () => accessBy(() => missingScopes(client)),
     pullRequest: (ref) => read.pullRequest(client, ref),
-    changedFiles: (ref) => changedFiles(client, ref),
+    changedFiles: (ref, headSha) => changedFiles(client, ref, headSha),
     commits: (ref) => history.commits(client, ref),
     tree: (repository, sha) => history.tree(client, repository, sha),
     mergeBase: (repository, one, other) => ancestry.mergeBase(client, repository, one, other),

@@ -45,6 +45,8 @@ export const files = z.array(
     additions: z.number().int(),
     deletions: z.number().int(),
     patch: z.string().optional(),
+    /** Its query names the commit that the file was looked up at. */
+    contents_url: z.string().default(''),
   }),
 );
 

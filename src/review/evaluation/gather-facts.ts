@@ -1,7 +1,7 @@
 import type { Forge } from '../../forges/forge.ts';
 import { ForgeError } from '../../forges/forge-error.ts';
 import { FORGES } from '../../forges/forges.ts';
-import type { ChangedFiles, PullRequest } from '../../forges/pull-request.ts';
+import type { ChangedFiles, Commit, PullRequest } from '../../forges/pull-request.ts';
 import { type Facts, type LastChange, unreadFacts } from '../facts.ts';
 import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/schema.ts';
@@ -46,12 +46,38 @@ export async function gatherFacts(
   return { ...facts, teams: await readTeams(forge, own) };
 }
 
+/** Incomplete when the list is larger than is read. */
 async function readCommits(forge: Forge, pullRequest: PullRequest): Promise<Facts['commits']> {
-  return { commits: await forge.commits(pullRequest), complete: true, cleanMerges: new Set() };
+  const commits = await unlessTooLarge(() => forge.commits(pullRequest));
+  if (commits !== undefined && commits.length > 0 && !endsAt(commits, pullRequest.head.sha)) {
+    const { repository, number, head } = pullRequest;
+    throw new ForgeError(
+      'unavailable',
+      `${repository}#${number}: the forge lists the commits of another commit than the head ${head.sha}`,
+    );
+  }
+  return { commits: commits ?? [], complete: commits !== undefined, cleanMerges: new Set() };
+}
+
+/** The head may move, and move back, while they are read. */
+function endsAt(commits: readonly Commit[], headSha: string): boolean {
+  return commits.some(({ sha }) => sha === headSha) && !commits.some(({ parents }) => parents.includes(headSha));
 }
 
 async function readReviews(forge: Forge, pullRequest: PullRequest): Promise<Omit<Facts['reviews'], 'lastChange'>> {
-  return { reviews: await forge.reviews(pullRequest), complete: true };
+  const reviews = await unlessTooLarge(() => forge.reviews(pullRequest));
+  return { reviews: reviews ?? [], complete: reviews !== undefined };
+}
+
+async function unlessTooLarge<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'too-large') {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 /** Unread where asking again would bring no other answer, such as a missing permission or a list that is too long. */
@@ -60,7 +86,7 @@ async function readLastChange(forge: Forge, pullRequest: PullRequest): Promise<L
     const at = await forge.lastForcePushOrRetarget(pullRequest);
     return at === undefined ? { kind: 'none' } : { kind: 'change', at };
   } catch (error) {
-    if (error instanceof ForgeError && (error.kind === 'refused' || error.kind === 'invalid')) {
+    if (error instanceof ForgeError && ['refused', 'invalid', 'too-large'].includes(error.kind)) {
       return { kind: 'unread' };
     }
     throw error;
