@@ -18,6 +18,8 @@ export interface Config {
   readonly drainSeconds: number;
   /** Readiness alone ignores Redis. */
   readonly readyWithoutRedis: boolean;
+  /** The name of the commit status, `{base}` for the base branch. The door ignores the webhooks of statuses of this name. */
+  readonly statusContext: string;
   readonly logLevel: LogLevel;
   /** Absent in a process that takes no webhooks. */
   readonly door?: DoorConfig;
@@ -40,8 +42,6 @@ export interface WorkerConfig extends ForgeAccess {
   readonly retentionDays: number;
   /** A policy for repositories that have none of their own. */
   readonly policyFile: string | undefined;
-  /** The name of the commit status, `{base}` for the base branch. */
-  readonly statusContext: string;
 }
 
 /** Where the forge is, and the credentials for it. */
@@ -87,6 +87,7 @@ const common = {
   FORGE: z.enum(FORGE_NAMES).default('github'),
   DRAIN_SECONDS: seconds.default(5),
   READY_WITHOUT_REDIS: flag.default(false),
+  STATUS_CONTEXT: statusContext.default('gatehouse/{base}'),
 };
 
 const door = {
@@ -110,7 +111,6 @@ const worker = {
   RESYNC_MINUTES: count(1, 1_440).default(15),
   RETENTION_DAYS: count(1, 3_650).default(30),
   POLICY_FILE: z.string().optional(),
-  STATUS_CONTEXT: statusContext.default('gatehouse/{base}'),
 };
 
 /** Reads the configuration of a process. Any variable may be given as `NAME_FILE`, a path to read it from. */
@@ -143,6 +143,7 @@ export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile =
       forge: values.FORGE,
       drainSeconds: values.DRAIN_SECONDS,
       readyWithoutRedis: values.READY_WITHOUT_REDIS,
+      statusContext: values.STATUS_CONTEXT,
       logLevel: values.LOG_LEVEL,
       ...(doors?.ok && {
         door: {
@@ -159,7 +160,6 @@ export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile =
             resyncMinutes: workers.config.RESYNC_MINUTES,
             retentionDays: workers.config.RETENTION_DAYS,
             policyFile: workers.config.POLICY_FILE,
-            statusContext: workers.config.STATUS_CONTEXT,
           },
         }),
     }),
@@ -197,14 +197,21 @@ export function parseReplayConfig(
 export function parseForgeConfig(
   env: Environment,
   readFile: ReadFile = readText,
-): Parsed<ForgeAccess & { readonly forge: ForgeName; readonly policyFile: string | undefined }> {
-  const parsed = parseEnvironment(z.object({ FORGE: common.FORGE, POLICY_FILE: worker.POLICY_FILE }), env, readFile);
+): Parsed<
+  ForgeAccess & { readonly forge: ForgeName; readonly policyFile: string | undefined; readonly statusContext: string }
+> {
+  const shape = z.object({
+    FORGE: common.FORGE,
+    POLICY_FILE: worker.POLICY_FILE,
+    STATUS_CONTEXT: common.STATUS_CONTEXT,
+  });
+  const parsed = parseEnvironment(shape, env, readFile);
   const found = parseAccess(env, readFile);
   if (!parsed.ok || !found.ok) {
     return { ok: false, faults: [parsed, found].flatMap((part) => (part.ok ? [] : part.faults)) };
   }
-  const { FORGE: forge, POLICY_FILE: policyFile } = parsed.config;
-  return { ok: true, config: Object.freeze({ ...found.config, forge, policyFile }) };
+  const { FORGE: forge, POLICY_FILE: policyFile, STATUS_CONTEXT: statusContext } = parsed.config;
+  return { ok: true, config: Object.freeze({ ...found.config, forge, policyFile, statusContext }) };
 }
 
 /** The signing secret alone, for `gatehouse send`. */

@@ -31,7 +31,7 @@ Options:
   --help   print this
 
 Settings: FORGE, FORGE_URL and FORGE_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY, as the worker has them;
-POLICY_FILE. The token needs to read only. Colours are for terminals, and left out where NO_COLOR is set.
+POLICY_FILE, STATUS_CONTEXT. The token needs to read only. Colours are for terminals, and left out where NO_COLOR is set.
 
 Exit codes: 0 success, or nothing to judge (no policy, closed, archived); 1 failure; 2 error: a rule that could not be judged,
 a broken policy, no such pull request, or no answer from the forge; 3 pending: only others can act, such as those who
@@ -52,7 +52,7 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
   if (address === undefined || more.length > 0) {
     throw new UsageError('expected exactly one pull request URL');
   }
-  const { policyFile, ...access } = configured(parseForgeConfig(terminal.env));
+  const { policyFile, statusContext, ...access } = configured(parseForgeConfig(terminal.env));
   const addressed = readPullRequestUrl(access.forge, access.forgeUrl, address);
   if (!addressed.ok) {
     throw new UsageError(addressed.reason);
@@ -62,7 +62,7 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
 
   const forge = connectForge(access);
   try {
-    const result = await judge(forge, addressed.ref, { threads, fallback });
+    const result = await judge(forge, addressed.ref, { threads, fallback, statusContext });
     // A review treats a closed pull request and a missing one alike; the user wants to know which it is.
     const closed = result.kind === 'over' ? await forge.pullRequest(addressed.ref) : undefined;
     terminal.stdout.write(

@@ -113,7 +113,9 @@ async function replayDeliveries(
 async function requestOf(pool: pg.Pool, delivery: DeliveryRecord): Promise<ReviewRequest | undefined> {
   const body = await readBody(pool, delivery);
   const payload: unknown = JSON.parse(new TextDecoder().decode(body) || '{}');
-  return requestedReview(interpretEvent(delivery.event, Object.assign({}, payload)));
+  const subject = interpretEvent(delivery.event, Object.assign({}, payload));
+  // Whose status it is does not matter when an operator asks.
+  return requestedReview(subject, () => false);
 }
 
 function nameOf(request: ReviewRequest): string {
@@ -122,6 +124,8 @@ function nameOf(request: ReviewRequest): string {
       return `the review of ${request.repository}#${request.number}`;
     case 'review-repository':
       return `the review of all pull requests into ${request.branch} of ${request.repository}`;
+    case 'review-commit':
+      return `the reviews at ${request.headSha} of ${request.repository} that ask for checks`;
     case 'review-merge-group':
       return `the review of the merge group ${request.headSha} into ${request.branch} of ${request.repository}`;
   }

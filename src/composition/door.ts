@@ -6,6 +6,7 @@ import { makeByteBudget } from '../inbox/byte-budget.ts';
 import { makeInbox } from '../inbox/inbox.ts';
 import { REVIEW_QUEUE } from '../jobs/queues.ts';
 import type { Metrics } from '../metrics.ts';
+import { isContextOf } from '../review/status-context.ts';
 import { type SharedParts, WAKE_CHANNEL } from './shared-parts.ts';
 
 /** Bodies in memory at once. Large bodies share half of it, so the largest that is accepted must fit in there. */
@@ -35,6 +36,7 @@ export function composeDoor(
       metrics.inflightBytes.set(held),
     ),
     inbox,
+    isOwnContext: (context) => isContextOf(config.statusContext, context),
     isClosed,
     metrics,
     log,

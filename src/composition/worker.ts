@@ -28,6 +28,7 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
   closers.add('forge', () => forge.close());
   const { wake, stop } = startWorker({
     ...worker,
+    statusContext: config.statusContext,
     forge,
     threads,
     pool,

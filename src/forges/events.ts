@@ -11,8 +11,16 @@ export interface Subject {
   readonly reviewable: boolean;
   /** The branch that a push has moved. The rules of pull requests into it may have changed. */
   readonly pushedBranch: string | undefined;
+  /** The commit about which a check was reported, which names no pull request. */
+  readonly checkedCommit: CheckedCommit | undefined;
   /** The group of a merge queue for which a status is requested. */
   readonly mergeGroup: MergeGroupRef | undefined;
+}
+
+export interface CheckedCommit {
+  readonly headSha: string;
+  /** The name of the commit status; absent for a check run. */
+  readonly context?: string;
 }
 
 /** A group of GitHub's merge queue: pull requests into `branch`, merged together at `headSha` for a trial. */
@@ -42,7 +50,33 @@ export function interpretEvent(event: string, payload: Readonly<Record<string, u
   const pushedBranch = event === 'push' && payload['deleted'] !== true ? branch(payload['ref']) : undefined;
   const resynced = repository !== undefined && (source?.['fork'] !== true || pullRequest !== undefined);
   const reviewable = canChangeReview(event, payload);
-  return { repository, pullRequest, resynced, reviewable, pushedBranch, mergeGroup: mergeGroup(event, payload) };
+  return {
+    repository,
+    pullRequest,
+    resynced,
+    reviewable,
+    pushedBranch,
+    checkedCommit: checkedCommit(event, payload),
+    mergeGroup: mergeGroup(event, payload),
+  };
+}
+
+/** SHA-1, or SHA-256. */
+const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+
+function checkedCommit(event: string, payload: Readonly<Record<string, unknown>>): CheckedCommit | undefined {
+  if (event === 'status') {
+    const { sha, context } = payload;
+    return isCommit(sha) ? { headSha: sha, ...(typeof context === 'string' && { context }) } : undefined;
+  }
+  // Of its other actions, which people cause, nothing is reported yet.
+  const reported = event === 'check_run' && (payload['action'] === 'created' || payload['action'] === 'completed');
+  const sha = reported ? object(payload['check_run'])?.['head_sha'] : undefined;
+  return isCommit(sha) ? { headSha: sha } : undefined;
+}
+
+function isCommit(value: unknown): value is string {
+  return typeof value === 'string' && COMMIT.test(value);
 }
 
 const MAX_BRANCH_CHARACTERS = 255;
@@ -71,13 +105,21 @@ function mergeGroup(event: string, payload: Readonly<Record<string, unknown>>): 
   return { branch: base, headSha, headRef: branch(head_ref, MAX_GROUP_BRANCH_CHARACTERS) ?? '' };
 }
 
-/** The review that a delivery requests: of one pull request, of all into a branch, or of a group of a merge queue. */
+/**
+ * The review that a delivery requests: of one pull request, of all into a branch, of those with a head whose policy asks for
+ * checks, or of a group of a merge queue.
+ */
 export type ReviewRequest =
   | ({ readonly kind: 'review' } & PullRequestRef)
   | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string }
+  | { readonly kind: 'review-commit'; readonly repository: string; readonly headSha: string }
   | ({ readonly kind: 'review-merge-group'; readonly repository: string } & MergeGroupRef);
 
-export function requestedReview(subject: Subject): ReviewRequest | undefined {
+/** `isOwnContext`: whether a commit status of this name is Gatehouse's own, which starts nothing. */
+export function requestedReview(
+  subject: Subject,
+  isOwnContext: (context: string) => boolean,
+): ReviewRequest | undefined {
   const { repository, pullRequest: number, reviewable, pushedBranch: branch, mergeGroup: group } = subject;
   if (repository === undefined) {
     return undefined;
@@ -87,6 +129,11 @@ export function requestedReview(subject: Subject): ReviewRequest | undefined {
   }
   if (group !== undefined) {
     return { kind: 'review-merge-group', repository, ...group };
+  }
+  if (subject.checkedCommit !== undefined) {
+    const { headSha, context } = subject.checkedCommit;
+    const own = context !== undefined && isOwnContext(context);
+    return own ? undefined : { kind: 'review-commit', repository, headSha };
   }
   return branch === undefined ? undefined : { kind: 'review-repository', repository, branch };
 }

@@ -19,6 +19,8 @@ export interface WebhookOptions {
   readonly bodyLimit: number;
   readonly budget: ByteBudget;
   readonly inbox: Inbox<ReviewRequest>;
+  /** Whether a commit status of this name is Gatehouse's own. */
+  readonly isOwnContext: (context: string) => boolean;
   /** True once no delivery may be taken any more. */
   readonly isClosed: () => boolean;
   readonly metrics: Metrics;
@@ -62,7 +64,7 @@ function countRefusals({ metrics, log, isClosed }: WebhookOptions): Middleware<W
 }
 
 /** What follows a good signature: headers, type, JSON, commit, 200. */
-function acknowledge({ forge, inbox, metrics, log }: WebhookOptions): Middleware<WebhookState> {
+function acknowledge({ forge, inbox, isOwnContext, metrics, log }: WebhookOptions): Middleware<WebhookState> {
   return async (ctx) => {
     const names = FORGES[forge].headers;
     const { headersDistinct } = ctx.req;
@@ -100,7 +102,7 @@ function acknowledge({ forge, inbox, metrics, log }: WebhookOptions): Middleware
       repository,
       pullRequest,
       resynced,
-      job: requestedReview(subject),
+      job: requestedReview(subject, isOwnContext),
       body: ctx.state.bytes,
     });
     const { outcome } = acceptance;

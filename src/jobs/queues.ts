@@ -10,6 +10,8 @@ export const REVIEW_QUEUE = 'review';
 export const REVIEW_DEAD_LETTERS = 'review-dead-letters';
 /** All open pull requests of a repository, after its policy has changed. */
 export const REPOSITORY_QUEUE = 'review-repository';
+/** Pull requests with a head about which a check was reported. */
+export const COMMIT_QUEUE = 'review-commit';
 /** Groups of GitHub's merge queues. */
 export const MERGE_GROUP_QUEUE = 'merge-group';
 export const RESYNC_QUEUE = 'resync';
@@ -22,6 +24,11 @@ export interface RepositoryJob {
   readonly repository: string;
   /** Only pull requests into this branch. */
   readonly branch: string;
+}
+
+export interface CommitJob {
+  readonly repository: string;
+  readonly headSha: string;
 }
 
 export interface MergeGroupJob extends MergeGroupRef {
@@ -55,6 +62,7 @@ export const QUEUES: readonly (Queue & { readonly name: string })[] = [
   { name: REVIEW_DEAD_LETTERS, retentionSeconds: 14 * DAY_SECONDS },
   { name: REVIEW_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
   { name: REPOSITORY_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
+  { name: COMMIT_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
   { name: MERGE_GROUP_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
   { name: RESYNC_QUEUE, ...common, retryLimit: 1 },
   { name: RETENTION_QUEUE, ...common, retryLimit: 1 },
@@ -77,6 +85,10 @@ export function repositoryKey(job: RepositoryJob): string {
   return `${job.repository}@${job.branch}`;
 }
 
+export function commitKey(job: CommitJob): string {
+  return `${job.repository}@${job.headSha}`;
+}
+
 export function mergeGroupKey(job: MergeGroupJob): string {
   return `${job.repository}@${job.headSha}`;
 }
@@ -85,6 +97,7 @@ export function mergeGroupKey(job: MergeGroupJob): string {
 export const REQUEST_QUEUES: Readonly<Record<ReviewRequest['kind'], string>> = {
   review: REVIEW_QUEUE,
   'review-repository': REPOSITORY_QUEUE,
+  'review-commit': COMMIT_QUEUE,
   'review-merge-group': MERGE_GROUP_QUEUE,
 };
 
@@ -94,6 +107,8 @@ export function requestKey(request: ReviewRequest): string {
       return reviewKey(request);
     case 'review-repository':
       return repositoryKey(request);
+    case 'review-commit':
+      return commitKey(request);
     case 'review-merge-group':
       return mergeGroupKey(request);
   }

@@ -109,7 +109,10 @@ function requestOf(
   if (number !== null) {
     return { kind: 'review', repository, number };
   }
-  return headSha === null
-    ? { kind: 'review-repository', repository, branch }
+  if (headSha === null) {
+    return { kind: 'review-repository', repository, branch };
+  }
+  return branch === ''
+    ? { kind: 'review-commit', repository, headSha }
     : { kind: 'review-merge-group', repository, branch, headSha, headRef };
 }

@@ -5,6 +5,7 @@ import { ForgeError } from '../forges/forge-error.ts';
 import type { Log } from '../log.ts';
 import { statusContext } from '../review/status-context.ts';
 import type { ForgeAccess } from './forge-access.ts';
+import { withOtherChecks } from './other-checks.ts';
 import { type PresentRules, reviewsOf } from './outdated-reviews.ts';
 import { forgetRepository, moveRepository, notOpen, withoutVerdict } from './reviews-table.ts';
 
@@ -103,7 +104,9 @@ async function resyncRepository(
   const missed = await withoutVerdict(pool, open, (base) => statusContext(template, base));
   const closed = await notOpen(pool, repository, open);
   const outdated = await rules.outdated(open.length === 0 ? [] : await reviewsOf(pool, repository));
-  const numbers = new Set([...missed, ...closed, ...outdated].map(({ number }) => number));
+  const known = [...missed, ...closed, ...outdated];
+  const rechecked = await withOtherChecks({ forge, pool, statusContext: template }, repository, open, known);
+  const numbers = new Set([...known, ...rechecked].map(({ number }) => number));
   if (numbers.size === 0) {
     return;
   }

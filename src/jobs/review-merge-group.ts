@@ -55,7 +55,7 @@ async function judgeMembers(
   job: MergeGroupJob,
   members: readonly number[],
 ): Promise<GroupVerdict | undefined> {
-  const { forge, threads, fallback } = parts;
+  const { forge, threads, fallback, statusContext: template } = parts;
   const results: Judged[] = [];
   for (const number of members) {
     const result = await judgeOnce(
@@ -64,6 +64,7 @@ async function judgeMembers(
       {
         threads,
         fallback,
+        statusContext: template,
         onWillJudge: async () => {
           if (results.length === 0) {
             await report(forge, parts, job, { state: 'pending', description: `Reviewing ${counted(members.length)}` });

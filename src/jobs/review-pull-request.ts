@@ -21,6 +21,7 @@ import {
   markReported,
   moveRepository,
   type ReportedStatus,
+  recordChecksAsked,
   recordHead,
   requireClaim,
   saveVerdict,
@@ -164,10 +165,12 @@ async function reviewOnce(
   const result = await judgeOnce(forge, ref, {
     threads,
     fallback,
+    statusContext: template,
     onRead: (pullRequest) => review.enter(pullRequest),
     onWillJudge: async (pullRequest) => {
       await reportStatus(review.status, place(pullRequest), false);
     },
+    onWillReadChecks: () => recordChecksAsked(pool, review.claim()),
   });
   if (result.kind === 'over') {
     await review.leave();

@@ -72,6 +72,29 @@ export async function recordHead(
   );
 }
 
+/**
+ * Before the checks of others are read: from now on what is reported about the head starts a review, so that nothing is lost
+ * that comes after they were read.
+ */
+export async function recordChecksAsked(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, "UPDATE gatehouse.reviews SET checks_digest = coalesce(checks_digest, '')", []);
+}
+
+/** The open pull requests with this head whose policy asks for checks. */
+export async function reviewsThatAskForChecks(
+  pool: pg.Pool,
+  repository: string,
+  headSha: string,
+): Promise<readonly PullRequestRef[]> {
+  const { rows } = await pool.query<{ number: number }>(
+    `SELECT pull_request AS number FROM gatehouse.reviews
+      WHERE repository = $1 AND head_sha = $2 AND open AND checks_digest IS NOT NULL
+      ORDER BY pull_request`,
+    [repository, headSha],
+  );
+  return rows.map(({ number }) => ({ repository, number }));
+}
+
 /** Saves a verdict that no status shows yet. Without `sources` it was not judged, and a resync looks at it again. */
 export async function saveVerdict(
   pool: pg.Pool,
@@ -84,7 +107,8 @@ export async function saveVerdict(
     claim,
     `UPDATE gatehouse.reviews
         SET verdict = $4, description = $5, reported_as = NULL, reviewed_at = now(), base_sha = $6, policy_digest = $7,
-            operator_policy_digest = $8, extends_name = $9, extends_digest = $10, code_owners_digest = $11`,
+            operator_policy_digest = $8, extends_name = $9, extends_digest = $10, code_owners_digest = $11,
+            checks_digest = CASE WHEN $6::text IS NULL THEN checks_digest ELSE $12 END`,
     [
       verdict.state,
       verdict.description,
@@ -94,6 +118,7 @@ export async function saveVerdict(
       sources?.extendsName ?? null,
       sources?.extendsDigest ?? null,
       sources?.codeOwnersDigest ?? null,
+      sources?.checksDigest ?? null,
     ],
   );
 }

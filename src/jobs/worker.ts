@@ -6,6 +6,9 @@ import { engineDatabase } from './engine.ts';
 import { watchForgeAccess } from './forge-access.ts';
 import { readPresentRules } from './outdated-reviews.ts';
 import {
+  COMMIT_QUEUE,
+  type CommitJob,
+  commitKey,
   JOBS_SCHEMA,
   MERGE_GROUP_QUEUE,
   type MergeGroupJob,
@@ -23,6 +26,7 @@ import {
 import { recoverDeliveries } from './recover-deliveries.ts';
 import { resync } from './resync.ts';
 import { applyRetention } from './retention.ts';
+import { reviewCommit } from './review-commit.ts';
 import { reportGroupGivenUp, reviewMergeGroup } from './review-merge-group.ts';
 import { type ReviewParts, reportGivenUp, reviewPullRequest } from './review-pull-request.ts';
 import { reviewRepository } from './review-repository.ts';
@@ -70,7 +74,8 @@ export function startWorker(parts: WorkerParts): Worker {
   const access = watchForgeAccess({ forge, metrics: parts.metrics, log, onRegained: () => askPeriodic(RESYNC_QUEUE) });
   const attempts = { boss, pool, access, log };
   const reviewers: string[] = [];
-  const groupReviewers: string[] = [];
+  /** Those of the other queues that deliveries put jobs in. */
+  const wakeable: string[] = [];
   const busy = new Set<string>();
   const timers: NodeJS.Timeout[] = [];
   const stopping = new AbortController();
@@ -80,7 +85,7 @@ export function startWorker(parts: WorkerParts): Worker {
     wake();
   };
   const wake = () => {
-    for (const id of [...reviewers, ...groupReviewers]) {
+    for (const id of [...reviewers, ...wakeable]) {
       boss.notifyWorker(id);
     }
   };
@@ -113,6 +118,15 @@ export function startWorker(parts: WorkerParts): Worker {
     if ((await reviewPullRequest(parts, data, createdOn, signal)) === 'overtaken') {
       // The newer one may be cut short before it writes. When it was not, one more review writes nothing.
       await enqueue([{ kind: 'review', ...data }]);
+    }
+  }
+
+  async function reviewCommits(id: string, jobs: readonly JobWithMetadata<CommitJob>[]): Promise<void> {
+    for (const job of jobs) {
+      await attempt(attempts, job, {
+        key: commitKey(job.data),
+        run: () => reviewCommit({ pool, enqueue }, job.data),
+      }).finally(() => boss.notifyWorker(id));
     }
   }
 
@@ -154,12 +168,17 @@ export function startWorker(parts: WorkerParts): Worker {
         }
       },
     );
+    const commitReviewer: string = await boss.work(
+      COMMIT_QUEUE,
+      { ...polling, includeMetadata: true, groupConcurrency: 1 },
+      (jobs: JobWithMetadata<CommitJob>[]) => reviewCommits(commitReviewer, jobs),
+    );
     const groupReviewer: string = await boss.work(
       MERGE_GROUP_QUEUE,
       { ...polling, includeMetadata: true, groupConcurrency: 1 },
       (jobs: JobWithMetadata<MergeGroupJob>[]) => reviewGroups(groupReviewer, jobs),
     );
-    groupReviewers.push(groupReviewer);
+    wakeable.push(commitReviewer, groupReviewer);
     await boss.work(RESYNC_QUEUE, { ...polling, includeMetadata: true }, async (jobs: JobWithMetadata<ResyncJob>[]) => {
       for (const job of jobs) {
         await attempt(attempts, job, { key: RESYNC_QUEUE, run: () => resyncPiece(job) });
@@ -218,7 +237,7 @@ export function startWorker(parts: WorkerParts): Worker {
         // Undo a start that failed half-way, or the next one would register everything twice.
         await boss.stop({ graceful: false, close: false });
         reviewers.length = 0;
-        groupReviewers.length = 0;
+        wakeable.length = 0;
         await new Promise((resolve) => setTimeout(resolve, START_RETRY_MS));
       }
     }

@@ -1,3 +1,4 @@
+import type { Checks } from '../forges/checks.ts';
 import type { CodeOwnersDialect } from '../forges/forges.ts';
 import type { ChangedFiles, Commit, PersonReview, PullRequest } from '../forges/pull-request.ts';
 
@@ -14,6 +15,8 @@ export interface Facts {
   /** Logins by team, named `organisation/team` in lower case. A team that is not here could not be read. */
   readonly teams: ReadonlyMap<string, readonly string[]>;
   readonly codeOwners: CodeOwnersFile;
+  /** What others reported about the head. */
+  readonly checks: Checks;
 }
 
 interface CommitList {
@@ -56,6 +59,7 @@ export function unreadFacts(pullRequest: PullRequest): Facts {
     reviews: { reviews: [], complete: false, lastChange: { kind: 'unread' } },
     teams: new Map(),
     codeOwners: { kind: 'unread' },
+    checks: { checks: [], complete: false },
   };
 }
 
@@ -69,6 +73,7 @@ export interface NeededFacts {
   /** Whether an approval has to be newer than the last force-push and change of base. */
   readonly lastChange: boolean;
   readonly codeOwners: boolean;
+  readonly checks: boolean;
   /** `organisation/team`, in lower case, sorted. */
   readonly teams: readonly string[];
 }

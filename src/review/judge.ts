@@ -3,9 +3,11 @@ import type { Forge } from '../forges/forge.ts';
 import type { ChangedFiles, PullRequest, PullRequestRef } from '../forges/pull-request.ts';
 import type { Evaluation } from './evaluation/evaluate.ts';
 import { codeOwnersDigest, gatherFacts, readCodeOwners } from './evaluation/gather-facts.ts';
+import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
 import type { Facts } from './facts.ts';
 import { extendedDigest, type LoadedPolicy, loadPolicy, type ParsePolicy, policyDigest } from './policy/load.ts';
+import { neededFacts } from './policy/needs.ts';
 import { POLICY_PATHS } from './policy/paths.ts';
 import type { Policy } from './policy/schema.ts';
 import type { VerdictSources } from './sources.ts';
@@ -35,10 +37,14 @@ export interface JudgeOptions {
   readonly threads: ReviewThreads;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
+  /** The name of Gatehouse's own status, `{base}` for the base branch. */
+  readonly statusContext: string;
   /** Called with an open pull request before anything else is read of it. */
   readonly onRead?: (pullRequest: PullRequest) => Promise<void>;
   /** Called as soon as it is known that there will be a verdict. */
   readonly onWillJudge?: (pullRequest: PullRequest) => Promise<void>;
+  /** Called before the checks of others are read, and only if the policy asks for them. */
+  readonly onWillReadChecks?: () => Promise<void>;
 }
 
 /**
@@ -61,7 +67,7 @@ export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOpt
 export async function judgeOnce(
   forge: Forge,
   ref: PullRequestRef,
-  { threads, fallback, onRead, onWillJudge }: JudgeOptions,
+  { threads, fallback, statusContext, onRead, onWillJudge, onWillReadChecks }: JudgeOptions,
 ): Promise<ReviewResult> {
   const pullRequest = await forge.pullRequest(ref);
   if (pullRequest === undefined || pullRequest.state === 'closed') {
@@ -100,14 +106,17 @@ export async function judgeOnce(
     const verdict = brokenPolicyVerdict(present.faults, proposed.kind === 'policy');
     return { kind: 'judged', pullRequest, verdict, sources: { baseSha, ...present.sources } };
   }
-  const facts = await gatherFacts(forge, threads, present.policy, pullRequest, changedFiles, baseSha);
+  const facts = await gatherFacts(forge, threads, present.policy, pullRequest, changedFiles, baseSha, async () => {
+    await onWillReadChecks?.();
+    return readOthersChecks(forge, pullRequest.repository, pullRequest.head.sha, statusContext);
+  });
   const evaluation = await threads.evaluate(present.policy, facts);
   const verdict = verdictOf(evaluation);
   return {
     kind: 'judged',
     pullRequest,
     evaluation,
-    sources: { baseSha, ...present.sources, ...codeOwnersSource(facts) },
+    sources: { baseSha, ...present.sources, ...codeOwnersSource(facts), ...checksSource(present.policy, facts) },
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
 }
@@ -136,6 +145,10 @@ function orFallback(
 
 export function operatorPolicyDigest(policy: Policy): string {
   return hash('sha256', JSON.stringify(policy));
+}
+
+function checksSource(policy: Policy, { checks }: Facts): Pick<VerdictSources, 'checksDigest'> {
+  return neededFacts(policy).checks ? { checksDigest: checksDigest(checks) } : {};
 }
 
 function codeOwnersSource({ codeOwners }: Facts): Pick<VerdictSources, 'codeOwnersDigest'> {

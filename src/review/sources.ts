@@ -14,6 +14,8 @@ export interface VerdictSources {
   readonly extendsName?: string;
   readonly extendsDigest?: string;
   readonly codeOwnersDigest?: string;
+  /** Of what others had reported about the head. */
+  readonly checksDigest?: string;
 }
 
 export interface SourceFile {

@@ -22,3 +22,20 @@ export function statusContext(template: string, branch: string): string {
 export function sameContext(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();
 }
+
+/** Whether Gatehouse gives this name to the status of pull requests into some branch. */
+export function isContextOf(template: string, context: string): boolean {
+  const [start = '', ...others] = template.toLowerCase().split('{base}');
+  const end = others.at(-1);
+  const name = context.toLowerCase();
+  if (end === undefined) {
+    return name === start;
+  }
+  const branchCharacters = name.length - start.length - end.length;
+  return (
+    name.startsWith(start) &&
+    branchCharacters > 0 &&
+    // One that was cut ends in a digest.
+    (name.endsWith(end) || [...name].length === MAX_STATUS_CONTEXT_LENGTH)
+  );
+}

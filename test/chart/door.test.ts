@@ -92,7 +92,7 @@ test('an init container of the same image migrates, with only the database URL',
 
 test('settings are environment variables, and large numbers keep their digits', async (t) => {
   const values = {
-    config: { forge: 'gitea', logLevel: 'warn', bodyLimit: 26_214_400, drainSeconds: 7 },
+    config: { forge: 'gitea', logLevel: 'warn', bodyLimit: 26_214_400, drainSeconds: 7, statusContext: 'review' },
     metrics: { port: 9100 },
   };
   t.like(doorPod(await render({ values })).env, {
@@ -102,6 +102,7 @@ test('settings are environment variables, and large numbers keep their digits', 
     LOG_LEVEL: 'warn',
     WEBHOOK_BODY_LIMIT: '26214400',
     DRAIN_SECONDS: '7',
+    STATUS_CONTEXT: 'review',
   });
   t.is(doorPod(await render()).env['WEBHOOK_BODY_LIMIT'], '25MiB');
 });

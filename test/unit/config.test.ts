@@ -29,6 +29,7 @@ test('three variables are enough, the others have defaults', (t) => {
       forge: 'github',
       drainSeconds: 5,
       readyWithoutRedis: false,
+      statusContext: 'gatehouse/{base}',
       logLevel: 'info',
       door: {
         webhookSecret: complete.WEBHOOK_SECRET,
@@ -162,15 +163,15 @@ test('a worker needs no signing secret, and its default forge is github.com', (t
     resyncMinutes: 15,
     retentionDays: 30,
     policyFile: undefined,
-    statusContext: 'gatehouse/{base}',
   });
+  t.is(parsed.ok && parsed.config.statusContext, 'gatehouse/{base}');
   t.is(parsed.ok ? parsed.config.door : 'faults', undefined);
 });
 
 test('STATUS_CONTEXT is printable, short, and has no placeholder but {base}', (t) => {
   for (const context of ['review/{base}', 'review', '{base}: {base}', 'x'.repeat(200)]) {
     const parsed = parse({ ...workerEnvironment, STATUS_CONTEXT: context }, WORKER);
-    t.is(parsed.ok && parsed.config.worker?.statusContext, context);
+    t.is(parsed.ok && parsed.config.statusContext, context);
   }
   for (const context of ['review/{branch}', 'review/{base', 'tick ✔', 'x'.repeat(201)]) {
     const parsed = parse({ ...workerEnvironment, STATUS_CONTEXT: context }, WORKER);

@@ -7,7 +7,7 @@ import { payloads } from '../helpers/payloads.ts';
 const repository = { full_name: 'acme/widgets' };
 
 function target(event: string, payload: Record<string, unknown>) {
-  return requestedReview(interpretEvent(event, payload));
+  return requestedReview(interpretEvent(event, payload), (context) => context === 'gatehouse/main');
 }
 
 const REVIEWED = [
@@ -194,4 +194,29 @@ test('a repository is resynced, but not a fork that only pushes come from', (t) 
   t.false(of('push', { repository: fork }));
   t.true(of('pull_request', { repository: fork, action: 'opened', pull_request: { number: 1 } }));
   t.false(of('push', {}));
+});
+
+const SHA = 'a'.repeat(40);
+
+test('a status or check run requests the reviews at its commit', (t) => {
+  const wanted = { kind: 'review-commit', repository: repository.full_name, headSha: SHA } as const;
+  t.deepEqual(target('status', { repository, sha: SHA, context: 'ci/web', state: 'pending' }), wanted);
+  t.deepEqual(target('status', { repository, sha: SHA }), wanted);
+  for (const action of ['created', 'completed']) {
+    t.deepEqual(target('check_run', { repository, action, check_run: { head_sha: SHA, pull_requests: [] } }), wanted);
+  }
+});
+
+test('a status of the own context, whoever set it, requests nothing', (t) => {
+  const payload = { repository, sha: SHA, state: 'success', sender: { login: 'mallory' } };
+  t.is(target('status', { ...payload, context: 'gatehouse/main' }), undefined);
+});
+
+test('a status or check run without a valid commit requests nothing', (t) => {
+  for (const sha of [undefined, 7, '', 'main', 'A'.repeat(40), `${SHA}a`]) {
+    t.is(target('status', { repository, sha, context: 'ci' }), undefined);
+    t.is(target('check_run', { repository, action: 'completed', check_run: { head_sha: sha } }), undefined);
+  }
+  t.is(target('status', { sha: SHA, context: 'ci' }), undefined);
+  t.is(target('check_run', { repository, action: 'rerequested', check_run: { head_sha: SHA } }), undefined);
 });

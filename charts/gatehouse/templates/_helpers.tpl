@@ -207,6 +207,7 @@ The environment that the chart gives a container, before extraEnv, by its part: 
 - { name: METRICS_PORT, value: {{ $v.metrics.port | quote }} }
 - { name: FORGE, value: {{ $v.config.forge | quote }} }
 - { name: DRAIN_SECONDS, value: {{ $v.config.drainSeconds | quote }} }
+- { name: STATUS_CONTEXT, value: {{ $v.config.statusContext | quote }} }
 {{- end }}
 {{- if eq $part "door" }}
 - { name: WEBHOOK_BODY_LIMIT, value: {{ include "gatehouse.whole" $v.config.bodyLimit | quote }} }
@@ -223,7 +224,6 @@ The environment that the chart gives a container, before extraEnv, by its part: 
 - { name: FORGE_URL, value: {{ . | quote }} }
 {{- end }}
 - { name: WORKER_CONCURRENCY, value: {{ $v.worker.concurrency | quote }} }
-- { name: STATUS_CONTEXT, value: {{ $v.config.statusContext | quote }} }
 - { name: RESYNC_MINUTES, value: {{ $v.config.resyncMinutes | quote }} }
 - { name: RETENTION_DAYS, value: {{ $v.config.retentionDays | quote }} }
 {{- with include "gatehouse.forgeSecretRef" (list $root "forgeToken") }}

@@ -115,7 +115,8 @@ function ruleOutcome(
   if (active === 'undecided' || obstacle === 'undecided') {
     return 'undecided';
   }
-  return obstacle === 'author' ? 'failed' : 'waiting';
+  // As long as it is not known whether the rule applies, nothing has failed.
+  return obstacle === 'author' && active !== 'awaited' ? 'failed' : 'waiting';
 }
 
 function evaluateCondition(condition: Condition, facts: Facts): EvaluatedCondition {
@@ -160,25 +161,23 @@ function undecided(expected: Text, found: Text) {
   } as const;
 }
 
-// Three-valued logic (Kleene): undecided only where a decision either way would change the answer.
+// Kleene's logic: undecided, or awaited, only where a decision either way would change the answer.
 
 function all(outcomes: readonly Outcome[]): Outcome {
-  if (outcomes.includes('unmatched')) {
-    return 'unmatched';
-  }
-  return outcomes.includes('undecided') ? 'undecided' : 'matched';
+  return firstOf(['unmatched', 'undecided', 'awaited'], outcomes) ?? 'matched';
 }
 
 function any(outcomes: readonly Outcome[]): Outcome {
-  if (outcomes.includes('matched')) {
-    return 'matched';
-  }
-  return outcomes.includes('undecided') ? 'undecided' : 'unmatched';
+  return firstOf(['matched', 'undecided', 'awaited'], outcomes) ?? 'unmatched';
+}
+
+function firstOf(order: readonly Outcome[], outcomes: readonly Outcome[]): Outcome | undefined {
+  return order.find((outcome) => outcomes.includes(outcome));
 }
 
 function opposite(outcome: Outcome): Outcome {
-  if (outcome === 'undecided') {
-    return 'undecided';
+  if (outcome === 'undecided' || outcome === 'awaited') {
+    return outcome;
   }
   return outcome === 'matched' ? 'unmatched' : 'matched';
 }

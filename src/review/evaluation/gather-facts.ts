@@ -1,3 +1,4 @@
+import type { Checks } from '../../forges/checks.ts';
 import type { Forge } from '../../forges/forge.ts';
 import { ForgeError } from '../../forges/forge-error.ts';
 import { FORGES } from '../../forges/forges.ts';
@@ -11,7 +12,7 @@ import { readCleanMerges } from './clean-merge.ts';
 
 /**
  * Reads from the forge what the policy needs, and no more. The changed files have been read already. `baseSha` is the
- * base branch's commit that the policy was read at.
+ * base branch's commit that the policy was read at. `readChecks` is only called for a policy that asks for checks.
  */
 export async function gatherFacts(
   forge: Forge,
@@ -20,14 +21,16 @@ export async function gatherFacts(
   pullRequest: PullRequest,
   changedFiles: ChangedFiles,
   baseSha: string,
+  readChecks: () => Promise<Checks>,
 ): Promise<Facts> {
   const needed = neededFacts(policy);
   const unread = unreadFacts(pullRequest);
-  const [commits, reviews, lastChange, codeOwners] = await Promise.all([
+  const [commits, reviews, lastChange, codeOwners, checks] = await Promise.all([
     needed.commits ? readCommits(forge, pullRequest) : unread.commits,
     needed.reviews ? readReviews(forge, pullRequest) : unread.reviews,
     needed.lastChange ? readLastChange(forge, pullRequest) : unread.reviews.lastChange,
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : unread.codeOwners,
+    needed.checks ? readChecks() : unread.checks,
   ]);
   const cleanMerges = needed.cleanMerges
     ? await readCleanMerges(forge, pullRequest.repository, commits.commits, reviews.reviews)
@@ -38,6 +41,7 @@ export async function gatherFacts(
     commits: { ...commits, cleanMerges },
     reviews: { ...reviews, lastChange },
     codeOwners,
+    checks,
   };
   const teams = new Set([...needed.teams, ...(needed.codeOwners ? await threads.ownerTeams(facts) : [])]);
   // Another organisation's teams are not this one's to ask about: they stay unread, and what needs them undecided.

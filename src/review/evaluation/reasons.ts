@@ -22,14 +22,31 @@ export type Reason =
   | { readonly kind: 'one-of'; readonly ways: readonly (readonly Reason[])[] };
 
 /** Empty when the rule holds or does not apply. */
-export function reasonsOf({ outcome, require, forbid }: EvaluatedRule): readonly Reason[] {
+export function reasonsOf({ outcome, when, require, forbid }: EvaluatedRule): readonly Reason[] {
   if (outcome === 'passed' || outcome === 'inactive') {
     return [];
+  }
+  if (outcome === 'waiting' && when?.outcome === 'awaited') {
+    // What the rule asks for may not be needed.
+    return awaitedParts(when);
   }
   return [
     ...(require === undefined ? [] : against(require, true)),
     ...(forbid === undefined ? [] : against(forbid, false)),
   ];
+}
+
+/** The predicates that others have yet to report. */
+function awaitedParts(condition: EvaluatedCondition): readonly Reason[] {
+  switch (condition.kind) {
+    case 'not':
+      return awaitedParts(condition.part);
+    case 'all':
+    case 'any':
+      return condition.parts.flatMap(awaitedParts);
+    case 'predicate':
+      return condition.outcome === 'awaited' ? against(condition, true) : [];
+  }
 }
 
 /** What in a condition stands in the way of its matching, or of its not matching. */

@@ -33,6 +33,7 @@ function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
     cleanMerges: all.some(({ cleanMerges }) => cleanMerges),
     reviews: all.some(({ reviews }) => reviews),
     lastChange: all.some(({ lastChange }) => lastChange),
+    checks: all.some(({ checks }) => checks),
     codeOwners: all.some(({ codeOwners }) => codeOwners),
     teams: [...new Set(all.flatMap(({ teams }) => teams ?? []))].sort(),
   };

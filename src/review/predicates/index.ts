@@ -6,6 +6,7 @@ import { body } from './body.ts';
 import { branch } from './branch.ts';
 import { changedFiles } from './changed-files.ts';
 import { changedLines } from './changed-lines.ts';
+import { checks } from './checks.ts';
 import { commits } from './commits.ts';
 import { draft } from './draft.ts';
 import { files } from './files.ts';
@@ -30,4 +31,5 @@ export const predicates: ReadonlyMap<string, Predicate> = new Map<string, Predic
   ['added_lines', addedLines],
   ['commits', commits],
   ['approvals', approvals],
+  ['checks', checks],
 ]);

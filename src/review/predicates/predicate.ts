@@ -2,8 +2,11 @@ import * as z from 'zod';
 import type { Facts, NeededFacts } from '../facts.ts';
 import type { Text } from '../text.ts';
 
-/** `undecided`: what it needs could not be read in full, and what was read does not decide it. */
-export type Outcome = 'matched' | 'unmatched' | 'undecided';
+/**
+ * - `undecided`: what it needs could not be read in full, and what was read does not decide it.
+ * - `awaited`: others have not reported it yet. Neither is a match, nor the absence of one.
+ */
+export type Outcome = 'matched' | 'unmatched' | 'undecided' | 'awaited';
 
 /**
  * Who can change what a predicate looks at: the pull request's author, or other people, such as those who approve. A rule

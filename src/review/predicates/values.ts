@@ -9,7 +9,7 @@ import { patternFault } from '../matching/pattern.ts';
  */
 
 /** One value or a list of them, seen as a list. */
-function oneOrMore<Item extends z.ZodType<string>>(item: Item, noun: string) {
+export function oneOrMore<Item extends z.ZodType<string>>(item: Item, noun: string) {
   return z
     .union(
       [
@@ -24,7 +24,7 @@ function oneOrMore<Item extends z.ZodType<string>>(item: Item, noun: string) {
     .transform((value): readonly string[] => (typeof value === 'string' ? [value] : value));
 }
 
-const checked = (noun: string, fault: (value: string) => string | undefined) =>
+export const checked = (noun: string, fault: (value: string) => string | undefined) =>
   z.string({ error: noun }).superRefine((value, context) => {
     const message = fault(value);
     if (message !== undefined) {
@@ -37,7 +37,7 @@ export const patterns = oneOrMore(pattern, 'a regular expression in quotes');
 const glob = checked('a glob in quotes', globFault);
 export const globs = oneOrMore(glob, 'a glob in quotes');
 
-function nameFault(name: string): string | undefined {
+export function nameFault(name: string): string | undefined {
   if (name.trim() === '') {
     return 'a name cannot be empty';
   }

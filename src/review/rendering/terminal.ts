@@ -17,7 +17,12 @@ const RULE_MARKS = {
   inactive: ['grey', '– does not apply'],
 } as const;
 
-const CONDITION_MARKS = { matched: '● yes', unmatched: '○ no', undecided: '? undecided' } as const;
+const CONDITION_MARKS = {
+  matched: '● yes',
+  unmatched: '○ no',
+  undecided: '? undecided',
+  awaited: '… awaited',
+} as const;
 
 /** The whole evaluation as a tree for a terminal. Nothing from outside reaches the terminal as a control character. */
 export function explain(evaluation: Evaluation, verdict: Verdict, options: { readonly colours: boolean }): string {
@@ -57,7 +62,14 @@ function branch(
 ): string[] {
   const { outcome } = condition;
   const good = outcome === (wanted === false ? 'unmatched' : 'matched');
-  const colour = wanted === undefined ? 'grey' : outcome === 'undecided' ? 'yellow' : good ? 'green' : 'red';
+  const colour =
+    wanted === undefined
+      ? 'grey'
+      : outcome === 'undecided' || outcome === 'awaited'
+        ? 'yellow'
+        : good
+          ? 'green'
+          : 'red';
   const inner = `${indent}${last ? '   ' : '│  '}`;
   const name = condition.kind === 'predicate' ? condition.name : condition.kind;
   const head = `${indent}${last ? '└─ ' : '├─ '}${label}${name} ${paint(colour, CONDITION_MARKS[outcome])}`;

@@ -16,6 +16,8 @@ const NO = '{ title: no }';
 const UNKNOWN = '{ files: x }';
 /** False, and only others can change that. */
 const THEIRS = '{ approvals: 1 }';
+/** Not known until others report it. */
+const AWAITED = '{ checks: { name: ci } }';
 
 const logic: readonly (readonly [rule: string, outcome: RuleOutcome])[] = [
   [`require: ${YES}`, 'passed'],
@@ -58,6 +60,20 @@ const logic: readonly (readonly [rule: string, outcome: RuleOutcome])[] = [
   [`forbid: { any: [${YES}, { not: ${THEIRS} }] }`, 'failed'],
   [`forbid: { all: [${YES}, { not: ${THEIRS} }] }`, 'waiting'],
   [`when: ${THEIRS}, require: ${NO}`, 'inactive'],
+  [`require: ${AWAITED}`, 'waiting'],
+  [`forbid: ${AWAITED}`, 'waiting'],
+  [`require: { not: ${AWAITED} }`, 'waiting'],
+  [`require: { all: [${AWAITED}, ${NO}] }`, 'failed'],
+  [`require: { all: [${AWAITED}, ${UNKNOWN}] }`, 'undecided'],
+  [`require: { any: [${AWAITED}, ${NO}] }`, 'waiting'],
+  [`require: { any: [${AWAITED}, ${UNKNOWN}] }`, 'undecided'],
+  [`require: { any: [${AWAITED}, ${YES}] }`, 'passed'],
+  [`when: ${AWAITED}, require: ${YES}`, 'passed'],
+  [`when: ${AWAITED}, require: ${NO}`, 'waiting'],
+  [`when: ${AWAITED}, require: ${UNKNOWN}`, 'undecided'],
+  [`when: { not: ${AWAITED} }, require: ${NO}`, 'waiting'],
+  [`when: { any: [${AWAITED}, ${YES}] }, require: ${NO}`, 'failed'],
+  [`when: { all: [${AWAITED}, ${NO}] }, require: ${NO}`, 'inactive'],
   [`when: { not: ${THEIRS} }, require: ${NO}`, 'failed'],
   [`when: ${UNKNOWN}, require: ${THEIRS}`, 'undecided'],
   [`when: ${YES}, require: ${THEIRS}`, 'waiting'],
@@ -89,6 +105,7 @@ test('nothing is asked of an inactive rule', (t) => {
 test('a policy about titles needs nothing but the pull request', (t) => {
   t.deepEqual(neededFacts(ruleOf('require: { title: x, body: y, label: z, draft: false, base: main }')), {
     changedFiles: false,
+    checks: false,
     commits: false,
     cleanMerges: false,
     reviews: false,
@@ -109,6 +126,7 @@ test('each predicate asks for what it looks at, wherever it stands', (t) => {
   t.deepEqual(needs("require: { changed_lines: '< 3' }"), ['changedFiles']);
   t.deepEqual(needs('require: { commits: { some: { merge: true } } }'), ['commits']);
   t.deepEqual(needs('require: { commits: { every: { signed_off: true } } }'), ['commits', 'cleanMerges']);
+  t.deepEqual(needs('when: { not: { checks: { name: ci } } }, require: { title: x }'), ['checks']);
   t.deepEqual(needs('require: { approvals: 1 }'), ['commits', 'cleanMerges', 'reviews']);
   t.deepEqual(needs('require: { approvals: { committers: true } }'), ['reviews']);
   t.deepEqual(needs('require: { approvals: { committers: true, fresh: true } }'), ['reviews', 'lastChange']);

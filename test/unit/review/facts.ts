@@ -40,6 +40,14 @@ const review = z.strictObject({
   bot: z.boolean().optional(),
 });
 
+const check = z.strictObject({
+  name: z.string(),
+  /** Success unless told. */
+  state: z.string().optional(),
+  by: z.string().optional(),
+  kind: z.enum(['status', 'check-run']).optional(),
+});
+
 /** A pull request in short: what a test, or a row of docs/rules.md, cares to say of it. The rest is ordinary. */
 export const given = z.strictObject({
   title: z.string().optional(),
@@ -59,6 +67,9 @@ export const given = z.strictObject({
   teams: z.record(z.string(), z.array(z.string())).optional(),
   codeowners: z.string().optional(),
   codeowners_unread: z.boolean().optional(),
+  /** Newest first. */
+  checks: z.array(check).optional(),
+  checks_complete: z.boolean().optional(),
   dialect: z.enum(['github', 'gitea']).optional(),
 });
 export type Given = z.input<typeof given>;
@@ -104,6 +115,15 @@ export function factsOf(from: Given = {}): Facts {
     },
     teams: new Map(Object.entries(from.teams ?? {})),
     codeOwners: codeOwnersOf(from),
+    checks: {
+      checks: (from.checks ?? []).map(({ name, state = 'success', by = 'ci', kind = 'status' }) => ({
+        kind,
+        name,
+        reporter: by,
+        state,
+      })),
+      complete: from.checks_complete ?? true,
+    },
   };
 }
 

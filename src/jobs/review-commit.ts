@@ -1,0 +1,23 @@
+import type pg from 'pg';
+import type { ReviewRequest } from '../forges/events.ts';
+import type { CommitJob } from './queues.ts';
+import { reviewsThatAskForChecks } from './reviews-table.ts';
+
+export interface CommitReviewParts {
+  readonly pool: pg.Pool;
+  readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
+}
+
+/**
+ * After a check was reported about a commit: requests the reviews of the open pull requests with this head whose policy asks for
+ * checks. The forge is not asked: most checks are of commits that no policy waits for.
+ */
+export async function reviewCommit(
+  { pool, enqueue }: CommitReviewParts,
+  { repository, headSha }: CommitJob,
+): Promise<void> {
+  const asking = await reviewsThatAskForChecks(pool, repository, headSha);
+  if (asking.length > 0) {
+    await enqueue(asking.map((ref) => ({ kind: 'review', ...ref })));
+  }
+}

@@ -1,0 +1,255 @@
+import test from 'ava';
+import { openDoor, SECRET } from '../helpers/door.ts';
+import { watchJobs } from '../helpers/settling.ts';
+import { FORGES, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
+
+const gatehouse = shareStories(test);
+
+const policy = (checks: string) => ({
+  '.gatehouse.yml': `version: 1
+rules:
+  - id: ci
+    require: { checks: ${checks} }
+`,
+});
+const CI_WEB = policy("{ name: 'ci/web*' }");
+const TITLED = {
+  '.gatehouse.yml': `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^feat: ' }
+`,
+};
+
+interface Reported {
+  readonly context?: string;
+  readonly author?: string;
+  readonly sha?: string;
+}
+
+/** Somebody sets a commit status. Forgejo sends no webhook of it: there a resync finds it. */
+async function report(scene: Scene, number: number, state: string, reported: Reported = {}): Promise<void> {
+  const { context = 'ci/web', author = 'jenkins', sha = scene.forge.pull(scene.repository, number).headSha } = reported;
+  const status = scene.forge.setStatus(scene.repository, sha, { context, state, author, description: '' });
+  if (scene.forge.name !== 'forgejo') {
+    await scene.tell({ kind: 'status', status });
+  }
+}
+
+for (const name of FORGES) {
+  /** After this, what was reported about the scene's pull requests is known. */
+  const known = async (scene: Scene) => {
+    if (name === 'forgejo') {
+      await resync(scene);
+    }
+    await scene.settled();
+  };
+
+  /** Runs one now, instead of after RESYNC_MINUTES. */
+  const resync = async (scene: Scene) => {
+    const since = new Date();
+    await scene.door.database.query(
+      `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
+       VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
+    );
+    await gatehouse(name).resynced(since);
+  };
+
+  test.serial(`${name}: a rule on a check waits until it is reported, and follows it`, async (t) => {
+    const scene = gatehouse(name).scene(CI_WEB);
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    t.like(scene.status(number, 'gatehouse/main'), {
+      state: 'pending',
+      description: 'Waiting for the check ci/web*',
+    });
+    for (const [reported, state] of [
+      ['pending', 'pending'],
+      ['success', 'success'],
+      ['pending', 'pending'],
+      ['failure', 'pending'],
+      ['success', 'success'],
+    ] as const) {
+      await report(scene, number, reported);
+      await known(scene);
+      t.is(scene.status(number, 'gatehouse/main')?.state, state, reported);
+    }
+  });
+
+  test.serial(`${name}: a check on the head of a fork counts`, async (t) => {
+    const scene = gatehouse(name).scene(CI_WEB);
+    const from = scene.forge.fork(scene.repository, `mallory-${name}-${scene.repository.split('/')[1]}`);
+    const number = await scene.open({ 'a.txt': 'a\n' }, { from, author: 'mallory' });
+    await scene.settled();
+    // In the fork itself its owner may set what they like.
+    const { headSha } = scene.forge.pull(scene.repository, number);
+    scene.forge.setStatus(from, headSha, { context: 'ci/web', state: 'success', author: 'mallory', description: '' });
+    await known(scene);
+    t.is(scene.status(number, 'gatehouse/main')?.state, 'pending');
+    await report(scene, number, 'success');
+    await known(scene);
+    t.is(scene.status(number, 'gatehouse/main')?.state, 'success');
+  });
+
+  test.serial(`${name}: a check by somebody else than from says does not count`, async (t) => {
+    const scene = gatehouse(name).scene(policy('{ name: ci/web, from: jenkins }'));
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await report(scene, number, 'success', { author: 'mallory' });
+    await known(scene);
+    t.is(scene.status(number, 'gatehouse/main')?.state, 'pending');
+    await report(scene, number, 'success');
+    await report(scene, number, 'success', { author: 'mallory' });
+    await known(scene);
+    t.is(scene.status(number, 'gatehouse/main')?.state, 'success');
+  });
+
+  test.serial(`${name}: neither the own status nor one of its name is a check`, async (t) => {
+    const scene = gatehouse(name).scene(policy("{ name: '*' }"));
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await report(scene, number, 'success', { context: 'gatehouse/main', author: 'mallory' });
+    await report(scene, number, 'success', { context: 'Gatehouse/next', author: 'mallory' });
+    await report(scene, number, 'success', { context: 'other', author: 'gatehouse' });
+    await known(scene);
+    t.is(scene.status(number, 'gatehouse/main')?.state, 'pending');
+  });
+
+  test.serial(`${name}: a check whose webhook was lost is found by a resync`, async (t) => {
+    const scene = gatehouse(name).scene(CI_WEB);
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await report(scene, number, 'success');
+    await known(scene);
+    t.is(scene.status(number, 'gatehouse/main')?.state, 'success');
+    const { headSha } = scene.forge.pull(scene.repository, number);
+    const lost = { context: 'ci/web', state: 'failure', author: 'jenkins', description: '' };
+    scene.forge.setStatus(scene.repository, headSha, lost);
+    await resync(scene);
+    await scene.settled();
+    t.is(scene.status(number, 'gatehouse/main')?.state, 'pending');
+  });
+}
+
+for (const name of ['github', 'gitea'] as const) {
+  test(`${name}: a check of a commit that no policy waits for asks the forge nothing`, async (t) => {
+    const scene = gatehouse(name).scene(TITLED);
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    const asked = () => scene.forge.seen.filter(({ path }) => path.includes(scene.repository)).length;
+    const before = asked();
+    await report(scene, number, 'success');
+    await report(scene, number, 'failure', { sha: scene.forge.head(scene.repository, 'main') });
+    await scene.settled();
+    t.is(asked(), before);
+    t.is(scene.status(number, 'gatehouse/main')?.state, 'success');
+  });
+
+  test(`${name}: the own status starts no review of a policy that asks for checks`, async (t) => {
+    const scene = gatehouse(name).scene(CI_WEB);
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    const reads = () =>
+      scene.forge.seen.filter(
+        ({ path, method }) => method === 'GET' && path === `/repos/${scene.repository}/pulls/${number}`,
+      ).length;
+    const before = reads();
+    const { headSha } = scene.forge.pull(scene.repository, number);
+    for (const status of scene.forge.statuses(scene.repository, headSha)) {
+      await scene.tell({ kind: 'status', status });
+    }
+    await scene.settled();
+    t.is(reads(), before);
+  });
+
+  test(`${name}: a hundred checks of one commit cause few reviews`, async (t) => {
+    await using story = await tellStory(name, policy("{ name: 'job *' }"), {}, { door: true, worker: false });
+    const { database } = story.door;
+    const jobs = async (queue: string, state: string) => {
+      const query = 'SELECT FROM gatehouse_jobs.job WHERE name = $1 AND state::text = $2';
+      return (await database.query(query, [queue, state])).rowCount ?? 0;
+    };
+    const number = await story.open({ 'a.txt': 'a\n' });
+    await work(story);
+    const before = await jobs('review', 'completed');
+    for (let index = 0; index < 100; index++) {
+      await report(story, number, 'success', { context: `job ${index}` });
+    }
+    t.is(await jobs('review-commit', 'created'), 1);
+    await work(story);
+    t.is(story.status(number, 'gatehouse/main')?.state, 'success');
+    // One of the checks, and one of the resync that a worker begins with.
+    t.true((await jobs('review', 'completed')) - before <= 2);
+  });
+
+  test(`${name}: two Gatehouses that wait for each other stay pending`, async (t) => {
+    await using story = await tellStory(name, policy("{ name: '*gatehouse/main' }"));
+    const { forge, repository } = story;
+    forge.addToken('token-of-other', 'other-gatehouse');
+    const settings = {
+      FORGE: name,
+      FORGE_URL: forge.url,
+      FORGE_TOKEN: 'token-of-other',
+      STATUS_CONTEXT: 'other-gatehouse/{base}',
+    };
+    await using other = await openDoor(settings, { door: true, worker: true });
+    const settling = watchJobs(other.database);
+    const number = story.openSilently({ 'a.txt': 'a\n' });
+    const { headSha } = forge.pull(repository, number);
+    const tellBoth = async (event: WebhookEvent) => {
+      await story.tell(event);
+      const response = await forge.deliver(`${other.url}/webhook`, repository, event, { secret: SECRET });
+      t.is(response.status, 200);
+      await story.settled();
+      await settling.settled(repository);
+    };
+    await tellBoth({ kind: 'pull-request', number, action: 'opened' });
+    for (let round = 0; round < 2; round++) {
+      for (const status of forge.statuses(repository, headSha)) {
+        await tellBoth({ kind: 'status', status });
+      }
+    }
+    const statuses = forge.statuses(repository, headSha);
+    t.deepEqual([...new Set(statuses.map(({ context }) => context))].toSorted(), [
+      'gatehouse/main',
+      'other-gatehouse/main',
+    ]);
+    t.deepEqual([...new Set(statuses.map(({ state }) => state))], ['pending']);
+  });
+}
+
+/** A worker, until it has nothing left to do. */
+async function work(story: Story): Promise<void> {
+  const since = new Date();
+  await using _worker = await story.openDoor({}, { door: false, worker: true });
+  await story.resynced(since);
+  await story.settled();
+}
+
+test('github: check runs of an App count, and the newest of each name decides', async (t) => {
+  const scene = gatehouse('github').scene(policy("{ name: build, is: [success, skipped], from: 'ci[bot]' }"));
+  const { forge, repository } = scene;
+  const number = await scene.open({ 'a.txt': 'a\n' });
+  const { headSha } = forge.pull(repository, number);
+  const run = async (app: string, conclusion?: string) => {
+    const made = { name: 'build', app, ...(conclusion === undefined ? {} : { conclusion }) };
+    await scene.tell({ kind: 'check-run', run: forge.runCheck(repository, headSha, made) });
+    await scene.settled();
+    return scene.status(number)?.state;
+  };
+  t.is(await run('github-actions', 'success'), 'pending', 'another App');
+  t.is(await run('ci'), 'pending', 'in progress');
+  t.is(await run('ci', 'skipped'), 'success');
+  t.is(await run('ci', 'timed_out'), 'pending');
+  t.is(await run('ci', 'success'), 'success');
+  t.is(await run('ci'), 'pending', 'in progress again');
+});
+
+test('github: checks that may not be read are an error, never green', async (t) => {
+  const scene = gatehouse('github').scene(CI_WEB);
+  const path = new RegExp(`^/repos/${scene.repository}/commits/[^/]+/check-runs$`);
+  scene.forge.fault({ method: 'GET', path, fault: { kind: 'status', status: 403 } });
+  const number = await scene.open({ 'a.txt': 'a\n' });
+  await report(scene, number, 'success');
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'error');
+  t.regex(scene.comments(number).join(), /checks that could not be read in full/);
+});
