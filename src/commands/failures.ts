@@ -11,7 +11,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The configuration, or a {@link ConfigurationError} that tells every fault of it. */
+/** The configuration, or a {@link ConfigurationError} that names every fault of it. */
 export function configured<T>(parsed: Parsed<T>): T {
   if (parsed.ok) {
     return parsed.config;

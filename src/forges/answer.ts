@@ -22,7 +22,7 @@ export function requireFound<T>(answer: T | undefined, route: string): T {
   return answer;
 }
 
-/** A time that a forge told, in milliseconds since 1970. */
+/** A time in an answer of a forge, in milliseconds since 1970. */
 export function timeOf(time: string, route: string): number {
   const parsed = Date.parse(time);
   if (Number.isNaN(parsed)) {

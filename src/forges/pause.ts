@@ -7,7 +7,7 @@ const MAX_PAUSE_MS = 3_600_000;
 /** By how much the clocks of two replicas may differ. */
 const MAX_CLOCK_SKEW_MS = 60_000;
 
-/** Enough to tell tokens apart, too little to say anything of one. */
+/** Enough to distinguish tokens, too little to reveal one. */
 const SCOPE_DIGITS = 16;
 
 /** Sets the time only if it is later than the one that is there, unless that one is implausible, and lets it expire. */

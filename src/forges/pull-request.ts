@@ -95,6 +95,6 @@ export interface PersonReview {
   readonly submittedAt: string;
   /** Whether its author may write to the repository: anybody may approve a public pull request. */
   readonly official: boolean;
-  /** Whether its author is a program. Only GitHub tells; elsewhere it is false. */
+  /** Whether its author is a program. Only GitHub reports it; elsewhere it is false. */
   readonly bot: boolean;
 }

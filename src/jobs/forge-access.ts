@@ -20,7 +20,7 @@ export interface ForgeAccess {
   stop(): void;
 }
 
-/** While there is a problem, the forge is asked again after this pause. */
+/** While there is a problem, the check is repeated after this pause. */
 const RETRY_MS = 60_000;
 
 const PROBLEMS = ['not-accepted', 'missing-scope', 'unreachable'] as const;

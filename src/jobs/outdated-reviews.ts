@@ -4,7 +4,7 @@ import type { PullRequestRef } from '../forges/pull-request.ts';
 import { codeOwnersDigest, readCodeOwners } from '../review/evaluation/gather-facts.ts';
 import { extendedDigest, policyDigest } from '../review/policy/load.ts';
 
-/** What a standing verdict was judged by. All null: it was not judged, or by the version before. */
+/** What a stored verdict was judged by. All null: it was not judged, or by the version before. */
 interface JudgedReview extends PullRequestRef {
   readonly baseBranch: string;
   readonly baseSha: string | null;

@@ -3,7 +3,7 @@ import type { Forge } from '../forges/forge.ts';
 import type { CommitStatus } from '../forges/postings.ts';
 import { sharedStatus } from '../review/shared-status.ts';
 import { sameContext, statusContext } from '../review/status-context.ts';
-import { standingVerdicts } from './reviews-table.ts';
+import { verdictsOnHead } from './reviews-table.ts';
 
 export interface StatusParts {
   readonly forge: Forge;
@@ -32,7 +32,7 @@ export async function reportStatus(parts: StatusParts, place: StatusPlace, final
   const { repository, headSha, context } = place;
   let shown: string | undefined;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const known = await standingVerdicts(parts.pool, repository, headSha);
+    const known = await verdictsOnHead(parts.pool, repository, headSha);
     // A row that does not know its base yet may be of any.
     const sharing = known.filter(
       ({ baseBranch }) => baseBranch === null || sameContext(statusContext(parts.statusContext, baseBranch), context),
@@ -55,7 +55,7 @@ export async function reportStatus(parts: StatusParts, place: StatusPlace, final
 /** After the policy was deleted: what a verdict has blocked is free, unless another pull request's verdict blocks it still. */
 export async function releaseStatus(parts: StatusParts, place: StatusPlace): Promise<void> {
   const { repository, headSha, context } = place;
-  const known = await standingVerdicts(parts.pool, repository, headSha);
+  const known = await verdictsOnHead(parts.pool, repository, headSha);
   const sharing = known.filter(
     ({ baseBranch }) => baseBranch === null || sameContext(statusContext(parts.statusContext, baseBranch), context),
   );
@@ -75,7 +75,7 @@ export async function withdrawSuccess(forge: Forge, { repository, headSha, conte
   }
 }
 
-/** Sets a status of ours unless it stands already. */
+/** Sets a status unless it is set already, and is ours. */
 export async function writeStatus(
   forge: Forge,
   { repository, headSha }: StatusPlace,

@@ -32,8 +32,8 @@ export async function reviewMergeGroup(parts: ReviewParts, job: MergeGroupJob, s
     return;
   }
   const members = groupUpTo(await mergeQueue.entries(job.repository, job.branch), job.headSha, group);
-  const standing = await forge.status(job.repository, job.headSha, contextOf(parts, job));
-  if (members === undefined && standing?.own && (standing.state === 'success' || standing.state === 'failure')) {
+  const present = await forge.status(job.repository, job.headSha, contextOf(parts, job));
+  if (members === undefined && present?.own && (present.state === 'success' || present.state === 'failure')) {
     log.info({ ...job }, 'nothing to review: the merge group has its verdict and has left the queue');
     return;
   }
@@ -43,7 +43,7 @@ export async function reviewMergeGroup(parts: ReviewParts, job: MergeGroupJob, s
       : await judgeMembers({ ...parts, forge }, job, members);
   if (verdict !== undefined) {
     await report(forge, parts, job, verdict);
-  } else if (standing?.own) {
+  } else if (present?.own) {
     await report(forge, parts, job, { state: 'success', description: 'No policy requires anything of this group' });
   }
   log.info({ ...job, members, verdict: verdict?.state ?? 'none' }, 'a merge group was reviewed');

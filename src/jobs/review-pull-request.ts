@@ -89,7 +89,7 @@ interface OpenReview {
   /** Whether there is a verdict from before, or a review that was cut short. */
   readonly hasSpoken: boolean;
   claim(): Claim;
-  /** Records what is under review, and sets right the status that showed the verdict before. */
+  /** Records what is under review, and updates the status that showed the verdict before. */
   enter(pullRequest: PullRequest): Promise<void>;
   /** The pull request is closed or gone. */
   leave(): Promise<void>;

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { StatusState } from '../forges/postings.ts';
 import type { PullRequest, PullRequestRef } from '../forges/pull-request.ts';
-import type { StandingVerdict } from '../review/shared-status.ts';
+import type { HeadVerdict } from '../review/shared-status.ts';
 import type { VerdictSources } from '../review/sources.ts';
 
 /**
@@ -54,19 +54,19 @@ export async function requireClaim(pool: pg.Pool, claim: Claim): Promise<void> {
   await changeClaimed(pool, claim, 'SELECT FROM gatehouse.reviews', []);
 }
 
-/** Remembers what is under review. A verdict on another head or base, or one that no status shows, does not stand any more. */
+/** Remembers what is under review. A verdict on another head or base, or one that no status shows, does not count any more. */
 export async function recordHead(
   pool: pg.Pool,
   claim: Claim,
   { head, base, url, updatedAt }: PullRequest,
   context: string,
 ): Promise<void> {
-  const stands = 'head_sha = $4 AND base_branch = $5 AND reported_as = $6';
+  const isSame = 'head_sha = $4 AND base_branch = $5 AND reported_as = $6';
   await changeClaimed(
     pool,
     claim,
     `UPDATE gatehouse.reviews
-        SET verdict = CASE WHEN ${stands} THEN verdict END, reported_as = CASE WHEN ${stands} THEN reported_as END,
+        SET verdict = CASE WHEN ${isSame} THEN verdict END, reported_as = CASE WHEN ${isSame} THEN reported_as END,
             head_sha = $4, base_branch = $5, url = $7, pull_request_updated_at = $8, open = true`,
     [head.sha, base.branch, context, url, updatedAt],
   );
@@ -128,7 +128,7 @@ export async function markReported(pool: pg.Pool, claim: Claim, context: string 
   await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET reported_as = $4', [context]);
 }
 
-/** It no longer counts among the pull requests that a status stands for. */
+/** It no longer counts among the pull requests whose verdicts a status shows. */
 export async function markClosed(pool: pg.Pool, claim: Claim): Promise<void> {
   await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET open = false', []);
 }
@@ -156,12 +156,12 @@ async function changeClaimed(
 }
 
 /** What is known of the open pull requests with this head. `baseBranch` is null in rows of before 0003_verdicts.sql. */
-export async function standingVerdicts(
+export async function verdictsOnHead(
   pool: pg.Pool,
   repository: string,
   headSha: string,
-): Promise<readonly (StandingVerdict & { readonly baseBranch: string | null })[]> {
-  const { rows } = await pool.query<StandingVerdict & { readonly baseBranch: string | null }>(
+): Promise<readonly (HeadVerdict & { readonly baseBranch: string | null })[]> {
+  const { rows } = await pool.query<HeadVerdict & { readonly baseBranch: string | null }>(
     `SELECT pull_request AS number, url, base_branch AS "baseBranch", coalesce(verdict, 'pending') AS state,
             CASE WHEN verdict IS NULL THEN 'Reviewing by the rules of this repository' ELSE description END AS description
        FROM gatehouse.reviews

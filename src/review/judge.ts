@@ -49,8 +49,8 @@ export interface JudgeOptions {
 
 /**
  * Judges the present state of a pull request by the policy of its base branch. Should it change meanwhile,
- * what was read may be of two states at once, so it is read again; what comes after the last look brings an
- * event, and a job, of its own.
+ * what was read may be of two states at once, so it is read again; what changes after the last check
+ * starts a review of its own.
  */
 export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOptions): Promise<ReviewResult> {
   let result = await judgeOnce(forge, ref, options);
@@ -63,7 +63,7 @@ export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOpt
   return result;
 }
 
-/** Judges without a second look. What it read may be of two states: {@link isCurrent} tells. */
+/** Judges once. What it read may be of two states: {@link isCurrent} checks that. */
 export async function judgeOnce(
   forge: Forge,
   ref: PullRequestRef,
@@ -88,7 +88,7 @@ export async function judgeOnce(
   const loaded = await loadPolicy(forge, parse, pullRequest.repository, baseSha);
   const certain = loaded.kind !== 'absent' || fallback !== undefined;
   if (certain) {
-    // Before the changed files, which may take long to read: what stands may be of another pull request.
+    // Before the changed files, which may take long to read: the present status may be of another pull request.
     await onWillJudge?.(pullRequest);
   }
   const changedFiles = await forge.changedFiles(pullRequest, pullRequest.head.sha);

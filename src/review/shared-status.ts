@@ -3,7 +3,7 @@ import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type StatusState } fr
 import { shorten } from '../shorten.ts';
 
 /** What is known of an open pull request whose head a status is on. */
-export interface StandingVerdict {
+export interface HeadVerdict {
   readonly number: number;
   /** Its page. */
   readonly url: string;
@@ -13,7 +13,7 @@ export interface StandingVerdict {
 }
 
 /** The worst first. */
-const ORDER: readonly StandingVerdict['state'][] = ['failure', 'error', 'pending', 'success'];
+const ORDER: readonly HeadVerdict['state'][] = ['failure', 'error', 'pending', 'success'];
 const MAX_NAMED = 3;
 
 /**
@@ -21,7 +21,7 @@ const MAX_NAMED = 3;
  * worst of their verdicts, and names the others. Undefined when nothing asks anything of any of them.
  */
 export function sharedStatus(
-  verdicts: readonly StandingVerdict[],
+  verdicts: readonly HeadVerdict[],
 ): Required<Pick<CommitStatus, 'state' | 'description' | 'targetUrl'>> | undefined {
   const judged = verdicts
     .filter(({ state }) => state !== 'none')

@@ -35,7 +35,7 @@ export interface List<T> {
 export interface GiteaClient {
   /** Undefined when the forge answers 404. */
   ask<T>(path: string, shape: z.ZodType<T>, ask?: Ask): Promise<T | undefined>;
-  /** One page of a list, the first unless told; undefined as above. */
+  /** One page of a list, the first by default; undefined as above. */
   askPage<T>(path: string, shape: z.ZodType<readonly T[]>, number?: number): Promise<Page<T> | undefined>;
   /** Every page of a list; undefined as above. */
   askAll<T>(path: string, shape: z.ZodType<readonly T[]>, query?: Query): Promise<readonly T[] | undefined>;

@@ -71,15 +71,15 @@ export async function reviews(client: GiteaClient, ref: PullRequestRef): Promise
   return answer
     .flatMap(({ user, state, dismissed, commit_id, submitted_at, official }) => {
       const known = REVIEW_STATES[state];
-      const told = known && dismissed ? 'dismissed' : known;
-      return told
-        ? [{ author: user, state: told, sha: commit_id, submittedAt: utc(submitted_at), official, bot: false }]
+      const reported = known && dismissed ? 'dismissed' : known;
+      return reported
+        ? [{ author: user, state: reported, sha: commit_id, submittedAt: utc(submitted_at), official, bot: false }]
         : [];
     })
     .toSorted((one, other) => one.submittedAt.localeCompare(other.submittedAt));
 }
 
-/** These forges tell times in the zone of their server. */
+/** These forges report times in the zone of their server. */
 function utc(time: string): string {
   const parsed = new Date(time);
   return Number.isNaN(parsed.getTime()) ? time : parsed.toISOString();

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { type StandingVerdict, sharedStatus } from '../../../src/review/shared-status.ts';
+import { type HeadVerdict, sharedStatus } from '../../../src/review/shared-status.ts';
 import { sameContext, statusContext } from '../../../src/review/status-context.ts';
 
 test('the base branch takes the place of every {base}', (t) => {
@@ -17,7 +17,7 @@ test('a name over 255 characters is cut and ends in a digest, which ignores case
   t.is(statusContext('{base}', '🏠'.repeat(255)), '🏠'.repeat(255));
 });
 
-function verdict(number: number, state: StandingVerdict['state'], description: string = state): StandingVerdict {
+function verdict(number: number, state: HeadVerdict['state'], description: string = state): HeadVerdict {
   return { number, url: `https://forge.test/${number}`, state, description };
 }
 
