@@ -143,15 +143,19 @@ export function comment(of: Comment): object {
 /** Oldest first. Beside the conversation it tells what happened, in the same shape. Comments at lines are null. */
 export function timeline(on: Pull): readonly (object | null)[] {
   const said = [
-    ...on.comments.map((one) => ({ at: one.at, entry: { ...comment(one), type: 'comment' } })),
-    ...on.inlineComments.map(({ at }) => ({ at, entry: null })),
-    ...on.reviews.map((one) => ({ at: one.at, entry: { ...comment(one), type: 'review', review_id: one.id } })),
+    ...on.comments.map((one) => ({ id: one.id, entry: { ...comment(one), type: 'comment' } })),
+    ...on.inlineComments.map(({ id }) => ({ id, entry: null })),
+    ...on.reviews.map((one) => ({
+      // After its comments at lines.
+      id: Math.max(one.id, ...on.inlineComments.filter(({ review }) => review === one.id).map(({ id }) => id)),
+      entry: { ...comment(one), type: 'review', review_id: one.id },
+    })),
     ...on.events.map((one) => ({
-      at: one.at,
+      id: one.id,
       entry: { ...comment({ ...one, author: on.author, body: '' }), ...event(one) },
     })),
   ];
-  return said.toSorted((one, other) => one.at.localeCompare(other.at)).map(({ entry }) => entry);
+  return said.toSorted((one, other) => one.id - other.id).map(({ entry }) => entry);
 }
 
 function event({ kind }: PullEvent): object {
