@@ -1,5 +1,5 @@
 import test from 'ava';
-import { describeError } from '../../src/log.ts';
+import { describeError, makeLog } from '../../src/log.ts';
 
 test('an error keeps its type, message, code and causes', (t) => {
   const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
@@ -41,4 +41,39 @@ test("an object with an error's fields is logged as the error, without other fie
 
 test('what was thrown without being an error is described too', (t) => {
   t.deepEqual(describeError('redis://:password@host'), { type: 'string', message: 'redis://***@host' });
+});
+
+function logged(fields: object): Readonly<Record<string, unknown>> {
+  const lines: string[] = [];
+  makeLog('info', { write: (line) => lines.push(line) }).info(fields, 'a message');
+  const { time: _time, ...line } = JSON.parse(lines.join(''));
+  return line;
+}
+
+test('a log line leaves out fields named as secrets, and objects', (t) => {
+  const secret = 'hunter2';
+  const line = logged({
+    delivery: 'one',
+    body: secret,
+    token: secret,
+    signature: secret,
+    request: { headers: { authorization: secret }, body: secret },
+    config: { forge: { credentials: { token: secret } } },
+    list: [{ password: secret }],
+  });
+  t.deepEqual(line, { level: 'info', delivery: 'one', msg: 'a message' });
+});
+
+test('a log line keeps texts, numbers, times, lists of them, and the error', (t) => {
+  const until = new Date(0);
+  const line = logged({
+    queue: 'review',
+    number: 7,
+    until,
+    reasons: ['a', 'b'],
+    gone: null,
+    err: new Error('refused'),
+  });
+  t.like(line, { queue: 'review', number: 7, until: until.toISOString(), reasons: ['a', 'b'], gone: null });
+  t.like(line['err'], { type: 'Error', message: 'refused' });
 });
