@@ -28,6 +28,8 @@ interface CommitList {
    * Any other merge commit is a change by its author.
    */
   readonly cleanMerges: ReadonlySet<string>;
+  /** Earlier heads that the head differs from by updates alone: merges of the base branch that change nothing else. */
+  readonly updatedFrom: readonly string[];
 }
 
 interface ReviewList {
@@ -55,7 +57,7 @@ export function unreadFacts(pullRequest: PullRequest): Facts {
   return {
     pullRequest,
     changedFiles: { files: [], complete: false },
-    commits: { commits: [], complete: false, cleanMerges: new Set() },
+    commits: { commits: [], complete: false, cleanMerges: new Set(), updatedFrom: [] },
     reviews: { reviews: [], complete: false, lastChange: { kind: 'unread' } },
     teams: new Map(),
     codeOwners: { kind: 'unread' },
@@ -69,6 +71,8 @@ export interface NeededFacts {
   readonly commits: boolean;
   /** Whether a merge commit that changes files itself counts for more than one that does not. */
   readonly cleanMerges: boolean;
+  /** Whether an approval of an earlier head counts where only the base branch came in since. */
+  readonly updates: boolean;
   readonly reviews: boolean;
   /** Whether an approval has to be newer than the last force-push and change of base. */
   readonly lastChange: boolean;

@@ -97,6 +97,7 @@ export interface Driver {
   /** A check run of an App's: a new one, as each attempt has. Without a conclusion it is in progress. GitHub's alone. */
   runCheck(repository: string, sha: string, run: Pick<CheckRun, 'name' | 'app'> & { conclusion?: string }): CheckRun;
   head(repository: string, branch: string): string;
+  parents(sha: string): readonly string[];
 
   /** What the forge would send of it now. */
   webhook(repository: string, event: WebhookEvent, details: DeliveryDetails): Webhook;
@@ -444,6 +445,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     statuses: (repository, sha) =>
       find(repository).statuses.filter((status) => sha === undefined || status.sha === sha),
     head: (repository, branch) => find(repository).branches.get(branch) ?? '',
+    parents: (sha) => commitOf(world, sha).parents,
 
     webhook: (repository, event, details) =>
       makeWebhook(world, find(repository), event, { forge, web: url, ...details }),

@@ -17,6 +17,9 @@ function entriesOf(world: World, sha: string): readonly object[] | undefined {
   );
 }
 
+/** GitHub ends a tree after 100,000. Fewer here, so that stories have one that is cut off. */
+const MOST_TREE_ENTRIES = 1_000;
+
 /** Who may write: everybody but outsiders, and no bot has a permission of its own. */
 export function githubHistoryRoutes(world: World): Routes {
   const repos = '/repos/:owner/:repo';
@@ -24,7 +27,10 @@ export function githubHistoryRoutes(world: World): Routes {
     [`GET ${repos}/git/trees/:sha`]: onGitHub(world, (_, call): Answer => {
       const sha = call.parameters['sha'] ?? '';
       const tree = entriesOf(world, sha);
-      return tree === undefined ? NOT_FOUND : { status: 200, body: { sha, tree, truncated: false } };
+      const truncated = tree !== undefined && tree.length > MOST_TREE_ENTRIES;
+      return tree === undefined
+        ? NOT_FOUND
+        : { status: 200, body: { sha, tree: tree.slice(0, MOST_TREE_ENTRIES), truncated } };
     }),
 
     [`GET ${repos}/collaborators/:login/permission`]: onGitHub(world, (_, call): Answer => {

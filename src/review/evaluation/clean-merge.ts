@@ -17,13 +17,29 @@ export function isCleanMerge(base: Tree, ours: Tree, theirs: Tree, result: Tree)
   });
 }
 
+/** Whether a commit is a clean merge of two parents, as far as the forge tells. */
+export type CleanMerges = (commit: Commit) => Promise<boolean>;
+
+/** Looks into each merge once, and into MAX_EXAMINED_MERGES at most. */
+export function lookIntoMerges(forge: Forge, repository: string): CleanMerges {
+  const examined = new Map<string, Promise<boolean>>();
+  return async (commit) => {
+    const known = examined.get(commit.sha);
+    if (known !== undefined || commit.parents.length !== 2 || examined.size >= MAX_EXAMINED_MERGES) {
+      return known ?? false;
+    }
+    const answer = isClean(forge, repository, commit);
+    examined.set(commit.sha, answer);
+    return answer;
+  };
+}
+
 /**
  * The clean ones among the merge commits that could make a difference: those by somebody who approves, and those
  * without the sign-off that a rule may require. No others are read.
  */
 export async function readCleanMerges(
-  forge: Forge,
-  repository: string,
+  isClean: CleanMerges,
   commits: readonly Commit[],
   reviews: readonly PersonReview[],
 ): Promise<ReadonlySet<string>> {
@@ -34,11 +50,9 @@ export async function readCleanMerges(
     [author.login, committer?.login].some((login) => approvers.has(login?.toLowerCase() ?? '')) ||
     !/^signed-off-by: /im.test(message);
   const clean = new Set<string>();
-  for (const merge of commits
-    .filter((commit) => commit.parents.length === 2 && matters(commit))
-    .slice(0, MAX_EXAMINED_MERGES)) {
-    if (await isClean(forge, repository, merge)) {
-      clean.add(merge.sha);
+  for (const commit of commits.filter(matters)) {
+    if (await isClean(commit)) {
+      clean.add(commit.sha);
     }
   }
   return clean;

@@ -8,7 +8,8 @@ import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/schema.ts';
 import { digestOf } from '../sources.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
-import { readCleanMerges } from './clean-merge.ts';
+import { lookIntoMerges, readCleanMerges } from './clean-merge.ts';
+import { readUpdatedFrom } from './updates.ts';
 
 /**
  * Reads from the forge what the policy needs, and no more. The changed files have been read already. `baseSha` is the
@@ -32,13 +33,17 @@ export async function gatherFacts(
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : unread.codeOwners,
     needed.checks ? readChecks() : unread.checks,
   ]);
+  const isClean = lookIntoMerges(forge, pullRequest.repository);
   const cleanMerges = needed.cleanMerges
-    ? await readCleanMerges(forge, pullRequest.repository, commits.commits, reviews.reviews)
+    ? await readCleanMerges(isClean, commits.commits, reviews.reviews)
     : unread.commits.cleanMerges;
+  const updatedFrom = needed.updates
+    ? await readUpdatedFrom(forge, isClean, pullRequest, baseSha, commits.commits, reviews.reviews)
+    : unread.commits.updatedFrom;
   const facts: Facts = {
     ...unread,
     changedFiles,
-    commits: { ...commits, cleanMerges },
+    commits: { ...commits, cleanMerges, updatedFrom },
     reviews: { ...reviews, lastChange },
     codeOwners,
     checks,
@@ -51,7 +56,10 @@ export async function gatherFacts(
 }
 
 /** Incomplete when the list is larger than is read. */
-async function readCommits(forge: Forge, pullRequest: PullRequest): Promise<Facts['commits']> {
+async function readCommits(
+  forge: Forge,
+  pullRequest: PullRequest,
+): Promise<Omit<Facts['commits'], 'cleanMerges' | 'updatedFrom'>> {
   const commits = await unlessTooLarge(() => forge.commits(pullRequest));
   if (commits !== undefined && commits.length > 0 && !endsAt(commits, pullRequest.head.sha)) {
     const { repository, number, head } = pullRequest;
@@ -60,7 +68,7 @@ async function readCommits(forge: Forge, pullRequest: PullRequest): Promise<Fact
       `${repository}#${number}: the forge lists the commits of another commit than the head ${head.sha}`,
     );
   }
-  return { commits: commits ?? [], complete: commits !== undefined, cleanMerges: new Set() };
+  return { commits: commits ?? [], complete: commits !== undefined };
 }
 
 /** The head may move, and move back, while they are read. */

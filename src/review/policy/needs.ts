@@ -31,6 +31,7 @@ function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
     changedFiles: all.some(({ changedFiles }) => changedFiles),
     commits: all.some(({ commits }) => commits),
     cleanMerges: all.some(({ cleanMerges }) => cleanMerges),
+    updates: all.some(({ updates }) => updates),
     reviews: all.some(({ reviews }) => reviews),
     lastChange: all.some(({ lastChange }) => lastChange),
     checks: all.some(({ checks }) => checks),

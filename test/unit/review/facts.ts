@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ChangedFile, Commit, PullRequest } from '../../../src/forges/pull-request.ts';
 import type { Facts } from '../../../src/review/facts.ts';
 
-const HEAD_SHA = 'b'.repeat(40);
+const SHAS = { head: 'b'.repeat(40), old: 'c'.repeat(40), updated: 'd'.repeat(40) };
 
 const file = z.strictObject({
   path: z.string(),
@@ -32,8 +32,8 @@ const commit = z.strictObject({
 const review = z.strictObject({
   author: z.string(),
   state: z.enum(['approved', 'changes-requested', 'commented', 'dismissed']).optional(),
-  /** `old` is any commit but the head. */
-  at: z.enum(['head', 'old']).optional(),
+  /** `old` is an earlier head; after `updated` only merges of the base branch came in. */
+  at: z.enum(['head', 'old', 'updated']).optional(),
   /** Whether the base was changed, or the head force-pushed, after it. */
   outdated: z.boolean().optional(),
   official: z.boolean().optional(),
@@ -88,7 +88,7 @@ export function pullRequestOf(from: Given = {}): PullRequest {
     archived: false,
     updatedAt: '2026-01-01T00:00:00Z',
     base: { branch: from.base ?? 'main', sha: 'a'.repeat(40) },
-    head: { branch: from.branch ?? 'topic', sha: HEAD_SHA, repository: 'octo/example' },
+    head: { branch: from.branch ?? 'topic', sha: SHAS.head, repository: 'octo/example' },
   };
 }
 
@@ -100,12 +100,13 @@ export function factsOf(from: Given = {}): Facts {
       commits: (from.commits ?? []).map(commitOf),
       complete: from.commits_complete ?? true,
       cleanMerges: cleanMergesOf(from.commits ?? []),
+      updatedFrom: [SHAS.updated],
     },
     reviews: {
       reviews: (from.reviews ?? []).map(({ author, state, at, official, bot }, index) => ({
         author,
         state: state ?? 'approved',
-        sha: at === 'old' ? 'c'.repeat(40) : HEAD_SHA,
+        sha: SHAS[at ?? 'head'],
         submittedAt: minute(index),
         official: official ?? true,
         bot: bot ?? false,

@@ -1,0 +1,40 @@
+import type { Forge } from '../../forges/forge.ts';
+import type { Commit, PersonReview, PullRequest } from '../../forges/pull-request.ts';
+import type { CleanMerges } from './clean-merge.ts';
+
+/**
+ * Earlier heads from which only updates lead to the present one, the newest first: clean merges, each of the head before
+ * it (its first parent) with a commit of the base branch (its second). A merge of anything else is a push, however clean:
+ * its author chooses what comes in by it. Only updates since an approval are looked into.
+ */
+export async function readUpdatedFrom(
+  forge: Forge,
+  isClean: CleanMerges,
+  { repository, head }: PullRequest,
+  baseSha: string,
+  commits: readonly Commit[],
+  reviews: readonly PersonReview[],
+): Promise<readonly string[]> {
+  const approved = new Set(reviews.filter(({ state }) => state === 'approved').map(({ sha }) => sha));
+  const merges = mergesBefore(head.sha, commits);
+  const oldest = merges.findLastIndex(({ parents: [before = ''] }) => approved.has(before));
+  const from: string[] = [];
+  for (const merge of merges.slice(0, oldest + 1)) {
+    const [before = '', brought = ''] = merge.parents;
+    if (!(await forge.isAncestor(repository, brought, baseSha)) || !(await isClean(merge))) {
+      break;
+    }
+    from.push(before);
+  }
+  return from;
+}
+
+/** The unbroken row of merges of two parents that ends in the head, newest first. */
+function mergesBefore(head: string, commits: readonly Commit[]): readonly Commit[] {
+  const bySha = new Map(commits.map((commit) => [commit.sha, commit]));
+  const merges: Commit[] = [];
+  for (let next = bySha.get(head); next?.parents.length === 2; next = bySha.get(next.parents[0] ?? '')) {
+    merges.push(next);
+  }
+  return merges;
+}
