@@ -19,6 +19,11 @@ rules:
   - id: approved
     require: { approvals: { fresh: true } }
 `;
+const UPDATED = `version: 1
+rules:
+  - id: approved
+    require: { approvals: { fresh: except-updates, from: bob } }
+`;
 const LABELLED = `version: 1
 rules:
   - id: labelled
@@ -94,6 +99,23 @@ both('an approval counts until the next push', async (t, forge) => {
   const second = await site.push('topic', { 'app.ts': 'one\nthree\n' });
   await gatehouse.expect(t, site, second, 'waiting');
   t.false((await gatehouse.told(site, second)).includes('success'));
+});
+
+both('an approval survives the button that updates the branch, and no other merge', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': UPDATED });
+  const first = await site.push('topic', GOOD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, first, 'pending');
+  await site.review(number, 'bob', 'approved');
+  await gatehouse.expect(t, site, first, 'success');
+  await site.push('main', { 'base.txt': 'base\n' });
+  await gatehouse.expect(t, site, await site.updateBranch(number), 'success');
+
+  const other = await site.push('other', { 'other.ts': 'other\n' });
+  const merged = await site.merge('topic', other, { 'other.ts': 'other\n' });
+  await gatehouse.expect(t, site, merged, 'pending');
+  t.false((await gatehouse.told(site, merged)).includes('success'));
 });
 
 both('an approval counts only from those who may write', async (t, forge) => {
