@@ -55,7 +55,8 @@ export interface Forge extends AccessCheck {
    * it is looked at again shortly, and `unavailable` when it does not become that of `headSha`.
    */
   changedFiles(ref: PullRequestRef, headSha: string): Promise<ChangedFiles>;
-  commits(ref: PullRequestRef): Promise<readonly Commit[]>;
+  /** `signatures`: whether to ask for what costs the forge time, which verifies each of them. */
+  commits(ref: PullRequestRef, ask?: { readonly signatures: boolean }): Promise<readonly Commit[]>;
   /** Oldest first. */
   reviews(ref: PullRequestRef): Promise<readonly PersonReview[]>;
   /**

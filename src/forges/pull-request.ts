@@ -74,6 +74,8 @@ export interface Commit {
   readonly committer: CommitPerson | null;
   /** Ids. Two or more make a merge commit. */
   readonly parents: readonly string[];
+  /** Whether the forge has verified its signature; null when it does not tell, or was not asked. */
+  readonly verified: boolean | null;
 }
 
 export interface CommitPerson {

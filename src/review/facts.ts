@@ -69,6 +69,8 @@ export function unreadFacts(pullRequest: PullRequest): Facts {
 export interface NeededFacts {
   readonly changedFiles: boolean;
   readonly commits: boolean;
+  /** Whether commits have a signature that the forge has verified. */
+  readonly signatures: boolean;
   /** Whether a merge commit that changes files itself counts for more than one that does not. */
   readonly cleanMerges: boolean;
   /** Whether an approval of an earlier head counts where only the base branch came in since. */

@@ -110,6 +110,8 @@ interface CommitDetails {
   readonly author?: string;
   /** More parents make a merge: ids of commits. */
   readonly merging?: readonly string[];
+  /** Whether it has a signature that the forge has verified. */
+  readonly verified?: boolean;
 }
 
 interface OpenDetails {
@@ -173,10 +175,10 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
   }
 
   function commitOn(repository: Repository, branch: string, files: Changes, details: CommitDetails = {}): string {
-    const { message = 'Change something', author = 'alice', merging = [] } = details;
+    const { message = 'Change something', author = 'alice', merging = [], verified = false } = details;
     const tip = repository.branches.get(branch) ?? repository.branches.get(MAIN);
     const parents = [...(tip === undefined ? [] : [tip]), ...merging];
-    const { sha } = makeCommit(world.objects, parents, files, { message, author, date: now() });
+    const { sha } = makeCommit(world.objects, parents, files, { message, author, date: now(), verified });
     repository.branches.set(branch, sha);
     for (const open of openFrom(repository, branch)) {
       moveHead(world, open, sha);

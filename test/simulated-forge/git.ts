@@ -35,6 +35,8 @@ export interface Commit {
   readonly message: string;
   readonly author: { readonly name: string; readonly email: string };
   readonly date: string;
+  /** Whether it has a signature that the forge has verified. */
+  readonly verified: boolean;
   readonly tree: Tree;
 }
 
@@ -45,7 +47,7 @@ export function makeCommit(
   objects: Objects,
   parents: readonly string[],
   changes: Changes,
-  details: { message: string; author: string; date: string },
+  details: { message: string; author: string; date: string; verified?: boolean },
 ): Commit {
   const tree = new Map(objects.get(parents[0] ?? '')?.tree);
   for (const [path, content] of Object.entries(changes)) {
@@ -66,7 +68,8 @@ export function makeCommit(
     [...tree].map(([path, blob]) => [path, blobId(blob)]),
   ]);
   const sha = createHash('sha1').update(identity).digest('hex');
-  const commit = { sha, parents, message: details.message, author, date: details.date, tree };
+  const { message, date, verified = false } = details;
+  const commit = { sha, parents, message, author, date, verified, tree };
   objects.set(sha, commit);
   return commit;
 }

@@ -98,7 +98,12 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
 
     // Newest first, as git log has them.
     [`GET ${repos}/pulls/:number/commits`]: withPull(world, (pull, call) =>
-      page(call, commitsOf(world, pull, differenceHead(world, pull)).toReversed().map(shapes.commit)),
+      page(
+        call,
+        commitsOf(world, pull, differenceHead(world, pull))
+          .toReversed()
+          .map((commit) => shapes.commit(commit, call.query.get('verification') !== 'false')),
+      ),
     ),
 
     [`GET ${repos}/pulls/:number/reviews`]: withPull(world, (pull, call) => {

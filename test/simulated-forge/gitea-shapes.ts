@@ -102,12 +102,14 @@ export function file(of: FileChange, contents: string, head: string): object {
   };
 }
 
-export function commit(of: Commit): object {
+/** Signatures are verified only where they are asked for. */
+export function commit(of: Commit, verification: boolean): object {
   const person = { ...of.author, date: time(of.date) };
+  const verified = verification ? { verified: of.verified } : null;
   return {
     sha: of.sha,
     created: time(of.date),
-    commit: { message: of.message, author: person, committer: person },
+    commit: { message: of.message, author: person, committer: person, verification: verified },
     author: accountOf(of),
     committer: accountOf(of),
     parents: of.parents.map((sha) => ({ sha })),

@@ -120,7 +120,7 @@ export function commit(of: Commit): object {
   const person = { ...of.author, date: of.date };
   return {
     sha: of.sha,
-    commit: { author: person, committer: person, message: of.message },
+    commit: { author: person, committer: person, message: of.message, verification: { verified: of.verified } },
     author: accountOf(of),
     committer: accountOf(of),
     parents: of.parents.map((sha) => ({ sha })),

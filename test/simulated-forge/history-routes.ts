@@ -70,7 +70,9 @@ export function giteaHistoryRoutes(world: World, notFound: Answer): Routes {
       if (since === undefined) {
         return notFound;
       }
-      const commits = commitsBetween(world.objects, since, to.sha).toReversed().map(gitea.commit);
+      const commits = commitsBetween(world.objects, since, to.sha)
+        .toReversed()
+        .map((commit) => gitea.commit(commit, false));
       return { status: 200, body: { total_commits: commits.length, commits } };
     }),
   };

@@ -14,6 +14,11 @@ rules:
   - id: signed-off
     require: { commits: { every: { signed_off: true } } }
 `;
+const VERIFIED = `version: 1
+rules:
+  - id: verified
+    require: { commits: { every: { verified: true } } }
+`;
 const FRESH = `version: 1
 rules:
   - id: approved
@@ -134,6 +139,22 @@ for (const name of FORGES) {
     await scene.settled();
     t.is(scene.status(number)?.state, 'error');
     t.regex(scene.comments(number).join(), /force-pushes and changes of base could not be read/);
+  });
+
+  test(`${name}: a commit without a verified signature fails the rule`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': VERIFIED });
+    const { forge, repository } = scene;
+    forge.commit(repository, 'topic', { 'a.txt': 'a\n' }, { verified: true });
+    const number = forge.openPullRequest(repository, { head: 'topic' });
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+
+    forge.commit(repository, 'main', { 'c.txt': 'c\n' });
+    forge.updateBranch(repository, number, 'alice');
+    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure', 'a merge needs a signature too');
   });
 
   test(`${name}: a merge with own changes needs a sign-off, an update does not`, async (t) => {

@@ -111,7 +111,7 @@ for (const name of FORGES) {
     });
   }
 
-  test(`${name}: an approval ends with a merge of histories that were merged crosswise`, async (t) => {
+  test(`${name}: an approval ends with a merge of histories merged crosswise`, async (t) => {
     const scene = gatehouse(name).scene(BASE);
     const { forge, repository } = scene;
     const number = scene.openSilently({ 'mine.txt': 'mine\n' });
@@ -136,7 +136,7 @@ for (const name of FORGES) {
     t.not(await pushed(scene, number), 'success');
   });
 
-  test(`${name}: an approval ends with an update of a base that the forge cannot compare`, async (t) => {
+  test(`${name}: an approval ends with an update that the forge cannot compare`, async (t) => {
     const scene = gatehouse(name).scene(BASE);
     const number = await approved(t, scene);
     scene.forge.updateBranch(scene.repository, number, 'alice');

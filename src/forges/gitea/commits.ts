@@ -9,10 +9,14 @@ import * as shapes from './shapes.ts';
 /** Pages of a tree, of 1,000 files each as installed (DEFAULT_GIT_TREES_PER_PAGE). A larger one is not read. */
 const MAX_TREE_PAGES = 50;
 
-export async function commits(client: GiteaClient, ref: PullRequestRef): Promise<readonly Commit[]> {
+export async function commits(
+  client: GiteaClient,
+  ref: PullRequestRef,
+  { signatures } = { signatures: false },
+): Promise<readonly Commit[]> {
   const route = `${pullPath(ref)}/commits`;
-  // Signatures and file lists are costly for the forge and of no use here.
-  const query = { verification: 'false', files: 'false' };
+  // Both are costly for the forge.
+  const query = { verification: String(signatures), files: 'false' };
   const answer = requireFound(await client.askAll(route, shapes.commits, query), route);
   // Newest first here, oldest first on GitHub.
   return answer.toReversed().map(toCommit);
@@ -25,6 +29,7 @@ function toCommit({ sha, commit, author, committer, parents }: z.output<typeof s
     author: { ...commit.author, login: author },
     committer: { ...commit.committer, login: committer },
     parents,
+    verified: commit.verification?.verified ?? null,
   };
 }
 

@@ -30,7 +30,7 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     checkAccess: () => accessBy(() => missingScopes(client)),
     pullRequest: (ref) => read.pullRequest(client, ref),
     changedFiles: (ref, headSha) => changedFiles(client, ref, headSha),
-    commits: (ref) => history.commits(client, ref),
+    commits: (ref, ask) => history.commits(client, ref, ask),
     tree: (repository, sha) => history.tree(client, repository, sha),
     mergeBase: (repository, one, other) => ancestry.mergeBase(client, repository, one, other),
     isAncestor: (repository, ancestor, descendant) => ancestry.isAncestor(client, repository, ancestor, descendant),

@@ -41,6 +41,7 @@ function toCommit({ sha, commit, author, committer, parents }: z.output<typeof s
     author: { name: '', email: '', ...commit.author, login: author },
     committer: committer === WEB_COMMITTER ? null : { name: '', email: '', ...commit.committer, login: committer },
     parents: parents.map((parent) => parent.sha),
+    verified: commit.verification?.verified ?? null,
   };
 }
 

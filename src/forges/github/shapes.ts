@@ -59,7 +59,12 @@ const account = z
 
 const commit = z.object({
   sha: z.string(),
-  commit: z.object({ message: z.string(), author: signature, committer: signature }),
+  commit: z.object({
+    message: z.string(),
+    author: signature,
+    committer: signature,
+    verification: z.object({ verified: z.boolean() }).nullish(),
+  }),
   author: account,
   committer: account,
   parents: z.array(z.object({ sha: z.string() })),

@@ -27,7 +27,7 @@ export async function gatherFacts(
   const needed = neededFacts(policy);
   const unread = unreadFacts(pullRequest);
   const [commits, reviews, lastChange, codeOwners, checks] = await Promise.all([
-    needed.commits ? readCommits(forge, pullRequest) : unread.commits,
+    needed.commits ? readCommits(forge, pullRequest, needed.signatures) : unread.commits,
     needed.reviews ? readReviews(forge, pullRequest) : unread.reviews,
     needed.lastChange ? readLastChange(forge, pullRequest) : unread.reviews.lastChange,
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : unread.codeOwners,
@@ -59,8 +59,9 @@ export async function gatherFacts(
 async function readCommits(
   forge: Forge,
   pullRequest: PullRequest,
+  signatures: boolean,
 ): Promise<Omit<Facts['commits'], 'cleanMerges' | 'updatedFrom'>> {
-  const commits = await unlessTooLarge(() => forge.commits(pullRequest));
+  const commits = await unlessTooLarge(() => forge.commits(pullRequest, { signatures }));
   if (commits !== undefined && commits.length > 0 && !endsAt(commits, pullRequest.head.sha)) {
     const { repository, number, head } = pullRequest;
     throw new ForgeError(

@@ -30,6 +30,7 @@ function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
   return {
     changedFiles: all.some(({ changedFiles }) => changedFiles),
     commits: all.some(({ commits }) => commits),
+    signatures: all.some(({ signatures }) => signatures),
     cleanMerges: all.some(({ cleanMerges }) => cleanMerges),
     updates: all.some(({ updates }) => updates),
     reviews: all.some(({ reviews }) => reviews),

@@ -23,13 +23,14 @@ const traits = z
     fixup: yesOrNo.describe('The subject begins with fixup!, squash! or amend!.'),
     merge: yesOrNo.describe('The commit has two or more parents.'),
     signed_off: yesOrNo.describe("The message has a Signed-off-by line with the commit author's e-mail address."),
+    verified: yesOrNo.describe('The forge has verified the signature of the commit.'),
   })
-  .refine(hasAny, { error: 'at least one of message, fixup, merge and signed_off' });
+  .refine(hasAny, { error: 'at least one of message, fixup, merge, signed_off and verified' });
 type Traits = z.output<typeof traits>;
 
 export const commits = definePredicate({
   description:
-    'Looks at the commits of the pull request: with `some`, at least one has all these traits; with `every`, each of them has. `every` skips merge commits unless it names `merge`; where it names `signed_off`, only those that change no file themselves.',
+    'Looks at the commits of the pull request: with `some`, at least one has all these traits; with `every`, each of them has. `every` skips merge commits unless it names `merge`; where it names `signed_off`, only those that change no file themselves; where it names `verified`, none.',
   actor: 'author',
   schema: z
     .strictObject(
@@ -40,7 +41,11 @@ export const commits = definePredicate({
       { error: 'a mapping with `some` or `every`' },
     )
     .refine(hasAny, { error: 'at least one of `some` and `every`' }),
-  needs: ({ every }) => ({ commits: true, cleanMerges: every?.signed_off !== undefined && every.merge === undefined }),
+  needs: ({ some, every }) => ({
+    commits: true,
+    signatures: [some, every].some((wanted) => wanted?.verified !== undefined),
+    cleanMerges: every?.signed_off !== undefined && every.merge === undefined,
+  }),
   judge({ some, every }, _options, facts) {
     const { commits: all, complete, cleanMerges } = facts.commits;
     const parts = [];
@@ -69,44 +74,61 @@ export const commits = definePredicate({
         ' and ',
       ),
       remedy: {
-        toMatch:
-          every?.signed_off === true
-            ? say`Sign the commits off (git rebase --signoff ${facts.pullRequest.base.branch}), then push them again (git push --force-with-lease).`
-            : say`Rewrite the commits (git rebase --interactive), then push them again.`,
+        toMatch: rewrite(every, facts.pullRequest.base.branch),
         toAvoid: say`Rewrite or squash the commits found (git rebase --interactive), then push them again.`,
       },
     };
   },
 });
 
+function rewrite(every: Traits | undefined, base: string): Text {
+  if (every?.verified === true) {
+    return say`Sign the commits with a key that the forge knows (git rebase --no-ff --gpg-sign ${base}), then push them again (git push --force-with-lease).`;
+  }
+  return every?.signed_off === true
+    ? say`Sign the commits off (git rebase --signoff ${base}), then push them again (git push --force-with-lease).`
+    : say`Rewrite the commits (git rebase --interactive), then push them again.`;
+}
+
 function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean) {
-  const having = all.filter(hasTraits(wanted));
-  const outcome: Outcome = having.length > 0 ? 'matched' : complete ? 'unmatched' : 'undecided';
+  const has = hasTraits(wanted);
+  const having = all.filter((commit) => has(commit) === true);
+  const unknown = all.filter((commit) => has(commit) === undefined);
+  const outcome: Outcome = having.length > 0 ? 'matched' : complete && unknown.length === 0 ? 'unmatched' : 'undecided';
   return {
     outcome,
     expected: say`a commit ${described(wanted)}`,
-    found: having.length > 0 ? listed(having) : say`none among ${read(all, complete)}`,
+    found: having.length > 0 ? listed(having) : say`none among ${read(all, complete)}${unverifiable(unknown)}`,
   };
 }
 
-/** Tools write the messages of merge commits, but a sign-off is for what a commit changes, by hand in a merge too. */
+/** Tools write the messages of merge commits, but a sign-off is for what a commit changes, by hand in a merge too. Anybody can make a merge: it needs a signature. */
 function judgedBy(wanted: Traits, cleanMerges: ReadonlySet<string>): (commit: Commit) => boolean {
   return ({ sha, parents }) =>
-    wanted.merge !== undefined || parents.length < 2 || (wanted.signed_off !== undefined && !cleanMerges.has(sha));
+    wanted.merge !== undefined ||
+    wanted.verified !== undefined ||
+    parents.length < 2 ||
+    (wanted.signed_off !== undefined && !cleanMerges.has(sha));
 }
 
 function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean) {
   const has = hasTraits(wanted);
-  const lacking = judged.filter((commit) => !has(commit));
-  const outcome: Outcome = lacking.length > 0 ? 'unmatched' : complete ? 'matched' : 'undecided';
+  const lacking = judged.filter((commit) => has(commit) === false);
+  const unknown = judged.filter((commit) => has(commit) === undefined);
+  const outcome: Outcome =
+    lacking.length > 0 ? 'unmatched' : complete && unknown.length === 0 ? 'matched' : 'undecided';
   return {
     outcome,
     expected: say`every commit ${described(wanted)}`,
-    found: lacking.length > 0 ? say`otherwise: ${listed(lacking)}` : say`no other among ${read(judged, complete)}`,
+    found:
+      lacking.length > 0
+        ? say`otherwise: ${listed(lacking)}`
+        : say`no other among ${read(judged, complete)}${unverifiable(unknown)}`,
   };
 }
 
-function hasTraits(wanted: Traits): (commit: Commit) => boolean {
+/** Undefined where a signature decides, and the forge did not say whether it is good. */
+function hasTraits(wanted: Traits): (commit: Commit) => boolean | undefined {
   const compiled = wanted.message?.map((source) => compilePattern(source));
   return (commit) => {
     const message = commit.message.replaceAll('\r\n', '\n');
@@ -119,7 +141,13 @@ function hasTraits(wanted: Traits): (commit: Commit) => boolean {
     if (wanted.signed_off !== undefined && isSignedOff(commit, message) !== wanted.signed_off) {
       return false;
     }
-    return compiled === undefined || compiled.some((pattern) => pattern.found(message));
+    if (compiled !== undefined && !compiled.some((pattern) => pattern.found(message))) {
+      return false;
+    }
+    if (wanted.verified === undefined) {
+      return true;
+    }
+    return commit.verified === null ? undefined : commit.verified === wanted.verified;
   };
 }
 
@@ -146,7 +174,14 @@ function described(wanted: Traits): Text {
   if (wanted.signed_off !== undefined) {
     phrases.push([`that is ${wanted.signed_off ? '' : 'not '}signed off by its author`]);
   }
+  if (wanted.verified !== undefined) {
+    phrases.push([`with ${wanted.verified ? 'a' : 'no'} signature that the forge has verified`]);
+  }
   return joinTexts(phrases, ' and ');
+}
+
+function unverifiable(commits: readonly Commit[]): Text {
+  return commits.length === 0 ? [] : say`; the forge does not say whether it has verified ${listed(commits)}`;
 }
 
 function listed(found: readonly Commit[]): Text {

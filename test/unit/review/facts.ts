@@ -25,6 +25,8 @@ const commit = z.strictObject({
   /** Logins; null where no account has the e-mail address. */
   author: z.string().nullable().optional(),
   committer: z.string().nullable().optional(),
+  /** Null where the forge does not say. */
+  verified: z.boolean().nullable().optional(),
   /** A merge that changes nothing itself. */
   clean: z.boolean().optional(),
 });
@@ -164,7 +166,10 @@ function shaOf(index: number): string {
   return index.toString(16).padStart(40, '0');
 }
 
-function commitOf({ message, email, parents, author, committer }: z.input<typeof commit>, index: number): Commit {
+function commitOf(
+  { message, email, parents, author, committer, verified }: z.input<typeof commit>,
+  index: number,
+): Commit {
   const person = {
     name: 'Alice',
     email: email ?? 'alice@example.test',
@@ -176,6 +181,7 @@ function commitOf({ message, email, parents, author, committer }: z.input<typeof
     author: person,
     committer: committer === undefined ? person : { ...person, login: committer },
     parents: Array.from({ length: parents ?? 1 }, (_, parent) => shaOf(1_000 + parent)),
+    verified: verified ?? null,
   };
 }
 

@@ -368,6 +368,55 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
       'what was read settles it',
     ],
   ],
+  'commits, signatures': [
+    [
+      '{ commits: { every: { verified: true } } }',
+      {
+        commits: [
+          { message: 'a', verified: true },
+          { message: 'b', verified: false },
+        ],
+      },
+      'unmatched',
+      'one has none',
+    ],
+    [
+      '{ commits: { every: { verified: true } } }',
+      {
+        commits: [
+          { message: 'a', verified: true },
+          { message: 'm', parents: 2, clean: true, verified: false },
+        ],
+      },
+      'unmatched',
+      'a merge needs one too',
+    ],
+    [
+      '{ commits: { every: { verified: true } } }',
+      { commits: [{ message: 'a', verified: true }, { message: 'b' }] },
+      'undecided',
+      'the forge does not say',
+    ],
+    [
+      '{ commits: { every: { verified: true, message: a } } }',
+      { commits: [{ message: 'b' }] },
+      'unmatched',
+      'another trait settles it',
+    ],
+    ['{ commits: { some: { verified: false } } }', { commits: [{ message: 'a' }] }, 'undecided', 'it may have one'],
+    [
+      '{ commits: { some: { verified: false } } }',
+      { commits: [{ message: 'a' }, { message: 'b', verified: false }] },
+      'matched',
+      'one certainly has none',
+    ],
+    [
+      '{ commits: { some: { verified: true } } }',
+      { commits: [{ message: 'a', verified: false }] },
+      'unmatched',
+      'none',
+    ],
+  ],
   approvals: [
     ['{ approvals: 1 }', { reviews: [{ author: 'bob' }] }, 'matched', 'one'],
     ['{ approvals: 2 }', { reviews: [{ author: 'bob' }, { author: 'BOB' }] }, 'unmatched', 'the same person twice'],
