@@ -34,6 +34,11 @@ rules:
   - id: docs
     require: { only_files: 'docs/**' }
 `;
+const CHECKED = `version: 1
+rules:
+  - id: ci
+    require: { checks: { name: 'ci/*', from: bob } }
+`;
 const BAD = { 'app.ts': 'one\ndebugger\n' };
 const GOOD = { 'app.ts': 'one\ntwo\n' };
 
@@ -206,6 +211,32 @@ both("a retargeted pull request gets its new base's policy", async (t, forge) =>
   await gatehouse.expect(t, site, sha, 'success');
   await site.retarget(number, 'release');
   await gatehouse.expect(t, site, sha, 'failure', 'release');
+});
+
+both('a rule on a check follows the commit statuses of the account it names', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': CHECKED });
+  const sha = await site.push('topic', GOOD);
+  await site.open('topic');
+  await gatehouse.expect(t, site, sha, 'pending');
+  await site.setStatus('alice', sha, { context: 'ci/web', state: 'success' });
+  await site.setStatus('bob', sha, { context: 'ci/api', state: 'failure' });
+  await until(async () => (await statusOf(forge, site, sha))?.description === 'Waiting for the check ci/api');
+  t.is((await statusOf(forge, site, sha))?.status, 'pending');
+  await site.setStatus('bob', sha, { context: 'ci/api', state: 'success' });
+  await gatehouse.expect(t, site, sha, 'success');
+  await site.setStatus('bob', sha, { context: 'ci/web', state: 'pending' });
+  await gatehouse.expect(t, site, sha, 'pending');
+});
+
+both('a check on the head of a fork counts', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': CHECKED });
+  const number = await site.openFromFork(GOOD);
+  const { sha } = (await pullOf(forge, site, number)).head;
+  await gatehouse.expect(t, site, sha, 'pending');
+  await site.setStatus('bob', sha, { context: 'ci/web', state: 'success' });
+  await gatehouse.expect(t, site, sha, 'success');
 });
 
 both('the next resync reviews a push whose webhook was lost', async (t, forge) => {

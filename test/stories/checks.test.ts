@@ -134,8 +134,13 @@ for (const name of ['github', 'gitea'] as const) {
     const scene = gatehouse(name).scene(TITLED);
     const number = await scene.open({ 'a.txt': 'a\n' });
     await scene.settled();
-    const asked = () => scene.forge.seen.filter(({ path }) => path.includes(scene.repository)).length;
+    const seen = () => scene.forge.seen.filter(({ path }) => path.includes(scene.repository));
+    const asked = () => seen().length;
     const before = asked();
+    t.deepEqual(
+      seen().filter(({ path }) => path.endsWith('/check-runs')),
+      [],
+    );
     await report(scene, number, 'success');
     await report(scene, number, 'failure', { sha: scene.forge.head(scene.repository, 'main') });
     await scene.settled();
@@ -252,4 +257,18 @@ test('github: checks that may not be read are an error, never green', async (t) 
   await scene.settled();
   t.is(scene.status(number)?.state, 'error');
   t.regex(scene.comments(number).join(), /checks that could not be read in full/);
+});
+
+test('github: before the checks are read it is stored that they are asked for', async (t) => {
+  const scene = gatehouse('github').scene(CI_WEB);
+  const { database } = scene.door;
+  let stored: Promise<{ readonly rows: readonly unknown[] }> | undefined;
+  scene.when('GET', new RegExp(`^/repos/${scene.repository}/commits/[^/]+/check-runs$`), () => {
+    const query = 'SELECT checks_digest FROM gatehouse.reviews WHERE repository = $1';
+    stored = database.query(query, [scene.repository]);
+  });
+  await scene.open({ 'a.txt': 'a\n' });
+  await scene.settled();
+  // Else a check that is reported after this would start no review.
+  t.deepEqual((await stored)?.rows, [{ checks_digest: '' }]);
 });
