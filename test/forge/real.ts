@@ -124,6 +124,19 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
     async setStatus(person, sha, status) {
       await as(person, 'POST', `/statuses/${sha}`, status);
     },
+    async protect(branch, status) {
+      const rule = { rule_name: branch, enable_status_check: true, status_check_contexts: [status] };
+      await as(OWNER, 'POST', '/branch_protections', rule);
+    },
+    async mergeByButton(number) {
+      let refused = false;
+      await until(async () => {
+        const answer = await as('bob', 'POST', `/pulls/${number}/merge`, { Do: 'merge' }).catch(refusalOf);
+        refused = answer === 'refused';
+        return answer !== 'checking';
+      });
+      return !refused;
+    },
     async rename(newName) {
       await as(OWNER, 'PATCH', '', { name: newName });
       name = newName;
@@ -156,6 +169,17 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
       };
     },
   };
+}
+
+/** Why Gitea did not merge; throws what it does not say of branch protection or of its own search for conflicts. */
+function refusalOf(error: Error): 'refused' | 'checking' {
+  if (error.message.includes('Not all required status checks successful')) {
+    return 'refused';
+  }
+  if (error.message.includes('Please try again later')) {
+    return 'checking';
+  }
+  throw error;
 }
 
 function gitTip(gitea: Gitea, repository: string, branch: string): Promise<string> {

@@ -129,6 +129,10 @@ function makeSite(forge: Awaited<ReturnType<typeof startSimulatedForge>>, firstN
       const set = forge.setStatus(name, sha, { description: '', author: person, ...status });
       await send({ kind: 'status', status: set });
     },
+    async protect(branch, status) {
+      forge.protect(name, branch, [status]);
+    },
+    mergeByButton: async (number) => forge.merge(name, number),
     async rename(newName) {
       forge.rename(name, `${OWNER}/${newName}`);
       name = `${OWNER}/${newName}`;

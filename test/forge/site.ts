@@ -29,6 +29,10 @@ export interface Site {
   /** Returns the review's id. */
   review(number: number, person: Person, state: 'approved' | 'changes-requested'): Promise<number>;
   dismiss(number: number, review: number): Promise<void>;
+  /** From now on nobody pushes to the branch, and a merge into it requires this status: a name, or a pattern. */
+  protect(branch: string, status: string): Promise<void>;
+  /** Merges, as `bob`. False when the protection of the base branch refuses it. */
+  mergeByButton(number: number): Promise<boolean>;
   /** Sets a commit status in a person's name. */
   setStatus(person: Person, sha: string, status: { readonly context: string; readonly state: string }): Promise<void>;
   rename(name: string): Promise<void>;

@@ -1,9 +1,10 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { until } from '../helpers/until.ts';
 import { symlink } from '../simulated-forge/git.ts';
 import { onBothForges } from './forges.ts';
 import { shareGatehouse } from './gatehouse.ts';
 import { call, commentsOf, inlinesOf, pullOf, statusOf } from './reading.ts';
+import type { TestForge } from './site.ts';
 
 /** The main stories: what people do on a Gitea, simulated or real, and what Gatehouse then says there. */
 const both = onBothForges(test);
@@ -38,6 +39,11 @@ const CHECKED = `version: 1
 rules:
   - id: ci
     require: { checks: { name: 'ci/*', from: bob } }
+`;
+const TITLED = `version: 1
+rules:
+  - id: titled
+    require: { title: '^feat' }
 `;
 const BAD = { 'app.ts': 'one\ndebugger\n' };
 const GOOD = { 'app.ts': 'one\ntwo\n' };
@@ -250,6 +256,82 @@ both('the next resync reviews a push whose webhook was lost', async (t, forge) =
   await site.loseWebhooks(false);
   await gatehouse.resync(t);
   await gatehouse.expect(t, site, bad, 'failure');
+});
+
+both('a dismissed approval is found by the next resync', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': APPROVED });
+  const sha = await site.push('topic', GOOD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, sha, 'pending');
+  const review = await site.review(number, 'bob', 'approved');
+  await gatehouse.expect(t, site, sha, 'success');
+  const { updated_at } = await pullOf(forge, site, number);
+  // The forge tells times in seconds.
+  await until(() => Date.now() > Date.parse(updated_at) + 1_000);
+  await site.dismiss(number, review);
+  await gatehouse.resync(t);
+  await gatehouse.expect(t, site, sha, 'pending');
+});
+
+both('a policy that a push of many commits changes is noticed', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  const sha = await site.push('topic', GOOD);
+  await site.open('topic');
+  await gatehouse.expect(t, site, sha, 'success');
+  // Gitea's webhook lists the newest five.
+  const later = Array.from({ length: 6 }, (_, index) => ({ 'count.txt': `${index}\n` }));
+  await site.push('main', { '.gatehouse.yml': LABELLED }, ...later);
+  await gatehouse.expect(t, site, sha, 'failure');
+});
+
+both('branch protection refuses a merge when red and allows it when green', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  await site.protect('main', 'gatehouse/main');
+  const bad = await site.push('topic', BAD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, bad, 'failure');
+  t.false(await site.mergeByButton(number));
+  const good = await site.push('topic', GOOD);
+  await gatehouse.expect(t, site, good, 'success');
+  t.true(await site.mergeByButton(number));
+  t.true((await pullOf(forge, site, number)).merged);
+});
+
+/** Whether a commit that is green for an easier branch can be merged into main, where it fails. */
+async function mergesGreenElsewhere(
+  t: ExecutionContext,
+  forge: TestForge,
+  required: string,
+  webhooks: 'lost' | 'arrive',
+): Promise<boolean> {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  await site.push('easy', { '.gatehouse.yml': TITLED });
+  await site.protect('main', required);
+  const sha = await site.push('topic', BAD);
+  await site.open('topic', { base: 'easy' });
+  await gatehouse.expect(t, site, sha, 'success', 'easy');
+  await site.loseWebhooks(webhooks === 'lost');
+  const number = await site.open('topic');
+  if (webhooks === 'arrive') {
+    await gatehouse.expect(t, site, sha, 'failure');
+  }
+  return site.mergeByButton(number);
+}
+
+both("a required pattern gatehouse/* is met by another branch's success", async (t, forge) => {
+  t.true(await mergesGreenElsewhere(t, forge, 'gatehouse/*', 'lost'));
+});
+
+both('a required pattern gatehouse/* is not met once gatehouse/main fails', async (t, forge) => {
+  t.false(await mergesGreenElsewhere(t, forge, 'gatehouse/*', 'arrive'));
+});
+
+both("a required status gatehouse/main is not met by another branch's success", async (t, forge) => {
+  t.false(await mergesGreenElsewhere(t, forge, 'gatehouse/main', 'lost'));
 });
 
 both('a deleted branch ends the review, and nothing fails', async (t, forge) => {

@@ -56,7 +56,10 @@ export interface Driver {
   commentInline(repository: string, number: number, author: string, at: InlineAt): InlineComment;
   close(repository: string, number: number): void;
   reopen(repository: string, number: number): void;
-  merge(repository: string, number: number): void;
+  /** From now on a merge into the branch requires these statuses: names, or patterns that end in `*`. */
+  protect(repository: string, branch: string, statuses: readonly string[]): void;
+  /** False when the base branch requires a status that the head does not have as a success. */
+  merge(repository: string, number: number): boolean;
   /** Puts it last in the merge queue of its base. Returns the commit of its group. */
   enqueue(repository: string, number: number): string;
   /** Takes it out of its queue. The groups of those behind it stay as they are. */
@@ -167,6 +170,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       checkRuns: [],
       mergeQueues: new Map(),
       hooks: [],
+      protections: new Map(),
       deleted: false,
       archived: false,
     };
@@ -195,6 +199,19 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
 
   function record(on: Pull, kind: PullEvent['kind']): void {
     on.events.push({ id: newId(world), kind, at: now() });
+  }
+
+  /** As Gitea: of the statuses that a pattern names there is one at least, and all are a success. */
+  function meetsProtection({ repository, baseBranch, headSha }: Pull): boolean {
+    const present = new Map(
+      repository.statuses.filter(({ sha }) => sha === headSha).map(({ context, state }) => [context, state]),
+    );
+    return (repository.protections.get(baseBranch) ?? []).every((pattern) => {
+      const named = [...present].filter(([context]) =>
+        pattern.endsWith('*') ? context.startsWith(pattern.slice(0, -1)) : context === pattern,
+      );
+      return named.length > 0 && named.every(([, state]) => state === 'success');
+    });
   }
 
   const patchOf = (of: Pull) => JSON.stringify(changesOf(world, of).map(({ path, patch }) => [path, patch]));
@@ -348,8 +365,14 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
 
     close: (repository, number) => change(repository, number, { state: 'closed' }),
     reopen: (repository, number) => change(repository, number, { state: 'open' }),
+    protect(repository, branch, statuses) {
+      find(repository).protections.set(branch, statuses);
+    },
     merge(repository, number) {
       const found = pull(repository, number);
+      if (!meetsProtection(found)) {
+        return false;
+      }
       const tree = commitOf(world, found.headSha).tree;
       const files: Record<string, Buffer | null> = {};
       for (const { path, previousPath } of changesOf(world, found)) {
@@ -359,6 +382,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       const details = { message: `Merge #${number}`, merging: [found.headSha], author: found.author };
       commitOn(found.repository, found.baseBranch, files, details);
       change(repository, number, { state: 'closed', merged: true });
+      return true;
     },
     enqueue(repository, number) {
       const { headSha, baseBranch, repository: target } = pull(repository, number);

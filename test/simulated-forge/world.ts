@@ -38,6 +38,8 @@ export interface Repository {
   readonly mergeQueues: Map<string, QueueEntry[]>;
   /** Where the forge itself sends what is done through its API. */
   readonly hooks: Hook[];
+  /** By branch, the statuses that a merge into it requires: names, or patterns that end in `*`. */
+  readonly protections: Map<string, readonly string[]>;
   deleted: boolean;
   /** It can be read only. */
   archived: boolean;
