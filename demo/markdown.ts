@@ -8,14 +8,22 @@ interface Run {
 }
 
 /**
- * Markdown as Gatehouse writes it, for a terminal: headings, lists, bold, code spans and folded details. A forge shows
+ * Markdown as Gatehouse writes it, for a terminal: headings, lists, bold, code spans and folded details, tables and links. A forge shows
  * the same text as a page; the HTML comment that marks it as Gatehouse's is invisible there.
  */
 export function renderMarkdown(source: string, width: number): readonly string[] {
   const lines = source
     .replace(/<!--[\s\S]*?-->/g, '')
     .replace(/<details>\s*<summary>(.*?)<\/summary>\s*/g, '▸ $1: ')
-    .replace(/<\/?(?:details|sub)>/g, '')
+    .replace(/<\/?details>/g, '')
+    .replace(/^\|[-|]+\|\n/gm, '')
+    .replace(/^\|(.*)\|$/gm, (_row, cells: string) =>
+      cells
+        .split('|')
+        .map((cell) => cell.trim())
+        .join('  '),
+    )
+    .replaceAll('<br>', ' ')
     .trim()
     .split('\n')
     .flatMap((line) => renderLine(line, width));
@@ -36,8 +44,9 @@ function renderLine(line: string, width: number): readonly string[] {
   return wrap(runs(rest), first, bullet === undefined ? indent : `${indent}  `, width);
 }
 
-const INLINE = /(`+)([\s\S]*?[^`])\1(?!`)|\*\*([\s\S]+?)\*\*(?!\*)|\\([\\`*_{}[\]#!|~$+=-])|&(lt|gt|amp);|\u200b/g;
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&' };
+const INLINE =
+  /(`+)([\s\S]*?[^`])\1(?!`)|\[(`+[^\]]*`)\]\([^)\s]*\)|\*\*([\s\S]+?)\*\*(?!\*)|\\([\\`*_{}[\]#!|~$+=-])|&(lt|gt|amp|#124);|\u200b/g;
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', '#124': '|' };
 
 function runs(text: string, around?: Style): readonly Run[] {
   const plain = (words: string): readonly Run[] =>
@@ -45,11 +54,13 @@ function runs(text: string, around?: Style): readonly Run[] {
   const found: Run[] = [];
   let end = 0;
   for (const match of text.matchAll(INLINE)) {
-    const [whole, , code, bold, escaped, entity] = match;
+    const [whole, , code, label, bold, escaped, entity] = match;
     found.push(...plain(text.slice(end, match.index)));
     end = match.index + whole.length;
     if (code !== undefined) {
       found.push({ text: code.replace(/^ (`.*|.*`) $/, '$1'), style: 'cyan' });
+    } else if (label !== undefined) {
+      found.push(...runs(label, around));
     } else if (bold !== undefined) {
       found.push(...runs(bold, 'bold'));
     } else {

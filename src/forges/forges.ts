@@ -34,6 +34,8 @@ export interface ForgeRow {
   readonly reviewableEvents: Readonly<Record<string, readonly string[] | 'any action'>>;
   /** The segment of a pull request's page URL before its number. */
   readonly pullRequestSegment: string;
+  /** What stands before a commit id in the URL of a file's page. */
+  readonly filesAtCommitSegment: string;
   readonly api: {
     /** Path of the API below the forge's address. */
     readonly path: string;
@@ -100,6 +102,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
       pull_request_review: ['submitted', 'edited', 'dismissed'],
     },
     pullRequestSegment: 'pull',
+    filesAtCommitSegment: 'blob',
     api: {
       // GitHub Enterprise Server; GitHub Enterprise Cloud with data residency is at NAME.ghe.com.
       path: '/api/v3',
@@ -120,6 +123,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
     },
     reviewableEvents: GITEA_EVENTS,
     pullRequestSegment: 'pulls',
+    filesAtCommitSegment: 'src/commit',
     api: { path: '/api/v1' },
     codeOwners: { paths: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'], dialect: 'gitea' },
     movesInlineComments: false,
@@ -136,6 +140,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
     },
     reviewableEvents: GITEA_EVENTS,
     pullRequestSegment: 'pulls',
+    filesAtCommitSegment: 'src/commit',
     api: { path: '/api/v1' },
     codeOwners: {
       paths: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS', '.forgejo/CODEOWNERS'],

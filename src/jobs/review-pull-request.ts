@@ -8,6 +8,7 @@ import type { Metrics } from '../metrics.ts';
 import type { Verdict } from '../review/evaluation/verdict.ts';
 import { isCurrent, judgeOnce } from '../review/judge.ts';
 import type { Policy } from '../review/policy/schema.ts';
+import { commentUrl, linksOf } from '../review/rendering/links.ts';
 import { reportComments, withdrawComments, withRefusals } from '../review/report.ts';
 import { statusContext } from '../review/status-context.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
@@ -190,7 +191,7 @@ async function reviewOnce(
         log.warn({ err, ...ref }, `the forge refused to remove: ${what}`);
       }
     }
-    await saveVerdict(pool, review.claim(), { state: 'none', description: 'No policy' }, sources);
+    await saveVerdict(pool, review.claim(), { state: 'none', description: 'No policy', url: pullRequest.url }, sources);
     await reportStatus(review.status, place(pullRequest), true);
     if (review.hasSpoken) {
       await releaseStatus(review.status, place(pullRequest));
@@ -204,7 +205,10 @@ async function reviewOnce(
     return 'outdated';
   }
   const writesBefore = review.writes();
-  const refusals = await reportComments(review.status.forge, pullRequest, verdict);
+  const { refusals, commentId } = await reportComments(review.status.forge, pullRequest, verdict, {
+    comments: result.comments,
+    links: linksOf(forge.name, pullRequest, sources),
+  });
   for (const { what, error } of refusals) {
     log.warn({ err: error, ...ref, what }, 'the forge refused what was to be posted beside the status');
   }
@@ -213,7 +217,8 @@ async function reviewOnce(
     return 'outdated';
   }
   const description = withRefusals(verdict.description, refusals);
-  await saveVerdict(pool, review.claim(), { state: verdict.state, description }, sources);
+  const url = commentUrl(pullRequest, commentId);
+  await saveVerdict(pool, review.claim(), { state: verdict.state, description, url }, sources);
   await reportStatus(review.status, place(pullRequest), true);
   await markReported(pool, review.claim(), context);
   log.info({ ...ref, head: pullRequest.head.sha, verdict: verdict.state }, 'a pull request was reviewed');
@@ -260,7 +265,11 @@ export async function reportGivenUp(
       return;
     }
     await review.enter(pullRequest);
-    await saveVerdict(pool, review.claim(), { state: 'error', description: givenUpBecause(error) });
+    await saveVerdict(pool, review.claim(), {
+      state: 'error',
+      description: givenUpBecause(error),
+      url: pullRequest.url,
+    });
     const context = statusContext(parts.statusContext, pullRequest.base.branch);
     await reportStatus(
       review.status,

@@ -67,7 +67,8 @@ export async function recordHead(
     claim,
     `UPDATE gatehouse.reviews
         SET verdict = CASE WHEN ${isSame} THEN verdict END, reported_as = CASE WHEN ${isSame} THEN reported_as END,
-            head_sha = $4, base_branch = $5, url = $7, pull_request_updated_at = $8, open = true`,
+            url = CASE WHEN ${isSame} THEN url ELSE $7 END, head_sha = $4, base_branch = $5, pull_request_updated_at = $8,
+            open = true`,
     [head.sha, base.branch, context, url, updatedAt],
   );
 }
@@ -99,15 +100,15 @@ export async function reviewsThatAskForChecks(
 export async function saveVerdict(
   pool: pg.Pool,
   claim: Claim,
-  verdict: { readonly state: StatusState | 'none'; readonly description: string },
+  verdict: { readonly state: StatusState | 'none'; readonly description: string; readonly url: string },
   sources?: VerdictSources,
 ): Promise<void> {
   await changeClaimed(
     pool,
     claim,
     `UPDATE gatehouse.reviews
-        SET verdict = $4, description = $5, reported_as = NULL, reviewed_at = now(), base_sha = $6, policy_digest = $7,
-            operator_policy_digest = $8, extends_name = $9, extends_digest = $10, code_owners_digest = $11,
+        SET verdict = $4, description = $5, url = $13, reported_as = NULL, reviewed_at = now(), base_sha = $6,
+            policy_digest = $7, operator_policy_digest = $8, extends_name = $9, extends_digest = $10, code_owners_digest = $11,
             checks_digest = CASE WHEN $6::text IS NULL THEN checks_digest ELSE $12 END`,
     [
       verdict.state,
@@ -119,6 +120,7 @@ export async function saveVerdict(
       sources?.extendsDigest ?? null,
       sources?.codeOwnersDigest ?? null,
       sources?.checksDigest ?? null,
+      verdict.url,
     ],
   );
 }

@@ -9,7 +9,7 @@ import type { Facts } from './facts.ts';
 import { extendedDigest, type LoadedPolicy, loadPolicy, type ParsePolicy, policyDigest } from './policy/load.ts';
 import { neededFacts } from './policy/needs.ts';
 import { POLICY_PATHS } from './policy/paths.ts';
-import type { Policy } from './policy/schema.ts';
+import { type Comments, DEFAULT_COMMENTS, type Policy } from './policy/schema.ts';
 import type { VerdictSources } from './sources.ts';
 import type { ReviewThreads } from './threads/review-threads.ts';
 
@@ -25,6 +25,7 @@ export type ReviewResult =
       readonly kind: 'judged';
       readonly pullRequest: PullRequest;
       readonly verdict: Verdict;
+      readonly comments: Comments;
       readonly sources: VerdictSources;
       /** Absent when the policy could not be used. */
       readonly evaluation?: Evaluation;
@@ -104,7 +105,13 @@ export async function judgeOnce(
   const proposed: LoadedPolicy = proposes ? await loadProposed(forge, parse, pullRequest) : { kind: 'absent' };
   if (present.kind === 'broken') {
     const verdict = brokenPolicyVerdict(present.faults, proposed.kind === 'policy');
-    return { kind: 'judged', pullRequest, verdict, sources: { baseSha, ...present.sources } };
+    return {
+      kind: 'judged',
+      pullRequest,
+      verdict,
+      comments: DEFAULT_COMMENTS,
+      sources: { baseSha, ...present.sources },
+    };
   }
   const facts = await gatherFacts(forge, threads, present.policy, pullRequest, changedFiles, baseSha, async () => {
     await onWillReadChecks?.();
@@ -116,6 +123,7 @@ export async function judgeOnce(
     kind: 'judged',
     pullRequest,
     evaluation,
+    comments: present.policy.comments ?? DEFAULT_COMMENTS,
     sources: { baseSha, ...present.sources, ...codeOwnersSource(facts), ...checksSource(present.policy, facts) },
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };

@@ -28,6 +28,8 @@ export const MAX_LIST_ENTRIES = 100;
 
 /** Characters of a rule's id, of its message, of a name (login, team, label), of a glob, of a pattern. */
 export const MAX_RULE_ID_LENGTH = 64;
+/** Characters of a rule's example. */
+export const MAX_EXAMPLE_LENGTH = 200;
 export const MAX_MESSAGE_LENGTH = 1_000;
 export const MAX_NAME_LENGTH = 200;
 export const MAX_GLOB_LENGTH = 200;

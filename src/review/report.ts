@@ -5,7 +5,10 @@ import { MAX_STATUS_DESCRIPTION_LENGTH } from '../forges/postings.ts';
 import type { PullRequest } from '../forges/pull-request.ts';
 import { shorten } from '../shorten.ts';
 import type { Verdict } from './evaluation/verdict.ts';
-import { fingerprintIn, REVIEW_MARKER, renderInlines, renderReview } from './rendering/comment.ts';
+import type { Comments } from './policy/schema.ts';
+import { REVIEW_MARKER, renderReview } from './rendering/comment.ts';
+import { fingerprintIn, renderInlines } from './rendering/inline.ts';
+import type { Links } from './rendering/links.ts';
 
 /** What a comment becomes on a forge that cannot delete it alone. */
 const RESOLVED_NOTE = '~~Resolved.~~ This no longer applies.';
@@ -16,10 +19,21 @@ export interface Refusal {
   readonly error: ForgeError;
 }
 
+export interface ReportOptions {
+  readonly comments: Comments;
+  readonly links: Links;
+}
+
+export interface Reported {
+  readonly refusals: readonly Refusal[];
+  readonly commentId?: string;
+}
+
 /**
  * Brings the comments in line with the verdict, without duplicates. It compares what is there with what should be, and writes
  * the difference: a report that was cut short anywhere is completed by the next one, and an unchanged verdict writes nothing.
- * Returns what the forge refused for good; throws whatever may be different at the next attempt.
+ * Returns what the forge refused for good, and the comment's id if there is one; throws whatever may be different at the
+ * next attempt. The comments at lines come first: what the forge refuses of them is in the comment.
  *
  * The status comes after it, so that a new status never appears with an old comment.
  */
@@ -27,11 +41,19 @@ export async function reportComments(
   forge: Forge,
   pullRequest: PullRequest,
   verdict: Verdict,
-): Promise<readonly Refusal[]> {
-  return [
-    ...(await refusalOf('comment', () => reportComment(forge, pullRequest, verdict))),
-    ...(await refusalOf('comments at lines', () => reportInlines(forge, pullRequest, verdict))),
-  ];
+  { comments, links }: ReportOptions,
+): Promise<Reported> {
+  if (comments === 'off') {
+    return { refusals: await withdrawComments(forge, pullRequest) };
+  }
+  const wanted = comments === 'all' ? renderInlines(verdict) : [];
+  const refusedInlines = await refusalOf('comments at lines', () => reportInlines(forge, pullRequest, wanted));
+  const inlines = comments === 'all' && refusedInlines.length === 0;
+  let commentId: string | undefined;
+  const refusedComment = await refusalOf('comment', async () => {
+    commentId = await reportComment(forge, pullRequest, verdict, renderReview(verdict, { links, inlines }));
+  });
+  return { refusals: [...refusedComment, ...refusedInlines], ...(commentId === undefined ? {} : { commentId }) };
 }
 
 const REFUSALS: readonly ForgeError['kind'][] = ['refused', 'invalid', 'too-large'];
@@ -78,8 +100,13 @@ export async function withdrawComments(forge: Forge, pullRequest: PullRequest): 
   ];
 }
 
-/** Success alone creates no comment; it only updates an earlier one. */
-async function reportComment(forge: Forge, pullRequest: PullRequest, verdict: Verdict): Promise<void> {
+/** Success alone creates no comment; it only updates an earlier one. Returns the comment's id. */
+async function reportComment(
+  forge: Forge,
+  pullRequest: PullRequest,
+  verdict: Verdict,
+  body: string,
+): Promise<string | undefined> {
   const [present, ...superfluous] = (await forge.ownComments(pullRequest)).filter(({ body }) =>
     body.startsWith(REVIEW_MARKER),
   );
@@ -87,22 +114,25 @@ async function reportComment(forge: Forge, pullRequest: PullRequest, verdict: Ve
     await forge.deleteComment(pullRequest, id);
   }
 
-  const body = renderReview(verdict);
   if (present !== undefined) {
     if (present.body.trim() !== body.trim()) {
       await forge.updateComment(pullRequest, present.id, body);
     }
-  } else if (hasSomethingToSay(verdict)) {
-    await forge.createComment(pullRequest, body);
+    return present.id;
   }
+  return hasSomethingToSay(verdict) ? (await forge.createComment(pullRequest, body)).id : undefined;
 }
 
 function hasSomethingToSay({ state, findings, policyFaults }: Verdict): boolean {
   return state !== 'success' || findings.length > 0 || policyFaults.length > 0;
 }
 
-async function reportInlines(forge: Forge, pullRequest: PullRequest, verdict: Verdict): Promise<void> {
-  const wanted = new Map(renderInlines(verdict).comments.map((comment) => [comment.fingerprint, comment]));
+async function reportInlines(
+  forge: Forge,
+  pullRequest: PullRequest,
+  rendered: ReturnType<typeof renderInlines>,
+): Promise<void> {
+  const wanted = new Map(rendered.map((comment) => [comment.fingerprint, comment]));
   const posted = new Set<string>();
   const outdated: string[] = [];
   const own = await forge.ownInlineComments(pullRequest, pullRequest.head.sha);

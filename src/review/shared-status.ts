@@ -5,7 +5,7 @@ import { shorten } from '../shorten.ts';
 /** What is known of an open pull request whose head a status is on. */
 export interface HeadVerdict {
   readonly number: number;
-  /** Its page. */
+  /** Its page, or the comment there. */
   readonly url: string;
   /** `pending`: there is no verdict yet, or it waits for others. `none`: no policy asks anything of it. */
   readonly state: StatusState | 'none';

@@ -6,8 +6,11 @@ import { shorten } from '../shorten.ts';
  * A pull request's title, a path, a login or a pattern may hold anything: Markdown, HTML, a mention, terminal
  * escapes. Carrying them as `quoted` pieces lets each output (Markdown, terminal) show them harmlessly without
  * having to guess which part of a sentence to trust.
+ *
+ * `path`: the quoted text is the path of a file that the head commit has. `patterns` are regular expressions, which
+ * explain little to whom they are not known: where there is a better place for them, they are only mentioned.
  */
-type Piece = string | { readonly quoted: string };
+type Piece = string | { readonly quoted: string; readonly path?: true } | { readonly patterns: readonly string[] };
 export type Text = readonly Piece[];
 
 /** Template tag: a string interpolated is quoted, a number is ours, a Text is taken in as it is. */
@@ -47,6 +50,18 @@ export function quotedList(values: readonly string[], shown = 10): Text {
   return pieces;
 }
 
+/** Like {@link quotedList}, of regular expressions. */
+export function patternList(sources: readonly string[]): Text {
+  return [{ patterns: sources }];
+}
+
+/** Like {@link quotedList}, of files that the head commit has. */
+export function pathList(paths: readonly string[], shown?: number): Text {
+  return quotedList(paths, shown).map((piece) =>
+    typeof piece !== 'string' && 'quoted' in piece ? { ...piece, path: true } : piece,
+  );
+}
+
 /** Those that are not empty, with a word between them. */
 export function joinTexts(texts: readonly Text[], separator: string): Text {
   return texts.filter((text) => text.length > 0).flatMap((text, index) => (index === 0 ? text : [separator, ...text]));
@@ -76,12 +91,21 @@ export function visible(text: string): string {
 
 /** For a commit status, which forges show as plain text: nothing around quoted pieces. */
 export function bare(text: Text): string {
-  return text.map((piece) => (typeof piece === 'string' ? piece : visible(piece.quoted))).join('');
+  return written(text, visible);
 }
 
 /** For a terminal or a log: quoted pieces in double quotes. */
 export function plain(text: Text, shown = 200): string {
+  return written(text, (quoted) => `"${visible(shorten(quoted, shown))}"`);
+}
+
+function written(text: Text, quote: (quoted: string) => string): string {
   return text
-    .map((piece) => (typeof piece === 'string' ? piece : `"${visible(shorten(piece.quoted, shown))}"`))
+    .map((piece) => {
+      if (typeof piece === 'string') {
+        return piece;
+      }
+      return 'quoted' in piece ? quote(piece.quoted) : written(quotedList(piece.patterns), quote);
+    })
     .join('');
 }

@@ -12,6 +12,7 @@ for (const name of FORGES) {
     const [comment = '', ...others] = scene.comments(number).map((body) => lasting(scene, number, body));
     t.deepEqual(others, []);
     t.snapshot(comment, `${wordsOf(comment)} words`);
+    t.true(wordsOf(comment) < 90);
     for (const { body } of scene.inlines(number)) {
       t.snapshot(lasting(scene, number, body), `${wordsOf(body)} words`);
     }

@@ -2,7 +2,7 @@ import test from 'ava';
 import MarkdownIt from 'markdown-it';
 import { visible } from '../../src/review/text.ts';
 import { noise, policy, SLOW_TO_EVALUATE, SLOW_TO_PARSE } from '../helpers/hostile-policies.ts';
-import { FORGES, shareStories } from '../helpers/story.ts';
+import { FORGES, shareStories, withoutOwnLinks } from '../helpers/story.ts';
 import { submodule, symlink } from '../simulated-forge/git.ts';
 
 const gatehouse = shareStories(test);
@@ -150,7 +150,7 @@ test('patterns that match everything leave a comment that can be read', async (t
   t.is(scene.status(number)?.state, 'failure');
   const [comment = ''] = scene.comments(number);
   t.true(comment.length < 65_536);
-  t.regex(comment, /rule-0.*and 190 more/s, 'of 200 places that are kept ten are shown');
+  t.regex(comment, /30 comments at lines.*and 160 more lines/s, 'of 200 places that are kept, 40 are shown');
   t.true(scene.inlines(number).length <= 30, 'nobody wants a comment at every line');
 });
 
@@ -160,7 +160,7 @@ const TRICKS = '\u202egpj.exe `code` <img src=x> [a](https://evil.test) @acme/ev
 /** The comments as a forge renders them, without what it shows as code, where nothing mentions, links or embeds. */
 function outsideCode(comments: readonly string[]): string {
   const html = new MarkdownIt({ html: true, linkify: true }).render(comments.join('\n'));
-  return html.replaceAll(/<code>.*?<\/code>/gs, '');
+  return withoutOwnLinks(html).replaceAll(/<code>.*?<\/code>/gs, '');
 }
 
 const UNSAFE = /\p{Cc}(?<!\n)|\u202e|<img|evil|everyone/u;

@@ -80,7 +80,7 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': LENIENT });
     const number = await judged(scene, { '.gatehouse.yml': BROKEN });
     t.deepEqual(scene.status(number), { state: 'failure', description: '.gatehouse.yml as proposed has 1 fault' });
-    t.regex(scene.comments(number).join(), /changes the policy, and the new one has faults.*`\.gatehouse\.yml:4:5`/s);
+    t.regex(scene.comments(number).join(), /as this pull request changes it has faults.*`\.gatehouse\.yml:4:5`/s);
 
     await scene.push(number, { '.gatehouse.yml': STRICT });
     await scene.settled();

@@ -38,7 +38,7 @@ export type EvaluatedCondition =
 export type RuleOutcome = 'passed' | 'failed' | 'waiting' | 'undecided' | 'inactive';
 
 export interface EvaluatedRule {
-  readonly rule: Pick<Rule, 'id' | 'level' | 'message' | 'source'>;
+  readonly rule: Pick<Rule, 'id' | 'level' | 'message' | 'example' | 'source'>;
   readonly outcome: RuleOutcome;
   readonly when?: EvaluatedCondition;
   /** Absent when the rule has none, or is inactive. */
@@ -66,23 +66,28 @@ export function evaluate(policy: Policy, facts: Facts, onRule?: (index: number) 
 }
 
 /** A rule that there was no time or memory to evaluate. */
-export function notEvaluated({ id, level, message, source }: Rule, found: Text): EvaluatedRule {
+export function notEvaluated(rule: Rule, found: Text): EvaluatedRule {
   const require: EvaluatedCondition = {
     kind: 'predicate',
     name: 'evaluation',
-    line: source.line,
+    line: rule.source.line,
     ...undecided(say`the rule to be evaluated`, found),
   };
+  return { rule: described(rule), outcome: 'undecided', require };
+}
+
+function described({ id, level, message, example, source }: Rule): EvaluatedRule['rule'] {
   return {
-    rule: { id, level, source, ...(message === undefined ? {} : { message }) },
-    outcome: 'undecided',
-    require,
+    id,
+    level,
+    source,
+    ...(message === undefined ? {} : { message }),
+    ...(example === undefined ? {} : { example }),
   };
 }
 
 function evaluateRule(rule: Rule, facts: Facts): EvaluatedRule {
-  const { id, level, message, source } = rule;
-  const about = { id, level, source, ...(message === undefined ? {} : { message }) };
+  const about = described(rule);
   const when = rule.when === undefined ? undefined : evaluateCondition(rule.when, facts);
   if (when?.outcome === 'unmatched') {
     return { rule: about, outcome: 'inactive', when };

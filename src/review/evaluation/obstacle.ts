@@ -26,7 +26,7 @@ export function obstacleTo(condition: EvaluatedCondition, wanted: boolean): Obst
         return worstObstacle(obstacles);
       }
       // As long as one way is not known, another one may not be needed.
-      return condition.outcome === 'undecided' ? 'undecided' : firstOf(EASIEST_FIRST, obstacles);
+      return condition.outcome === 'undecided' ? 'undecided' : easiestObstacle(obstacles);
     }
   }
 }
@@ -34,6 +34,11 @@ export function obstacleTo(condition: EvaluatedCondition, wanted: boolean): Obst
 /** Of obstacles that must all be removed; undefined when there is none. */
 export function worstObstacle(obstacles: readonly (Obstacle | undefined)[]): Obstacle | undefined {
   return firstOf(WORST_FIRST, obstacles);
+}
+
+/** Of obstacles of which removing one is enough. */
+export function easiestObstacle(obstacles: readonly (Obstacle | undefined)[]): Obstacle | undefined {
+  return firstOf(EASIEST_FIRST, obstacles);
 }
 
 function firstOf(order: readonly Obstacle[], obstacles: readonly (Obstacle | undefined)[]): Obstacle | undefined {

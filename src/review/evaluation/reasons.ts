@@ -1,6 +1,7 @@
 import type { Actor, Location } from '../predicates/predicate.ts';
 import { joinTexts, say, type Text } from '../text.ts';
 import type { EvaluatedCondition, EvaluatedRule } from './evaluate.ts';
+import { easiestObstacle, type Obstacle, worstObstacle } from './obstacle.ts';
 
 /** Why a rule does not hold, in the parts of its conditions that decide it. */
 export type Reason =
@@ -81,6 +82,18 @@ function against(condition: EvaluatedCondition, wanted: boolean): readonly Reaso
         },
       ];
   }
+}
+
+/** Who has to act before these no longer stand in the way; undefined for none. */
+export function obstacleOf(reasons: readonly Reason[]): Obstacle | undefined {
+  return worstObstacle(
+    reasons.map((reason) => {
+      if (reason.kind === 'one-of') {
+        return easiestObstacle(reason.ways.map(obstacleOf));
+      }
+      return reason.undecided ? 'undecided' : reason.actor;
+    }),
+  );
 }
 
 /** What others still have to do, as a noun; empty where it is all up to the author. */

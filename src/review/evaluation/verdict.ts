@@ -15,6 +15,7 @@ export interface Finding {
   readonly outcome: 'failed' | 'waiting' | 'undecided';
   /** The policy author's own words, if any. */
   readonly message?: string;
+  readonly example?: string;
   readonly reasons: readonly Reason[];
   readonly locations: readonly FingerprintedLocation[];
   /** Where the rule lives. */
@@ -76,8 +77,8 @@ function findingOf(evaluated: EvaluatedRule): readonly Finding[] {
   }
   const reasons = reasonsOf(evaluated);
   const locations = fingerprinted(rule.id, locationsOf(reasons));
-  const { id: ruleId, level, message, source } = rule;
-  return [{ ruleId, level, outcome, ...(message === undefined ? {} : { message }), reasons, locations, source }];
+  const { id: ruleId, ...about } = rule;
+  return [{ ruleId, ...about, outcome, reasons, locations }];
 }
 
 function successOf(passed: number, findings: readonly Finding[]): string {

@@ -30,7 +30,7 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: PolicyRole
     schemaFaults(shape.error.issues, yaml, faults);
   }
   const rules = readRules(yaml, origin, faults);
-  const extended = shape.success ? shape.data.extends : undefined;
+  const { extends: extended, comments } = shape.success ? shape.data : {};
   if (role === 'extended' && extended !== undefined) {
     faults.add(yaml.positionOf(['extends']), {
       message: 'an extended policy cannot extend another one: only one level is supported',
@@ -47,6 +47,7 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: PolicyRole
     policy: {
       origin,
       ...(extended === undefined ? {} : { extends: parseExtends(extended) }),
+      ...(comments === undefined ? {} : { comments }),
       rules: rules.map((rule) => ({ ...rule, needs: ruleNeeds(rule) })),
     },
   };
@@ -59,11 +60,17 @@ function parseExtends(text: string): { readonly repository: string; readonly ref
 
 /**
  * The policy that a file and the one it extends make together: the base's rules in their order, each replaced by
- * the extending file's rule of the same id if there is one, and then the extending file's other rules.
+ * the extending file's rule of the same id if there is one, and then the extending file's other rules. `comments` is the
+ * extending file's, or else the base's.
  */
 export function mergePolicies(base: Policy, extending: Policy): Policy {
   const own = new Map(extending.rules.map((rule) => [rule.id, rule]));
   const inherited = base.rules.map((rule) => own.get(rule.id) ?? rule);
   const ids = new Set(base.rules.map((rule) => rule.id));
-  return { origin: extending.origin, rules: [...inherited, ...extending.rules.filter((rule) => !ids.has(rule.id))] };
+  const comments = extending.comments ?? base.comments;
+  return {
+    origin: extending.origin,
+    ...(comments === undefined ? {} : { comments }),
+    rules: [...inherited, ...extending.rules.filter((rule) => !ids.has(rule.id))],
+  };
 }

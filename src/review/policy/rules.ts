@@ -70,6 +70,7 @@ export function readRules(
         id: typeof id === 'string' ? id : '',
         level: asLevel(rule['level']),
         ...(typeof rule['message'] === 'string' ? { message: rule['message'] } : {}),
+        ...(typeof rule['example'] === 'string' ? { example: rule['example'] } : {}),
         ...condition('when'),
         ...condition('require'),
         ...condition('forbid'),

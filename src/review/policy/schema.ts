@@ -1,10 +1,15 @@
 import * as z from 'zod';
 import type { NeededFacts } from '../facts.ts';
-import { MAX_LIST_ENTRIES, MAX_MESSAGE_LENGTH, MAX_RULE_ID_LENGTH, MAX_RULES } from '../limits.ts';
+import { MAX_EXAMPLE_LENGTH, MAX_LIST_ENTRIES, MAX_MESSAGE_LENGTH, MAX_RULE_ID_LENGTH, MAX_RULES } from '../limits.ts';
 import { predicates } from '../predicates/index.ts';
 
 /** How much a rule that does not hold matters: only `error` makes the verdict a failure. */
 export type Level = 'error' | 'warn' | 'info';
+
+/** What is posted beside the status: nothing, the one comment, or comments at lines as well. */
+const COMMENTS = ['off', 'summary', 'all'] as const;
+export type Comments = (typeof COMMENTS)[number];
+export const DEFAULT_COMMENTS: Comments = 'all';
 
 /** Which file a rule was read from. */
 export interface PolicyOrigin {
@@ -31,6 +36,8 @@ export interface Rule {
   readonly id: string;
   readonly level: Level;
   readonly message?: string;
+  /** What would be right, as people write it: a regular expression does not show it. */
+  readonly example?: string;
   readonly when?: Condition;
   readonly require?: Condition;
   readonly forbid?: Condition;
@@ -43,6 +50,7 @@ export interface Policy {
   readonly origin: PolicyOrigin;
   /** The policy that is to be read as well and merged: see mergePolicies. */
   readonly extends?: { readonly repository: string; readonly ref: string };
+  readonly comments?: Comments;
   readonly rules: readonly Rule[];
 }
 
@@ -120,6 +128,12 @@ const rule = z
         .max(MAX_MESSAGE_LENGTH, { error: `at most ${MAX_MESSAGE_LENGTH} characters` })
         .optional()
         .describe('What to tell people when the rule does not hold, as plain text.'),
+      example: z
+        .string({ error: 'text' })
+        .min(1, { error: 'text' })
+        .max(MAX_EXAMPLE_LENGTH, { error: `at most ${MAX_EXAMPLE_LENGTH} characters` })
+        .optional()
+        .describe('What would be right, such as a title: shown in the place of a regular expression.'),
     },
     { error: 'a rule: a mapping with `id`, and `require` or `forbid`' },
   )
@@ -141,6 +155,12 @@ export const policySchema = z
         .refine((text) => !text.includes('..'), { error: 'owner/repo@ref' })
         .optional()
         .describe('Another repository of the same forge whose policy comes first: owner/repo@ref. One level.'),
+      comments: z
+        .enum(COMMENTS, { error: 'off, summary or all' })
+        .optional()
+        .describe(
+          'What to post beside the status: off, summary (one comment), or all (the default), comments at lines too.',
+        ),
       rules: z
         .array(rule, { error: 'a list of rules' })
         .max(MAX_RULES, { error: `at most ${MAX_RULES} rules` })

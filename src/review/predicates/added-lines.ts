@@ -5,7 +5,7 @@ import { shorten } from '../../shorten.ts';
 import { MAX_LINE_SHOWN, MAX_LOCATIONS } from '../limits.ts';
 import { compileGlobs } from '../matching/glob.ts';
 import { compilePattern } from '../matching/pattern.ts';
-import { count, quotedList, say, type Text } from '../text.ts';
+import { count, patternList, quotedList, say, type Text } from '../text.ts';
 import { parseHunks } from './hunks.ts';
 import { definePredicate, type Location, type Outcome } from './predicate.ts';
 import { binaryFiles, globs, patterns } from './values.ts';
@@ -51,12 +51,12 @@ export const addedLines = definePredicate({
     const where = options.in === undefined ? [] : say` in ${quotedList(options.in)}`;
     return {
       outcome,
-      expected: say`added lines${where} that match ${quotedList(sources)}`,
+      expected: say`added lines${where} that match ${patternList(sources)}`,
       found: say`${matching === 0 ? ['no such line'] : count(matching, 'such line')}${unreadable(unread, complete)}`,
       locations,
       remedy: {
-        toMatch: say`Add a line${where} that matches ${quotedList(sources)}.`,
-        toAvoid: say`Change or remove the lines that were found.`,
+        toMatch: say`Add such a line.`,
+        toAvoid: say`Change or remove the line.`,
       },
     };
   },

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Commit } from '../../forges/pull-request.ts';
 import { shorten } from '../../shorten.ts';
 import { compilePattern } from '../matching/pattern.ts';
-import { count, joinTexts, quotedList, say, type Text } from '../text.ts';
+import { count, joinTexts, patternList, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
 import { patterns } from './values.ts';
 
@@ -163,7 +163,7 @@ function isSignedOff(commit: Commit, message: string): boolean {
 function described(wanted: Traits): Text {
   const phrases: Text[] = [];
   if (wanted.message !== undefined) {
-    phrases.push(say`with a message that matches ${quotedList(wanted.message)}`);
+    phrases.push(say`with a message that matches ${patternList(wanted.message)}`);
   }
   if (wanted.fixup !== undefined) {
     phrases.push([`that is ${wanted.fixup ? '' : 'not '}a fixup, squash or amend commit`]);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ChangedFile } from '../../forges/pull-request.ts';
 import { MAX_LOCATIONS } from '../limits.ts';
 import { compileGlobs } from '../matching/glob.ts';
-import { count, quotedList, say, type Text } from '../text.ts';
+import { count, pathList, quotedList, say, type Text } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { globs } from './values.ts';
 
@@ -43,8 +43,8 @@ export const files = definePredicate({
       found: matching.length > 0 ? listed(matching) : say`${noneAmong(changed, complete)}${notCounted(touching)}`,
       locations: matching.slice(0, MAX_LOCATIONS).map((file) => ({ path: file.path })),
       remedy: {
-        toMatch: say`Change a file that matches ${quotedList(given)} in this pull request.`,
-        toAvoid: say`Take the changes to ${quotedList(matching.map((file) => file.path))} out of this pull request.`,
+        toMatch: say`Add or change such a file.`,
+        toAvoid: say`Take these changes out of the pull request.`,
       },
     };
   },
@@ -64,7 +64,9 @@ function described(wanted: readonly Status[]): string {
 }
 
 function listed(matching: readonly ChangedFile[]): Text {
-  return say`${count(matching.length, 'changed file')}: ${quotedList(matching.map((file) => file.path))}`;
+  const paths = matching.map((file) => file.path);
+  const gone = matching.some(({ status }) => status === 'removed');
+  return say`${count(matching.length, 'changed file')}: ${gone ? quotedList(paths) : pathList(paths)}`;
 }
 
 function noneAmong(changed: readonly ChangedFile[], complete: boolean): Text {

@@ -19,8 +19,8 @@ export const label = definePredicate({
       found:
         labels.length === 0 ? say`no labels` : say`the labels ${quotedList(present.length > 0 ? present : labels)}`,
       remedy: {
-        toMatch: say`Add the label ${quotedList(wanted)} to the pull request.`,
-        toAvoid: say`Remove the label ${quotedList(present.length > 0 ? present : wanted)} from the pull request.`,
+        toMatch: say`Add the label.`,
+        toAvoid: say`Remove the label.`,
       },
     };
   },

@@ -25,7 +25,7 @@ export const onlyFiles = definePredicate({
         toMatch:
           others.length === 0
             ? say`Change files that match ${quotedList(given)}, and no others.`
-            : say`Take the changes to ${quotedList(others, OTHERS_SHOWN)} out of this pull request.`,
+            : say`Take the other changes out of this pull request.`,
         toAvoid: say`Change a file that does not match ${quotedList(given)} in this pull request, too.`,
       },
     };

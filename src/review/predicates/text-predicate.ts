@@ -1,7 +1,7 @@
 import { shorten } from '../../shorten.ts';
 import type { Facts } from '../facts.ts';
 import { compilePattern } from '../matching/pattern.ts';
-import { quotedList, say } from '../text.ts';
+import { patternList, say } from '../text.ts';
 import { definePredicate, type Predicate } from './predicate.ts';
 import { patterns } from './values.ts';
 
@@ -25,12 +25,9 @@ export function textPredicate(definition: {
       const matched = sources.some((source) => compilePattern(source).found(text));
       return {
         outcome: matched ? 'matched' : 'unmatched',
-        expected: say`a ${noun} that matches ${quotedList(sources)}`,
+        expected: say`a ${noun} that matches ${patternList(sources)}`,
         found: text.trim() === '' ? say`an empty ${noun}` : say`the ${noun} ${shorten(text.trim(), MAX_TEXT_SHOWN)}`,
-        remedy: {
-          toMatch: say`Edit the pull request's ${noun} so that it matches.`,
-          toAvoid: say`Edit the pull request's ${noun} so that it no longer matches.`,
-        },
+        remedy: { toMatch: say`Edit the ${noun}.`, toAvoid: say`Edit the ${noun}.` },
       };
     },
   });

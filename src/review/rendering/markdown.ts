@@ -1,5 +1,6 @@
 import { shorten } from '../../shorten.ts';
-import { type Text, visible } from '../text.ts';
+import { quotedList, type Text, visible } from '../text.ts';
+import type { Links } from './links.ts';
 
 const MAX_QUOTED_SHOWN = 300;
 
@@ -21,6 +22,17 @@ export function code(text: string, shown = MAX_QUOTED_SHOWN): string {
   return `${fence}${padding}${content}${padding}${fence}`;
 }
 
+/** A pipe ends a table's cell, even in a code span, and backslashes before it are read in different ways. */
+const PIPE = '&#124;';
+
+/** The same for a table's cell: one code span between two pipes, for nothing in a code span can be spelled as a pipe. */
+export function codeInCell(text: string, shown = MAX_QUOTED_SHOWN): string {
+  return shorten(text, shown)
+    .split('|')
+    .map((part, _index, parts) => (part === '' && parts.length > 1 ? '' : code(part, shown)))
+    .join(PIPE);
+}
+
 /** A zero-width space: keeps two characters from being read together. */
 const BREAK = '\u200b';
 
@@ -38,16 +50,49 @@ export function prose(text: string): string {
 
 function escapeLine(line: string): string {
   return line
-    .replace(/[\\`*_{}[\]#!|~$]/g, '\\$&')
+    .replace(/[\\`*_{}[\]#!~$]/g, '\\$&')
     .replace(/^([-+=]|\d+(?=[.)]))/, (start) => (/\d/.test(start) ? `${start}${BREAK}` : `\\${start}`))
     .replace(/&/g, '&amp;')
     .replace(/</g, '&lt;')
     .replace(/>/g, '&gt;')
     .replace(/[@#!]/g, `$&${BREAK}`)
-    .replace(/:(?=\/\/)|\/(?=\/)|www(?=\.)|GH(?=-)|mailto(?=:)|xmpp(?=:)/gi, `$&${BREAK}`);
+    .replace(/:(?=\/\/)|\/(?=\/)|www(?=\.)|GH(?=-)|mailto(?=:)|xmpp(?=:)/gi, `$&${BREAK}`)
+    .replace(/\|/g, PIPE);
+}
+
+/** Prose for a table's cell. */
+export function proseInCell(text: string): string {
+  return prose(text).replaceAll('  \n', '<br>');
 }
 
 /** A text with its quoted parts as code spans. */
 export function markdown(text: Text): string {
-  return text.map((piece) => (typeof piece === 'string' ? piece : code(piece.quoted))).join('');
+  return text
+    .map((piece) => {
+      if (typeof piece === 'string') {
+        return piece;
+      }
+      return 'quoted' in piece ? code(piece.quoted) : markdown(quotedList(piece.patterns));
+    })
+    .join('');
+}
+
+/** The same for a table's cell, with links to files, and without regular expressions: they are shown below the table. */
+export function markdownInCell(text: Text, links: Links): string {
+  return text
+    .map((piece) => {
+      if (typeof piece === 'string') {
+        return piece;
+      }
+      if ('patterns' in piece) {
+        return piece.patterns.length === 1 ? 'the pattern below' : 'one of the patterns below';
+      }
+      return link(codeInCell(piece.quoted), piece.path ? links.place(piece.quoted) : undefined);
+    })
+    .join('');
+}
+
+/** `url` is one of {@link Links}, which are encoded for this. */
+export function link(label: string, url: string | undefined): string {
+  return url === undefined ? label : `[${label}](${url})`;
 }

@@ -10,16 +10,12 @@ import {
   withProposedPolicyFaults,
 } from '../../../src/review/evaluation/verdict.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
-import {
-  findingMarker,
-  fingerprintIn,
-  REVIEW_MARKER,
-  renderInlines,
-  renderReview,
-} from '../../../src/review/rendering/comment.ts';
-import { code, prose } from '../../../src/review/rendering/markdown.ts';
+import { REVIEW_MARKER, renderReview } from '../../../src/review/rendering/comment.ts';
+import { findingMarker, fingerprintIn, renderInlines } from '../../../src/review/rendering/inline.ts';
+import { linksOf } from '../../../src/review/rendering/links.ts';
+import { code, codeInCell, prose, proseInCell } from '../../../src/review/rendering/markdown.ts';
 import { explain } from '../../../src/review/rendering/terminal.ts';
-import { factsOf, type Given } from './facts.ts';
+import { factsOf, type Given, pullRequestOf } from './facts.ts';
 import { policyOf, verdict } from './judge.ts';
 
 const POLICY = String.raw`version: 1
@@ -44,13 +40,82 @@ const given: Given = {
   teams: { 'octo/core': ['bob'] },
 };
 
-test('the comment shows what failed, where, why, how to fix it, and its rule', (t) => {
-  t.snapshot(renderReview(verdict(POLICY, given)));
+const REPOSITORY = 'https://forge.test/octo/example';
+const links = linksOf('gitea', pullRequestOf(), { baseSha: 'a'.repeat(40), policyDigest: 'd' });
+const comment = (of: Verdict, inlines = true) => renderReview(of, { links, inlines });
+
+test('the comment shows what is to fix and what is waited for, and folds away the rules', (t) => {
+  t.snapshot(comment(verdict(POLICY, given)));
+});
+
+test('without comments at lines the comment links to the lines', (t) => {
+  const body = comment(verdict(POLICY, given), false);
+  t.true(body.includes(`[\`src/a.ts:3\`](${REPOSITORY}/src/commit/${'b'.repeat(40)}/src/a.ts#L3) \`debugger\``));
+  t.false(comment(verdict(POLICY, given)).includes('src/a.ts'));
+});
+
+test('an example is shown in the place of a regular expression', (t) => {
+  const rule = (body: string) => comment(verdict(`version: 1\nrules: [{ id: a, ${body} }]`, { title: 'x' }));
+  t.regex(
+    rule(`require: { title: '^feat: ' }, example: 'feat: a door'`),
+    /\| the title `x` → such as `feat: a door` \|/,
+  );
+  t.regex(rule(`require: { branch: 'feat/*' }, example: feat/door`), /matches `feat\/\*`, such as `feat\/door` \|/);
+  t.regex(rule(`require: { title: '^feat: ' }`), /→ a title that matches the pattern below \|/);
+});
+
+test('no regular expression is outside of what is folded away', (t) => {
+  const rules = ['title', 'body', 'added_lines'].flatMap((name) =>
+    ['require', 'forbid'].map(
+      (kind) => `{ id: ${name}-${kind}, ${kind}: { ${name}: ['SECRET${kind === 'forbid' ? '|.*' : ''}', b] } }`,
+    ),
+  );
+  const commits = `{ id: commits, require: { commits: { every: { message: 'SECRET|x' } } } }`;
+  const of = verdict(`version: 1\nrules: [${[...rules, commits].join(', ')}]`, {
+    files: [{ path: 'a.ts', added: ['y'] }],
+    commits: [{ message: 'y' }],
+  });
+  t.is(of.findings.length, 7);
+  for (const inlines of [true, false]) {
+    const [shown = '', folded = ''] = comment(of, inlines).split('<details>');
+    t.notRegex(shown, /SECRET/);
+    t.is(folded.match(/SECRET/g)?.length, 7);
+  }
+  for (const { body } of renderInlines(of)) {
+    t.notRegex(body, /SECRET/);
+  }
+});
+
+test('what waits for others is shown apart, with the way that the author has', (t) => {
+  const body = comment(
+    verdict(
+      `version: 1\nrules: [{ id: a, require: { title: never, any: [{ approvals: { from: [bob] } }, { label: waived }] } }]`,
+      {},
+    ),
+  );
+  t.regex(body, /^### ❌ 1 problem to fix$/m);
+  t.regex(body, /^\| ❌ \| `a` \| the title `feat: a title` → a title that matches the pattern below \|$/m);
+  t.regex(body, /^\| ⏳ \| 1 approval from `bob`<br>or for you: the label `waived` \| no approval that counts \|$/m);
+});
+
+test("links are encoded, and made only of the forge's own addresses", (t) => {
+  const head = 'b'.repeat(40);
+  const path = 'a b/(c)[d]|`e`\\<f>*_~\u202e#?%é.ts';
+  const url = links.place(path, 3) ?? '';
+  t.regex(url, new RegExp(`^${REPOSITORY}/src/commit/${head}/[A-Za-z0-9%./-]+#L3$`));
+  t.is(decodeURIComponent(new URL(url).pathname), `/octo/example/src/commit/${head}/${path}`);
+  for (const odd of ['../x', 'a/../b', './a', '/etc/passwd', 'a//b', '']) {
+    t.is(links.place(odd), undefined, odd);
+  }
+  t.is(linksOf('github', pullRequestOf(), { baseSha: head, policyDigest: 'd' }).place('a'), undefined, 'not its URL');
+  const source = { path: '.gatehouse.yml', line: 2 };
+  t.is(links.rule(source), `${REPOSITORY}/src/commit/${'a'.repeat(40)}/.gatehouse.yml#L2`);
+  t.is(links.rule({ ...source, repository: 'octo/policies@main' }), undefined);
+  t.is(linksOf('gitea', pullRequestOf(), { baseSha: head }).rule(source), undefined, "the operator's policy");
 });
 
 test('an inline comment stands by itself', (t) => {
-  const { comments, more } = renderInlines(verdict(POLICY, given));
-  t.is(more, 0);
+  const comments = renderInlines(verdict(POLICY, given));
   t.deepEqual(
     comments.map(({ path, line }) => [path, line]),
     [
@@ -64,10 +129,10 @@ test('an inline comment stands by itself', (t) => {
 
 test('a success says so in one line', (t) => {
   t.is(
-    renderReview(verdict('version: 1\nrules: [{ id: a, require: { draft: false } }]', {})),
-    `${REVIEW_MARKER}\n\n### ✅ This pull request meets this repository’s rules\n\n---\n<sub>Gatehouse checks pull requests against the rules that this repository keeps in \`.gatehouse.yml\`.</sub>\n`,
+    comment(verdict('version: 1\nrules: [{ id: a, require: { draft: false } }]', {})),
+    `${REVIEW_MARKER}\n\n### ✅ All rules are met\n`,
   );
-  t.regex(renderReview(verdict('version: 1\nrules: []', {})), /None of this repository’s rules applies/);
+  t.regex(comment(verdict('version: 1\nrules: []', {})), /None of this repository’s rules applies/);
 });
 
 test('a broken policy is told with its faults', (t) => {
@@ -75,9 +140,9 @@ test('a broken policy is told with its faults', (t) => {
   if (parsed.ok) {
     return t.fail();
   }
-  t.snapshot(renderReview(brokenPolicyVerdict(parsed.faults)));
-  t.snapshot(renderReview(withProposedPolicyFaults(verdict(POLICY, given), parsed.faults)));
-  t.regex(renderReview(brokenPolicyVerdict(parsed.faults, true)), /own policy file is valid: merging it fixes this/);
+  t.snapshot(comment(brokenPolicyVerdict(parsed.faults)));
+  t.snapshot(comment(withProposedPolicyFaults(verdict(POLICY, given), parsed.faults)));
+  t.regex(comment(brokenPolicyVerdict(parsed.faults, true)), /own policy file is valid: merging it fixes this/);
 });
 
 test('the whole evaluation is a tree for a terminal', (t) => {
@@ -90,7 +155,7 @@ test('the whole evaluation is a tree for a terminal', (t) => {
 });
 
 test('the same verdict gives the same bytes', (t) => {
-  t.is(renderReview(verdict(POLICY, given)), renderReview(verdict(POLICY, given)));
+  t.is(comment(verdict(POLICY, given)), comment(verdict(POLICY, given)));
 });
 
 // Untrusted text
@@ -163,6 +228,8 @@ const markdownIt = new MarkdownIt({ html: true, linkify: true });
 markdownIt.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 type Tokens = ReturnType<typeof markdownIt.parse>;
 
+const OWN_LINK = new RegExp(`^${REPOSITORY}/src/commit/(?:a{40}|b{40})/[A-Za-z0-9%./-]+(?:#L\\d+)?$`);
+
 /** Reads Markdown as a forge would, and returns what in it is alive and not ours. */
 function alive(body: string): readonly string[] {
   const found: string[] = [];
@@ -171,13 +238,16 @@ function alive(body: string): readonly string[] {
       if (token.type === 'code_inline') {
         continue;
       }
-      if (['link_open', 'image', 'fence', 'code_block', 'blockquote_open', 'table_open'].includes(token.type)) {
+      if (['image', 'fence', 'code_block', 'blockquote_open'].includes(token.type)) {
         found.push(token.type);
+      }
+      if (token.type === 'link_open' && !OWN_LINK.test(token.attrGet('href') ?? '')) {
+        found.push(token.attrGet('href') ?? '');
       }
       if (token.type === 'html_block' || token.type === 'html_inline') {
         const ours = token.content
           .replaceAll(/<!-- gatehouse:(?:review|finding [0-9a-f]{32}) -->/g, '')
-          .replaceAll(/<\/?(?:sub|details)>|<summary>\d+ rules? (?:is|are) met<\/summary>/g, '');
+          .replaceAll(/<br>|<\/?details>|<summary>Rules<\/summary>/g, '');
         if (/[<>]/.test(ours)) {
           found.push(token.content);
         }
@@ -212,6 +282,20 @@ test('text as code is one code span that shows it', (t) => {
     }),
     { numRuns: 1000 },
   );
+});
+
+test('text in a table stays in its cell', (t) => {
+  fc.assert(
+    fc.property(untrusted, untrusted, (text, words) => {
+      const row = `| ${codeInCell(text)} | ${proseInCell(words)} |`;
+      t.is(row.split('|').length, 4, row);
+      t.false(row.includes('\n'));
+      t.deepEqual(alive(`| a | b |\n|---|---|\n${row}`), [], row);
+    }),
+    { numRuns: 1000 },
+  );
+  t.is(codeInCell('a\\|b||c'), '`a\\`&#124;`b`&#124;&#124;`c`');
+  t.is(proseInCell('a|b\n\\|'), 'a&#124;b<br>\\\\&#124;');
 });
 
 test('text as prose is escaped in ways that show what was written', (t) => {
@@ -286,12 +370,17 @@ rules:
 test('no text of a pull request or policy becomes active in what is posted', (t) => {
   fc.assert(
     fc.property(verdicts, (result) => {
-      const review = renderReview(result);
-      t.true(review.startsWith(`${REVIEW_MARKER}\n`));
-      t.is(review.split('<!--').length, 2, 'one marker and no other comment');
-      t.deepEqual(alive(review), [], review);
-      t.false(CONTROL.test(review));
-      for (const { body, fingerprint } of renderInlines(result).comments) {
+      for (const inlines of [true, false]) {
+        const review = comment(result, inlines);
+        t.true(review.startsWith(`${REVIEW_MARKER}\n`));
+        t.is(review.split('<!--').length, 2, 'one marker and no other comment');
+        t.deepEqual(alive(review), [], review);
+        t.false(CONTROL.test(review));
+        for (const row of review.split('\n').filter((line) => line.startsWith('|'))) {
+          t.is(row.split('|').length, 5, row);
+        }
+      }
+      for (const { body, fingerprint } of renderInlines(result)) {
         t.true(body.startsWith(`${findingMarker(fingerprint)}\n`));
         t.is(body.split('<!--').length, 2);
         t.deepEqual(alive(body), [], body);
@@ -340,10 +429,10 @@ test("a comment with very many findings stays within the forge's limit", (t) => 
     (_, index) =>
       `  - { id: r${index}, require: { label: [${Array.from({ length: 3 }, (_, at) => `l${at}${'x'.repeat(100)}`).join(', ')}] } }`,
   );
-  const review = renderReview(verdict(`version: 1\nrules:\n${rules.join('\n')}`, { labels: ['`'.repeat(300)] }));
+  const review = comment(verdict(`version: 1\nrules:\n${rules.join('\n')}`, { labels: ['`'.repeat(300)] }));
   t.true(review.length < 65_536, String(review.length));
   t.regex(review, /…and \d+ more, left out because this comment is full\./);
-  t.true(review.includes('<sub>'));
+  t.true(review.includes('<details>'));
 });
 
 test('one enormous finding is cut at a line, not dropped', (t) => {
@@ -351,28 +440,27 @@ test('one enormous finding is cut at a line, not dropped', (t) => {
     { length: 60 },
     (_, index) => `{ label: ['${index}${'`'.repeat(180)}', '${'y'.repeat(190)}'] }`,
   ).join(', ');
-  const review = renderReview(
+  const review = comment(
     verdict(
       `version: 1\nrules: [{ id: big, require: { all: [${parts}] } }, { id: other, require: { draft: true } }]`,
       {},
     ),
   );
-  t.regex(review, /`big`: must be fixed/);
-  t.regex(review, /and more, left out because of its length/);
-  t.regex(review, /`other`: must be fixed/);
+  t.regex(review, /^\| ❌ \| `big` \| .*<br>and \d+ more \|$/m);
+  t.regex(review, /^\| ❌ \| `other` \| /m);
   t.deepEqual(alive(review), []);
 });
 
 test('inline comments are capped, and the others counted', (t) => {
   const added = Array.from({ length: 150 }, (_, index) => `debugger ${index}`);
-  const { comments, more } = renderInlines(verdict(POLICY, { ...given, files: [{ path: 'a.ts', added }] }));
-  t.is(comments.length, 30);
-  t.is(more, 120);
-  t.regex(renderReview(verdict(POLICY, { ...given, files: [{ path: 'a.ts', added }] })), /and 140 more/);
+  const of = verdict(POLICY, { ...given, files: [{ path: 'a.ts', added }] });
+  t.is(renderInlines(of).length, 30);
+  t.regex(comment(of), /^\| ❌ \| 30 comments at lines \| \|$/m);
+  t.regex(comment(of), /`a\.ts:31`\]\(.*and 110 more lines \|$/m);
 });
 
 test('places without a line get no inline comment', (t) => {
   const result = verdict("version: 1\nrules: [{ id: a, forbid: { files: '**' } }]", { files: [{ path: 'x' }] });
-  t.deepEqual(renderInlines(result), { comments: [], more: 0 });
-  t.regex(renderReview(result), /\*\*Where:\*\*\n {2}- `x`/);
+  t.deepEqual(renderInlines(result), []);
+  t.regex(comment(result), /^\| ❌ \| `a` \| 1 changed file: \[`x`\]\(.*\/x\) → Take these changes out/m);
 });

@@ -119,7 +119,7 @@ test("a finding names its rule's file and how to fix it", (t) => {
   if (reason?.kind !== 'predicate') {
     return t.fail();
   }
-  t.deepEqual(reason.fix, ["Edit the pull request's ", 'title', ' so that it matches.']);
+  t.deepEqual(reason.fix, ['Edit the ', 'title', '.']);
   t.true(reason.wanted);
 });
 

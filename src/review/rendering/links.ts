@@ -1,0 +1,48 @@
+import { FORGES, type ForgeName } from '../../forges/forges.ts';
+import type { PullRequest } from '../../forges/pull-request.ts';
+import type { Finding } from '../evaluation/verdict.ts';
+import type { VerdictSources } from '../sources.ts';
+
+/** Addresses of files on the forge. Undefined where there is none that is certain to be right. */
+export interface Links {
+  /** A file, or a line of it, as the head commit has it. */
+  place(path: string, line?: number): string | undefined;
+  /** The line of the policy that a rule begins at, at the base commit. */
+  rule(source: Finding['source']): string | undefined;
+}
+
+const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+export function linksOf(forge: ForgeName, { url, number, head }: PullRequest, sources: VerdictSources): Links {
+  const { pullRequestSegment, filesAtCommitSegment } = FORGES[forge];
+  const page = URL.canParse(url) ? encodeMarkdown(new URL(url).href) : '';
+  const ownPart = `/${pullRequestSegment}/${number}`;
+  const isPage = /^https?:/.test(page) && page.endsWith(ownPart);
+  const repository = isPage ? page.slice(0, -ownPart.length) : undefined;
+
+  function fileAt(commit: string, path: string, line: number | undefined): string | undefined {
+    const segments = path.split('/');
+    if (repository === undefined || !COMMIT_ID.test(commit) || segments.some((name) => /^\.{0,2}$/.test(name))) {
+      return undefined;
+    }
+    const encoded = segments.map((name) => encodeMarkdown(encodeURIComponent(name.toWellFormed()))).join('/');
+    return `${repository}/${filesAtCommitSegment}/${commit}/${encoded}${line === undefined ? '' : `#L${line}`}`;
+  }
+
+  return {
+    place: (path, line) => fileAt(head.sha, path, line),
+    // The operator's policy is a file of no repository, and of an extended one only the branch or tag is known here.
+    rule: ({ path, line, repository: extended }) =>
+      extended === undefined && sources.policyDigest !== undefined ? fileAt(sources.baseSha, path, line) : undefined,
+  };
+}
+
+/** The comment's place on the page of its pull request, which all forges name alike; without a comment, the page. */
+export function commentUrl({ url }: PullRequest, commentId: string | undefined): string {
+  return commentId !== undefined && /^\d+$/.test(commentId) ? `${url}#issuecomment-${commentId}` : url;
+}
+
+/** What would end a link in Markdown, or mean something else in it. */
+function encodeMarkdown(url: string): string {
+  return url.replace(/[!'()*~_|`[\]\\<>]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+}

@@ -1,0 +1,64 @@
+import type { Reason } from '../evaluation/reasons.ts';
+import type { Finding, Verdict } from '../evaluation/verdict.ts';
+import { joinTexts, say, type Text } from '../text.ts';
+import { code, link, markdown } from './markdown.ts';
+import type { RowContext } from './rows.ts';
+
+/** Characters of what one rule says. */
+const MAX_RULE_LENGTH = 4_000;
+
+/** The rules behind the findings, with their patterns and where they are, folded away. */
+export function renderRules(
+  { findings, passed, state }: Verdict,
+  context: RowContext,
+  maxLength: number,
+): readonly string[] {
+  if (findings.length === 0) {
+    return [];
+  }
+  let length = 0;
+  const lines = findings.map((finding) => renderRule(finding, context));
+  const fit = lines.findIndex((line) => {
+    length += line.length + 1;
+    return length > maxLength;
+  });
+  const shown = fit === -1 ? lines : lines.slice(0, fit);
+  const met = passed.map((id) => code(id)).join(', ');
+  const end = [
+    ...(shown.length < lines.length ? [`- and ${lines.length - shown.length} more`] : []),
+    ...(passed.length > 0 && length + met.length < maxLength ? [`- met: ${met}`] : []),
+    ...(state === 'success' ? [] : ['', 'Judged again after every push, edit, label and review.']),
+  ];
+  return [['<details><summary>Rules</summary>', '', ...shown, ...end, '', '</details>'].join('\n')];
+}
+
+function renderRule(finding: Finding, { links }: RowContext): string {
+  const { ruleId, source } = finding;
+  const url = links.rule(source);
+  const from = source.repository === undefined ? '' : ` in ${code(source.repository)}`;
+  const where = url === undefined ? ` (line ${source.line} of ${code(source.path)}${from})` : '';
+  const text = markdown(explained(finding.reasons, finding.outcome !== 'waiting'));
+  const said = text === '' || text.length > MAX_RULE_LENGTH ? '' : `: ${text}`;
+  return `- ${link(code(ruleId), url)}${where}${said}`;
+}
+
+/** What the tables leave out: patterns, what is forbidden, and how to fix what is missing. */
+function explained(reasons: readonly Reason[], withFixes: boolean): Text {
+  return joinTexts(
+    reasons.map((reason) => {
+      if (reason.kind === 'one-of') {
+        return joinTexts(
+          reason.ways.map((way) => explained(way, withFixes)),
+          ' or ',
+        );
+      }
+      const { actor, wanted, expected, fix } = reason;
+      if (!wanted) {
+        return say`no ${expected}`;
+      }
+      const hasPattern = expected.some((piece) => typeof piece !== 'string' && 'patterns' in piece);
+      return joinTexts([hasPattern ? expected : [], withFixes && actor === 'author' ? fix : []], '. ');
+    }),
+    '; ',
+  );
+}
