@@ -17,6 +17,46 @@ for (const name of FORGES) {
       t.snapshot(lasting(scene, number, body), `${wordsOf(body)} words`);
     }
   });
+
+  test(`${name}: the status leads to the comment, and without one to the pull request`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
+    const target = (number: number) => {
+      const { headSha } = scene.forge.pull(scene.repository, number);
+      return scene.forge.statuses(scene.repository, headSha).at(-1)?.targetUrl;
+    };
+    const page = (number: number) =>
+      `${scene.forge.url}/${scene.repository}/${name === 'github' ? 'pull' : 'pulls'}/${number}`;
+    const good = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
+    const bad = await scene.open({ 'b.txt': 'b\n' }, { title: 'b' });
+    await scene.settled();
+    t.is(target(good), page(good));
+    const [comment] = scene.forge.pull(scene.repository, bad).comments;
+    t.is(target(bad), `${page(bad)}#issuecomment-${comment?.id}`);
+
+    await scene.edit(bad, { title: 'feat: b' });
+    await scene.settled();
+    t.is(target(bad), `${page(bad)}#issuecomment-${comment?.id}`);
+  });
+
+  test(`${name}: \`comments: off\` posts no comments, and removes old ones`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY, [FILE]: BEFORE });
+    const number = await scene.open({ [FILE]: PROPOSED }, { title: 'Negative sizes' });
+    await scene.settled();
+    const counts = () => [scene.comments(number).length, scene.inlines(number).length];
+    t.deepEqual(counts(), [1, 2]);
+    for (const [comments, expected] of [
+      ['summary', [1, 0]],
+      ['off', [0, 0]],
+      ['all', [1, 2]],
+    ] as const) {
+      scene.forge.commit(scene.repository, 'main', { '.gatehouse.yml': `${POLICY}comments: ${comments}\n` });
+      await scene.tell({ kind: 'push', branch: 'main' });
+      await scene.settled();
+      t.deepEqual(counts(), expected, comments);
+      t.is(scene.status(number)?.state, 'failure');
+      t.is(/widget\.ts:4`\]\(/.test(scene.comments(number).join()), comments === 'summary');
+    }
+  });
 }
 
 /** Without what differs from run to run. */

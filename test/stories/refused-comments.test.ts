@@ -56,6 +56,7 @@ for (const name of ['gitea', 'forgejo'] as const) {
       state: 'failure',
       description: '1 of 1 rule failed: no-debugger (the forge refused: comments at lines)',
     });
+    t.regex(scene.comments(number).join(), /`app\.ts:1`\]\(/, 'then the comment names the lines');
     t.is(scene.comments(number).length, 1);
   });
 }
