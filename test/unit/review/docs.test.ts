@@ -14,18 +14,26 @@ const OUTCOMES: Readonly<Record<string, RuleOutcome>> = {
   'cannot be judged': 'undecided',
 };
 
-const markdown = await readFile(new URL('../../../docs/rules.md', import.meta.url), 'utf8');
+const RULES = 'docs/rules.md';
+const COOKBOOK = 'docs/cookbook.md';
+
+function readDocument(name: string): Promise<string> {
+  return readFile(new URL(`../../../${name}`, import.meta.url), 'utf8');
+}
 
 /** A YAML block, and the table that follows it: a pull request in short, and how the block's one rule turns out. */
 interface Example {
+  readonly document: string;
   readonly line: number;
   readonly yaml: string;
   readonly rows: readonly { readonly given: string; readonly outcome: string }[];
 }
 
-function examples(): readonly Example[] {
+async function examplesIn(document: string): Promise<readonly Example[]> {
+  const markdown = await readDocument(document);
   return [...markdown.matchAll(/^```yaml\n([\s\S]*?)^```\n+((?:^\|.*\n)*)/gm)].map(
     ({ 0: block, 1: yaml = '', 2: table = '', index }) => ({
+      document,
       line: markdown.slice(0, index).split('\n').length,
       yaml,
       rows: table
@@ -47,13 +55,15 @@ function policyText(yaml: string): string {
   return `version: 1\nrules:\n${yaml}`;
 }
 
-for (const { line, yaml, rows } of examples()) {
-  test(`docs/rules.md, line ${line}: the example is a valid policy`, (t) => {
+const examples = [...(await examplesIn(RULES)), ...(await examplesIn(COOKBOOK))];
+
+for (const { document, line, yaml, rows } of examples) {
+  test(`${document}, line ${line}: the example is a valid policy`, (t) => {
     const result = parsePolicy(policyText(yaml), { path: '.gatehouse.yml' });
     t.deepEqual(result.ok ? [] : result.faults, []);
   });
   for (const { given: facts, outcome } of rows) {
-    test(`docs/rules.md, line ${line}: ${facts} ${outcome}`, (t) => {
+    test(`${document}, line ${line}: ${facts} ${outcome}`, (t) => {
       const result = parsePolicy(policyText(yaml), { path: '.gatehouse.yml' });
       if (!result.ok) {
         return t.fail();
@@ -67,10 +77,23 @@ for (const { line, yaml, rows } of examples()) {
   }
 }
 
-test('docs/rules.md has an example that holds and one that fails for each predicate', (t) => {
+test('docs/rules.md has an example that holds and one that fails for each predicate', async (t) => {
+  const markdown = await readDocument(RULES);
   for (const name of predicates.keys()) {
     const section = markdown.split(/^### /m).find((part) => part.startsWith(`\`${name}\``));
     t.regex(section ?? '', /^\| `.*` \| holds \|$/m, name);
     t.regex(section ?? '', /^\| `.*` \| (?:does not hold|waits) \|$/m, name);
+  }
+});
+
+test('docs/cookbook.md has twelve recipes, each with a pass and a failure', (t) => {
+  const recipes = examples.filter(({ document }) => document === COOKBOOK);
+  t.is(recipes.length, 12);
+  for (const { line, rows } of recipes) {
+    const outcomes = rows.map(({ outcome }) => outcome);
+    t.true(
+      outcomes.includes('holds') && outcomes.some((outcome) => /does not hold|waits/.test(outcome)),
+      `line ${line}`,
+    );
   }
 });

@@ -44,7 +44,7 @@ const REPOSITORY = 'https://forge.test/octo/example';
 const links = linksOf('gitea', pullRequestOf(), { baseSha: 'a'.repeat(40), policyDigest: 'd' });
 const comment = (of: Verdict, inlines = true) => renderReview(of, { links, inlines });
 
-test('the comment shows what is to fix and what is waited for, and folds away the rules', (t) => {
+test('the comment shows what to fix and what waits, and folds the rules away', (t) => {
   t.snapshot(comment(verdict(POLICY, given)));
 });
 
