@@ -23,6 +23,7 @@ import type {
   PersonReview,
   PullRequest,
   PullRequestRef,
+  RequestedReviews,
   Tree,
 } from './pull-request.ts';
 
@@ -58,7 +59,8 @@ export interface Forge extends AccessCheck {
   /** `signatures`: whether to ask for what costs the forge time, which verifies each of them. */
   commits(ref: PullRequestRef, ask?: { readonly signatures: boolean }): Promise<readonly Commit[]>;
   /** Oldest first. */
-  reviews(ref: PullRequestRef): Promise<readonly PersonReview[]>;
+  reviews(ref: PullRequestRef, ask?: { readonly requestsForChanges: boolean }): Promise<readonly PersonReview[]>;
+  requestedReviews(ref: PullRequestRef): Promise<RequestedReviews>;
   /**
    * When the base branch was last changed or the head force-pushed, whichever came later. If neither was: on GitHub
    * undefined, on Gitea and Forgejo just before the pull request was opened.

@@ -88,6 +88,14 @@ export interface CommitPerson {
 /** Every file of a commit: its path, and its mode and object id as one text. */
 export type Tree = ReadonlyMap<string, string>;
 
+/** Reviews that were requested and have not been given. */
+export interface RequestedReviews {
+  /** Logins. */
+  readonly people: readonly string[];
+  /** `organisation/team`, in lower case. */
+  readonly teams: readonly string[];
+}
+
 /** A review by a person. */
 export interface PersonReview {
   readonly author: string;
@@ -95,7 +103,10 @@ export interface PersonReview {
   /** The head commit it was given for. */
   readonly sha: string;
   readonly submittedAt: string;
-  /** Whether its author may write to the repository: anybody may approve a public pull request. */
+  /**
+   * Whether its author may write to the repository: anybody may approve a public pull request. On GitHub this is read of those
+   * who approve, and of those who request changes where it was asked for.
+   */
   readonly official: boolean;
   /** Whether its author is a program. Only GitHub reports it; elsewhere it is false. */
   readonly bot: boolean;

@@ -1,6 +1,6 @@
 import type { Checks } from '../forges/checks.ts';
 import type { CodeOwnersDialect } from '../forges/forges.ts';
-import type { ChangedFiles, Commit, PersonReview, PullRequest } from '../forges/pull-request.ts';
+import type { ChangedFiles, Commit, PersonReview, PullRequest, RequestedReviews } from '../forges/pull-request.ts';
 
 /**
  * Everything that is judged of one pull request: a snapshot, never added to.
@@ -37,6 +37,8 @@ interface ReviewList {
   readonly reviews: readonly PersonReview[];
   readonly complete: boolean;
   readonly lastChange: LastChange;
+  /** Undefined: unread. */
+  readonly requested: RequestedReviews | undefined;
 }
 
 /** When the base branch was last changed or the head force-pushed. An approval from before it is not fresh. */
@@ -58,7 +60,7 @@ export function unreadFacts(pullRequest: PullRequest): Facts {
     pullRequest,
     changedFiles: { files: [], complete: false },
     commits: { commits: [], complete: false, cleanMerges: new Set(), updatedFrom: [] },
-    reviews: { reviews: [], complete: false, lastChange: { kind: 'unread' } },
+    reviews: { reviews: [], complete: false, lastChange: { kind: 'unread' }, requested: undefined },
     teams: new Map(),
     codeOwners: { kind: 'unread' },
     checks: { checks: [], complete: false },
@@ -76,6 +78,9 @@ export interface NeededFacts {
   /** Whether an approval of an earlier head counts where only the base branch came in since. */
   readonly updates: boolean;
   readonly reviews: boolean;
+  /** Whether it matters who of those who request changes may write to the repository. */
+  readonly requestsForChanges: boolean;
+  readonly requestedReviews: boolean;
   /** Whether an approval has to be newer than the last force-push and change of base. */
   readonly lastChange: boolean;
   readonly codeOwners: boolean;

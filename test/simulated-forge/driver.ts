@@ -52,6 +52,8 @@ export interface Driver {
   /** Of the present head. */
   review(repository: string, number: number, author: string, state: Review['state'], body?: string): Review;
   dismiss(repository: string, number: number, review: number): void;
+  /** Requests a review of a person, or of a team (`organisation/team`). It ends with the next one of that person, or of a member. */
+  requestReview(repository: string, number: number, reviewer: string): void;
   comment(repository: string, number: number, author: string, body: string): Comment;
   commentInline(repository: string, number: number, author: string, at: InlineAt): InlineComment;
   close(repository: string, number: number): void;
@@ -254,6 +256,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
         state: 'open',
         merged: false,
         reviews: [],
+        requested: [],
         comments: [],
         inlineComments: [],
         events: [],
@@ -337,8 +340,12 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
         official,
       };
       on.reviews.push(made);
+      on.requested = on.requested.filter((asked) => asked !== author && !world.teams.get(asked)?.includes(author));
       touch(on);
       return made;
+    },
+    requestReview(repository, number, reviewer) {
+      change(repository, number, { requested: [...pull(repository, number).requested, reviewer] });
     },
     dismiss(repository, number, review) {
       const found = pull(repository, number).reviews.find((candidate) => candidate.id === review);

@@ -111,7 +111,15 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
       // Others' pending reviews are counted and then left out.
       const visible = pull.reviews.filter((review) => review.state !== 'pending' || review.author === call.login);
       const onPage = visible.filter((review) => Array.isArray(answer.body) && answer.body.includes(review));
-      return { ...answer, body: onPage.map((review) => shapes.review(review, pull)) };
+      const requested =
+        Number(call.query.get('page') ?? 1) > 1
+          ? []
+          : pull.requested.map((asked, index) => shapes.requestedReview(asked, !world.outsiders.has(asked), index));
+      return {
+        ...answer,
+        body: [...onPage.map((review) => shapes.review(review, pull)), ...requested],
+        headers: { ...answer.headers, 'x-total-count': String(pull.reviews.length + pull.requested.length) },
+      };
     }),
 
     // In no order that could be relied on; here the newest is first.

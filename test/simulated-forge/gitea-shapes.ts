@@ -130,11 +130,30 @@ export function review(of: Review, on: Pull): object {
     body: of.body,
     commit_id: of.sha,
     stale: of.sha !== on.headSha,
-    official: of.official,
+    // Requesting another review takes it away.
+    official: of.official && !on.requested.includes(of.author),
     dismissed: of.dismissed,
     comments_count: on.inlineComments.filter((comment) => comment.review === of.id).length,
     submitted_at: time(of.at),
     updated_at: time(of.at),
+  };
+}
+
+/** Among the reviews there are those that are requested. */
+export function requestedReview(asked: string, writes: boolean, index: number): object {
+  const team = asked.split('/')[1];
+  return {
+    id: index + 1,
+    user: team === undefined ? user(asked) : null,
+    team: team === undefined ? null : { id: 1, name: team, organization: null },
+    state: 'REQUEST_REVIEW',
+    body: '',
+    commit_id: '',
+    stale: false,
+    official: writes,
+    dismissed: false,
+    comments_count: 0,
+    submitted_at: time(new Date().toISOString()),
   };
 }
 

@@ -104,6 +104,14 @@ export function githubReadRoutes(world: World): Routes {
       ),
     ),
 
+    [`GET ${repos}/pulls/:number/requested_reviewers`]: withPull(world, ({ requested }) => ({
+      status: 200,
+      body: {
+        users: requested.filter((asked) => !asked.includes('/')).map(shapes.user),
+        teams: requested.filter((asked) => asked.includes('/')).map((team) => ({ slug: team.split('/')[1] })),
+      },
+    })),
+
     [`GET ${repos}/pulls/:number/comments`]: withPull(world, (pull, call) =>
       page(
         call,

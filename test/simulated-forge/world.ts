@@ -76,6 +76,8 @@ export interface Pull {
   draft: boolean;
   labels: string[];
   readonly reviews: Review[];
+  /** Whose review is requested and has not been given: logins, and teams as `organisation/team`. */
+  requested: string[];
   readonly comments: Comment[];
   readonly inlineComments: InlineComment[];
   events: PullEvent[];

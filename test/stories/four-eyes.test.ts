@@ -19,6 +19,16 @@ rules:
   - id: verified
     require: { commits: { every: { verified: true } } }
 `;
+const NO_CHANGES_REQUESTED = `version: 1
+rules:
+  - id: no-changes-requested
+    forbid: { changes_requested: true }
+`;
+const ALL_ANSWERED = `version: 1
+rules:
+  - id: all-answered
+    forbid: { reviews_requested: true }
+`;
 const FRESH = `version: 1
 rules:
   - id: approved
@@ -155,6 +165,49 @@ for (const name of FORGES) {
     await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
     await scene.settled();
     t.is(scene.status(number)?.state, 'failure', 'a merge needs a signature too');
+  });
+
+  test(`${name}: a request for changes counts until its author ends it`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': NO_CHANGES_REQUESTED });
+    const { forge, repository } = scene;
+    forge.addOutsider('reader');
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.review(number, 'reader', 'changes-requested');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success', 'a reader decides nothing');
+
+    await scene.review(number, 'bob', 'changes-requested');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+    t.regex(scene.status(number)?.description ?? '', /another review by "?bob/);
+    forge.requestReview(repository, number, 'bob');
+    await scene.push(number, { 'a.txt': 'b\n' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending', 'asking for another review does not end it');
+
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
+  test(`${name}: a requested review is waited for, of a person and of a team`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': ALL_ANSWERED });
+    const { forge, repository } = scene;
+    forge.createTeam('acme/answering', ['carol']);
+    const number = scene.openSilently({ 'a.txt': 'a\n' });
+    forge.requestReview(repository, number, 'bob');
+    forge.requestReview(repository, number, 'acme/answering');
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+    t.regex(scene.status(number)?.description ?? '', /bob.*@acme\/answering/);
+
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+    await scene.review(number, 'carol', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
   });
 
   test(`${name}: a merge with own changes needs a sign-off, an update does not`, async (t) => {

@@ -10,6 +10,7 @@ import * as history from './commits.ts';
 import { DIFFERENCES } from './differences.ts';
 import * as inline from './inline-comments.ts';
 import * as read from './read.ts';
+import { requestedReviews, reviews } from './reviews.ts';
 import * as shapes from './shapes.ts';
 import { lastForcePushOrRetarget } from './timeline.ts';
 import * as post from './write.ts';
@@ -34,7 +35,8 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     tree: (repository, sha) => history.tree(client, repository, sha),
     mergeBase: (repository, one, other) => ancestry.mergeBase(client, repository, one, other),
     isAncestor: (repository, ancestor, descendant) => ancestry.isAncestor(client, repository, ancestor, descendant),
-    reviews: (ref) => read.reviews(client, ref),
+    reviews: (ref) => reviews(client, ref),
+    requestedReviews: (ref) => requestedReviews(client, ref),
     lastForcePushOrRetarget: (ref) => lastForcePushOrRetarget(client, ref),
     checks: (repository, sha) => checks(client, repository, sha),
     teamMembers: (team) => read.teamMembers(client, team),

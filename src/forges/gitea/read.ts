@@ -1,10 +1,9 @@
 import type { z } from 'zod';
-import { requireFound } from '../answer.ts';
 import { ForgeError } from '../forge-error.ts';
 import { withPresentName } from '../moved.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
 import type { PostedStatus, StatusState } from '../postings.ts';
-import type { OpenPullRequests, PersonReview, PullRequest, PullRequestRef } from '../pull-request.ts';
+import type { OpenPullRequests, PullRequest, PullRequestRef } from '../pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { type GiteaClient, path } from './client.ts';
@@ -12,13 +11,6 @@ import * as shapes from './shapes.ts';
 
 /** WORK_IN_PROGRESS_PREFIXES as installed. */
 const DRAFT_TITLE = /^(?:wip:|\[wip\])/i;
-
-/** PENDING and REQUEST_REVIEW are not reviews that anyone gave. */
-const REVIEW_STATES: Readonly<Record<string, PersonReview['state']>> = {
-  APPROVED: 'approved',
-  REQUEST_CHANGES: 'changes-requested',
-  COMMENT: 'commented',
-};
 
 export function repositoryPath(repository: string): string {
   const { owner, name } = splitRepository(repository);
@@ -65,22 +57,8 @@ function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
   };
 }
 
-export async function reviews(client: GiteaClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
-  const route = `${pullPath(ref)}/reviews`;
-  const answer = requireFound(await client.askAll(route, shapes.reviews), route);
-  return answer
-    .flatMap(({ user, state, dismissed, commit_id, submitted_at, official }) => {
-      const known = REVIEW_STATES[state];
-      const reported = known && dismissed ? 'dismissed' : known;
-      return reported
-        ? [{ author: user, state: reported, sha: commit_id, submittedAt: utc(submitted_at), official, bot: false }]
-        : [];
-    })
-    .toSorted((one, other) => one.submittedAt.localeCompare(other.submittedAt));
-}
-
 /** These forges report times in the zone of their server. */
-function utc(time: string): string {
+export function utc(time: string): string {
   const parsed = new Date(time);
   return Number.isNaN(parsed.getTime()) ? time : parsed.toISOString();
 }

@@ -105,6 +105,8 @@ export const reviews = z.array(
   z.object({
     id,
     user: login,
+    /** Of whom a review is requested, where it is not a person. */
+    team: z.object({ name: z.string() }).nullish(),
     state: z.string(),
     commit_id: text,
     dismissed: z.boolean().default(false),

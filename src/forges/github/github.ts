@@ -13,7 +13,7 @@ import { mergeQueueEntries } from './merge-queue.ts';
 import * as read from './read.ts';
 import * as refs from './refs.ts';
 import { ask } from './request.ts';
-import { reviews } from './reviews.ts';
+import { requestedReviews, reviews } from './reviews.ts';
 import { lastForcePushOrRetarget } from './timeline.ts';
 import * as post from './write.ts';
 
@@ -38,7 +38,8 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
     tree: (repository, sha) => history.tree(client, repository, sha),
     mergeBase: (repository, one, other) => ancestry.mergeBase(client, repository, one, other),
     isAncestor: (repository, ancestor, descendant) => ancestry.isAncestor(client, repository, ancestor, descendant),
-    reviews: (ref) => reviews(client, ref),
+    reviews: (ref, wanted) => reviews(client, ref, wanted),
+    requestedReviews: (ref) => requestedReviews(client, ref),
     lastForcePushOrRetarget: (ref) => lastForcePushOrRetarget(client, ref),
     checks: (repository, sha) => checks(client, repository, sha),
     teamMembers: (team) => read.teamMembers(client, team),

@@ -1,6 +1,6 @@
 import type { Octokit } from 'octokit';
 import { requireFound } from '../answer.ts';
-import type { PersonReview, PullRequestRef } from '../pull-request.ts';
+import type { PersonReview, PullRequestRef, RequestedReviews } from '../pull-request.ts';
 import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
 import { ask, askAll } from './request.ts';
@@ -13,16 +13,22 @@ const STATES = {
   DISMISSED: 'dismissed',
 } as const;
 
-/** Approvers whose permission is read, one request each. No real pull request has more. */
-const MAX_APPROVERS = 100;
+/** Reviewers whose permission is read, one request each. No real pull request has more. */
+const MAX_REVIEWERS = 100;
 
 /** Reviews, oldest first. */
-export async function reviews(client: GitHubClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
+export async function reviews(
+  client: GitHubClient,
+  ref: PullRequestRef,
+  { requestsForChanges } = { requestsForChanges: false },
+): Promise<readonly PersonReview[]> {
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
   const answer = requireFound(await askAll(octokit, route, address(ref), shapes.reviews), route);
-  const approvers = new Set(answer.filter(({ state }) => state === 'APPROVED').map(({ user }) => user.login));
-  const writers = await writersAmong(octokit, ref.repository, [...approvers].slice(0, MAX_APPROVERS));
+  const decide = ({ state }: { readonly state: string }) =>
+    state === 'APPROVED' || (requestsForChanges && state === 'CHANGES_REQUESTED');
+  const reviewers = new Set(answer.filter(decide).map(({ user }) => user.login));
+  const writers = await writersAmong(octokit, ref.repository, [...reviewers].slice(0, MAX_REVIEWERS));
   return answer.flatMap(({ user, state, commit_id, submitted_at }) =>
     state === 'PENDING' || submitted_at === undefined
       ? []
@@ -57,4 +63,16 @@ async function writersAmong(
     }),
   );
   return new Set(answers.flat());
+}
+
+/** https://docs.github.com/en/rest/pulls/review-requests */
+export async function requestedReviews(client: GitHubClient, ref: PullRequestRef): Promise<RequestedReviews> {
+  const octokit = await client.forRepository(ref.repository);
+  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers';
+  const { users, teams } = requireFound(await ask(octokit, route, address(ref), shapes.requestedReviewers), route);
+  const { owner } = address(ref);
+  return {
+    people: users.map(({ login }) => login),
+    teams: teams.map(({ slug }) => `${owner}/${slug}`.toLowerCase()),
+  };
 }

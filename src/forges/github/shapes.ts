@@ -100,6 +100,11 @@ export const reviews = z.array(
   }),
 );
 
+export const requestedReviewers = z.object({
+  users: z.array(z.object({ login: z.string() })),
+  teams: z.array(z.object({ slug: z.string() })),
+});
+
 /** Entries of many kinds: what they have in common. A commit has no time. */
 export const timeline = z.array(z.object({ event: z.string().default(''), created_at: z.string().nullish() }));
 

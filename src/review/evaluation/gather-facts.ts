@@ -26,10 +26,11 @@ export async function gatherFacts(
 ): Promise<Facts> {
   const needed = neededFacts(policy);
   const unread = unreadFacts(pullRequest);
-  const [commits, reviews, lastChange, codeOwners, checks] = await Promise.all([
+  const [commits, reviews, lastChange, requested, codeOwners, checks] = await Promise.all([
     needed.commits ? readCommits(forge, pullRequest, needed.signatures) : unread.commits,
-    needed.reviews ? readReviews(forge, pullRequest) : unread.reviews,
+    needed.reviews ? readReviews(forge, pullRequest, needed.requestsForChanges) : unread.reviews,
     needed.lastChange ? readLastChange(forge, pullRequest) : unread.reviews.lastChange,
+    needed.requestedReviews ? forge.requestedReviews(pullRequest) : unread.reviews.requested,
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : unread.codeOwners,
     needed.checks ? readChecks() : unread.checks,
   ]);
@@ -44,7 +45,7 @@ export async function gatherFacts(
     ...unread,
     changedFiles,
     commits: { ...commits, cleanMerges, updatedFrom },
-    reviews: { ...reviews, lastChange },
+    reviews: { ...reviews, lastChange, requested },
     codeOwners,
     checks,
   };
@@ -77,8 +78,12 @@ function endsAt(commits: readonly Commit[], headSha: string): boolean {
   return commits.some(({ sha }) => sha === headSha) && !commits.some(({ parents }) => parents.includes(headSha));
 }
 
-async function readReviews(forge: Forge, pullRequest: PullRequest): Promise<Omit<Facts['reviews'], 'lastChange'>> {
-  const reviews = await unlessTooLarge(() => forge.reviews(pullRequest));
+async function readReviews(
+  forge: Forge,
+  pullRequest: PullRequest,
+  requestsForChanges: boolean,
+): Promise<Pick<Facts['reviews'], 'reviews' | 'complete'>> {
+  const reviews = await unlessTooLarge(() => forge.reviews(pullRequest, { requestsForChanges }));
   return { reviews: reviews ?? [], complete: reviews !== undefined };
 }
 

@@ -34,6 +34,8 @@ function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
     cleanMerges: all.some(({ cleanMerges }) => cleanMerges),
     updates: all.some(({ updates }) => updates),
     reviews: all.some(({ reviews }) => reviews),
+    requestsForChanges: all.some(({ requestsForChanges }) => requestsForChanges),
+    requestedReviews: all.some(({ requestedReviews }) => requestedReviews),
     lastChange: all.some(({ lastChange }) => lastChange),
     checks: all.some(({ checks }) => checks),
     codeOwners: all.some(({ codeOwners }) => codeOwners),

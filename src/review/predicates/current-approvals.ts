@@ -4,15 +4,12 @@ import type { PersonReview } from '../../forges/pull-request.ts';
 export type CurrentApproval = Pick<PersonReview, 'author' | 'sha' | 'submittedAt' | 'official' | 'bot'>;
 
 /**
- * Who approves of the pull request now, in the order in which they said so, one each.
+ * What each person says of the pull request now, in the order in which they said so, one each.
  *
  * The latest review of each person counts: approved, changes requested or dismissed; a comment does not
- * count. Logins are compared without regard to case. The author's own approval is never one.
+ * count. Logins are compared without regard to case. The author's own review is never one.
  */
-export function currentApprovals(
-  reviews: readonly PersonReview[],
-  pullRequestAuthor: string,
-): readonly CurrentApproval[] {
+export function currentReviews(reviews: readonly PersonReview[], pullRequestAuthor: string): readonly PersonReview[] {
   const latest = new Map<string, PersonReview>();
   for (const review of reviews) {
     const login = review.author.toLowerCase();
@@ -22,7 +19,14 @@ export function currentApprovals(
     latest.delete(login);
     latest.set(login, review);
   }
-  return [...latest.values()]
+  return [...latest.values()];
+}
+
+export function currentApprovals(
+  reviews: readonly PersonReview[],
+  pullRequestAuthor: string,
+): readonly CurrentApproval[] {
+  return currentReviews(reviews, pullRequestAuthor)
     .filter((review) => review.state === 'approved')
     .map(({ author, sha, submittedAt, official, bot }) => ({ author, sha, submittedAt, official, bot }));
 }

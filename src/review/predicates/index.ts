@@ -6,6 +6,7 @@ import { body } from './body.ts';
 import { branch } from './branch.ts';
 import { changedFiles } from './changed-files.ts';
 import { changedLines } from './changed-lines.ts';
+import { changesRequested } from './changes-requested.ts';
 import { checks } from './checks.ts';
 import { commits } from './commits.ts';
 import { draft } from './draft.ts';
@@ -13,6 +14,7 @@ import { files } from './files.ts';
 import { label } from './label.ts';
 import { onlyFiles } from './only-files.ts';
 import type { Predicate } from './predicate.ts';
+import { reviewsRequested } from './reviews-requested.ts';
 import { title } from './title.ts';
 
 /** All predicates by name. A new predicate is a file beside this one and a line here. */
@@ -31,5 +33,7 @@ export const predicates: ReadonlyMap<string, Predicate> = new Map<string, Predic
   ['added_lines', addedLines],
   ['commits', commits],
   ['approvals', approvals],
+  ['changes_requested', changesRequested],
+  ['reviews_requested', reviewsRequested],
   ['checks', checks],
 ]);

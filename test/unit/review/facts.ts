@@ -66,6 +66,9 @@ export const given = z.strictObject({
   reviews: z.array(review).optional(),
   reviews_complete: z.boolean().optional(),
   last_change_unread: z.boolean().optional(),
+  /** Logins and teams (`@organisation/team`) whose review is requested and not given. */
+  requested: z.array(z.string()).optional(),
+  requested_unread: z.boolean().optional(),
   teams: z.record(z.string(), z.array(z.string())).optional(),
   codeowners: z.string().optional(),
   codeowners_unread: z.boolean().optional(),
@@ -115,6 +118,7 @@ export function factsOf(from: Given = {}): Facts {
       })),
       complete: from.reviews_complete ?? true,
       lastChange: lastChangeOf(from),
+      requested: from.requested_unread ? undefined : requestedOf(from.requested ?? []),
     },
     teams: new Map(Object.entries(from.teams ?? {})),
     codeOwners: codeOwnersOf(from),
@@ -128,6 +132,11 @@ export function factsOf(from: Given = {}): Facts {
       complete: from.checks_complete ?? true,
     },
   };
+}
+
+function requestedOf(requested: readonly string[]): Facts['reviews']['requested'] {
+  const teams = requested.filter((name) => name.startsWith('@'));
+  return { people: requested.filter((name) => !teams.includes(name)), teams: teams.map((team) => team.slice(1)) };
 }
 
 function minute(index: number): string {

@@ -1,0 +1,58 @@
+import type { z } from 'zod';
+import { requireFound } from '../answer.ts';
+import { splitRepository } from '../names.ts';
+import type { PersonReview, PullRequestRef, RequestedReviews } from '../pull-request.ts';
+import type { GiteaClient } from './client.ts';
+import { pullPath, utc } from './read.ts';
+import * as shapes from './shapes.ts';
+
+/** PENDING and REQUEST_REVIEW are not reviews that anyone gave. */
+const REVIEW_STATES: Readonly<Record<string, PersonReview['state']>> = {
+  APPROVED: 'approved',
+  REQUEST_CHANGES: 'changes-requested',
+  COMMENT: 'commented',
+};
+/** A review that was requested and has not been given: it goes with the person's next review, or comment. */
+const REQUESTED = 'REQUEST_REVIEW';
+
+type Listed = z.output<typeof shapes.reviews>;
+
+export async function reviews(client: GiteaClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
+  const answer = await list(client, ref);
+  // Requesting another review takes away that the one before is official. A request for changes is one until it is answered.
+  const asked = new Set(answer.flatMap(({ state, user, official }) => (state === REQUESTED && official ? [user] : [])));
+  return answer
+    .flatMap(({ user, state, dismissed, commit_id, submitted_at, official }) => {
+      const known = REVIEW_STATES[state];
+      const reported = known && dismissed ? 'dismissed' : known;
+      const counts = official || (reported === 'changes-requested' && asked.has(user));
+      return reported
+        ? [
+            {
+              author: user,
+              state: reported,
+              sha: commit_id,
+              submittedAt: utc(submitted_at),
+              official: counts,
+              bot: false,
+            },
+          ]
+        : [];
+    })
+    .toSorted((one, other) => one.submittedAt.localeCompare(other.submittedAt));
+}
+
+/** `requested_reviewers` of the pull request also names those who have given their review. */
+export async function requestedReviews(client: GiteaClient, ref: PullRequestRef): Promise<RequestedReviews> {
+  const requested = (await list(client, ref)).filter(({ state }) => state === REQUESTED);
+  const { owner } = splitRepository(ref.repository);
+  return {
+    people: requested.flatMap(({ user, team }) => (team ? [] : [user])),
+    teams: requested.flatMap(({ team }) => (team ? [`${owner}/${team.name}`.toLowerCase()] : [])),
+  };
+}
+
+async function list(client: GiteaClient, ref: PullRequestRef): Promise<Listed> {
+  const route = `${pullPath(ref)}/reviews`;
+  return [...requireFound(await client.askAll(route, shapes.reviews), route)];
+}

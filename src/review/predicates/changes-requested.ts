@@ -1,0 +1,42 @@
+import { count, quotedList, say } from '../text.ts';
+import { anybodyOrFrom } from './anybody-or-from.ts';
+import { currentReviews } from './current-approvals.ts';
+import { definePredicate } from './predicate.ts';
+import { isMember, unreadableTeams } from './team-members.ts';
+
+export const changesRequested = definePredicate({
+  description:
+    'Somebody requests changes: true for anybody who may write to the repository, or `from` for some people and teams. The latest word of each person counts; a push does not end it.',
+  actor: 'others',
+  schema: anybodyOrFrom,
+  needs: (from) => ({ reviews: true, requestsForChanges: from === undefined, teams: from?.teams ?? [] }),
+  judge(from, _options, facts) {
+    const requests = currentReviews(facts.reviews.reviews, facts.pullRequest.author).filter(
+      ({ state }) => state === 'changes-requested',
+    );
+    const counts = ({ author, official }: (typeof requests)[number]) =>
+      from === undefined ? official : isMember(author, from, facts.teams);
+    const certain = requests.filter((request) => counts(request) === true).map(({ author }) => author);
+    const unknown = requests.filter((request) => counts(request) === undefined).map(({ author }) => author);
+    const undecided = !facts.reviews.complete || (certain.length === 0 && unknown.length > 0);
+    const unreadable = unknown.length === 0 ? [] : unreadableTeams(from?.teams ?? [], facts.teams);
+    const whom = from === undefined ? say`somebody who may write to the repository` : quotedList(from.names);
+    const whose = say`a request for changes by ${whom}`;
+    return {
+      outcome: undecided ? 'undecided' : certain.length > 0 ? 'matched' : 'unmatched',
+      expected: whose,
+      found: !facts.reviews.complete
+        ? say`reviews that could not be read in full`
+        : certain.length > 0
+          ? say`${count(certain.length, 'request')} for changes, by ${quotedList(certain)}`
+          : unknown.length > 0
+            ? say`a request for changes by ${quotedList(unknown)}; the members of ${quotedList(unreadable)} could not be read`
+            : say`no request for changes that counts`,
+      ...(certain.length > 0 ? { awaited: say`another review by ${quotedList(certain)}` } : {}),
+      remedy: {
+        toMatch: say`This rule needs ${whose}.`,
+        toAvoid: say`Answer the review, and ask ${quotedList(certain)} for another one.`,
+      },
+    };
+  },
+});
