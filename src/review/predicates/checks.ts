@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Check, NOT_ENDED } from '../../forges/checks.ts';
 import { compileName } from '../matching/glob.ts';
-import { quotedList, say, type Text } from '../text.ts';
+import { joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
 import { checked, nameFault, names, oneOrMore } from './values.ts';
 
@@ -67,12 +67,13 @@ export const checks = definePredicate({
       found: facts.checks.complete
         ? foundOf({ missing, running, others, fitting })
         : say`checks that could not be read in full`,
-      ...(outcome === 'matched'
-        ? {}
-        : { awaited: awaitedOf(others.length > 0 ? others.map(({ name }) => name) : unfinished) }),
+      awaited:
+        outcome === 'matched'
+          ? say`another result of ${the(fitting.map(({ name }) => name))}`
+          : the([...others.map(({ name }) => name), ...unfinished]),
       remedy: {
-        toMatch: say`Wait until ${quotedList(wanted.names)} is reported as ${quotedList(wanted.is)}${by(wanted.from)}; run it again if it has failed.`,
-        toAvoid: say`${quotedList(wanted.names)} must have another result than ${quotedList(wanted.is)}.`,
+        toMatch: say`Wait until ${quotedList(wanted.names)} is reported as ${either(wanted.is)}${by(wanted.from)}; run it again if it has failed.`,
+        toAvoid: say`${quotedList(wanted.names)} must have another result than ${either(wanted.is)}.`,
       },
     };
   },
@@ -126,19 +127,22 @@ function outcomeOf(unfinished: readonly string[], others: readonly Check[], fitt
 }
 
 function expectedOf({ names: given, is, from }: Wanted): Text {
-  return say`${noun(given)} ${quotedList(given)} with the result ${quotedList(is)}${by(from)}`;
+  return say`${the(given)} with the result ${either(is)}${by(from)}`;
+}
+
+function either(results: readonly string[]): Text {
+  return joinTexts(
+    results.map((result) => say`${result}`),
+    ' or ',
+  );
 }
 
 function by(from: readonly string[] | undefined): Text {
   return from === undefined ? [] : say`, reported by ${quotedList(from)}`;
 }
 
-function awaitedOf(given: readonly string[]): Text {
-  return given.length === 0 ? say`the checks` : say`${noun(given)} ${quotedList(given, CHECKS_SHOWN)}`;
-}
-
-function noun(given: readonly string[]): Text {
-  return [given.length === 1 ? 'the check' : 'the checks'];
+function the(given: readonly string[]): Text {
+  return say`${[given.length === 1 ? 'the check' : 'the checks']} ${quotedList(given, CHECKS_SHOWN)}`;
 }
 
 function foundOf({ missing, running, others, fitting }: Sorted): Text {
