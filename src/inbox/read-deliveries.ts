@@ -67,9 +67,12 @@ export async function findDeliveries(
 ): Promise<readonly DeliveryRecord[]> {
   const { rows } = await pool.query<DeliveryRecord>(
     `${HOOKS}
-     SELECT ${RECORD}
-       FROM hooks JOIN gatehouse.deliveries USING (hook_id)
-      WHERE delivery_id = $1 AND ($2::text IS NULL OR hook_id = $2)
+     SELECT found.*
+       FROM hooks,
+            -- With LIMIT the planner cannot turn the look-ups into one scan of all deliveries.
+            LATERAL (SELECT ${RECORD} FROM gatehouse.deliveries known
+                      WHERE known.hook_id = hooks.hook_id AND delivery_id = $1 LIMIT 1) AS found
+      WHERE $2::text IS NULL OR hook_id = $2
       ORDER BY hook_id`,
     [deliveryId, hookId ?? null],
   );
