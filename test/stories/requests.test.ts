@@ -49,7 +49,7 @@ const EXPECTED: Readonly<Record<string, readonly [github: number, gitea: number]
   'push, still green': [6, 14],
   'push that resolves': [10, 22],
   'first green, 2,999 files': [37, 14],
-  'a rule with fresh approvals, none given': [14, 22],
+  'a rule with fresh approvals, none given': [14, 23],
   'the same, approved': [8, 24],
 };
 
