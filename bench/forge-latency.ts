@@ -20,7 +20,8 @@ rules:
   - id: titled
     require: { title: '^feat' }
   - id: unapproved
-    forbid: { approvals: { count: 1 } }
+    when: { approvals: { count: 1 } }
+    require: { label: 'none has it' }
   - id: clean
     forbid: { added_lines: 'debugger' }
 `;
