@@ -233,6 +233,25 @@ both('histories that were merged crosswise have no one merge base', async (t, fo
   t.false(await client.isAncestor(repository, first, second));
 });
 
+both('a request for changes stays in force when another review is requested', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { number, ref } = await openTopic(site);
+  const official = async () => (await client.reviews(ref)).map(({ author, state, official: o }) => [author, state, o]);
+  const requested = async () => (await client.requestedReviews(ref)).people;
+  await site.requestReview(number, 'bob');
+  t.deepEqual(await requested(), ['bob']);
+  await site.review(number, 'bob', 'changes-requested');
+  t.deepEqual(await requested(), []);
+  await site.requestReview(number, 'bob');
+  t.deepEqual(await official(), [['bob', 'changes-requested', true]]);
+  t.deepEqual(await requested(), ['bob']);
+  await site.review(number, 'bob', 'approved');
+  t.deepEqual((await official()).at(-1), ['bob', 'approved', true]);
+  await site.requestReview(number, 'bob');
+  t.deepEqual((await official()).at(-1), ['bob', 'approved', false], 'the forge itself stops counting it');
+});
+
 both('the timeline is read past pages that show less than they hold', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);

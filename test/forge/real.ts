@@ -118,6 +118,9 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
       const body = { event: STATES[state], body: state };
       return (await as<{ id: number }>(person, 'POST', `/pulls/${number}/reviews`, body)).id;
     },
+    async requestReview(number, person) {
+      await as(OWNER, 'POST', `/pulls/${number}/requested_reviewers`, { reviewers: [person] });
+    },
     async dismiss(number, review) {
       await as(OWNER, 'POST', `/pulls/${number}/reviews/${review}/dismissals`, { message: 'Looked at again' });
     },

@@ -122,6 +122,9 @@ function makeSite(forge: Awaited<ReturnType<typeof startSimulatedForge>>, firstN
       await send({ kind: 'review', number, review });
       return review.id;
     },
+    async requestReview(number, person) {
+      forge.requestReview(name, number, person);
+    },
     async dismiss(number, review) {
       forge.dismiss(name, number, review);
     },

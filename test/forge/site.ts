@@ -33,6 +33,7 @@ export interface Site {
   protect(branch: string, status: string): Promise<void>;
   /** Merges, as `bob`. False when the protection of the base branch refuses it. */
   mergeByButton(number: number): Promise<boolean>;
+  requestReview(number: number, person: Person): Promise<void>;
   /** Sets a commit status in a person's name. */
   setStatus(person: Person, sha: string, status: { readonly context: string; readonly state: string }): Promise<void>;
   rename(name: string): Promise<void>;
