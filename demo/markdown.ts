@@ -14,7 +14,7 @@ interface Run {
 export function renderMarkdown(source: string, width: number): readonly string[] {
   const lines = source
     .replace(/<!--[\s\S]*?-->/g, '')
-    .replace(/<details>\s*<summary>(.*?)<\/summary>\s*/g, '▸ $1: ')
+    .replace(/<details>\s*<summary>(.*?)<\/summary>\s*/g, '▸ $1\n')
     .replace(/<\/?details>/g, '')
     .replace(/^\|[-|]+\|\n/gm, '')
     .replace(/^\|(.*)\|$/gm, (_row, cells: string) =>
