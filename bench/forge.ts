@@ -31,7 +31,14 @@ if (typeof own === 'string') {
   throw new Error(`no real Gitea, because ${own}`);
 }
 const forge = realForge(own.gitea);
-const environment = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token, HOST: forge.listenOn };
+const environment = {
+  FORGE: 'gitea',
+  FORGE_URL: forge.url,
+  FORGE_TOKEN: forge.token,
+  HOST: forge.listenOn,
+  // As installed.
+  PENDING_AFTER_SECONDS: '1',
+};
 const door = await openDoor(environment, { door: true, worker: true });
 const setting = { forge, door, ownerToken: own.gitea.tokens.alice, say };
 try {

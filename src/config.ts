@@ -42,6 +42,8 @@ export interface WorkerConfig extends ForgeAccess {
   readonly retentionDays: number;
   /** A policy for repositories that have none of their own. */
   readonly policyFile: string | undefined;
+  /** How long a review may take before it shows `pending`; 0: at once. */
+  readonly pendingAfterSeconds: number;
 }
 
 /** Where the forge is, and the credentials for it. */
@@ -111,6 +113,7 @@ const worker = {
   RESYNC_MINUTES: count(1, 1_440).default(15),
   RETENTION_DAYS: count(1, 3_650).default(30),
   POLICY_FILE: z.string().optional(),
+  PENDING_AFTER_SECONDS: seconds.default(1),
 };
 
 /** Reads the configuration of a process. Any variable may be given as `NAME_FILE`, a path to read it from. */
@@ -160,6 +163,7 @@ export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile =
             resyncMinutes: workers.config.RESYNC_MINUTES,
             retentionDays: workers.config.RETENTION_DAYS,
             policyFile: workers.config.POLICY_FILE,
+            pendingAfterSeconds: workers.config.PENDING_AFTER_SECONDS,
           },
         }),
     }),

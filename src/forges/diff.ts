@@ -22,8 +22,8 @@ export interface FileDiff {
  * Splits the output of `git diff` by file; keys are the new path, or the old one of a removed file.
  *
  * Hunks are read by the counts in their headers, so the content of a file cannot look like the start of another.
- * Lines end at `\n` alone: a `\r` belongs to the line, as it does for git. What does not parse is left out,
- * and its file is then unknown to the reader rather than wrong.
+ * Lines end at `\n` alone: a `\r` belongs to the line, as it does for git. What does not parse, or ends within a hunk, is
+ * left out, and its file is then unknown to the reader rather than wrong.
  */
 export function splitDiff(diff: string): Map<string, FileDiff> {
   const files = new Map<string, FileDiff>();
@@ -81,6 +81,7 @@ function readFile(header: string, lines: Lines): FileDiff | undefined {
   let previousPath: string | undefined;
   let status: FileDiff['status'] = 'modified';
   let binary = false;
+  let whole = true;
   let additions = 0;
   let deletions = 0;
   const start = { hunks: -1, end: -1 };
@@ -90,6 +91,7 @@ function readFile(header: string, lines: Lines): FileDiff | undefined {
     const hunk = parseHunkHeader(line);
     if (hunk !== undefined) {
       const read = readHunk(hunk, lines);
+      whole &&= read.whole;
       additions += read.additions;
       deletions += read.deletions;
       start.hunks = start.hunks < 0 ? from : start.hunks;
@@ -109,7 +111,7 @@ function readFile(header: string, lines: Lines): FileDiff | undefined {
       binary = true;
     }
   }
-  if (path === undefined) {
+  if (path === undefined || !whole) {
     return undefined;
   }
   const file = { path, ...(previousPath === undefined ? {} : { previousPath }), status, additions, deletions };
@@ -128,7 +130,7 @@ export function diffOfPatch(patch: string): FileDiff['diff'] {
   return patch.length > MAX_PATCH_LENGTH ? { kind: 'too-large' } : { kind: 'text', patch };
 }
 
-function readHunk(header: HunkHeader, lines: Lines): { additions: number; deletions: number } {
+function readHunk(header: HunkHeader, lines: Lines): { additions: number; deletions: number; whole: boolean } {
   const left = { old: header.oldCount, new: header.newCount };
   let additions = 0;
   let deletions = 0;
@@ -148,7 +150,7 @@ function readHunk(header: HunkHeader, lines: Lines): { additions: number; deleti
   if (!lines.done && lines.peek().startsWith('\\')) {
     lines.next(); // "\ No newline at end of file"
   }
-  return { additions, deletions };
+  return { additions, deletions, whole: left.old === 0 && left.new === 0 };
 }
 
 /** From `a/path b/path`, which says the same path twice unless a rename follows, and then that one counts. */

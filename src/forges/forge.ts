@@ -21,7 +21,7 @@ import type {
   Commit,
   OpenPullRequests,
   PersonReview,
-  PullRequest,
+  PullRequestNow,
   PullRequestRef,
   RequestedReviews,
   Tree,
@@ -50,12 +50,13 @@ export interface Forge extends AccessCheck {
   self(): Promise<string>;
 
   // What a review reads
-  pullRequest(ref: PullRequestRef): Promise<PullRequest | undefined>;
+  pullRequest(ref: PullRequestRef): Promise<PullRequestNow | undefined>;
   /**
    * What the commit `headSha` changes. Gitea and Forgejo show the difference of the head before for a while after a push:
-   * it is looked at again shortly, and `unavailable` when it does not become that of `headSha`.
+   * it is looked at again shortly, and `unavailable` when it does not become that of `headSha`. `count` is how many files the
+   * pull request says it changes: a forge that cannot be sure of them otherwise needs no list to compare with.
    */
-  changedFiles(ref: PullRequestRef, headSha: string): Promise<ChangedFiles>;
+  changedFiles(ref: PullRequestRef, headSha: string, count?: number): Promise<ChangedFiles>;
   /** `signatures`: whether to ask for what costs the forge time, which verifies each of them. */
   commits(ref: PullRequestRef, ask?: { readonly signatures: boolean }): Promise<readonly Commit[]>;
   /** Oldest first. */
@@ -109,9 +110,15 @@ export interface Forge extends AccessCheck {
    * Withdraws comments at lines. They are deleted, but for Gitea before 1.24.6, which can only delete a whole
    * review: there one is deleted when all its comments go, and until then a comment's text becomes `note`.
    * What others wrote in answer stays.
-   * Either way {@link Forge.ownInlineComments} no longer returns it; ids unknown are ignored.
+   * Either way {@link Forge.ownInlineComments} no longer returns it; ids unknown are ignored. `reviews` are those that it has
+   * found.
    */
-  withdrawInlineComments(ref: PullRequestRef, ids: readonly string[], note: string): Promise<void>;
+  withdrawInlineComments(
+    ref: PullRequestRef,
+    ids: readonly string[],
+    note: string,
+    reviews: readonly OwnReview[],
+  ): Promise<void>;
 
   /** Closes idle connections. No method may be called afterwards. */
   close(): Promise<void>;

@@ -1,14 +1,26 @@
 import type { Forge } from './forge.ts';
 
+export type ForgeWrite =
+  | 'setStatus'
+  | 'createComment'
+  | 'updateComment'
+  | 'deleteComment'
+  | 'createInlineComments'
+  | 'withdrawInlineComments';
+
 /** The forge, but that `check` comes before every write and can stop it by throwing. It counts what was written. */
-export function guardWrites(forge: Forge, check: () => Promise<void>): { readonly forge: Forge; writes(): number } {
+export function guardWrites(
+  forge: Forge,
+  check: (write: ForgeWrite) => Promise<void>,
+): { readonly forge: Forge; writes(): number } {
   let count = 0;
 
   function guarded<Arguments extends readonly unknown[], Result>(
+    name: ForgeWrite,
     write: (...given: Arguments) => Promise<Result>,
   ): (...given: Arguments) => Promise<Result> {
     return async (...given) => {
-      await check();
+      await check(name);
       count += 1;
       return write(...given);
     };
@@ -17,12 +29,12 @@ export function guardWrites(forge: Forge, check: () => Promise<void>): { readonl
   return {
     forge: {
       ...forge,
-      setStatus: guarded(forge.setStatus),
-      createComment: guarded(forge.createComment),
-      updateComment: guarded(forge.updateComment),
-      deleteComment: guarded(forge.deleteComment),
-      createInlineComments: guarded(forge.createInlineComments),
-      withdrawInlineComments: guarded(forge.withdrawInlineComments),
+      setStatus: guarded('setStatus', forge.setStatus),
+      createComment: guarded('createComment', forge.createComment),
+      updateComment: guarded('updateComment', forge.updateComment),
+      deleteComment: guarded('deleteComment', forge.deleteComment),
+      createInlineComments: guarded('createInlineComments', forge.createInlineComments),
+      withdrawInlineComments: guarded('withdrawInlineComments', forge.withdrawInlineComments),
     },
     writes: () => count,
   };

@@ -6,6 +6,7 @@ import { makeGitea } from './gitea/gitea.ts';
 import { type GitHubCredentials, makeGitHubClient } from './github/client.ts';
 import { makeGitHub } from './github/github.ts';
 import { makePause, scopeOfToken } from './pause.ts';
+import { rememberFiles } from './remember-files.ts';
 import { type ForgeHooks, makeForgeFetch } from './transport/forge-fetch.ts';
 import { makeNetwork } from './transport/network.ts';
 import { type Log, makeOptionalRedis } from './transport/optional-redis.ts';
@@ -48,12 +49,13 @@ export function makeForge(config: ForgeConfig, parts: ForgeParts = {}): Forge {
         fetchFor: (scope) => makeForgeFetch({ ...common, ...budget, forge: 'github' }, scope),
         ...(log ? { log } : {}),
       });
-      return makeGitHub(client, network.close);
+      return rememberFiles(makeGitHub(client, network.close));
     }
     case 'gitea':
     case 'forgejo': {
       const forgeFetch = makeForgeFetch({ ...common, forge: config.forge }, scopeOfToken(config.credentials.token));
-      return makeGitea(config.forge, makeGiteaClient(forgeFetch, apiUrl, config.credentials.token), network.close);
+      const client = makeGiteaClient(forgeFetch, apiUrl, config.credentials.token);
+      return rememberFiles(makeGitea(config.forge, client, network.close));
     }
   }
 }

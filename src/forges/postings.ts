@@ -54,6 +54,10 @@ export interface OwnReview {
   readonly id: string;
   /** Never submitted: left behind by a request that broke off, and seen by nobody else. */
   readonly pending: boolean;
+  /** Those comments of it that {@link OwnInlineComments} lists. */
+  readonly commentIds: readonly string[];
+  /** Somebody else commented within it: it is not ours alone to delete. */
+  readonly answered: boolean;
 }
 
 export interface OwnInlineComments {

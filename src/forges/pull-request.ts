@@ -25,12 +25,8 @@ export interface PullRequest extends PullRequestRef {
   readonly labels: readonly string[];
   /** When anything about it last changed; comments count too. */
   readonly updatedAt: string;
-  /**
-   * The branch to merge into, and that branch's commit as the forge recorded it with the pull
-   * request. On GitHub it can lag behind the branch: what must be today's (the policy) is read at
-   * `Forge.branchCommit`.
-   */
-  readonly base: { readonly branch: string; readonly sha: string };
+  /** The branch to merge into. */
+  readonly base: { readonly branch: string };
   /** The branch that is proposed. `repository` is null when a fork was deleted. */
   readonly head: { readonly branch: string; readonly sha: string; readonly repository: string | null };
 }
@@ -40,6 +36,21 @@ export interface OpenPullRequests {
   /** Its present name: another one than was asked for when it was renamed. */
   readonly repository: string;
   readonly pullRequests: readonly PullRequest[];
+}
+
+/** A pull request, and what belongs to the same moment. */
+export interface PullRequestNow extends PullRequest {
+  /**
+   * The commit at the tip of the base branch, read by the branch's full name, so that a tag of that name cannot replace it.
+   * Undefined when there is no such branch.
+   */
+  readonly baseCommit: string | undefined;
+  /** How many comments it has, of anybody and of any kind; undefined where the forge does not say. */
+  readonly commentCount: number | undefined;
+  /** The commit that its difference begins at; undefined where the forge does not say. */
+  readonly mergeBase: string | undefined;
+  /** How many files it changes; undefined where the forge does not say. */
+  readonly changedFileCount: number | undefined;
 }
 
 /** One file of a pull request's change. */

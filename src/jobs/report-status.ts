@@ -3,6 +3,7 @@ import type { Forge } from '../forges/forge.ts';
 import type { CommitStatus } from '../forges/postings.ts';
 import { sharedStatus } from '../review/shared-status.ts';
 import { sameContext, statusContext } from '../review/status-context.ts';
+import { postedBefore, rememberPosted, type StatusPlace } from './posted-statuses.ts';
 import { verdictsOnHead } from './reviews-table.ts';
 
 export interface StatusParts {
@@ -10,12 +11,6 @@ export interface StatusParts {
   readonly pool: pg.Pool;
   /** The name of the status, `{base}` for the base branch. */
   readonly statusContext: string;
-}
-
-export interface StatusPlace {
-  readonly repository: string;
-  readonly headSha: string;
-  readonly context: string;
 }
 
 /** Reviews of pull requests with one head end at one time now and then, and not more often than this. */
@@ -45,7 +40,7 @@ export async function reportStatus(parts: StatusParts, place: StatusPlace, final
       baseBranch === null ? [] : [statusContext(parts.statusContext, baseBranch)],
     );
     for (const spelling of new Set([context, ...spellings])) {
-      await writeStatus(parts.forge, place, { ...wanted, context: spelling });
+      await showStatus(parts, { ...place, context: spelling }, { ...wanted, context: spelling });
     }
     shown = JSON.stringify(wanted);
   }
@@ -62,28 +57,61 @@ export async function releaseStatus(parts: StatusParts, place: StatusPlace): Pro
   const present = await parts.forge.status(repository, headSha, context);
   if (sharedStatus(sharing) === undefined && present !== undefined && present.state !== 'success') {
     const description = 'The policy was deleted: nothing is required any more';
-    await parts.forge.setStatus(repository, headSha, { context, state: 'success', description });
+    await post(parts, place, { context, state: 'success', description });
   }
 }
 
 /** No open pull request is left that the status names. A green one would count for the next pull request with this commit. */
-export async function withdrawSuccess(forge: Forge, { repository, headSha, context }: StatusPlace): Promise<void> {
-  const present = await forge.status(repository, headSha, context);
+export async function withdrawSuccess(parts: StatusParts, place: StatusPlace): Promise<void> {
+  const { repository, headSha, context } = place;
+  const present = await parts.forge.status(repository, headSha, context);
   if (present?.state === 'success') {
     const description = 'No open pull request has this commit for this branch any more';
-    await forge.setStatus(repository, headSha, { context, state: 'pending', description });
+    await post(parts, place, { context, state: 'pending', description });
   }
 }
 
-/** Sets a status unless it is set already, and is ours. */
-export async function writeStatus(
-  forge: Forge,
-  { repository, headSha }: StatusPlace,
-  status: CommitStatus,
-): Promise<void> {
+/** Whether a success that Gatehouse has set may stand there. Costs no request to the forge. */
+export async function mayShowSuccess(pool: pg.Pool, place: StatusPlace): Promise<boolean> {
+  const before = await postedBefore(pool, place);
+  return before.kind === 'unknown' || (before.kind === 'status' && before.state === 'success');
+}
+
+/**
+ * Sets a status of ours. Where the one set last was another, it is set without a look at what stands. Nothing is left unset
+ * without one: somebody else may have set theirs since.
+ */
+async function showStatus(parts: StatusParts, place: StatusPlace, status: CommitStatus): Promise<void> {
+  const before = await postedBefore(parts.pool, place);
+  const mayStand = before.kind === 'unknown' || (before.kind === 'status' && isSame(before, status));
+  if (!mayStand || !(await stands(parts.forge, place, status))) {
+    await post(parts, place, status);
+  } else if (before.kind === 'unknown') {
+    await rememberPosted(parts.pool, place, status);
+  }
+}
+
+async function post({ forge, pool }: StatusParts, place: StatusPlace, status: CommitStatus): Promise<void> {
+  await rememberPosted(pool, place, undefined);
+  await forge.setStatus(place.repository, place.headSha, status);
+  await rememberPosted(pool, place, status);
+}
+
+/** Sets a status of ours unless it stands already. Nothing is remembered of it: for commits that are no pull request's head. */
+export async function writeStatus(forge: Forge, place: StatusPlace, status: CommitStatus): Promise<void> {
+  if (!(await stands(forge, place, status))) {
+    await forge.setStatus(place.repository, place.headSha, status);
+  }
+}
+
+async function stands(forge: Forge, { repository, headSha }: StatusPlace, status: CommitStatus): Promise<boolean> {
   const present = await forge.status(repository, headSha, status.context);
   // One of the same words that somebody else set is not ours: a required status may be pinned to its author.
-  if (!present?.own || present.state !== status.state || present.description !== status.description) {
-    await forge.setStatus(repository, headSha, status);
-  }
+  return present?.own === true && isSame(present, status);
+}
+
+type Words = Pick<CommitStatus, 'state' | 'description'>;
+
+function isSame(one: Words, other: Words): boolean {
+  return one.state === other.state && one.description === other.description;
 }

@@ -15,8 +15,30 @@ export interface RetentionParts {
   readonly signal: AbortSignal;
 }
 
-/** Deletes deliveries that are older than so many days. `unfinished`: there are more of them for the next piece. */
-export async function applyRetention({ pool, days, log, signal }: RetentionParts): Promise<'finished' | 'unfinished'> {
+/** Deletes what is older than so many days. `unfinished`: there is more of it for the next piece. */
+export async function applyRetention(parts: RetentionParts): Promise<'finished' | 'unfinished'> {
+  const state = await deleteDeliveries(parts);
+  return state === 'finished' ? deletePostedStatuses(parts) : state;
+}
+
+async function deletePostedStatuses({ pool, days, signal }: RetentionParts): Promise<'finished' | 'unfinished'> {
+  return inPacedBatches(
+    async () => {
+      const { rowCount } = await pool.query(
+        `DELETE FROM gatehouse.posted_statuses
+          WHERE (repository, head_sha, context) IN (
+            SELECT repository, head_sha, context FROM gatehouse.posted_statuses
+             WHERE posted_at < now() - make_interval(days => $1)
+             ORDER BY posted_at LIMIT $2)`,
+        [days, BATCH_ROWS],
+      );
+      return (rowCount ?? 0) < BATCH_ROWS ? 'last' : 'more';
+    },
+    { maxMs: MAX_PIECE_MS, signal },
+  );
+}
+
+async function deleteDeliveries({ pool, days, log, signal }: RetentionParts): Promise<'finished' | 'unfinished'> {
   let deleted = 0;
   // Each batch continues where the one before ended: an index still has the entries of deleted rows, until it is vacuumed.
   let from = '-infinity';

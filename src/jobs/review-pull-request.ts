@@ -1,42 +1,25 @@
-import type pg from 'pg';
-import type { Forge } from '../forges/forge.ts';
 import { ForgeError } from '../forges/forge-error.ts';
-import { guardWrites } from '../forges/guard-writes.ts';
 import type { PullRequest, PullRequestRef } from '../forges/pull-request.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Verdict } from '../review/evaluation/verdict.ts';
-import { isCurrent, judgeOnce } from '../review/judge.ts';
-import type { Policy } from '../review/policy/schema.ts';
+import { isCurrent, judgeRead, type ReviewResult } from '../review/judge.ts';
 import { commentUrl, linksOf } from '../review/rendering/links.ts';
 import { reportComments, withdrawComments, withRefusals } from '../review/report.ts';
 import { statusContext } from '../review/status-context.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
-import { releaseStatus, reportStatus, type StatusParts, withdrawSuccess } from './report-status.ts';
-import {
-  beginReview,
-  type Claim,
-  deleteReview,
-  LostClaimError,
-  markClosed,
-  markReported,
-  moveRepository,
-  type ReportedStatus,
-  recordChecksAsked,
-  recordHead,
-  requireClaim,
-  saveVerdict,
-} from './reviews-table.ts';
+import { judgedState } from './judged-state.ts';
+import { type LatePending, latePending } from './late-pending.ts';
+import { type OpenReview, type OpenReviewParts, openReview } from './open-review.ts';
+import type { StatusPlace } from './posted-statuses.ts';
+import { mayShowSuccess, releaseStatus, reportStatus } from './report-status.ts';
+import { LostClaimError, markReported, recordChecksAsked, saveVerdict } from './reviews-table.ts';
 
-export interface ReviewParts {
-  readonly forge: Forge;
+export interface ReviewParts extends OpenReviewParts {
   /** What parses and evaluates what people wrote. */
   readonly threads: ReviewThreads;
-  readonly pool: pg.Pool;
-  /** The operator's policy, for repositories that have none of their own. */
-  readonly fallback: Policy | undefined;
-  /** The name of the commit status, `{base}` for the base branch. */
-  readonly statusContext: string;
+  /** How long a review may take before it shows `pending`; 0: at once. */
+  readonly pendingAfterSeconds: number;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -83,146 +66,139 @@ export async function reviewPullRequest(
   throw new ForgeError('unavailable', `${ref.repository}#${ref.number} kept changing while it was reviewed`);
 }
 
-/** A review under way: its claim, and a forge that writes only as long as it holds the claim. */
-interface OpenReview {
-  readonly status: StatusParts;
-  writes(): number;
-  /** Whether there is a verdict from before, or a review that was cut short. */
-  readonly hasSpoken: boolean;
-  claim(): Claim;
-  /** Records what is under review, and updates the status that showed the verdict before. */
-  enter(pullRequest: PullRequest): Promise<void>;
-  /** The pull request is closed or gone. */
-  leave(): Promise<void>;
-  /** Nothing can be written. What is known is kept: pull requests that share a head need it when that changes. */
-  leaveUnchanged(): Promise<void>;
-}
-
-async function openReview(parts: ReviewParts, ref: PullRequestRef, signal: AbortSignal): Promise<OpenReview> {
-  // A job that the engine has taken back must not take the claim from the one that has it now.
-  signal.throwIfAborted();
-  const { pool, statusContext: template } = parts;
-  let { claim, before } = await beginReview(pool, ref);
-  const guard = guardWrites(parts.forge, async () => {
-    signal.throwIfAborted();
-    await requireClaim(pool, claim);
-  });
-  const status: StatusParts = { forge: guard.forge, pool, statusContext: template };
-  const placeOf = ({ headSha, baseBranch, reportedAs }: ReportedStatus) => ({
-    repository: claim.repository,
-    headSha,
-    context: reportedAs ?? statusContext(template, baseBranch ?? ''),
-  });
-
-  return {
-    status,
-    hasSpoken: before !== undefined && (before.verdict !== 'none' || before.reportedAs === null),
-    writes: guard.writes,
-    claim: () => claim,
-    async enter(pullRequest) {
-      if (pullRequest.repository !== claim.repository) {
-        await moveRepository(pool, claim.repository, pullRequest.repository);
-        ({ claim, before } = await beginReview(pool, pullRequest));
-      }
-      const context = statusContext(template, pullRequest.base.branch);
-      await recordHead(pool, claim, pullRequest, context);
-      const last = before && placeOf(before);
-      before = undefined;
-      if (last === undefined || (last.headSha === pullRequest.head.sha && last.context === context)) {
-        return;
-      }
-      const others = await reportStatus(status, last, true);
-      if (!others && last.headSha === pullRequest.head.sha) {
-        await withdrawSuccess(guard.forge, last);
-      }
-    },
-    async leave() {
-      if (before !== undefined) {
-        await markClosed(pool, claim);
-        await reportStatus(status, placeOf(before), true);
-      }
-      await deleteReview(pool, claim);
-    },
-    async leaveUnchanged() {
-      if (before === undefined) {
-        await deleteReview(pool, claim);
-      }
-    },
-  };
-}
-
 type Outcome = 'over' | 'archived' | 'outdated' | 'none' | Verdict['state'];
 
-async function reviewOnce(
-  { forge, threads, pool, fallback, statusContext: template, log }: ReviewParts,
-  review: OpenReview,
-  ref: PullRequestRef,
-): Promise<Outcome> {
-  const place = ({ repository, head, base }: PullRequest) => ({
-    repository,
-    headSha: head.sha,
-    context: statusContext(template, base.branch),
-  });
-  const result = await judgeOnce(forge, ref, {
-    threads,
-    fallback,
-    statusContext: template,
-    onRead: (pullRequest) => review.enter(pullRequest),
-    onWillJudge: async (pullRequest) => {
-      await reportStatus(review.status, place(pullRequest), false);
-    },
-    onWillReadChecks: () => recordChecksAsked(pool, review.claim()),
-  });
-  if (result.kind === 'over') {
-    await review.leave();
-    log.info({ ...ref }, 'nothing to review: the pull request is closed or gone');
+async function reviewOnce(parts: ReviewParts, review: OpenReview, ref: PullRequestRef): Promise<Outcome> {
+  const pullRequest = await parts.forge.pullRequest(ref);
+  if (pullRequest === undefined || pullRequest.state === 'closed') {
+    return endReview(parts, review, ref);
+  }
+  if (pullRequest.archived) {
+    return leaveArchived(parts, review, ref);
+  }
+  if ((await review.enter(pullRequest)) === 'stands') {
+    await reportStatus(review.status, placeOf(parts, pullRequest), true);
+    parts.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
     return 'over';
   }
-  if (result.kind === 'archived') {
-    await review.leaveUnchanged();
-    log.info({ ...ref }, 'nothing to review: the repository is archived');
-    return 'archived';
+  await using pending = latePending(parts.pendingAfterSeconds * 1_000);
+  const result = await judgeRead(parts.forge, pullRequest, {
+    ...parts,
+    onWillJudge: () => showPending(parts, review, pullRequest, pending),
+    onWillReadChecks: () => recordChecksAsked(parts.pool, review.claim()),
+  });
+  switch (result.kind) {
+    case 'over':
+      return endReview(parts, review, ref);
+    case 'archived':
+      return leaveArchived(parts, review, ref);
+    case 'no-policy':
+      await pending.end();
+      return releasePullRequest(parts, review, result);
+    case 'judged':
+      return report(parts, review, result, pending);
   }
-  const { pullRequest, sources } = result;
-  const { context } = place(pullRequest);
-  if (result.kind === 'no-policy') {
-    if (review.hasSpoken) {
-      for (const { what, error: err } of await withdrawComments(review.status.forge, pullRequest)) {
-        log.warn({ err, ...ref }, `the forge refused to remove: ${what}`);
-      }
-    }
-    await saveVerdict(pool, review.claim(), { state: 'none', description: 'No policy', url: pullRequest.url }, sources);
-    await reportStatus(review.status, place(pullRequest), true);
-    if (review.hasSpoken) {
-      await releaseStatus(review.status, place(pullRequest));
-    }
-    await markReported(pool, review.claim(), context);
-    log.info({ ...ref }, 'nothing to review: the base branch has no policy');
-    return 'none';
+}
+
+async function endReview({ log }: ReviewParts, review: OpenReview, ref: PullRequestRef): Promise<Outcome> {
+  await review.leave();
+  log.info({ ...ref }, 'nothing to review: the pull request is closed or gone');
+  return 'over';
+}
+
+async function leaveArchived({ log }: ReviewParts, review: OpenReview, ref: PullRequestRef): Promise<Outcome> {
+  await review.leaveUnchanged();
+  log.info({ ...ref }, 'nothing to review: the repository is archived');
+  return 'archived';
+}
+
+/**
+ * At once where a success from before would let the pull request be merged meanwhile, else only if the review takes long: a
+ * required status that is absent blocks as well.
+ */
+async function showPending(
+  parts: ReviewParts,
+  review: OpenReview,
+  pullRequest: PullRequest,
+  pending: LatePending,
+): Promise<void> {
+  const place = placeOf(parts, pullRequest);
+  const show = async () => {
+    await reportStatus(review.status, place, false);
+  };
+  if (parts.pendingAfterSeconds === 0 || (await mayShowSuccess(parts.pool, place))) {
+    await show();
+  } else {
+    pending.begin(show);
   }
-  const { verdict } = result;
+}
+
+async function releasePullRequest(
+  parts: ReviewParts,
+  review: OpenReview,
+  { pullRequest, sources }: Extract<ReviewResult, { kind: 'no-policy' }>,
+): Promise<Outcome> {
+  const { pool, log } = parts;
+  const { repository, number } = pullRequest;
+  const place = placeOf(parts, pullRequest);
+  if (review.hasSpoken) {
+    for (const { what, error: err } of await withdrawComments(review.status.forge, pullRequest)) {
+      log.warn({ err, repository, number }, `the forge refused to remove: ${what}`);
+    }
+  }
+  await saveVerdict(pool, review.claim(), { state: 'none', description: 'No policy', url: pullRequest.url }, sources);
+  await reportStatus(review.status, place, true);
+  if (review.hasSpoken) {
+    await releaseStatus(review.status, place);
+  }
+  await markReported(pool, review.claim(), place.context);
+  log.info({ repository, number }, 'nothing to review: the base branch has no policy');
+  return 'none';
+}
+
+/** Writes what has been judged, as long as it is still so. */
+async function report(
+  parts: ReviewParts,
+  review: OpenReview,
+  result: Extract<ReviewResult, { kind: 'judged' }>,
+  pending: LatePending,
+): Promise<Outcome> {
+  const { forge, pool, fallback, log } = parts;
+  const { pullRequest, verdict, sources, selfContained } = result;
+  const { repository, number } = pullRequest;
   if (!(await isCurrent(forge, result))) {
     return 'outdated';
   }
   const writesBefore = review.writes();
-  const { refusals, commentId } = await reportComments(review.status.forge, pullRequest, verdict, {
+  const comments = await reportComments(review.status.forge, pullRequest, verdict, {
     comments: result.comments,
     links: linksOf(forge.name, pullRequest, sources),
+    hasNone: review.hasNoComments(),
   });
-  for (const { what, error } of refusals) {
-    log.warn({ err: error, ...ref, what }, 'the forge refused what was to be posted beside the status');
+  if (comments.foundNone) {
+    await review.foundNoComments();
+  }
+  for (const { what, error } of comments.refusals) {
+    log.warn({ err: error, repository, number, what }, 'the forge refused what was to be posted beside the status');
   }
   // Comments take their time, on GitHub a second each; a success must not be of what was there before them.
   if (verdict.state === 'success' && review.writes() > writesBefore && !(await isCurrent(forge, result))) {
     return 'outdated';
   }
-  const description = withRefusals(verdict.description, refusals);
-  const url = commentUrl(pullRequest, commentId);
-  await saveVerdict(pool, review.claim(), { state: verdict.state, description, url }, sources);
-  await reportStatus(review.status, place(pullRequest), true);
-  await markReported(pool, review.claim(), context);
-  log.info({ ...ref, head: pullRequest.head.sha, verdict: verdict.state }, 'a pull request was reviewed');
+  await pending.end();
+  const description = withRefusals(verdict.description, comments.refusals);
+  const state = selfContained && comments.refusals.length === 0 ? judgedState(pullRequest, fallback) : null;
+  const url = commentUrl(pullRequest, comments.commentId);
+  await saveVerdict(pool, review.claim(), { state: verdict.state, description, url }, sources, state);
+  const place = placeOf(parts, pullRequest);
+  await reportStatus(review.status, place, true);
+  await markReported(pool, review.claim(), place.context);
+  log.info({ repository, number, head: pullRequest.head.sha, verdict: verdict.state }, 'a pull request was reviewed');
   return verdict.state;
+}
+
+function placeOf({ statusContext: template }: ReviewParts, { repository, head, base }: PullRequest): StatusPlace {
+  return { repository, headSha: head.sha, context: statusContext(template, base.branch) };
 }
 
 const GIVEN_UP: Readonly<Record<ForgeError['kind'], string>> = {
@@ -270,13 +246,9 @@ export async function reportGivenUp(
       description: givenUpBecause(error),
       url: pullRequest.url,
     });
-    const context = statusContext(parts.statusContext, pullRequest.base.branch);
-    await reportStatus(
-      review.status,
-      { repository: pullRequest.repository, headSha: pullRequest.head.sha, context },
-      true,
-    );
-    await markReported(pool, review.claim(), context);
+    const place = placeOf(parts, pullRequest);
+    await reportStatus(review.status, place, true);
+    await markReported(pool, review.claim(), place.context);
   } catch (err) {
     const what = err instanceof ForgeError ? { reason: err.message } : { err };
     log.warn({ ...what, ...ref }, 'could not set the status to error');

@@ -22,6 +22,14 @@ export interface ReportedStatus {
   readonly verdict: string | null;
 }
 
+/** What the last review left. */
+export interface ReviewBefore extends ReportedStatus {
+  /** Whether there may be comments of ours on the pull request; null: not known. */
+  readonly commented: boolean | null;
+  /** A digest of all that the verdict depends on; null: not known. */
+  readonly judgedState: string | null;
+}
+
 /** A newer review of the same pull request has begun, which will say what this one would have said, and more. */
 export class LostClaimError extends Error {
   override readonly name = 'LostClaimError';
@@ -34,12 +42,13 @@ export class LostClaimError extends Error {
 export async function beginReview(
   pool: pg.Pool,
   { repository, number }: PullRequestRef,
-): Promise<{ readonly claim: Claim; readonly before: ReportedStatus | undefined }> {
-  const { rows } = await pool.query<ReportedStatus & { fence: string }>(
+): Promise<{ readonly claim: Claim; readonly before: ReviewBefore | undefined }> {
+  const { rows } = await pool.query<ReviewBefore & { fence: string }>(
     `INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, description, fence)
      VALUES ($1, $2, '', '', nextval('gatehouse.review_fence'))
      ON CONFLICT (repository, pull_request) DO UPDATE SET fence = excluded.fence
-     RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", reported_as AS "reportedAs", verdict`,
+     RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", reported_as AS "reportedAs", verdict, commented,
+               CASE WHEN judged_state_at = reviewed_at THEN judged_state END AS "judgedState"`,
     [repository, number],
   );
   const [row] = rows;
@@ -54,12 +63,23 @@ export async function requireClaim(pool: pg.Pool, claim: Claim): Promise<void> {
   await changeClaimed(pool, claim, 'SELECT FROM gatehouse.reviews', []);
 }
 
+/** Before the first comment is written: from then on there may be comments of ours. */
+export async function markCommented(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET commented = true', []);
+}
+
+/** Afterwards, when all were looked for: there is none. */
+export async function markUncommented(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET commented = false', []);
+}
+
 /** Remembers what is under review. A verdict on another head or base, or one that no status shows, does not count any more. */
 export async function recordHead(
   pool: pg.Pool,
   claim: Claim,
   { head, base, url, updatedAt }: PullRequest,
   context: string,
+  commented: boolean | null,
 ): Promise<void> {
   const isSame = 'head_sha = $4 AND base_branch = $5 AND reported_as = $6';
   await changeClaimed(
@@ -68,8 +88,8 @@ export async function recordHead(
     `UPDATE gatehouse.reviews
         SET verdict = CASE WHEN ${isSame} THEN verdict END, reported_as = CASE WHEN ${isSame} THEN reported_as END,
             url = CASE WHEN ${isSame} THEN url ELSE $7 END, head_sha = $4, base_branch = $5, pull_request_updated_at = $8,
-            open = true`,
-    [head.sha, base.branch, context, url, updatedAt],
+            open = true, commented = $9`,
+    [head.sha, base.branch, context, url, updatedAt, commented],
   );
 }
 
@@ -102,6 +122,7 @@ export async function saveVerdict(
   claim: Claim,
   verdict: { readonly state: StatusState | 'none'; readonly description: string; readonly url: string },
   sources?: VerdictSources,
+  judgedState: string | null = null,
 ): Promise<void> {
   await changeClaimed(
     pool,
@@ -109,7 +130,7 @@ export async function saveVerdict(
     `UPDATE gatehouse.reviews
         SET verdict = $4, description = $5, url = $13, reported_as = NULL, reviewed_at = now(), base_sha = $6,
             policy_digest = $7, operator_policy_digest = $8, extends_name = $9, extends_digest = $10, code_owners_digest = $11,
-            checks_digest = CASE WHEN $6::text IS NULL THEN checks_digest ELSE $12 END`,
+            checks_digest = CASE WHEN $6::text IS NULL THEN checks_digest ELSE $12 END, judged_state = $14, judged_state_at = now()`,
     [
       verdict.state,
       verdict.description,
@@ -121,6 +142,7 @@ export async function saveVerdict(
       sources?.codeOwnersDigest ?? null,
       sources?.checksDigest ?? null,
       verdict.url,
+      judgedState,
     ],
   );
 }
@@ -144,7 +166,7 @@ async function changeClaimed(
   pool: pg.Pool,
   claim: Claim,
   statement: string,
-  values: readonly (string | null)[],
+  values: readonly (string | boolean | null)[],
 ): Promise<void> {
   const { rowCount } = await pool.query(`${statement} WHERE repository = $1 AND pull_request = $2 AND fence = $3`, [
     claim.repository,
@@ -220,7 +242,8 @@ export async function notOpen(
 export async function forgetRepository(pool: pg.Pool, repository: string): Promise<void> {
   await pool.query(
     `WITH reviews AS (DELETE FROM gatehouse.reviews WHERE repository = $1),
-          hooks AS (DELETE FROM gatehouse.hooks WHERE repository = $1)
+          hooks AS (DELETE FROM gatehouse.hooks WHERE repository = $1),
+          statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1)
      DELETE FROM gatehouse.repositories WHERE name = $1`,
     [repository],
   );
@@ -236,7 +259,11 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
     `WITH hooks AS (
        INSERT INTO gatehouse.hooks SELECT $2, hook_id FROM gatehouse.hooks WHERE repository = $1 ON CONFLICT DO NOTHING),
      repositories AS (
-       INSERT INTO gatehouse.repositories (name, resynced_at) VALUES ($2, now()) ON CONFLICT DO NOTHING)
+       INSERT INTO gatehouse.repositories (name, resynced_at) VALUES ($2, now()) ON CONFLICT DO NOTHING),
+     statuses AS (
+       INSERT INTO gatehouse.posted_statuses (repository, head_sha, context)
+       SELECT $2, head_sha, context FROM gatehouse.posted_statuses WHERE repository = $1
+       ON CONFLICT (repository, head_sha, context) DO UPDATE SET state = NULL)
      UPDATE gatehouse.reviews old SET repository = $2, reported_as = NULL
       WHERE repository = $1
         AND NOT EXISTS (SELECT FROM gatehouse.reviews new WHERE new.repository = $2 AND new.pull_request = old.pull_request)`,

@@ -44,6 +44,7 @@ interface ReviewList {
 /** When the base branch was last changed or the head force-pushed. An approval from before it is not fresh. */
 export type LastChange =
   | { readonly kind: 'unread' }
+  /** Neither, or there is no approval. */
   | { readonly kind: 'none' }
   | { readonly kind: 'change'; readonly at: string };
 

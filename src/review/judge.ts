@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Forge } from '../forges/forge.ts';
-import type { ChangedFiles, PullRequest, PullRequestRef } from '../forges/pull-request.ts';
+import type { ChangedFiles, PullRequest, PullRequestNow, PullRequestRef } from '../forges/pull-request.ts';
 import type { Evaluation } from './evaluation/evaluate.ts';
 import { codeOwnersDigest, gatherFacts, readCodeOwners } from './evaluation/gather-facts.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
@@ -20,15 +20,17 @@ export type ReviewResult =
   /** Its repository can only be read, until it is unarchived. */
   | { readonly kind: 'archived'; readonly pullRequest: PullRequest }
   /** No policy applies. */
-  | { readonly kind: 'no-policy'; readonly pullRequest: PullRequest; readonly sources: VerdictSources }
+  | { readonly kind: 'no-policy'; readonly pullRequest: PullRequestNow; readonly sources: VerdictSources }
   | {
       readonly kind: 'judged';
-      readonly pullRequest: PullRequest;
+      readonly pullRequest: PullRequestNow;
       readonly verdict: Verdict;
       readonly comments: Comments;
       readonly sources: VerdictSources;
       /** Absent when the policy could not be used. */
       readonly evaluation?: Evaluation;
+      /** It depends on nothing but the pull request as it was read, its commits' difference, and the base's commit. */
+      readonly selfContained: boolean;
     };
 
 /** How often a pull request is judged at most, when it changes meanwhile. */
@@ -40,8 +42,6 @@ export interface JudgeOptions {
   readonly fallback: Policy | undefined;
   /** The name of Gatehouse's own status, `{base}` for the base branch. */
   readonly statusContext: string;
-  /** Called with an open pull request before anything else is read of it. */
-  readonly onRead?: (pullRequest: PullRequest) => Promise<void>;
   /** Called as soon as it is known that there will be a verdict. */
   readonly onWillJudge?: (pullRequest: PullRequest) => Promise<void>;
   /** Called before the checks of others are read, and only if the policy asks for them. */
@@ -65,21 +65,25 @@ export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOpt
 }
 
 /** Judges once. What it read may be of two states: {@link isCurrent} checks that. */
-export async function judgeOnce(
-  forge: Forge,
-  ref: PullRequestRef,
-  { threads, fallback, statusContext, onRead, onWillJudge, onWillReadChecks }: JudgeOptions,
-): Promise<ReviewResult> {
+export async function judgeOnce(forge: Forge, ref: PullRequestRef, options: JudgeOptions): Promise<ReviewResult> {
   const pullRequest = await forge.pullRequest(ref);
-  if (pullRequest === undefined || pullRequest.state === 'closed') {
+  return pullRequest === undefined ? { kind: 'over' } : judgeRead(forge, pullRequest, options);
+}
+
+/** The same, of a pull request that has just been read. */
+export async function judgeRead(
+  forge: Forge,
+  pullRequest: PullRequestNow,
+  { threads, fallback, statusContext, onWillJudge, onWillReadChecks }: JudgeOptions,
+): Promise<ReviewResult> {
+  if (pullRequest.state === 'closed') {
     return { kind: 'over' };
   }
   if (pullRequest.archived) {
     return { kind: 'archived', pullRequest };
   }
-  await onRead?.(pullRequest);
-  // Read by its full name once: what is read at the branch's bare name could be that of a tag, or of two commits.
-  const baseSha = await forge.branchCommit(pullRequest.repository, pullRequest.base.branch);
+  // Everything of the base is read at this commit: what is read at the branch's name could be of two.
+  const { baseCommit: baseSha } = pullRequest;
   if (baseSha === undefined) {
     // The branch was deleted: there is nothing to merge into until the pull request gets another base.
     return { kind: 'over' };
@@ -92,7 +96,7 @@ export async function judgeOnce(
     // Before the changed files, which may take long to read: the present status may be of another pull request.
     await onWillJudge?.(pullRequest);
   }
-  const changedFiles = await forge.changedFiles(pullRequest, pullRequest.head.sha);
+  const changedFiles = await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount);
   const proposes = changesPolicy(changedFiles);
   const present = orFallback(loaded, fallback, pullRequest, proposes);
   if (present.kind === 'absent') {
@@ -111,6 +115,7 @@ export async function judgeOnce(
       verdict,
       comments: DEFAULT_COMMENTS,
       sources: { baseSha, ...present.sources },
+      selfContained: false,
     };
   }
   const facts = await gatherFacts(forge, threads, present.policy, pullRequest, changedFiles, baseSha, async () => {
@@ -124,9 +129,15 @@ export async function judgeOnce(
     pullRequest,
     evaluation,
     comments: present.policy.comments ?? DEFAULT_COMMENTS,
+    selfContained: !proposes && present.sources.extendsName === undefined && needsOnlyFiles(present.policy),
     sources: { baseSha, ...present.sources, ...codeOwnersSource(facts), ...checksSource(present.policy, facts) },
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
+}
+
+function needsOnlyFiles(policy: Policy): boolean {
+  const { changedFiles: _files, ...others } = neededFacts(policy);
+  return Object.values(others).every((needed) => needed === false || (Array.isArray(needed) && needed.length === 0));
 }
 
 /** The first policy of a repository is checked as well, in the pull request that adds it. */
@@ -180,16 +191,14 @@ function loadProposed(forge: Forge, parse: ParsePolicy, { repository, head }: Pu
     : loadPolicy(forge, parse, head.repository, head.sha);
 }
 
-/** Whether the pull request, its policy and its CODEOWNERS are still those that were judged. Two requests, where nothing moved. */
+/** Whether the pull request, its policy and its CODEOWNERS are still those that were judged. One read, where nothing moved. */
 export async function isCurrent(
   forge: Forge,
   { pullRequest, sources }: Pick<Extract<ReviewResult, { kind: 'judged' }>, 'pullRequest' | 'sources'>,
 ): Promise<boolean> {
-  const { repository, base } = pullRequest;
-  const [now, baseSha] = await Promise.all([
-    forge.pullRequest(pullRequest),
-    forge.branchCommit(repository, base.branch),
-  ]);
+  const { repository } = pullRequest;
+  const now = await forge.pullRequest(pullRequest);
+  const baseSha = now?.baseCommit;
   if (now === undefined || baseSha === undefined || stateOf(now) !== stateOf(pullRequest)) {
     return false;
   }
@@ -214,7 +223,8 @@ export async function isCurrent(
   return codeOwnersDigest(codeOwners) === sources.codeOwnersDigest;
 }
 
-/** All that a verdict can depend on. The base's commit and the time of the last change move for other reasons too. */
-function stateOf({ updatedAt: _moves, base, ...others }: PullRequest): string {
-  return JSON.stringify({ ...others, base: base.branch });
+/** All that a verdict can depend on. The commits of the base, the counts and the time of the last change move for other reasons too. */
+export function stateOf(pullRequest: PullRequestNow): string {
+  const { updatedAt, baseCommit, mergeBase, commentCount, changedFileCount, ...state } = pullRequest;
+  return JSON.stringify(state);
 }

@@ -1,7 +1,7 @@
 import type { Forge } from '../forges/forge.ts';
 import { ForgeError } from '../forges/forge-error.ts';
 import { FORGES } from '../forges/forges.ts';
-import { MAX_STATUS_DESCRIPTION_LENGTH } from '../forges/postings.ts';
+import { MAX_STATUS_DESCRIPTION_LENGTH, type OwnInlineComments, type PostedComment } from '../forges/postings.ts';
 import type { PullRequest } from '../forges/pull-request.ts';
 import { shorten } from '../shorten.ts';
 import type { Verdict } from './evaluation/verdict.ts';
@@ -22,11 +22,15 @@ export interface Refusal {
 export interface ReportOptions {
   readonly comments: Comments;
   readonly links: Links;
+  /** It is known that no comment of ours is there: none is read. */
+  readonly hasNone: boolean;
 }
 
 export interface Reported {
   readonly refusals: readonly Refusal[];
   readonly commentId?: string;
+  /** All comments of ours were looked for, and there was none. */
+  readonly foundNone: boolean;
 }
 
 /**
@@ -41,20 +45,31 @@ export async function reportComments(
   forge: Forge,
   pullRequest: PullRequest,
   verdict: Verdict,
-  { comments, links }: ReportOptions,
+  { comments, links, hasNone }: ReportOptions,
 ): Promise<Reported> {
   if (comments === 'off') {
-    return { refusals: await withdrawComments(forge, pullRequest) };
+    return { refusals: hasNone ? [] : await withdrawComments(forge, pullRequest), foundNone: false };
   }
+  let found = 0;
   const wanted = comments === 'all' ? renderInlines(verdict) : [];
-  const refusedInlines = await refusalOf('comments at lines', () => reportInlines(forge, pullRequest, wanted));
+  const refusedInlines = await refusalOf('comments at lines', async () => {
+    const own = hasNone ? NO_INLINES : await forge.ownInlineComments(pullRequest, pullRequest.head.sha);
+    found += own.comments.length + own.reviews.length;
+    await reportInlines(forge, pullRequest, wanted, own);
+  });
   const inlines = comments === 'all' && refusedInlines.length === 0;
   let commentId: string | undefined;
   const refusedComment = await refusalOf('comment', async () => {
-    commentId = await reportComment(forge, pullRequest, verdict, renderReview(verdict, { links, inlines }));
+    const own = hasNone ? [] : await forge.ownComments(pullRequest);
+    found += own.length;
+    commentId = await reportComment(forge, pullRequest, verdict, renderReview(verdict, { links, inlines }), own);
   });
-  return { refusals: [...refusedComment, ...refusedInlines], ...(commentId === undefined ? {} : { commentId }) };
+  const refusals = [...refusedComment, ...refusedInlines];
+  const foundNone = found === 0 && refusals.length === 0;
+  return { refusals, foundNone, ...(commentId === undefined ? {} : { commentId }) };
 }
+
+const NO_INLINES: OwnInlineComments = { comments: [], reviews: [] };
 
 const REFUSALS: readonly ForgeError['kind'][] = ['refused', 'invalid', 'too-large'];
 
@@ -91,10 +106,10 @@ export async function withdrawComments(forge: Forge, pullRequest: PullRequest): 
       }
     })),
     ...(await refusalOf('comments at lines', async () => {
-      const { comments } = await forge.ownInlineComments(pullRequest, pullRequest.head.sha);
+      const { comments, reviews } = await forge.ownInlineComments(pullRequest, pullRequest.head.sha);
       const ids = comments.flatMap(({ id, body }) => (fingerprintIn(body) === undefined ? [] : [id]));
       if (ids.length > 0) {
-        await forge.withdrawInlineComments(pullRequest, ids, RESOLVED_NOTE);
+        await forge.withdrawInlineComments(pullRequest, ids, RESOLVED_NOTE, reviews);
       }
     })),
   ];
@@ -106,10 +121,9 @@ async function reportComment(
   pullRequest: PullRequest,
   verdict: Verdict,
   body: string,
+  own: readonly PostedComment[],
 ): Promise<string | undefined> {
-  const [present, ...superfluous] = (await forge.ownComments(pullRequest)).filter(({ body }) =>
-    body.startsWith(REVIEW_MARKER),
-  );
+  const [present, ...superfluous] = own.filter((comment) => comment.body.startsWith(REVIEW_MARKER));
   for (const { id } of superfluous) {
     await forge.deleteComment(pullRequest, id);
   }
@@ -131,11 +145,11 @@ async function reportInlines(
   forge: Forge,
   pullRequest: PullRequest,
   rendered: ReturnType<typeof renderInlines>,
+  own: OwnInlineComments,
 ): Promise<void> {
   const wanted = new Map(rendered.map((comment) => [comment.fingerprint, comment]));
   const posted = new Set<string>();
   const outdated: string[] = [];
-  const own = await forge.ownInlineComments(pullRequest, pullRequest.head.sha);
   const { movesInlineComments } = FORGES[forge.name];
   for (const { id, body, line } of own.comments) {
     const fingerprint = fingerprintIn(body);
@@ -156,6 +170,6 @@ async function reportInlines(
     await forge.createInlineComments(pullRequest, pullRequest.head.sha, comments, own.reviews);
   }
   if (outdated.length > 0) {
-    await forge.withdrawInlineComments(pullRequest, outdated, RESOLVED_NOTE);
+    await forge.withdrawInlineComments(pullRequest, outdated, RESOLVED_NOTE, own.reviews);
   }
 }

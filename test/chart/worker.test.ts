@@ -87,6 +87,7 @@ test('its settings are environment variables', async (t) => {
       resyncMinutes: 30,
       retentionDays: 9,
       statusContext: 'review of {base}',
+      pendingAfterSeconds: 3,
     },
     metrics: { port: 9100 },
     worker: { concurrency: 12 },
@@ -101,6 +102,7 @@ test('its settings are environment variables', async (t) => {
     RESYNC_MINUTES: '30',
     RETENTION_DAYS: '9',
     STATUS_CONTEXT: 'review of {base}',
+    PENDING_AFTER_SECONDS: '3',
   });
   t.false('FORGE_URL' in workerIn(await render({ values: TOKEN })).env);
 });

@@ -83,6 +83,23 @@ both('commit statuses are read with who set them and with every state', async (t
   );
 });
 
+both('a pull request names the tip of its base branch, and counts files and comments', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const begin = await client.branchCommit(site.repository(), MAIN);
+  const { sha, ref, path } = await openTopic(site);
+  if (forge.kind === 'real') {
+    t.is((await call(forge, 'POST', `${path}/tags`, { tag_name: MAIN, target: sha })).status, 201);
+  }
+  const opened = await client.pullRequest(ref);
+  t.like(opened, { baseCommit: begin, mergeBase: begin, changedFileCount: 1, commentCount: 0 });
+
+  const tip = await site.push(MAIN, { 'other.ts': 'other\n' });
+  await client.createComment(ref, 'In the conversation');
+  await postInlines(client, ref, sha, [{ path: 'app.ts', line: 2, body: 'At a line' }]);
+  t.like(await client.pullRequest(ref), { baseCommit: tip, mergeBase: begin, changedFileCount: 1, commentCount: 2 });
+});
+
 both('a link, a submodule and a directory are not files', async (t, forge) => {
   const site = await forge.site({ a: 'a\n', b: 'b\n', c: 'c\n' });
   const client = clientOf(t, forge);
@@ -309,8 +326,9 @@ both('a comment at a line never moves', async (t, forge) => {
   ]);
   const head = await site.push('topic', { 'app.ts': 'zero\none\n2\nthree\nfour\n' });
   t.deepEqual(await inlinesOf(forge, site, number), ['app.ts:2', 'app.ts:4']);
-  const two = (await client.ownInlineComments(ref, head)).comments.find(({ body }) => body === 'Two');
-  await client.withdrawInlineComments(ref, [two?.id ?? ''], 'Fixed.');
+  const { comments, reviews } = await client.ownInlineComments(ref, head);
+  const two = comments.find(({ body }) => body === 'Two');
+  await client.withdrawInlineComments(ref, [two?.id ?? ''], 'Fixed.', reviews);
   t.deepEqual(await inlinesOf(forge, site, number), ['app.ts:4']);
 });
 

@@ -1,8 +1,9 @@
-import { blobId, typeOf } from './git.ts';
+import { blobId, mergeBase, typeOf } from './git.ts';
 import * as shapes from './gitea-shapes.ts';
 import type { Answer, Call, Handler, Routes } from './routes.ts';
 import { printDiff } from './tree-diff.ts';
 import {
+  baseSha,
   changesOf,
   commitsOf,
   differenceHead,
@@ -79,7 +80,11 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
 
     [`GET ${repos}/pulls/:number`]: withPull(world, (pull, call) => ({
       status: 200,
-      body: shapes.pull(pull, webOf(call), name),
+      body: {
+        ...shapes.pull(pull, webOf(call), name),
+        merge_base: mergeBase(world.objects, baseSha(pull), pull.headSha) ?? '',
+        ...(name === 'gitea' ? { changed_files: changesOf(world, pull).length } : {}),
+      },
     })),
 
     [`GET ${repos}/pulls/:number/files`]: withPull(world, (pull, call) => {

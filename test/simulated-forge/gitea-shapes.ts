@@ -54,6 +54,7 @@ function title(of: Pull): string {
 /** Forgejo 7 does not say whether it is a draft: there the title alone does. */
 export function pull(of: Pull, web: string, forge: 'gitea' | 'forgejo'): Record<string, unknown> {
   const { headRepository } = of;
+  const submitted = of.reviews.filter(({ state }) => state !== 'pending').length;
   const branchStays = !headRepository.deleted && headRepository.branches.has(of.headBranch);
   return {
     id: of.number + of.repository.id,
@@ -68,6 +69,7 @@ export function pull(of: Pull, web: string, forge: 'gitea' | 'forgejo'): Record<
     ...(forge === 'gitea' ? { draft: /^(?:wip:|\[wip\])/i.test(title(of)) } : {}),
     is_locked: false,
     comments: of.comments.length,
+    ...(forge === 'gitea' && submitted > 0 ? { review_comments: submitted } : {}),
     merged: of.merged,
     merge_base: '',
     base: {

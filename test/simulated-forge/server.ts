@@ -17,6 +17,8 @@ export interface Seen {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** 0 when no answer was given. */
   readonly status: number;
+  /** Of the answer. */
+  readonly etag: string | undefined;
 }
 
 export interface ForgeServer {
@@ -94,7 +96,8 @@ async function serve(
   const finished = untouched ? answer : dialect.finish(call, answer);
   const sent = fault === undefined ? finished : spoil(fault, finished, call);
   const route = match?.route.split(' ')[1] ?? path;
-  seen.push({ method, route, path, headers, status: sent === 'hang' ? 0 : sent.status });
+  const { status, headers: sentHeaders } = sent === 'hang' ? { status: 0 } : sent;
+  seen.push({ method, route, path, headers, status, etag: sentHeaders?.['etag'] });
   if (sent !== 'hang') {
     send(response, sent, fault?.fault.kind === 'drop', call.headers['accept-encoding']);
   }

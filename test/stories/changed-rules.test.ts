@@ -141,7 +141,7 @@ for (const name of FORGES) {
     await workerComesBy(story, {}, scenes);
     forge.forgetRequests();
     await workerComesBy(story, {}, scenes);
-    t.is(forge.count('GET', /\/files$/), 0);
+    t.is(forge.count('GET', /\/files$|\.diff$/), 0);
     t.is(forge.writes(), 0);
   });
 

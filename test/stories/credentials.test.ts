@@ -87,7 +87,7 @@ for (const name of FORGES) {
   test(`${name}: a refused review is not retried, and the next resync tries again`, async (t) => {
     await using story = await tellStory(name, FILES);
     const { forge } = story;
-    const path = new RegExp(`^/repos/${REPOSITORY}/pulls/1/files`);
+    const path = new RegExp(`^/repos/${REPOSITORY}/pulls/1(?:/files|\\.diff)$`);
     forge.fault({ path, fault: { kind: 'status', status: 403 } });
     const number = await story.open(CHANGE, { title: 'things' });
     await story.settled();

@@ -20,7 +20,7 @@ for (const name of ['gitea', 'forgejo'] as const) {
     await scene.settled();
     t.deepEqual(scene.states(number), ['pending', 'success']);
     const asked = () =>
-      scene.forge.seen.filter(({ path }) => path === `/repos/${scene.repository}/pulls/${number}/files`).length;
+      scene.forge.seen.filter(({ path }) => path === `/repos/${scene.repository}/git/refs/pull/${number}/head`).length;
 
     scene.forge.delayDifferences(Number.POSITIVE_INFINITY);
     t.teardown(() => scene.forge.delayDifferences(0));

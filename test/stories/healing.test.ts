@@ -46,7 +46,11 @@ for (const name of FORGES) {
     forge.forgetRequests();
     await workerComesBy(story);
     t.deepEqual(story.states(push), ['pending', 'success'], 'a push of which no webhook told');
-    t.is(forge.count('GET', /\/files$/), 1, 'what has a verdict is not looked at again');
+    t.is(
+      forge.count('GET', name === 'github' ? /\/files$/ : /\.diff$/),
+      1,
+      'what has a verdict is not looked at again',
+    );
     t.is(story.writes(), 2);
   });
 

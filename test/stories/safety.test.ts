@@ -72,7 +72,7 @@ for (const name of FORGES) {
     const scene = story.scene({ '.gatehouse.yml': 'version: 1\nrules: []\n' });
     story.forge.fault({
       method: 'GET',
-      path: new RegExp(`^/repos/${scene.repository}/pulls/\\d+/files`),
+      path: new RegExp(`^/repos/${scene.repository}/pulls/\\d+(?:/files|\\.diff)$`),
       times: 1,
       fault: { kind: 'redirect', to: `${url}/files` },
     });

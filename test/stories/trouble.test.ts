@@ -108,10 +108,10 @@ for (const name of FORGES) {
   test(`${name}: after the last attempt the status is error, and the job a dead letter`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = scene.openSilently(CHANGE, { title: 'things' });
-    const asked = () =>
-      scene.forge.seen.filter(({ path }) => path === `/repos/${scene.repository}/pulls/${number}/files`).length;
+    const difference = new RegExp(`^/repos/${scene.repository}/pulls/${number}(?:/files|\\.diff)$`);
+    const asked = () => scene.forge.seen.filter(({ path }) => difference.test(path)).length;
     scene.forge.fault({
-      path: new RegExp(`^/repos/${scene.repository}/pulls/${number}/files`),
+      path: difference,
       fault: { kind: 'status', status: 503 },
     });
     await scene.tell({ kind: 'pull-request', number, action: 'opened' });
@@ -250,7 +250,7 @@ test('a failure while another job of the pull request waits makes no dead letter
   const number = story.openSilently(CHANGE, { title: 'things' });
   const { forge } = story;
   await database.query("UPDATE gatehouse_jobs.queue SET retry_delay = 3600 WHERE name = 'review'");
-  forge.fault({ path: /\/files/, fault: { kind: 'status', status: 500 } });
+  forge.fault({ path: /\.diff$/, fault: { kind: 'status', status: 500 } });
   const states = async () => {
     const { rows } = await database.query(
       "SELECT name, state::text FROM gatehouse_jobs.job WHERE name LIKE 'review%' ORDER BY created_on",

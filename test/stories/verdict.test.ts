@@ -71,7 +71,7 @@ for (const name of FORGES) {
     const { forge, repository } = scene;
     const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'things' });
     const before = forge.head(repository, forge.pull(repository, number).headBranch);
-    scene.when('GET', new RegExp(`^/repos/${repository}/pulls/${number}/files`), () => {
+    scene.when('GET', new RegExp(`^/repos/${repository}/pulls/${number}(?:/files|.diff)$`), () => {
       forge.push(repository, number, { 'a.txt': 'b\n' });
       forge.edit(repository, number, { title: 'feat: things' });
     });

@@ -163,6 +163,7 @@ test('a worker needs no signing secret, and its default forge is github.com', (t
     resyncMinutes: 15,
     retentionDays: 30,
     policyFile: undefined,
+    pendingAfterSeconds: 1,
   });
   t.is(parsed.ok && parsed.config.statusContext, 'gatehouse/{base}');
   t.is(parsed.ok ? parsed.config.door : 'faults', undefined);

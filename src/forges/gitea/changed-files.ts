@@ -26,9 +26,14 @@ const STATUSES: Readonly<Record<string, ChangedFile['status']>> = {
   renamed: 'renamed',
 };
 
-export async function changedFiles(client: GiteaClient, ref: PullRequestRef, headSha: string): Promise<ChangedFiles> {
+export async function changedFiles(
+  client: GiteaClient,
+  ref: PullRequestRef,
+  headSha: string,
+  count: number | undefined,
+): Promise<ChangedFiles> {
   for (const pauseMs of [...PAUSES_MS, undefined]) {
-    const files = await filesAt(client, ref, headSha);
+    const files = await filesAt(client, ref, headSha, count);
     if (files !== undefined) {
       return files;
     }
@@ -38,30 +43,34 @@ export async function changedFiles(client: GiteaClient, ref: PullRequestRef, hea
   }
   throw new ForgeError(
     'unavailable',
-    `GET ${pullPath(ref)}/files: the forge still shows the difference of another commit than the head ${headSha}`,
+    `GET ${pullPath(ref)}.diff: the forge still shows the difference of another commit than the head ${headSha}`,
   );
 }
 
 /**
- * Undefined when any of what was read is of another commit. The list names the commit that it is of; the diff as text does
- * not, so the ref that it is made from must still be at that commit afterwards.
+ * Undefined when any of what was read is of another commit. The diff does not name its commit, so the ref that it is made
+ * from must be at that commit before and after.
  *
- * The files are taken from the diff, as long as it has as many as the list says: each page of the list makes the forge
- * compute the whole difference, and a file that becomes a link is on the list twice, but counted once, so that the list
- * (Gitea 1.26.0) ends before the last file.
+ * The files are taken from the diff, as long as it has as many as the pull request or the list says: an answer can end early.
+ * Each page of the list makes the forge compute the whole difference, and a file that becomes a link is on the list twice,
+ * but counted once, so that the list (Gitea 1.26.0) ends before the last file.
  */
-async function filesAt(client: GiteaClient, ref: PullRequestRef, headSha: string): Promise<ChangedFiles | undefined> {
-  const first = await firstPage(client, ref);
-  if (first.commit !== headSha) {
+async function filesAt(
+  client: GiteaClient,
+  ref: PullRequestRef,
+  headSha: string,
+  count: number | undefined,
+): Promise<ChangedFiles | undefined> {
+  if ((await differenceHead(client, ref)) !== headSha) {
     return undefined;
   }
-  const diffs = first.page.items.length > 0 ? await wholeDiff(client, ref) : new Map<string, FileDiff>();
-  const inDiff = diffs.size === first.page.total;
-  const listed = first.page.isLast || inDiff ? first.page.items : await listAll(client, ref, headSha);
-  if (listed === undefined || (await differenceHead(client, ref)) !== headSha) {
+  const diffs = await wholeDiff(client, ref);
+  const expected = count ?? (await firstPage(client, ref)).total;
+  const listed = diffs.size === expected ? undefined : await listAll(client, ref);
+  if ((await differenceHead(client, ref)) !== headSha) {
     return undefined;
   }
-  if (inDiff) {
+  if (listed === undefined) {
     const files = [...diffs.values()].map((diff) => ({ ...diff, counted: diff.diff.kind !== 'binary' }));
     return { files, complete: true };
   }
@@ -69,37 +78,14 @@ async function filesAt(client: GiteaClient, ref: PullRequestRef, headSha: string
   return { files, complete: new Set(files.map(({ path }) => path)).size === files.length };
 }
 
-interface FirstPage {
-  readonly page: Page<ListedFile>;
-  readonly commit: string | undefined;
-}
-
-async function firstPage(client: GiteaClient, ref: PullRequestRef): Promise<FirstPage> {
+async function firstPage(client: GiteaClient, ref: PullRequestRef): Promise<Page<ListedFile>> {
   const route = `${pullPath(ref)}/files`;
-  const page = requireFound(await client.askPage(route, shapes.files), route);
-  const commit = commitOf(page.items);
-  if (commit !== undefined) {
-    return { page, commit };
-  }
-  // An empty list names no commit: it is read between two looks at the ref instead.
-  const before = await differenceHead(client, ref);
-  return { page: requireFound(await client.askPage(route, shapes.files), route), commit: before };
+  return requireFound(await client.askPage(route, shapes.files), route);
 }
 
-async function listAll(
-  client: GiteaClient,
-  ref: PullRequestRef,
-  headSha: string,
-): Promise<readonly ListedFile[] | undefined> {
+async function listAll(client: GiteaClient, ref: PullRequestRef): Promise<readonly ListedFile[]> {
   const route = `${pullPath(ref)}/files`;
-  const listed = requireFound(await client.askAll(route, shapes.files), route);
-  return commitOf(listed) === headSha ? listed : undefined;
-}
-
-/** The commit that all of the files were looked up at; undefined when they do not say, or name several. */
-function commitOf(files: readonly ListedFile[]): string | undefined {
-  const [commit, ...others] = new Set(files.map((file) => URL.parse(file.contents_url)?.searchParams.get('ref')));
-  return others.length === 0 && commit ? commit : undefined;
+  return requireFound(await client.askAll(route, shapes.files), route);
 }
 
 /** What the forge makes the difference and the list of commits from. It follows the branch with a delay. */
@@ -108,8 +94,9 @@ async function differenceHead(
   { repository, number }: PullRequestRef,
 ): Promise<string | undefined> {
   const name = `pull/${number}/head`;
-  const refs = await client.ask(`${repositoryPath(repository)}/git/refs/${name}`, shapes.gitRefs);
-  return refs?.find(({ ref }) => ref === `refs/${name}`)?.object.sha;
+  const route = `${repositoryPath(repository)}/git/refs/${name}`;
+  const refs = requireFound(await client.ask(route, shapes.gitRefs), route);
+  return refs.find(({ ref }) => ref === `refs/${name}`)?.object.sha;
 }
 
 /** The list has no patches; they come from the diff. */

@@ -30,7 +30,7 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     self,
     checkAccess: () => accessBy(() => missingScopes(client)),
     pullRequest: (ref) => read.pullRequest(client, ref),
-    changedFiles: (ref, headSha) => changedFiles(client, ref, headSha),
+    changedFiles: (ref, headSha, count) => changedFiles(client, ref, headSha, count),
     commits: (ref, ask) => history.commits(client, ref, ask),
     tree: (repository, sha) => history.tree(client, repository, sha),
     mergeBase: (repository, one, other) => ancestry.mergeBase(client, repository, one, other),
@@ -56,8 +56,8 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
         await inline.createInlineComments(client, ref, await self(), headSha, comments, before);
       }
     },
-    withdrawInlineComments: async (ref, ids, note) =>
-      inline.withdrawInlineComments(client, ref, await self(), ids, note, differences),
+    withdrawInlineComments: (ref, ids, note, reviews) =>
+      inline.withdrawInlineComments(client, ref, ids, note, reviews, differences),
     close,
   };
 }

@@ -43,8 +43,19 @@ export async function ownInlineComments(
       path,
       line: commitsNow.has(sha) ? line : null,
     })),
-    reviews: reviews.map(({ id, state }) => ({ id, pending: state === PENDING })),
+    reviews: reviews.map((review) => {
+      const own = posted.filter((comment) => comment.review === review.id);
+      return {
+        ...toOwnReview(review),
+        commentIds: own.map(({ id }) => id),
+        answered: own.some(({ answered }) => answered),
+      };
+    }),
   };
+}
+
+function toOwnReview({ id, state }: Review): OwnReview {
+  return { id, pending: state === PENDING, commentIds: [], answered: false };
 }
 
 /**
@@ -70,8 +81,7 @@ export async function createInlineComments(
     if (now.some(({ id, state }) => state !== PENDING && !known.has(id))) {
       return; // It was carried out, and only its answer was lost.
     }
-    const left = now.map(({ id, state }) => ({ id, pending: state === PENDING }));
-    await submitReview(client, ref, headSha, comments, left).catch((again: unknown) => {
+    await submitReview(client, ref, headSha, comments, now.map(toOwnReview)).catch((again: unknown) => {
       throw isServerError(again) ? new ForgeError('invalid', again.message, { cause: again, status: 500 }) : again;
     });
   }
@@ -106,30 +116,25 @@ function isServerError(error: unknown): error is ForgeError {
 export async function withdrawInlineComments(
   client: GiteaClient,
   ref: PullRequestRef,
-  self: string,
   ids: readonly string[],
   note: string,
+  reviews: readonly OwnReview[],
   differences: Differences,
 ) {
-  if (ids.length === 0) {
-    return;
-  }
   const leaving = new Set(ids);
-  const byReview = Map.groupBy(
-    await commentsOf(client, ref, self, await ownReviews(client, ref, self)),
-    (comment) => comment.review,
-  );
-  for (const [review, comments] of byReview) {
-    const wanted = comments.filter((comment) => leaving.has(comment.id));
-    const staying = comments.filter((comment) => !leaving.has(comment.id) && isPosted(comment));
-    if (wanted.length > 0 && staying.length === 0 && !wanted.some((comment) => comment.answered)) {
+  for (const { id: review, commentIds, answered } of reviews) {
+    const wanted = commentIds.filter((id) => leaving.has(id));
+    if (wanted.length === 0) {
+      continue;
+    }
+    if (wanted.length === commentIds.length && !answered) {
       await client.write('DELETE', reviewPath(ref, review), undefined, true);
       continue;
     }
-    for (const { id } of wanted) {
+    for (const id of wanted) {
       await client.write('DELETE', deletionPath(ref, review, id, differences), undefined, true);
     }
-    if (wanted.length > 0 && differences.inlineCommentDeletion === 'as-any-comment') {
+    if (differences.inlineCommentDeletion === 'as-any-comment') {
       await strikeOut(client, ref, review, leaving, note);
     }
   }

@@ -3,7 +3,7 @@ import { ForgeError } from '../forge-error.ts';
 import { withPresentName } from '../moved.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
 import type { PostedStatus, StatusState } from '../postings.ts';
-import type { OpenPullRequests, PullRequest, PullRequestRef } from '../pull-request.ts';
+import type { OpenPullRequests, PullRequest, PullRequestNow, PullRequestRef } from '../pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { type GiteaClient, path } from './client.ts';
@@ -21,9 +21,23 @@ export function pullPath(ref: PullRequestRef): string {
   return `${repositoryPath(ref.repository)}/pulls/${ref.number}`;
 }
 
-export async function pullRequest(client: GiteaClient, ref: PullRequestRef): Promise<PullRequest | undefined> {
+export async function pullRequest(client: GiteaClient, ref: PullRequestRef): Promise<PullRequestNow | undefined> {
   const answer = await client.ask(pullPath(ref), shapes.pull);
-  return answer && toPullRequest(answer);
+  if (answer === undefined) {
+    return undefined;
+  }
+  const { base, comments, review_comments, changed_files: changedFileCount, merge_base } = answer;
+  // Left out when there are none, and unknown to the versions that do not count files either.
+  const reviews = review_comments ?? (changedFileCount === undefined ? undefined : 0);
+  const commentCount = comments === undefined || reviews === undefined ? undefined : comments + reviews;
+  // Empty when there is no such branch.
+  return {
+    ...toPullRequest(answer),
+    baseCommit: base.sha || undefined,
+    mergeBase: merge_base || undefined,
+    commentCount,
+    changedFileCount,
+  };
 }
 
 export async function openPullRequests(client: GiteaClient, repository: string): Promise<OpenPullRequests | undefined> {
@@ -48,7 +62,7 @@ function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
     draft: answer.draft ?? DRAFT_TITLE.test(answer.title),
     labels: answer.labels.map((label) => label.name),
     updatedAt: utc(answer.updated_at),
-    base: { branch: answer.base.ref, sha: answer.base.sha },
+    base: { branch: answer.base.ref },
     head: {
       branch: answer.head.label || answer.head.ref,
       sha: answer.head.sha,

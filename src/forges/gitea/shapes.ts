@@ -34,6 +34,13 @@ export const pull = z.object({
     .nullish()
     .transform((labels) => labels ?? []),
   updated_at: z.string(),
+  /** Comments in the conversation. */
+  comments: z.number().int().optional(),
+  /** Reviews that were submitted, also those that only have comments at lines. */
+  review_comments: z.number().int().optional(),
+  /** In a single pull request, not in a list. */
+  changed_files: z.number().int().optional(),
+  merge_base: z.string().optional(),
   base: z.object({ ref: z.string(), sha: z.string(), repo: baseRepository }),
   /** `label` is the branch's name; `ref` is `refs/pull/N/head` once the branch or its repository is gone. */
   head: z.object({
@@ -52,8 +59,6 @@ export const files = z.array(
     status: z.string(),
     additions: z.number().int(),
     deletions: z.number().int(),
-    /** Its query names the commit that the file was looked up at. */
-    contents_url: text,
   }),
 );
 

@@ -30,7 +30,12 @@ const STATUSES = {
   renamed: 'renamed',
 } as const;
 
-export async function changedFiles(client: GitHubClient, ref: PullRequestRef, headSha: string): Promise<ChangedFiles> {
+export async function changedFiles(
+  client: GitHubClient,
+  ref: PullRequestRef,
+  headSha: string,
+  count: number | undefined,
+): Promise<ChangedFiles> {
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/files';
   const listed = requireFound(await askAll(octokit, route, address(ref), shapes.files), route);
@@ -43,7 +48,7 @@ export async function changedFiles(client: GitHubClient, ref: PullRequestRef, he
   const whole = listed.some(isUnclear) ? await wholeDiff(octokit, ref) : new Map<string, FileDiff>();
   return {
     files: listed.map((file) => toChangedFile(file, whole)),
-    complete: listed.length < MAX_LISTED_FILES || (await countOfFiles(octokit, ref)) <= listed.length,
+    complete: listed.length < MAX_LISTED_FILES || (count ?? (await countOfFiles(octokit, ref))) <= listed.length,
   };
 }
 

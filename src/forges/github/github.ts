@@ -10,6 +10,7 @@ import type { GitHubClient } from './client.ts';
 import * as history from './commits.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';
 import { mergeQueueEntries } from './merge-queue.ts';
+import { pullRequest } from './pull-request.ts';
 import * as read from './read.ts';
 import * as refs from './refs.ts';
 import { ask } from './request.ts';
@@ -32,8 +33,8 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
     mergeQueue: { entries: (repository, branch) => mergeQueueEntries(client, repository, branch) },
     self,
     checkAccess: () => accessBy(() => missingScopes(client)),
-    pullRequest: (ref) => read.pullRequest(client, ref),
-    changedFiles: (ref, headSha) => changedFiles(client, ref, headSha),
+    pullRequest: (ref) => pullRequest(client, ref),
+    changedFiles: (ref, headSha, count) => changedFiles(client, ref, headSha, count),
     commits: (ref) => history.commits(client, ref),
     tree: (repository, sha) => history.tree(client, repository, sha),
     mergeBase: (repository, one, other) => ancestry.mergeBase(client, repository, one, other),

@@ -20,12 +20,6 @@ export function repositoryAddress(repository: string): { owner: string; repo: st
   return { owner, repo: name };
 }
 
-export async function pullRequest(client: GitHubClient, ref: PullRequestRef): Promise<PullRequest | undefined> {
-  const octokit = await client.forRepository(ref.repository);
-  const answer = await ask(octokit, 'GET /repos/{owner}/{repo}/pulls/{pull_number}', address(ref), shapes.pull);
-  return answer && toPullRequest(answer);
-}
-
 export async function openPullRequests(
   client: GitHubClient,
   repository: string,
@@ -42,7 +36,7 @@ export async function openPullRequests(
   );
 }
 
-function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
+export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
   return {
     repository: answer.base.repo.full_name,
     number: answer.number,
@@ -55,7 +49,7 @@ function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
     draft: answer.draft,
     labels: answer.labels.map((label) => label.name),
     updatedAt: answer.updated_at,
-    base: { branch: answer.base.ref, sha: answer.base.sha },
+    base: { branch: answer.base.ref },
     head: { branch: answer.head.ref, sha: answer.head.sha, repository: answer.head.repo?.full_name ?? null },
   };
 }

@@ -22,6 +22,10 @@ export const pull = z.object({
   user: login,
   labels: z.array(z.object({ name: z.string() })),
   updated_at: z.string(),
+  /** Comments in the conversation, comments at lines, and files. A list leaves them out. */
+  comments: z.number().int().optional(),
+  review_comments: z.number().int().optional(),
+  changed_files: z.number().int().optional(),
   base: z.object({ ref: z.string(), sha: z.string(), repo: baseRepository }),
   head: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }).nullable() }),
 });

@@ -26,14 +26,14 @@ export async function gatherFacts(
 ): Promise<Facts> {
   const needed = neededFacts(policy);
   const unread = unreadFacts(pullRequest);
-  const [commits, reviews, lastChange, requested, codeOwners, checks] = await Promise.all([
+  const [commits, reviews, requested, codeOwners, checks] = await Promise.all([
     needed.commits ? readCommits(forge, pullRequest, needed.signatures) : unread.commits,
     needed.reviews ? readReviews(forge, pullRequest, needed.requestsForChanges) : unread.reviews,
-    needed.lastChange ? readLastChange(forge, pullRequest) : unread.reviews.lastChange,
     needed.requestedReviews ? forge.requestedReviews(pullRequest) : unread.reviews.requested,
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : unread.codeOwners,
     needed.checks ? readChecks() : unread.checks,
   ]);
+  const lastChange = needed.lastChange ? await readLastChange(forge, pullRequest, reviews) : unread.reviews.lastChange;
   const isClean = lookIntoMerges(forge, pullRequest.repository);
   const cleanMerges = needed.cleanMerges
     ? await readCleanMerges(isClean, commits.commits, reviews.reviews)
@@ -98,8 +98,18 @@ async function unlessTooLarge<T>(read: () => Promise<T>): Promise<T | undefined>
   }
 }
 
-/** Unread where asking again would bring no other answer, such as a missing permission or a list that is too long. */
-async function readLastChange(forge: Forge, pullRequest: PullRequest): Promise<LastChange> {
+/**
+ * Only with an approval to compare with. Unread where asking again would bring no other answer, such as a missing permission
+ * or a list that is too long.
+ */
+async function readLastChange(
+  forge: Forge,
+  pullRequest: PullRequest,
+  { reviews, complete }: Pick<Facts['reviews'], 'reviews' | 'complete'>,
+): Promise<LastChange> {
+  if (complete && !reviews.some(({ state }) => state === 'approved')) {
+    return { kind: 'none' };
+  }
   try {
     const at = await forge.lastForcePushOrRetarget(pullRequest);
     return at === undefined ? { kind: 'none' } : { kind: 'change', at };

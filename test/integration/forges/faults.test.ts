@@ -27,7 +27,10 @@ function everyMethod(forge: Forge, ref: PullRequestRef, sha: string): Record<str
     deleteComment: () => forge.deleteComment(ref, '1'),
     ownInlineComments: () => forge.ownInlineComments(ref, sha),
     createInlineComments: () => forge.createInlineComments(ref, sha, [{ path: 'src/app.ts', line: 2, body: 'x' }], []),
-    withdrawInlineComments: () => forge.withdrawInlineComments(ref, ['1'], 'Mended.'),
+    withdrawInlineComments: () =>
+      forge.withdrawInlineComments(ref, ['1'], 'Mended.', [
+        { id: '1', pending: false, commentIds: ['1'], answered: false },
+      ]),
   };
 }
 

@@ -16,8 +16,15 @@ for (const name of FORGES) {
     t.true(complete);
     t.is(new Set(files.map((file) => file.path)).size, 3_000);
     t.true(files.every((file) => file.diff.kind === 'text' && file.diff.patch.startsWith('@@ -0,0 +1 @@\n+')));
-    // GitHub lists 100 at a time, and is asked whether 3,000 are all. The others compute the whole difference for each page: one page, the diff, and the ref.
-    t.is(simulated.count('GET'), name === 'github' ? 31 : 3);
+    // GitHub lists 100 at a time, and is asked whether 3,000 are all. The others compute the whole difference for each page: one
+    // page, to compare with, and the diff between two looks at the ref.
+    t.is(simulated.count('GET'), name === 'github' ? 31 : 4);
+    simulated.forgetRequests();
+    t.deepEqual(await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number), 3_000), {
+      files,
+      complete,
+    });
+    t.is(simulated.count('GET'), name === 'github' ? 30 : 3, 'the pull request says how many they are');
   });
 
   test(`${name}: lists longer than a page are read to their end`, async (t) => {

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { Redis } from 'ioredis';
 import { makePause } from '../../../src/forges/pause.ts';
 import { makeOptionalRedis } from '../../../src/forges/transport/optional-redis.ts';
-import { FORGES, forgeError, openPullRequest, setUp, startRedis } from './setup.ts';
+import { FORGES, forgeError, openPullRequest, SITE, setUp, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();
 test.after.always(() => redisServer.stop());
@@ -71,10 +71,10 @@ test('github: a refusal is not taken for a limit', async (t) => {
 
 test('github: after the last request of a window, the next waits for its end', async (t) => {
   const { simulated, forge } = await setUp(t, 'github');
-  const { ref } = openPullRequest(simulated);
+  openPullRequest(simulated);
   simulated.rateLimit.remaining = 1;
-  t.is((await forge.pullRequest(ref))?.number, ref.number);
-  const error = await forgeError(t, () => forge.pullRequest(ref));
+  t.is((await forge.openPullRequests(SITE))?.pullRequests.length, 1);
+  const error = await forgeError(t, () => forge.openPullRequests(SITE));
   t.is(error.kind, 'rate-limited');
   t.true(Math.abs((error.retryAt ?? 0) - simulated.rateLimit.resetAt * 1_000) < 5_000);
   t.is(simulated.seen.length, 1);

@@ -24,7 +24,8 @@ for (const name of FORGES) {
       author: 'alice',
       draft: false,
       labels: ['bug', 'ready to go'],
-      base: { branch: 'main', sha: simulated.head(SITE, 'main') },
+      base: { branch: 'main' },
+      baseCommit: simulated.head(SITE, 'main'),
       head: { branch: 'topic', sha: head(), repository: SITE },
     });
     t.true(pull?.url.startsWith(`${simulated.url}/${SITE}/pull`));
@@ -374,7 +375,7 @@ for (const name of FORGES) {
       open.map((pull) => pull.number),
       [first.ref.number, third.ref.number],
     );
-    t.deepEqual(open[0], await forge.pullRequest(first.ref));
+    t.like(await forge.pullRequest(first.ref), open[0] ?? {});
   });
 
   test(`${name}: a pull request from a fork names the fork, until it is deleted`, async (t) => {

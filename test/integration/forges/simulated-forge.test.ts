@@ -64,7 +64,7 @@ for (const name of FORGES) {
     await forge.pullRequest(ref);
     await forge.createComment(ref, 'Hello');
     t.is(simulated.count('GET', /\/pulls\/:number$/), 1);
-    t.is(simulated.count(), 2);
+    t.is(simulated.count(), name === 'github' ? 3 : 2);
     t.is(simulated.writes(), 1);
     simulated.forgetRequests();
     t.is(simulated.count(), 0);

@@ -222,3 +222,22 @@ test('a file that becomes a link is one modified file, with the lines of both', 
     ],
   );
 });
+
+test('a diff that ends within a hunk leaves out the file that it ends in', (t) => {
+  const diff = [
+    'diff --git a/one b/one',
+    '--- a/one',
+    '+++ b/one',
+    '@@ -1 +1 @@',
+    '-1',
+    '+one',
+    'diff --git a/two b/two',
+    '--- a/two',
+    '+++ b/two',
+    '@@ -1,2 +1,3 @@',
+    ' 1',
+    '+2',
+    '',
+  ].join('\n');
+  t.deepEqual([...splitDiff(diff).keys()], ['one']);
+});

@@ -92,7 +92,7 @@ export function pullRequestOf(from: Given = {}): PullRequest {
     labels: from.labels ?? [],
     archived: false,
     updatedAt: '2026-01-01T00:00:00Z',
-    base: { branch: from.base ?? 'main', sha: 'a'.repeat(40) },
+    base: { branch: from.base ?? 'main' },
     head: { branch: from.branch ?? 'topic', sha: SHAS.head, repository: 'octo/example' },
   };
 }

@@ -1,0 +1,18 @@
+import { hash } from 'node:crypto';
+import type { PullRequestNow } from '../forges/pull-request.ts';
+import { operatorPolicyDigest, stateOf } from '../review/judge.ts';
+import type { Policy } from '../review/policy/schema.ts';
+import { revision, version } from '../version.ts';
+
+/**
+ * A digest of all that a self-contained verdict depends on: the pull request, the two commits that its difference is between,
+ * the base's commit with the policy, the operator's policy, and this code. Null where the forge does not name the commits.
+ */
+export function judgedState(pullRequest: PullRequestNow, fallback: Policy | undefined): string | null {
+  const { baseCommit, mergeBase } = pullRequest;
+  if (baseCommit === undefined || mergeBase === undefined) {
+    return null;
+  }
+  const operator = fallback === undefined ? null : operatorPolicyDigest(fallback);
+  return hash('sha256', JSON.stringify([version, revision, stateOf(pullRequest), baseCommit, mergeBase, operator]));
+}

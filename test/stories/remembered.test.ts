@@ -1,0 +1,159 @@
+import test from 'ava';
+import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
+
+// Never: what is written must not depend on how long a review takes.
+const gatehouse = shareStories(test, { PENDING_AFTER_SECONDS: '3600' });
+
+const FILES = {
+  '.gatehouse.yml': `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^feat: ' }
+  - id: no-debugger
+    forbid: { added_lines: '\\bdebugger\\b' }
+`,
+};
+const GOOD = { title: 'feat: things' };
+const BAD = { title: 'things' };
+
+async function redeliver(scene: Scene, number: number): Promise<void> {
+  await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+  await scene.settled();
+}
+
+async function openTwin(scene: Scene, number: number, title: string): Promise<number> {
+  const { forge, repository } = scene;
+  const from = forge.fork(repository, `twin-of-${repository.split('/')[1]}`);
+  const twin = forge.openPullRequest(repository, { title, from, head: forge.pull(repository, number).headBranch });
+  await scene.tell({ kind: 'pull-request', number: twin, action: 'opened' });
+  await scene.settled();
+  return twin;
+}
+
+for (const name of FORGES) {
+  test(`${name}: a review that is quick shows no pending status`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await scene.open({ 'a.ts': 'one\n' }, GOOD);
+    await scene.settled();
+    t.deepEqual(scene.states(number), ['success']);
+    await scene.push(number, { 'a.ts': 'debugger\n' });
+    await scene.settled();
+    t.deepEqual(scene.states(number), ['failure']);
+  });
+
+  test(`${name}: a success that stands on the commit is pending at once all the same`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await scene.open({ 'a.ts': 'one\n' }, GOOD);
+    await scene.settled();
+    await openTwin(scene, number, BAD.title);
+    t.deepEqual(scene.states(number), ['success', 'pending', 'failure'], 'opened');
+  });
+
+  test(`${name}: a head pushed again with a success from before is pending at once`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.ts': 'one\n' }, GOOD);
+    await scene.settled();
+    const pull = forge.pull(repository, number);
+    const { headBranch, headSha } = pull;
+    await scene.push(number, { 'a.ts': 'two\n' });
+    await scene.edit(number, BAD);
+    await scene.settled();
+    pull.headRepository.branches.set(headBranch, headSha);
+    pull.headSha = headSha;
+    await redeliver(scene, number);
+    t.deepEqual(scene.states(headSha), ['success', 'pending', 'failure']);
+  });
+
+  test(`${name}: reopened with other words, it is pending at once`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.ts': 'one\n' }, GOOD);
+    await scene.settled();
+    forge.close(repository, number);
+    await scene.tell({ kind: 'pull-request', number, action: 'closed' });
+    await scene.settled();
+    forge.edit(repository, number, BAD);
+    forge.reopen(repository, number);
+    await scene.tell({ kind: 'pull-request', number, action: 'reopened' });
+    await scene.settled();
+    t.deepEqual(scene.states(number), ['success', 'pending', 'failure']);
+  });
+
+  test(`${name}: somebody else's status over ours is replaced, whatever is remembered`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const { forge, repository } = scene;
+    for (const details of [GOOD, BAD]) {
+      const number = await scene.open({ [`${details.title}.ts`]: 'one\n' }, details);
+      await scene.settled();
+      const ours = scene.status(number);
+      const { headSha } = forge.pull(repository, number);
+      const foreign = { context: 'gatehouse/main', description: 'Trust me', author: 'mallory' } as const;
+      forge.setStatus(repository, headSha, { ...foreign, state: ours?.state === 'success' ? 'failure' : 'success' });
+      await redeliver(scene, number);
+      t.deepEqual(scene.status(number), ours);
+      t.is(forge.statuses(repository, headSha).at(-1)?.author, 'gatehouse');
+    }
+  });
+
+  test(`${name}: a status that is remembered wrongly is corrected`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await scene.open({ 'a.ts': 'one\n' }, GOOD);
+    await scene.settled();
+    await scene.edit(number, BAD);
+    await scene.settled();
+    const failure = scene.status(number);
+    await scene.edit(number, GOOD);
+    await scene.settled();
+    // As after a write that came too late: a success is shown, and the failure is remembered.
+    await scene.door.database.query(
+      "UPDATE gatehouse.posted_statuses SET state = 'failure', description = $2 WHERE repository = $1",
+      [scene.repository, failure?.description],
+    );
+    t.is(scene.status(number)?.state, 'success');
+    await scene.edit(number, BAD);
+    await scene.settled();
+    t.deepEqual(scene.status(number), failure);
+  });
+
+  test(`${name}: comments that people delete or edit come back as they were`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.ts': 'debugger\n' }, BAD);
+    await scene.settled();
+    const before = { comments: scene.comments(number), inlines: scene.inlines(number) };
+    t.deepEqual([before.comments.length, before.inlines.length], [1, 1]);
+    const pull = forge.pull(repository, number);
+    pull.comments.splice(0);
+    pull.inlineComments.splice(0);
+    await redeliver(scene, number);
+    t.deepEqual({ comments: scene.comments(number), inlines: scene.inlines(number) }, before);
+
+    const [comment] = pull.comments;
+    t.truthy(comment);
+    if (comment !== undefined) {
+      comment.body = comment.body.replace('conventional-title', 'nothing at all');
+    }
+    await redeliver(scene, number);
+    t.deepEqual(scene.comments(number), before.comments);
+  });
+}
+
+for (const name of ['gitea', 'forgejo'] as const) {
+  test(`${name}: a verdict of the version before is judged again`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await scene.open({ 'a.ts': 'one\n' }, GOOD);
+    await scene.settled();
+    const files = () =>
+      scene.forge.seen.filter(({ path }) => path === `/repos/${scene.repository}/pulls/${number}.diff`).length;
+    const before = files();
+    await redeliver(scene, number);
+    t.is(files(), before, 'nothing has changed');
+    // It writes a verdict and its time, and leaves what it does not know.
+    await scene.door.database.query('UPDATE gatehouse.reviews SET reviewed_at = now() WHERE repository = $1', [
+      scene.repository,
+    ]);
+    await redeliver(scene, number);
+    t.is(files(), before + 1);
+  });
+}

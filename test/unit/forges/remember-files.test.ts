@@ -1,0 +1,55 @@
+import test from 'ava';
+import type { Forge } from '../../../src/forges/forge.ts';
+import { rememberFiles } from '../../../src/forges/remember-files.ts';
+
+const COMMIT = 'a'.repeat(40);
+
+/** A forge of which only files are read; the rest is not there. */
+function setUp(texts: Readonly<Record<string, string>>, maxCharacters?: number) {
+  const asked: string[] = [];
+  const part: Pick<Forge, 'fileAt'> = {
+    async fileAt(repository, path, ref) {
+      asked.push(`${repository} ${path} ${ref.slice(0, 4)}`);
+      return texts[path];
+    },
+  };
+  const forge = rememberFiles(Object.assign(Object.create(null), part), maxCharacters);
+  return { asked, forge };
+}
+
+test('a file at a commit is read once, and another commit’s or repository’s again', async (t) => {
+  const { asked, forge } = setUp({ a: 'text' });
+  for (const [repository, ref] of [
+    ['acme/one', COMMIT],
+    ['acme/one', COMMIT],
+    ['acme/two', COMMIT],
+    ['acme/one', 'b'.repeat(40)],
+  ] as const) {
+    t.is(await forge.fileAt(repository, 'a', ref), 'text');
+  }
+  t.deepEqual(asked, ['acme/one a aaaa', 'acme/two a aaaa', 'acme/one a bbbb']);
+});
+
+test('a file of a branch, and one that is not there, are read each time', async (t) => {
+  const { asked, forge } = setUp({ a: 'text' });
+  for (const [path, ref] of [
+    ['a', 'main'],
+    ['a', 'main'],
+    ['b', COMMIT],
+    ['b', COMMIT],
+  ] as const) {
+    await forge.fileAt('acme/one', path, ref);
+  }
+  t.is(asked.length, 4);
+});
+
+test('the files used longest ago make room for new ones', async (t) => {
+  const { asked, forge } = setUp({ a: 'x'.repeat(100), b: 'x'.repeat(100), c: 'x'.repeat(100) }, 400);
+  for (const path of ['a', 'b', 'a', 'c', 'a', 'b']) {
+    await forge.fileAt('acme/one', path, COMMIT);
+  }
+  t.deepEqual(
+    asked.map((line) => line.split(' ')[1]),
+    ['a', 'b', 'c', 'b'],
+  );
+});
