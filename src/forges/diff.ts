@@ -1,5 +1,5 @@
 import { type HunkHeader, parseHunkHeader } from '../hunk-header.ts';
-import { isLfsPointer } from './lfs.ts';
+import { isPointer } from './pointers.ts';
 
 /** Characters of one file's patch. A longer one is dropped. */
 export const MAX_PATCH_LENGTH = 1_000_000;
@@ -122,9 +122,9 @@ function readFile(header: string, lines: Lines): FileDiff | undefined {
   return { ...file, diff: diffOfPatch(patch) };
 }
 
-/** What is known of a text file's lines by its patch. One that Git LFS stores is like a binary file: no line of it can be read. */
+/** What is known of a text file's lines by its patch. What only points elsewhere is like a binary file: no line of it can be read. */
 export function diffOfPatch(patch: string): FileDiff['diff'] {
-  if (isLfsPointer(patch)) {
+  if (isPointer(patch)) {
     return { kind: 'binary' };
   }
   return patch.length > MAX_PATCH_LENGTH ? { kind: 'too-large' } : { kind: 'text', patch };

@@ -276,6 +276,24 @@ for (const name of FORGES) {
     }
   });
 
+  test(`${name}: a submodule leaves a rule about lines undecided`, async (t) => {
+    const scene = gatehouse(name).scene({
+      '.gatehouse.yml': policy(`    forbid: { added_lines: secret }`, `    require: { changed_lines: '<= 10' }`),
+      'b.txt': 'b\n',
+      lib: submodule('1'.repeat(40)),
+    });
+    const added = await scene.open({ 'src/lib': submodule('2'.repeat(40)) });
+    const moved = await scene.open({ lib: submodule('3'.repeat(40)) });
+    const replaced = await scene.open({ 'b.txt': submodule('4'.repeat(40)) });
+    const removed = await scene.open({ lib: null });
+    await scene.settled();
+    for (const number of [added, moved, replaced]) {
+      t.is(scene.status(number)?.state, 'error');
+      t.regex(scene.comments(number).join(), /the lines of .* cannot be read/);
+    }
+    t.is(scene.status(removed)?.state, 'success', 'what is gone brings no lines');
+  });
+
   test(`${name}: no verdict mixes two heads that take turns by force-pushes`, async (t) => {
     const rule = `    forbid: { added_lines: debugger }`;
     const scene = gatehouse(name).scene({ '.gatehouse.yml': policy(rule) });

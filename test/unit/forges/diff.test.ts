@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { countLines, MAX_PATCH_LENGTH, splitDiff } from '../../../src/forges/diff.ts';
+import { countLines, diffOfPatch, MAX_PATCH_LENGTH, splitDiff } from '../../../src/forges/diff.ts';
 import { compareTrees, printDiff } from '../../simulated-forge/tree-diff.ts';
 
 /** As `git diff` prints them, core.quotePath being on for the one in quotes. */
@@ -240,4 +240,19 @@ test('a diff that ends within a hunk leaves out the file that it ends in', (t) =
     '',
   ].join('\n');
   t.deepEqual([...splitDiff(diff).keys()], ['one']);
+});
+
+test('a pointer to content elsewhere is like a binary file, and mentioning one is not', (t) => {
+  const submodule = `Subproject commit ${'1'.repeat(40)}`;
+  const lfs = 'version https://git-lfs.github.com/spec/v1';
+  for (const [patch, kind] of [
+    [`@@ -0,0 +1 @@\n+${submodule}`, 'binary'],
+    [`@@ -1 +1 @@\n-Subproject commit ${'2'.repeat(40)}\n+${submodule}`, 'binary'],
+    [`@@ -0,0 +1,3 @@\n+${lfs}\n+oid sha256:1\n+size 1`, 'binary'],
+    [`@@ -1 +0,0 @@\n-${submodule}`, 'text'],
+    [`@@ -0,0 +1,2 @@\n+${submodule}\n+debugger`, 'text'],
+    [`@@ -7 +7,2 @@\n line\n+${lfs}`, 'text'],
+  ] as const) {
+    t.is(diffOfPatch(patch).kind, kind, patch);
+  }
 });
