@@ -208,6 +208,19 @@ test('a forge that refuses or hangs gives a message and status 2, without the to
   t.regex(silent.stderr, /could not be reached.*ECONNREFUSED/);
 });
 
+test('a proxy in the environment is not used: the forge is asked directly', async (t) => {
+  await withForge('github', { '.gatehouse.yml': POLICY }, async (forge, run) => {
+    forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'one\ntwo\nthree\n' });
+    const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'fix: a leak' });
+    // Nobody listens there.
+    const proxy = `http://127.0.0.1:${await freePort()}`;
+    const env = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1' };
+    const { code, stderr } = await run(forge, [page(forge, number)], env);
+    t.is(stderr, '');
+    t.is(code, 0);
+  });
+});
+
 test('an address of another forge is wrong usage, and the forge is not asked', async (t) => {
   await withForge('gitea', {}, async (forge, run) => {
     const { code, stderr } = await run(forge, ['https://git.example.com/acme/widgets/pulls/1']);
