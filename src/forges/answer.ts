@@ -40,8 +40,8 @@ export const id = z.union([z.number().int(), z.bigint()]).transform(String);
  */
 export const acceptedWrite = z.object({ id });
 
-/** Of all pages of a list together (32 MiB): comments and messages of commits can have any size. */
-const MAX_LIST_BYTES = 33_554_432;
+/** Of all pages of a list together (16 MiB): comments and messages of commits can have any size. */
+const MAX_LIST_BYTES = 16_777_216;
 
 /** Counts the pages of a list. The function it returns throws when they are more than is read. */
 export function limitList(

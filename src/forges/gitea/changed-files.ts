@@ -10,8 +10,8 @@ import * as shapes from './shapes.ts';
 
 type ListedFile = z.output<typeof shapes.files>[number];
 
-/** A larger diff of a pull request is not read; its files are then listed without one (20 MiB). */
-const MAX_DIFF_BYTES = 20_971_520;
+/** A larger diff of a pull request is not read; its files are then listed without one (16 MiB). */
+const MAX_DIFF_BYTES = 16_777_216;
 
 /**
  * Between looks at a difference that is still that of the head before: 350 to 1,370 ms after a push it was the new
