@@ -5,6 +5,12 @@ import { noise, policy, SLOW_TO_EVALUATE, SLOW_TO_PARSE } from '../helpers/hosti
 import { FORGES, shareStories, withoutOwnLinks } from '../helpers/story.ts';
 import { submodule, symlink } from '../simulated-forge/git.ts';
 
+/**
+ * What somebody can try who can only open a pull request. The rest is where its subject is: the same head into an easier branch
+ * (shared-head), changes while a review runs (stale-review), NUL bytes, renames, deleted tests and forks (hidden-changes),
+ * own and bought approvals (four-eyes, safety), a policy or CODEOWNERS of a tag's (base-commit), other hosts and texts that
+ * imitate Gatehouse (safety, inline), too many and too large changes (burst, change, large-changes), checks (checks).
+ */
 const gatehouse = shareStories(test);
 
 const TITLED = `    require: { title: '^feat: ' }`;
