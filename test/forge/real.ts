@@ -150,7 +150,8 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
       hookId = (await as<{ id: number }>(OWNER, 'POST', '/hooks', hook)).id;
     },
     async loseWebhooks(lost) {
-      await as(OWNER, 'PATCH', `/hooks/${hookId}`, { active: !lost });
+      // Without its events the webhook would keep none but pushes.
+      await as(OWNER, 'PATCH', `/hooks/${hookId}`, { active: !lost, events: HOOK_EVENTS });
     },
     async pushHeld(branch, changes) {
       const clone = await cloneOf(OWNER);
