@@ -137,8 +137,8 @@ async function timeEvent(pull: Pull, event: number): Promise<TimedEvent> {
   await flip(pull, rule, event);
   const status = await firstStatus(pull, from);
   const webhook = pull.received.slice(from).find((one) => isOf(one, rule, pull));
-  // The review before may have read the change before its webhook was sent.
-  return { rule, duringReview, ms: status && webhook && Math.max(0, status.at - webhook.at) };
+  // The review before may have read the change before its webhook came.
+  return { rule, duringReview, ms: status && Math.max(0, status.at - (webhook ?? status).at) };
 }
 
 async function flip(pull: Pull, rule: Rule, event: number): Promise<void> {
