@@ -140,7 +140,11 @@ test('a worker that gets SIGTERM finishes its review, and exits with 0', async (
   t.teardown(() => worker.child.kill('SIGKILL'));
   await proxy.hang();
   const number = await story.open(FIRST);
-  await eventually('the worker waits for the forge', () => proxy.open > 0);
+  // A connection alone may be one of the resync before.
+  await eventually('the worker has the job, and waits for the forge', async () => {
+    const jobs = await story.door.jobs();
+    return jobs.some(({ key, state }) => key === `${REPOSITORY}#${number}` && state === 'active') && proxy.open > 0;
+  });
   worker.child.kill('SIGTERM');
   await worker.logged('received a signal, stopping');
   await proxy.pass();

@@ -271,7 +271,7 @@ test('a resync in pieces looks at each repository once', async (t) => {
   t.deepEqual(asked.toSorted(), repositories.toSorted());
 });
 
-test('deliveries older than RETENTION_DAYS are deleted, no more than 1,000 at a time', async (t) => {
+test('deliveries older than RETENTION_DAYS are deleted, no more than 200 at a time', async (t) => {
   await using story = await tellStory('github', FILES, { RETENTION_DAYS: '7' }, DOOR);
   const { database } = story.door;
   await story.open({ 'a.txt': 'a\n' });
@@ -279,8 +279,8 @@ test('deliveries older than RETENTION_DAYS are deleted, no more than 1,000 at a 
     `INSERT INTO gatehouse.deliveries
      SELECT (jsonb_populate_record(d, jsonb_build_object('delivery_id', 'copy-' || n, 'received_at', now() - age))).*
        FROM gatehouse.deliveries d,
-            (SELECT n, CASE WHEN n <= 2500 THEN interval '8 days' ELSE interval '6 days' END AS age
-               FROM generate_series(1, 2510) n) copies`,
+            (SELECT n, CASE WHEN n <= 500 THEN interval '8 days' ELSE interval '6 days' END AS age
+               FROM generate_series(1, 510) n) copies`,
   );
   await database.query('CREATE TABLE batches (size int)');
   await database.query(
@@ -293,13 +293,13 @@ test('deliveries older than RETENTION_DAYS are deleted, no more than 1,000 at a 
   );
   await using _worker = await story.openDoor({}, WORKER);
   await eventually('a batch was not full, so that it was the last', async () => {
-    const { rows } = await database.query('SELECT FROM batches WHERE size < 1000');
+    const { rows } = await database.query('SELECT FROM batches WHERE size < 200');
     return rows.length > 0;
   });
   const { rows } = await database.query('SELECT size FROM batches');
   t.deepEqual(
     rows.map(({ size }) => size),
-    [1_000, 1_000, 500],
+    [200, 200, 100],
   );
   t.is((await story.door.deliveries()).length, 11);
 });

@@ -276,7 +276,7 @@ test('a review that succeeds removes the dead letters of its pull request', asyn
   await using story = await tellStory('gitea', FILES);
   await story.door.database.query('UPDATE gatehouse_jobs.queue SET retry_limit = 0');
   const number = story.openSilently(CHANGE, { title: 'things' });
-  story.forge.fault({ path: /\/files/, fault: { kind: 'status', status: 500 } });
+  story.forge.fault({ path: /\.diff$/, fault: { kind: 'status', status: 500 } });
   await story.tell({ kind: 'pull-request', number, action: 'opened' });
   await story.settled();
   t.deepEqual(await deadLetters(story), [{ repository: REPOSITORY, number }]);
