@@ -11,7 +11,7 @@ export interface Subject {
   readonly reviewable: boolean;
   /** The branch that a push has moved. The rules of pull requests into it may have changed. */
   readonly pushedBranch: string | undefined;
-  /** The commit about which a check was reported, which names no pull request. */
+  /** The commit about which others said something that only some policies ask for: a check, or a request for a review. */
   readonly checkedCommit: CheckedCommit | undefined;
   /** The group of a merge queue for which a status is requested. */
   readonly mergeGroup: MergeGroupRef | undefined;
@@ -19,7 +19,7 @@ export interface Subject {
 
 export interface CheckedCommit {
   readonly headSha: string;
-  /** The name of the commit status; absent for a check run. */
+  /** The name of the commit status; absent for anything else. */
   readonly context?: string;
 }
 
@@ -64,10 +64,17 @@ export function interpretEvent(event: string, payload: Readonly<Record<string, u
 /** SHA-1, or SHA-256. */
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
+/** Somebody is asked for a review, or no longer asked. The same on all forges. */
+const REVIEW_REQUESTS: readonly unknown[] = ['review_requested', 'review_request_removed'];
+
 function checkedCommit(event: string, payload: Readonly<Record<string, unknown>>): CheckedCommit | undefined {
   if (event === 'status') {
     const { sha, context } = payload;
     return isCommit(sha) ? { headSha: sha, ...(typeof context === 'string' && { context }) } : undefined;
+  }
+  if (event === 'pull_request' && REVIEW_REQUESTS.includes(payload['action'])) {
+    const sha = object(object(payload['pull_request'])?.['head'])?.['sha'];
+    return isCommit(sha) ? { headSha: sha } : undefined;
   }
   // Of its other actions, which people cause, nothing is reported yet.
   const reported = event === 'check_run' && (payload['action'] === 'created' || payload['action'] === 'completed');
@@ -107,7 +114,7 @@ function mergeGroup(event: string, payload: Readonly<Record<string, unknown>>): 
 
 /**
  * The review that a delivery requests: of one pull request, of all into a branch, of those with a head whose policy asks for
- * checks, or of a group of a merge queue.
+ * what others have said, or of a group of a merge queue.
  */
 export type ReviewRequest =
   | ({ readonly kind: 'review' } & PullRequestRef)

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { ReviewRequest } from '../forges/events.ts';
 import type { CommitJob } from './queues.ts';
-import { reviewsThatAskForChecks } from './reviews-table.ts';
+import { reviewsThatAskForOthers } from './reviews-table.ts';
 
 export interface CommitReviewParts {
   readonly pool: pg.Pool;
@@ -9,14 +9,14 @@ export interface CommitReviewParts {
 }
 
 /**
- * After a check was reported about a commit: requests the reviews of the open pull requests with this head whose policy asks for
- * checks. The forge is not asked: most checks are of commits that no policy waits for.
+ * After a check was reported about a commit, or a review requested: requests the reviews of the open pull requests with this head
+ * whose policy asks for such things. The forge is not asked: most checks are of commits that no policy waits for.
  */
 export async function reviewCommit(
   { pool, enqueue }: CommitReviewParts,
   { repository, headSha }: CommitJob,
 ): Promise<void> {
-  const asking = await reviewsThatAskForChecks(pool, repository, headSha);
+  const asking = await reviewsThatAskForOthers(pool, repository, headSha);
   if (asking.length > 0) {
     await enqueue(asking.map((ref) => ({ kind: 'review', ...ref })));
   }

@@ -13,7 +13,13 @@ import { type LatePending, latePending } from './late-pending.ts';
 import { type OpenReview, type OpenReviewParts, openReview } from './open-review.ts';
 import type { StatusPlace } from './posted-statuses.ts';
 import { mayShowSuccess, releaseStatus, reportStatus } from './report-status.ts';
-import { LostClaimError, markReported, recordChecksAsked, saveVerdict } from './reviews-table.ts';
+import {
+  LostClaimError,
+  markReported,
+  recordChecksAsked,
+  recordRequestedReviewsAsked,
+  saveVerdict,
+} from './reviews-table.ts';
 
 export interface ReviewParts extends OpenReviewParts {
   /** What parses and evaluates what people wrote. */
@@ -86,6 +92,7 @@ async function reviewOnce(parts: ReviewParts, review: OpenReview, ref: PullReque
     ...parts,
     onWillJudge: () => showPending(parts, review, pullRequest, pending),
     onWillReadChecks: () => recordChecksAsked(parts.pool, review.claim()),
+    onWillReadRequestedReviews: () => recordRequestedReviewsAsked(parts.pool, review.claim()),
   });
   switch (result.kind) {
     case 'over':

@@ -101,15 +101,20 @@ export async function recordChecksAsked(pool: pg.Pool, claim: Claim): Promise<vo
   await changeClaimed(pool, claim, "UPDATE gatehouse.reviews SET checks_digest = coalesce(checks_digest, '')", []);
 }
 
-/** The open pull requests with this head whose policy asks for checks. */
-export async function reviewsThatAskForChecks(
+/** The same before the requested reviews are read. */
+export async function recordRequestedReviewsAsked(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET asks_requested_reviews = true', []);
+}
+
+/** The open pull requests with this head whose policy asks for checks or requested reviews. */
+export async function reviewsThatAskForOthers(
   pool: pg.Pool,
   repository: string,
   headSha: string,
 ): Promise<readonly PullRequestRef[]> {
   const { rows } = await pool.query<{ number: number }>(
     `SELECT pull_request AS number FROM gatehouse.reviews
-      WHERE repository = $1 AND head_sha = $2 AND open AND checks_digest IS NOT NULL
+      WHERE repository = $1 AND head_sha = $2 AND open AND (checks_digest IS NOT NULL OR asks_requested_reviews)
       ORDER BY pull_request`,
     [repository, headSha],
   );
@@ -130,7 +135,9 @@ export async function saveVerdict(
     `UPDATE gatehouse.reviews
         SET verdict = $4, description = $5, url = $13, reported_as = NULL, reviewed_at = now(), base_sha = $6,
             policy_digest = $7, operator_policy_digest = $8, extends_name = $9, extends_digest = $10, code_owners_digest = $11,
-            checks_digest = CASE WHEN $6::text IS NULL THEN checks_digest ELSE $12 END, judged_state = $14, judged_state_at = now()`,
+            checks_digest = CASE WHEN $6::text IS NULL THEN checks_digest ELSE $12 END,
+            asks_requested_reviews = CASE WHEN $6::text IS NULL THEN asks_requested_reviews ELSE $15 END,
+            judged_state = $14, judged_state_at = now()`,
     [
       verdict.state,
       verdict.description,
@@ -143,6 +150,7 @@ export async function saveVerdict(
       sources?.checksDigest ?? null,
       verdict.url,
       judgedState,
+      sources?.asksRequestedReviews ?? null,
     ],
   );
 }

@@ -46,6 +46,8 @@ export interface JudgeOptions {
   readonly onWillJudge?: (pullRequest: PullRequest) => Promise<void>;
   /** Called before the checks of others are read, and only if the policy asks for them. */
   readonly onWillReadChecks?: () => Promise<void>;
+  /** The same of the requested reviews. */
+  readonly onWillReadRequestedReviews?: () => Promise<void>;
 }
 
 /**
@@ -74,7 +76,7 @@ export async function judgeOnce(forge: Forge, ref: PullRequestRef, options: Judg
 export async function judgeRead(
   forge: Forge,
   pullRequest: PullRequestNow,
-  { threads, fallback, statusContext, onWillJudge, onWillReadChecks }: JudgeOptions,
+  { threads, fallback, statusContext, onWillJudge, onWillReadChecks, onWillReadRequestedReviews }: JudgeOptions,
 ): Promise<ReviewResult> {
   if (pullRequest.state === 'closed') {
     return { kind: 'over' };
@@ -118,6 +120,9 @@ export async function judgeRead(
       selfContained: false,
     };
   }
+  if (neededFacts(present.policy).requestedReviews) {
+    await onWillReadRequestedReviews?.();
+  }
   const facts = await gatherFacts(forge, threads, present.policy, pullRequest, changedFiles, baseSha, async () => {
     await onWillReadChecks?.();
     return readOthersChecks(forge, pullRequest.repository, pullRequest.head.sha, statusContext);
@@ -130,7 +135,7 @@ export async function judgeRead(
     evaluation,
     comments: present.policy.comments ?? DEFAULT_COMMENTS,
     selfContained: !proposes && present.sources.extendsName === undefined && needsOnlyFiles(present.policy),
-    sources: { baseSha, ...present.sources, ...codeOwnersSource(facts), ...checksSource(present.policy, facts) },
+    sources: { baseSha, ...present.sources, ...codeOwnersSource(facts), ...othersSource(present.policy, facts) },
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
 }
@@ -166,8 +171,15 @@ export function operatorPolicyDigest(policy: Policy): string {
   return hash('sha256', JSON.stringify(policy));
 }
 
-function checksSource(policy: Policy, { checks }: Facts): Pick<VerdictSources, 'checksDigest'> {
-  return neededFacts(policy).checks ? { checksDigest: checksDigest(checks) } : {};
+function othersSource(
+  policy: Policy,
+  { checks }: Facts,
+): Pick<VerdictSources, 'checksDigest' | 'asksRequestedReviews'> {
+  const needed = neededFacts(policy);
+  return {
+    ...(needed.checks ? { checksDigest: checksDigest(checks) } : {}),
+    asksRequestedReviews: needed.requestedReviews,
+  };
 }
 
 function codeOwnersSource({ codeOwners }: Facts): Pick<VerdictSources, 'codeOwnersDigest'> {

@@ -16,6 +16,8 @@ export interface VerdictSources {
   readonly codeOwnersDigest?: string;
   /** Of what others had reported about the head. */
   readonly checksDigest?: string;
+  /** Whether it depends on the requested reviews. */
+  readonly asksRequestedReviews?: boolean;
 }
 
 export interface SourceFile {

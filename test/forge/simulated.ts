@@ -124,6 +124,7 @@ function makeSite(forge: Awaited<ReturnType<typeof startSimulatedForge>>, firstN
     },
     async requestReview(number, person) {
       forge.requestReview(name, number, person);
+      await tell(number, 'review_requested');
     },
     async dismiss(number, review) {
       forge.dismiss(name, number, review);

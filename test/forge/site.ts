@@ -71,6 +71,7 @@ export const HOOK_EVENTS = [
   'pull_request_only',
   'pull_request_label',
   'pull_request_review',
+  'pull_request_review_request',
   'pull_request_sync',
   'status',
 ];

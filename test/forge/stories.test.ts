@@ -300,6 +300,19 @@ both('branch protection refuses a merge when red and allows it when green', asyn
   t.true((await pullOf(forge, site, number)).merged);
 });
 
+both('branch protection refuses a merge that waits for others', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': APPROVED });
+  await site.protect('main', 'gatehouse/main');
+  const sha = await site.push('topic', GOOD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, sha, 'waiting');
+  t.false(await site.mergeByButton(number));
+  await site.review(number, 'bob', 'approved');
+  await gatehouse.expect(t, site, sha, 'success');
+  t.true(await site.mergeByButton(number));
+});
+
 /** Whether a commit that is green for an easier branch can be merged into main, where it fails. */
 async function mergesGreenElsewhere(
   t: ExecutionContext,

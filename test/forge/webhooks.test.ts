@@ -46,6 +46,7 @@ both('each kind of change has its event and its action', async (t, forge) => {
   await told(() => site.label(number, 'one', 'two'), 'pull_request/label_updated');
   await told(() => site.unlabel(number, 'one'), 'pull_request/label_updated');
   await told(() => site.clearLabels(number), 'pull_request/label_cleared');
+  await told(() => site.requestReview(number, 'bob'), 'pull_request/review_requested');
   await told(() => site.push('release', { 'other.ts': 'other\n' }), 'push/refs/heads/release');
   await told(() => site.retarget(number, 'release'), 'pull_request/edited');
   await told(() => site.review(number, 'bob', 'changes-requested'), 'pull_request_rejected/reviewed');

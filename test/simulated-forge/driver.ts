@@ -54,6 +54,7 @@ export interface Driver {
   dismiss(repository: string, number: number, review: number): void;
   /** Requests a review of a person, or of a team (`organisation/team`). It ends with the next one of that person, or of a member. */
   requestReview(repository: string, number: number, reviewer: string): void;
+  withdrawReviewRequest(repository: string, number: number, reviewer: string): void;
   comment(repository: string, number: number, author: string, body: string): Comment;
   commentInline(repository: string, number: number, author: string, at: InlineAt): InlineComment;
   close(repository: string, number: number): void;
@@ -346,6 +347,10 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     },
     requestReview(repository, number, reviewer) {
       change(repository, number, { requested: [...pull(repository, number).requested, reviewer] });
+    },
+    withdrawReviewRequest(repository, number, reviewer) {
+      const { requested } = pull(repository, number);
+      change(repository, number, { requested: requested.filter((candidate) => candidate !== reviewer) });
     },
     dismiss(repository, number, review) {
       const found = pull(repository, number).reviews.find((candidate) => candidate.id === review);

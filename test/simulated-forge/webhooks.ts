@@ -44,7 +44,9 @@ type PullAction =
   /** All of them at once: Gitea's and Forgejo's alone. */
   | 'label_cleared'
   | 'ready_for_review'
-  | 'converted_to_draft';
+  | 'converted_to_draft'
+  | 'review_requested'
+  | 'review_request_removed';
 
 export interface WebhookParts {
   readonly forge: ForgeName;
@@ -215,6 +217,9 @@ function giteaAction(action: PullAction): { action: string; type: string } {
     case 'ready_for_review':
     case 'converted_to_draft':
       return { action: 'edited', type: 'pull_request' };
+    case 'review_requested':
+    case 'review_request_removed':
+      return { action, type: 'pull_request_review_request' };
     default:
       return { action, type: 'pull_request' };
   }

@@ -210,6 +210,50 @@ for (const name of FORGES) {
     t.is(scene.status(number)?.state, 'success');
   });
 
+  test(`${name}: a review requested after the success ends it, until withdrawn`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': ALL_ANSWERED });
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+
+    forge.requestReview(repository, number, 'bob');
+    await scene.tell({ kind: 'pull-request', number, action: 'review_requested' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+
+    forge.withdrawReviewRequest(repository, number, 'bob');
+    await scene.tell({ kind: 'pull-request', number, action: 'review_request_removed' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
+  test(`${name}: before requested reviews are read it is stored that they are asked for`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': ALL_ANSWERED });
+    let stored: Promise<{ readonly rows: readonly unknown[] }> | undefined;
+    scene.when('GET', new RegExp(`/repos/${scene.repository}/pulls/[0-9]+/(requested_reviewers|reviews)`), () => {
+      const query = 'SELECT asks_requested_reviews AS asks FROM gatehouse.reviews WHERE repository = $1';
+      stored = scene.door.database.query(query, [scene.repository]);
+    });
+    await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    // Else a review that is requested after this would change nothing.
+    t.deepEqual((await stored)?.rows, [{ asks: true }]);
+  });
+
+  test(`${name}: a requested review asks the forge nothing if no rule looks at it`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    const asked = () => forge.seen.filter(({ path }) => path.includes(repository)).length;
+    const before = asked();
+    forge.requestReview(repository, number, 'bob');
+    await scene.tell({ kind: 'pull-request', number, action: 'review_requested' });
+    await scene.settled();
+    t.is(asked(), before);
+  });
+
   test(`${name}: a merge with own changes needs a sign-off, an update does not`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': SIGNED_OFF });
     const { forge, repository } = scene;

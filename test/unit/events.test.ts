@@ -47,6 +47,15 @@ for (const [event, action] of [
   });
 }
 
+for (const action of ['review_requested', 'review_request_removed']) {
+  test(`pull_request ${action} asks for a review of those at its head that wait for it`, (t) => {
+    const headSha = 'a'.repeat(40);
+    const payload = { action, repository, number: 7, pull_request: { number: 7, head: { sha: headSha } } };
+    t.deepEqual(target('pull_request', payload), { kind: 'review-commit', repository: 'acme/widgets', headSha });
+    t.is(target('pull_request', { ...payload, pull_request: { number: 7, head: { sha: 'main' } } }), undefined);
+  });
+}
+
 /** The webhooks of Gatehouse's own review, and of a person's that only comments. */
 for (const [event, action, review] of [
   ['pull_request_review', 'submitted', { state: 'commented', body: '' }],

@@ -7,9 +7,11 @@ import { bareOwner, isTeam, readCodeOwners } from './code-owners.ts';
 import type { Outcome } from './predicate.ts';
 import { type Group, isMember, unreadableTeams } from './team-members.ts';
 
-interface Weighed {
+export interface Weighed {
   readonly outcome: Outcome;
   readonly found: Text;
+  /** How many of the approvals wanted are there; absent where each owned file needs its own. */
+  readonly given?: number;
 }
 
 /** Whether the approvals that count are enough, from the people whom the rule wants. */
@@ -19,7 +21,8 @@ export function weigh(wanted: Wanted, counted: Counted, facts: Facts): Weighed {
   }
   const from = wanted.from === undefined ? undefined : { people: wanted.people, teams: wanted.teams };
   const { outcome, counting, unreadable } = enough(wanted, from, counted, facts);
-  return { outcome, found: say`${approvedBy(counting)}${couldNotRead(outcome, unreadable)}` };
+  const found = say`${approvedBy(counting)}${couldNotRead(outcome, unreadable)}`;
+  return { outcome, found, given: counting.length };
 }
 
 function weighOwners(wanted: Wanted, counted: Counted, facts: Facts): Weighed {

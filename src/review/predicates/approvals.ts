@@ -2,7 +2,7 @@ import type { Facts } from '../facts.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
 import { countApprovals, notCounted } from './approvals-counted.ts';
 import { approvalsWanted, CODE_OWNERS, type Wanted } from './approvals-wanted.ts';
-import { weigh } from './approvals-weighed.ts';
+import { type Weighed, weigh } from './approvals-weighed.ts';
 import { type Committers, committersOf } from './committers.ts';
 import { currentApprovals } from './current-approvals.ts';
 import { definePredicate, type PredicateResult } from './predicate.ts';
@@ -28,16 +28,23 @@ export const approvals = definePredicate({
     const committers = committersOf(facts.commits);
     const approvals = currentApprovals(facts.reviews.reviews, facts.pullRequest.author);
     const counted = countApprovals(approvals, wanted, facts, committers);
-    const { outcome, found } = facts.reviews.complete
+    const {
+      outcome,
+      found,
+      given = 0,
+    }: Weighed = facts.reviews.complete
       ? weigh(wanted, counted, facts)
-      : { outcome: 'undecided' as const, found: say`reviews that could not be read in full` };
+      : { outcome: 'undecided', found: say`reviews that could not be read in full` };
     const unknownAge = wanted.fresh !== false && facts.reviews.lastChange.kind === 'unread';
     // Anybody who approves could have made a commit that was not read.
     const unknownCommitters = !wanted.committers && !facts.commits.complete;
     const unsure = outcome === 'matched' && (unknownAge || unknownCommitters);
     return {
       outcome: unsure ? 'undecided' : outcome,
-      expected: expectedOf(wanted),
+      expected: approvalsOf(wanted, count(wanted.count, 'approval')),
+      ...(given > 0 && given < wanted.count
+        ? { awaited: approvalsOf(wanted, count(wanted.count - given, 'more approval')) }
+        : {}),
       found: say`${found}${notCounted(counted.excluded)}${unknownAge ? UNKNOWN_AGE : []}${aboutCommits(wanted, facts, committers)}`,
       remedy: remedyOf(wanted),
     };
@@ -67,8 +74,9 @@ const GIVEN_AFTER = {
   false: [],
 } as const;
 
-function expectedOf(wanted: Wanted): Text {
-  return say`${count(wanted.count, 'approval')}${fromWhom(wanted)}${exceptFrom(wanted)}${GIVEN_FOR[`${wanted.fresh}`]}`;
+/** The approvals of this amount that a rule wants. */
+function approvalsOf(wanted: Wanted, amount: Text): Text {
+  return say`${amount}${fromWhom(wanted)}${exceptFrom(wanted)}${GIVEN_FOR[`${wanted.fresh}`]}`;
 }
 
 function fromWhom({ from, codeOwners }: Wanted): Text {

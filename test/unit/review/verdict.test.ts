@@ -54,6 +54,14 @@ test('a rule that only others can fulfil is pending, and says whom it waits for'
   t.is(result.findings[0]?.outcome, 'waiting');
 });
 
+test('a rule that waits for more approvals says how many are missing', (t) => {
+  const policy = 'version: 1\nrules: [{ id: a, require: { approvals: { count: 3 } } }]';
+  const reviews = ['bob', 'carol'].map((author) => ({ author }));
+  t.is(verdict(policy, {}).description, 'Waiting for 3 approvals');
+  t.is(verdict(policy, { reviews: reviews.slice(0, 1) }).description, 'Waiting for 2 more approvals');
+  t.is(verdict(policy, { reviews }).description, 'Waiting for 1 more approval');
+});
+
 test('a failure of the author and what cannot be judged outweigh waiting', (t) => {
   t.is(verdict(WAITING, { ...team, title: 'x' }).state, 'failure');
   t.is(verdict(WAITING, { ...team, title: 'x' }).description, '1 of 3 rules failed: conventional-title');
