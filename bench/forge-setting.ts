@@ -14,7 +14,7 @@ export interface ForgeSetting {
 
 const POLL_MS = 10;
 
-/** Whether the condition holds before the time is over. It must be cheap: it is asked again and again. */
+/** Whether the condition holds before the time is over. It must be cheap: it is called several times a second. */
 export async function holdsWithin(ms: number, condition: () => boolean | Promise<boolean>): Promise<boolean> {
   const start = performance.now();
   while (!(await condition())) {

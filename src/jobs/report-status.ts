@@ -78,7 +78,7 @@ export async function mayShowSuccess(pool: pg.Pool, place: StatusPlace): Promise
 }
 
 /**
- * Sets a status of ours. Where the one set last was another, it is set without a look at what stands. Nothing is left unset
+ * Sets a status of ours. Where the one set last was another, it is set without reading the present one. Nothing is left unset
  * without one: somebody else may have set theirs since.
  */
 async function showStatus(parts: StatusParts, place: StatusPlace, status: CommitStatus): Promise<void> {

@@ -1,4 +1,4 @@
--- The status that Gatehouse set last on a commit, so that another one is written without a look at what stands. It belongs to
+-- The status that Gatehouse set last on a commit, so that another one is written without reading the present one. It belongs to
 -- the commit and not to a review: a head can be pushed again, or be that of another pull request. What is remembered here
 -- only ever saves a request: nothing is left unwritten because of it.
 CREATE TABLE gatehouse.posted_statuses (

@@ -28,7 +28,7 @@ function everyMethod(forge: Forge, ref: PullRequestRef, sha: string): Record<str
     ownInlineComments: () => forge.ownInlineComments(ref, sha),
     createInlineComments: () => forge.createInlineComments(ref, sha, [{ path: 'src/app.ts', line: 2, body: 'x' }], []),
     withdrawInlineComments: () =>
-      forge.withdrawInlineComments(ref, ['1'], 'Mended.', [
+      forge.withdrawInlineComments(ref, ['1'], 'Resolved here.', [
         { id: '1', pending: false, commentIds: ['1'], answered: false },
       ]),
   };

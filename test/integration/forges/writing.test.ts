@@ -13,7 +13,7 @@ function inOrder(comments: readonly PostedInlineComment[]): readonly PostedInlin
 
 async function withdraw(forge: Forge, ref: PullRequestRef, head: string, ids: readonly string[]): Promise<void> {
   const { reviews } = await forge.ownInlineComments(ref, head);
-  await forge.withdrawInlineComments(ref, ids, 'Mended.', reviews);
+  await forge.withdrawInlineComments(ref, ids, 'Resolved here.', reviews);
 }
 
 for (const name of FORGES) {
@@ -127,7 +127,7 @@ for (const name of FORGES) {
     t.deepEqual((await forge.ownInlineComments(ref, head())).comments, four ? [four] : []);
     const left = simulated.pull(SITE, ref.number).inlineComments;
     t.is(left.length, name === 'gitea' ? 2 : 1);
-    t.true(name !== 'gitea' || left[0]?.body.startsWith('Mended.'));
+    t.true(name !== 'gitea' || left[0]?.body.startsWith('Resolved here.'));
   });
 
   test(`${name}: once all comments of a review are withdrawn, none is left on the forge`, async (t) => {
@@ -165,7 +165,7 @@ for (const name of FORGES) {
     }
     t.deepEqual((await forge.ownInlineComments(ref, head())).comments, []);
     const bodies = simulated.pull(SITE, ref.number).inlineComments.map(({ body }) => body.split('\n')[0]);
-    t.deepEqual(bodies, name === 'gitea' ? ['Mended.', 'On purpose!'] : ['On purpose!']);
+    t.deepEqual(bodies, name === 'gitea' ? ['Resolved here.', 'On purpose!'] : ['On purpose!']);
   });
 }
 
