@@ -190,7 +190,7 @@ test('every Secret, ConfigMap, claim and account that a pod names exists', (t) =
   const users = new Set([
     ...['Secret/gatehouse-webhook', 'Secret/gatehouse-stores', 'Secret/registry', 'Secret/gatehouse-tls'],
     'Secret/gatehouse-forge',
-    ...['ConfigMap/database-ca', 'ConfigMap/proxy-settings', 'ServiceAccount/gatehouse-vault'],
+    ...['ConfigMap/database-ca', 'ConfigMap/extra-settings', 'ServiceAccount/gatehouse-vault'],
     // Every namespace has one.
     'ServiceAccount/default',
   ]);

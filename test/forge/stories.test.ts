@@ -56,7 +56,7 @@ both.serial('no head is judged by the diff of the head before', async (t, forge)
   await gatehouse.expect(t, site, good, 'success');
   const { sha, release } = await site.pushHeld('topic', BAD);
   const looks = async () =>
-    (await forge.requests(site)).filter((path) => path.includes(`/pulls/${number}/files`)).length;
+    (await forge.requests(site)).filter((path) => path.includes(`/git/refs/pull/${number}/head`)).length;
   const before = await looks();
   try {
     await site.label(number, 'look');

@@ -109,7 +109,7 @@ test('dead letters can be replayed, all or by name, and are then reviewed', asyn
   await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
   const { forge, door } = story;
   await door.database.query('UPDATE gatehouse_jobs.queue SET retry_limit = 0');
-  forge.fault({ path: /\/files/, fault: { kind: 'status', status: 500 } });
+  forge.fault({ path: /\.diff$/, fault: { kind: 'status', status: 500 } });
   for (const branch of ['one', 'two', 'three']) {
     forge.commit(REPOSITORY, branch, { 'a.txt': branch });
     const number = forge.openPullRequest(REPOSITORY, { head: branch, title: 'fix: a leak' });
