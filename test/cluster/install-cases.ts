@@ -5,9 +5,12 @@ import { type Namespace, RELEASE } from './namespace.ts';
 
 const SEVERAL_DOORS = 6;
 
-/** Kubernetes says that a volume is not there yet, and a server that is just starting refuses the first startup probe. */
+/**
+ * Kubernetes says that a volume is not there yet, and a server that is just starting refuses the first startup probe. A node that is
+ * slow to read a Secret or a ConfigMap tries the mount again: that this succeeded is what the ready pods show.
+ */
 const USUAL_WARNINGS =
-  /unbound immediate PersistentVolumeClaims|pod\/gatehouse-(door|worker)\S* Startup probe failed|FailedScheduling/;
+  /unbound immediate PersistentVolumeClaims|pod\/gatehouse-(door|worker)\S* Startup probe failed|FailedScheduling|failed to sync (secret|configmap) cache/;
 
 async function warnings(at: Namespace): Promise<readonly string[]> {
   const { items } = (await at.get(['events', '--field-selector', 'type=Warning'])) as {
