@@ -44,6 +44,8 @@ export interface WorkerConfig extends ForgeAccess {
   readonly policyFile: string | undefined;
   /** How long a review may take before it shows `pending`; 0: at once. */
   readonly pendingAfterSeconds: number;
+  /** False: every status is `success`, whatever the verdict. */
+  readonly enforce: boolean;
 }
 
 /** Where the forge is, and the credentials for it. */
@@ -114,6 +116,7 @@ const worker = {
   RETENTION_DAYS: count(1, 3_650).default(30),
   POLICY_FILE: z.string().optional(),
   PENDING_AFTER_SECONDS: seconds.default(1),
+  ENFORCE: flag.default(true),
 };
 
 /** Reads the configuration of a process. Any variable may be given as `NAME_FILE`, a path to read it from. */
@@ -164,6 +167,7 @@ export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile =
             retentionDays: workers.config.RETENTION_DAYS,
             policyFile: workers.config.POLICY_FILE,
             pendingAfterSeconds: workers.config.PENDING_AFTER_SECONDS,
+            enforce: workers.config.ENFORCE,
           },
         }),
     }),

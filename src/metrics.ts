@@ -111,6 +111,11 @@ export function makeMetrics() {
       labelNames: ['verdict'],
       registers,
     }),
+    enforcementOff: new Gauge({
+      name: 'gatehouse_enforcement_off',
+      help: '1 while this worker runs with ENFORCE=false: every status is success, whatever the verdict',
+      registers,
+    }),
     tasksEnded: new Counter({
       name: 'gatehouse_tasks_ended_total',
       help: 'Work on policies and changes that was ended, together with its thread, because it went over its time or memory',

@@ -23,6 +23,10 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
     }
   }
   closers.add('review threads', () => threads.close());
+  metrics.enforcementOff.set(worker.enforce ? 0 : 1);
+  if (!worker.enforce) {
+    log.warn('ENFORCE=false: rules are judged and shown, but every status is success. Gatehouse blocks no merge');
+  }
   const fallback = worker.policyFile === undefined ? undefined : await readPolicyFile(worker.policyFile, threads);
   const forge = connectForge({ forge: config.forge, ...worker }, { redis, metrics, log });
   closers.add('forge', () => forge.close());

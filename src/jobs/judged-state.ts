@@ -6,13 +6,19 @@ import { revision, version } from '../version.ts';
 
 /**
  * A digest of all that a self-contained verdict depends on: the pull request, the two commits that its difference is between,
- * the base's commit with the policy, the operator's policy, and this code. Null where the forge does not name the commits.
+ * the base's commit with the policy, the operator's policy, whether it is enforced, and this code. Null where the forge does not name the commits.
  */
-export function judgedState(pullRequest: PullRequestNow, fallback: Policy | undefined): string | null {
+export function judgedState(
+  pullRequest: PullRequestNow,
+  { fallback, enforce }: { readonly fallback: Policy | undefined; readonly enforce: boolean },
+): string | null {
   const { baseCommit, mergeBase } = pullRequest;
   if (baseCommit === undefined || mergeBase === undefined) {
     return null;
   }
   const operator = fallback === undefined ? null : operatorPolicyDigest(fallback);
-  return hash('sha256', JSON.stringify([version, revision, stateOf(pullRequest), baseCommit, mergeBase, operator]));
+  return hash(
+    'sha256',
+    JSON.stringify([version, revision, stateOf(pullRequest), baseCommit, mergeBase, operator, enforce]),
+  );
 }

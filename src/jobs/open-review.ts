@@ -26,6 +26,8 @@ export interface OpenReviewParts {
   readonly fallback: Policy | undefined;
   /** The name of the commit status, `{base}` for the base branch. */
   readonly statusContext: string;
+  /** False: every status is `success`, whatever the verdict. */
+  readonly enforce: boolean;
 }
 
 /** A review under way: its claim, and a forge that writes only as long as it holds the claim. */
@@ -58,7 +60,7 @@ export async function openReview(
 ): Promise<OpenReview> {
   // A job that the engine has taken back must not take the claim from the one that has it now.
   signal.throwIfAborted();
-  const { pool, statusContext: template } = parts;
+  const { pool, statusContext: template, enforce } = parts;
   let { claim, before } = await beginReview(pool, ref);
   const isFirst = before === undefined;
   let commented = before?.commented ?? null;
@@ -71,7 +73,7 @@ export async function openReview(
       await requireClaim(pool, claim);
     }
   });
-  const status: StatusParts = { forge: guard.forge, pool, statusContext: template };
+  const status: StatusParts = { forge: guard.forge, pool, statusContext: template, enforce };
   const placeOf = ({ headSha, baseBranch, reportedAs }: ReportedStatus) => ({
     repository: claim.repository,
     headSha,
@@ -99,7 +101,7 @@ export async function openReview(
       const state = before?.judgedState ?? null;
       before = undefined;
       if (last === undefined || (last.headSha === pullRequest.head.sha && last.context === context)) {
-        const unchanged = shown && state !== null && state === judgedState(pullRequest, parts.fallback);
+        const unchanged = shown && state !== null && state === judgedState(pullRequest, parts);
         return unchanged && commented === false ? 'stands' : 'judge';
       }
       const others = await reportStatus(status, last, true);

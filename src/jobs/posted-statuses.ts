@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { CommitStatus, StatusState } from '../forges/postings.ts';
+import type { PullRequestRef } from '../forges/pull-request.ts';
 
 export interface StatusPlace {
   readonly repository: string;
@@ -31,15 +32,44 @@ export async function rememberPosted(
   pool: pg.Pool,
   place: StatusPlace,
   status: Pick<CommitStatus, 'state' | 'description'> | undefined,
+  enforce: boolean,
 ): Promise<void> {
   await pool.query(
-    `INSERT INTO gatehouse.posted_statuses (repository, head_sha, context, state, description)
-     VALUES ($1, $2, $3, $4, $5)
+    `INSERT INTO gatehouse.posted_statuses (repository, head_sha, context, state, description, not_enforced_at)
+     VALUES ($1, $2, $3, $4, $5, CASE WHEN $6 THEN NULL ELSE now() END)
      ON CONFLICT (repository, head_sha, context)
-       DO UPDATE SET state = excluded.state, description = excluded.description, posted_at = now()`,
-    [...keyOf(place), status?.state ?? null, status?.description ?? null],
+       DO UPDATE SET state = excluded.state, description = excluded.description, posted_at = now(),
+                     not_enforced_at = excluded.not_enforced_at`,
+    [...keyOf(place), status?.state ?? null, status?.description ?? null, enforce],
   );
 }
+
+/**
+ * The open pull requests of a repository whose status was set while rules were enforced and no longer are, or the other way
+ * round. The version before knows no `not_enforced_at`, and enforced.
+ */
+export async function setWithOtherEnforcement(
+  pool: pg.Pool,
+  repository: string,
+  enforce: boolean,
+): Promise<readonly PullRequestRef[]> {
+  const { rows } = await pool.query<PullRequestRef>(
+    `SELECT r.repository, r.pull_request AS number FROM ${WITH_OTHER_ENFORCEMENT} AND r.repository = $2 ORDER BY 2`,
+    [enforce, repository],
+  );
+  return rows;
+}
+
+/** Whether there is one in any repository. */
+export async function isAnySetWithOtherEnforcement(pool: pg.Pool, enforce: boolean): Promise<boolean> {
+  const { rowCount } = await pool.query(`SELECT FROM ${WITH_OTHER_ENFORCEMENT} LIMIT 1`, [enforce]);
+  return rowCount === 1;
+}
+
+const WITH_OTHER_ENFORCEMENT = `gatehouse.reviews r
+  LEFT JOIN gatehouse.posted_statuses p
+    ON p.repository = r.repository AND p.head_sha = r.head_sha AND p.context = lower(r.reported_as)
+ WHERE r.open AND r.verdict <> 'none' AND coalesce(p.not_enforced_at = p.posted_at, false) = $1`;
 
 function keyOf({ repository, headSha, context }: StatusPlace): [string, string, string] {
   return [repository, headSha, context.toLowerCase()];

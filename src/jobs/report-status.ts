@@ -11,6 +11,8 @@ export interface StatusParts {
   readonly pool: pg.Pool;
   /** The name of the status, `{base}` for the base branch. */
   readonly statusContext: string;
+  /** False: every status is `success`, whatever the verdict. */
+  readonly enforce: boolean;
 }
 
 /** Reviews of pull requests with one head end at one time now and then, and not more often than this. */
@@ -32,7 +34,7 @@ export async function reportStatus(parts: StatusParts, place: StatusPlace, final
     const sharing = known.filter(
       ({ baseBranch }) => baseBranch === null || sameContext(statusContext(parts.statusContext, baseBranch), context),
     );
-    const wanted = sharedStatus(sharing);
+    const wanted = sharedStatus(sharing, parts.enforce);
     if (wanted === undefined || (wanted.state === 'success' && !final) || JSON.stringify(wanted) === shown) {
       return sharing.length > 0;
     }
@@ -55,7 +57,7 @@ export async function releaseStatus(parts: StatusParts, place: StatusPlace): Pro
     ({ baseBranch }) => baseBranch === null || sameContext(statusContext(parts.statusContext, baseBranch), context),
   );
   const present = await parts.forge.status(repository, headSha, context);
-  if (sharedStatus(sharing) === undefined && present !== undefined && present.state !== 'success') {
+  if (sharedStatus(sharing, parts.enforce) === undefined && present !== undefined && present.state !== 'success') {
     const description = 'The policy was deleted: nothing is required any more';
     await post(parts, place, { context, state: 'success', description });
   }
@@ -87,14 +89,14 @@ async function showStatus(parts: StatusParts, place: StatusPlace, status: Commit
   if (!mayStand || !(await stands(parts.forge, place, status))) {
     await post(parts, place, status);
   } else if (before.kind === 'unknown') {
-    await rememberPosted(parts.pool, place, status);
+    await rememberPosted(parts.pool, place, status, parts.enforce);
   }
 }
 
-async function post({ forge, pool }: StatusParts, place: StatusPlace, status: CommitStatus): Promise<void> {
-  await rememberPosted(pool, place, undefined);
+async function post({ forge, pool, enforce }: StatusParts, place: StatusPlace, status: CommitStatus): Promise<void> {
+  await rememberPosted(pool, place, undefined, enforce);
   await forge.setStatus(place.repository, place.headSha, status);
-  await rememberPosted(pool, place, status);
+  await rememberPosted(pool, place, status, enforce);
 }
 
 /** Sets a status of ours unless it stands already. Nothing is remembered of it: for commits that are no pull request's head. */

@@ -7,6 +7,7 @@ import { statusContext } from '../review/status-context.ts';
 import type { ForgeAccess } from './forge-access.ts';
 import { withOtherChecks } from './other-checks.ts';
 import { type PresentRules, reviewsOf } from './outdated-reviews.ts';
+import { setWithOtherEnforcement } from './posted-statuses.ts';
 import { forgetRepository, moveRepository, notOpen, withoutVerdict } from './reviews-table.ts';
 
 export interface ResyncParts {
@@ -15,6 +16,7 @@ export interface ResyncParts {
   readonly pool: pg.Pool;
   /** The name of the commit status, `{base}` for the base branch. */
   readonly statusContext: string;
+  readonly enforce: boolean;
   /** What the rules are in this resync. */
   readonly rules: PresentRules;
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
@@ -81,7 +83,7 @@ async function canAsk(access: ResyncParts['access']): Promise<boolean> {
 }
 
 async function resyncRepository(
-  { forge, pool, statusContext: template, rules, enqueue, log }: ResyncParts,
+  { forge, pool, statusContext: template, enforce, rules, enqueue, log }: ResyncParts,
   asked: string,
 ): Promise<void> {
   const found = await forge.openPullRequests(asked);
@@ -104,7 +106,8 @@ async function resyncRepository(
   const missed = await withoutVerdict(pool, open, (base) => statusContext(template, base));
   const closed = await notOpen(pool, repository, open);
   const outdated = await rules.outdated(open.length === 0 ? [] : await reviewsOf(pool, repository));
-  const known = [...missed, ...closed, ...outdated];
+  const otherwise = await setWithOtherEnforcement(pool, repository, enforce);
+  const known = [...missed, ...closed, ...outdated, ...otherwise];
   const rechecked = await withOtherChecks({ forge, pool, statusContext: template }, repository, open, known);
   const numbers = new Set([...known, ...rechecked].map(({ number }) => number));
   if (numbers.size === 0) {

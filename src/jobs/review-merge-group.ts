@@ -3,7 +3,7 @@ import { ForgeError } from '../forges/forge-error.ts';
 import { guardWrites } from '../forges/guard-writes.ts';
 import { groupUpTo, pullRequestOfGroup } from '../forges/merge-queue.ts';
 import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH } from '../forges/postings.ts';
-import type { Verdict } from '../review/evaluation/verdict.ts';
+import { dryRun, type Verdict } from '../review/evaluation/verdict.ts';
 import { isCurrent, judgeOnce, type ReviewResult } from '../review/judge.ts';
 import { statusContext } from '../review/status-context.ts';
 import { shorten } from '../shorten.ts';
@@ -66,7 +66,8 @@ async function judgeMembers(
         fallback,
         statusContext: template,
         onWillJudge: async () => {
-          if (results.length === 0) {
+          // Without enforcement it would be a success, before anything was judged.
+          if (results.length === 0 && parts.enforce) {
             await report(forge, parts, job, { state: 'pending', description: `Reviewing ${counted(members.length)}` });
           }
         },
@@ -126,8 +127,10 @@ async function report(
 ): Promise<void> {
   const { repository, headSha } = job;
   const context = contextOf(parts, job);
-  const short = shorten(description, MAX_STATUS_DESCRIPTION_LENGTH);
-  await writeStatus(forge, { repository, headSha, context }, { context, state, description: short });
+  const shown: GroupVerdict = parts.enforce
+    ? { state, description: shorten(description, MAX_STATUS_DESCRIPTION_LENGTH) }
+    : { state: 'success', description: dryRun(description) };
+  await writeStatus(forge, { repository, headSha, context }, { context, ...shown });
 }
 
 /** After the last attempt: an error lets GitHub remove the group at once, instead of when it has waited for long enough. */

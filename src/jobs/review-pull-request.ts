@@ -2,7 +2,7 @@ import { ForgeError } from '../forges/forge-error.ts';
 import type { PullRequest, PullRequestRef } from '../forges/pull-request.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Verdict } from '../review/evaluation/verdict.ts';
+import { notEnforced, type Verdict } from '../review/evaluation/verdict.ts';
 import { isCurrent, judgeRead, type ReviewResult } from '../review/judge.ts';
 import { commentUrl, linksOf } from '../review/rendering/links.ts';
 import { reportComments, withdrawComments, withRefusals } from '../review/report.ts';
@@ -170,7 +170,7 @@ async function report(
   result: Extract<ReviewResult, { kind: 'judged' }>,
   pending: LatePending,
 ): Promise<Outcome> {
-  const { forge, pool, fallback, log } = parts;
+  const { forge, pool, enforce, log } = parts;
   const { pullRequest, verdict, sources, selfContained } = result;
   const { repository, number } = pullRequest;
   if (!(await isCurrent(forge, result))) {
@@ -181,6 +181,7 @@ async function report(
     comments: result.comments,
     links: linksOf(forge.name, pullRequest, sources),
     hasNone: review.hasNoComments(),
+    enforce,
   });
   if (comments.foundNone) {
     await review.foundNoComments();
@@ -194,13 +195,17 @@ async function report(
   }
   await pending.end();
   const description = withRefusals(verdict.description, comments.refusals);
-  const state = selfContained && comments.refusals.length === 0 ? judgedState(pullRequest, fallback) : null;
+  const dryRun = withRefusals(notEnforced(verdict), comments.refusals);
+  const state = selfContained && comments.refusals.length === 0 ? judgedState(pullRequest, parts) : null;
   const url = commentUrl(pullRequest, comments.commentId);
-  await saveVerdict(pool, review.claim(), { state: verdict.state, description, url }, sources, state);
+  await saveVerdict(pool, review.claim(), { state: verdict.state, description, dryRun, url }, sources, state);
   const place = placeOf(parts, pullRequest);
   await reportStatus(review.status, place, true);
   await markReported(pool, review.claim(), place.context);
-  log.info({ repository, number, head: pullRequest.head.sha, verdict: verdict.state }, 'a pull request was reviewed');
+  log.info(
+    { repository, number, head: pullRequest.head.sha, verdict: verdict.state, enforce },
+    'a pull request was reviewed',
+  );
   return verdict.state;
 }
 

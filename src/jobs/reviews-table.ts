@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import type { StatusState } from '../forges/postings.ts';
 import type { PullRequest, PullRequestRef } from '../forges/pull-request.ts';
 import type { HeadVerdict } from '../review/shared-status.ts';
 import type { VerdictSources } from '../review/sources.ts';
@@ -125,7 +124,7 @@ export async function reviewsThatAskForOthers(
 export async function saveVerdict(
   pool: pg.Pool,
   claim: Claim,
-  verdict: { readonly state: StatusState | 'none'; readonly description: string; readonly url: string },
+  verdict: Pick<HeadVerdict, 'state' | 'description' | 'url'> & { readonly dryRun?: string },
   sources?: VerdictSources,
   judgedState: string | null = null,
 ): Promise<void> {
@@ -137,7 +136,7 @@ export async function saveVerdict(
             policy_digest = $7, operator_policy_digest = $8, extends_name = $9, extends_digest = $10, code_owners_digest = $11,
             checks_digest = CASE WHEN $6::text IS NULL THEN checks_digest ELSE $12 END,
             asks_requested_reviews = CASE WHEN $6::text IS NULL THEN asks_requested_reviews ELSE $15 END,
-            judged_state = $14, judged_state_at = now()`,
+            judged_state = $14, judged_state_at = now(), dry_run_description = $16`,
     [
       verdict.state,
       verdict.description,
@@ -151,6 +150,7 @@ export async function saveVerdict(
       verdict.url,
       judgedState,
       sources?.asksRequestedReviews ?? null,
+      verdict.dryRun ?? null,
     ],
   );
 }
@@ -195,7 +195,8 @@ export async function verdictsOnHead(
 ): Promise<readonly (HeadVerdict & { readonly baseBranch: string | null })[]> {
   const { rows } = await pool.query<HeadVerdict & { readonly baseBranch: string | null }>(
     `SELECT pull_request AS number, url, base_branch AS "baseBranch", coalesce(verdict, 'pending') AS state,
-            CASE WHEN verdict IS NULL THEN 'Reviewing by the rules of this repository' ELSE description END AS description
+            CASE WHEN verdict IS NULL THEN 'Reviewing by the rules of this repository' ELSE description END AS description,
+            CASE WHEN verdict IS NOT NULL THEN dry_run_description END AS "dryRun"
        FROM gatehouse.reviews
       WHERE repository = $1 AND head_sha = $2 AND open
       ORDER BY pull_request`,

@@ -5,6 +5,7 @@ import { attempt } from './attempt.ts';
 import { engineDatabase } from './engine.ts';
 import { watchForgeAccess } from './forge-access.ts';
 import { readPresentRules } from './outdated-reviews.ts';
+import { isAnySetWithOtherEnforcement } from './posted-statuses.ts';
 import {
   COMMIT_QUEUE,
   type CommitJob,
@@ -57,6 +58,8 @@ const MAINTAIN_SECONDS = 60;
 const RETENTION_MINUTES = 60;
 const STOP_TIMEOUT_MS = 20_000;
 const START_RETRY_MS = 1_000;
+/** By then, the workers of the release before have ended: they have up to a minute to finish their reviews. */
+const ENFORCEMENT_CHECK_MS = 120_000;
 
 /** Starts at once, and retries until the database answers. */
 export function startWorker(parts: WorkerParts): Worker {
@@ -187,13 +190,14 @@ export function startWorker(parts: WorkerParts): Worker {
     await boss.work(RETENTION_QUEUE, polling, applyRetentionPiece);
     await repeat(RESYNC_QUEUE, parts.resyncMinutes);
     await repeat(RETENTION_QUEUE, RETENTION_MINUTES);
+    timers.push(setTimeout(checkEnforcement, ENFORCEMENT_CHECK_MS));
   }
 
   async function resyncPiece({ data, createdOn }: JobWithMetadata<ResyncJob>): Promise<void> {
     const round = data.round ?? createdOn.toISOString();
-    const { statusContext } = parts;
+    const { statusContext, enforce } = parts;
     const state = await resync(
-      { forge, access, pool, statusContext, rules: presentRules(), enqueue, log },
+      { forge, access, pool, statusContext, enforce, rules: presentRules(), enqueue, log },
       new Date(round),
     );
     if (state === 'interrupted') {
@@ -209,6 +213,17 @@ export function startWorker(parts: WorkerParts): Worker {
     const state = await applyRetention({ pool, days: parts.retentionDays, log, signal: stopping.signal });
     if (state === 'unfinished' && !stopping.signal.aborted) {
       await askPeriodic(RETENTION_QUEUE);
+    }
+  }
+
+  /** A worker of the release before may have set statuses by another ENFORCE after the resync of this one’s start. */
+  async function checkEnforcement(): Promise<void> {
+    try {
+      if (await isAnySetWithOtherEnforcement(pool, parts.enforce)) {
+        await askPeriodic(RESYNC_QUEUE);
+      }
+    } catch (err) {
+      log.warn({ err }, 'could not look for statuses that were set with another ENFORCE');
     }
   }
 

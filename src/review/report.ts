@@ -24,6 +24,8 @@ export interface ReportOptions {
   readonly links: Links;
   /** It is known that no comment of ours is there: none is read. */
   readonly hasNone: boolean;
+  /** False: the status is `success` whatever the verdict, and the comment says so. */
+  readonly enforce: boolean;
 }
 
 export interface Reported {
@@ -45,7 +47,7 @@ export async function reportComments(
   forge: Forge,
   pullRequest: PullRequest,
   verdict: Verdict,
-  { comments, links, hasNone }: ReportOptions,
+  { comments, links, hasNone, enforce }: ReportOptions,
 ): Promise<Reported> {
   if (comments === 'off') {
     return { refusals: hasNone ? [] : await withdrawComments(forge, pullRequest), foundNone: false };
@@ -62,7 +64,13 @@ export async function reportComments(
   const refusedComment = await refusalOf('comment', async () => {
     const own = hasNone ? [] : await forge.ownComments(pullRequest);
     found += own.length;
-    commentId = await reportComment(forge, pullRequest, verdict, renderReview(verdict, { links, inlines }), own);
+    commentId = await reportComment(
+      forge,
+      pullRequest,
+      verdict,
+      renderReview(verdict, { links, inlines, enforce }),
+      own,
+    );
   });
   const refusals = [...refusedComment, ...refusedInlines];
   const foundNone = found === 0 && refusals.length === 0;

@@ -1,6 +1,7 @@
 import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type StatusState } from '../forges/postings.ts';
 
 import { shorten } from '../shorten.ts';
+import { dryRun } from './evaluation/verdict.ts';
 
 /** What is known of an open pull request whose head a status is on. */
 export interface HeadVerdict {
@@ -10,6 +11,8 @@ export interface HeadVerdict {
   /** `pending`: there is no verdict yet, or it waits for others. `none`: no policy asks anything of it. */
   readonly state: StatusState | 'none';
   readonly description: string;
+  /** What the status says instead where rules are not enforced; null: not known. */
+  readonly dryRun: string | null;
 }
 
 /** The worst first. */
@@ -18,10 +21,12 @@ const MAX_NAMED = 3;
 
 /**
  * A commit has one status of a name, and several pull requests can have that commit as their head. The status shows the
- * worst of their verdicts, and names the others. Undefined when nothing asks anything of any of them.
+ * worst of their verdicts, and names the others. Undefined when nothing asks anything of any of them. Where rules are not
+ * enforced, it is a success that says what it would be.
  */
 export function sharedStatus(
   verdicts: readonly HeadVerdict[],
+  enforce: boolean,
 ): Required<Pick<CommitStatus, 'state' | 'description' | 'targetUrl'>> | undefined {
   const judged = verdicts
     .filter(({ state }) => state !== 'none')
@@ -30,13 +35,15 @@ export function sharedStatus(
   if (worst === undefined || worst.state === 'none') {
     return undefined;
   }
-  const { state, url: targetUrl } = worst;
+  const { url: targetUrl } = worst;
+  const state = enforce ? worst.state : 'success';
+  const said = enforce ? worst.description : (worst.dryRun ?? dryRun(worst.description));
   if (others.length === 0) {
-    return { state, targetUrl, description: worst.description };
+    return { state, targetUrl, description: said };
   }
   const named = others.slice(0, MAX_NAMED).map(({ number }) => `#${number}`);
   const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
   const suffix = ` (${named.join(', ')}${more} ${others.length === 1 ? 'has' : 'have'} this commit too)`;
-  const own = shorten(`#${worst.number}: ${worst.description}`, MAX_STATUS_DESCRIPTION_LENGTH - suffix.length);
+  const own = shorten(`#${worst.number}: ${said}`, MAX_STATUS_DESCRIPTION_LENGTH - suffix.length);
   return { state, targetUrl, description: `${own}${suffix}` };
 }

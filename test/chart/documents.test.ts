@@ -94,6 +94,11 @@ test('without forge credentials the notes warn that nothing is reviewed', async 
   t.regex(left, /NOTHING IS REVIEWED YET \*\*\*\n +worker\.enabled is false/);
 });
 
+test('the notes warn that rules are not enforced', async (t) => {
+  t.regex(await notes('forgeToken.existingSecret=mine', 'config.enforce=false'), /RULES ARE NOT ENFORCED/);
+  t.notRegex(await notes('forgeToken.existingSecret=mine'), /NOT ENFORCED/);
+});
+
 test('with a worker the notes say what a repository needs to be reviewed', async (t) => {
   const text = await notes('forgeToken.existingSecret=mine');
   t.notRegex(text, /NOTHING IS REVIEWED/);

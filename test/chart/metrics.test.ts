@@ -301,6 +301,14 @@ const COURSES = [
     },
   },
   {
+    alert: 'GatehouseNotEnforcing',
+    fires: {
+      [`gatehouse_enforcement_off{${MATCHERS},instance="a"}`]: '1x40',
+      [`gatehouse_enforcement_off{${MATCHERS},instance="b"}`]: '0x40',
+    },
+    silent: { [`gatehouse_enforcement_off{${MATCHERS},instance="a"}`]: '1x5 0x35' },
+  },
+  {
     alert: 'GatehouseReviewsInError',
     fires: {
       [`gatehouse_reviews_total{${MATCHERS},verdict="error"}`]: '0+2x40',

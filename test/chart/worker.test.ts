@@ -89,6 +89,7 @@ test('its settings are environment variables', async (t) => {
       retentionDays: 9,
       statusContext: 'review of {base}',
       pendingAfterSeconds: 3,
+      enforce: false,
     },
     metrics: { port: 9100 },
     worker: { concurrency: 12 },
@@ -104,6 +105,7 @@ test('its settings are environment variables', async (t) => {
     RETENTION_DAYS: '9',
     STATUS_CONTEXT: 'review of {base}',
     PENDING_AFTER_SECONDS: '3',
+    ENFORCE: 'false',
   });
   t.false('FORGE_URL' in workerIn(await render({ values: TOKEN })).env);
 });

@@ -21,7 +21,10 @@ export interface Gatehouse {
 }
 
 /** One Gatehouse for each forge, shared by all tests of a file. */
-export function shareGatehouse(test: TestFn): (forge: TestForge) => Promise<Gatehouse> {
+export function shareGatehouse(
+  test: TestFn,
+  env: Readonly<Record<string, string>> = {},
+): (forge: TestForge) => Promise<Gatehouse> {
   const opened = new Map<TestForge, Promise<{ gatehouse: Gatehouse; door: Door }>>();
   test.after.always('close the doors', async () => {
     for (const opening of opened.values()) {
@@ -29,14 +32,17 @@ export function shareGatehouse(test: TestFn): (forge: TestForge) => Promise<Gate
     }
   });
   return async (forge) => {
-    const opening = opened.get(forge) ?? open(forge);
+    const opening = opened.get(forge) ?? open(forge, env);
     opened.set(forge, opening);
     return (await opening).gatehouse;
   };
 }
 
-async function open(forge: TestForge): Promise<{ gatehouse: Gatehouse; door: Door }> {
-  const environment = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token, HOST: forge.listenOn };
+async function open(
+  forge: TestForge,
+  env: Readonly<Record<string, string>>,
+): Promise<{ gatehouse: Gatehouse; door: Door }> {
+  const environment = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token, HOST: forge.listenOn, ...env };
   const door = await openDoor(environment, { door: true, worker: true });
   const gatehouse: Gatehouse = {
     async site(files) {

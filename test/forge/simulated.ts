@@ -136,6 +136,9 @@ function makeSite(forge: Awaited<ReturnType<typeof startSimulatedForge>>, firstN
     async protect(branch, status) {
       forge.protect(name, branch, [status]);
     },
+    async stopRequiring(branch) {
+      forge.protect(name, branch, []);
+    },
     mergeByButton: async (number) => forge.merge(name, number),
     async rename(newName) {
       forge.rename(name, `${OWNER}/${newName}`);

@@ -31,6 +31,8 @@ export interface Site {
   dismiss(number: number, review: number): Promise<void>;
   /** From now on nobody pushes to the branch, and a merge into it requires this status: a name, or a pattern. */
   protect(branch: string, status: string): Promise<void>;
+  /** Removes the required status from the protection of a branch. Who may push stays as it is. */
+  stopRequiring(branch: string): Promise<void>;
   /** Merges, as `bob`. False when the protection of the base branch refuses it. */
   mergeByButton(number: number): Promise<boolean>;
   requestReview(number: number, person: Person): Promise<void>;

@@ -16,6 +16,7 @@ const NAMES = [
   'gatehouse_commit_seconds',
   'gatehouse_deliveries_total',
   'gatehouse_dependency_up',
+  'gatehouse_enforcement_off',
   'gatehouse_forge_access_problem',
   'gatehouse_forge_rate_remaining',
   'gatehouse_forge_requests_total',

@@ -60,6 +60,7 @@ test('a resync reads no row of a large inbox', async (t) => {
       pool,
       log,
       access: { check: async () => ({ kind: 'granted' }) },
+      enforce: true,
       statusContext: 'gatehouse/{base}',
       rules: readPresentRules(forge, null),
       enqueue: async () => {},

@@ -249,6 +249,7 @@ test('a resync in pieces looks at each repository once', async (t) => {
   const parts = {
     pool: door.database,
     access: { check: async () => ({ kind: 'granted' }) as const },
+    enforce: true,
     statusContext: 'gatehouse/{base}',
     rules: { outdated: async () => [] },
     enqueue: async () => {},

@@ -164,9 +164,17 @@ test('a worker needs no signing secret, and its default forge is github.com', (t
     retentionDays: 30,
     policyFile: undefined,
     pendingAfterSeconds: 1,
+    enforce: true,
   });
   t.is(parsed.ok && parsed.config.statusContext, 'gatehouse/{base}');
   t.is(parsed.ok ? parsed.config.door : 'faults', undefined);
+});
+
+test('ENFORCE is true or false', (t) => {
+  const parsed = parse({ ...workerEnvironment, ENFORCE: 'false' }, WORKER);
+  t.false(parsed.ok && parsed.config.worker?.enforce);
+  const faulty = parse({ ...workerEnvironment, ENFORCE: 'no' }, WORKER);
+  t.regex(faulty.ok ? '' : faulty.faults.join(), /^ENFORCE: /);
 });
 
 test('STATUS_CONTEXT is printable, short, and has no placeholder but {base}', (t) => {

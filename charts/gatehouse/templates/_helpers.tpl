@@ -225,6 +225,7 @@ The environment that the chart gives a container, before extraEnv, by its part: 
 {{- end }}
 - { name: WORKER_CONCURRENCY, value: {{ $v.worker.concurrency | quote }} }
 - { name: PENDING_AFTER_SECONDS, value: {{ $v.config.pendingAfterSeconds | quote }} }
+- { name: ENFORCE, value: {{ $v.config.enforce | quote }} }
 - { name: RESYNC_MINUTES, value: {{ $v.config.resyncMinutes | quote }} }
 - { name: RETENTION_DAYS, value: {{ $v.config.retentionDays | quote }} }
 {{- with include "gatehouse.forgeSecretRef" (list $root "forgeToken") }}

@@ -137,6 +137,22 @@ export function withProposedPolicyFaults(verdict: Verdict, faults: readonly Faul
   };
 }
 
+/** What the status says with `ENFORCE=false`, where it is `success` whatever the verdict. */
+export function notEnforced({ state, description, findings, policyFaults }: Verdict): string {
+  const outcome = ({ failure: 'failed', pending: 'waiting', error: 'undecided', success: undefined } as const)[state];
+  const concerned = findings.filter((finding) => finding.level === 'error' && finding.outcome === outcome);
+  if (state === 'success' || concerned.length === 0 || policyFaults.length > 0) {
+    return dryRun(description);
+  }
+  const would = { failure: 'would fail', pending: 'would wait', error: 'could not be judged' }[state];
+  return named(dryRun(`${rules(concerned.length)} ${would}`), concerned);
+}
+
+/** The same, of a verdict of which only the description is known. */
+export function dryRun(description: string): string {
+  return shorten(`Not enforced: ${description}`, MAX_STATUS_DESCRIPTION_LENGTH);
+}
+
 const rules = (amount: number): string => `${amount} ${amount === 1 ? 'rule' : 'rules'}`;
 
 /** Two rules may wait for the same. */

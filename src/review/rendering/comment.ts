@@ -10,6 +10,9 @@ import { renderRules } from './rules.ts';
 /** How the one comment on a pull request is found again. Nothing from outside can write it: see markdown.ts. */
 export const REVIEW_MARKER = '<!-- gatehouse:review -->';
 
+const NOT_ENFORCED =
+  '**Not enforced:** the commit status is `success` all the same, because Gatehouse’s operator has set `ENFORCE=false`.';
+
 /** Characters kept free below the forges' limit, for what a forge may add to a comment. */
 const COMMENT_RESERVE = 5_536;
 const MAX_LENGTH = MAX_COMMENT_LENGTH - COMMENT_RESERVE;
@@ -20,10 +23,12 @@ export interface CommentContext {
   readonly links: Links;
   /** Whether {@link renderInlines} is posted beside it: what is said at lines is then only counted here. */
   readonly inlines: boolean;
+  /** False: the status is `success` whatever the verdict, and the comment says so. */
+  readonly enforce: boolean;
 }
 
 /** The one comment, kept up to date in place. The same verdict always gives the same text. */
-export function renderReview(verdict: Verdict, { links, inlines }: CommentContext): string {
+export function renderReview(verdict: Verdict, { links, inlines, enforce }: CommentContext): string {
   const comments = inlines ? renderInlines(verdict) : [];
   const context = { links, commented: new Set(comments.map(({ fingerprint }) => fingerprint)) };
   const { findings } = verdict;
@@ -32,7 +37,7 @@ export function renderReview(verdict: Verdict, { links, inlines }: CommentContex
   const waiting = findings.flatMap((finding) => waitingRow(finding, context) ?? []);
 
   const end = renderRules(verdict, context, MAX_RULES_LENGTH);
-  const start = [REVIEW_MARKER, headline(verdict)];
+  const start = [REVIEW_MARKER, headline(verdict), ...(enforce || verdict.state === 'success' ? [] : [NOT_ENFORCED])];
   const budget = { left: MAX_LENGTH - [...start, ...end].join('\n\n').length };
   return `${[
     ...start,

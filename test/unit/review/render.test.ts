@@ -42,7 +42,7 @@ const given: Given = {
 
 const REPOSITORY = 'https://forge.test/octo/example';
 const links = linksOf('gitea', pullRequestOf(), { baseSha: 'a'.repeat(40), policyDigest: 'd' });
-const comment = (of: Verdict, inlines = true) => renderReview(of, { links, inlines });
+const comment = (of: Verdict, inlines = true) => renderReview(of, { links, inlines, enforce: true });
 
 test('the comment shows what to fix and what waits, and folds the rules away', (t) => {
   t.snapshot(comment(verdict(POLICY, given)));

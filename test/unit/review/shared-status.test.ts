@@ -18,29 +18,42 @@ test('a name over 255 characters is cut and ends in a digest, which ignores case
 });
 
 function verdict(number: number, state: HeadVerdict['state'], description: string = state): HeadVerdict {
-  return { number, url: `https://forge.test/${number}`, state, description };
+  return { number, url: `https://forge.test/${number}`, state, description, dryRun: `Not enforced: ${description}` };
 }
 
 test('the worst verdict is shown: failure, error, pending, success', (t) => {
   const all = [verdict(1, 'success'), verdict(2, 'pending'), verdict(3, 'error'), verdict(4, 'failure')];
   for (const [count, state] of (['success', 'pending', 'error', 'failure'] as const).entries()) {
-    t.is(sharedStatus(all.slice(0, count + 1))?.state, state);
+    t.is(sharedStatus(all.slice(0, count + 1), true)?.state, state);
   }
 });
 
 test('one verdict is shown as it is, and none is no status', (t) => {
-  t.deepEqual(sharedStatus([verdict(1, 'success', 'All is well'), verdict(2, 'none')]), {
+  t.deepEqual(sharedStatus([verdict(1, 'success', 'All is well'), verdict(2, 'none')], true), {
     state: 'success',
     description: 'All is well',
     targetUrl: 'https://forge.test/1',
   });
-  t.is(sharedStatus([verdict(2, 'none')]), undefined);
-  t.is(sharedStatus([]), undefined);
+  t.is(sharedStatus([verdict(2, 'none')], true), undefined);
+  t.is(sharedStatus([], true), undefined);
 });
 
 test('others are named in at most 140 characters, however many there are', (t) => {
   const many = Array.from({ length: 9 }, (_, index) => verdict(index + 1, 'failure', 'x'.repeat(140)));
-  const description = sharedStatus(many)?.description ?? '';
+  const description = sharedStatus(many, true)?.description ?? '';
   t.is(description.length, 140);
   t.regex(description, /^#1: x+… \(#2, #3, #4 and 5 more have this commit too\)$/);
+});
+
+test('without enforcement the worst verdict is shown as a success that says so', (t) => {
+  const all = [verdict(1, 'success'), verdict(2, 'failure', '1 of 1 rule failed: small')];
+  t.like(sharedStatus(all, false), {
+    state: 'success',
+    description: '#2: Not enforced: 1 of 1 rule failed: small (#1 has this commit too)',
+  });
+  t.like(sharedStatus([{ ...verdict(3, 'error', 'Could not be reviewed'), dryRun: null }], false), {
+    state: 'success',
+    description: 'Not enforced: Could not be reviewed',
+  });
+  t.is(sharedStatus([verdict(2, 'none')], false), undefined);
 });

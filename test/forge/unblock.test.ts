@@ -1,0 +1,39 @@
+import test from 'ava';
+import { onBothForges } from './forges.ts';
+import { shareGatehouse } from './gatehouse.ts';
+import { statusOf } from './reading.ts';
+
+/** What docs/operations.md says under "Unblock merges when Gatehouse is down". */
+const both = onBothForges(test);
+const enforcing = shareGatehouse(test);
+const dry = shareGatehouse(test, { ENFORCE: 'false' });
+
+const NO_DEBUGGER = `version: 1
+rules:
+  - id: no-debugger
+    forbid: { added_lines: 'debugger', in: ['**/*.ts'] }
+`;
+const BAD = { 'app.ts': 'one\ndebugger\n' };
+
+both('a merge is possible once the status is no longer required', async (t, forge) => {
+  const gatehouse = await enforcing(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  await site.protect('main', 'gatehouse/main');
+  const sha = await site.push('topic', BAD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, sha, 'failure');
+  t.false(await site.mergeByButton(number));
+  await site.stopRequiring('main');
+  t.true(await site.mergeByButton(number));
+});
+
+both('ENFORCE=false lets a failing pull request merge under branch protection', async (t, forge) => {
+  const gatehouse = await dry(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  await site.protect('main', 'gatehouse/main');
+  const sha = await site.push('topic', BAD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, sha, 'success');
+  t.is((await statusOf(forge, site, sha))?.description, 'Not enforced: 1 rule would fail: no-debugger');
+  t.true(await site.mergeByButton(number));
+});

@@ -1,0 +1,139 @@
+import test from 'ava';
+import { applyRetention } from '../../src/jobs/retention.ts';
+import { makeLog } from '../../src/log.ts';
+import { FORGES, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test, { ENFORCE: 'false' });
+
+const POLICY = `version: 1
+rules:
+  - id: small
+    require: { changed_files: '<= 1' }
+  - id: titled
+    require: { title: '^feat: ' }
+`;
+const FILES = { '.gatehouse.yml': POLICY };
+const TWO_FILES = { 'a.txt': 'a\n', 'b.txt': 'b\n' };
+const DOOR = { door: true, worker: false };
+const WORKER = { door: false, worker: true };
+
+/** A worker that starts, resyncs, and is stopped again, when the jobs are done. */
+async function workerComesBy(story: Story, ENFORCE: string): Promise<void> {
+  const started = new Date();
+  await using _worker = await story.openDoor({ ENFORCE }, WORKER);
+  await story.resynced(started);
+  await story.settled();
+}
+
+for (const name of FORGES) {
+  test(`${name}: without enforcement a failure is a success that names the rules`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await scene.open(TWO_FILES, { title: 'things' });
+    await scene.settled();
+    t.deepEqual(scene.status(number), {
+      state: 'success',
+      description: 'Not enforced: 2 rules would fail: small, titled',
+    });
+    t.deepEqual(scene.states(number), ['success'], 'it is never pending');
+    t.regex(scene.comments(number).join(), /2 problems to fix\n\n\*\*Not enforced:\*\* the commit status is `success`/);
+    const page = await (await fetch(scene.door.metricsUrl)).text();
+    t.regex(page, /^gatehouse_enforcement_off 1$/m);
+    t.regex(page, /^gatehouse_reviews_total\{verdict="failure"\} \d+$/m, 'the real verdict is counted');
+  });
+
+  test(`${name}: without enforcement a broken policy blocks nothing`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': 'version: 2\n' });
+    const number = await scene.open(TWO_FILES);
+    await scene.settled();
+    const { state, description } = scene.status(number) ?? {};
+    t.is(state, 'success');
+    t.regex(description ?? '', /^Not enforced: The policy cannot be used: \.gatehouse\.yml:1: /);
+  });
+
+  test(`${name}: without enforcement a rule that waits for others blocks nothing`, async (t) => {
+    const policy = `version: 1\nrules: [{ id: approved, require: { approvals: { from: [bob] } } }]`;
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy });
+    const number = await scene.open(TWO_FILES);
+    await scene.settled();
+    t.deepEqual(scene.status(number), { state: 'success', description: 'Not enforced: 1 rule would wait: approved' });
+    t.regex(scene.comments(number).join(), /Waiting for others/);
+  });
+
+  test(`${name}: without enforcement a review that was given up blocks nothing`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = scene.openSilently(TWO_FILES);
+    const path = new RegExp(`^/repos/${scene.repository}/(contents/|pulls/${number}/files|pulls/${number}\\.diff)`);
+    scene.forge.fault({ method: 'GET', path, fault: { kind: 'status', status: 500 } });
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.deepEqual(scene.status(number), {
+      state: 'success',
+      description: 'Not enforced: Could not be reviewed: the forge gave no usable answer',
+    });
+  });
+
+  test(`${name}: switching enforcement off and on corrects every open pull request`, async (t) => {
+    await using story = await tellStory(name, FILES, {}, DOOR);
+    const failing = await story.open(TWO_FILES, { title: 'things' });
+    const passing = await story.open({ 'c.txt': 'c\n' }, { title: 'feat: c' });
+    const shown = () => [failing, passing].map((number) => story.status(number));
+    const FAILS = '2 of 2 rules failed: small, titled';
+    const enforced = [
+      { state: 'failure', description: FAILS },
+      { state: 'success', description: 'All 2 rules that apply are met' },
+    ];
+    await workerComesBy(story, 'true');
+    t.deepEqual(shown(), enforced);
+    await workerComesBy(story, 'false');
+    t.deepEqual(shown(), [
+      { state: 'success', description: 'Not enforced: 2 rules would fail: small, titled' },
+      { state: 'success', description: 'Not enforced: All 2 rules that apply are met' },
+    ]);
+    await workerComesBy(story, 'true');
+    t.deepEqual(shown(), enforced);
+    t.deepEqual(story.states(failing).slice(-2), ['success', 'failure'], 'the green one is replaced at once');
+    t.notRegex(story.comments(failing).join(), /Not enforced/);
+    const writes = story.writes();
+    await workerComesBy(story, 'true');
+    t.is(story.writes(), writes, 'and once');
+  });
+
+  test(`${name}: a green status of a dry run is found after it was kept for long`, async (t) => {
+    await using story = await tellStory(name, FILES, {}, DOOR);
+    const number = await story.open(TWO_FILES);
+    await workerComesBy(story, 'false');
+    t.is(story.status(number)?.state, 'success');
+    const old = "now() - interval '400 days'";
+    await story.door.database.query(
+      `UPDATE gatehouse.posted_statuses SET not_enforced_at = ${old}, posted_at = ${old}`,
+    );
+    await applyRetentionOf(story);
+    await workerComesBy(story, 'true');
+    t.is(story.status(number)?.state, 'failure');
+  });
+}
+
+async function applyRetentionOf({ door: { database } }: Scene): Promise<void> {
+  const state = await applyRetention({
+    pool: database,
+    days: 1,
+    log: makeLog('silent'),
+    signal: new AbortController().signal,
+  });
+  if (state !== 'finished') {
+    throw new Error('the retention did not finish');
+  }
+}
+
+test('github: without enforcement a group with a failing pull request passes', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const number = scene.openSilently(TWO_FILES, { title: 'things' });
+  const headSha = scene.forge.enqueue(scene.repository, number);
+  await scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha });
+  await scene.settled();
+  const statuses = scene.forge.statuses(scene.repository, headSha);
+  t.deepEqual(
+    statuses.map(({ state, description }) => ({ state, description })),
+    [{ state: 'success', description: 'Not enforced: #1 fails: 2 of 2 rules failed: small, titled' }],
+  );
+});
