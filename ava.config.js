@@ -3,7 +3,7 @@ import { countsOf } from './test/helpers/summary.ts';
 const config = {
   files: ['test/**/*.test.ts'],
   extensions: ['ts'],
-  timeout: '120s',
+  timeout: '180s',
 };
 
 // Under test/run.ts AVA reports how far it is. Its own output is for people: it leaves passes out once one test failed.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 25;
-const GIVE_UP_MS = 30_000;
+const GIVE_UP_MS = 90_000;
 
 /** Waits until the condition holds. It fails only when that takes far longer than any machine should. */
 export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
