@@ -100,11 +100,16 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
   const boss = connectEngine(pool, log);
 
   let started = false;
+  let stopped = false;
 
   /** The engine refuses a schema of another version of itself; that its queues exist is checked here. */
   async function start(): Promise<void> {
     if (started) {
       return;
+    }
+    // A check that was under way at the stop must not start the engine again: its timers would keep the process alive.
+    if (stopped) {
+      throw new Error('the job queue is stopped');
     }
     await boss.start();
     const names = Object.values(REQUEST_QUEUES);
@@ -152,7 +157,10 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
       }
     },
 
-    stop: () => boss.stop({ graceful: false }),
+    stop() {
+      stopped = true;
+      return boss.stop({ graceful: false });
+    },
   };
 }
 
