@@ -64,7 +64,8 @@ export function startClient(options: {
   };
 }
 
-function post(agent: Agent, port: number, { headers, body }: Webhook): Promise<string> {
+/** The status of the answer, or `cut` where there was none. */
+export function post(agent: Agent, port: number, { headers, body }: Webhook): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const outgoing = request(
     {

@@ -44,7 +44,13 @@ interface Spec {
   readonly stopSignal: NodeJS.Signals;
 }
 
-export async function startContainerStores(limits: Limits): Promise<Stores | Unavailable> {
+/** It keeps nothing over a restart, as the embedded one: Redis is never the only copy. */
+const REDIS_ARGUMENTS: readonly string[] = ['--save', '', '--appendonly', 'no'];
+
+export async function startContainerStores(
+  limits: Limits,
+  redisArguments: readonly string[] = REDIS_ARGUMENTS,
+): Promise<Stores | Unavailable> {
   const password = randomBytes(16).toString('hex');
   const postgres: Spec = {
     image: 'postgres:17-alpine',
@@ -60,8 +66,7 @@ export async function startContainerStores(limits: Limits): Promise<Stores | Una
     image: 'redis:8-alpine',
     port: 6379,
     environment: {},
-    // It keeps nothing over a restart, as the embedded one: Redis is never the only copy.
-    command: ['redis-server', '--save', '', '--appendonly', 'no'],
+    command: ['redis-server', ...redisArguments],
     probe: 'redis-cli ping',
     stopSignal: 'SIGTERM',
   };

@@ -8,6 +8,7 @@ import type { Stores, StoresKind } from './stores.ts';
 export interface StoresOptions {
   readonly kind?: StoresKind;
   readonly dataDir?: string;
+  readonly redisArguments?: readonly string[];
 }
 export type StoreName = 'database' | 'redis';
 export type Action = 'pause' | 'resume' | 'stop' | 'start' | 'kill';
@@ -79,7 +80,7 @@ async function obey(stores: Stores, { id, store, action }: ToStores): Promise<vo
   }
 }
 
-async function start({ kind, dataDir }: StoresOptions): Promise<Stores> {
+async function start({ kind, dataDir, redisArguments }: StoresOptions): Promise<Stores> {
   const log = (line: string) => tell({ type: 'log', line });
   if (kind === 'embedded') {
     return startEmbeddedStores({ log, ...(dataDir === undefined ? {} : { dataDir }) });
@@ -87,7 +88,7 @@ async function start({ kind, dataDir }: StoresOptions): Promise<Stores> {
 
   // Loaded only when wanted: it costs more time than the embedded stores take to start.
   const { startContainerStores, INSISTENT, PATIENCE } = await import('./container-stores.ts');
-  const outcome = await startContainerStores(kind === 'containers' ? INSISTENT : PATIENCE);
+  const outcome = await startContainerStores(kind === 'containers' ? INSISTENT : PATIENCE, redisArguments);
   if ('close' in outcome) {
     return outcome;
   }

@@ -30,9 +30,15 @@ export interface Stores {
  * A pair of stores of one's own: in containers, or embedded where containers cannot be had. `kind`, or else
  * the environment's `TEST_STORES`, insists on one. They end with `close()` and with this process, however it ends.
  */
-export async function startStores(options: { readonly kind?: StoresKind } = {}): Promise<Stores> {
+export async function startStores(
+  options: {
+    readonly kind?: StoresKind;
+    /** For `redis-server`, in containers only: `[]` is Redis as shipped. Unless given it keeps nothing over a restart. */
+    readonly redisArguments?: readonly string[];
+  } = {},
+): Promise<Stores> {
   const kind = options.kind ?? parseKind(process.env['TEST_STORES']);
-  const stores = await runStores(kind === undefined ? {} : { kind });
+  const stores = await runStores({ ...options, ...(kind === undefined ? {} : { kind }) });
   // Under the test runner the runner has said it once for all.
   if (process.env['TEST_DATABASE_URL'] === undefined) {
     process.stderr.write(`stores: ${stores.description}\n`);

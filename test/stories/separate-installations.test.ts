@@ -1,0 +1,39 @@
+import test from 'ava';
+import { openDoor, SECRET } from '../helpers/door.ts';
+import { tellStory } from '../helpers/story.ts';
+import { until } from '../helpers/until.ts';
+
+const POLICY = { '.gatehouse.yml': "version: 1\nrules:\n  - id: title\n    require: { title: '^feat: ' }\n" };
+const OTHER = 'globex/widgets';
+const OTHER_TOKEN = 'token-of-the-other';
+
+test('two installations, each with its database and owners, share a forge', async (t) => {
+  await using story = await tellStory('github', POLICY);
+  const { forge, door, repository } = story;
+  forge.createRepository(OTHER, POLICY);
+  forge.addToken(OTHER_TOKEN, 'gatehouse');
+  await using other = await openDoor(
+    { FORGE_URL: forge.url, FORGE_TOKEN: OTHER_TOKEN, FORGE: 'github' },
+    { door: true, worker: true },
+  );
+  forge.forgetRequests();
+
+  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: one' });
+  forge.commit(OTHER, 'topic', { 'b.txt': 'b\n' });
+  const second = forge.openPullRequest(OTHER, { head: 'topic', title: 'something' });
+  const event = { kind: 'pull-request', number: second, action: 'opened' } as const;
+  const answer = await forge.deliver(`${other.url}/webhook`, OTHER, event, { secret: SECRET });
+  t.is(answer.status, 200);
+  await story.settled();
+  const status = () => forge.statuses(OTHER, forge.pull(OTHER, second).headSha).at(-1)?.state;
+  await until(() => status() === 'failure');
+
+  t.is(story.status(number)?.state, 'success');
+  t.deepEqual([...new Set((await door.deliveries()).map((row) => row.repository))], [repository]);
+  t.deepEqual([...new Set((await other.deliveries()).map((row) => row.repository))], [OTHER]);
+  const tokens = (name: string) =>
+    new Set(forge.seen.filter(({ path }) => path.includes(name)).map(({ headers }) => headers['authorization']));
+  t.is(tokens(`/${repository}/`).size, 1);
+  t.is(tokens(`/${OTHER}/`).size, 1);
+  t.notDeepEqual(tokens(`/${repository}/`), tokens(`/${OTHER}/`));
+});
