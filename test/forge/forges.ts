@@ -4,15 +4,16 @@ import { makeForge } from '../../src/forges/make-forge.ts';
 import type { InlineComment } from '../../src/forges/postings.ts';
 import type { PullRequestRef } from '../../src/forges/pull-request.ts';
 import { sharedGitea } from '../helpers/gitea.ts';
+import { makeSlots } from '../helpers/slots.ts';
 import { realForge } from './real.ts';
 import { simulatedForge } from './simulated.ts';
 import type { Site, TestForge } from './site.ts';
 
 /**
- * How many tests of a file talk to one forge at a time. AVA starts all at once, and a real Gitea on two cores, which
- * sends webhooks one after the other, then needs longer for each answer than any limit of time allows.
+ * How many tests of a file talk to one forge at a time. A real Gitea on two cores, which sends webhooks one after the
+ * other, answers all tests at once later than any limit of time allows.
  */
-const LANES = 3;
+const TESTS_AT_A_TIME = 3;
 
 export type Body = (t: ExecutionContext, forge: TestForge) => Promise<void>;
 
@@ -30,7 +31,7 @@ export function onBothForges(test: TestFn): OnBoth {
     ...(gitea === undefined ? {} : { real: async () => realForge(gitea) }),
   };
   const forges = new Map<string, TestForge>();
-  const inLane = makeLanes();
+  const slots = new Map(Object.keys(makers).map((kind) => [kind, makeSlots(TESTS_AT_A_TIME)] as const));
   test.before('start the forges', async () => {
     for (const [kind, make] of Object.entries(makers)) {
       forges.set(kind, await make());
@@ -43,23 +44,16 @@ export function onBothForges(test: TestFn): OnBoth {
     for (const kind of Object.keys(makers)) {
       register(`${kind} Gitea: ${title}`, async (t) => {
         const forge = forges.get(kind);
-        await (forge === undefined ? t.fail('the forge did not start') : inLane(kind, () => body(t, forge)));
+        const free = await slots.get(kind)?.take();
+        try {
+          await (forge === undefined ? t.fail('the forge did not start') : body(t, forge));
+        } finally {
+          free?.();
+        }
       });
     }
   };
   return Object.assign(define(test), { serial: define(test.serial) });
-}
-
-/** Runs what it gets in turn: of each kind as many at a time as there are lanes. */
-function makeLanes() {
-  const lanes = new Map<string, { readonly ends: Promise<unknown>[]; next: number }>();
-  return (kind: string, run: () => Promise<void>): Promise<void> => {
-    const { ends, next } = lanes.get(kind) ?? { ends: [], next: 0 };
-    const done = (ends[next] ?? Promise.resolve()).then(run);
-    ends[next] = done.catch(() => {});
-    lanes.set(kind, { ends, next: (next + 1) % LANES });
-    return done;
-  };
 }
 
 /** Gatehouse's own client. It ends with the test. */

@@ -9,6 +9,7 @@ import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/sim
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 import { type Door, openDoor, SECRET } from './door.ts';
 import { type Settling, watchJobs } from './settling.ts';
+import { makeSlots } from './slots.ts';
 
 const MAX_REDELIVERIES = 5;
 
@@ -72,11 +73,42 @@ export interface Trap {
 
 type Environment = Readonly<Record<string, string>>;
 
+/** Each is a Gatehouse and a forge in the same process, beside those that a file shares. */
+const OWN_STORIES_AT_A_TIME = 4;
+
+const slots = makeSlots(OWN_STORIES_AT_A_TIME);
+
+/** A story of one test. It waits while too many others are told; a test that took a second one could wait for ever. */
 export async function tellStory(
   name: ForgeName,
   files: Changes = {},
   env: Environment | ((forge: SimulatedForge) => Environment) = {},
   roles: Roles = { door: true, worker: true },
+): Promise<Story> {
+  const free = await slots.take();
+  try {
+    const story = await openStory(name, files, env, roles);
+    return {
+      ...story,
+      async [Symbol.asyncDispose]() {
+        try {
+          await story[Symbol.asyncDispose]();
+        } finally {
+          free();
+        }
+      },
+    };
+  } catch (error) {
+    free();
+    throw error;
+  }
+}
+
+async function openStory(
+  name: ForgeName,
+  files: Changes,
+  env: Environment | ((forge: SimulatedForge) => Environment),
+  roles: Roles,
 ): Promise<Story> {
   const forge = await startSimulatedForge({ forge: name });
   forge.createRepository(REPOSITORY, files);
@@ -139,7 +171,7 @@ export function shareStories(test: TestFn, env: Environment = {}): (name: ForgeN
   const stories = new Map<ForgeName, Story>();
   test.before('open the doors', async () => {
     for (const name of FORGES) {
-      stories.set(name, await tellStory(name, {}, env));
+      stories.set(name, await openStory(name, {}, env, { door: true, worker: true }));
     }
   });
   test.after.always('close the doors', async () => {
