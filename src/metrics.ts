@@ -116,6 +116,11 @@ export function makeMetrics() {
       help: '1 while this worker runs with ENFORCE=false: every status is success, whatever the verdict',
       registers,
     }),
+    overrides: new Counter({
+      name: 'gatehouse_overrides_total',
+      help: 'Rules of a pull request that somebody overrode, each once',
+      registers,
+    }),
     tasksEnded: new Counter({
       name: 'gatehouse_tasks_ended_total',
       help: 'Work on policies and changes that was ended, together with its thread, because it went over its time or memory',

@@ -62,7 +62,12 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
 
   const forge = connectForge(access);
   try {
-    const result = await judge(forge, addressed.ref, { threads, fallback, statusContext });
+    const result = await judge(forge, addressed.ref, {
+      threads,
+      fallback,
+      statusContext,
+      onWillReadComments: async () => ({ posted: new Map(), now: Date.now() }),
+    });
     // A review treats a closed pull request and a missing one alike; the user wants to know which it is.
     const closed = result.kind === 'over' ? await forge.pullRequest(addressed.ref) : undefined;
     terminal.stdout.write(

@@ -20,6 +20,7 @@ import type {
   ChangedFiles,
   Commit,
   OpenPullRequests,
+  PersonComment,
   PersonReview,
   PullRequestNow,
   PullRequestRef,
@@ -67,6 +68,10 @@ export interface Forge extends AccessCheck {
    * undefined, on Gitea and Forgejo just before the pull request was opened.
    */
   lastForcePushOrRetarget(ref: PullRequestRef): Promise<string | undefined>;
+  /** All comments in the conversation, oldest first. */
+  comments(ref: PullRequestRef): Promise<readonly PersonComment[]>;
+  /** Whether an account may write to the repository; undefined where the forge does not tell. */
+  mayWrite(repository: string, login: string): Promise<boolean | undefined>;
   /** What was reported about a commit, by Gatehouse itself too. Throws as `refused` without the permission to read it. */
   checks(repository: string, sha: string): Promise<Checks>;
   /** Logins. `team` is `organisation/team`; undefined when there is no such team or it may not be seen. */

@@ -107,6 +107,21 @@ export interface RequestedReviews {
   readonly teams: readonly string[];
 }
 
+/** A comment in the conversation, by anybody. */
+export interface PersonComment {
+  readonly id: string;
+  /** Login; null when the account is gone, or the comment was imported from elsewhere. */
+  readonly author: string | null;
+  /** Whether its author is a program, or an account of the forge itself. */
+  readonly bot: boolean;
+  /** Whether it came by e-mail: whoever has the address to reply to can then write in its author's name. Only GitHub reports it. */
+  readonly byEmail: boolean;
+  readonly body: string;
+  readonly createdAt: string;
+  /** `no-by-seconds`: not after the second in which it was posted. These forges report no more. */
+  readonly edited: 'yes' | 'no' | 'no-by-seconds';
+}
+
 /** A review by a person. */
 export interface PersonReview {
   readonly author: string;

@@ -37,6 +37,8 @@ export interface OpenReview {
   /** Whether there is a verdict from before, or a review that was cut short. */
   readonly hasSpoken: boolean;
   claim(): Claim;
+  /** Ids of the comments whose overrides counted in the verdict before. */
+  readonly overridesBefore: readonly string[];
   /** Whether it is known that there are no comments of ours. */
   hasNoComments(): boolean;
   /**
@@ -83,6 +85,7 @@ export async function openReview(
   return {
     status,
     hasSpoken: before !== undefined && (before.verdict !== 'none' || before.reportedAs === null),
+    overridesBefore: before?.overrides ?? [],
     writes: guard.writes,
     claim: () => claim,
     hasNoComments: () => commented === false,

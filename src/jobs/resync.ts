@@ -7,6 +7,7 @@ import { statusContext } from '../review/status-context.ts';
 import type { ForgeAccess } from './forge-access.ts';
 import { withOtherChecks } from './other-checks.ts';
 import { type PresentRules, reviewsOf } from './outdated-reviews.ts';
+import { overriddenReviews } from './override-comments.ts';
 import { setWithOtherEnforcement } from './posted-statuses.ts';
 import { forgetRepository, moveRepository, notOpen, withoutVerdict } from './reviews-table.ts';
 
@@ -109,14 +110,16 @@ async function resyncRepository(
   const otherwise = await setWithOtherEnforcement(pool, repository, enforce);
   const known = [...missed, ...closed, ...outdated, ...otherwise];
   const rechecked = await withOtherChecks({ forge, pool, statusContext: template }, repository, open, known);
-  const numbers = new Set([...known, ...rechecked].map(({ number }) => number));
+  // No forge shows in the pull request that a comment was edited or deleted.
+  const overridden = await overriddenReviews(pool, repository);
+  const numbers = new Set([...known, ...rechecked, ...overridden].map(({ number }) => number));
   if (numbers.size === 0) {
     return;
   }
   await enqueue([...numbers].map((number) => ({ kind: 'review', repository, number })));
   log.info(
     { repository, pullRequests: [...numbers] },
-    'a resync found pull requests whose verdict is missing or outdated',
+    'a resync found pull requests whose verdict is missing or outdated, or depends on an override',
   );
 }
 

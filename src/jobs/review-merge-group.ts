@@ -7,6 +7,7 @@ import { dryRun, type Verdict } from '../review/evaluation/verdict.ts';
 import { isCurrent, judgeOnce, type ReviewResult } from '../review/judge.ts';
 import { statusContext } from '../review/status-context.ts';
 import { shorten } from '../shorten.ts';
+import { knownComments } from './override-comments.ts';
 import type { MergeGroupJob } from './queues.ts';
 import { writeStatus } from './report-status.ts';
 import { givenUpBecause, type ReviewParts } from './review-pull-request.ts';
@@ -65,6 +66,7 @@ async function judgeMembers(
         threads,
         fallback,
         statusContext: template,
+        onWillReadComments: (pullRequest) => knownComments(parts.pool, pullRequest),
         onWillJudge: async () => {
           // Without enforcement it would be a success, before anything was judged.
           if (results.length === 0 && parts.enforce) {

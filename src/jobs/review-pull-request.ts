@@ -11,6 +11,7 @@ import type { ReviewThreads } from '../review/threads/review-threads.ts';
 import { judgedState } from './judged-state.ts';
 import { type LatePending, latePending } from './late-pending.ts';
 import { type OpenReview, type OpenReviewParts, openReview } from './open-review.ts';
+import { knownComments } from './override-comments.ts';
 import type { StatusPlace } from './posted-statuses.ts';
 import { mayShowSuccess, releaseStatus, reportStatus } from './report-status.ts';
 import {
@@ -93,6 +94,7 @@ async function reviewOnce(parts: ReviewParts, review: OpenReview, ref: PullReque
     onWillJudge: () => showPending(parts, review, pullRequest, pending),
     onWillReadChecks: () => recordChecksAsked(parts.pool, review.claim()),
     onWillReadRequestedReviews: () => recordRequestedReviewsAsked(parts.pool, review.claim()),
+    onWillReadComments: (present) => knownComments(parts.pool, present),
   });
   switch (result.kind) {
     case 'over':
@@ -199,6 +201,7 @@ async function report(
   const state = selfContained && comments.refusals.length === 0 ? judgedState(pullRequest, parts) : null;
   const url = commentUrl(pullRequest, comments.commentId);
   await saveVerdict(pool, review.claim(), { state: verdict.state, description, dryRun, url }, sources, state);
+  countOverrides(parts, review, pullRequest, verdict);
   const place = placeOf(parts, pullRequest);
   await reportStatus(review.status, place, true);
   await markReported(pool, review.claim(), place.context);
@@ -207,6 +210,21 @@ async function report(
     'a pull request was reviewed',
   );
   return verdict.state;
+}
+
+/** Each override once, however often it is found. */
+function countOverrides(
+  { metrics, log }: ReviewParts,
+  { overridesBefore }: OpenReview,
+  { repository, number, head }: PullRequest,
+  { overrides }: Verdict,
+): void {
+  for (const { ruleId, by, reason, commentId } of overrides?.inForce ?? []) {
+    if (!overridesBefore.includes(commentId)) {
+      metrics.overrides.inc();
+      log.warn({ repository, number, head: head.sha, rule: ruleId, by, reason, commentId }, 'a rule was overridden');
+    }
+  }
 }
 
 function placeOf({ statusContext: template }: ReviewParts, { repository, head, base }: PullRequest): StatusPlace {

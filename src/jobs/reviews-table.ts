@@ -27,6 +27,8 @@ export interface ReviewBefore extends ReportedStatus {
   readonly commented: boolean | null;
   /** A digest of all that the verdict depends on; null: not known. */
   readonly judgedState: string | null;
+  /** Ids of the comments whose overrides counted; null: the policy let nobody override. */
+  readonly overrides: readonly string[] | null;
 }
 
 /** A newer review of the same pull request has begun, which will say what this one would have said, and more. */
@@ -46,7 +48,7 @@ export async function beginReview(
     `INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, description, fence)
      VALUES ($1, $2, '', '', nextval('gatehouse.review_fence'))
      ON CONFLICT (repository, pull_request) DO UPDATE SET fence = excluded.fence
-     RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", reported_as AS "reportedAs", verdict, commented,
+     RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", reported_as AS "reportedAs", verdict, commented, overrides,
                CASE WHEN judged_state_at = reviewed_at THEN judged_state END AS "judgedState"`,
     [repository, number],
   );
@@ -136,6 +138,7 @@ export async function saveVerdict(
             policy_digest = $7, operator_policy_digest = $8, extends_name = $9, extends_digest = $10, code_owners_digest = $11,
             checks_digest = CASE WHEN $6::text IS NULL THEN checks_digest ELSE $12 END,
             asks_requested_reviews = CASE WHEN $6::text IS NULL THEN asks_requested_reviews ELSE $15 END,
+            overrides = CASE WHEN $6::text IS NULL THEN overrides ELSE $17 END,
             judged_state = $14, judged_state_at = now(), dry_run_description = $16`,
     [
       verdict.state,
@@ -151,6 +154,7 @@ export async function saveVerdict(
       judgedState,
       sources?.asksRequestedReviews ?? null,
       verdict.dryRun ?? null,
+      sources?.overrides ?? null,
     ],
   );
 }
@@ -174,7 +178,7 @@ async function changeClaimed(
   pool: pg.Pool,
   claim: Claim,
   statement: string,
-  values: readonly (string | boolean | null)[],
+  values: readonly (string | boolean | readonly string[] | null)[],
 ): Promise<void> {
   const { rowCount } = await pool.query(`${statement} WHERE repository = $1 AND pull_request = $2 AND fence = $3`, [
     claim.repository,
@@ -252,6 +256,7 @@ export async function forgetRepository(pool: pg.Pool, repository: string): Promi
   await pool.query(
     `WITH reviews AS (DELETE FROM gatehouse.reviews WHERE repository = $1),
           hooks AS (DELETE FROM gatehouse.hooks WHERE repository = $1),
+          comments AS (DELETE FROM gatehouse.override_comments WHERE repository = $1),
           statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1)
      DELETE FROM gatehouse.repositories WHERE name = $1`,
     [repository],
@@ -269,6 +274,10 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
        INSERT INTO gatehouse.hooks SELECT $2, hook_id FROM gatehouse.hooks WHERE repository = $1 ON CONFLICT DO NOTHING),
      repositories AS (
        INSERT INTO gatehouse.repositories (name, resynced_at) VALUES ($2, now()) ON CONFLICT DO NOTHING),
+     comments AS (
+       INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, digest, seen_at)
+       SELECT $2, pull_request, comment_id, digest, seen_at FROM gatehouse.override_comments WHERE repository = $1
+       ON CONFLICT (repository, comment_id) DO UPDATE SET digest = NULL WHERE excluded.digest IS NULL),
      statuses AS (
        INSERT INTO gatehouse.posted_statuses (repository, head_sha, context)
        SELECT $2, head_sha, context FROM gatehouse.posted_statuses WHERE repository = $1

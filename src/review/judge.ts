@@ -6,6 +6,8 @@ import { codeOwnersDigest, gatherFacts, readCodeOwners } from './evaluation/gath
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
 import type { Facts } from './facts.ts';
+import type { KnownComments } from './overrides/judge-overrides.ts';
+import { readOverrides } from './overrides/read-overrides.ts';
 import { extendedDigest, type LoadedPolicy, loadPolicy, type ParsePolicy, policyDigest } from './policy/load.ts';
 import { neededFacts } from './policy/needs.ts';
 import { POLICY_PATHS } from './policy/paths.ts';
@@ -48,6 +50,11 @@ export interface JudgeOptions {
   readonly onWillReadChecks?: () => Promise<void>;
   /** The same of the requested reviews. */
   readonly onWillReadRequestedReviews?: () => Promise<void>;
+  /**
+   * Called before comments are read for commands to override, and only if the policy lets somebody. Returns what is known of
+   * them beside what the forge says.
+   */
+  readonly onWillReadComments: (pullRequest: PullRequest) => Promise<KnownComments>;
 }
 
 /**
@@ -76,7 +83,15 @@ export async function judgeOnce(forge: Forge, ref: PullRequestRef, options: Judg
 export async function judgeRead(
   forge: Forge,
   pullRequest: PullRequestNow,
-  { threads, fallback, statusContext, onWillJudge, onWillReadChecks, onWillReadRequestedReviews }: JudgeOptions,
+  {
+    threads,
+    fallback,
+    statusContext,
+    onWillJudge,
+    onWillReadChecks,
+    onWillReadRequestedReviews,
+    onWillReadComments,
+  }: JudgeOptions,
 ): Promise<ReviewResult> {
   if (pullRequest.state === 'closed') {
     return { kind: 'over' };
@@ -128,14 +143,25 @@ export async function judgeRead(
     return readOthersChecks(forge, pullRequest.repository, pullRequest.head.sha, statusContext);
   });
   const evaluation = await threads.evaluate(present.policy, facts);
-  const verdict = verdictOf(evaluation);
+  const overrides = await readOverrides(forge, present.policy, pullRequest, evaluation, onWillReadComments);
+  const verdict = verdictOf(evaluation, overrides);
   return {
     kind: 'judged',
     pullRequest,
     evaluation,
     comments: present.policy.comments ?? DEFAULT_COMMENTS,
-    selfContained: !proposes && present.sources.extendsName === undefined && needsOnlyFiles(present.policy),
-    sources: { baseSha, ...present.sources, ...codeOwnersSource(facts), ...othersSource(present.policy, facts) },
+    selfContained:
+      !proposes &&
+      present.sources.extendsName === undefined &&
+      overrides === undefined &&
+      needsOnlyFiles(present.policy),
+    sources: {
+      baseSha,
+      ...present.sources,
+      ...codeOwnersSource(facts),
+      ...othersSource(present.policy, facts),
+      ...(overrides && { overrides: overrides.inForce.map(({ commentId }) => commentId) }),
+    },
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
 }

@@ -37,6 +37,11 @@ export const MAX_PATTERN_LENGTH = 500;
 /** Instructions of a compiled pattern: `\w{1000}` is one of eight characters and a thousand instructions. */
 export const MAX_PATTERN_SIZE = 2_000;
 
+/** Characters of the reason of an override. */
+export const MAX_REASON_LENGTH = 200;
+/** People whose permission is read because they override a rule, one pull request. */
+export const MAX_OVERRIDERS = 20;
+
 /** Lines or files named of one predicate; the others are counted. */
 export const MAX_LOCATIONS = 200;
 /** Characters of a line of the change that are kept for showing. Matching sees all of it. */

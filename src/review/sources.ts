@@ -16,6 +16,8 @@ export interface VerdictSources {
   readonly codeOwnersDigest?: string;
   /** Of what others had reported about the head. */
   readonly checksDigest?: string;
+  /** Ids of the comments whose overrides count. Absent where the policy lets nobody override. */
+  readonly overrides?: readonly string[];
   /** Whether it depends on the requested reviews. */
   readonly asksRequestedReviews?: boolean;
 }

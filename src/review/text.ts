@@ -89,6 +89,11 @@ export function visible(text: string): string {
   });
 }
 
+/** Whether there is a letter or a digit in it that a reader sees. */
+export function hasWords(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text.replace(INVISIBLE, ''));
+}
+
 /** For a commit status, which forges show as plain text: nothing around quoted pieces. */
 export function bare(text: Text): string {
   return written(text, visible);

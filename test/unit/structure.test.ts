@@ -31,9 +31,17 @@ const LEVELS: readonly (readonly string[])[] = [
 
 /** Types and constants that any folder may import, since they import nothing themselves. */
 const SHARED = new Set(
-  ['access', 'checks', 'delivery-recovery', 'forge', 'forge-error', 'forges', 'postings', 'pull-request'].map(
-    (name) => `forges/${name}.ts`,
-  ),
+  [
+    'access',
+    'checks',
+    'command',
+    'delivery-recovery',
+    'forge',
+    'forge-error',
+    'forges',
+    'postings',
+    'pull-request',
+  ].map((name) => `forges/${name}.ts`),
 );
 
 function roomOf(file: string): string {

@@ -6,9 +6,11 @@ import * as ancestry from './ancestry.ts';
 import { changedFiles } from './changed-files.ts';
 import { checks } from './checks.ts';
 import type { GiteaClient } from './client.ts';
+import { comments } from './comments.ts';
 import * as history from './commits.ts';
 import { DIFFERENCES } from './differences.ts';
 import * as inline from './inline-comments.ts';
+import { mayWrite } from './may-write.ts';
 import * as read from './read.ts';
 import { requestedReviews, reviews } from './reviews.ts';
 import * as shapes from './shapes.ts';
@@ -37,6 +39,8 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     isAncestor: (repository, ancestor, descendant) => ancestry.isAncestor(client, repository, ancestor, descendant),
     reviews: (ref) => reviews(client, ref),
     requestedReviews: (ref) => requestedReviews(client, ref),
+    comments: (ref) => comments(client, ref),
+    mayWrite: (repository, login) => mayWrite(client, repository, login),
     lastForcePushOrRetarget: (ref) => lastForcePushOrRetarget(client, ref),
     checks: (repository, sha) => checks(client, repository, sha),
     teamMembers: (team) => read.teamMembers(client, team),

@@ -134,6 +134,36 @@ export const inlineComments = z.array(
 export const comment = z.object({ id, body: text, user: login });
 export const comments = z.array(comment);
 
+/** System accounts, such as that of the forge's own workflows, have numbers below zero. */
+const poster = z
+  .object({ id: z.number().int(), login: z.string() })
+  .nullish()
+  .transform((user) => user ?? null);
+
+export const personComments = z.array(
+  z.object({
+    id,
+    user: poster,
+    /** Of a comment that was imported from elsewhere, in the name of somebody who did not write it here. */
+    original_author: text,
+    body: text,
+    created_at: z.string(),
+    updated_at: z.string(),
+  }),
+);
+
+/** `units_map` says what each unit is to the team; `permission` what all of them are, and `none` where they differ. */
+export const repositoryTeams = z.array(
+  z.object({
+    id,
+    permission: text,
+    units_map: z
+      .record(z.string(), z.string())
+      .nullish()
+      .transform((units) => units ?? {}),
+  }),
+);
+
 export const statuses = z.array(
   z.object({
     id: z.number().int(),

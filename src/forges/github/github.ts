@@ -7,6 +7,7 @@ import * as ancestry from './ancestry.ts';
 import { changedFiles } from './changed-files.ts';
 import { checks } from './checks.ts';
 import type { GitHubClient } from './client.ts';
+import { comments } from './comments.ts';
 import * as history from './commits.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';
 import { mergeQueueEntries } from './merge-queue.ts';
@@ -14,7 +15,7 @@ import { pullRequest } from './pull-request.ts';
 import * as read from './read.ts';
 import * as refs from './refs.ts';
 import { ask } from './request.ts';
-import { requestedReviews, reviews } from './reviews.ts';
+import { mayWrite, requestedReviews, reviews } from './reviews.ts';
 import { lastForcePushOrRetarget } from './timeline.ts';
 import * as post from './write.ts';
 
@@ -41,6 +42,8 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
     isAncestor: (repository, ancestor, descendant) => ancestry.isAncestor(client, repository, ancestor, descendant),
     reviews: (ref, wanted) => reviews(client, ref, wanted),
     requestedReviews: (ref) => requestedReviews(client, ref),
+    comments: (ref) => comments(client, ref),
+    mayWrite: async (repository, login) => mayWrite(await client.forRepository(repository), repository, login),
     lastForcePushOrRetarget: (ref) => lastForcePushOrRetarget(client, ref),
     checks: (repository, sha) => checks(client, repository, sha),
     teamMembers: (team) => read.teamMembers(client, team),

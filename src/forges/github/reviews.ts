@@ -45,24 +45,26 @@ export async function reviews(
   );
 }
 
-/**
- * Those who may write to the repository. A review's `author_association` does not say: a member of the organisation
- * may only read, and a private member looks like a stranger.
- * https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
- */
 async function writersAmong(
   octokit: Octokit | undefined,
   repository: string,
   logins: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
   const answers = await Promise.all(
-    logins.map(async (username) => {
-      const answer = await ask(octokit, route, { ...repositoryAddress(repository), username }, shapes.permission);
-      return answer?.permission === 'write' || answer?.permission === 'admin' ? [username] : [];
-    }),
+    logins.map(async (login) => ((await mayWrite(octokit, repository, login)) ? [login] : [])),
   );
   return new Set(answers.flat());
+}
+
+/**
+ * Whether somebody may write to the repository. The `author_association` of a review or comment does not say: a member of the
+ * organisation may only read, and a private member looks like a stranger.
+ * https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
+ */
+export async function mayWrite(octokit: Octokit | undefined, repository: string, username: string): Promise<boolean> {
+  const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
+  const answer = await ask(octokit, route, { ...repositoryAddress(repository), username }, shapes.permission);
+  return answer?.permission === 'write' || answer?.permission === 'admin';
 }
 
 /** https://docs.github.com/en/rest/pulls/review-requests */

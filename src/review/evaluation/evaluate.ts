@@ -52,6 +52,13 @@ export interface Evaluation {
   readonly ended?: true;
 }
 
+/** The rules that keep a verdict from being a success. */
+export function blockingRules({ rules, ended }: Evaluation): readonly EvaluatedRule[] {
+  return rules.filter(
+    ({ rule, outcome }) => (rule.level === 'error' || ended) && outcome !== 'passed' && outcome !== 'inactive',
+  );
+}
+
 /**
  * Judges a pull request by a policy. Pure and total: the same policy and facts always give the same answer, and
  * what cannot be judged is `undecided`, never an exception. What it takes is bounded by the thread that runs it: call

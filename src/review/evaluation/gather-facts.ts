@@ -33,7 +33,9 @@ export async function gatherFacts(
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : unread.codeOwners,
     needed.checks ? readChecks() : unread.checks,
   ]);
-  const lastChange = needed.lastChange ? await readLastChange(forge, pullRequest, reviews) : unread.reviews.lastChange;
+  const lastChange = needed.lastChange
+    ? await readLastChangeBefore(forge, pullRequest, reviews)
+    : unread.reviews.lastChange;
   const isClean = lookIntoMerges(forge, pullRequest.repository);
   const cleanMerges = needed.cleanMerges
     ? await readCleanMerges(isClean, commits.commits, reviews.reviews)
@@ -49,15 +51,12 @@ export async function gatherFacts(
     codeOwners,
     checks,
   };
-  const teams = new Set([...needed.teams, ...(needed.codeOwners ? await threads.ownerTeams(facts) : [])]);
-  // Another organisation's teams are not this one's to ask about: they stay unread, and what needs them undecided.
-  const organisation = `${pullRequest.repository.split('/')[0]?.toLowerCase()}/`;
-  const own = [...teams].filter((team) => team.startsWith(organisation));
-  return { ...facts, teams: await readTeams(forge, own) };
+  const teams = [...needed.teams, ...(needed.codeOwners ? await threads.ownerTeams(facts) : [])];
+  return { ...facts, teams: await readOwnTeams(forge, pullRequest, teams) };
 }
 
 /** Incomplete when the list is larger than is read. */
-async function readCommits(
+export async function readCommits(
   forge: Forge,
   pullRequest: PullRequest,
   signatures: boolean,
@@ -87,7 +86,7 @@ async function readReviews(
   return { reviews: reviews ?? [], complete: reviews !== undefined };
 }
 
-async function unlessTooLarge<T>(read: () => Promise<T>): Promise<T | undefined> {
+export async function unlessTooLarge<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
@@ -98,18 +97,18 @@ async function unlessTooLarge<T>(read: () => Promise<T>): Promise<T | undefined>
   }
 }
 
-/**
- * Only with an approval to compare with. Unread where asking again would bring no other answer, such as a missing permission
- * or a list that is too long.
- */
-async function readLastChange(
+/** Only with an approval to compare with. */
+async function readLastChangeBefore(
   forge: Forge,
   pullRequest: PullRequest,
   { reviews, complete }: Pick<Facts['reviews'], 'reviews' | 'complete'>,
 ): Promise<LastChange> {
-  if (complete && !reviews.some(({ state }) => state === 'approved')) {
-    return { kind: 'none' };
-  }
+  const none = complete && !reviews.some(({ state }) => state === 'approved');
+  return none ? { kind: 'none' } : readLastChange(forge, pullRequest);
+}
+
+/** Unread where asking again would bring no other answer, such as a missing permission or a list that is too long. */
+export async function readLastChange(forge: Forge, pullRequest: PullRequest): Promise<LastChange> {
   try {
     const at = await forge.lastForcePushOrRetarget(pullRequest);
     return at === undefined ? { kind: 'none' } : { kind: 'change', at };
@@ -152,6 +151,19 @@ export function codeOwnersDigest(codeOwners: Facts['codeOwners']): string | null
     case 'file':
       return digestOf(codeOwners);
   }
+}
+
+/** Of the pull request's own organisation: what is known of others is not this one's to read, and stays unread. */
+export async function readOwnTeams(
+  forge: Forge,
+  { repository }: PullRequest,
+  teams: Iterable<string>,
+): Promise<Facts['teams']> {
+  const organisation = `${repository.split('/')[0]?.toLowerCase()}/`;
+  return readTeams(
+    forge,
+    [...new Set(teams)].filter((team) => team.startsWith(organisation)),
+  );
 }
 
 async function readTeams(forge: Forge, teams: readonly string[]): Promise<Facts['teams']> {

@@ -1,5 +1,6 @@
 import { MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/postings.ts';
 import { shorten } from '../../shorten.ts';
+import type { Override, Overrides } from '../overrides/override.ts';
 import type { Fault } from '../policy/faults.ts';
 import type { Level, Rule } from '../policy/schema.ts';
 import { bare } from '../text.ts';
@@ -20,6 +21,8 @@ export interface Finding {
   readonly locations: readonly FingerprintedLocation[];
   /** Where the rule lives. */
   readonly source: Rule['source'];
+  /** Who overrides the rule, and why: then it does not block. */
+  readonly override?: Override;
 }
 
 export interface Verdict {
@@ -33,6 +36,8 @@ export interface Verdict {
   readonly passed: readonly string[];
   /** What is wrong with the policy itself: why nothing could be judged, or what this pull request would bring in. */
   readonly policyFaults: readonly Fault[];
+  /** Absent where the policy lets nobody override. */
+  readonly overrides?: Overrides;
   /** The policy of the base branch is broken, and this pull request brings in one that is valid. */
   readonly fixesPolicy?: boolean;
 }
@@ -42,35 +47,49 @@ const SEVERITY: Readonly<Record<Level, number>> = { error: 0, warn: 1, info: 2 }
 /**
  * Failure when a rule of level error failed; else error when such a rule could not be judged, or none could because the
  * evaluation was ended, for that is no pass; else pending when such a rule waits for others; else success. Otherwise
- * warnings and notes never change it.
+ * warnings and notes never change it. A rule that is overridden does not block.
  */
-export function verdictOf(evaluation: Evaluation): Verdict {
-  const findings = evaluation.rules.flatMap(findingOf).sort((a, b) => SEVERITY[a.level] - SEVERITY[b.level]);
+export function verdictOf(evaluation: Evaluation, overrides?: Overrides): Verdict {
+  const inForce = new Map(overrides?.inForce.map((override) => [override.ruleId, override]));
+  const findings = evaluation.rules
+    .flatMap((rule) => findingOf(rule, inForce))
+    .sort((a, b) => SEVERITY[a.level] - SEVERITY[b.level]);
   const passed = evaluation.rules.filter(({ outcome }) => outcome === 'passed').map(({ rule }) => rule.id);
-  const blocking = findings.filter(({ level }) => level === 'error');
+  const overridden = findings.flatMap(({ override }) => override ?? []);
+  const standing = findings.filter(({ override }) => override === undefined);
+  const blocking = standing.filter(({ level }) => level === 'error');
   const failed = blocking.filter(({ outcome }) => outcome === 'failed');
-  const undecided = (evaluation.ended ? findings : blocking).filter(({ outcome }) => outcome === 'undecided');
+  const undecided = (evaluation.ended ? standing : blocking).filter(({ outcome }) => outcome === 'undecided');
   const waiting = blocking.filter(({ outcome }) => outcome === 'waiting');
   const active = passed.length + findings.length;
 
-  const same = { findings, passed, policyFaults: [] };
+  const aside = overridden.length === 0 ? '' : `, ${overridden.length} overridden`;
+
+  const same = { findings, passed, policyFaults: [], ...(overrides === undefined ? {} : { overrides }) };
   if (failed.length > 0) {
-    return { state: 'failure', description: named(`${failed.length} of ${rules(active)} failed`, failed), ...same };
+    return {
+      state: 'failure',
+      description: named(`${failed.length} of ${rules(active)} failed${aside}`, failed),
+      ...same,
+    };
   }
   if (undecided.length > 0) {
     return {
       state: 'error',
-      description: named(`${undecided.length} of ${rules(active)} could not be judged`, undecided),
+      description: named(`${undecided.length} of ${rules(active)} could not be judged${aside}`, undecided),
       ...same,
     };
   }
   if (waiting.length > 0) {
-    return { state: 'pending', description: waitingFor(waiting), ...same };
+    return { state: 'pending', description: waitingFor(waiting, aside), ...same };
+  }
+  if (overridden.length > 0) {
+    return { state: 'success', description: overriddenFor(overridden), ...same };
   }
   return { state: 'success', description: successOf(passed.length, findings), ...same };
 }
 
-function findingOf(evaluated: EvaluatedRule): readonly Finding[] {
+function findingOf(evaluated: EvaluatedRule, inForce: ReadonlyMap<string, Override>): readonly Finding[] {
   const { rule, outcome } = evaluated;
   if (outcome === 'passed' || outcome === 'inactive') {
     return [];
@@ -78,7 +97,8 @@ function findingOf(evaluated: EvaluatedRule): readonly Finding[] {
   const reasons = reasonsOf(evaluated);
   const locations = fingerprinted(rule.id, locationsOf(reasons));
   const { id: ruleId, ...about } = rule;
-  return [{ ruleId, ...about, outcome, reasons, locations }];
+  const override = inForce.get(ruleId);
+  return [{ ruleId, ...about, outcome, reasons, locations, ...(override === undefined ? {} : { override }) }];
 }
 
 function successOf(passed: number, findings: readonly Finding[]): string {
@@ -140,7 +160,9 @@ export function withProposedPolicyFaults(verdict: Verdict, faults: readonly Faul
 /** What the status says with `ENFORCE=false`, where it is `success` whatever the verdict. */
 export function notEnforced({ state, description, findings, policyFaults }: Verdict): string {
   const outcome = ({ failure: 'failed', pending: 'waiting', error: 'undecided', success: undefined } as const)[state];
-  const concerned = findings.filter((finding) => finding.level === 'error' && finding.outcome === outcome);
+  const concerned = findings.filter(
+    (finding) => finding.level === 'error' && finding.outcome === outcome && finding.override === undefined,
+  );
   if (state === 'success' || concerned.length === 0 || policyFaults.length > 0) {
     return dryRun(description);
   }
@@ -156,9 +178,14 @@ export function dryRun(description: string): string {
 const rules = (amount: number): string => `${amount} ${amount === 1 ? 'rule' : 'rules'}`;
 
 /** Two rules may wait for the same. */
-function waitingFor(findings: readonly Finding[]): string {
+function waitingFor(findings: readonly Finding[], aside: string): string {
   const awaited = new Set(findings.map(({ reasons }) => bare(awaitedIn(reasons))));
-  return shorten(`Waiting for ${[...awaited].join(' and ')}`, MAX_STATUS_DESCRIPTION_LENGTH);
+  return shorten(`Waiting for ${[...awaited].join(' and ')}${aside}`, MAX_STATUS_DESCRIPTION_LENGTH);
+}
+
+function overriddenFor(overrides: readonly Override[]): string {
+  const reasons = new Set(overrides.map(({ reason }) => bare([{ quoted: reason }])));
+  return shorten(`${rules(overrides.length)} overridden: ${[...reasons].join('; ')}`, MAX_STATUS_DESCRIPTION_LENGTH);
 }
 
 function named(what: string, findings: readonly Finding[]): string {

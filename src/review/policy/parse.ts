@@ -1,4 +1,5 @@
 import { LineCounter } from 'yaml';
+import { splitTeams } from '../predicates/values.ts';
 import { type Fault, faultCollector } from './faults.ts';
 import { ruleNeeds } from './needs.ts';
 import { readRules } from './rules.ts';
@@ -30,7 +31,7 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: PolicyRole
     schemaFaults(shape.error.issues, yaml, faults);
   }
   const rules = readRules(yaml, origin, faults);
-  const { extends: extended, comments } = shape.success ? shape.data : {};
+  const { extends: extended, comments, override } = shape.success ? shape.data : {};
   if (role === 'extended' && extended !== undefined) {
     faults.add(yaml.positionOf(['extends']), {
       message: 'an extended policy cannot extend another one: only one level is supported',
@@ -48,6 +49,7 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: PolicyRole
       origin,
       ...(extended === undefined ? {} : { extends: parseExtends(extended) }),
       ...(comments === undefined ? {} : { comments }),
+      ...(override === undefined ? {} : { override: { names: override.by, ...splitTeams(override.by) } }),
       rules: rules.map((rule) => ({ ...rule, needs: ruleNeeds(rule) })),
     },
   };
@@ -60,17 +62,19 @@ function parseExtends(text: string): { readonly repository: string; readonly ref
 
 /**
  * The policy that a file and the one it extends make together: the base's rules in their order, each replaced by
- * the extending file's rule of the same id if there is one, and then the extending file's other rules. `comments` is the
- * extending file's, or else the base's.
+ * the extending file's rule of the same id if there is one, and then the extending file's other rules. `comments` and
+ * `override` are the extending file's, or else the base's.
  */
 export function mergePolicies(base: Policy, extending: Policy): Policy {
   const own = new Map(extending.rules.map((rule) => [rule.id, rule]));
   const inherited = base.rules.map((rule) => own.get(rule.id) ?? rule);
   const ids = new Set(base.rules.map((rule) => rule.id));
   const comments = extending.comments ?? base.comments;
+  const override = extending.override ?? base.override;
   return {
     origin: extending.origin,
     ...(comments === undefined ? {} : { comments }),
+    ...(override === undefined ? {} : { override }),
     rules: [...inherited, ...extending.rules.filter((rule) => !ids.has(rule.id))],
   };
 }

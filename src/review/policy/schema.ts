@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { NeededFacts } from '../facts.ts';
 import { MAX_EXAMPLE_LENGTH, MAX_LIST_ENTRIES, MAX_MESSAGE_LENGTH, MAX_RULE_ID_LENGTH, MAX_RULES } from '../limits.ts';
 import { predicates } from '../predicates/index.ts';
+import { peopleOrTeams } from '../predicates/values.ts';
 
 /** How much a rule that does not hold matters: only `error` makes the verdict a failure. */
 export type Level = 'error' | 'warn' | 'info';
@@ -46,11 +47,20 @@ export interface Rule {
   readonly source: PolicyOrigin & { readonly line: number };
 }
 
+/** Those who may override a rule. `names` are as written; teams are in lower case, without `@`. */
+export interface Overriders {
+  readonly names: readonly string[];
+  readonly people: readonly string[];
+  readonly teams: readonly string[];
+}
+
 export interface Policy {
   readonly origin: PolicyOrigin;
   /** The policy that is to be read as well and merged: see mergePolicies. */
   readonly extends?: { readonly repository: string; readonly ref: string };
   readonly comments?: Comments;
+  /** Who may override its rules; absent: nobody. */
+  readonly override?: Overriders;
   readonly rules: readonly Rule[];
 }
 
@@ -161,6 +171,17 @@ export const policySchema = z
         .describe(
           'What to post beside the status: off, summary (one comment), or all (the default), comments at lines too.',
         ),
+      override: z
+        .strictObject(
+          {
+            by: peopleOrTeams
+              .refine((members) => !members.includes('CODEOWNERS'), { error: 'a login or a team, not CODEOWNERS' })
+              .describe('Who may override: logins and teams (@organisation/team). They must be able to write too.'),
+          },
+          { error: 'a mapping with `by`' },
+        )
+        .optional()
+        .describe('Who may override a rule of a pull request, with a comment that gives the reason. Left out: nobody.'),
       rules: z
         .array(rule, { error: 'a list of rules' })
         .max(MAX_RULES, { error: `at most ${MAX_RULES} rules` })

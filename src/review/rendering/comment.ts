@@ -2,8 +2,9 @@ import { MAX_COMMENT_LENGTH } from '../../forges/postings.ts';
 import type { Verdict } from '../evaluation/verdict.ts';
 import { renderFaults } from './faults.ts';
 import { renderInlines } from './inline.ts';
-import { iconOf, UNDECIDED, WAITING } from './levels.ts';
+import { iconOf, OVERRIDDEN, UNDECIDED, WAITING } from './levels.ts';
 import type { Links } from './links.ts';
+import { overriddenRow, renderOverrides } from './overrides.ts';
 import { authorRow, waitingRow } from './rows.ts';
 import { renderRules } from './rules.ts';
 
@@ -31,24 +32,28 @@ export interface CommentContext {
 export function renderReview(verdict: Verdict, { links, inlines, enforce }: CommentContext): string {
   const comments = inlines ? renderInlines(verdict) : [];
   const context = { links, commented: new Set(comments.map(({ fingerprint }) => fingerprint)) };
-  const { findings } = verdict;
+  const findings = verdict.findings.filter(({ override }) => override === undefined);
+  const overridden = verdict.findings.flatMap(overriddenRow);
   const own = findings.flatMap((finding) => authorRow(finding, context) ?? []);
   const counted = comments.length === 0 ? [] : [commentedRow(verdict, context.commented)];
   const waiting = findings.flatMap((finding) => waitingRow(finding, context) ?? []);
 
-  const end = renderRules(verdict, context, MAX_RULES_LENGTH);
+  const end = [...renderOverrides(verdict.overrides), ...renderRules(verdict, context, MAX_RULES_LENGTH)];
   const start = [REVIEW_MARKER, headline(verdict), ...(enforce || verdict.state === 'success' ? [] : [NOT_ENFORCED])];
   const budget = { left: MAX_LENGTH - [...start, ...end].join('\n\n').length };
   return `${[
     ...start,
     ...table('For you', 'Found → wanted', [...counted, ...own], budget),
     ...table('Waiting for others', 'So far', waiting, budget),
+    ...table('Overridden', 'By and why', overridden, budget),
     ...renderFaults(verdict),
     ...end,
   ].join('\n\n')}\n`;
 }
 
-function headline({ state, findings, policyFaults, passed }: Verdict): string {
+function headline({ state, findings: all, policyFaults, passed }: Verdict): string {
+  const findings = all.filter(({ override }) => override === undefined);
+  const overridden = all.length - findings.length;
   const blocking = (outcome: string) =>
     findings.filter((finding) => finding.level === 'error' && finding.outcome === outcome).length;
   switch (state) {
@@ -65,6 +70,9 @@ function headline({ state, findings, policyFaults, passed }: Verdict): string {
     case 'pending':
       return `### ${WAITING} ${counted(blocking('waiting'), 'rule')} waiting for others`;
     case 'success': {
+      if (overridden > 0) {
+        return `### ${OVERRIDDEN} ${counted(overridden, 'rule')} overridden`;
+      }
       if (findings.length > 0) {
         return `### ✅ All required rules are met, ${counted(findings.length, 'remark')}`;
       }

@@ -24,6 +24,7 @@ interface RenderedInline extends InlineComment {
 /** The comments at lines, in the order of the findings, at most `limit` of them. */
 export function renderInlines({ findings }: Verdict, limit = MAX_INLINE_COMMENTS): readonly RenderedInline[] {
   return findings
+    .filter(({ override }) => override === undefined)
     .flatMap((finding) =>
       finding.locations.flatMap(({ path, line, fingerprint }) =>
         line === undefined ? [] : [{ path, line, fingerprint, body: renderInline(finding, fingerprint) }],

@@ -1,6 +1,7 @@
 import type { PullRequest } from '../../forges/pull-request.ts';
 import type { EvaluatedCondition, EvaluatedRule } from '../evaluation/evaluate.ts';
 import type { ReviewResult } from '../judge.ts';
+import type { RefusedOverride } from '../overrides/override.ts';
 import { plain } from '../text.ts';
 
 /** Long enough for whatever a predicate quotes. */
@@ -15,15 +16,20 @@ export function explanation(result: ReviewResult, closed: PullRequest | undefine
   if (result.kind === 'no-policy' || result.kind === 'archived') {
     return { outcome: result.kind, pullRequest };
   }
-  const { state, description, policyFaults, fixesPolicy } = result.verdict;
+  const { state, description, policyFaults, fixesPolicy, overrides } = result.verdict;
   return {
     outcome: 'judged',
     pullRequest,
     status: { state, description },
     rules: result.evaluation?.rules.map(ofRule) ?? [],
+    ...(overrides && { overrides: { ...overrides, refused: overrides.refused.map(ofRefused) } }),
     policyFaults,
     ...(fixesPolicy === undefined ? {} : { fixesPolicy }),
   };
+}
+
+function ofRefused({ why, ...about }: RefusedOverride): object {
+  return { ...about, why: plain(why, MAX_QUOTED_SHOWN) };
 }
 
 function ofRule({ rule, outcome, when, require, forbid }: EvaluatedRule): object {

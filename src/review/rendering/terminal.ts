@@ -1,6 +1,7 @@
 import { shorten } from '../../shorten.ts';
 import type { EvaluatedCondition, EvaluatedRule, Evaluation } from '../evaluation/evaluate.ts';
 import type { Verdict } from '../evaluation/verdict.ts';
+import { MAX_RULE_ID_LENGTH } from '../limits.ts';
 import { plain, visible } from '../text.ts';
 
 const MAX_LOCATIONS_SHOWN = 5;
@@ -29,7 +30,23 @@ export function explain(evaluation: Evaluation, verdict: Verdict, options: { rea
   const paint: Paint = (colour, text) => (options.colours ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text);
   const colour = verdict.state === 'success' ? 'green' : verdict.state === 'failure' ? 'red' : 'yellow';
   const head = `${paint(colour, verdict.state)}: ${visible(verdict.description)}`;
-  return `${[head, ...evaluation.rules.map((rule) => explainRule(rule, paint))].join('\n\n')}\n`;
+  const overrides = explainOverrides(verdict, paint);
+  return `${[head, ...overrides, ...evaluation.rules.map((rule) => explainRule(rule, paint))].join('\n\n')}\n`;
+}
+
+function explainOverrides({ overrides }: Verdict, paint: Paint): readonly string[] {
+  const inForce = overrides?.inForce ?? [];
+  const refused = overrides?.refused ?? [];
+  const lines = [
+    ...inForce.map(
+      ({ ruleId, by, reason }) => `${ruleId} ${paint('yellow', 'overridden')} by ${visible(by)}: ${visible(reason)}`,
+    ),
+    ...refused.map(({ ruleId, author, why }) => {
+      const shown = shorten(visible(ruleId), MAX_RULE_ID_LENGTH);
+      return `an override of "${shown}" by ${visible(author ?? 'nobody known')} ${plain(why)}`;
+    }),
+  ];
+  return lines.length === 0 ? [] : [lines.join('\n')];
 }
 
 function explainRule({ rule, outcome, when, require, forbid }: EvaluatedRule, paint: Paint): string {

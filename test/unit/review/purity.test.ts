@@ -21,7 +21,10 @@ for (const path of files) {
       }
       if (from.startsWith('.') && !new URL(from, new URL(path, review)).href.startsWith(review.href)) {
         // None of them imports anything: structure.test.ts.
-        t.regex(from, /\/(forges\/(?:checks|forge|forge-error|forges|postings|pull-request)|hunk-header|shorten)\.ts$/);
+        t.regex(
+          from,
+          /\/(forges\/(?:checks|command|forge|forge-error|forges|postings|pull-request)|hunk-header|shorten)\.ts$/,
+        );
       }
     }
     t.notRegex(text, /\bprocess\.|\bfetch\(|\bDate\.now\(|\bnew Date\(\)|Math\.random|new RegExp\(/);

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { requireFound } from '../answer.ts';
+import { ForgeError } from '../forge-error.ts';
+import type { PersonComment, PullRequestRef } from '../pull-request.ts';
+import type { GitHubClient } from './client.ts';
+import { repositoryAddress } from './read.ts';
+import { askGraphql } from './request.ts';
+
+/** REST does not say whether a comment was edited: its `updated_at` moves for other reasons too. */
+const COMMENTS_QUERY = `query ($owner: String!, $repo: String!, $number: Int!, $cursor: String) {
+  repository(owner: $owner, name: $repo) {
+    pullRequest(number: $number) {
+      comments(first: 100, after: $cursor) {
+        nodes { fullDatabaseId author { __typename login } body createdAt lastEditedAt createdViaEmail }
+        pageInfo { hasNextPage endCursor }
+      }
+    }
+  }
+}`;
+
+const node = z
+  .object({
+    /** A BigInt, which is text in the answer. */
+    fullDatabaseId: z.union([z.string(), z.number().int()]).transform(String),
+    author: z.object({ __typename: z.string(), login: z.string() }).nullable(),
+    body: z.string(),
+    createdAt: z.string(),
+    lastEditedAt: z.string().nullable(),
+    createdViaEmail: z.boolean(),
+  })
+  .transform(
+    ({ fullDatabaseId, author, body, createdAt, lastEditedAt, createdViaEmail }): PersonComment => ({
+      id: fullDatabaseId,
+      author: author?.login ?? null,
+      // The others are Bot, Mannequin (of an import), Organization and EnterpriseUserAccount.
+      bot: author !== null && author.__typename !== 'User',
+      byEmail: createdViaEmail,
+      body,
+      createdAt,
+      edited: lastEditedAt === null ? 'no' : 'yes',
+    }),
+  );
+
+const answer = z.object({
+  repository: z.object({
+    pullRequest: z.object({
+      comments: z.object({
+        nodes: z.array(node),
+        pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
+      }),
+    }),
+  }),
+});
+
+/** Three thousand comments. */
+const MAX_PAGES = 30;
+
+export async function comments(client: GitHubClient, ref: PullRequestRef): Promise<readonly PersonComment[]> {
+  const what = 'the comments of a pull request';
+  const octokit = requireFound(await client.forRepository(ref.repository), what);
+  const found: PersonComment[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const variables = { ...repositoryAddress(ref.repository), number: ref.number, cursor };
+    const read: z.output<typeof answer> = await askGraphql(octokit, what, COMMENTS_QUERY, variables, answer);
+    const { nodes, pageInfo } = read.repository.pullRequest.comments;
+    found.push(...nodes);
+    if (!pageInfo.hasNextPage) {
+      return found;
+    }
+    cursor = pageInfo.endCursor;
+  }
+  throw new ForgeError('too-large', `${what}: ${ref.repository}#${ref.number} has more than ${MAX_PAGES} pages`);
+}

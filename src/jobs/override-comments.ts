@@ -1,0 +1,26 @@
+import type pg from 'pg';
+import type { PullRequestRef } from '../forges/pull-request.ts';
+import type { KnownComments, PostedText } from '../review/overrides/judge-overrides.ts';
+
+/** What is known of the comments of a pull request from their webhooks. */
+export async function knownComments(pool: pg.Pool, { repository, number }: PullRequestRef): Promise<KnownComments> {
+  const { rows } = await pool.query<{ id: string; digest: string | null }>(
+    'SELECT comment_id AS id, digest FROM gatehouse.override_comments WHERE repository = $1 AND pull_request = $2',
+    [repository, number],
+  );
+  const posted = rows.map(({ id, digest }): readonly [string, PostedText] => [
+    id,
+    digest === null ? { kind: 'edited' } : { kind: 'as-posted', digest },
+  ]);
+  return { posted: new Map(posted), now: Date.now() };
+}
+
+/** The open pull requests of a repository on which an override counts. */
+export async function overriddenReviews(pool: pg.Pool, repository: string): Promise<readonly PullRequestRef[]> {
+  const { rows } = await pool.query<{ number: number }>(
+    `SELECT pull_request AS number FROM gatehouse.reviews
+      WHERE repository = $1 AND open AND cardinality(overrides) > 0 ORDER BY pull_request`,
+    [repository],
+  );
+  return rows.map(({ number }) => ({ repository, number }));
+}

@@ -1,0 +1,175 @@
+import { commandIn, type OverrideCommand, textDigest } from '../../forges/command.ts';
+import type { PersonComment, PullRequest } from '../../forges/pull-request.ts';
+import { blockingRules, type Evaluation, type RuleOutcome } from '../evaluation/evaluate.ts';
+import type { Facts } from '../facts.ts';
+import { MAX_REASON_LENGTH } from '../limits.ts';
+import type { Overriders } from '../policy/schema.ts';
+import { isMember } from '../predicates/team-members.ts';
+import { hasWords, quotedList, say, type Text } from '../text.ts';
+
+/** A comment that begins with a command to override. */
+export interface Claim {
+  readonly comment: PersonComment;
+  readonly command: OverrideCommand;
+}
+
+/** What is known of comments beside what the forge says now. */
+export interface KnownComments {
+  /** From their webhooks, by the forge's ids: the texts that comments were posted with, and those that were edited. */
+  readonly posted: ReadonlyMap<string, PostedText>;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export type PostedText = { readonly kind: 'as-posted'; readonly digest: string } | { readonly kind: 'edited' };
+
+/** What a claim is judged by, without a request to the forge. */
+export interface ClaimContext {
+  readonly pullRequest: PullRequest;
+  readonly evaluation: Evaluation;
+  readonly overridersOf: (ruleId: string) => Overriders | undefined;
+  /** The login that Gatehouse posts with. */
+  readonly self: string;
+  readonly known: KnownComments;
+}
+
+/** What has to be read before a claim counts. */
+export interface ClaimFacts extends Pick<Facts, 'teams'> {
+  readonly commits: Pick<Facts['commits'], 'commits' | 'complete'>;
+  readonly lastChange: Facts['reviews']['lastChange'];
+  /** By login in lower case, whether they may write. Undefined where the forge does not tell. */
+  readonly writers: ReadonlyMap<string, boolean | undefined>;
+}
+
+/** The webhook of a comment comes sooner than this. Until then it may still report an edit of the comment's first second. */
+const MIN_AGE_MS = 60_000;
+
+const RULE_OUTCOMES: Readonly<Partial<Record<RuleOutcome, string>>> = { passed: 'is met', inactive: 'does not apply' };
+const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+const SHA_SHOWN = 10;
+
+export function claimsIn(comments: readonly PersonComment[]): readonly Claim[] {
+  return comments.flatMap((comment) => {
+    const command = commandIn(comment.body);
+    return command?.kind === 'override' ? [{ comment, command }] : [];
+  });
+}
+
+/** Why a claim does not count, as far as it says so itself; undefined when that has to be read. */
+export function refusalOf(claim: Claim, context: ClaimContext): Text | undefined {
+  return refusalOfCommand(claim.command, context) ?? refusalOfComment(claim, context);
+}
+
+function refusalOfCommand(
+  { ruleId, commit, reason }: OverrideCommand,
+  { pullRequest, evaluation }: ClaimContext,
+): Text | undefined {
+  if (!COMMIT_ID.test(commit)) {
+    return commit === ''
+      ? say`names no commit`
+      : say`does not name the commit by its full id: ${commit} may be another one's beginning too`;
+  }
+  if (commit !== pullRequest.head.sha) {
+    return say`is of the commit ${commit.slice(0, SHA_SHOWN)}, which is not the head`;
+  }
+  if (!hasWords(reason)) {
+    return say`gives no reason`;
+  }
+  if ([...reason].length > MAX_REASON_LENGTH) {
+    return say`has a reason of more than ${MAX_REASON_LENGTH} characters`;
+  }
+  const outcome = evaluation.rules.find(({ rule }) => rule.id === ruleId)?.outcome;
+  if (outcome === undefined) {
+    return say`names a rule that the policy does not have`;
+  }
+  return blockingRules(evaluation).some(({ rule }) => rule.id === ruleId)
+    ? undefined
+    : say`is not needed: the rule ${[RULE_OUTCOMES[outcome] ?? 'does not block']}`;
+}
+
+function refusalOfComment({ comment, command }: Claim, context: ClaimContext): Text | undefined {
+  const { author, bot, byEmail } = comment;
+  if (author === null) {
+    return say`was written by an account that is gone, or at another place`;
+  }
+  if (bot || author.toLowerCase() === context.self.toLowerCase()) {
+    return say`was written by a bot`;
+  }
+  if (byEmail) {
+    return say`came by e-mail, which somebody else may have sent`;
+  }
+  if (author.toLowerCase() === context.pullRequest.author.toLowerCase()) {
+    return say`was written by the author of the pull request`;
+  }
+  if (context.overridersOf(command.ruleId) === undefined) {
+    return say`is of a rule that nobody may override`;
+  }
+  return refusalOfEdit(comment, context);
+}
+
+function refusalOfEdit({ id, edited, createdAt, body }: PersonComment, { known }: ClaimContext): Text | undefined {
+  const posted = known.posted.get(id);
+  if (edited === 'yes' || posted?.kind === 'edited' || (posted && posted.digest !== textDigest(body))) {
+    return say`was edited`;
+  }
+  const age = known.now - Date.parse(createdAt);
+  return edited === 'no' || posted !== undefined || age >= MIN_AGE_MS
+    ? undefined
+    : say`may have been edited in the second in which it was posted: its webhook has not arrived yet. Without one, comment ${'/gatehouse recheck'} after a minute`;
+}
+
+/** Why a claim that says nothing against itself does not count; undefined when it does. */
+export function refusalByFacts(
+  { comment, command }: Claim,
+  { overridersOf }: ClaimContext,
+  facts: ClaimFacts,
+): Text | undefined {
+  const login = (comment.author ?? '').toLowerCase();
+  const overriders = overridersOf(command.ruleId) ?? { names: [], people: [], teams: [] };
+  const member = isMember(login, overriders, facts.teams);
+  if (member !== true) {
+    return member === false
+      ? say`was not written by one of those who may override it: ${quotedList(overriders.names)}`
+      : say`was written by somebody who may be in a team whose members could not be read: ${quotedList(overriders.names)}`;
+  }
+  return refusalOfCommitter(login, facts) ?? refusalOfAge(comment, facts) ?? refusalOfPermission(login, facts);
+}
+
+function refusalOfCommitter(login: string, { commits }: ClaimFacts): Text | undefined {
+  if (!commits.complete) {
+    return say`cannot be checked: the list of commits is not complete, so a committer may have written it`;
+  }
+  const people = commits.commits.flatMap(({ sha, author, committer }) =>
+    [author, ...(committer === null ? [] : [committer])].map((person) => ({ sha, ...person })),
+  );
+  if (people.some((person) => person.login?.toLowerCase() === login)) {
+    return say`was written by somebody who committed to this pull request`;
+  }
+  const unknown = people.filter((person) => person.login === null);
+  const [first] = unknown;
+  return first === undefined
+    ? undefined
+    : say`may be by somebody who committed to this pull request: no account is known for ${first.email} of the commit ${first.sha.slice(0, SHA_SHOWN)}`;
+}
+
+/** Forges tell times in seconds: of two things in the same second, the comment may have come first. */
+function refusalOfAge({ createdAt }: PersonComment, { lastChange }: ClaimFacts): Text | undefined {
+  switch (lastChange.kind) {
+    case 'unread':
+      return say`cannot be checked: the force-pushes and changes of base could not be read`;
+    case 'none':
+      return undefined;
+    case 'change':
+      return Date.parse(createdAt) > Date.parse(lastChange.at)
+        ? undefined
+        : say`was written before the last force-push or change of base`;
+  }
+}
+
+function refusalOfPermission(login: string, { writers }: ClaimFacts): Text | undefined {
+  const writes = writers.get(login);
+  if (writes === undefined) {
+    return say`cannot be checked: whether its author may write to the repository could not be read`;
+  }
+  return writes ? undefined : say`was written by somebody who may not write to the repository`;
+}

@@ -1,0 +1,40 @@
+import type { Overriders, Policy, Rule } from '../policy/schema.ts';
+import type { Text } from '../text.ts';
+
+/** A rule that somebody overrides at the head: it is not met, and does not block. */
+export interface Override {
+  readonly ruleId: string;
+  /** Login of whoever did. */
+  readonly by: string;
+  readonly reason: string;
+  /** The comment with the command, by the forge's id. */
+  readonly commentId: string;
+  readonly at: string;
+}
+
+/** A command to override that does not count. */
+export interface RefusedOverride {
+  /** As typed. */
+  readonly ruleId: string;
+  /** Login; null when the account is gone. */
+  readonly author: string | null;
+  readonly commentId: string;
+  /** Why it does not count, as a sentence without its subject: "was edited". */
+  readonly why: Text;
+}
+
+/** What people override of a pull request. Only of a policy that has `override`. */
+export interface Overrides {
+  readonly headSha: string;
+  /** False when there are more comments than are read: then none counts. */
+  readonly complete: boolean;
+  readonly inForce: readonly Override[];
+  readonly refused: readonly RefusedOverride[];
+  /** Rules that block and are not overridden, with the names of those who may. */
+  readonly possible: readonly { readonly ruleId: string; readonly by: readonly string[] }[];
+}
+
+/** Who may override a rule; undefined for nobody. */
+export function overridersOf(policy: Policy, _rule: Pick<Rule, 'id'>): Overriders | undefined {
+  return policy.override;
+}

@@ -1,0 +1,113 @@
+import type { Forge } from '../../forges/forge.ts';
+import type { PullRequest } from '../../forges/pull-request.ts';
+import { blockingRules, type Evaluation } from '../evaluation/evaluate.ts';
+import { readCommits, readLastChange, readOwnTeams, unlessTooLarge } from '../evaluation/gather-facts.ts';
+import { MAX_OVERRIDERS } from '../limits.ts';
+import type { Policy } from '../policy/schema.ts';
+import { isMember } from '../predicates/team-members.ts';
+import {
+  type Claim,
+  type ClaimContext,
+  type ClaimFacts,
+  claimsIn,
+  type KnownComments,
+  refusalByFacts,
+  refusalOf,
+} from './judge-overrides.ts';
+import { type Override, type Overrides, overridersOf, type RefusedOverride } from './override.ts';
+
+/**
+ * What people override of a pull request, from the comments that are there now. Undefined when the policy lets nobody
+ * override. Nothing is read when no rule blocks, and who may do what only for commands that have nothing else against them.
+ */
+export async function readOverrides(
+  forge: Forge,
+  policy: Policy,
+  pullRequest: PullRequest,
+  evaluation: Evaluation,
+  knownComments: (pullRequest: PullRequest) => Promise<KnownComments>,
+): Promise<Overrides | undefined> {
+  const overriders = (ruleId: string) => overridersOf(policy, { id: ruleId });
+  if (!policy.rules.some(({ id }) => overriders(id) !== undefined)) {
+    return undefined;
+  }
+  const known = await knownComments(pullRequest);
+  const headSha = pullRequest.head.sha;
+  const blocking = blockingRules(evaluation);
+  if (blocking.length === 0) {
+    return { headSha, complete: true, inForce: [], refused: [], possible: [] };
+  }
+  const [comments, self] = await Promise.all([unlessTooLarge(() => forge.comments(pullRequest)), forge.self()]);
+  const context: ClaimContext = { pullRequest, evaluation, overridersOf: overriders, self, known };
+
+  const claims = claimsIn(comments ?? []).map((claim) => ({ claim, why: refusalOf(claim, context) }));
+  const open = claims.flatMap(({ claim, why }) => (why === undefined ? [claim] : []));
+  const facts = open.length === 0 ? undefined : await readClaimFacts(forge, pullRequest, open, context);
+
+  const inForce = new Map<string, Override>();
+  const refused: RefusedOverride[] = [];
+  for (const { claim, why: before } of claims) {
+    const { comment, command } = claim;
+    const { ruleId, reason } = command;
+    const first = inForce.get(ruleId);
+    const why =
+      before ??
+      (facts === undefined ? undefined : refusalByFacts(claim, context, facts)) ??
+      (first && [`is not needed: the rule is overridden already`]);
+    if (why === undefined && comment.author !== null && facts !== undefined) {
+      inForce.set(ruleId, { ruleId, by: comment.author, reason, commentId: comment.id, at: comment.createdAt });
+    } else if (why !== undefined) {
+      refused.push({ ruleId, author: comment.author, commentId: comment.id, why });
+    }
+  }
+  const possible = blocking.flatMap(({ rule }) => {
+    const by = inForce.has(rule.id) ? undefined : overriders(rule.id)?.names;
+    return by === undefined ? [] : [{ ruleId: rule.id, by }];
+  });
+  return { headSha, complete: comments !== undefined, inForce: [...inForce.values()], refused, possible };
+}
+
+/** Of who may override only: nothing more is read for commands of others, of which there may be any number. */
+async function readClaimFacts(
+  forge: Forge,
+  pullRequest: PullRequest,
+  claims: readonly Claim[],
+  { overridersOf: overriders }: ClaimContext,
+): Promise<ClaimFacts> {
+  const groupOf = ({ command }: Claim) => overriders(command.ruleId) ?? NOBODY;
+  const teams = await readOwnTeams(
+    forge,
+    pullRequest,
+    claims.flatMap((claim) => groupOf(claim).teams),
+  );
+  const logins = claims.flatMap((claim) => {
+    const login = claim.comment.author?.toLowerCase() ?? '';
+    return isMember(login, groupOf(claim), teams) === true ? [login] : [];
+  });
+  if (logins.length === 0) {
+    return { teams, ...UNREAD };
+  }
+  const [commits, lastChange, writers] = await Promise.all([
+    readCommits(forge, pullRequest, false),
+    readLastChange(forge, pullRequest),
+    readWriters(forge, pullRequest.repository, [...new Set(logins)].slice(0, MAX_OVERRIDERS)),
+  ]);
+  return { teams, commits, lastChange, writers };
+}
+
+const NOBODY = { people: [], teams: [] };
+const UNREAD = {
+  commits: { commits: [], complete: false },
+  lastChange: { kind: 'unread' },
+  writers: new Map(),
+} as const;
+
+async function readWriters(
+  forge: Forge,
+  repository: string,
+  logins: readonly string[],
+): Promise<ClaimFacts['writers']> {
+  return new Map(
+    await Promise.all(logins.map(async (login) => [login, await forge.mayWrite(repository, login)] as const)),
+  );
+}

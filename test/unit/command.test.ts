@@ -1,0 +1,65 @@
+import test from 'ava';
+import { commandIn } from '../../src/forges/command.ts';
+
+const HEAD = 'b'.repeat(40);
+
+test('a command to override has a rule, a commit and the rest of the line as its reason', (t) => {
+  const command = { kind: 'override', ruleId: 'titled', commit: HEAD, reason: 'hotfix 4711, see chat' } as const;
+  const line = `/gatehouse override titled ${HEAD} hotfix 4711, see chat`;
+  t.deepEqual(commandIn(line), command);
+  t.deepEqual(commandIn(`${line}  \r\nmore\r\nlines`), command);
+  t.deepEqual(commandIn(`${line}\rmore`), command);
+  t.deepEqual(commandIn(`/gatehouse  override  titled  ${HEAD}  hotfix 4711, see chat`), command);
+});
+
+test('what is missing of a command to override is empty', (t) => {
+  t.deepEqual(commandIn('/gatehouse override'), { kind: 'override', ruleId: '', commit: '', reason: '' });
+  t.deepEqual(commandIn('/gatehouse override a '), { kind: 'override', ruleId: 'a', commit: '', reason: '' });
+});
+
+test('recheck stands alone', (t) => {
+  t.deepEqual(commandIn('/gatehouse recheck'), { kind: 'recheck' });
+  t.deepEqual(commandIn('/gatehouse recheck \r\nplease'), { kind: 'recheck' });
+  t.deepEqual(commandIn('/gatehouse recheck please'), { kind: 'unknown' });
+});
+
+for (const text of [
+  '/gatehouse',
+  '/gatehouse ',
+  '/gatehouse overide x',
+  '/gatehouse\trecheck',
+  '/gatehouse\u00a0recheck',
+]) {
+  test(`${JSON.stringify(text)} is an unknown command`, (t) => {
+    t.deepEqual(commandIn(text), { kind: 'unknown' });
+  });
+}
+
+const OVERRIDE = `/gatehouse override titled ${HEAD} hotfix`;
+for (const [what, text] of [
+  ['a quotation', `> ${OVERRIDE}`],
+  ['a fenced code block', `\`\`\`\n${OVERRIDE}\n\`\`\``],
+  ['a code block by indentation', `    ${OVERRIDE}`],
+  ['one leading space', ` ${OVERRIDE}`],
+  ['a tab before it', `\t${OVERRIDE}`],
+  ['a code span', `\`${OVERRIDE}\``],
+  ['the second line', `Please:\n${OVERRIDE}`],
+  ['the line after an empty one', `\r\n${OVERRIDE}`],
+  ['details', `<details>\n\n${OVERRIDE}\n</details>`],
+  ['details in one line', `<details>${OVERRIDE}</details>`],
+  ['an HTML comment before it', `<!-- -->${OVERRIDE}`],
+  ['a byte order mark', `\ufeff${OVERRIDE}`],
+  ['a zero-width space', `\u200b${OVERRIDE}`],
+  ['a right-to-left mark', `\u200f${OVERRIDE}`],
+  ['another slash', OVERRIDE.replace('/', '\u2215')],
+  ['a look-alike letter', OVERRIDE.replace('a', '\u0430')],
+  ['capital letters', OVERRIDE.replace('gatehouse', 'Gatehouse')],
+  ['a list', `- ${OVERRIDE}`],
+  ['a longer word', '/gatehouse-keeper override x'],
+  ['a word that begins alike', '/gatehouses'],
+  ['nothing', ''],
+] as const) {
+  test(`${what} is no command`, (t) => {
+    t.is(commandIn(text), undefined);
+  });
+}

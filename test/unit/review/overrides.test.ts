@@ -1,0 +1,331 @@
+import test from 'ava';
+import { textDigest } from '../../../src/forges/command.ts';
+import type { Forge } from '../../../src/forges/forge.ts';
+import type { PersonComment } from '../../../src/forges/pull-request.ts';
+import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
+import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
+import type { KnownComments } from '../../../src/review/overrides/judge-overrides.ts';
+import { readOverrides } from '../../../src/review/overrides/read-overrides.ts';
+import { renderReview } from '../../../src/review/rendering/comment.ts';
+import { plain } from '../../../src/review/text.ts';
+import { factsOf, type Given, pullRequestOf } from './facts.ts';
+import { policyOf } from './judge.ts';
+
+const HEAD = 'b'.repeat(40);
+const OLD = 'c'.repeat(40);
+const POLICY = `version: 1
+override: { by: [bob, '@octo/leads'] }
+rules:
+  - { id: titled, require: { title: '^feat: ' } }
+  - { id: labelled, require: { label: ready } }
+  - { id: careful, level: warn, require: { label: careful } }
+  - { id: described, require: { body: '.' } }
+  - { id: docs, when: { label: docs }, require: { body: '.' } }
+`;
+const GIVEN: Given = { title: 'things', body: 'words', teams: { 'octo/leads': ['carol'] } };
+const POSTED_AT = '2026-01-02T10:00:00Z';
+const LATER = Date.parse('2026-01-02T11:00:00Z');
+const COMMAND = `/gatehouse override titled ${HEAD} hotfix 4711`;
+
+function comment(from: Partial<PersonComment> = {}): PersonComment {
+  const ordinary = { id: '1', author: 'bob', bot: false, byEmail: false, createdAt: POSTED_AT } as const;
+  return { ...ordinary, body: COMMAND, edited: 'no', ...from };
+}
+
+interface World {
+  readonly policy?: string;
+  readonly given?: Given;
+  readonly comments?: readonly PersonComment[];
+  readonly known?: Partial<KnownComments>;
+  /** Logins; those of `unknown` are not told. */
+  readonly writers?: readonly string[];
+  readonly unknown?: readonly string[];
+  readonly lastChange?: string;
+}
+
+/** The verdict, with the overrides that were read. `asked`: what the forge was asked for. */
+async function judged({ policy: text = POLICY, given = GIVEN, comments = [], known = {}, ...world }: World) {
+  const { writers = ['bob', 'carol', 'dave'], unknown = [], lastChange } = world;
+  const policy = policyOf(text);
+  const facts = factsOf(given);
+  const evaluation = evaluate(policy, facts);
+  const asked: string[] = [];
+  const noting = <T>(what: string, answer: T): T => {
+    asked.push(what);
+    return answer;
+  };
+  const commits = (given.commits ?? []).length > 0 ? withHead(facts.commits.commits) : [];
+  const forge: Partial<Forge> = {
+    self: async () => 'gatehouse',
+    comments: async () => noting('comments', comments),
+    commits: async () => noting('commits', commits),
+    lastForcePushOrRetarget: async () => noting('timeline', lastChange),
+    teamMembers: async (team) => noting(team, facts.teams.get(team)),
+    mayWrite: async (_repository, login) =>
+      noting(`permission of ${login}`, unknown.includes(login) ? undefined : writers.includes(login)),
+  };
+  const pullRequest = pullRequestOf(given);
+  const overrides = await readOverrides(forge as Forge, policy, pullRequest, evaluation, async () => ({
+    posted: new Map(),
+    now: LATER,
+    ...known,
+  }));
+  const verdict = verdictOf(evaluation, overrides);
+  const links = { place: () => undefined, rule: () => undefined };
+  return { verdict, overrides, asked, text: renderReview(verdict, { links, inlines: false, enforce: true }) };
+}
+
+/** The forge lists the head among the commits. */
+function withHead<T extends { readonly sha: string }>(commits: readonly T[]): T[] {
+  return commits.map((commit, index) =>
+    index === commits.length - 1 ? { ...commit, sha: HEAD, parents: [] } : commit,
+  );
+}
+
+test('a rule that is overridden does not block, and the status says why', async (t) => {
+  const { verdict, text } = await judged({ given: { ...GIVEN, labels: ['ready', 'careful'] }, comments: [comment()] });
+  t.is(verdict.state, 'success');
+  t.is(verdict.description, '1 rule overridden: hotfix 4711');
+  t.is(verdict.findings[0]?.override?.by, 'bob');
+  t.is(verdict.findings[0]?.outcome, 'failed');
+  t.regex(text, /🔓 1 rule overridden/);
+  t.regex(text, /\| 🔓 \| `titled` \| `bob`: `hotfix 4711` \|/);
+  t.notRegex(text, /For you/);
+});
+
+test('an override is of one rule: the others still block', async (t) => {
+  const { verdict, text } = await judged({ comments: [comment()] });
+  t.is(verdict.state, 'failure');
+  t.is(verdict.description, '1 of 4 rules failed, 1 overridden: labelled');
+  t.regex(text, /❌ 1 problem to fix/);
+  t.regex(text, new RegExp(`\n\`\`\`\n/gatehouse override labelled ${HEAD} \n\`\`\`\n`));
+  t.notRegex(text, /override titled/);
+});
+
+test('a member of a team that the policy names may override', async (t) => {
+  const { overrides } = await judged({ comments: [comment({ author: 'Carol' })] });
+  t.is(overrides?.inForce[0]?.by, 'Carol');
+});
+
+test('a rule that waits for others, or is undecided, can be overridden', async (t) => {
+  const policy = `version: 1
+override: { by: bob }
+rules:
+  - { id: approved, require: { approvals: 1 } }
+  - { id: owned, require: { approvals: { from: CODEOWNERS } } }
+`;
+  const lines = ['approved', 'owned'].map((rule, index) =>
+    comment({ id: `${index}`, body: `/gatehouse override ${rule} ${HEAD} ${rule} later` }),
+  );
+  t.is((await judged({ policy })).verdict.state, 'error');
+  const { verdict } = await judged({ policy, comments: lines });
+  t.is(verdict.state, 'success');
+  t.is(verdict.description, '2 rules overridden: approved later; owned later');
+});
+
+test('the reason is shown as text, whatever it is', async (t) => {
+  const reason = '<img src=x> @alice `code` | [a](b) \u202e#1';
+  const body = `/gatehouse override titled ${HEAD} ${reason}`;
+  const { verdict, text } = await judged({
+    given: { ...GIVEN, labels: ['ready', 'careful'] },
+    comments: [comment({ body })],
+  });
+  t.true(verdict.description.includes('\\u{202e}'));
+  t.false(text.includes('\u202e'));
+  t.regex(text, /`` <img src=x> @alice `code` {2}``&#124;` {2}\[a\]\(b\) /);
+});
+
+test('a reason of 200 characters fits, in whatever script', async (t) => {
+  const body = `/gatehouse override titled ${HEAD} ${'😀'.repeat(199)}x`;
+  const { overrides } = await judged({ comments: [comment({ body })] });
+  t.is(overrides?.inForce.length, 1);
+});
+
+test('nobody may override what a policy does not say, and no comment is read', async (t) => {
+  const policy = POLICY.replace(/^override.*\n/m, '');
+  const { overrides, asked } = await judged({ policy, comments: [comment()] });
+  t.is(overrides, undefined);
+  t.deepEqual(asked, []);
+});
+
+test('no comment is read where nothing blocks', async (t) => {
+  const { overrides, asked, verdict } = await judged({
+    given: { ...GIVEN, title: 'feat: things', labels: ['ready'] },
+    comments: [comment()],
+  });
+  t.deepEqual(asked, []);
+  t.is(verdict.state, 'success');
+  t.deepEqual(overrides?.possible, []);
+});
+
+test('only commands that could count make requests', async (t) => {
+  const strangers = Array.from({ length: 50 }, (_, index) => comment({ id: `${index}`, author: `stranger-${index}` }));
+  t.deepEqual((await judged({ comments: strangers })).asked, ['comments', 'octo/leads']);
+  t.deepEqual((await judged({ comments: [comment({ edited: 'yes' })] })).asked, ['comments']);
+});
+
+const mallory = { message: 'x', author: 'mallory', committer: 'mallory' };
+/** Every way to get one that does not count, and what people read about it. */
+const REFUSED: readonly (readonly [what: string, world: World, why: RegExp])[] = [
+  ['edited', { comments: [comment({ edited: 'yes' })] }, /^was edited$/],
+  [
+    'edited in its first second, as its webhook reports',
+    { comments: [comment({ edited: 'no-by-seconds' })], known: { posted: new Map([['1', { kind: 'edited' }]]) } },
+    /^was edited$/,
+  ],
+  [
+    'with another text than its webhook reports',
+    {
+      comments: [comment({ edited: 'no-by-seconds' })],
+      known: { posted: new Map([['1', { kind: 'as-posted', digest: textDigest('thanks') }]]) },
+    },
+    /^was edited$/,
+  ],
+  [
+    'perhaps edited, where its webhook has not arrived',
+    { comments: [comment({ edited: 'no-by-seconds' })], known: { now: Date.parse(POSTED_AT) + 59_000 } },
+    /^may have been edited in the second/,
+  ],
+  [
+    'of a short id',
+    { comments: [comment({ body: COMMAND.replace(HEAD, HEAD.slice(0, 12)) })] },
+    /by its full id: "b{12}"/,
+  ],
+  ['of capital letters', { comments: [comment({ body: COMMAND.replace(HEAD, HEAD.toUpperCase()) })] }, /full id/],
+  [
+    'of another head',
+    { comments: [comment({ body: COMMAND.replace(HEAD, OLD) })] },
+    /^is of the commit "c{10}", which/,
+  ],
+  ['without a commit', { comments: [comment({ body: '/gatehouse override titled' })] }, /^names no commit$/],
+  ['without a reason', { comments: [comment({ body: `/gatehouse override titled ${HEAD}` })] }, /^gives no reason$/],
+  [
+    'with a reason that nobody sees',
+    { comments: [comment({ body: `/gatehouse override titled ${HEAD} \u200b\u3164` })] },
+    /^gives no reason$/,
+  ],
+  [
+    'with a long reason',
+    { comments: [comment({ body: `/gatehouse override titled ${HEAD} ${'x'.repeat(201)}` })] },
+    /more than 200 characters/,
+  ],
+  [
+    'of an unknown rule',
+    { comments: [comment({ body: COMMAND.replace('titled', 'tilted') })] },
+    /^names a rule that the policy does not have$/,
+  ],
+  [
+    'of a rule that is met',
+    { comments: [comment({ body: COMMAND.replace('titled', 'described') })] },
+    /^is not needed: the rule is met$/,
+  ],
+  [
+    'of a rule that does not apply',
+    { comments: [comment({ body: COMMAND.replace('titled', 'docs') })] },
+    /^is not needed: the rule does not apply$/,
+  ],
+  [
+    'of a warning',
+    { comments: [comment({ body: COMMAND.replace('titled', 'careful') })] },
+    /^is not needed: the rule does not block$/,
+  ],
+  ['by an account that is gone', { comments: [comment({ author: null })] }, /account that is gone/],
+  ['by a bot', { comments: [comment({ bot: true })] }, /^was written by a bot$/],
+  [
+    'by Gatehouse itself',
+    {
+      policy: POLICY.replace('bob', 'gatehouse'),
+      comments: [comment({ author: 'Gatehouse' })],
+      writers: ['gatehouse'],
+    },
+    /^was written by a bot$/,
+  ],
+  ['by e-mail', { comments: [comment({ byEmail: true })] }, /^came by e-mail/],
+  [
+    'by the author',
+    { given: { ...GIVEN, author: 'Bob' }, comments: [comment()] },
+    /^was written by the author of the pull request$/,
+  ],
+  [
+    'by the author of a commit',
+    { given: { ...GIVEN, commits: [{ message: 'x', author: 'Bob', committer: 'alice' }] }, comments: [comment()] },
+    /^was written by somebody who committed/,
+  ],
+  [
+    'by the committer of a commit',
+    {
+      given: { ...GIVEN, commits: [{ message: 'x', author: 'alice', committer: 'bob' }, mallory] },
+      comments: [comment()],
+    },
+    /^was written by somebody who committed/,
+  ],
+  [
+    'by somebody who may have committed under another address',
+    { given: { ...GIVEN, commits: [{ message: 'x', author: null, email: 'b@home.test' }] }, comments: [comment()] },
+    /^may be by somebody who committed .* "b@home.test"/,
+  ],
+  [
+    'by somebody who is not named',
+    { comments: [comment({ author: 'dave' })] },
+    /^was not written by one of those who may/,
+  ],
+  [
+    'by somebody of a team that cannot be read',
+    { given: { ...GIVEN, teams: {} }, comments: [comment({ author: 'carol' })] },
+    /members could not be read/,
+  ],
+  ['by somebody who may not write', { comments: [comment()], writers: [] }, /may not write to the repository$/],
+  ['by somebody of whom it is not known', { comments: [comment()], unknown: ['bob'] }, /^cannot be checked: whether/],
+  [
+    'before the base was changed',
+    { comments: [comment()], lastChange: POSTED_AT },
+    /^was written before the last force-push or change of base$/,
+  ],
+];
+
+for (const [what, world, why] of REFUSED) {
+  test(`an override does not count: ${what}`, async (t) => {
+    const { verdict, overrides, text } = await judged(world);
+    t.is(verdict.state, 'failure');
+    t.deepEqual(overrides?.inForce, []);
+    t.is(overrides?.refused.length, 1);
+    t.regex(plain(overrides?.refused[0]?.why ?? []), why);
+    t.regex(text, /Overrides that do not count:\n\n- The one of `/);
+  });
+}
+
+test('an override that is given twice counts once', async (t) => {
+  const { overrides } = await judged({ comments: [comment(), comment({ id: '2', author: 'carol' })] });
+  t.deepEqual(
+    overrides?.inForce.map(({ by }) => by),
+    ['bob'],
+  );
+  t.regex(plain(overrides?.refused[0]?.why ?? []), /overridden already/);
+});
+
+test('a good override counts beside any number of bad ones', async (t) => {
+  const bad = Array.from({ length: 30 }, (_, index) => comment({ id: `${index}`, author: 'dave' }));
+  const { overrides, text } = await judged({ comments: [...bad, comment({ id: '99' })] });
+  t.is(overrides?.inForce.length, 1);
+  t.regex(text, /- and 25 older ones/);
+});
+
+test('a comment of its first text counts, with its webhook or after a minute', async (t) => {
+  const seconds = comment({ edited: 'no-by-seconds' });
+  t.is((await judged({ comments: [seconds] })).overrides?.inForce.length, 1);
+  const digest = textDigest(`${COMMAND}\r\n`);
+  const known = { now: Date.parse(POSTED_AT), posted: new Map([['1', { kind: 'as-posted', digest } as const]]) };
+  t.is((await judged({ comments: [seconds], known })).overrides?.inForce.length, 1);
+});
+
+for (const [text, fault] of [
+  ['override: { by: CODEOWNERS }', /a login or a team, not CODEOWNERS/],
+  ['override: { by: [] }', /at least a login or a team/],
+  ['override: bob', /a mapping with `by`/],
+  ['override: { from: bob }', /unknown key "from"/],
+] as const) {
+  test(`a policy with ${text} has a fault`, (t) => {
+    const error = t.throws(() => policyOf(`version: 1\n${text}\nrules: []\n`));
+    t.regex(error?.message ?? '', fault);
+  });
+}
