@@ -14,6 +14,7 @@ import { files } from './files.ts';
 import { label } from './label.ts';
 import { onlyFiles } from './only-files.ts';
 import type { Predicate } from './predicate.ts';
+import { repository } from './repository.ts';
 import { reviewsRequested } from './reviews-requested.ts';
 import { title } from './title.ts';
 
@@ -23,6 +24,7 @@ export const predicates: ReadonlyMap<string, Predicate> = new Map<string, Predic
   ['body', body],
   ['branch', branch],
   ['base', base],
+  ['repository', repository],
   ['author', author],
   ['draft', draft],
   ['label', label],

@@ -59,6 +59,7 @@ export const given = z.strictObject({
   labels: z.array(z.string()).optional(),
   branch: z.string().optional(),
   base: z.string().optional(),
+  repository: z.string().optional(),
   files: z.array(file).optional(),
   files_complete: z.boolean().optional(),
   commits: z.array(commit).optional(),
@@ -81,7 +82,7 @@ export type Given = z.input<typeof given>;
 
 export function pullRequestOf(from: Given = {}): PullRequest {
   return {
-    repository: 'octo/example',
+    repository: from.repository ?? 'octo/example',
     number: 7,
     url: 'https://forge.test/octo/example/pulls/7',
     state: 'open',

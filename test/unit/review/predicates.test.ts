@@ -26,6 +26,13 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ['{ base: main }', { base: 'maintenance' }, 'unmatched', 'not a longer name'],
     ["{ base: [main, 'release/*'] }", { base: 'release/1.2' }, 'matched', 'one of a list'],
   ],
+  repository: [
+    ['{ repository: example }', {}, 'matched', 'without the owner'],
+    ['{ repository: octo/example }', {}, 'unmatched', 'without the owner'],
+    ["{ repository: 'web-*' }", { repository: 'octo/Web-Shop' }, 'matched', 'case is ignored'],
+    ["{ repository: 'Web-*' }", { repository: 'octo/web-shop' }, 'matched', 'on either side'],
+    ["{ repository: ['*', '!legacy-*'] }", { repository: 'octo/legacy-web' }, 'unmatched', 'an exclamation mark excludes'],
+  ],
   author: [
     ['{ author: alice }', { author: 'Alice' }, 'matched', 'case is ignored'],
     ["{ author: 'renovate[bot]' }", { author: 'renovate[bot]' }, 'matched', 'brackets are brackets'],

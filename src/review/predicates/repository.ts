@@ -1,0 +1,25 @@
+import { compileGlobs } from '../matching/glob.ts';
+import { quotedList, say } from '../text.ts';
+import { definePredicate } from './predicate.ts';
+import { globs } from './values.ts';
+
+const remedy = say`This depends on the repository: somebody who may change the policy has to change the rule.`;
+
+/** Forges compare the names of repositories without case. */
+export const repository = definePredicate({
+  description:
+    'The name of the repository, without its owner, matches this glob, or one of a list; globs that start with ! exclude. In any case.',
+  actor: 'author',
+  schema: globs,
+  needs: () => ({}),
+  judge(given, _options, { pullRequest }) {
+    const name = pullRequest.repository.slice(pullRequest.repository.indexOf('/') + 1);
+    const matches = compileGlobs(given.map((glob) => glob.toLowerCase())).matches(name.toLowerCase());
+    return {
+      outcome: matches ? 'matched' : 'unmatched',
+      expected: say`a repository whose name matches ${quotedList(given)}`,
+      found: say`the repository ${name}`,
+      remedy: { toMatch: remedy, toAvoid: remedy },
+    };
+  },
+});
