@@ -38,7 +38,7 @@ export type EvaluatedCondition =
 export type RuleOutcome = 'passed' | 'failed' | 'waiting' | 'undecided' | 'inactive';
 
 export interface EvaluatedRule {
-  readonly rule: Pick<Rule, 'id' | 'level' | 'message' | 'example' | 'source'>;
+  readonly rule: Pick<Rule, 'id' | 'level' | 'message' | 'example' | 'locked' | 'hidden' | 'source'>;
   readonly outcome: RuleOutcome;
   readonly when?: EvaluatedCondition;
   /** Absent when the rule has none, or is inactive. */
@@ -83,13 +83,15 @@ export function notEvaluated(rule: Rule, found: Text): EvaluatedRule {
   return { rule: described(rule), outcome: 'undecided', require };
 }
 
-function described({ id, level, message, example, source }: Rule): EvaluatedRule['rule'] {
+function described({ id, level, message, example, locked, hidden, source }: Rule): EvaluatedRule['rule'] {
   return {
     id,
     level,
     source,
     ...(message === undefined ? {} : { message }),
     ...(example === undefined ? {} : { example }),
+    ...(locked === undefined ? {} : { locked }),
+    ...(hidden === undefined ? {} : { hidden }),
   };
 }
 

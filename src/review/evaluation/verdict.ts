@@ -19,6 +19,8 @@ export interface Finding {
   readonly example?: string;
   readonly reasons: readonly Reason[];
   readonly locations: readonly FingerprintedLocation[];
+  /** The rule's conditions are not public. */
+  readonly hidden?: true;
   /** Where the rule lives. */
   readonly source: Rule['source'];
   /** Who overrides the rule, and why: then it does not block. */

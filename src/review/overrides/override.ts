@@ -35,6 +35,7 @@ export interface Overrides {
 }
 
 /** Who may override a rule; undefined for nobody. */
-export function overridersOf(policy: Policy, _rule: Pick<Rule, 'id'>): Overriders | undefined {
-  return policy.override;
+export function overridersOf(policy: Policy, { id }: Pick<Rule, 'id'>): Overriders | undefined {
+  const locked = policy.rules.some((rule) => rule.id === id && rule.locked);
+  return locked ? policy.lockedOverride : policy.override;
 }

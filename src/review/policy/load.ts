@@ -3,7 +3,8 @@ import { ForgeError } from '../../forges/forge-error.ts';
 import { MAX_POLICY_BYTES } from '../limits.ts';
 import { digestOf, type SourceFile, type VerdictSources } from '../sources.ts';
 import type { Fault } from './faults.ts';
-import { mergePolicies, type ParsedPolicy, type PolicyRole } from './parse.ts';
+import { mergePolicies } from './merge.ts';
+import type { ParsedPolicy, PolicyRole } from './parse.ts';
 import { POLICY_PATHS } from './paths.ts';
 import type { Policy, PolicyOrigin } from './schema.ts';
 

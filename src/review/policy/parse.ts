@@ -11,8 +11,11 @@ export type ParsedPolicy =
   | { readonly ok: true; readonly policy: Policy }
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
-/** `extended` is a file that another one extends; such a file may not extend a third. */
-export type PolicyRole = 'own' | 'extended';
+/**
+ * `extended` is a file that another one extends; such a file may not extend a third. `baseline` is that of the organisation's
+ * policy repository, which comes before all others and alone may lock rules.
+ */
+export type PolicyRole = 'own' | 'extended' | 'baseline';
 
 /**
  * Reads a policy file: the policy, or everything that is wrong with it. Never throws, whatever the text.
@@ -32,12 +35,24 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: PolicyRole
   }
   const rules = readRules(yaml, origin, faults);
   const { extends: extended, comments, override } = shape.success ? shape.data : {};
-  if (role === 'extended' && extended !== undefined) {
+  if (role !== 'own' && extended !== undefined) {
     faults.add(yaml.positionOf(['extends']), {
-      message: 'an extended policy cannot extend another one: only one level is supported',
+      message:
+        role === 'extended'
+          ? 'an extended policy cannot extend another one: only one level is supported'
+          : 'the organisation’s baseline cannot extend another policy',
       expected: 'no extends',
       found: extended,
     });
+  }
+  for (const [index, { locked }] of rules.entries()) {
+    if (locked && role !== 'baseline') {
+      faults.add(yaml.keyPositionOf(['rules', index], 'locked'), {
+        message: '"locked" has an effect only in the organisation’s policy repository (POLICY_REPOSITORY)',
+        expected: 'no locked',
+        found: 'true',
+      });
+    }
   }
   const found = faults.all();
   if (found.length > 0) {
@@ -58,23 +73,4 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: PolicyRole
 function parseExtends(text: string): { readonly repository: string; readonly ref: string } {
   const at = text.indexOf('@');
   return { repository: text.slice(0, at), ref: text.slice(at + 1) };
-}
-
-/**
- * The policy that a file and the one it extends make together: the base's rules in their order, each replaced by
- * the extending file's rule of the same id if there is one, and then the extending file's other rules. `comments` and
- * `override` are the extending file's, or else the base's.
- */
-export function mergePolicies(base: Policy, extending: Policy): Policy {
-  const own = new Map(extending.rules.map((rule) => [rule.id, rule]));
-  const inherited = base.rules.map((rule) => own.get(rule.id) ?? rule);
-  const ids = new Set(base.rules.map((rule) => rule.id));
-  const comments = extending.comments ?? base.comments;
-  const override = extending.override ?? base.override;
-  return {
-    origin: extending.origin,
-    ...(comments === undefined ? {} : { comments }),
-    ...(override === undefined ? {} : { override }),
-    rules: [...inherited, ...extending.rules.filter((rule) => !ids.has(rule.id))],
-  };
 }

@@ -69,6 +69,7 @@ export function readRules(
       {
         id: typeof id === 'string' ? id : '',
         level: asLevel(rule['level']),
+        ...(rule['locked'] === true ? { locked: true as const } : {}),
         ...(typeof rule['message'] === 'string' ? { message: rule['message'] } : {}),
         ...(typeof rule['example'] === 'string' ? { example: rule['example'] } : {}),
         ...condition('when'),

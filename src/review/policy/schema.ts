@@ -7,8 +7,8 @@ import { peopleOrTeams } from '../predicates/values.ts';
 /** How much a rule that does not hold matters: only `error` makes the verdict a failure. */
 export type Level = 'error' | 'warn' | 'info';
 
-/** What is posted beside the status: nothing, the one comment, or comments at lines as well. */
-const COMMENTS = ['off', 'summary', 'all'] as const;
+/** What is posted beside the status, the least first: nothing, the one comment, or comments at lines as well. */
+export const COMMENTS = ['off', 'summary', 'all'] as const;
 export type Comments = (typeof COMMENTS)[number];
 export const DEFAULT_COMMENTS: Comments = 'all';
 
@@ -42,6 +42,10 @@ export interface Rule {
   readonly when?: Condition;
   readonly require?: Condition;
   readonly forbid?: Condition;
+  /** Only in the organisation's baseline: no other policy replaces it. */
+  readonly locked?: true;
+  /** Its conditions must not be shown: it is private, and the pull request is public. */
+  readonly hidden?: true;
   /** What it looks at in a pull request. */
   readonly needs: NeededFacts;
   readonly source: PolicyOrigin & { readonly line: number };
@@ -61,7 +65,11 @@ export interface Policy {
   readonly comments?: Comments;
   /** Who may override its rules; absent: nobody. */
   readonly override?: Overriders;
+  /** Who may override its locked rules; absent: nobody. */
+  readonly lockedOverride?: Overriders;
   readonly rules: readonly Rule[];
+  /** Ids of rules that are not used, because the organisation's baseline has locked rules of these ids. */
+  readonly overruled?: readonly string[];
 }
 
 /** The keys that may refine a predicate, and the predicates that each may stand beside. */
@@ -132,6 +140,10 @@ const rule = z
         .enum(['error', 'warn', 'info'], { error: 'error, warn or info' })
         .optional()
         .describe('error (the default) fails the pull request; warn and info are only shown.'),
+      locked: z
+        .literal(true, { error: 'true' })
+        .optional()
+        .describe('Only in the policy of the organisation’s policy repository: no other policy replaces this rule.'),
       message: z
         .string({ error: 'text' })
         .min(1, { error: 'text' })

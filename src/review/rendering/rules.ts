@@ -36,7 +36,8 @@ function renderRule(finding: Finding, { links }: RowContext): string {
   const { ruleId, source } = finding;
   const url = links.rule(source);
   const from = source.repository === undefined ? '' : ` in ${code(source.repository)}`;
-  const where = url === undefined ? ` (line ${source.line} of ${code(source.path)}${from})` : '';
+  const at = finding.hidden ? ` (private${from})` : ` (line ${source.line} of ${code(source.path)}${from})`;
+  const where = url === undefined ? at : '';
   const text = markdown(explained(finding.reasons, finding.outcome !== 'waiting'));
   const said = text === '' || text.length > MAX_RULE_LENGTH ? '' : `: ${text}`;
   return `- ${link(code(ruleId), url)}${where}${said}`;

@@ -2,7 +2,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import * as limits from '../../../src/review/limits.ts';
 import type { Fault } from '../../../src/review/policy/faults.ts';
-import { mergePolicies, parsePolicy } from '../../../src/review/policy/parse.ts';
+import { mergePolicies } from '../../../src/review/policy/merge.ts';
+import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { POLICY_PATHS } from '../../../src/review/policy/paths.ts';
 import { policyOf } from './judge.ts';
 

@@ -31,7 +31,12 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ['{ repository: octo/example }', {}, 'unmatched', 'without the owner'],
     ["{ repository: 'web-*' }", { repository: 'octo/Web-Shop' }, 'matched', 'case is ignored'],
     ["{ repository: 'Web-*' }", { repository: 'octo/web-shop' }, 'matched', 'on either side'],
-    ["{ repository: ['*', '!legacy-*'] }", { repository: 'octo/legacy-web' }, 'unmatched', 'an exclamation mark excludes'],
+    [
+      "{ repository: ['*', '!legacy-*'] }",
+      { repository: 'octo/legacy-web' },
+      'unmatched',
+      'an exclamation mark excludes',
+    ],
   ],
   author: [
     ['{ author: alice }', { author: 'Alice' }, 'matched', 'case is ignored'],

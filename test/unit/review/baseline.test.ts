@@ -1,0 +1,166 @@
+import test from 'ava';
+import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
+import { redacted } from '../../../src/review/evaluation/redact.ts';
+import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
+import { overridersOf } from '../../../src/review/overrides/override.ts';
+import { hideRules, mergeBaseline } from '../../../src/review/policy/merge.ts';
+import { type PolicyRole, parsePolicy } from '../../../src/review/policy/parse.ts';
+import type { Policy } from '../../../src/review/policy/schema.ts';
+import { renderReview } from '../../../src/review/rendering/comment.ts';
+import { linksOf } from '../../../src/review/rendering/links.ts';
+import { factsOf, type Given, pullRequestOf } from './facts.ts';
+
+const ORIGIN = { path: '.gatehouse.yml', repository: 'octo/.gatehouse' };
+
+function policyOf(rules: string, role: PolicyRole = 'own', head = ''): Policy {
+  const text = `version: 1\n${head}rules:\n${rules}`;
+  const parsed = parsePolicy(text, role === 'own' ? { path: '.gatehouse.yml' } : ORIGIN, role);
+  if (!parsed.ok) {
+    throw new Error(parsed.faults.map(({ message }) => message).join('\n'));
+  }
+  return parsed.policy;
+}
+
+const LOCKED = '- { id: small, locked: true, require: { changed_files: "<= 1" } }\n';
+const OPEN = '- { id: titled, require: { title: "^feat: " } }\n';
+const BASELINE = policyOf(LOCKED + OPEN, 'baseline');
+
+const outcomes = (policy: Policy, given: Given) =>
+  Object.fromEntries(
+    evaluate(policy, factsOf(given)).rules.map(({ rule, outcome }) => [rule.id, [rule.level, outcome]]),
+  );
+
+const LARGE: Given = { files: [{ path: 'a' }, { path: 'b' }], title: 'things' };
+
+for (const [what, rule] of [
+  ['a lower level', '- { id: small, level: info, require: { changed_files: "<= 1" } }'],
+  ['a when that never holds', '- { id: small, when: { author: nobody }, require: { changed_files: "<= 1" } }'],
+  ['an easier condition', '- { id: small, require: { changed_files: "<= 9" } }'],
+  ['its opposite', '- { id: small, forbid: { changed_files: "<= 1" } }'],
+  ['the same, with an escaped id', '- { "id": "sm\\u0061ll", level: info, require: { draft: false } }'],
+  ['an alias', '- &other { id: small, level: warn, require: { draft: false } }'],
+] as const) {
+  test(`a locked rule of the baseline is not replaced by ${what}`, (t) => {
+    const merged = mergeBaseline(BASELINE, policyOf(`${rule}\n`));
+    t.deepEqual(outcomes(merged, LARGE)['small'], ['error', 'failed']);
+    t.deepEqual(merged.overruled, ['small']);
+    t.is(merged.rules.filter(({ id }) => id === 'small').length, 1);
+  });
+}
+
+test('a rule of the baseline that is not locked can be replaced', (t) => {
+  const merged = mergeBaseline(BASELINE, policyOf('- { id: titled, level: info, require: { title: "^fix: " } }\n'));
+  t.deepEqual(outcomes(merged, LARGE), { small: ['error', 'failed'], titled: ['info', 'failed'] });
+  t.is(merged.overruled, undefined);
+});
+
+test('rules of the repository come after those of the baseline', (t) => {
+  const merged = mergeBaseline(BASELINE, policyOf('- { id: own, require: { label: ready } }\n'));
+  t.deepEqual(
+    merged.rules.map(({ id, source }) => [id, source.repository]),
+    [
+      ['small', 'octo/.gatehouse'],
+      ['titled', 'octo/.gatehouse'],
+      ['own', undefined],
+    ],
+  );
+});
+
+test('only those whom the baseline names override its locked rules', (t) => {
+  const by = (who: string) => (who === '' ? '' : `override: { by: ${who} }\n`);
+  for (const [first, own, locked, others] of [
+    ['', 'mallory', undefined, ['mallory']],
+    ['ada', 'mallory', ['ada'], ['mallory']],
+    ['ada', '', ['ada'], ['ada']],
+    ['', '', undefined, undefined],
+  ] as const) {
+    const merged = mergeBaseline(policyOf(LOCKED + OPEN, 'baseline', by(first)), policyOf(OPEN, 'own', by(own)));
+    t.deepEqual(overridersOf(merged, { id: 'small' })?.people, locked && [...locked]);
+    t.deepEqual(overridersOf(merged, { id: 'titled' })?.people, others && [...others]);
+  }
+});
+
+test('an id of another case is another rule, and the locked one stays', (t) => {
+  const merged = mergeBaseline(BASELINE, policyOf('- { id: Small, level: info, require: { draft: false } }\n'));
+  t.deepEqual(outcomes(merged, LARGE)['small'], ['error', 'failed']);
+});
+
+test('a repository cannot show less than the comments that the baseline names', (t) => {
+  const own = (comments: string) => policyOf(OPEN, 'own', comments === '' ? '' : `comments: ${comments}\n`);
+  const baseline = (comments: string) => policyOf(LOCKED, 'baseline', comments === '' ? '' : `comments: ${comments}\n`);
+  for (const [first, second, merged] of [
+    ['summary', 'off', 'summary'],
+    ['off', 'all', 'all'],
+    ['all', '', 'all'],
+    ['', 'off', 'off'],
+    ['', '', undefined],
+  ] as const) {
+    t.is(mergeBaseline(baseline(first), own(second)).comments, merged, `${first} and ${second}`);
+  }
+});
+
+for (const role of ['own', 'extended'] as const) {
+  test(`locked is a fault in a policy that is ${role}`, (t) => {
+    const parsed = parsePolicy(`version: 1\nrules:\n${LOCKED}`, ORIGIN, role);
+    t.regex(parsed.ok ? '' : (parsed.faults[0]?.message ?? ''), /^"locked" has an effect only in the organisation’s/);
+  });
+}
+
+test('locked: false and extends are faults in a baseline', (t) => {
+  const unlocked = parsePolicy(`version: 1\nrules:\n${LOCKED.replace('true', 'false')}`, ORIGIN, 'baseline');
+  t.false(unlocked.ok);
+  const extending = parsePolicy(`version: 1\nextends: octo/p@main\nrules:\n${LOCKED}`, ORIGIN, 'baseline');
+  t.regex(extending.ok ? '' : (extending.faults[0]?.message ?? ''), /baseline cannot extend/);
+});
+
+const SECRETS = `- id: no-secrets
+  message: Ask security.
+  example: hunter2
+  forbid: { added_lines: 'sesame-\\d+', in: 'vault/**' }
+- id: two-people
+  require: { approvals: { count: 2, from: ['@octo/red-team'] } }
+- id: long
+  require: { commits: { every: { message: 'PROJECT-X' } } }
+- id: met
+  require: { title: 'feat' }
+`;
+
+test('a hidden rule shows its id and message, and nothing of its conditions', (t) => {
+  const given: Given = {
+    title: 'feat: x',
+    files: [{ path: 'vault/a', added: ['sesame-1'] }],
+    commits: [{ message: 'x' }],
+    commits_complete: false,
+  };
+  const policy = hideRules(policyOf(SECRETS, 'baseline'));
+  const evaluation = evaluate(policy, factsOf(given));
+  const verdict = verdictOf(redacted(evaluation));
+  const real = verdictOf(evaluation);
+  t.is(verdict.state, real.state);
+  t.deepEqual(
+    verdict.findings.map(({ ruleId, level, outcome }) => [ruleId, level, outcome]),
+    real.findings.map(({ ruleId, level, outcome }) => [ruleId, level, outcome]),
+  );
+  t.deepEqual(verdict.passed, ['met']);
+  const pullRequest = pullRequestOf(given);
+  const links = linksOf('gitea', pullRequest, { baseSha: 'a'.repeat(40) });
+  const shown = [
+    verdict.description,
+    renderReview(verdict, { links, inlines: true, enforce: true }),
+    JSON.stringify(verdict),
+  ].join('\n');
+  t.regex(shown, /Ask security/);
+  t.regex(shown, /no-secrets/);
+  t.notRegex(shown, /sesame|vault|hunter2|red-team|PROJECT-X|2 approvals/);
+  t.deepEqual(
+    verdict.findings.flatMap(({ locations }) => locations),
+    [],
+  );
+});
+
+test('a hidden rule that waits for others is still waited for', (t) => {
+  const policy = hideRules(policyOf("- { id: two, require: { approvals: { from: ['bob'] } } }\n", 'baseline'));
+  const verdict = verdictOf(redacted(evaluate(policy, factsOf())));
+  t.is(verdict.state, 'pending');
+  t.is(verdict.description, 'Waiting for the rule two');
+});
