@@ -24,6 +24,7 @@ import type {
   PersonReview,
   PullRequestNow,
   PullRequestRef,
+  RepositoryNow,
   RequestedReviews,
   Tree,
 } from './pull-request.ts';
@@ -76,6 +77,8 @@ export interface Forge extends AccessCheck {
   checks(repository: string, sha: string): Promise<Checks>;
   /** Logins. `team` is `organisation/team`; undefined when there is no such team or it may not be seen. */
   teamMembers(team: string): Promise<readonly string[] | undefined>;
+  /** Undefined when there is no such repository, or Gatehouse may not see it. */
+  repository(name: string): Promise<RepositoryNow | undefined>;
   /** The commit at the tip of a branch. Read by the branch's full name, so that a tag of that name cannot replace it. */
   branchCommit(repository: string, branch: string): Promise<string | undefined>;
   /** The commit that a tag names. */

@@ -31,6 +31,15 @@ export interface PullRequest extends PullRequestRef {
   readonly head: { readonly branch: string; readonly sha: string; readonly repository: string | null };
 }
 
+/** A repository as it is now. */
+export interface RepositoryNow {
+  /** `owner/name`: another one than was asked for when it was renamed or transferred. */
+  readonly name: string;
+  readonly defaultBranch: string;
+  /** Whether everybody who reaches the forge can read it. */
+  readonly isPublic: boolean;
+}
+
 /** All open pull requests of a repository. */
 export interface OpenPullRequests {
   /** Its present name: another one than was asked for when it was renamed. */

@@ -420,3 +420,17 @@ both('the scopes that a token lacks are found, and those of docs/forges.md suffi
   });
   t.is((await access('0'.repeat(40))).kind, 'not-accepted');
 });
+
+both('a repository has its present name, default branch and visibility', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const seen = { name: site.repository(), defaultBranch: MAIN, isPublic: true };
+  const before = site.repository();
+  t.deepEqual(await client.repository(before), seen);
+  await site.setPrivate(true);
+  t.deepEqual(await client.repository(before), { ...seen, isPublic: false });
+  const renamed = `renamed-${before.split('/')[1]}`;
+  await site.rename(renamed);
+  t.is((await client.repository(before))?.name, `alice/${renamed}`);
+  t.is(await client.repository('alice/nowhere'), undefined);
+});

@@ -147,6 +147,9 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
       await as(OWNER, 'PATCH', '', { name: newName });
       name = newName;
     },
+    async setPrivate(isPrivate) {
+      await as(OWNER, 'PATCH', '', { private: isPrivate });
+    },
     async hook(port, secret) {
       const config = { url: `http://${HOST_NAME}:${port}/webhook`, content_type: 'json', secret };
       const hook = { type: 'gitea', active: true, events: HOOK_EVENTS, config };

@@ -144,6 +144,9 @@ function makeSite(forge: Awaited<ReturnType<typeof startSimulatedForge>>, firstN
       forge.rename(name, `${OWNER}/${newName}`);
       name = `${OWNER}/${newName}`;
     },
+    async setPrivate(isPrivate) {
+      forge.setPrivate(name, isPrivate);
+    },
     async hook(port, secret) {
       hook = { url: `http://127.0.0.1:${port}/webhook`, secret };
       forge.addHook(name, hook);

@@ -39,6 +39,7 @@ export interface Site {
   /** Sets a commit status in a person's name. */
   setStatus(person: Person, sha: string, status: { readonly context: string; readonly state: string }): Promise<void>;
   rename(name: string): Promise<void>;
+  setPrivate(isPrivate: boolean): Promise<void>;
   /** Makes the webhook, with the events of docs/forges.md, to a port of this machine. */
   hook(port: number, secret: string): Promise<void>;
   /** From now on nothing is sent, as if the network were away, or everything again. */

@@ -75,6 +75,7 @@ export interface Driver {
   unarchive(repository: string): void;
   /** Gitea and Forgejo close the pull requests from it. */
   deleteRepository(repository: string): void;
+  setPrivate(repository: string, isPrivate: boolean): void;
   createTeam(team: string, members: readonly string[]): void;
   /** Without scopes it may do everything. On GitHub a token with scopes is a classic one, which only shows them. */
   addToken(token: string, login: string, scopes?: readonly string[]): void;
@@ -175,6 +176,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       hooks: [],
       protections: new Map(),
       deleted: false,
+      isPrivate: false,
       archived: false,
     };
     world.repositories.set(fullName.toLowerCase(), repository);
@@ -431,6 +433,9 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     },
     unarchive(repository) {
       find(repository).archived = false;
+    },
+    setPrivate(repository, isPrivate) {
+      find(repository).isPrivate = isPrivate;
     },
     deleteRepository(repository) {
       const gone = find(repository);

@@ -39,7 +39,7 @@ export function repository(of: Repository, web: string): object {
     owner: user(owner),
     name,
     full_name: of.fullName,
-    private: false,
+    private: of.isPrivate,
     archived: of.archived,
     html_url: `${web}/${of.fullName}`,
     default_branch: of.defaultBranch,

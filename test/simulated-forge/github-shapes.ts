@@ -42,7 +42,7 @@ export function repository(of: Repository, web: string): object {
     id: of.id,
     name,
     full_name: of.fullName,
-    private: false,
+    private: of.isPrivate,
     archived: of.archived,
     owner: user(owner),
     html_url: `${web}/${of.fullName}`,

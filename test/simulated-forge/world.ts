@@ -41,6 +41,7 @@ export interface Repository {
   /** By branch, the statuses that a merge into it requires: names, or patterns that end in `*`. */
   readonly protections: Map<string, readonly string[]>;
   deleted: boolean;
+  isPrivate: boolean;
   /** It can be read only. */
   archived: boolean;
 }

@@ -44,6 +44,7 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     lastForcePushOrRetarget: (ref) => lastForcePushOrRetarget(client, ref),
     checks: (repository, sha) => checks(client, repository, sha),
     teamMembers: (team) => read.teamMembers(client, team),
+    repository: (name) => read.repositoryNow(client, name),
     branchCommit: (repository, branch) => read.branchCommit(client, repository, branch),
     tagCommit: (repository, tag) => read.tagCommit(client, repository, tag),
     fileAt: (repository, path, ref) => read.fileAt(client, repository, path, ref),

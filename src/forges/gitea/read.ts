@@ -3,7 +3,7 @@ import { ForgeError } from '../forge-error.ts';
 import { withPresentName } from '../moved.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
 import type { PostedStatus, StatusState } from '../postings.ts';
-import type { OpenPullRequests, PullRequest, PullRequestNow, PullRequestRef } from '../pull-request.ts';
+import type { OpenPullRequests, PullRequest, PullRequestNow, PullRequestRef, RepositoryNow } from '../pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { type GiteaClient, path } from './client.ts';
@@ -46,6 +46,17 @@ export async function openPullRequests(client: GiteaClient, repository: string):
   return (
     list &&
     withPresentName(repository, list.url, list.items.map(toPullRequest), () => client.ask(route, shapes.repository))
+  );
+}
+
+export async function repositoryNow(client: GiteaClient, repository: string): Promise<RepositoryNow | undefined> {
+  const answer = await client.ask(repositoryPath(repository), shapes.repositoryNow);
+  return (
+    answer && {
+      name: answer.full_name,
+      defaultBranch: answer.default_branch,
+      isPublic: !answer.private && answer.internal !== true,
+    }
   );
 }
 

@@ -18,6 +18,14 @@ export const user = z.object({ login: z.string() });
 export const users = z.array(user);
 
 export const repository = z.object({ full_name: z.string() });
+
+export const repositoryNow = z.object({
+  full_name: z.string(),
+  default_branch: z.string(),
+  private: z.boolean(),
+  /** Its owner is not public, so that neither is the repository. */
+  internal: z.boolean().optional(),
+});
 const baseRepository = repository.extend({ archived: z.boolean().default(false) });
 
 export const pull = z.object({

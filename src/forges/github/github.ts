@@ -47,6 +47,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
     lastForcePushOrRetarget: (ref) => lastForcePushOrRetarget(client, ref),
     checks: (repository, sha) => checks(client, repository, sha),
     teamMembers: (team) => read.teamMembers(client, team),
+    repository: (name) => read.repositoryNow(client, name),
     branchCommit: (repository, branch) => refs.branchCommit(client, repository, branch),
     tagCommit: (repository, tag) => refs.tagCommit(client, repository, tag),
     fileAt: (repository, path, ref) => read.fileAt(client, repository, path, ref),

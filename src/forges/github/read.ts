@@ -3,7 +3,7 @@ import { ForgeError } from '../forge-error.ts';
 import { withPresentName } from '../moved.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
 import type { PostedStatus } from '../postings.ts';
-import type { OpenPullRequests, PullRequest, PullRequestRef } from '../pull-request.ts';
+import type { OpenPullRequests, PullRequest, PullRequestRef, RepositoryNow } from '../pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import type { GitHubClient } from './client.ts';
@@ -34,6 +34,12 @@ export async function openPullRequests(
       ask(octokit, 'GET /repos/{owner}/{repo}', address, shapes.repository),
     )
   );
+}
+
+export async function repositoryNow(client: GitHubClient, repository: string): Promise<RepositoryNow | undefined> {
+  const octokit = await client.forRepository(repository);
+  const answer = await ask(octokit, 'GET /repos/{owner}/{repo}', repositoryAddress(repository), shapes.repositoryNow);
+  return answer && { name: answer.full_name, defaultBranch: answer.default_branch, isPublic: !answer.private };
 }
 
 export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {

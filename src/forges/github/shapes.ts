@@ -10,6 +10,13 @@ const login = z
   .transform((user) => user?.login ?? 'ghost');
 
 export const repository = z.object({ full_name: z.string() });
+
+export const repositoryNow = z.object({
+  full_name: z.string(),
+  default_branch: z.string(),
+  /** True of what is internal to an enterprise as well. */
+  private: z.boolean(),
+});
 const baseRepository = repository.extend({ archived: z.boolean().default(false) });
 
 export const pull = z.object({

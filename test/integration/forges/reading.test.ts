@@ -59,6 +59,17 @@ for (const name of FORGES) {
     t.is(await forge.openPullRequests('platform/nowhere'), undefined);
   });
 
+  test(`${name}: a repository has its present name, default branch and visibility`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const seen = { name: SITE, defaultBranch: 'main', isPublic: true };
+    t.deepEqual(await forge.repository(SITE), seen);
+    simulated.setPrivate(SITE, true);
+    t.deepEqual(await forge.repository(SITE), { ...seen, isPublic: false });
+    simulated.rename(SITE, 'platform/other');
+    t.is((await forge.repository(SITE))?.name, 'platform/other');
+    t.is(await forge.repository('platform/nowhere'), undefined);
+  });
+
   test(`${name}: what belongs to a pull request that is not there is an error`, async (t) => {
     const { forge } = await setUp(t, name);
     const ref = { repository: SITE, number: 99 };
