@@ -3,7 +3,7 @@ import { commandIn } from '../../src/forges/command.ts';
 
 const HEAD = 'b'.repeat(40);
 
-test('a command to override has a rule, a commit and the rest of the line as its reason', (t) => {
+test('an override has a rule, a commit, and the rest of the line as its reason', (t) => {
   const command = { kind: 'override', ruleId: 'titled', commit: HEAD, reason: 'hotfix 4711, see chat' } as const;
   const line = `/gatehouse override titled ${HEAD} hotfix 4711, see chat`;
   t.deepEqual(commandIn(line), command);
