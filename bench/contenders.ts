@@ -183,5 +183,5 @@ export async function prepareStores(stores: Stores): Promise<Bench> {
 
 const TABLES: Readonly<Partial<Record<ContenderName, readonly string[]>>> = {
   koa: ['deliveries'],
-  gatehouse: ['gatehouse.deliveries', 'gatehouse_jobs.job'],
+  gatehouse: ['gatehouse.deliveries', 'gatehouse.frames', 'gatehouse_jobs.job'],
 };

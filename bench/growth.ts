@@ -33,7 +33,7 @@ try {
 
 /** True when every target was met. */
 async function run(): Promise<boolean> {
-  const empty = await prepare(stores, 'growth_empty', [...BESIDE, 'gatehouse.deliveries']);
+  const empty = await prepare(stores, 'growth_empty', [...BESIDE, 'gatehouse.deliveries', 'gatehouse.frames']);
   const grown = await prepare(stores, 'growth_grown', BESIDE);
   const rows: Compared[] = [];
   for (const size of plan.sizes) {

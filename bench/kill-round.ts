@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { migrateStores } from '../src/composition/migrate-stores.ts';
-import { readBody } from '../src/inbox/read-deliveries.ts';
+import { readBody } from '../src/inbox/read-body.ts';
 import { openPool } from '../test/helpers/database.ts';
 import { freePort } from '../test/helpers/free-port.ts';
 import { gatehouse } from '../test/helpers/process.ts';
@@ -180,8 +180,8 @@ async function makeGatehouse(
         const { headSha } = forge.pull(REPOSITORY, number);
         const reviewed = forge.statuses(REPOSITORY, headSha).at(-1)?.state === 'success';
         if (reviewed && !processed.has(id)) {
-          const stored = await readBody(pool, { hookId: HOOK_ID, deliveryId: id });
-          if (stored?.equals(Buffer.from(body))) {
+          const read = await readBody(pool, { hookId: HOOK_ID, deliveryId: id });
+          if (read.outcome === 'read' && read.body.equals(Buffer.from(body))) {
             processed.add(id);
           }
         }

@@ -66,7 +66,7 @@ export interface Storage {
 
 const TABLES: Both<readonly string[]> = {
   koa: ['deliveries'],
-  gatehouse: ['gatehouse.deliveries', 'gatehouse_jobs.job'],
+  gatehouse: ['gatehouse.deliveries', 'gatehouse.frames', 'gatehouse_jobs.job'],
 };
 
 export async function measureStorage(bench: Bench, plan: Plan): Promise<Both<Storage>> {

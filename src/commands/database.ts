@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { ConfigurationError } from '../config.ts';
 import { makePool } from '../db/pool.ts';
 import { NewerSchemaError, readSchemaState } from '../db/schema.ts';
+import { readBody } from '../inbox/read-body.ts';
 import { type DeliveryRecord, findDeliveries } from '../inbox/read-deliveries.ts';
 import { makeLog } from '../log.ts';
 
@@ -37,4 +38,20 @@ export async function findOneDelivery(
   }
   const hooks = [delivery, ...more].map((each) => `--hook ${each.hookId === '' ? "''" : each.hookId}`);
   return { problem: `${hooks.length} hooks sent a delivery with this id; say which with ${hooks.join(' or ')}` };
+}
+
+/** The exact bytes of a delivery's body, or why there are none. */
+export async function readBodyOf(
+  pool: pg.Pool,
+  delivery: DeliveryRecord,
+): Promise<{ readonly body: Buffer } | { readonly problem: string }> {
+  const read = await readBody(pool, delivery);
+  switch (read.outcome) {
+    case 'read':
+      return read;
+    case 'deleted':
+      return { problem: 'it was deleted in the meantime' };
+    case 'damaged':
+      return { problem: `its stored body is damaged (${read.reason}); redeliver it at the forge, or restore a backup` };
+  }
 }

@@ -2,9 +2,9 @@ import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { parseDatabaseConfig } from '../config.ts';
 import { MAX_PULL_REQUEST_NUMBER } from '../forges/pull-request.ts';
-import { type DeliveryFilter, type DeliveryRecord, listDeliveries, readBody } from '../inbox/read-deliveries.ts';
+import { type DeliveryFilter, type DeliveryRecord, listDeliveries } from '../inbox/read-deliveries.ts';
 import { visible } from '../review/text.ts';
-import { findOneDelivery, withDatabase } from './database.ts';
+import { findOneDelivery, readBodyOf, withDatabase } from './database.ts';
 import { configured, UsageError } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -85,13 +85,12 @@ export async function deliveries(args: readonly string[], terminal: Terminal): P
 
 async function printBody(pool: pg.Pool, id: string, hook: string | undefined, terminal: Terminal): Promise<number> {
   const found = await findOneDelivery(pool, id, hook);
-  const body = 'delivery' in found ? await readBody(pool, found.delivery) : undefined;
-  if (body === undefined) {
-    const problem = 'problem' in found ? found.problem : 'it was deleted in the meantime';
-    terminal.stderr.write(`gatehouse deliveries: ${id}: ${problem}\n`);
+  const read = 'problem' in found ? found : await readBodyOf(pool, found.delivery);
+  if ('problem' in read) {
+    terminal.stderr.write(`gatehouse deliveries: ${id}: ${read.problem}\n`);
     return 1;
   }
-  terminal.stdout.write(body);
+  terminal.stdout.write(read.body);
   return 0;
 }
 

@@ -3,10 +3,10 @@ import type pg from 'pg';
 import { openReplay } from '../composition/replay.ts';
 import { parseReplayConfig } from '../config.ts';
 import { interpretEvent, type ReviewRequest, requestedReview } from '../forges/events.ts';
-import { type DeliveryRecord, readBody } from '../inbox/read-deliveries.ts';
+import type { DeliveryRecord } from '../inbox/read-deliveries.ts';
 import { visible } from '../review/text.ts';
 import { shorten } from '../shorten.ts';
-import { findOneDelivery, withDatabase } from './database.ts';
+import { findOneDelivery, readBodyOf, withDatabase } from './database.ts';
 import { configured, UsageError } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -92,14 +92,15 @@ async function replayDeliveries(
   let failed = false;
   for (const id of new Set(ids)) {
     const found = await findOneDelivery(pool, id, hook);
-    if ('problem' in found) {
-      stderr.write(`${visible(id)}: ${found.problem}\n`);
+    const read = 'problem' in found ? found : await requestOf(pool, found.delivery);
+    if ('problem' in read) {
+      stderr.write(`${visible(id)}: ${read.problem}\n`);
       failed = true;
       continue;
     }
-    const request = await requestOf(pool, found.delivery);
+    const { request } = read;
     if (request === undefined) {
-      stdout.write(`${id}: asks for no review (${visible(found.delivery.event)})\n`);
+      stdout.write(`${id}: asks for no review (${visible(read.event)})\n`);
       continue;
     }
     const requeued = await queue.requeue(request);
@@ -110,12 +111,19 @@ async function replayDeliveries(
 }
 
 /** As the door read it when it came, or as a newer version of the door would. */
-async function requestOf(pool: pg.Pool, delivery: DeliveryRecord): Promise<ReviewRequest | undefined> {
-  const body = await readBody(pool, delivery);
-  const payload: unknown = JSON.parse(new TextDecoder().decode(body) || '{}');
-  const subject = interpretEvent(delivery.event, Object.assign({}, payload));
+async function requestOf(
+  pool: pg.Pool,
+  delivery: DeliveryRecord,
+): Promise<{ readonly event: string; readonly request: ReviewRequest | undefined } | { readonly problem: string }> {
+  const read = await readBodyOf(pool, delivery);
+  if ('problem' in read) {
+    return read;
+  }
+  const { event } = delivery;
+  const payload: unknown = JSON.parse(new TextDecoder().decode(read.body));
+  const subject = interpretEvent(event, Object.assign({}, payload));
   // Whose status it is does not matter when an operator asks.
-  return requestedReview(subject, () => false);
+  return { event, request: requestedReview(subject, () => false) };
 }
 
 function nameOf(request: ReviewRequest): string {

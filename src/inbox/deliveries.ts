@@ -1,6 +1,7 @@
 import type pg from 'pg';
+import type { PackedBodies, StoredBody } from './pack-bodies.ts';
 
-/** One delivery as it is kept. */
+/** One delivery as it is kept, without its body. */
 export interface StoredDelivery {
   readonly hookId: string;
   readonly deliveryId: string;
@@ -11,16 +12,12 @@ export interface StoredDelivery {
   readonly resynced: boolean;
   /** SHA-256 of the body as received, 32 bytes. */
   readonly sha256: Buffer;
-  /** The body, Zstandard-compressed. */
-  readonly compressed: Buffer;
 }
 
 /** Two hooks of one repository may send one delivery id with two bodies; a forge's retry has the same of both. */
 export function deliveryKey(delivery: Pick<StoredDelivery, 'hookId' | 'deliveryId'>): string {
   return JSON.stringify([delivery.hookId, delivery.deliveryId]);
 }
-
-const COLUMNS = 7;
 
 /** A setting of our own. In the transaction that sets it it reads true; elsewhere it is an error, or '', which is no boolean. */
 const IN_TRANSACTION = 'gatehouse.in_transaction';
@@ -41,51 +38,48 @@ export const BEGIN_GUARDED = `BEGIN; SET LOCAL ${IN_TRANSACTION} = true`;
  *
  * `guarded` it fails outside of a transaction that {@link BEGIN_GUARDED} began: so it can be sent behind that without waiting
  * for the answer. Should the BEGIN fail, the deliveries would else be stored without what was to follow.
- *
- * Buffers go as single parameters, which node-postgres sends in binary; in an array they would be sent
- * as hexadecimal text, at twice the size.
  */
 export async function insertDeliveries(
   client: pg.ClientBase,
   deliveries: readonly StoredDelivery[],
+  { frame, bodies }: PackedBodies,
   { guarded }: { readonly guarded: boolean },
 ): Promise<ReadonlyMap<string, { readonly repeatedBody: boolean }>> {
-  const rows = deliveries.map((_, row) => {
-    const parameters = Array.from({ length: COLUMNS }, (_unused, column) => `$${row * COLUMNS + column + 1}`);
-    return `(${parameters.join(', ')})`;
+  const values: unknown[] = [];
+  /**
+   * Buffers go as single parameters, which node-postgres sends in binary; in an array they would be sent as hexadecimal text, at
+   * twice the size.
+   */
+  const parameter = (value: unknown) => `$${values.push(value ?? null)}`;
+  const rows = deliveries.map(({ hookId, deliveryId, event, repository, pullRequest, sha256 }, index) => {
+    const columns = [hookId, deliveryId, event, repository, pullRequest, sha256].map(parameter);
+    return `(${[...columns, ...bodyColumns(bodies[index], parameter)].join(', ')})`;
   });
   const hooks = hooksOf(deliveries);
-  const next = deliveries.length * COLUMNS;
+  const hookColumns = [hooks.map(({ repository }) => repository), hooks.map(({ hookId }) => hookId)].map(parameter);
   const { rows: stored } = await client.query<{ hook_id: string; delivery_id: string; repeated_body: boolean }>({
     // One that comes alone finds its statement planned. Of larger batches there are too many sizes to keep a plan of each.
     ...(deliveries.length === 1 && { name: guarded ? 'one guarded delivery' : 'one delivery' }),
     text: `WITH seen AS (
              INSERT INTO gatehouse.hooks
-             SELECT * FROM unnest($${next + 1}::text[], $${next + 2}::text[]) AS hook (repository, hook_id)
+             SELECT * FROM unnest(${hookColumns[0]}::text[], ${hookColumns[1]}::text[]) AS hook (repository, hook_id)
               WHERE NOT EXISTS (SELECT FROM gatehouse.hooks known
                                  WHERE known.repository = hook.repository AND known.hook_id = hook.hook_id)
-             ON CONFLICT DO NOTHING)
-           INSERT INTO gatehouse.deliveries AS new
-                  (hook_id, delivery_id, event, repository, pull_request, body_sha256, body)
-           VALUES ${rows.join(', ')}
-           ON CONFLICT DO NOTHING
-           RETURNING hook_id, delivery_id,
-                     EXISTS (SELECT FROM gatehouse.deliveries old WHERE old.body_sha256 = new.body_sha256) AS repeated_body,
-                     ${SYNCHRONOUS}
-                     ${guarded ? `, current_setting('${IN_TRANSACTION}')::boolean` : ''}`,
-    values: [
-      ...deliveries.flatMap((delivery) => [
-        delivery.hookId,
-        delivery.deliveryId,
-        delivery.event,
-        delivery.repository ?? null,
-        delivery.pullRequest ?? null,
-        delivery.sha256,
-        delivery.compressed,
-      ]),
-      hooks.map(({ repository }) => repository),
-      hooks.map(({ hookId }) => hookId),
-    ],
+             ON CONFLICT DO NOTHING),
+           ${frame === undefined ? '' : FRAME_ID}
+           stored AS (
+             INSERT INTO gatehouse.deliveries AS new
+                    (hook_id, delivery_id, event, repository, pull_request, body_sha256,
+                     body, frame_id, frame_offset, frame_length)
+             VALUES ${rows.join(', ')}
+             ON CONFLICT DO NOTHING
+             RETURNING hook_id, delivery_id, frame_id,
+                       EXISTS (SELECT FROM gatehouse.deliveries old WHERE old.body_sha256 = new.body_sha256) AS repeated_body,
+                       ${SYNCHRONOUS}
+                       ${guarded ? `, current_setting('${IN_TRANSACTION}')::boolean` : ''})
+           ${frame === undefined ? '' : insertFrame(parameter(frame))}
+           SELECT * FROM stored`,
+    values,
   });
   return new Map(
     stored.map((row) => [
@@ -93,6 +87,23 @@ export async function insertDeliveries(
       { repeatedBody: row.repeated_body },
     ]),
   );
+}
+
+/** The id of the batch's frame, the same for all its deliveries. */
+const FRAME_ID = `frame AS MATERIALIZED (SELECT nextval('gatehouse.frame_ids') AS id),`;
+
+/** Not when all of its deliveries were repeats: nothing would refer to it. */
+function insertFrame(bytes: string): string {
+  return `, stored_frame AS (
+             INSERT INTO gatehouse.frames (id, bytes)
+             SELECT id, ${bytes} FROM frame WHERE EXISTS (SELECT FROM stored WHERE frame_id IS NOT NULL))`;
+}
+
+/** `body`, `frame_id`, `frame_offset` and `frame_length`. */
+function bodyColumns(body: StoredBody | undefined, parameter: (value: unknown) => string): readonly string[] {
+  return body?.kind === 'framed'
+    ? ['NULL', '(SELECT id FROM frame)', parameter(body.offset), parameter(body.length)]
+    : [parameter(body?.compressed), 'NULL', 'NULL', 'NULL'];
 }
 
 /** Each once, in one order everywhere: two transactions that insert the same hooks crosswise would deadlock. */

@@ -5,9 +5,9 @@ import { commitTransaction, onConnection, TransactionTimeoutError } from '../db/
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { withTimeout } from '../timeout.ts';
-import { compress } from './compress.ts';
 import { BEGIN_GUARDED, deliveryKey, insertDeliveries, type StoredDelivery } from './deliveries.ts';
 import { makeGroupCommit } from './group-commit.ts';
+import { MAX_FRAME_BYTES, packBodies, prepareBody, type WaitingBody, weightOf } from './pack-bodies.ts';
 
 /** A delivery whose signature was good. */
 export interface Delivery<Job> {
@@ -51,9 +51,9 @@ export interface InboxDependencies<Job> {
 /** From being handed in to the answer; Gitea and Forgejo give up after 5 s. */
 const ACCEPT_DEADLINE_MS = 4_000;
 const MAX_BATCH_DELIVERIES = 128;
-const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 interface Submission<Job> extends StoredDelivery {
+  readonly body: WaitingBody;
   readonly job: Job | undefined;
 }
 
@@ -73,17 +73,18 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
     }
     // In one order everywhere: two transactions that insert the same keys crosswise would deadlock.
     const unique = [...firstByKey].sort(byKey).map(([, submission]) => submission);
+    const packed = packBodies(unique.map(({ body }) => body));
 
     const stopTimer = metrics.commitSeconds.startTimer();
     const { stored, jobs } = await onConnection(pool, ACCEPT_DEADLINE_MS, async (client) => {
       // A lone INSERT is a transaction. Where jobs may follow it takes two round trips, and not one for every
       // statement: while many deliveries arrive, each answer waits for its turn behind them.
       if (unique.every(({ job }) => job === undefined)) {
-        return { stored: await insertDeliveries(client, unique, { guarded: false }), jobs: [] };
+        return { stored: await insertDeliveries(client, unique, packed, { guarded: false }), jobs: [] };
       }
       const [, stored] = await Promise.all([
         client.query(BEGIN_GUARDED),
-        insertDeliveries(client, unique, { guarded: true }),
+        insertDeliveries(client, unique, packed, { guarded: true }),
       ]);
       const jobs = unique.flatMap((submission) =>
         submission.job !== undefined && stored.has(deliveryKey(submission)) ? [submission.job] : [],
@@ -152,7 +153,7 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
   }
 
   const queue = makeGroupCommit<Submission<Job>, Stored>(
-    { maxItems: MAX_BATCH_DELIVERIES, maxWeight: MAX_BATCH_BYTES, weigh: ({ compressed }) => compressed.length },
+    { maxItems: MAX_BATCH_DELIVERIES, maxWeight: MAX_FRAME_BYTES, weigh: ({ body }) => weightOf(body) },
     commit,
   );
 
@@ -180,7 +181,7 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
       const submission = {
         ...delivery,
         sha256: hash('sha256', body, 'buffer'),
-        compressed: await compress(body),
+        body: await prepareBody(body),
       };
       return await queue.add(submission, signal);
     } catch (err) {

@@ -1,8 +1,4 @@
-import { promisify } from 'node:util';
-import { zstdDecompress } from 'node:zlib';
 import type pg from 'pg';
-
-const decompress = promisify(zstdDecompress);
 
 /** A delivery without its body. Two of them may share a delivery id, never the hook's as well. */
 export interface DeliveryRecord {
@@ -77,16 +73,4 @@ export async function findDeliveries(
     [deliveryId, hookId ?? null],
   );
   return rows;
-}
-
-/** The exact bytes as they came; undefined when retention has deleted them meanwhile. */
-export async function readBody(
-  pool: pg.Pool,
-  { hookId, deliveryId }: Pick<DeliveryRecord, 'hookId' | 'deliveryId'>,
-): Promise<Buffer | undefined> {
-  const { rows } = await pool.query<{ body: Buffer }>(
-    'SELECT body FROM gatehouse.deliveries WHERE hook_id = $1 AND delivery_id = $2',
-    [hookId, deliveryId],
-  );
-  return rows[0] && decompress(rows[0].body);
 }

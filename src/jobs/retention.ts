@@ -42,28 +42,25 @@ async function deletePostedStatuses({ pool, days, signal }: RetentionParts): Pro
   );
 }
 
+/** Each batch also deletes the frames that it leaves without deliveries, so that their space is free as soon as that of rows. */
 async function deleteDeliveries({ pool, days, log, signal }: RetentionParts): Promise<'finished' | 'unfinished'> {
   let deleted = 0;
   // Each batch continues where the one before ended: an index still has the entries of deleted rows, until it is vacuumed.
-  let from = '-infinity';
+  let deliveriesFrom = '-infinity';
+  let framesFrom = '-infinity';
   const state = await inPacedBatches(
     async () => {
-      const { rows } = await pool.query<{ count: number; newest: string | null }>(
-        // By their place in the table, which does not change, since deliveries are never updated.
-        `WITH deleted AS (
-           DELETE FROM gatehouse.deliveries
-            WHERE ctid = ANY (ARRAY(
-                    SELECT ctid FROM gatehouse.deliveries
-                     WHERE received_at >= $1 AND received_at < now() - make_interval(days => $2)
-                     ORDER BY received_at LIMIT $3))
-           RETURNING received_at)
-         SELECT count(*)::int AS count, max(received_at)::text AS newest FROM deleted`,
-        [from, days, BATCH_ROWS],
+      const deliveries = await deleteDeliveryBatch(pool, days, deliveriesFrom);
+      deleted += deliveries.count;
+      deliveriesFrom = deliveries.newest ?? deliveriesFrom;
+      const frames = await deleteFrameBatch(
+        pool,
+        days,
+        framesFrom,
+        deliveries.count < BATCH_ROWS ? 'infinity' : deliveriesFrom,
       );
-      const { count, newest } = rows[0] ?? { count: 0, newest: null };
-      deleted += count;
-      from = newest ?? from;
-      return count < BATCH_ROWS ? 'last' : 'more';
+      framesFrom = frames.newest ?? framesFrom;
+      return deliveries.count < BATCH_ROWS && frames.count < BATCH_ROWS ? 'last' : 'more';
     },
     { maxMs: MAX_PIECE_MS, signal },
   );
@@ -71,4 +68,51 @@ async function deleteDeliveries({ pool, days, log, signal }: RetentionParts): Pr
     log.info({ deleted, days }, 'old deliveries were deleted');
   }
   return state;
+}
+
+interface DeletedBatch {
+  readonly count: number;
+  /** The time of the newest that was deleted; null when none was. */
+  readonly newest: string | null;
+}
+
+function deleteDeliveryBatch(pool: pg.Pool, days: number, from: string): Promise<DeletedBatch> {
+  return deleteBatch(
+    pool,
+    // By their place in the table, which does not change, since deliveries are never updated.
+    `DELETE FROM gatehouse.deliveries
+      WHERE ctid = ANY (ARRAY(
+              SELECT ctid FROM gatehouse.deliveries
+               WHERE received_at >= $1 AND received_at < now() - make_interval(days => $2)
+               ORDER BY received_at LIMIT $3))
+     RETURNING received_at`,
+    [from, days, BATCH_ROWS],
+  );
+}
+
+/**
+ * Frames, received until then, of which no delivery is left. A frame has the time of its deliveries, the time of their
+ * transaction, so that they are found by the index on it.
+ */
+function deleteFrameBatch(pool: pg.Pool, days: number, from: string, until: string): Promise<DeletedBatch> {
+  return deleteBatch(
+    pool,
+    `DELETE FROM gatehouse.frames
+      WHERE id = ANY (ARRAY(
+              SELECT id FROM gatehouse.frames
+               WHERE received_at >= $1 AND received_at <= $4 AND received_at < now() - make_interval(days => $2)
+                 AND NOT EXISTS (SELECT FROM gatehouse.deliveries
+                                  WHERE deliveries.received_at = frames.received_at AND frame_id = frames.id)
+               ORDER BY received_at LIMIT $3))
+     RETURNING received_at`,
+    [from, days, BATCH_ROWS, until],
+  );
+}
+
+async function deleteBatch(pool: pg.Pool, statement: string, values: readonly unknown[]): Promise<DeletedBatch> {
+  const { rows } = await pool.query<DeletedBatch>(
+    `WITH deleted AS (${statement}) SELECT count(*)::int AS count, max(received_at)::text AS newest FROM deleted`,
+    [...values],
+  );
+  return rows[0] ?? { count: 0, newest: null };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { zstdDecompressSync } from 'node:zlib';
 import type pg from 'pg';
+import { readStoredBodies } from '../helpers/stored-bodies.ts';
 import type { SimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import type { Client } from './client.ts';
 import { PULL_REQUESTS, REPOSITORY } from './world.ts';
@@ -14,10 +14,8 @@ export interface Losses {
 }
 
 export async function countLosses(database: pg.Pool, client: Client, forge: SimulatedForge): Promise<Losses> {
-  const { rows } = await database.query<{ id: string; body: Buffer }>(
-    'SELECT delivery_id AS id, body FROM gatehouse.deliveries',
-  );
-  const stored = new Map(rows.map(({ id, body }) => [id, hashOf(zstdDecompressSync(body))]));
+  const rows = await readStoredBodies(database);
+  const stored = new Map(rows.map(({ deliveryId, body }) => [deliveryId, hashOf(body)]));
   const lost = [...client.acknowledged].filter(([id, hash]) => stored.get(id) !== hash).length;
   const comments = PULL_REQUESTS.map((number) =>
     forge.pull(REPOSITORY, number).comments.filter(({ author }) => author === 'gatehouse'),

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { zstdDecompressSync } from 'node:zlib';
 import type pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { type Service, startService } from '../../src/composition/service.ts';
@@ -7,6 +6,7 @@ import { type Config, parseConfig, type Roles } from '../../src/config.ts';
 import { type Log, makeLog } from '../../src/log.ts';
 import { makeDatabase, openPool, sharedRedisUrl } from './database.ts';
 import { signatureOf } from './signature.ts';
+import { readStoredBodies } from './stored-bodies.ts';
 
 export const SECRET = 'a secret for tests, long enough';
 export const PREVIOUS_SECRET = 'the secret before the rotation';
@@ -100,11 +100,14 @@ export async function openDoor(
 }
 
 export async function storedDeliveries(database: pg.Pool): Promise<readonly StoredRow[]> {
-  const { rows } = await database.query<StoredRow>(
-    `SELECT hook_id AS "hookId", delivery_id AS "deliveryId", event, repository, pull_request AS "pullRequest", body
+  const { rows } = await database.query<Omit<StoredRow, 'body'>>(
+    `SELECT hook_id AS "hookId", delivery_id AS "deliveryId", event, repository, pull_request AS "pullRequest"
        FROM gatehouse.deliveries ORDER BY received_at, delivery_id`,
   );
-  return rows.map((row) => ({ ...row, body: zstdDecompressSync(row.body) }));
+  const key = ({ hookId, deliveryId }: Pick<StoredRow, 'hookId' | 'deliveryId'>) =>
+    JSON.stringify([hookId, deliveryId]);
+  const bodies = new Map((await readStoredBodies(database)).map((stored) => [key(stored), stored.body]));
+  return rows.map((row) => ({ ...row, body: bodies.get(key(row)) ?? Buffer.alloc(0) }));
 }
 
 /** Signed with the secret of the doors of these tests. */

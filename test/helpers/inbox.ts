@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import { makeInboxPool } from '../../src/db/pool.ts';
+import { type Delivery, makeInbox } from '../../src/inbox/inbox.ts';
+import { makeLog } from '../../src/log.ts';
+import { makeMetrics } from '../../src/metrics.ts';
+import { makeDatabase, openPool } from './database.ts';
+
+/** One that no other is like, unless `change` says otherwise. */
+export function delivery(change: Partial<Delivery<string>> = {}): Delivery<string> {
+  return {
+    hookId: '',
+    deliveryId: randomUUID(),
+    event: 'pull_request',
+    repository: 'acme/widgets',
+    pullRequest: 7,
+    resynced: true,
+    job: undefined,
+    body: Buffer.from(`{"at":"${randomUUID()}"}`),
+    ...change,
+  };
+}
+
+/** An inbox on its own database, and its side effects. */
+export async function openInbox(
+  jobStatements: (jobs: readonly string[]) => Promise<readonly pg.QueryConfig[]> = async () => [],
+  prepare: (pool: pg.Pool) => Promise<unknown> = async () => {},
+) {
+  const database = await makeDatabase();
+  await migrateStores(database.url);
+  const preparing = openPool(database.url);
+  await prepare(preparing);
+  await preparing.end();
+  const pool = makeInboxPool(database.url, makeLog('silent'));
+  let wakeups = 0;
+  const inbox = makeInbox<string>({
+    pool,
+    jobStatements,
+    wakeWorkers: () => {
+      wakeups += 1;
+    },
+    metrics: makeMetrics(),
+    log: makeLog('silent'),
+  });
+  return {
+    inbox,
+    pool,
+    databaseUrl: database.url,
+    wakeups: () => wakeups,
+    async [Symbol.asyncDispose]() {
+      await inbox.idle();
+      assertNoLeak(pool);
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+/** Every client that was taken from the pool was given back. */
+function assertNoLeak(pool: pg.Pool): void {
+  if (pool.totalCount !== pool.idleCount) {
+    throw new Error(`${pool.totalCount - pool.idleCount} clients were not released`);
+  }
+}
