@@ -40,6 +40,8 @@ export interface WorkerConfig extends ForgeAccess {
   readonly concurrency: number;
   readonly resyncMinutes: number;
   readonly retentionDays: number;
+  /** How long the record of verdicts is kept; 0: none is. */
+  readonly auditDays: number;
   /** A policy for repositories that have none of their own. */
   readonly policyFile: string | undefined;
   /** How long a review may take before it shows `pending`; 0: at once. */
@@ -114,6 +116,7 @@ const worker = {
   WORKER_CONCURRENCY: count(1, 64).default(4),
   RESYNC_MINUTES: count(1, 1_440).default(15),
   RETENTION_DAYS: count(1, 3_650).default(30),
+  AUDIT_DAYS: count(0, 36_500).default(400),
   POLICY_FILE: z.string().optional(),
   PENDING_AFTER_SECONDS: seconds.default(1),
   ENFORCE: flag.default(true),
@@ -165,6 +168,7 @@ export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile =
             concurrency: workers.config.WORKER_CONCURRENCY,
             resyncMinutes: workers.config.RESYNC_MINUTES,
             retentionDays: workers.config.RETENTION_DAYS,
+            auditDays: workers.config.AUDIT_DAYS,
             policyFile: workers.config.POLICY_FILE,
             pendingAfterSeconds: workers.config.PENDING_AFTER_SECONDS,
             enforce: workers.config.ENFORCE,

@@ -33,6 +33,7 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
   const { wake, stop } = startWorker({
     ...worker,
     statusContext: config.statusContext,
+    keepsRecord: worker.auditDays > 0,
     forge,
     threads,
     pool,

@@ -7,18 +7,21 @@ import { revision, version } from '../version.ts';
 /**
  * A digest of all that a self-contained verdict depends on: the pull request, the two commits that its difference is between,
  * the base's commit with the policy, the operator's policy, whether it is enforced, and this code. Null where the forge does not name the commits.
+ * Whether a record is kept counts as well: a verdict from before is judged once more, so that it is in the record.
  */
 export function judgedState(
   pullRequest: PullRequestNow,
-  { fallback, enforce }: { readonly fallback: Policy | undefined; readonly enforce: boolean },
+  {
+    fallback,
+    enforce,
+    keepsRecord,
+  }: { readonly fallback: Policy | undefined; readonly enforce: boolean; readonly keepsRecord: boolean },
 ): string | null {
   const { baseCommit, mergeBase } = pullRequest;
   if (baseCommit === undefined || mergeBase === undefined) {
     return null;
   }
   const operator = fallback === undefined ? null : operatorPolicyDigest(fallback);
-  return hash(
-    'sha256',
-    JSON.stringify([version, revision, stateOf(pullRequest), baseCommit, mergeBase, operator, enforce]),
-  );
+  const what = [version, revision, stateOf(pullRequest), baseCommit, mergeBase, operator, enforce, keepsRecord];
+  return hash('sha256', JSON.stringify(what));
 }

@@ -28,6 +28,8 @@ export interface OpenReviewParts {
   readonly statusContext: string;
   /** False: every status is `success`, whatever the verdict. */
   readonly enforce: boolean;
+  /** Whether verdicts and statuses are recorded. */
+  readonly keepsRecord: boolean;
 }
 
 /** A review under way: its claim, and a forge that writes only as long as it holds the claim. */
@@ -62,7 +64,7 @@ export async function openReview(
 ): Promise<OpenReview> {
   // A job that the engine has taken back must not take the claim from the one that has it now.
   signal.throwIfAborted();
-  const { pool, statusContext: template, enforce } = parts;
+  const { pool, statusContext: template, enforce, keepsRecord } = parts;
   let { claim, before } = await beginReview(pool, ref);
   const isFirst = before === undefined;
   let commented = before?.commented ?? null;
@@ -75,7 +77,7 @@ export async function openReview(
       await requireClaim(pool, claim);
     }
   });
-  const status: StatusParts = { forge: guard.forge, pool, statusContext: template, enforce };
+  const status: StatusParts = { forge: guard.forge, pool, statusContext: template, enforce, keepsRecord };
   const placeOf = ({ headSha, baseBranch, reportedAs }: ReportedStatus) => ({
     repository: claim.repository,
     headSha,

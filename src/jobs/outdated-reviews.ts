@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Forge } from '../forges/forge.ts';
 import type { PullRequestRef } from '../forges/pull-request.ts';
-import { codeOwnersDigest, readCodeOwners } from '../review/evaluation/gather-facts.ts';
+import { codeOwnersText, readCodeOwners } from '../review/evaluation/gather-facts.ts';
 import { extendedDigest, policyDigest } from '../review/policy/load.ts';
 
 /** What a stored verdict was judged by. All null: it was not judged, or by the version before. */
@@ -37,7 +37,10 @@ export function readPresentRules(forge: Forge, operatorPolicyDigest: string | nu
   const policyAt = (repository: string, ref: string) =>
     once(['policy', repository, ref], async () => (await policyDigest(forge, repository, ref)) ?? null);
   const codeOwnersAt = (repository: string, ref: string) =>
-    once(['owners', repository, ref], async () => codeOwnersDigest(await readCodeOwners(forge, repository, ref)));
+    once(
+      ['owners', repository, ref],
+      async () => codeOwnersText(await readCodeOwners(forge, repository, ref))?.digest ?? null,
+    );
 
   const extended = (under: string, name: string) =>
     once(['extended', under.split('/')[0] ?? '', name], async () => (await extendedDigest(forge, under, name)) ?? null);

@@ -29,12 +29,12 @@ export async function postedBefore(pool: pg.Pool, place: StatusPlace): Promise<P
 
 /** `status`: what stands now; undefined before one is written, since nobody knows whether a broken request was carried out. */
 export async function rememberPosted(
-  pool: pg.Pool,
+  client: pg.Pool | pg.ClientBase,
   place: StatusPlace,
   status: Pick<CommitStatus, 'state' | 'description'> | undefined,
   enforce: boolean,
 ): Promise<void> {
-  await pool.query(
+  await client.query(
     `INSERT INTO gatehouse.posted_statuses (repository, head_sha, context, state, description, not_enforced_at)
      VALUES ($1, $2, $3, $4, $5, CASE WHEN $6 THEN NULL ELSE now() END)
      ON CONFLICT (repository, head_sha, context)

@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { recordPosting } from '../audit/record-posting.ts';
+import { inTransaction } from '../db/transaction.ts';
 import type { Forge } from '../forges/forge.ts';
 import type { CommitStatus } from '../forges/postings.ts';
 import { sharedStatus } from '../review/shared-status.ts';
@@ -13,6 +15,8 @@ export interface StatusParts {
   readonly statusContext: string;
   /** False: every status is `success`, whatever the verdict. */
   readonly enforce: boolean;
+  /** Whether what is posted is recorded. */
+  readonly keepsRecord: boolean;
 }
 
 /** Reviews of pull requests with one head end at one time now and then, and not more often than this. */
@@ -86,27 +90,53 @@ export async function mayShowSuccess(pool: pg.Pool, place: StatusPlace): Promise
 async function showStatus(parts: StatusParts, place: StatusPlace, status: CommitStatus): Promise<void> {
   const before = await postedBefore(parts.pool, place);
   const mayStand = before.kind === 'unknown' || (before.kind === 'status' && isSame(before, status));
-  if (!mayStand || !(await stands(parts.forge, place, status))) {
+  if (!mayStand || !(await stands(parts.forge, place.repository, place.headSha, status))) {
     await post(parts, place, status);
   } else if (before.kind === 'unknown') {
-    await rememberPosted(parts.pool, place, status, parts.enforce);
+    await rememberAndRecord(parts, place, status);
   }
 }
 
-async function post({ forge, pool, enforce }: StatusParts, place: StatusPlace, status: CommitStatus): Promise<void> {
-  await rememberPosted(pool, place, undefined, enforce);
-  await forge.setStatus(place.repository, place.headSha, status);
-  await rememberPosted(pool, place, status, enforce);
+async function post(parts: StatusParts, place: StatusPlace, status: CommitStatus): Promise<void> {
+  await rememberPosted(parts.pool, place, undefined, parts.enforce);
+  await parts.forge.setStatus(place.repository, place.headSha, status);
+  await rememberAndRecord(parts, place, status);
+}
+
+const RECORD_TIMEOUT_MS = 10_000;
+
+/** Both or neither: as long as it is not known what stands, the next review finds out, and records it. */
+async function rememberAndRecord(
+  { pool, enforce, keepsRecord }: StatusParts,
+  place: StatusPlace,
+  status: CommitStatus,
+): Promise<void> {
+  if (!keepsRecord) {
+    await rememberPosted(pool, place, status, enforce);
+    return;
+  }
+  await inTransaction(pool, RECORD_TIMEOUT_MS, async (client) => {
+    await rememberPosted(client, place, status, enforce);
+    await recordPosting(client, place.repository, place.headSha, status);
+  });
 }
 
 /** Sets a status of ours unless it stands already. Nothing is remembered of it: for commits that are no pull request's head. */
-export async function writeStatus(forge: Forge, place: StatusPlace, status: CommitStatus): Promise<void> {
-  if (!(await stands(forge, place, status))) {
-    await forge.setStatus(place.repository, place.headSha, status);
+export async function writeStatus(
+  { forge, pool, keepsRecord }: Omit<StatusParts, 'statusContext' | 'enforce'>,
+  { repository, headSha }: Omit<StatusPlace, 'context'>,
+  status: CommitStatus,
+): Promise<void> {
+  if (!(await stands(forge, repository, headSha, status))) {
+    await forge.setStatus(repository, headSha, status);
+  }
+  if (keepsRecord) {
+    // Of one that stood as well: the review that set it may have been cut short.
+    await inTransaction(pool, RECORD_TIMEOUT_MS, (client) => recordPosting(client, repository, headSha, status));
   }
 }
 
-async function stands(forge: Forge, { repository, headSha }: StatusPlace, status: CommitStatus): Promise<boolean> {
+async function stands(forge: Forge, repository: string, headSha: string, status: CommitStatus): Promise<boolean> {
   const present = await forge.status(repository, headSha, status.context);
   // One of the same words that somebody else set is not ours: a required status may be pinned to its author.
   return present?.own === true && isSame(present, status);

@@ -1,4 +1,3 @@
-import type { Forge } from '../forges/forge.ts';
 import { ForgeError } from '../forges/forge-error.ts';
 import { guardWrites } from '../forges/guard-writes.ts';
 import { groupUpTo, pullRequestOfGroup } from '../forges/merge-queue.ts';
@@ -7,10 +6,12 @@ import { dryRun, type Verdict } from '../review/evaluation/verdict.ts';
 import { isCurrent, judgeOnce, type ReviewResult } from '../review/judge.ts';
 import { statusContext } from '../review/status-context.ts';
 import { shorten } from '../shorten.ts';
+import { givenUpBecause } from './given-up.ts';
 import { knownComments } from './override-comments.ts';
 import type { MergeGroupJob } from './queues.ts';
+import { recordGroup } from './record-group.ts';
 import { writeStatus } from './report-status.ts';
-import { givenUpBecause, type ReviewParts } from './review-pull-request.ts';
+import type { ReviewParts } from './review-pull-request.ts';
 
 type GroupVerdict = Pick<CommitStatus, 'state' | 'description'>;
 type Judged = Exclude<ReviewResult, { readonly kind: 'over' | 'archived' }>;
@@ -19,7 +20,12 @@ type Judged = Exclude<ReviewResult, { readonly kind: 'over' | 'archived' }>;
  * Posts the status of a group of GitHub's merge queue on its commit: the worst verdict of the pull requests that the commit
  * merges, each judged as it is now. Which they are is read from the queue. What is not certain is an error, never a success.
  */
-export async function reviewMergeGroup(parts: ReviewParts, job: MergeGroupJob, signal: AbortSignal): Promise<void> {
+export async function reviewMergeGroup(
+  parts: ReviewParts,
+  job: MergeGroupJob,
+  askedAt: Date,
+  signal: AbortSignal,
+): Promise<void> {
   const { log } = parts;
   const { mergeQueue } = parts.forge;
   if (mergeQueue === undefined) {
@@ -29,7 +35,8 @@ export async function reviewMergeGroup(parts: ReviewParts, job: MergeGroupJob, s
   const { forge } = guardWrites(parts.forge, async () => signal.throwIfAborted());
   const group = pullRequestOfGroup(job);
   if (group === undefined) {
-    await report(forge, parts, job, { state: 'error', description: 'The merge group’s branch has an unexpected name' });
+    const description = 'The merge group’s branch has an unexpected name';
+    await conclude({ ...parts, forge }, job, askedAt, { state: 'error', description });
     return;
   }
   const members = groupUpTo(await mergeQueue.entries(job.repository, job.branch), job.headSha, group);
@@ -38,24 +45,31 @@ export async function reviewMergeGroup(parts: ReviewParts, job: MergeGroupJob, s
     log.info({ ...job }, 'nothing to review: the merge group has its verdict and has left the queue');
     return;
   }
-  const verdict: GroupVerdict | undefined =
+  const { verdict, results }: JudgedGroup =
     members === undefined
-      ? { state: 'error', description: `The merge queue has no certain entry of #${group} with this commit` }
+      ? unjudged(`The merge queue has no certain entry of #${group} with this commit`)
       : await judgeMembers({ ...parts, forge }, job, members);
   if (verdict !== undefined) {
-    await report(forge, parts, job, verdict);
+    await conclude({ ...parts, forge }, job, askedAt, verdict, results);
   } else if (present?.own) {
-    await report(forge, parts, job, { state: 'success', description: 'No policy requires anything of this group' });
+    const free = { state: 'success', description: 'No policy requires anything of this group' } as const;
+    await conclude({ ...parts, forge }, job, askedAt, free, results);
   }
   log.info({ ...job, members, verdict: verdict?.state ?? 'none' }, 'a merge group was reviewed');
 }
 
-/** Undefined when no policy applies to any of them. */
-async function judgeMembers(
-  parts: ReviewParts,
-  job: MergeGroupJob,
-  members: readonly number[],
-): Promise<GroupVerdict | undefined> {
+interface JudgedGroup {
+  /** Undefined when no policy applies to any of its pull requests. */
+  readonly verdict?: GroupVerdict;
+  /** Absent when not all of its pull requests could be judged. */
+  readonly results?: readonly Judged[];
+}
+
+function unjudged(description: string): JudgedGroup {
+  return { verdict: { state: 'error', description } };
+}
+
+async function judgeMembers(parts: ReviewParts, job: MergeGroupJob, members: readonly number[]): Promise<JudgedGroup> {
   const { forge, threads, fallback, statusContext: template } = parts;
   const results: Judged[] = [];
   for (const number of members) {
@@ -70,18 +84,17 @@ async function judgeMembers(
         onWillJudge: async () => {
           // Without enforcement it would be a success, before anything was judged.
           if (results.length === 0 && parts.enforce) {
-            await report(forge, parts, job, { state: 'pending', description: `Reviewing ${counted(members.length)}` });
+            await report(parts, job, { state: 'pending', description: `Reviewing ${counted(members.length)}` });
           }
         },
       },
     );
     if (result.kind === 'over' || result.kind === 'archived') {
-      const description = `#${number} is closed, its base branch is gone, or the repository is archived`;
-      return { state: 'error', description };
+      return unjudged(`#${number} is closed, its base branch is gone, or the repository is archived`);
     }
     const { branch } = result.pullRequest.base;
     if (branch !== job.branch) {
-      return { state: 'error', description: `#${number} goes into ${branch}, not into ${job.branch}` };
+      return unjudged(`#${number} goes into ${branch}, not into ${job.branch}`);
     }
     results.push(result);
   }
@@ -91,7 +104,8 @@ async function judgeMembers(
       throw new ForgeError('unavailable', `${repository}#${number} changed while its merge group was reviewed`);
     }
   }
-  return worstOf(results);
+  const verdict = worstOf(results);
+  return { results, ...(verdict === undefined ? {} : { verdict }) };
 }
 
 function worstOf(results: readonly Judged[]): GroupVerdict | undefined {
@@ -121,18 +135,27 @@ function contextOf({ statusContext: template }: ReviewParts, { branch }: MergeGr
   return statusContext(template, branch);
 }
 
-async function report(
-  forge: Forge,
+/** Posts the verdict after it was recorded. */
+async function conclude(
   parts: ReviewParts,
   job: MergeGroupJob,
-  { state, description }: GroupVerdict,
+  askedAt: Date,
+  verdict: GroupVerdict,
+  results?: readonly Judged[],
 ): Promise<void> {
+  if (parts.keepsRecord) {
+    await recordGroup(parts, job, askedAt, verdict, results);
+  }
+  await report(parts, job, verdict);
+}
+
+async function report(parts: ReviewParts, job: MergeGroupJob, { state, description }: GroupVerdict): Promise<void> {
   const { repository, headSha } = job;
   const context = contextOf(parts, job);
   const shown: GroupVerdict = parts.enforce
     ? { state, description: shorten(description, MAX_STATUS_DESCRIPTION_LENGTH) }
     : { state: 'success', description: dryRun(description) };
-  await writeStatus(forge, { repository, headSha, context }, { context, ...shown });
+  await writeStatus(parts, { repository, headSha }, { context, ...shown });
 }
 
 /** After the last attempt: an error lets GitHub remove the group at once, instead of when it has waited for long enough. */
@@ -140,11 +163,13 @@ export async function reportGroupGivenUp(
   parts: ReviewParts,
   job: MergeGroupJob,
   error: unknown,
+  askedAt: Date,
   signal: AbortSignal,
 ): Promise<void> {
   try {
     const { forge } = guardWrites(parts.forge, async () => signal.throwIfAborted());
-    await report(forge, parts, job, { state: 'error', description: givenUpBecause(error) });
+    const verdict = { state: 'error', description: givenUpBecause(error) } as const;
+    await conclude({ ...parts, forge }, job, askedAt, verdict);
   } catch (err) {
     parts.log.warn({ err, ...job }, 'could not set the status of a merge group to error');
   }

@@ -8,19 +8,15 @@ import { commentUrl, linksOf } from '../review/rendering/links.ts';
 import { reportComments, withdrawComments, withRefusals } from '../review/report.ts';
 import { statusContext } from '../review/status-context.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
+import { givenUpBecause } from './given-up.ts';
 import { judgedState } from './judged-state.ts';
 import { type LatePending, latePending } from './late-pending.ts';
 import { type OpenReview, type OpenReviewParts, openReview } from './open-review.ts';
 import { knownComments } from './override-comments.ts';
 import type { StatusPlace } from './posted-statuses.ts';
 import { mayShowSuccess, releaseStatus, reportStatus } from './report-status.ts';
-import {
-  LostClaimError,
-  markReported,
-  recordChecksAsked,
-  recordRequestedReviewsAsked,
-  saveVerdict,
-} from './reviews-table.ts';
+import { LostClaimError, markReported, recordChecksAsked, recordRequestedReviewsAsked } from './reviews-table.ts';
+import { saveAndRecord } from './save-and-record.ts';
 
 export interface ReviewParts extends OpenReviewParts {
   /** What parses and evaluates what people wrote. */
@@ -51,7 +47,7 @@ export async function reviewPullRequest(
   try {
     const review = await openReview(parts, ref, signal);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const outcome = await reviewOnce(parts, review, ref);
+      const outcome = await reviewOnce(parts, review, ref, askedAt);
       if (outcome !== 'outdated') {
         if (outcome !== 'over' && outcome !== 'archived') {
           metrics.reviews.inc({ verdict: outcome });
@@ -75,7 +71,12 @@ export async function reviewPullRequest(
 
 type Outcome = 'over' | 'archived' | 'outdated' | 'none' | Verdict['state'];
 
-async function reviewOnce(parts: ReviewParts, review: OpenReview, ref: PullRequestRef): Promise<Outcome> {
+async function reviewOnce(
+  parts: ReviewParts,
+  review: OpenReview,
+  ref: PullRequestRef,
+  askedAt: Date,
+): Promise<Outcome> {
   const pullRequest = await parts.forge.pullRequest(ref);
   if (pullRequest === undefined || pullRequest.state === 'closed') {
     return endReview(parts, review, ref);
@@ -103,9 +104,9 @@ async function reviewOnce(parts: ReviewParts, review: OpenReview, ref: PullReque
       return leaveArchived(parts, review, ref);
     case 'no-policy':
       await pending.end();
-      return releasePullRequest(parts, review, result);
+      return releasePullRequest(parts, review, result, askedAt);
     case 'judged':
-      return report(parts, review, result, pending);
+      return report(parts, review, result, pending, askedAt);
   }
 }
 
@@ -145,17 +146,20 @@ async function showPending(
 async function releasePullRequest(
   parts: ReviewParts,
   review: OpenReview,
-  { pullRequest, sources }: Extract<ReviewResult, { kind: 'no-policy' }>,
+  result: Extract<ReviewResult, { kind: 'no-policy' }>,
+  askedAt: Date,
 ): Promise<Outcome> {
   const { pool, log } = parts;
-  const { repository, number } = pullRequest;
+  const { pullRequest } = result;
+  const { repository, number, url } = pullRequest;
   const place = placeOf(parts, pullRequest);
   if (review.hasSpoken) {
     for (const { what, error: err } of await withdrawComments(review.status.forge, pullRequest)) {
       log.warn({ err, repository, number }, `the forge refused to remove: ${what}`);
     }
   }
-  await saveVerdict(pool, review.claim(), { state: 'none', description: 'No policy', url: pullRequest.url }, sources);
+  const verdict = { state: 'none', description: 'No policy', url } as const;
+  await saveAndRecord(parts, review.claim(), pullRequest, { ...verdict, result, askedAt });
   await reportStatus(review.status, place, true);
   if (review.hasSpoken) {
     await releaseStatus(review.status, place);
@@ -171,6 +175,7 @@ async function report(
   review: OpenReview,
   result: Extract<ReviewResult, { kind: 'judged' }>,
   pending: LatePending,
+  askedAt: Date,
 ): Promise<Outcome> {
   const { forge, pool, enforce, log } = parts;
   const { pullRequest, verdict, sources, selfContained } = result;
@@ -200,7 +205,15 @@ async function report(
   const dryRun = withRefusals(notEnforced(verdict), comments.refusals);
   const state = selfContained && comments.refusals.length === 0 ? judgedState(pullRequest, parts) : null;
   const url = commentUrl(pullRequest, comments.commentId);
-  await saveVerdict(pool, review.claim(), { state: verdict.state, description, dryRun, url }, sources, state);
+  await saveAndRecord(parts, review.claim(), pullRequest, {
+    state: verdict.state,
+    description,
+    dryRun,
+    url,
+    result,
+    judgedState: state,
+    askedAt,
+  });
   countOverrides(parts, review, pullRequest, verdict);
   const place = placeOf(parts, pullRequest);
   await reportStatus(review.status, place, true);
@@ -231,21 +244,6 @@ function placeOf({ statusContext: template }: ReviewParts, { repository, head, b
   return { repository, headSha: head.sha, context: statusContext(template, base.branch) };
 }
 
-const GIVEN_UP: Readonly<Record<ForgeError['kind'], string>> = {
-  unavailable: 'the forge gave no usable answer',
-  'rate-limited': 'the rate limit of the forge was reached',
-  refused: 'Gatehouse’s credentials have no permission',
-  invalid: 'the forge rejected a request',
-  'too-large': 'a file or a list is larger than Gatehouse reads',
-  'not-a-file': 'a path is a directory, a link or a submodule instead of a file',
-};
-
-/** What a status says after the last attempt. */
-export function givenUpBecause(error: unknown): string {
-  const reason = error instanceof ForgeError ? GIVEN_UP[error.kind] : 'an internal error, see the log of Gatehouse';
-  return `Could not be reviewed: ${reason}`;
-}
-
 /**
  * After the last attempt: the status says error and why, as far as the forge will still take it. The head
  * then counts as one without a verdict, so that a resync comes back to it.
@@ -254,6 +252,7 @@ export async function reportGivenUp(
   parts: ReviewParts,
   ref: PullRequestRef,
   error: unknown,
+  askedAt: Date,
   signal: AbortSignal,
 ): Promise<void> {
   const { forge, pool, log } = parts;
@@ -271,10 +270,12 @@ export async function reportGivenUp(
       return;
     }
     await review.enter(pullRequest);
-    await saveVerdict(pool, review.claim(), {
+    await saveAndRecord(parts, review.claim(), pullRequest, {
       state: 'error',
       description: givenUpBecause(error),
       url: pullRequest.url,
+      result: undefined,
+      askedAt,
     });
     const place = placeOf(parts, pullRequest);
     await reportStatus(review.status, place, true);

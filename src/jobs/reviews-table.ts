@@ -122,16 +122,21 @@ export async function reviewsThatAskForOthers(
   return rows.map(({ number }) => ({ repository, number }));
 }
 
+export interface SavedVerdict extends Pick<HeadVerdict, 'state' | 'description' | 'url'> {
+  /** The description where it is not enforced. */
+  readonly dryRun?: string;
+}
+
 /** Saves a verdict that no status shows yet. Without `sources` it was not judged, and a resync looks at it again. */
 export async function saveVerdict(
-  pool: pg.Pool,
+  client: pg.Pool | pg.ClientBase,
   claim: Claim,
-  verdict: Pick<HeadVerdict, 'state' | 'description' | 'url'> & { readonly dryRun?: string },
+  verdict: SavedVerdict,
   sources?: VerdictSources,
   judgedState: string | null = null,
 ): Promise<void> {
   await changeClaimed(
-    pool,
+    client,
     claim,
     `UPDATE gatehouse.reviews
         SET verdict = $4, description = $5, url = $13, reported_as = NULL, reviewed_at = now(), base_sha = $6,
@@ -175,12 +180,12 @@ export async function deleteReview(pool: pg.Pool, claim: Claim): Promise<void> {
 
 /** Runs a statement on the claimed row. Throws {@link LostClaimError} when it is not claimed by this review any more. */
 async function changeClaimed(
-  pool: pg.Pool,
+  client: pg.Pool | pg.ClientBase,
   claim: Claim,
   statement: string,
   values: readonly (string | boolean | readonly string[] | null)[],
 ): Promise<void> {
-  const { rowCount } = await pool.query(`${statement} WHERE repository = $1 AND pull_request = $2 AND fence = $3`, [
+  const { rowCount } = await client.query(`${statement} WHERE repository = $1 AND pull_request = $2 AND fence = $3`, [
     claim.repository,
     claim.number,
     claim.fence,

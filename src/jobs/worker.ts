@@ -1,4 +1,5 @@
 import { type JobWithMetadata, PgBoss } from 'pg-boss';
+import { dropOldPartitions } from '../audit/partitions.ts';
 import type { ReviewRequest } from '../forges/events.ts';
 import { operatorPolicyDigest } from '../review/judge.ts';
 import { attempt } from './attempt.ts';
@@ -46,6 +47,7 @@ export interface WorkerParts extends ReviewParts {
   readonly concurrency: number;
   readonly resyncMinutes: number;
   readonly retentionDays: number;
+  readonly auditDays: number;
 }
 
 /** The fallback for a wake-up that was lost. */
@@ -108,7 +110,7 @@ export function startWorker(parts: WorkerParts): Worker {
         await attempt(attempts, job, {
           key: reviewKey(job.data),
           run: () => runReview(job),
-          giveUp: (error) => reportGivenUp(parts, job.data, error, job.signal),
+          giveUp: (error) => reportGivenUp(parts, job.data, error, job.createdOn, job.signal),
         });
       }
     } finally {
@@ -137,8 +139,8 @@ export function startWorker(parts: WorkerParts): Worker {
     for (const job of jobs) {
       await attempt(attempts, job, {
         key: mergeGroupKey(job.data),
-        run: () => reviewMergeGroup(parts, job.data, job.signal),
-        giveUp: (error) => reportGroupGivenUp(parts, job.data, error, job.signal),
+        run: () => reviewMergeGroup(parts, job.data, job.createdOn, job.signal),
+        giveUp: (error) => reportGroupGivenUp(parts, job.data, error, job.createdOn, job.signal),
       }).finally(() => boss.notifyWorker(id));
     }
   }
@@ -211,6 +213,7 @@ export function startWorker(parts: WorkerParts): Worker {
 
   async function applyRetentionPiece(): Promise<void> {
     const state = await applyRetention({ pool, days: parts.retentionDays, log, signal: stopping.signal });
+    await dropOldPartitions(pool, parts.auditDays, log);
     if (state === 'unfinished' && !stopping.signal.aborted) {
       await askPeriodic(RETENTION_QUEUE);
     }

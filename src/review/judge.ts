@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Forge } from '../forges/forge.ts';
 import type { ChangedFiles, PullRequest, PullRequestNow, PullRequestRef } from '../forges/pull-request.ts';
 import type { Evaluation } from './evaluation/evaluate.ts';
-import { codeOwnersDigest, gatherFacts, readCodeOwners } from './evaluation/gather-facts.ts';
+import { codeOwnersText, gatherFacts, readCodeOwners } from './evaluation/gather-facts.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
 import type { Facts } from './facts.ts';
@@ -12,7 +12,8 @@ import { extendedDigest, type LoadedPolicy, loadPolicy, type ParsePolicy, policy
 import { neededFacts } from './policy/needs.ts';
 import { POLICY_PATHS } from './policy/paths.ts';
 import { type Comments, DEFAULT_COMMENTS, type Policy } from './policy/schema.ts';
-import type { VerdictSources } from './sources.ts';
+import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
+import type { SourceText, VerdictSources } from './sources.ts';
 import type { ReviewThreads } from './threads/review-threads.ts';
 
 /** The result of reviewing a pull request. */
@@ -29,6 +30,10 @@ export type ReviewResult =
       readonly verdict: Verdict;
       readonly comments: Comments;
       readonly sources: VerdictSources;
+      /** What the digests in `sources` are of. */
+      readonly texts: readonly SourceText[];
+      /** Null when no rule asks for reviews, so that they were not read. */
+      readonly approvals: readonly CurrentApproval[] | null;
       /** Absent when the policy could not be used. */
       readonly evaluation?: Evaluation;
       /** It depends on nothing but the pull request as it was read, its commits' difference, and the base's commit. */
@@ -132,6 +137,8 @@ export async function judgeRead(
       verdict,
       comments: DEFAULT_COMMENTS,
       sources: { baseSha, ...present.sources },
+      texts: present.texts,
+      approvals: null,
       selfContained: false,
     };
   }
@@ -145,6 +152,7 @@ export async function judgeRead(
   const evaluation = await threads.evaluate(present.policy, facts);
   const overrides = await readOverrides(forge, present.policy, pullRequest, evaluation, onWillReadComments);
   const verdict = verdictOf(evaluation, overrides);
+  const codeOwners = codeOwnersText(facts.codeOwners);
   return {
     kind: 'judged',
     pullRequest,
@@ -158,10 +166,12 @@ export async function judgeRead(
     sources: {
       baseSha,
       ...present.sources,
-      ...codeOwnersSource(facts),
+      ...(codeOwners === undefined ? {} : { codeOwnersDigest: codeOwners.digest }),
       ...othersSource(present.policy, facts),
       ...(overrides && { overrides: overrides.inForce.map(({ commentId }) => commentId) }),
     },
+    texts: codeOwners === undefined ? present.texts : [...present.texts, codeOwners],
+    approvals: neededFacts(present.policy).reviews ? currentApprovals(facts.reviews.reviews, pullRequest.author) : null,
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
 }
@@ -182,19 +192,21 @@ function orFallback(
     return loaded;
   }
   if (fallback !== undefined) {
-    return {
-      kind: 'policy',
-      policy: fallback,
-      sources: { operatorPolicyDigest: operatorPolicyDigest(fallback) },
-    };
+    const text = operatorPolicyText(fallback);
+    return { kind: 'policy', policy: fallback, sources: { operatorPolicyDigest: text.digest }, texts: [text] };
   }
   return proposes
-    ? { kind: 'policy', policy: { origin: { path: POLICY_PATHS[0] ?? repository }, rules: [] }, sources: {} }
+    ? { kind: 'policy', policy: { origin: { path: POLICY_PATHS[0] ?? repository }, rules: [] }, sources: {}, texts: [] }
     : loaded;
 }
 
 export function operatorPolicyDigest(policy: Policy): string {
-  return hash('sha256', JSON.stringify(policy));
+  return operatorPolicyText(policy).digest;
+}
+
+function operatorPolicyText(policy: Policy): SourceText {
+  const text = JSON.stringify(policy);
+  return { digest: hash('sha256', text), path: policy.origin.path, text };
 }
 
 function othersSource(
@@ -206,11 +218,6 @@ function othersSource(
     ...(needed.checks ? { checksDigest: checksDigest(checks) } : {}),
     asksRequestedReviews: needed.requestedReviews,
   };
-}
-
-function codeOwnersSource({ codeOwners }: Facts): Pick<VerdictSources, 'codeOwnersDigest'> {
-  const digest = codeOwnersDigest(codeOwners);
-  return digest === null ? {} : { codeOwnersDigest: digest };
 }
 
 function changesPolicy({ files }: ChangedFiles): boolean {
@@ -258,7 +265,7 @@ export async function isCurrent(
     return true;
   }
   const codeOwners = await readCodeOwners(forge, repository, baseSha);
-  return codeOwnersDigest(codeOwners) === sources.codeOwnersDigest;
+  return codeOwnersText(codeOwners)?.digest === sources.codeOwnersDigest;
 }
 
 /** All that a verdict can depend on. The commits of the base, the counts and the time of the last change move for other reasons too. */

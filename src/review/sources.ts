@@ -31,3 +31,12 @@ export interface SourceFile {
 export function digestOf({ path, text }: SourceFile): string {
   return hash('sha256', `${path}\0${text}`);
 }
+
+/** A text that a verdict was judged by, under its digest in {@link VerdictSources}. */
+export interface SourceText extends SourceFile {
+  readonly digest: string;
+}
+
+export function sourceText(file: SourceFile): SourceText {
+  return { digest: digestOf(file), path: file.path, text: file.text };
+}

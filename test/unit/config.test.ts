@@ -162,6 +162,7 @@ test('a worker needs no signing secret, and its default forge is github.com', (t
     concurrency: 4,
     resyncMinutes: 15,
     retentionDays: 30,
+    auditDays: 400,
     policyFile: undefined,
     pendingAfterSeconds: 1,
     enforce: true,

@@ -21,6 +21,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['commands'],
   ['composition'],
   ['http', 'jobs'],
+  ['audit'],
   ['inbox', 'review', 'forges'],
   ['db'],
   ['lifecycle.ts', 'metrics.ts'],

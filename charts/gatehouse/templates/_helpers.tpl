@@ -228,6 +228,7 @@ The environment that the chart gives a container, before extraEnv, by its part: 
 - { name: ENFORCE, value: {{ $v.config.enforce | quote }} }
 - { name: RESYNC_MINUTES, value: {{ $v.config.resyncMinutes | quote }} }
 - { name: RETENTION_DAYS, value: {{ $v.config.retentionDays | quote }} }
+- { name: AUDIT_DAYS, value: {{ $v.config.auditDays | quote }} }
 {{- with include "gatehouse.forgeSecretRef" (list $root "forgeToken") }}
 - { name: FORGE_TOKEN, valueFrom: { secretKeyRef: {{ . }} } }
 {{- end }}

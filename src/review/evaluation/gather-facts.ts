@@ -6,7 +6,7 @@ import type { ChangedFiles, Commit, PullRequest } from '../../forges/pull-reques
 import { type Facts, type LastChange, unreadFacts } from '../facts.ts';
 import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/schema.ts';
-import { digestOf } from '../sources.ts';
+import { type SourceText, sourceText } from '../sources.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import { lookIntoMerges, readCleanMerges } from './clean-merge.ts';
 import { readUpdatedFrom } from './updates.ts';
@@ -139,17 +139,17 @@ export async function readCodeOwners(forge: Forge, repository: string, baseSha: 
   return { kind: 'absent' };
 }
 
-/** Null where CODEOWNERS was not needed. Where it was needed and is absent there is a digest too: it may be added. */
-export function codeOwnersDigest(codeOwners: Facts['codeOwners']): string | null {
+/** Undefined where CODEOWNERS was not needed. Where it was needed and is absent there is a digest too: it may be added. */
+export function codeOwnersText(codeOwners: Facts['codeOwners']): SourceText | undefined {
   switch (codeOwners.kind) {
     case 'unread':
-      return null;
+      return undefined;
     case 'absent':
-      return digestOf({ path: '', text: '' });
+      return sourceText({ path: '', text: '' });
     case 'unusable':
-      return digestOf({ path: codeOwners.path, text: codeOwners.reason });
+      return sourceText({ path: codeOwners.path, text: codeOwners.reason });
     case 'file':
-      return digestOf(codeOwners);
+      return sourceText(codeOwners);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Forge } from '../../forges/forge.ts';
 import { ForgeError } from '../../forges/forge-error.ts';
 import { MAX_POLICY_BYTES } from '../limits.ts';
-import { digestOf, type SourceFile, type VerdictSources } from '../sources.ts';
+import { digestOf, type SourceFile, type SourceText, sourceText, type VerdictSources } from '../sources.ts';
 import type { Fault } from './faults.ts';
 import { mergePolicies } from './merge.ts';
 import type { ParsedPolicy, PolicyRole } from './parse.ts';
@@ -11,8 +11,14 @@ import type { Policy, PolicyOrigin } from './schema.ts';
 /** What a repository asks of its pull requests, as a commit of it says. */
 export type LoadedPolicy =
   | { readonly kind: 'absent' }
-  | { readonly kind: 'broken'; readonly faults: readonly Fault[]; readonly sources: PolicySources }
-  | { readonly kind: 'policy'; readonly policy: Policy; readonly sources: PolicySources };
+  | ({ readonly kind: 'broken'; readonly faults: readonly Fault[] } & ReadPolicy)
+  | ({ readonly kind: 'policy'; readonly policy: Policy } & ReadPolicy);
+
+interface ReadPolicy {
+  readonly sources: PolicySources;
+  /** What the digests in `sources` are of. */
+  readonly texts: readonly SourceText[];
+}
 
 /** Parses one file of a policy, in a thread: the text may be anybody's. */
 export type ParsePolicy = (text: string, origin: PolicyOrigin, role: PolicyRole) => Promise<ParsedPolicy>;
@@ -36,24 +42,28 @@ export async function loadPolicy(
     return { kind: 'absent' };
   }
   const own = await parseFile(parse, file, { path: file.path }, 'own');
+  const ownText = sourceText(file);
+  const read = { sources: { policyDigest: ownText.digest }, texts: [ownText] };
   if (!own.ok) {
-    return { kind: 'broken', faults: own.faults, sources: { policyDigest: digestOf(file) } };
+    return { kind: 'broken', faults: own.faults, ...read };
   }
   if (own.policy.extends === undefined || !followExtends) {
-    return { kind: 'policy', policy: own.policy, sources: { policyDigest: digestOf(file) } };
+    return { kind: 'policy', policy: own.policy, ...read };
   }
 
   const extended = await loadExtended(forge, parse, repository, own.policy.extends, file.path);
   const { repository: extendedRepository, ref } = own.policy.extends;
+  const extendedTexts = extended.file === undefined ? [] : [sourceText(extended.file)];
   const sources = {
-    policyDigest: digestOf(file),
+    ...read.sources,
     extendsName: `${extendedRepository}@${ref}`,
-    ...(extended.file === undefined ? {} : { extendsDigest: digestOf(extended.file) }),
+    ...(extendedTexts[0] === undefined ? {} : { extendsDigest: extendedTexts[0].digest }),
   };
+  const texts = [...read.texts, ...extendedTexts];
   if (!extended.parsed.ok) {
-    return { kind: 'broken', faults: extended.parsed.faults, sources };
+    return { kind: 'broken', faults: extended.parsed.faults, sources, texts };
   }
-  return { kind: 'policy', policy: mergePolicies(extended.parsed.policy, own.policy), sources };
+  return { kind: 'policy', policy: mergePolicies(extended.parsed.policy, own.policy), sources, texts };
 }
 
 async function loadExtended(

@@ -1,0 +1,77 @@
+import type pg from 'pg';
+import { inTransaction } from '../db/transaction.ts';
+import type { Log } from '../log.ts';
+
+/** The tables of the record. Each has one partition a month, in UTC, named `<table>_2026_01`. */
+const TABLES = ['audit_verdicts', 'audit_postings', 'audit_texts', 'audit_rule_changes'];
+
+/** The advisory lock under which partitions are made: any number, as long as every version uses the same. */
+const ADVISORY_LOCK = 4_201_883_918;
+
+/** Reads the catalog: to_regclass() may answer from this session's cache, without what another one has committed just now. */
+const MISSING = `
+  SELECT parent, month::date::text AS first, (month + interval '1 month')::date::text AS next, suffix
+    FROM unnest($1::text[]) AS parent, date_trunc('month', now() AT TIME ZONE 'UTC') AS month, to_char(month, 'YYYY_MM') AS suffix
+   WHERE NOT EXISTS (
+     SELECT FROM pg_class WHERE relnamespace = 'gatehouse'::regnamespace AND relname = parent || '_' || suffix)`;
+
+/**
+ * Makes the partitions of the present month, in the transaction that adds the first row of it, so that no other process has to
+ * have run before. Neither readers nor those that add rows are blocked: ATTACH locks out only other makers, who wait for the
+ * advisory lock anyway. The months are those of the transaction's own time, now(), which is also the default of the rows.
+ */
+export async function ensurePartitions(client: pg.ClientBase): Promise<void> {
+  if ((await missing(client)).length === 0) {
+    return;
+  }
+  await client.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
+  for (const { parent, suffix, first, next } of await missing(client)) {
+    const partition = `gatehouse.${parent}_${suffix}`;
+    await client.query(`
+      CREATE TABLE ${partition} (LIKE gatehouse.${parent} INCLUDING ALL);
+      CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${partition}
+        FOR EACH STATEMENT EXECUTE FUNCTION gatehouse.refuse_audit_change();
+      REVOKE UPDATE, DELETE, TRUNCATE ON ${partition} FROM CURRENT_USER;
+      ALTER TABLE gatehouse.${parent} ATTACH PARTITION ${partition}
+        FOR VALUES FROM ('${first} 00:00:00+00') TO ('${next} 00:00:00+00')`);
+  }
+}
+
+/** Names of tables and dates of the database: what they are put into is SQL without parameters. */
+interface MissingPartition {
+  readonly parent: string;
+  readonly suffix: string;
+  readonly first: string;
+  readonly next: string;
+}
+
+async function missing(client: pg.ClientBase): Promise<readonly MissingPartition[]> {
+  const { rows } = await client.query<MissingPartition>(MISSING, [TABLES]);
+  return rows;
+}
+
+const DROP_TIMEOUT_MS = 10_000;
+/** Whoever adds a row meanwhile waits as long. The next retention tries again. */
+const LOCK_TIMEOUT_MS = 1_000;
+
+/** Drops the months that ended more than so many days ago; with 0 days, all of them. */
+export async function dropOldPartitions(pool: pg.Pool, days: number, log: Log): Promise<void> {
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT child.relname AS name
+       FROM pg_inherits
+       JOIN pg_class child ON child.oid = inhrelid
+       JOIN pg_class parent ON parent.oid = inhparent
+      WHERE parent.relnamespace = 'gatehouse'::regnamespace AND parent.relname = ANY ($1)
+        AND ($2 = 0 OR (to_date(substring(child.relname FROM '\\d{4}_\\d\\d$'), 'YYYY_MM') + interval '1 month') AT TIME ZONE 'UTC'
+                       <= now() - make_interval(days => $2))
+      ORDER BY name`,
+    [TABLES, days],
+  );
+  for (const { name } of rows) {
+    await inTransaction(pool, DROP_TIMEOUT_MS, async (client) => {
+      await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      await client.query(`DROP TABLE IF EXISTS gatehouse.${client.escapeIdentifier(name)}`);
+    });
+    log.info({ partition: name, days }, 'a month of the record was dropped');
+  }
+}

@@ -1,0 +1,104 @@
+-- The record of verdicts. Rows are only ever added; retention drops whole months. Partitions are made by src/audit/partitions.ts, when
+-- the first row of a month comes.
+
+-- One row for each verdict that differs from the one before in anything but the time.
+CREATE TABLE gatehouse.audit_verdicts (
+  -- When the delivery was stored that the review began with.
+  asked_at               timestamptz NOT NULL,
+  answered_at            timestamptz NOT NULL DEFAULT now(),
+  repository             text        NOT NULL,
+  -- 0: of a merge group whose branch does not name one.
+  pull_request           integer     NOT NULL,
+  -- The commit of the merge group that the pull request was judged for; null: for its own head.
+  merge_group_sha        text,
+  author                 text        NOT NULL,
+  head_sha               text        NOT NULL,
+  base_branch            text        NOT NULL,
+  -- Null: it was given up, and nothing was read.
+  base_sha               text,
+  -- success, failure, error or pending; none where there is no policy any more.
+  state                  text        NOT NULL,
+  description            text        NOT NULL,
+  -- False: the status is success whatever the verdict.
+  enforced               boolean     NOT NULL DEFAULT true,
+  -- The digests are in audit_texts. Null where there is none, or where none was needed.
+  policy_digest          text,
+  operator_policy_digest text,
+  -- owner/repository@ref, as the policy says it.
+  extends_name           text,
+  extends_digest         text,
+  -- The commit that the organisation's baseline was read at.
+  baseline_sha           text,
+  baseline_digest        text,
+  code_owners_digest     text,
+  -- [{ id, level, outcome, source, reasons, places, redSince }]. Places are path and line, never content. Null: nothing was evaluated.
+  rules                  jsonb,
+  -- [{ file, line }] of what is wrong with the policy, or with the proposed one.
+  faults                 jsonb       NOT NULL DEFAULT '[]',
+  -- [{ login, sha, at }]. Null: no rule asks for reviews.
+  approvals              jsonb,
+  -- [{ rule, login, reason, comment, at }]
+  overrides              jsonb       NOT NULL DEFAULT '[]',
+  -- SHA-256 of all that is not a time.
+  digest                 bytea       NOT NULL
+) PARTITION BY RANGE (answered_at);
+CREATE INDEX audit_verdicts_pull_request ON gatehouse.audit_verdicts (lower(repository), pull_request, answered_at);
+CREATE INDEX audit_verdicts_repository ON gatehouse.audit_verdicts (lower(repository), answered_at);
+CREATE INDEX audit_verdicts_answered_at ON gatehouse.audit_verdicts (answered_at);
+
+-- One row for each status that was posted and differs from the one before.
+CREATE TABLE gatehouse.audit_postings (
+  posted_at   timestamptz NOT NULL DEFAULT now(),
+  repository  text        NOT NULL,
+  head_sha    text        NOT NULL,
+  context     text        NOT NULL,
+  state       text        NOT NULL,
+  description text        NOT NULL,
+  -- What the status links to.
+  url         text
+) PARTITION BY RANGE (posted_at);
+CREATE INDEX audit_postings_head ON gatehouse.audit_postings (lower(repository), head_sha, posted_at);
+
+-- What verdicts were judged by: each text once a month, so that it is dropped together with the verdicts that name it.
+CREATE TABLE gatehouse.audit_texts (
+  month  date  NOT NULL,
+  -- SHA-256, in hexadecimal, as src/review/sources.ts makes it.
+  digest text  NOT NULL,
+  path   text  NOT NULL,
+  -- UTF-8. Not text, which refuses \u0000.
+  body   bytea NOT NULL,
+  PRIMARY KEY (month, digest)
+) PARTITION BY RANGE (month);
+
+-- For gatehouse report, which would have to read all verdicts without it.
+CREATE TABLE gatehouse.audit_rule_changes (
+  changed_at   timestamptz NOT NULL DEFAULT now(),
+  repository   text        NOT NULL,
+  pull_request integer     NOT NULL,
+  rule         text        NOT NULL,
+  -- failed, overridden or passed
+  change       text        NOT NULL,
+  -- Of passed: how long it had not held.
+  seconds      integer
+) PARTITION BY RANGE (changed_at);
+CREATE INDEX audit_rule_changes_repository ON gatehouse.audit_rule_changes (lower(repository), changed_at);
+
+-- Nobody changes a row, not even the owner of the tables. A statement may be about no row at all: it is refused as well.
+CREATE FUNCTION gatehouse.refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '% on %.% is refused: the record is append-only', TG_OP, TG_TABLE_SCHEMA, TG_TABLE_NAME
+    USING ERRCODE = 'insufficient_privilege';
+END $$;
+
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON gatehouse.audit_verdicts
+  FOR EACH STATEMENT EXECUTE FUNCTION gatehouse.refuse_audit_change();
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON gatehouse.audit_postings
+  FOR EACH STATEMENT EXECUTE FUNCTION gatehouse.refuse_audit_change();
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON gatehouse.audit_texts
+  FOR EACH STATEMENT EXECUTE FUNCTION gatehouse.refuse_audit_change();
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON gatehouse.audit_rule_changes
+  FOR EACH STATEMENT EXECUTE FUNCTION gatehouse.refuse_audit_change();
+
+REVOKE UPDATE, DELETE, TRUNCATE
+  ON gatehouse.audit_verdicts, gatehouse.audit_postings, gatehouse.audit_texts, gatehouse.audit_rule_changes
+  FROM CURRENT_USER;

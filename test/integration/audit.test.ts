@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto';
+import ava from 'ava';
+import type pg from 'pg';
+import { dropOldPartitions } from '../../src/audit/partitions.ts';
+import { recordPosting } from '../../src/audit/record-posting.ts';
+import { recordVerdict } from '../../src/audit/record-verdict.ts';
+import type { VerdictRecord } from '../../src/audit/verdict-record.ts';
+import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import { inTransaction } from '../../src/db/transaction.ts';
+import { makeLog } from '../../src/log.ts';
+import { PASSED, partitions, TABLES } from '../helpers/audit.ts';
+import { makeDatabase, openPool } from '../helpers/database.ts';
+
+const test = ava.serial;
+
+const TIMEOUT_MS = 60_000;
+const ASKED = new Date('2026-01-02T03:04:05Z');
+const POLICY = { digest: 'c'.repeat(64), path: '.gatehouse.yml', text: 'version: 1\n' };
+
+async function withRecord(work: (pool: pg.Pool, url: string) => Promise<void>): Promise<void> {
+  const database = await makeDatabase();
+  await migrateStores(database.url);
+  const pool = openPool(database.url);
+  try {
+    await work(pool, database.url);
+  } finally {
+    await pool.end();
+    await database.drop();
+  }
+}
+
+/** The same, as a role that owns the database and is no superuser: the service's own. */
+async function asService(work: (pool: pg.Pool) => Promise<void>): Promise<void> {
+  const database = await makeDatabase();
+  const admin = openPool(database.url);
+  const role = `service_${randomBytes(4).toString('hex')}`;
+  const url = new URL(database.url);
+  await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'a password'`);
+  await admin.query(`ALTER DATABASE ${url.pathname.slice(1)} OWNER TO ${role}`);
+  url.username = role;
+  url.password = 'a password';
+  await migrateStores(url.href);
+  const pool = openPool(url.href);
+  try {
+    await work(pool);
+  } finally {
+    await pool.end();
+    await admin.query(`REASSIGN OWNED BY ${role} TO CURRENT_USER; DROP ROLE ${role}`);
+    await admin.end();
+    await database.drop();
+  }
+}
+
+function record(pool: pg.Pool, verdict: VerdictRecord): Promise<void> {
+  return inTransaction(pool, TIMEOUT_MS, (client) =>
+    recordVerdict(client, verdict, { askedAt: ASKED, texts: [POLICY] }),
+  );
+}
+
+function post(pool: pg.Pool, state: 'success' | 'failure'): Promise<void> {
+  const status = { context: 'gatehouse/main', state, description: 'a description' };
+  return inTransaction(pool, TIMEOUT_MS, (client) => recordPosting(client, 'acme/widgets', 'a'.repeat(40), status));
+}
+
+async function count(pool: pg.Pool, table: string): Promise<number> {
+  return (await pool.query(`SELECT FROM gatehouse.${table}`)).rowCount ?? 0;
+}
+
+const FAILED: VerdictRecord = {
+  ...PASSED,
+  state: 'failure',
+  rules: (PASSED.rules ?? []).map((rule) => ({ ...rule, outcome: 'failed' })),
+};
+
+/** A row in each table. */
+async function fill(pool: pg.Pool): Promise<void> {
+  await record(pool, FAILED);
+  await post(pool, 'failure');
+}
+
+const changesOf = (table: string) => [
+  `UPDATE ${table} SET ${table.includes('texts') ? "path = ''" : "repository = ''"}`,
+  `DELETE FROM ${table}`,
+  `DELETE FROM ${table} WHERE false`,
+  `TRUNCATE ${table}`,
+];
+
+test('the role that owns the tables may not update, delete or truncate', async (t) => {
+  await asService(async (pool) => {
+    await fill(pool);
+    const tables = [...TABLES.map((table) => `gatehouse.${table}`), ...(await partitions(pool))];
+    t.is(tables.length, 8);
+    for (const statement of tables.flatMap(changesOf)) {
+      await t.throwsAsync(pool.query(statement), { code: '42501', message: /permission denied/ }, statement);
+    }
+    for (const table of TABLES) {
+      t.is(await count(pool, table), 1, table);
+    }
+  });
+});
+
+test('a trigger refuses the same to a role with every privilege', async (t) => {
+  await asService(async (pool) => {
+    await fill(pool);
+    const tables = [...TABLES.map((table) => `gatehouse.${table}`), ...(await partitions(pool))];
+    await pool.query(`GRANT ALL ON ${tables.join(', ')} TO CURRENT_USER`);
+    for (const statement of tables.flatMap(changesOf)) {
+      await t.throwsAsync(pool.query(statement), { code: '42501', message: /append-only/ }, statement);
+    }
+    for (const table of TABLES) {
+      t.is(await count(pool, table), 1, table);
+    }
+  });
+});
+
+test('the role that owns the tables adds rows, makes partitions and drops them', async (t) => {
+  await asService(async (pool) => {
+    t.deepEqual(await partitions(pool), []);
+    await fill(pool);
+    t.is((await partitions(pool)).length, TABLES.length);
+    await dropOldPartitions(pool, 0, makeLog('silent'));
+    t.deepEqual(await partitions(pool), []);
+    await fill(pool);
+    t.is(await count(pool, 'audit_verdicts'), 1);
+  });
+});
+
+test('a verdict that differs in nothing but the time adds no row', async (t) => {
+  await withRecord(async (pool) => {
+    await record(pool, PASSED);
+    await record(pool, PASSED);
+    t.is(await count(pool, 'audit_verdicts'), 1);
+    await record(pool, { ...PASSED, headSha: 'd'.repeat(40) });
+    await record(pool, { ...PASSED, pullRequest: 2 });
+    await record(pool, { ...PASSED, mergeGroupSha: 'e'.repeat(40) });
+    await record(pool, PASSED);
+    t.is(await count(pool, 'audit_verdicts'), 5);
+    t.is(await count(pool, 'audit_texts'), 1);
+  });
+});
+
+test('a status that differs in nothing but the time adds no row', async (t) => {
+  await withRecord(async (pool) => {
+    for (const state of ['failure', 'failure', 'success', 'failure'] as const) {
+      await post(pool, state);
+    }
+    const { rows } = await pool.query<{ state: string }>(
+      'SELECT state FROM gatehouse.audit_postings ORDER BY posted_at',
+    );
+    t.deepEqual(
+      rows.map(({ state }) => state),
+      ['failure', 'success', 'failure'],
+    );
+  });
+});
+
+test('ten first verdicts of a month at once are all recorded', async (t) => {
+  await withRecord(async (_, url) => {
+    const pools = Array.from({ length: 10 }, () => openPool(url));
+    try {
+      await Promise.all(pools.map((pool, index) => record(pool, { ...PASSED, pullRequest: index + 1 })));
+      const [pool] = pools;
+      if (pool !== undefined) {
+        t.is(await count(pool, 'audit_verdicts'), 10);
+        t.is(await count(pool, 'audit_texts'), 1);
+        t.is((await partitions(pool)).length, TABLES.length);
+      }
+    } finally {
+      await Promise.all(pools.map((pool) => pool.end()));
+    }
+  });
+});
+
+test('a verdict is recorded while somebody reads the record', async (t) => {
+  await withRecord(async (pool, url) => {
+    const reader = openPool(url);
+    const client = await reader.connect();
+    await client.query('BEGIN');
+    await client.query('SELECT FROM gatehouse.audit_verdicts, gatehouse.audit_texts');
+    await record(pool, PASSED);
+    await client.query('ROLLBACK');
+    client.release();
+    await reader.end();
+    t.is(await count(pool, 'audit_verdicts'), 1);
+  });
+});
+
+/** The partitions of a month that was recorded before, named 2026_01. */
+async function addMonth(pool: pg.Pool, month: string): Promise<void> {
+  const first = `'${month.replace('_', '-')}-01 00:00:00+00'::timestamptz`;
+  for (const table of TABLES) {
+    await pool.query(
+      `CREATE TABLE gatehouse.${table}_${month} PARTITION OF gatehouse.${table}
+         FOR VALUES FROM (${first}) TO ((${first} AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC')`,
+    );
+  }
+}
+
+test('retention drops the months that ended too long ago, and no other', async (t) => {
+  await withRecord(async (pool) => {
+    const { rows } = await pool.query<{ month: string }>(
+      `SELECT to_char(now() AT TIME ZONE 'UTC' - make_interval(months => i), 'YYYY_MM') AS month
+         FROM unnest('{1, 2, 14}'::int[]) AS i`,
+    );
+    const [last = '', beforeLast = '', old = ''] = rows.map(({ month }) => month);
+    for (const month of [last, beforeLast, old]) {
+      await addMonth(pool, month);
+    }
+    await fill(pool);
+    await pool.query('CREATE TABLE gatehouse.audit_verdicts_by_hand PARTITION OF gatehouse.audit_verdicts DEFAULT');
+    const had = await partitions(pool);
+    await dropOldPartitions(pool, 400, makeLog('silent'));
+    t.deepEqual(
+      await partitions(pool),
+      had.filter((name) => !name.endsWith(old)),
+    );
+    // The month before the present one ended less than 31 days ago, the one before that more than 27.
+    await dropOldPartitions(pool, 31, makeLog('silent'));
+    t.true((await partitions(pool)).some((name) => name.endsWith(last)));
+    await dropOldPartitions(pool, 1, makeLog('silent'));
+    t.is(await count(pool, 'audit_verdicts'), 1);
+  });
+});
