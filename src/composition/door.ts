@@ -4,6 +4,7 @@ import type { DoorConfig } from '../config.ts';
 import type { WebhookOptions } from '../http/webhook.ts';
 import { makeByteBudget } from '../inbox/byte-budget.ts';
 import { makeInbox } from '../inbox/inbox.ts';
+import { makeInstallationRecorder } from '../inbox/installations.ts';
 import { REVIEW_QUEUE } from '../jobs/queues.ts';
 import type { Metrics } from '../metrics.ts';
 import { isContextOf } from '../review/status-context.ts';
@@ -14,7 +15,7 @@ const MIN_INFLIGHT_BYTES = 64 * 1024 * 1024;
 
 /** The door's parts, as far as its route needs to know them. */
 export function composeDoor(
-  { config, redis, jobs, metrics, closers, log }: SharedParts,
+  { config, pool: sharedPool, redis, jobs, metrics, closers, log }: SharedParts,
   door: DoorConfig,
   /** Of `makeInboxPool`. */
   pool: pg.Pool,
@@ -37,6 +38,7 @@ export function composeDoor(
     ),
     inbox,
     isOwnContext: (context) => isContextOf(config.statusContext, context),
+    onInstallation: makeInstallationRecorder(sharedPool, log),
     isClosed,
     metrics,
     log,

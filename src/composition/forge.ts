@@ -1,14 +1,13 @@
-import type { Redis } from 'ioredis';
 import type { Config, WorkerConfig } from '../config.ts';
 import type { Forge } from '../forges/forge.ts';
-import { makeForge } from '../forges/make-forge.ts';
+import { type ForgeParts, makeForge } from '../forges/make-forge.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
 /** The forge client of the worker and the commands. */
 export function connectForge(
   access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials'>,
-  parts: { readonly redis?: Redis; readonly metrics?: Metrics; readonly log?: Log } = {},
+  parts: Pick<ForgeParts, 'redis' | 'installations'> & { readonly metrics?: Metrics; readonly log?: Log } = {},
 ): Forge {
   const { forge, forgeUrl: url, credentials } = access;
   const { metrics, ...others } = parts;

@@ -1,4 +1,5 @@
 import type { WorkerConfig } from '../config.ts';
+import { readInstallation, saveInstallation } from '../db/installations.ts';
 import { closeRedis, makeRedis } from '../db/redis.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { makeReviewThreads } from '../review/threads/review-threads.ts';
@@ -28,7 +29,11 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
     log.warn('ENFORCE=false: rules are judged and shown, but every status is success. Gatehouse blocks no merge');
   }
   const fallback = worker.policyFile === undefined ? undefined : await readPolicyFile(worker.policyFile, threads);
-  const forge = connectForge({ forge: config.forge, ...worker }, { redis, metrics, log });
+  const installations = {
+    find: (owner: string) => readInstallation(pool, owner),
+    save: (owner: string, id: number) => saveInstallation(pool, owner, id),
+  };
+  const forge = connectForge({ forge: config.forge, ...worker }, { redis, installations, metrics, log });
   closers.add('forge', () => forge.close());
   const { wake, stop } = startWorker({
     ...worker,

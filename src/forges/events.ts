@@ -61,6 +61,31 @@ export function interpretEvent(event: string, payload: Readonly<Record<string, u
   };
 }
 
+/** Which installation of a GitHub App sent a delivery. */
+export interface PayloadInstallation {
+  /** The account that has it. */
+  readonly owner: string;
+  readonly id: number;
+}
+
+/** Undefined where the hook is not that of an App. Only the events of installations themselves name the account beside it. */
+export function installationIn(payload: Readonly<Record<string, unknown>>): PayloadInstallation | undefined {
+  const installation = object(payload['installation']);
+  const id = installation?.['id'];
+  const login = object(installation?.['account'])?.['login'];
+  const owner = repositoryName(object(payload['repository'])?.['full_name'])?.split('/')[0] ?? accountName(login);
+  const isNew = !(payload['action'] === 'deleted' && login !== undefined);
+  return owner !== undefined && isNew && Number.isSafeInteger(id) && Number(id) > 0
+    ? { owner, id: Number(id) }
+    : undefined;
+}
+
+function accountName(value: unknown): string | undefined {
+  return typeof value === 'string' && value.length <= MAX_REPOSITORY_CHARACTERS && /^[\w.-]+$/.test(value)
+    ? value
+    : undefined;
+}
+
 /** SHA-1, or SHA-256. */
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 

@@ -8,6 +8,7 @@ import type { AccessCheck } from './access.ts';
 import type { Checks } from './checks.ts';
 import type { DeliveryRecovery } from './delivery-recovery.ts';
 import type { ForgeName } from './forges.ts';
+import type { ChangeList, Overviews } from './many-repositories.ts';
 import type {
   CommitStatus,
   InlineComment,
@@ -46,6 +47,8 @@ export interface Forge extends AccessCheck {
   readonly name: ForgeName;
   /** Only where the forge offers it. */
   readonly deliveries?: DeliveryRecovery;
+  readonly overviews?: Overviews;
+  readonly changeList?: ChangeList;
   readonly mergeQueue?: { entries(repository: string, branch: string): Promise<readonly MergeQueueEntry[]> };
 
   /** The login that Gatehouse posts with. */

@@ -3,7 +3,7 @@ import { apiUrlOf } from './api-url.ts';
 import type { Forge } from './forge.ts';
 import { makeGiteaClient } from './gitea/client.ts';
 import { makeGitea } from './gitea/gitea.ts';
-import { type GitHubCredentials, makeGitHubClient } from './github/client.ts';
+import { type GitHubCredentials, type Installations, makeGitHubClient } from './github/client.ts';
 import { makeGitHub } from './github/github.ts';
 import { makePause, scopeOfToken } from './pause.ts';
 import { rememberFiles } from './remember-files.ts';
@@ -26,6 +26,8 @@ export interface ForgeParts {
   readonly redis?: Redis;
   readonly log?: Log;
   readonly hooks?: ForgeHooks;
+  /** Of a GitHub App. Without them each is looked up. */
+  readonly installations?: Installations;
   /** For tests: how long a request, or a command to Redis, may take. */
   readonly limitMs?: number;
   readonly redisLimitMs?: number;
@@ -47,6 +49,7 @@ export function makeForge(config: ForgeConfig, parts: ForgeParts = {}): Forge {
         baseUrl: apiUrl,
         credentials: config.credentials,
         fetchFor: (scope) => makeForgeFetch({ ...common, ...budget, forge: 'github' }, scope),
+        ...(parts.installations ? { installations: parts.installations } : {}),
         ...(log ? { log } : {}),
       });
       return rememberFiles(makeGitHub(client, network.close));

@@ -1,6 +1,12 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { interpretEvent, type ReviewRequest, requestedReview } from '../forges/events.ts';
+import {
+  installationIn,
+  interpretEvent,
+  type PayloadInstallation,
+  type ReviewRequest,
+  requestedReview,
+} from '../forges/events.ts';
 import { FORGES, type ForgeName } from '../forges/forges.ts';
 import { KNOWN_EVENTS } from '../forges/known-events.ts';
 import type { ByteBudget } from '../inbox/byte-budget.ts';
@@ -21,6 +27,8 @@ export interface WebhookOptions {
   readonly inbox: Inbox<ReviewRequest>;
   /** Whether a commit status of this name is Gatehouse's own. */
   readonly isOwnContext: (context: string) => boolean;
+  /** Which installation of the App sent an accepted delivery. Must not throw or wait. */
+  readonly onInstallation: (installation: PayloadInstallation) => void;
   /** True once no delivery may be taken any more. */
   readonly isClosed: () => boolean;
   readonly metrics: Metrics;
@@ -64,7 +72,14 @@ function countRefusals({ metrics, log, isClosed }: WebhookOptions): Middleware<W
 }
 
 /** What follows a good signature: headers, type, JSON, commit, 200. */
-function acknowledge({ forge, inbox, isOwnContext, metrics, log }: WebhookOptions): Middleware<WebhookState> {
+function acknowledge({
+  forge,
+  inbox,
+  isOwnContext,
+  onInstallation,
+  metrics,
+  log,
+}: WebhookOptions): Middleware<WebhookState> {
   return async (ctx) => {
     const names = FORGES[forge].headers;
     const { headersDistinct } = ctx.req;
@@ -113,6 +128,10 @@ function acknowledge({ forge, inbox, isOwnContext, metrics, log }: WebhookOption
     }
     if (outcome === 'accepted' && acceptance.repeatedBody) {
       metrics.repeatedBodies.inc();
+    }
+    const installation = installationIn(payload);
+    if (installation !== undefined) {
+      onInstallation(installation);
     }
     log.info({ delivery: deliveryId, event, repository, pullRequest, outcome }, 'a delivery was acknowledged');
     ctx.body = { received: true };

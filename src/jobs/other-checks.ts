@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Forge } from '../forges/forge.ts';
-import type { PullRequest, PullRequestRef } from '../forges/pull-request.ts';
+import type { PullRequestRef } from '../forges/pull-request.ts';
 import { checksDigest, readOthersChecks } from '../review/evaluation/read-checks.ts';
 
 interface Parts {
@@ -17,15 +17,19 @@ interface Parts {
 export async function withOtherChecks(
   { forge, pool, statusContext }: Parts,
   repository: string,
-  open: readonly PullRequest[],
+  open: readonly PullRequestRef[],
   known: readonly PullRequestRef[],
 ): Promise<readonly PullRequestRef[]> {
+  const asked = open.map(({ number }) => number).filter((number) => !known.some((ref) => ref.number === number));
+  if (asked.length === 0) {
+    return [];
+  }
   const { rows } = await pool.query<{ number: number; headSha: string; digest: string }>(
     `SELECT pull_request AS number, head_sha AS "headSha", checks_digest AS digest
        FROM gatehouse.reviews
       WHERE repository = $1 AND pull_request = ANY ($2::int[]) AND checks_digest IS NOT NULL
       ORDER BY pull_request`,
-    [repository, open.map(({ number }) => number).filter((number) => !known.some((ref) => ref.number === number))],
+    [repository, asked],
   );
   const present = new Map<string, string>();
   const others: PullRequestRef[] = [];

@@ -17,9 +17,15 @@ interface JudgedReview extends PullRequestRef {
 
 /** What the rules are now. Everything is read once, and only when a verdict was judged by another. */
 export interface PresentRules {
-  /** The reviews whose verdict was judged by other rules than those of today. */
-  outdated(reviews: readonly JudgedReview[]): Promise<readonly PullRequestRef[]>;
+  /**
+   * The reviews whose verdict was judged by other rules than those of today. `tipOf`: the commit at the tip of a review's base branch,
+   * where it is known already.
+   */
+  outdated(reviews: readonly JudgedReview[], tipOf?: TipOf): Promise<readonly PullRequestRef[]>;
 }
+
+/** Null: there is no such branch. Undefined: not known. */
+type TipOf = (review: JudgedReview) => string | null | undefined;
 
 /** `operatorPolicyDigest`: of the operator's policy; null when there is none. */
 export function readPresentRules(forge: Forge, operatorPolicyDigest: string | null): PresentRules {
@@ -45,9 +51,10 @@ export function readPresentRules(forge: Forge, operatorPolicyDigest: string | nu
   const extended = (under: string, name: string) =>
     once(['extended', under.split('/')[0] ?? '', name], async () => (await extendedDigest(forge, under, name)) ?? null);
 
-  async function isOutdated(review: JudgedReview): Promise<boolean> {
+  async function isOutdated(review: JudgedReview, tipOf: TipOf): Promise<boolean> {
     const { repository, baseBranch, extendsName } = review;
-    const commit = await baseCommit(repository, baseBranch);
+    const known = tipOf(review);
+    const commit = known === undefined ? await baseCommit(repository, baseBranch) : known;
     if (commit === null || review.baseSha === null) {
       return true;
     }
@@ -69,10 +76,10 @@ export function readPresentRules(forge: Forge, operatorPolicyDigest: string | nu
   }
 
   return {
-    async outdated(reviews) {
+    async outdated(reviews, tipOf = () => undefined) {
       const found: PullRequestRef[] = [];
       for (const review of reviews) {
-        if (await isOutdated(review)) {
+        if (await isOutdated(review, tipOf)) {
           found.push({ repository: review.repository, number: review.number });
         }
       }
@@ -108,4 +115,31 @@ export async function reviewsThatDependOn(
     [repository, branch],
   );
   return rows;
+}
+
+const MAX_ROWS_READ = 1_000;
+
+/**
+ * The repositories with a verdict that was judged by other rules, of another place than the repository: an extended policy, the
+ * operator's. Their own base branches are taken to be where they were.
+ */
+export async function judgedByOtherRulesElsewhere(pool: pg.Pool, rules: PresentRules): Promise<readonly string[]> {
+  const found = new Set<string>();
+  let last: PullRequestRef = { repository: '', number: 0 };
+  for (;;) {
+    const { rows } = await pool.query<JudgedReview>(
+      `SELECT ${COLUMNS} FROM gatehouse.reviews
+        WHERE base_sha IS NOT NULL AND (repository, pull_request) > ($1, $2)
+        ORDER BY repository, pull_request LIMIT $3`,
+      [last.repository, last.number, MAX_ROWS_READ],
+    );
+    for (const { repository } of await rules.outdated(rows, ({ baseSha }) => baseSha)) {
+      found.add(repository);
+    }
+    const end = rows.at(-1);
+    if (end === undefined) {
+      return [...found];
+    }
+    last = end;
+  }
 }

@@ -60,6 +60,18 @@ export async function setWithOtherEnforcement(
   return rows;
 }
 
+/** Those in which there is one. */
+export async function repositoriesWithOtherEnforcement(
+  client: pg.ClientBase,
+  enforce: boolean,
+): Promise<readonly string[]> {
+  const { rows } = await client.query<{ repository: string }>(
+    `SELECT DISTINCT r.repository FROM ${WITH_OTHER_ENFORCEMENT}`,
+    [enforce],
+  );
+  return rows.map(({ repository }) => repository);
+}
+
 /** Whether there is one in any repository. */
 export async function isAnySetWithOtherEnforcement(pool: pg.Pool, enforce: boolean): Promise<boolean> {
   const { rowCount } = await pool.query(`SELECT FROM ${WITH_OTHER_ENFORCEMENT} LIMIT 1`, [enforce]);

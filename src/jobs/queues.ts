@@ -64,7 +64,8 @@ export const QUEUES: readonly (Queue & { readonly name: string })[] = [
   { name: REPOSITORY_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
   { name: COMMIT_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
   { name: MERGE_GROUP_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
-  { name: RESYNC_QUEUE, ...common, retryLimit: 1 },
+  // A piece ends by itself after a minute and what it is at then. Its heartbeat tells when its worker is gone.
+  { name: RESYNC_QUEUE, ...common, retryLimit: 1, expireInSeconds: 6 * 60 * 60 },
   { name: RETENTION_QUEUE, ...common, retryLimit: 1 },
 ];
 

@@ -3,16 +3,18 @@ import type { DeliveryRecovery, FailedDelivery, RepositoryHook } from '../forges
 import { ForgeError } from '../forges/forge-error.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { doneUntil, recordDone } from './progress.ts';
 
 export interface RecoveryParts {
   /** Undefined where the forge does not record its deliveries. */
   readonly deliveries: DeliveryRecovery | undefined;
   readonly pool: pg.Pool;
+  /** From one round to the next. */
+  readonly minutes: number;
   readonly metrics: Metrics;
   readonly log: Log;
 }
 
-const TASK = 'recover-deliveries';
 /** GitHub keeps deliveries for three days, GitHub Enterprise Server for seven ("Redelivering webhooks"). */
 const MEMORY_MS = 3 * 24 * 60 * 60 * 1_000;
 /** A delivery appears in the list some time after it was made. */
@@ -21,34 +23,50 @@ const OVERLAP_MS = 10 * 60 * 1_000;
 const MAX_REDELIVERIES = 5;
 /** Longer than the forge lists a delivery. */
 const REMEMBERED_DAYS = 8;
+/** Each hook has a list of its own. So many are read in a round, or more where each would else not have its turn in {@link ALL_HOOKS_MINUTES}. */
+const MIN_HOOKS_A_ROUND = 200;
+/** Well within {@link MEMORY_MS}. */
+const ALL_HOOKS_MINUTES = 48 * 60;
 
 /** Requests a redelivery of what the forge could not deliver since the last check. */
-export async function recoverDeliveries({ deliveries, pool, metrics, log }: RecoveryParts): Promise<void> {
+export async function recoverDeliveries(parts: RecoveryParts): Promise<void> {
+  const { deliveries, pool } = parts;
   if (deliveries === undefined) {
     return;
   }
-  const start = new Date();
-  const since = await lastLook(pool, start);
-  const hooks = deliveries.scope === 'app' ? [undefined] : await knownHooks(pool);
-  for (const hook of hooks) {
-    const failed = await failedDeliveries(deliveries, since, hook, log);
-    const refused = failed.filter(({ status }) => isRefusal(status));
-    await reportRefused(refused, hook, { pool, metrics, log });
-    for (const delivery of failed.filter(({ status }) => !isRefusal(status))) {
-      if (await mayRequest(pool, delivery)) {
-        await deliveries.redeliver(delivery);
-        log.info({ delivery: delivery.guid, event: delivery.event }, 'a failed delivery: redelivery requested');
-      }
+  if (deliveries.scope === 'app') {
+    const start = new Date();
+    await recoverSince(parts, deliveries, await doneUntil(pool, 'recover-deliveries'), undefined);
+    await recordDone(pool, 'recover-deliveries', start);
+  } else {
+    for (const { recoveredUntil, ...hook } of await nextHooks(parts)) {
+      const start = new Date();
+      await recoverSince(parts, deliveries, recoveredUntil ?? undefined, hook);
+      await recordRecovered(pool, hook, start);
     }
   }
   await pool.query('DELETE FROM gatehouse.failed_deliveries WHERE first_seen_at < now() - make_interval(days => $1)', [
     REMEMBERED_DAYS,
   ]);
-  await pool.query(
-    `INSERT INTO gatehouse.progress (task, done_until) VALUES ($1, $2)
-     ON CONFLICT (task) DO UPDATE SET done_until = greatest(progress.done_until, excluded.done_until)`,
-    [TASK, start],
-  );
+}
+
+async function recoverSince(
+  { pool, metrics, log }: RecoveryParts,
+  deliveries: DeliveryRecovery,
+  last: Date | undefined,
+  hook: RepositoryHook | undefined,
+): Promise<void> {
+  const oldest = Date.now() - MEMORY_MS;
+  const since = new Date(Math.max(oldest, last === undefined ? oldest : last.getTime() - OVERLAP_MS));
+  const failed = await failedDeliveries(deliveries, since, hook, log);
+  const refused = failed.filter(({ status }) => isRefusal(status));
+  await reportRefused(refused, hook, { pool, metrics, log });
+  for (const delivery of failed.filter(({ status }) => !isRefusal(status))) {
+    if (await mayRequest(pool, delivery)) {
+      await deliveries.redeliver(delivery);
+      log.info({ delivery: delivery.guid, event: delivery.event }, 'a failed delivery: redelivery requested');
+    }
+  }
 }
 
 const REQUEST_TIMEOUT = 408;
@@ -70,7 +88,7 @@ const WHAT_TO_DO: Readonly<Record<number, string>> = {
 async function reportRefused(
   refused: readonly FailedDelivery[],
   hook: RepositoryHook | undefined,
-  { pool, metrics, log }: Omit<RecoveryParts, 'deliveries'>,
+  { pool, metrics, log }: Pick<RecoveryParts, 'pool' | 'metrics' | 'log'>,
 ): Promise<void> {
   for (const [status, deliveries] of Map.groupBy(refused, (delivery) => delivery.status)) {
     const { rows } = await pool.query<{ added: number; known: boolean }>(
@@ -126,18 +144,24 @@ async function failedDeliveries(
   }
 }
 
-async function lastLook(pool: pg.Pool, now: Date): Promise<Date> {
-  const { rows } = await pool.query<{ done_until: Date }>('SELECT done_until FROM gatehouse.progress WHERE task = $1', [
-    TASK,
-  ]);
-  const oldest = now.getTime() - MEMORY_MS;
-  const last = rows[0]?.done_until.getTime();
-  return new Date(last === undefined ? oldest : Math.max(oldest, last - OVERLAP_MS));
-}
-
-async function knownHooks(pool: pg.Pool): Promise<readonly RepositoryHook[]> {
-  const { rows } = await pool.query<RepositoryHook>(
-    `SELECT repository, hook_id AS "hookId" FROM gatehouse.hooks WHERE hook_id <> '' ORDER BY repository, hook_id`,
+/** Those that have waited longest. */
+async function nextHooks({
+  pool,
+  minutes,
+}: RecoveryParts): Promise<readonly (RepositoryHook & { readonly recoveredUntil: Date | null })[]> {
+  const { rows } = await pool.query<RepositoryHook & { recoveredUntil: Date | null }>(
+    `SELECT repository, hook_id AS "hookId", recovered_until AS "recoveredUntil" FROM gatehouse.hooks
+      WHERE hook_id <> '' ORDER BY recovered_until NULLS FIRST, repository, hook_id
+      LIMIT (SELECT greatest($1, ceil(count(*) * least(1, $2::float8 / $3))) FROM gatehouse.hooks)`,
+    [MIN_HOOKS_A_ROUND, minutes, ALL_HOOKS_MINUTES],
   );
   return rows;
+}
+
+async function recordRecovered(pool: pg.Pool, { repository, hookId }: RepositoryHook, until: Date): Promise<void> {
+  await pool.query('UPDATE gatehouse.hooks SET recovered_until = $3 WHERE repository = $1 AND hook_id = $2', [
+    repository,
+    hookId,
+    until,
+  ]);
 }

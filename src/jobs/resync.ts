@@ -1,65 +1,67 @@
 import type pg from 'pg';
-import type { ReviewRequest } from '../forges/events.ts';
-import type { Forge } from '../forges/forge.ts';
 import { ForgeError } from '../forges/forge-error.ts';
-import type { Log } from '../log.ts';
-import { statusContext } from '../review/status-context.ts';
+import type { Overviews, RepositoryOverview } from '../forges/many-repositories.ts';
+import { beginRound, type RoundParts } from './due-repositories.ts';
 import type { ForgeAccess } from './forge-access.ts';
-import { withOtherChecks } from './other-checks.ts';
-import { type PresentRules, reviewsOf } from './outdated-reviews.ts';
-import { overriddenReviews } from './override-comments.ts';
-import { setWithOtherEnforcement } from './posted-statuses.ts';
-import { forgetRepository, moveRepository, notOpen, withoutVerdict } from './reviews-table.ts';
+import { type RepositoryResyncParts, resyncRepository } from './resync-repository.ts';
 
-export interface ResyncParts {
-  readonly forge: Forge;
+export interface ResyncParts extends RepositoryResyncParts, RoundParts {
   readonly access: Pick<ForgeAccess, 'check'>;
-  readonly pool: pg.Pool;
-  /** The name of the commit status, `{base}` for the base branch. */
-  readonly statusContext: string;
-  readonly enforce: boolean;
-  /** What the rules are in this resync. */
-  readonly rules: PresentRules;
-  readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
-  readonly log: Log;
 }
 
-/** Well below the time after which the job engine takes a job for lost. */
-const MAX_PIECE_MS = 10 * 60_000;
+/** A look at all repositories that are due. Its later pieces are not `new`. */
+export interface Round {
+  readonly began: Date;
+  readonly new: boolean;
+}
+
+/** So that other work of the queue, and a worker that stops, waits no longer. */
+const MAX_PIECE_MS = 60_000;
 const MAX_NAMES_READ = 100;
 
 /**
- * Finds what lost webhooks missed, in each repository that no resync has checked since `round` began. Forges do
+ * Finds what lost webhooks missed, in each repository that is due and was not looked at since the round began. Forges do
  * not send a webhook again by themselves, so this is how a lost one is recovered. `unfinished`: there are
  * repositories left for the next piece of the round. `interrupted`: the forge is not there, or accepts no request of
  * ours. {@link ForgeAccess} reports why, and has a resync queued when that has ended.
  */
 export async function resync(
   parts: ResyncParts,
-  round: Date,
+  round: Round,
   maxPieceMs = MAX_PIECE_MS,
 ): Promise<'finished' | 'unfinished' | 'interrupted'> {
   const { access, pool, log } = parts;
+  const { overviews } = parts.forge;
   const end = performance.now() + maxPieceMs;
   if (!(await canAsk(access))) {
     log.warn('a resync was skipped, because the forge cannot be asked: it follows when it can');
     return 'interrupted';
   }
-  await pool.query(
-    'INSERT INTO gatehouse.repositories (name) SELECT DISTINCT repository FROM gatehouse.hooks ON CONFLICT DO NOTHING',
-  );
+  if (round.new) {
+    await beginRound(parts);
+  }
   for (;;) {
-    const names = await nextRepositories(pool, round);
+    const names = await nextRepositories(pool, round.began, overviews);
     if (names.length === 0) {
       return 'finished';
     }
+    const known = await overviewsOf(parts, overviews, names);
     for (const repository of names) {
+      let state: 'done' | 'later' = 'later';
       try {
-        await resyncRepository(parts, repository);
+        state = await resyncRepository(parts, repository, known.get(repository));
       } catch (err) {
         // Go on with the next repository, unless it concerns the forge as a whole.
-        if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
+        if (!(err instanceof ForgeError) || (err.kind === 'rate-limited' && overviews?.scope !== 'owner')) {
           throw err;
+        }
+        if (err.kind === 'rate-limited') {
+          log.warn(
+            { repository, reason: err.message },
+            'the rate limit of an owner is reached: the next resync tries again',
+          );
+          await leaveOwner(pool, repository);
+          break;
         }
         if (!(await canAsk(access))) {
           log.warn(
@@ -70,7 +72,10 @@ export async function resync(
         }
         log.warn({ repository, reason: err.message }, 'a repository could not be resynced');
       }
-      await pool.query('UPDATE gatehouse.repositories SET resynced_at = now() WHERE name = $1', [repository]);
+      await pool.query('UPDATE gatehouse.repositories SET resynced_at = now(), due = $2 WHERE name = $1', [
+        repository,
+        state === 'later',
+      ]);
       if (performance.now() >= end) {
         return 'unfinished';
       }
@@ -83,53 +88,52 @@ async function canAsk(access: ResyncParts['access']): Promise<boolean> {
   return found?.kind !== 'not-accepted' && found?.kind !== 'unreachable';
 }
 
-async function resyncRepository(
-  { forge, pool, statusContext: template, enforce, rules, enqueue, log }: ResyncParts,
-  asked: string,
-): Promise<void> {
-  const found = await forge.openPullRequests(asked);
-  if (found === undefined) {
-    await forgetRepository(pool, asked);
-    log.info(
-      { repository: asked },
-      'a repository is gone, or hidden from Gatehouse: it is forgotten until its next delivery',
-    );
-    return;
-  }
-  const { repository, pullRequests: open } = found;
-  if (repository !== asked) {
-    await moveRepository(pool, asked, repository);
-    log.info({ repository, before: asked }, 'a repository was renamed: its old name is forgotten');
-  }
-  if (open.some(({ archived }) => archived)) {
-    return;
-  }
-  const missed = await withoutVerdict(pool, open, (base) => statusContext(template, base));
-  const closed = await notOpen(pool, repository, open);
-  const outdated = await rules.outdated(open.length === 0 ? [] : await reviewsOf(pool, repository));
-  const otherwise = await setWithOtherEnforcement(pool, repository, enforce);
-  const known = [...missed, ...closed, ...outdated, ...otherwise];
-  const rechecked = await withOtherChecks({ forge, pool, statusContext: template }, repository, open, known);
-  // No forge shows in the pull request that a comment was edited or deleted.
-  const overridden = await overriddenReviews(pool, repository);
-  const numbers = new Set([...known, ...rechecked, ...overridden].map(({ number }) => number));
-  if (numbers.size === 0) {
-    return;
-  }
-  await enqueue([...numbers].map((number) => ({ kind: 'review', repository, number })));
-  log.info(
-    { repository, pullRequests: [...numbers] },
-    'a resync found pull requests whose verdict is missing or outdated, or depends on an override',
-  );
-}
-
-/** Those that have waited longest first. */
-async function nextRepositories(pool: pg.Pool, round: Date): Promise<readonly string[]> {
+/** Those that have waited longest first; where each owner is asked for by itself, those of the owner that has. */
+async function nextRepositories(
+  pool: pg.Pool,
+  began: Date,
+  overviews: Overviews | undefined,
+): Promise<readonly string[]> {
   const { rows } = await pool.query<{ name: string }>(
-    `SELECT name FROM gatehouse.repositories
-      WHERE resynced_at IS NULL OR resynced_at < $1
-      ORDER BY resynced_at NULLS FIRST, name LIMIT $2`,
-    [round, MAX_NAMES_READ],
+    `WITH waiting AS (
+       SELECT name, resynced_at, lower(split_part(name, '/', 1)) AS owner FROM gatehouse.repositories
+        WHERE due AND (resynced_at IS NULL OR resynced_at < $1))
+     SELECT name FROM waiting
+      WHERE NOT $2 OR owner = (SELECT owner FROM waiting ORDER BY resynced_at NULLS FIRST, name LIMIT 1)
+      ORDER BY resynced_at NULLS FIRST, name LIMIT $3`,
+    [began, overviews?.scope === 'owner', overviews?.maxRepositories ?? MAX_NAMES_READ],
   );
   return rows.map(({ name }) => name);
+}
+
+/** Empty where they cannot be had: then each repository is looked at by itself. */
+async function overviewsOf(
+  { log }: ResyncParts,
+  overviews: Overviews | undefined,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, RepositoryOverview>> {
+  if (overviews === undefined) {
+    return new Map();
+  }
+  try {
+    return await overviews.read(names);
+  } catch (err) {
+    if (!(err instanceof ForgeError)) {
+      throw err;
+    }
+    log.warn(
+      { repositories: names.length, reason: err.message },
+      'an overview of repositories cannot be read: each is looked at by itself',
+    );
+    return new Map();
+  }
+}
+
+/** Until the next round: the limit of one owner must not keep the others waiting. */
+async function leaveOwner(pool: pg.Pool, repository: string): Promise<void> {
+  await pool.query(
+    `UPDATE gatehouse.repositories SET resynced_at = now()
+      WHERE due AND lower(split_part(name, '/', 1)) = lower(split_part($1, '/', 1))`,
+    [repository],
+  );
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { ListedPullRequest } from '../forges/many-repositories.ts';
 import type { PullRequest, PullRequestRef } from '../forges/pull-request.ts';
 import type { HeadVerdict } from '../review/shared-status.ts';
 import type { VerdictSources } from '../review/sources.ts';
@@ -221,9 +222,12 @@ export async function verdictsOnHead(
  */
 export async function withoutVerdict(
   pool: pg.Pool,
-  pullRequests: readonly PullRequest[],
+  pullRequests: readonly ListedPullRequest[],
   contextOf: (baseBranch: string) => string,
-): Promise<readonly PullRequest[]> {
+): Promise<readonly ListedPullRequest[]> {
+  if (pullRequests.length === 0) {
+    return [];
+  }
   const { rows } = await pool.query<{ ordinal: string }>(
     `SELECT open.ordinal
        FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]) WITH ORDINALITY
@@ -246,7 +250,7 @@ export async function withoutVerdict(
 export async function notOpen(
   pool: pg.Pool,
   repository: string,
-  open: readonly PullRequest[],
+  open: readonly PullRequestRef[],
 ): Promise<readonly PullRequestRef[]> {
   const { rows } = await pool.query<{ number: number }>(
     `SELECT pull_request AS number FROM gatehouse.reviews

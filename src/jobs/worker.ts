@@ -7,6 +7,7 @@ import { engineDatabase } from './engine.ts';
 import { watchForgeAccess } from './forge-access.ts';
 import { readPresentRules } from './outdated-reviews.ts';
 import { isAnySetWithOtherEnforcement } from './posted-statuses.ts';
+import { isDue, recordDone } from './progress.ts';
 import {
   COMMIT_QUEUE,
   type CommitJob,
@@ -58,6 +59,8 @@ const SUPERVISE_SECONDS = 10;
 /** How often the engine deletes finished jobs: often, so that each time there are few. */
 const MAINTAIN_SECONDS = 60;
 const RETENTION_MINUTES = 60;
+/** How often a worker looks, in the time between two resyncs, whether the next is due. */
+const RESYNC_LOOKS = 15;
 const STOP_TIMEOUT_MS = 20_000;
 const START_RETRY_MS = 1_000;
 /** By then, the workers of the release before have ended: they have up to a minute to finish their reviews. */
@@ -190,24 +193,24 @@ export function startWorker(parts: WorkerParts): Worker {
       }
     });
     await boss.work(RETENTION_QUEUE, polling, applyRetentionPiece);
-    await repeat(RESYNC_QUEUE, parts.resyncMinutes);
+    await requestResync();
+    timers.push(setInterval(requestResyncWhenDue, (parts.resyncMinutes * 60_000) / RESYNC_LOOKS));
     await repeat(RETENTION_QUEUE, RETENTION_MINUTES);
     timers.push(setTimeout(checkEnforcement, ENFORCEMENT_CHECK_MS));
   }
 
   async function resyncPiece({ data, createdOn }: JobWithMetadata<ResyncJob>): Promise<void> {
-    const round = data.round ?? createdOn.toISOString();
-    const { statusContext, enforce } = parts;
+    const round = { began: new Date(data.round ?? createdOn), new: data.round === undefined };
+    const { statusContext, enforce, resyncMinutes: minutes, metrics } = parts;
     const state = await resync(
-      { forge, access, pool, statusContext, enforce, rules: presentRules(), enqueue, log },
-      new Date(round),
+      { forge, access, pool, statusContext, enforce, rules: presentRules(), enqueue, minutes, log },
+      round,
     );
-    if (state === 'interrupted') {
-      return;
-    }
-    await recoverDeliveries({ deliveries: forge.deliveries, pool, metrics: parts.metrics, log });
     if (state === 'unfinished') {
-      await boss.send(RESYNC_QUEUE, { round }, { singletonKey: RESYNC_QUEUE });
+      await boss.send(RESYNC_QUEUE, { round: round.began.toISOString() }, { singletonKey: RESYNC_QUEUE });
+    }
+    if (state !== 'interrupted' && round.new) {
+      await recoverDeliveries({ deliveries: forge.deliveries, pool, minutes, metrics, log });
     }
   }
 
@@ -235,6 +238,22 @@ export function startWorker(parts: WorkerParts): Worker {
     const ask = () => askPeriodic(queue);
     await ask();
     timers.push(setInterval(ask, minutes * 60_000));
+  }
+
+  /** Replicas start at different times: each looks often, and together they request one resync in `resyncMinutes`. */
+  async function requestResyncWhenDue(): Promise<void> {
+    try {
+      if (await isDue(pool, 'resync', parts.resyncMinutes * (1 - 1 / RESYNC_LOOKS))) {
+        await requestResync();
+      }
+    } catch (err) {
+      log.warn({ err }, 'could not look whether a resync is due');
+    }
+  }
+
+  async function requestResync(): Promise<void> {
+    await askPeriodic(RESYNC_QUEUE);
+    await recordDone(pool, 'resync', new Date());
   }
 
   async function askPeriodic(queue: string): Promise<void> {

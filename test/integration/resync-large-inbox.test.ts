@@ -64,11 +64,12 @@ test('a resync reads no row of a large inbox', async (t) => {
       statusContext: 'gatehouse/{base}',
       rules: readPresentRules(forge, null),
       enqueue: async () => {},
+      minutes: 15,
     },
-    new Date(),
+    { began: new Date(), new: true },
   );
   const deliveries = { scope: 'repository', failedDeliveries: async () => [], redeliver: async () => {} } as const;
-  await recoverDeliveries({ deliveries, pool, metrics: makeMetrics(), log });
+  await recoverDeliveries({ deliveries, pool, minutes: 15, metrics: makeMetrics(), log });
   t.is(asked, REPOSITORIES);
   t.is(await deliveriesRead(pool), before);
 });

@@ -76,6 +76,8 @@ export interface Driver {
   /** Gitea and Forgejo close the pull requests from it. */
   deleteRepository(repository: string): void;
   setPrivate(repository: string, isPrivate: boolean): void;
+  /** As if everything had happened so much earlier, up to now. */
+  age(milliseconds: number): void;
   createTeam(team: string, members: readonly string[]): void;
   /** Without scopes it may do everything. On GitHub a token with scopes is a classic one, which only shows them. */
   addToken(token: string, login: string, scopes?: readonly string[]): void;
@@ -175,6 +177,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       mergeQueues: new Map(),
       hooks: [],
       protections: new Map(),
+      pushedAt: now(),
       deleted: false,
       isPrivate: false,
       archived: false,
@@ -189,6 +192,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     const parents = [...(tip === undefined ? [] : [tip]), ...merging];
     const { sha } = makeCommit(world.objects, parents, files, { message, author, date: now(), verified });
     repository.branches.set(branch, sha);
+    repository.pushedAt = now();
     for (const open of openFrom(repository, branch)) {
       moveHead(world, open, sha);
       record(open, 'pushed');
@@ -197,9 +201,15 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
   }
 
   function openFrom(repository: Repository, branch: string): readonly Pull[] {
-    return [...world.repositories.values()]
-      .flatMap((other) => [...other.pulls.values()])
-      .filter((one) => one.state === 'open' && one.headRepository === repository && one.headBranch === branch);
+    const found: Pull[] = [];
+    for (const { pulls } of world.repositories.values()) {
+      for (const one of pulls.values()) {
+        if (one.state === 'open' && one.headRepository === repository && one.headBranch === branch) {
+          found.push(one);
+        }
+      }
+    }
+    return found;
   }
 
   function record(on: Pull, kind: PullEvent['kind']): void {
@@ -299,6 +309,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     pushCommit(repository, number, sha) {
       const { headRepository, headBranch } = pull(repository, number);
       headRepository.branches.set(headBranch, sha);
+      headRepository.pushedAt = now();
       for (const on of openFrom(headRepository, headBranch)) {
         moveHead(world, on, sha);
         on.events.push({ id: newId(world), kind: 'force-pushed', at: now() });
@@ -445,6 +456,15 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
         }
       }
       gone.deleted = true;
+    },
+    age(milliseconds) {
+      const earlier = (time: string) => new Date(Date.parse(time) - milliseconds).toISOString();
+      for (const repository of world.repositories.values()) {
+        repository.pushedAt = earlier(repository.pushedAt);
+        for (const on of repository.pulls.values()) {
+          on.updatedAt = earlier(on.updatedAt);
+        }
+      }
     },
     createTeam(team, members) {
       world.teams.set(team, members);

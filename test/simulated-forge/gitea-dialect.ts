@@ -75,7 +75,7 @@ function missingScope(world: World, name: 'gitea' | 'forgejo', { headers, method
 
 const CATEGORIES = [
   [/^\/user$/, 'user'],
-  [/^\/repos\/[^/]+\/[^/]+\/issues(?:\/|$)/, 'issue'],
+  [/^\/repos\/(?:[^/]+\/[^/]+\/issues(?:\/|$)|issues\/search$)/, 'issue'],
   [/^\/repos\//, 'repository'],
   [/^\/(?:orgs|teams)\//, 'organization'],
 ] as const;

@@ -52,11 +52,38 @@ function page(call: Call, items: readonly unknown[], linked = true): Answer {
   };
 }
 
+/** Newest first. Times are compared in whole seconds. */
+function foundPulls(world: World, query: URLSearchParams): readonly Pull[] {
+  const seconds = (time: string) => Math.floor(Date.parse(time) / 1_000);
+  const since = seconds(query.get('since') ?? '1970-01-01');
+  return [...world.repositories.values()]
+    .filter(({ deleted }) => !deleted)
+    .flatMap(({ pulls }) => [...pulls.values()])
+    .filter(({ state, updatedAt }) => (query.get('state') === 'all' || state === 'open') && seconds(updatedAt) >= since)
+    .toSorted((one, other) => Date.parse(other.createdAt) - Date.parse(one.createdAt));
+}
+
+/** By when a branch was last pushed to. */
+function foundRepositories(world: World, query: URLSearchParams): readonly Repository[] {
+  const found = [...world.repositories.values()]
+    .filter(({ deleted }) => !deleted)
+    .toSorted((one, other) => Date.parse(one.pushedAt) - Date.parse(other.pushedAt));
+  return query.get('order') === 'desc' ? found.toReversed() : found;
+}
+
 export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes {
   const repos = '/repos/:owner/:repo';
   const webOf = (call: Call) => call.apiUrl.replace(/\/api\/v1$/, '');
   return {
     'GET /user': (call) => ({ status: 200, body: shapes.user(call.login) }),
+
+    // Before the routes of a repository, which has no such name.
+    'GET /repos/issues/search': (call) => page(call, foundPulls(world, call.query).map(shapes.foundPull)),
+    'GET /repos/search': (call) => {
+      const { body, ...answer } = page(call, foundRepositories(world, call.query));
+      const data = (body as readonly Repository[]).map((repository) => shapes.repository(repository, webOf(call)));
+      return { ...answer, body: { ok: true, data } };
+    },
 
     [`GET ${repos}`]: withRepository(world, (repository, call) => ({
       status: 200,

@@ -43,6 +43,21 @@ export function repository(of: Repository, web: string): object {
     archived: of.archived,
     html_url: `${web}/${of.fullName}`,
     default_branch: of.defaultBranch,
+    updated_at: time(of.pushedAt),
+  };
+}
+
+/** What a search for issues shows of a pull request: neither head nor base. */
+export function foundPull(of: Pull): object {
+  const [owner = '', name] = of.repository.fullName.split('/');
+  return {
+    id: of.number + of.repository.id,
+    number: of.number,
+    title: of.title,
+    state: of.state,
+    updated_at: time(of.updatedAt),
+    repository: { id: of.repository.id, name, owner, full_name: of.repository.fullName },
+    pull_request: { merged: of.merged, merged_at: null, draft: of.draft },
   };
 }
 

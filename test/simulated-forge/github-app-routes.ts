@@ -28,11 +28,13 @@ export function githubAppRoutes(world: World, app: SimulatedApp | undefined): Ro
     'GET /orgs/:org/installation': asApp((call, known) => installation(call.parameters['org'], known)),
 
     'POST /app/installations/:id/access_tokens': asApp((call, known) => {
-      if (![...known.installations.values()].includes(Number(call.parameters['id']))) {
+      const installed = [...known.installations].find(([, id]) => id === Number(call.parameters['id']));
+      if (installed === undefined) {
         return NOT_FOUND;
       }
       const token = `ghs_installation${newId(world)}`;
       world.tokens.set(token, `${known.slug}[bot]`);
+      world.installationTokens.set(token, installed[0]);
       return {
         status: 201,
         body: { token, expires_at: new Date(Date.now() + TOKEN_LIFE_MS).toISOString(), permissions: {} },

@@ -1,18 +1,78 @@
 import type { Answer, Call, Routes } from './routes.ts';
 import { textIn } from './routes.ts';
-import { findRepository, type QueueEntry, type World } from './world.ts';
+import { baseSha, findRepository, type Pull, type QueueEntry, type Repository, type World } from './world.ts';
 
 /** The most nodes that GitHub gives at once. */
 const PAGE_SIZE = 100;
 
-/** One query only: the entries of a merge queue. */
+/** Two queries only: the entries of a merge queue, and the overview of many repositories. */
 export function githubGraphqlRoutes(world: World): Routes {
   return {
-    'POST /graphql': (call) =>
-      textIn(call.body, 'query').includes('mergeQueue(branch: $branch)')
-        ? mergeQueue(world, call)
-        : failure('UNKNOWN_QUERY', 'The simulated forge knows no such query'),
+    'POST /graphql': (call) => {
+      const query = textIn(call.body, 'query');
+      if (query.includes('mergeQueue(branch: $branch)')) {
+        return mergeQueue(world, call);
+      }
+      return query.includes('fragment overview on Repository')
+        ? overviews(world, call, query)
+        : failure('UNKNOWN_QUERY', 'The simulated forge knows no such query');
+    },
   };
+}
+
+/** What is not there is null, and an error beside the rest. */
+function overviews(world: World, call: Call, query: string): Answer {
+  const variables = variablesOf(call);
+  const size = Number(/pullRequests\(states: OPEN, first: (\d+)\)/.exec(query)?.[1]);
+  const data: Record<string, object | null> = {};
+  const errors: object[] = [];
+  for (const [, alias = '', owner = '', name = ''] of query.matchAll(
+    /(\w+): repository\(owner: \$(\w+), name: \$(\w+)\) \{ \.\.\.overview \}/g,
+  )) {
+    const fullName = `${textIn(variables, owner)}/${textIn(variables, name)}`;
+    const repository = visibleRepository(world, call, fullName);
+    data[alias] = repository === undefined ? null : overview(repository, size);
+    if (repository === undefined) {
+      const message = `Could not resolve to a Repository with the name '${fullName}'.`;
+      errors.push({ type: 'NOT_FOUND', path: [alias], message });
+    }
+  }
+  return { status: 200, body: { data, ...(errors.length > 0 ? { errors } : {}) } };
+}
+
+/** By its old name, too. An installation sees the repositories of its own owner: all here count as private. */
+function visibleRepository(world: World, call: Call, fullName: string): Repository | undefined {
+  const repository = findRepository(world, fullName) ?? world.renames.get(fullName.toLowerCase());
+  const owner = world.installationTokens.get(call.headers['authorization']?.split(' ')[1] ?? '');
+  const hidden = owner !== undefined && repository?.fullName.split('/')[0] !== owner;
+  return hidden || repository?.deleted === true ? undefined : repository;
+}
+
+function overview(repository: Repository, size: number): object {
+  const open = [...repository.pulls.values()].filter(({ state }) => state === 'open');
+  return {
+    nameWithOwner: repository.fullName,
+    isArchived: repository.archived,
+    pullRequests: {
+      nodes: open.slice(0, size).map(openPull),
+      pageInfo: { hasNextPage: open.length > size },
+    },
+  };
+}
+
+function openPull(pull: Pull): object {
+  const oid = baseSha(pull);
+  return {
+    number: pull.number,
+    updatedAt: pull.updatedAt,
+    headRefOid: pull.headSha,
+    baseRefName: pull.baseBranch,
+    baseRef: oid === '' ? null : { target: { oid } },
+  };
+}
+
+function variablesOf(call: Call): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(Object(call.body['variables'])));
 }
 
 function failure(type: string, message: string): Answer {
@@ -20,7 +80,7 @@ function failure(type: string, message: string): Answer {
 }
 
 function mergeQueue(world: World, call: Call): Answer {
-  const variables = Object.fromEntries(Object.entries(Object(call.body['variables'])));
+  const variables = variablesOf(call);
   const fullName = `${textIn(variables, 'owner')}/${textIn(variables, 'repo')}`;
   const repository = findRepository(world, fullName);
   if (repository === undefined || repository.deleted) {

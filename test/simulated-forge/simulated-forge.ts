@@ -55,7 +55,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
   // Never the same twice: what others keep by token (caches, holds) must not reach from one test into the next.
   const token = `token-of-${self}-${randomUUID()}`;
   world.tokens.set(token, self);
-  const app = makeApp();
+  const app = makeApp(world.installations);
   const rateLimit = makeRateLimit();
   const underWay = new Set<Promise<unknown>>();
   const notify: Notify = (repository, event) => {
@@ -121,8 +121,7 @@ function keyPair() {
   return keys;
 }
 
-function makeApp(): SimulatedApp & { readonly privateKey: string } {
-  const installations = new Map<string, number>();
+function makeApp(installations: Map<string, number>): SimulatedApp & { readonly privateKey: string } {
   return {
     id: '4711',
     slug: 'gatehouse-app',

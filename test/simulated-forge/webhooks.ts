@@ -111,7 +111,12 @@ function pullOf(repository: Repository, number: number): Pull {
 }
 
 function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web: string): Message {
-  const about = { repository: github.repository(repository, web) };
+  const installation = world.installations.get(repository.fullName.split('/')[0] ?? '');
+  const about = {
+    repository: github.repository(repository, web),
+    // Of the webhook of an App.
+    ...(installation === undefined ? {} : { installation: { id: installation } }),
+  };
   switch (event.kind) {
     case 'ping':
       return { name: 'ping', type: 'ping', payload: { zen: 'Keep it logically awesome.', hook_id: 1, ...about } };

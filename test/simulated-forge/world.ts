@@ -10,6 +10,10 @@ export interface World {
   readonly renames: Map<string, Repository>;
   /** Tokens to logins. */
   readonly tokens: Map<string, string>;
+  /** Owners for whom the GitHub App is installed, to the installation's number. */
+  readonly installations: Map<string, number>;
+  /** Tokens of a GitHub App's installations to the owners they are for. */
+  readonly installationTokens: Map<string, string>;
   /** Tokens to their scopes. A token that is not here may do everything. */
   readonly scopes: Map<string, readonly string[]>;
   /** `organisation/team` to logins. */
@@ -40,6 +44,8 @@ export interface Repository {
   readonly hooks: Hook[];
   /** By branch, the statuses that a merge into it requires: names, or patterns that end in `*`. */
   readonly protections: Map<string, readonly string[]>;
+  /** When a branch was last pushed to. */
+  pushedAt: string;
   deleted: boolean;
   isPrivate: boolean;
   /** It can be read only. */
@@ -159,6 +165,8 @@ export function makeWorld(): World {
     repositories: new Map(),
     renames: new Map(),
     tokens: new Map(),
+    installations: new Map(),
+    installationTokens: new Map(),
     scopes: new Map(),
     teams: new Map(),
     deliveries: [],

@@ -56,7 +56,8 @@ for (const name of FORGES) {
         .filter(({ path }) => path.startsWith(`/repos/${REPOSITORY}`))
         .map(({ path }) => path)
         .filter((path) => !path.includes('/hooks/')),
-      [`/repos/${REPOSITORY}/pulls`],
+      // GitHub shows it in the overview of all repositories.
+      name === 'github' ? [] : [`/repos/${REPOSITORY}/pulls`],
     );
 
     forge.unarchive(REPOSITORY);

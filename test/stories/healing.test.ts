@@ -252,6 +252,7 @@ test('a resync in pieces looks at each repository once', async (t) => {
     enforce: true,
     statusContext: 'gatehouse/{base}',
     rules: { outdated: async () => [] },
+    minutes: 15,
     enqueue: async () => {},
     log: makeLog('silent'),
     forge: {
@@ -262,11 +263,11 @@ test('a resync in pieces looks at each repository once', async (t) => {
       },
     },
   };
-  const round = new Date();
+  const began = new Date();
   const states: string[] = [];
   // A piece without any time looks at one repository.
   for (let piece = 0; piece < 6; piece++) {
-    states.push(await resync(parts, round, 0));
+    states.push(await resync(parts, { began, new: piece === 0 }, 0));
   }
   t.deepEqual(states, ['unfinished', 'unfinished', 'unfinished', 'unfinished', 'unfinished', 'finished']);
   t.deepEqual(asked.toSorted(), repositories.toSorted());

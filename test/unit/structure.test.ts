@@ -40,6 +40,7 @@ const SHARED = new Set(
     'forge',
     'forge-error',
     'forges',
+    'many-repositories',
     'postings',
     'pull-request',
   ].map((name) => `forges/${name}.ts`),

@@ -22,6 +22,8 @@ export interface Page<T> {
   readonly isLast: boolean;
   /** Where it came from, after redirects. */
   readonly url: string;
+  /** The forge's time; undefined where it does not say. */
+  readonly date: Date | undefined;
   /** Of its text. */
   readonly bytes: number;
 }
@@ -35,8 +37,14 @@ export interface List<T> {
 export interface GiteaClient {
   /** Undefined when the forge answers 404. */
   ask<T>(path: string, shape: z.ZodType<T>, ask?: Ask): Promise<T | undefined>;
-  /** One page of a list, the first by default; undefined as above. */
-  askPage<T>(path: string, shape: z.ZodType<readonly T[]>, number?: number): Promise<Page<T> | undefined>;
+  /** One page of a list, the first by default; undefined as above. `before`: how many entries the pages before it had. */
+  askPage<T>(
+    path: string,
+    shape: z.ZodType<readonly T[]>,
+    number?: number,
+    query?: Query,
+    before?: number,
+  ): Promise<Page<T> | undefined>;
   /** Every page of a list; undefined as above. */
   askAll<T>(path: string, shape: z.ZodType<readonly T[]>, query?: Query): Promise<readonly T[] | undefined>;
   /** The same, with the address that the first page came from, after redirects. */
@@ -97,6 +105,7 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
       total: total === null ? undefined : Number(total),
       isLast: isLastPage(items.length, before + items.length, response.headers),
       url: response.url,
+      date: dateOf(response.headers.get('date')),
       bytes: Number(response.headers.get('content-length')),
     };
   }
@@ -126,7 +135,7 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
       return response && parseAnswer(shape, parseJson(await response.text()), route);
     },
 
-    askPage: (resource, shape, number = 1) => page(resource, shape, {}, number, 0),
+    askPage: (resource, shape, number = 1, query = {}, before = 0) => page(resource, shape, query, number, before),
 
     askList,
     askAll: async (resource, shape, query) => (await askList(resource, shape, query))?.items,
@@ -156,6 +165,11 @@ function isLastPage(onPage: number, soFar: number, headers: { get(name: string):
     return true;
   }
   return total === null && !(headers.get('link') ?? '').includes('rel="next"') && onPage < PAGE_SIZE;
+}
+
+function dateOf(header: string | null): Date | undefined {
+  const time = Date.parse(header ?? '');
+  return Number.isNaN(time) ? undefined : new Date(time);
 }
 
 /** Text that is not JSON stays text, which no shape accepts. */

@@ -3,6 +3,7 @@ import { requireFound } from '../answer.ts';
 import type { Forge } from '../forge.ts';
 import { missingScopes } from './access.ts';
 import * as ancestry from './ancestry.ts';
+import { makeChangeList } from './change-list.ts';
 import { changedFiles } from './changed-files.ts';
 import { checks } from './checks.ts';
 import type { GiteaClient } from './client.ts';
@@ -29,6 +30,7 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
 
   return {
     name,
+    changeList: makeChangeList(client),
     self,
     checkAccess: () => accessBy(() => missingScopes(client)),
     pullRequest: (ref) => read.pullRequest(client, ref),

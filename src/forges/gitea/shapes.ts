@@ -199,3 +199,11 @@ export const contents = z.union([
   z.array(z.unknown()).transform(() => ({ type: 'dir', encoding: undefined, content: undefined })),
   z.object({ type: z.string(), encoding: z.string().nullish(), content: z.string().nullish() }),
 ]);
+
+/** Of the search for repositories: the list is inside an object. */
+export const foundRepositories = z
+  .object({ ok: z.literal(true), data: z.array(z.object({ id, full_name: z.string(), updated_at: z.string() })) })
+  .transform(({ data }) => data);
+
+/** Of the search for issues. Pull requests are issues here, without head and base. */
+export const foundPulls = z.array(z.object({ repository: z.object({ id, full_name: z.string() }) }));

@@ -1,5 +1,5 @@
 import { createAppAuth } from '@octokit/auth-app';
-import { Octokit } from 'octokit';
+import { Octokit, RequestError } from 'octokit';
 import { z } from 'zod';
 import { splitRepository } from '../names.ts';
 import { scopeOfToken } from '../pause.ts';
@@ -15,6 +15,15 @@ export type GitHubCredentials =
 const INSTALLATION_MEMORY_MS = 600_000;
 const MAX_REMEMBERED = 5_000;
 
+/**
+ * The installations of an App, by owner: an account has one. Kept where every worker finds them, so that each is looked up at GitHub only if
+ * no delivery has named it.
+ */
+export interface Installations {
+  find(owner: string): Promise<number | undefined>;
+  save(owner: string, id: number): Promise<void>;
+}
+
 /** Returns the octokit that may read a repository or an organisation; undefined where the App is not installed. */
 export interface GitHubClient {
   readonly kind: GitHubCredentials['kind'];
@@ -29,6 +38,7 @@ export interface GitHubClientParts {
   readonly credentials: GitHubCredentials;
   /** A fetch for each scope that GitHub counts by: the token, the App, each installation. */
   readonly fetchFor: (scope: string) => ForgeFetch;
+  readonly installations?: Installations;
   readonly log?: Log;
 }
 
@@ -61,18 +71,35 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
     return octokit;
   }
 
-  async function find(path: string): Promise<Octokit | undefined> {
-    const known = found.get(path);
-    if (known !== undefined && known.until > Date.now()) {
-      return known.octokit;
-    }
-    const installation = await ask(app, `GET ${path}/installation`, {}, z.object({ id: z.number() }));
-    const octokit = installation && forInstallation(installation.id);
+  function remember(key: string, octokit: Octokit | undefined): Octokit | undefined {
     if (found.size >= MAX_REMEMBERED) {
       found.clear();
     }
-    found.set(path, { octokit, until: Date.now() + INSTALLATION_MEMORY_MS });
+    found.set(key, { octokit, until: Date.now() + INSTALLATION_MEMORY_MS });
     return octokit;
+  }
+
+  function remembered(key: string) {
+    const known = found.get(key);
+    return known !== undefined && known.until > Date.now() ? known : undefined;
+  }
+
+  /** By the owner where it is known; `path` is where to look it up. That an owner has none is remembered of the path alone. */
+  async function find(owner: string, path: string): Promise<Octokit | undefined> {
+    const known = remembered(owner) ?? remembered(path);
+    if (known !== undefined) {
+      return known.octokit;
+    }
+    const kept = await parts.installations?.find(owner);
+    if (kept !== undefined && (await isInstalled(forInstallation(kept)))) {
+      return remember(owner, forInstallation(kept));
+    }
+    const installation = await ask(app, `GET ${path}/installation`, {}, z.object({ id: z.number() }));
+    if (installation === undefined) {
+      return remember(path, undefined);
+    }
+    await parts.installations?.save(owner, installation.id);
+    return remember(owner, forInstallation(installation.id));
   }
 
   return {
@@ -80,10 +107,21 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
     own: app,
     async forRepository(repository) {
       const { owner, name } = splitRepository(repository);
-      return find(`/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`);
+      return find(owner.toLowerCase(), `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`);
     },
-    forOrganisation: (organisation) => find(`/orgs/${encodeURIComponent(organisation)}`),
+    forOrganisation: (organisation) => find(organisation.toLowerCase(), `/orgs/${encodeURIComponent(organisation)}`),
   };
+}
+
+/** False when the App was uninstalled, and perhaps installed again with another id. Anything else shows with the first request. */
+async function isInstalled(octokit: Octokit): Promise<boolean> {
+  try {
+    // The token is then used by what follows.
+    await octokit.auth({ type: 'installation' });
+    return true;
+  } catch (error) {
+    return !(error instanceof RequestError && error.status === 404);
+  }
 }
 
 function makeOctokit(parts: GitHubClientParts, scope: string, auth: object): Octokit {

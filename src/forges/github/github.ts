@@ -11,6 +11,7 @@ import { comments } from './comments.ts';
 import * as history from './commits.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';
 import { mergeQueueEntries } from './merge-queue.ts';
+import { makeOverviews } from './overviews.ts';
 import { pullRequest } from './pull-request.ts';
 import * as read from './read.ts';
 import * as refs from './refs.ts';
@@ -31,6 +32,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
   return {
     name: 'github',
     deliveries: makeDeliveryRecovery(client),
+    overviews: makeOverviews(client),
     mergeQueue: { entries: (repository, branch) => mergeQueueEntries(client, repository, branch) },
     self,
     checkAccess: () => accessBy(() => missingScopes(client)),

@@ -74,29 +74,67 @@ export async function write(
   return allowNotFound ? response?.data : requireFound(response, route).data;
 }
 
+const graphqlError = z.object({
+  message: z.string(),
+  type: z.string().optional(),
+  path: z.array(z.unknown()).optional(),
+});
+type GraphqlError = z.output<typeof graphqlError>;
 const graphqlFailure = z.object({
   name: z.literal('GraphqlResponseError'),
-  errors: z.array(z.object({ message: z.string() })),
+  errors: z.array(graphqlError),
+  data: z.unknown(),
 });
 
 /** One query to the GraphQL API, validated. It answers 200 with errors, also where a part of the data is there. */
-export async function askGraphql<T>(
+export function askGraphql<T>(
   octokit: Octokit,
   what: string,
   query: string,
   variables: Parameters,
   shape: z.ZodType<T>,
 ): Promise<T> {
+  return queryGraphql(octokit, what, query, variables, shape, () => false);
+}
+
+/** Errors about one thing that is asked for, which is then null in the answer. */
+const ABSENT: readonly (string | undefined)[] = ['NOT_FOUND', 'FORBIDDEN'];
+
+/** The same for several things at once: one that is not there, or may not be seen, is null and no error. */
+export function askPartialGraphql<T>(
+  octokit: Octokit,
+  what: string,
+  query: string,
+  variables: Parameters,
+  shape: z.ZodType<T>,
+): Promise<T> {
+  // A part of it that may not be seen is another matter: without it the rest would say something wrong.
+  const isAbsent = ({ type, path }: GraphqlError) => ABSENT.includes(type) && path?.length === 1;
+  return queryGraphql(octokit, what, query, variables, shape, isAbsent);
+}
+
+async function queryGraphql<T>(
+  octokit: Octokit,
+  what: string,
+  query: string,
+  variables: Parameters,
+  shape: z.ZodType<T>,
+  ignored: (error: GraphqlError) => boolean,
+): Promise<T> {
   const route = `POST /graphql (${what})`;
   try {
     return parseAnswer(shape, await octokit.graphql(query, { ...variables }), route);
   } catch (error) {
     const failed = graphqlFailure.safeParse(error);
-    if (failed.success) {
-      const said = failed.data.errors.map(({ message }) => message).join('; ');
-      throw new ForgeError('unavailable', `${route}: the forge answered: ${said.slice(0, MAX_QUOTE_LENGTH)}`);
+    if (!failed.success) {
+      throw error instanceof ForgeError ? error : translate(error, route);
     }
-    throw error instanceof ForgeError ? error : translate(error, route);
+    const { errors, data } = failed.data;
+    if (errors.every(ignored)) {
+      return parseAnswer(shape, data, route);
+    }
+    const said = errors.map(({ message }) => message).join('; ');
+    throw new ForgeError('unavailable', `${route}: the forge answered: ${said.slice(0, MAX_QUOTE_LENGTH)}`);
   }
 }
 

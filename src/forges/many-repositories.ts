@@ -1,0 +1,47 @@
+/** How a resync looks at many repositories without asking for each of them. Types only. */
+
+import type { PullRequest } from './pull-request.ts';
+
+/** What a stored verdict is compared with. */
+export type ListedPullRequest = Pick<PullRequest, 'repository' | 'number' | 'archived' | 'updatedAt'> & {
+  readonly base: Pick<PullRequest['base'], 'branch'>;
+  readonly head: Pick<PullRequest['head'], 'sha'>;
+};
+
+/** All that a resync has to know of one repository. */
+export interface RepositoryOverview {
+  /** All that are open. */
+  readonly pullRequests: readonly ListedPullRequest[];
+  /** The commits at the tips of their base branches; null: there is no such branch. */
+  readonly baseCommits: ReadonlyMap<string, string | null>;
+}
+
+/** Where one request shows the present state of many repositories: GitHub. */
+export interface Overviews {
+  /** `owner`: each owner is asked for with other credentials, and has a rate limit of its own. */
+  readonly scope: 'owner' | 'any';
+  /** How many repositories one request is about at most. */
+  readonly maxRepositories: number;
+  /** By the names asked for. One that is left out has to be looked at by itself: it is gone, renamed, or has too much to show. */
+  read(repositories: readonly string[]): Promise<ReadonlyMap<string, RepositoryOverview>>;
+}
+
+/** A repository as a list of the forge names it: its id stays when it is renamed. */
+export interface ListedRepository {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface RepositoryList {
+  readonly repositories: readonly ListedRepository[];
+  /** The forge's own time, when the list began. */
+  readonly asOf: Date;
+}
+
+/** Where the forge lists what has changed in all repositories that Gatehouse can see: Gitea and Forgejo. */
+export interface ChangeList {
+  /** All repositories that {@link ChangeList.changedSince} covers. */
+  all(): Promise<RepositoryList>;
+  /** Those in which a pull request has changed, or a branch was pushed to. `since` is a time of the forge. */
+  changedSince(since: Date): Promise<RepositoryList>;
+}

@@ -1,0 +1,122 @@
+import test, { type ExecutionContext } from 'ava';
+import { ForgeError } from '../../src/forges/forge-error.ts';
+import { makeForge } from '../../src/forges/make-forge.ts';
+import type { ChangeList } from '../../src/forges/many-repositories.ts';
+import { until } from '../helpers/until.ts';
+import { clientOf, onBothForges } from './forges.ts';
+import { call } from './reading.ts';
+import { MAIN, type Site, type TestForge } from './site.ts';
+
+/** What the resync relies on instead of a look at every repository, held against the simulated Gitea and the real one alike. */
+const both = onBothForges(test);
+
+const FILES = { 'app.ts': 'one\n' };
+const CHANGED = { 'app.ts': 'two\n' };
+
+function listOf(t: ExecutionContext, forge: TestForge): ChangeList {
+  const { changeList } = clientOf(t, forge);
+  if (changeList === undefined) {
+    throw new Error('the client has no list of changes');
+  }
+  return changeList;
+}
+
+/** Times are told in whole seconds: this is one that nothing has been dated at yet, and it has begun. */
+async function freshSecond(): Promise<Date> {
+  const second = new Date(Math.floor(Date.now() / 1_000) * 1_000 + 1_000);
+  await until(() => Date.now() >= second.getTime());
+  return second;
+}
+
+async function openTopic(site: Site): Promise<number> {
+  await site.push('topic', CHANGED);
+  return site.open('topic');
+}
+
+both('the list of changes shows whatever happens to a pull request, and every push', async (t, forge) => {
+  const [site, idle] = [await forge.site(FILES), await forge.site(FILES)];
+  const changes = listOf(t, forge);
+  const number = await openTopic(site);
+  await openTopic(idle);
+  let review = 0;
+  const acts: Readonly<Record<string, () => Promise<unknown>>> = {
+    'a push to the base branch': () => site.push(MAIN, { 'other.ts': 'other\n' }),
+    'a push to the head': () => site.push('topic', { 'app.ts': 'three\n' }),
+    'a force-push': () => site.forcePush('topic', { 'app.ts': 'four\n' }),
+    'a title': () => site.edit(number, { title: 'feat: another title' }),
+    'a label': () => site.label(number, 'one'),
+    'an approval': async () => {
+      review = await site.review(number, 'bob', 'approved');
+    },
+    'a dismissal': () => site.dismiss(number, review),
+    'a merge': () => until(() => site.mergeByButton(number)),
+    'another pull request': async () => {
+      await site.push('second', { 'second.ts': 'second\n' });
+      await site.open('second');
+    },
+    'a deleted branch': () => site.deleteBranch('second'),
+  };
+  for (const [what, act] of Object.entries(acts)) {
+    const since = await freshSecond();
+    await act();
+    const names = async () => (await changes.changedSince(since)).repositories.map(({ name }) => name);
+    await until(async () => (await names()).includes(site.repository()));
+    t.false((await names()).includes(idle.repository()), what);
+  }
+});
+
+both('the list of changes shows a pull request that is pushed to from a fork', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const changes = listOf(t, forge);
+  const since = await freshSecond();
+  await site.openFromFork(CHANGED);
+  const { repositories } = await changes.changedSince(since);
+  t.true(repositories.some(({ name }) => name === site.repository()));
+});
+
+both('a private repository is listed, and a renamed one keeps its id', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const changes = listOf(t, forge);
+  const idOf = async (name: string) => (await changes.all()).repositories.find((one) => one.name === name)?.id;
+  await site.setPrivate(true);
+  const id = await idOf(site.repository());
+  t.truthy(id);
+  const since = await freshSecond();
+  const number = await openTopic(site);
+  const before = site.repository();
+  await site.rename(`renamed-${Date.now()}`);
+  await site.edit(number, { title: 'feat: after the rename' });
+  t.is(await idOf(before), undefined);
+  const listed = (await changes.changedSince(since)).repositories.filter((one) => one.id === id);
+  t.deepEqual(
+    listed.map(({ name }) => name),
+    [site.repository()],
+  );
+});
+
+both('the lists say what time it is, count what they have, and have pages', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const before = Math.floor(Date.now() / 1_000) * 1_000;
+  const { asOf } = await listOf(t, forge).changedSince(new Date());
+  t.true(asOf.getTime() >= before && asOf.getTime() <= Date.now());
+
+  await openTopic(site);
+  await site.push('second', { 'second.ts': 'second\n' });
+  await site.open('second');
+  const search = '/repos/issues/search?type=pulls&state=all&since=2000-01-01T00:00:00Z&limit=1';
+  const page = await call(forge, 'GET', `${search}&page=2`);
+  t.true(Number(page.headers.get('x-total-count')) >= 2);
+  t.is(((await page.json()) as unknown[]).length, 1);
+  const repositories = await call(forge, 'GET', '/repos/search?sort=updated&order=desc&limit=1&page=1');
+  t.true(Number(repositories.headers.get('x-total-count')) >= 1);
+});
+
+both('a token without the scope of issues cannot read the list of changes', async (t, forge) => {
+  const credentials = { kind: 'token', token: forge.readingToken } as const;
+  const client = makeForge({ forge: 'gitea', url: forge.url, credentials });
+  t.teardown(() => client.close());
+  const error = await t.throwsAsync(async () => client.changeList?.changedSince(new Date()), {
+    instanceOf: ForgeError,
+  });
+  t.deepEqual([error?.kind, error?.status], ['refused', 403]);
+});
