@@ -3,14 +3,21 @@ import { makeForge } from '../../../src/forges/make-forge.ts';
 import { startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { everythingIn, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
-async function setUpApp(t: ExecutionContext) {
+async function setUpApp(t: ExecutionContext, kept?: Map<string, number>) {
   const simulated = await startSimulatedForge({ forge: 'github' });
   t.teardown(() => simulated.stop());
   simulated.createRepository(SITE, { 'src/app.ts': 'one\ntwo\nthree\n' });
   simulated.app.install('platform');
   const { id: appId, privateKey } = simulated.app;
   const credentials = { kind: 'app', appId, privateKey } as const;
-  const forge = makeForge({ forge: 'github', url: simulated.url, credentials });
+  const installations = kept && {
+    find: async (owner: string) => kept.get(owner),
+    save: async (owner: string, id: number) => {
+      kept.set(owner, id);
+    },
+  };
+  const parts = installations ? { installations } : {};
+  const forge = makeForge({ forge: 'github', url: simulated.url, credentials }, parts);
   t.teardown(() => forge.close());
   return { simulated, forge };
 }
@@ -76,6 +83,36 @@ test('an installation that was removed is a refusal, not a vanished pull request
   simulated.fault({ path: /access_tokens$/, fault: { kind: 'status', status: 404 } });
   const error = await forgeError(t, () => forge.pullRequest(ref));
   t.is(error.kind, 'refused');
+});
+
+test('an installation that is known is never looked up, an unknown one once an owner', async (t) => {
+  const kept = new Map<string, number>();
+  const { simulated, forge } = await setUpApp(t, kept);
+  kept.set('platform', simulated.app.installations.get('platform') ?? 0);
+  simulated.createRepository('platform/second');
+  simulated.createTeam('platform/security', ['alice']);
+  for (const repository of [SITE, 'platform/second']) {
+    t.is(await forge.fileAt(repository, 'nothing', 'main'), undefined);
+  }
+  t.deepEqual(await forge.teamMembers('platform/security'), ['alice']);
+  t.is(simulated.count('GET', /installation$/), 0);
+  t.is(simulated.count('POST', /access_tokens$/), 1);
+
+  simulated.app.install('elsewhere');
+  for (const repository of ['elsewhere/one', 'elsewhere/two']) {
+    simulated.createRepository(repository);
+    t.is(await forge.fileAt(repository, 'README.md', 'main'), 'Hello\n');
+  }
+  t.is(simulated.count('GET', /installation$/), 1);
+  t.is(kept.get('elsewhere'), simulated.app.installations.get('elsewhere'));
+});
+
+test('an installation that was replaced by another is looked up again', async (t) => {
+  const kept = new Map([['platform', 1]]);
+  const { simulated, forge } = await setUpApp(t, kept);
+  t.is(await forge.fileAt(SITE, 'src/app.ts', 'main'), 'one\ntwo\nthree\n');
+  t.is(simulated.count('GET', /installation$/), 1);
+  t.is(kept.get('platform'), simulated.app.installations.get('platform'));
 });
 
 const DAY_MS = 86_400_000;

@@ -1,0 +1,97 @@
+import test, { type ExecutionContext } from 'ava';
+import type { Overviews } from '../../../src/forges/many-repositories.ts';
+import { forgeError, openPullRequest, SITE, setUp } from './setup.ts';
+
+async function setUpOverviews(t: ExecutionContext) {
+  const { simulated, forge } = await setUp(t, 'github');
+  const { overviews } = forge;
+  if (overviews === undefined) {
+    throw new Error('the client has no overviews');
+  }
+  return { simulated, forge, overviews };
+}
+
+const namesIn = async (overviews: Overviews, names: readonly string[]) => [...(await overviews.read(names)).keys()];
+
+test('an overview says of many repositories what a look at each says', async (t) => {
+  const { simulated, forge, overviews } = await setUpOverviews(t);
+  const { ref } = openPullRequest(simulated);
+  simulated.commit(SITE, 'release', { 'a.txt': 'a\n' });
+  simulated.commit(SITE, 'second', { 'b.txt': 'b\n' });
+  simulated.openPullRequest(SITE, { head: 'second', base: 'release' });
+  simulated.createRepository('platform/empty');
+  simulated.deleteBranch(SITE, 'release');
+  simulated.forgetRequests();
+
+  const read = await overviews.read([SITE, 'platform/empty']);
+  t.is(simulated.count(), 1);
+  const listed = (await forge.openPullRequests(SITE))?.pullRequests ?? [];
+  t.is(listed[0]?.number, ref.number);
+  t.deepEqual(
+    read.get(SITE)?.pullRequests,
+    listed.map(({ repository, number, archived, updatedAt, base, head: { sha } }) => ({
+      repository,
+      number,
+      archived,
+      updatedAt,
+      base,
+      head: { sha },
+    })),
+  );
+  t.deepEqual(
+    [...(read.get(SITE)?.baseCommits ?? [])],
+    [
+      ['main', simulated.head(SITE, 'main')],
+      ['release', null],
+    ],
+  );
+  t.deepEqual(read.get('platform/empty')?.pullRequests, []);
+});
+
+test('an overview leaves out what is gone, was renamed, or has too many pull requests', async (t) => {
+  const { simulated, overviews } = await setUpOverviews(t);
+  for (const name of ['platform/gone', 'platform/old', 'platform/busy', 'platform/full']) {
+    simulated.createRepository(name);
+  }
+  simulated.deleteRepository('platform/gone');
+  simulated.rename('platform/old', 'platform/new');
+  for (const [name, count] of [
+    ['platform/busy', 31],
+    ['platform/full', 30],
+  ] as const) {
+    for (let number = 1; number <= count; number++) {
+      simulated.commit(name, `topic-${number}`, { 'a.txt': `${number}\n` });
+      simulated.openPullRequest(name, { head: `topic-${number}` });
+    }
+  }
+  const names = [SITE, 'platform/gone', 'platform/old', 'platform/busy', 'platform/full', 'nobody/nothing'];
+  t.deepEqual(await namesIn(overviews, names), [SITE, 'platform/full']);
+});
+
+test('an overview that shows only a part is not used', async (t) => {
+  const { simulated, overviews } = await setUpOverviews(t);
+  const answers = [
+    { data: null, errors: [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded' }] },
+    { data: { r0: null }, errors: [{ message: 'Something went wrong', path: ['r0'] }] },
+    {
+      data: {
+        r0: { nameWithOwner: SITE, isArchived: false, pullRequests: { nodes: [], pageInfo: { hasNextPage: false } } },
+      },
+      errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible', path: ['r0', 'pullRequests'] }],
+    },
+  ];
+  for (const body of answers) {
+    simulated.fault({ path: /^\/graphql$/, times: 1, fault: { kind: 'json', body } });
+    t.is((await forgeError(t, () => overviews.read([SITE]))).kind, 'unavailable');
+  }
+  const hidden = { data: { r0: null }, errors: [{ type: 'FORBIDDEN', message: 'SAML', path: ['r0'] }] };
+  simulated.fault({ path: /^\/graphql$/, times: 1, fault: { kind: 'json', body: hidden } });
+  t.deepEqual(await namesIn(overviews, [SITE]), []);
+});
+
+test('names of repositories never become part of a query', async (t) => {
+  const { simulated, overviews } = await setUpOverviews(t);
+  simulated.forgetRequests();
+  t.deepEqual(await namesIn(overviews, ['platform/a") { id } x: repository(owner: "platform", name: "site']), []);
+  t.is(simulated.count('POST', /graphql/), 1);
+});

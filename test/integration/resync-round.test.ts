@@ -1,0 +1,226 @@
+import test, { type ExecutionContext } from 'ava';
+import type pg from 'pg';
+import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import type { Forge } from '../../src/forges/forge.ts';
+import { ForgeError } from '../../src/forges/forge-error.ts';
+import type { ChangeList, ListedRepository } from '../../src/forges/many-repositories.ts';
+import { beginRound, type RoundParts } from '../../src/jobs/due-repositories.ts';
+import { readPresentRules } from '../../src/jobs/outdated-reviews.ts';
+import { notUnderReview } from '../../src/jobs/under-review.ts';
+import { makeLog } from '../../src/log.ts';
+import { makeDatabase, openPool } from '../helpers/database.ts';
+
+const HOUR_MS = 60 * 60_000;
+const HEAD = 'a'.repeat(40);
+const BASE = 'b'.repeat(40);
+
+async function openDatabase(t: ExecutionContext): Promise<pg.Pool> {
+  const database = await makeDatabase();
+  await migrateStores(database.url);
+  const pool = openPool(database.url);
+  t.teardown(async () => {
+    await pool.end();
+    await database.drop();
+  });
+  return pool;
+}
+
+const named = (index: number): ListedRepository => ({ id: String(index), name: `acme/repository-${index}` });
+
+/** A forge with a list of changes that a test sets. */
+function makeList(count: number) {
+  const list = {
+    all: Array.from({ length: count }, (_, index) => named(index)) as readonly ListedRepository[],
+    changed: [] as readonly ListedRepository[],
+    error: undefined as ForgeError | undefined,
+    asOf: new Date(),
+    since: [] as Date[],
+    readAll: 0,
+  };
+  const answer = (repositories: readonly ListedRepository[]) => {
+    if (list.error !== undefined) {
+      throw list.error;
+    }
+    return { repositories, asOf: list.asOf };
+  };
+  const changeList: ChangeList = {
+    async all() {
+      list.readAll += 1;
+      return answer(list.all);
+    },
+    async changedSince(since) {
+      list.since.push(since);
+      return answer(list.changed);
+    },
+  };
+  return { list, changeList };
+}
+
+async function setUp(t: ExecutionContext, count: number) {
+  const pool = await openDatabase(t);
+  const { list, changeList } = makeList(count);
+  const forge = { ...({} as Forge), changeList };
+  const parts: RoundParts = {
+    forge,
+    pool,
+    statusContext: 'gatehouse/{base}',
+    rules: readPresentRules(forge, null),
+    minutes: 15,
+    log: makeLog('silent'),
+  };
+  await pool.query("INSERT INTO gatehouse.hooks SELECT unnest($1::text[]), ''", [list.all.map(({ name }) => name)]);
+  const due = async () => {
+    const { rows } = await pool.query<{ name: string }>('SELECT name FROM gatehouse.repositories WHERE due ORDER BY 1');
+    return rows.map(({ name }) => name);
+  };
+  return {
+    pool,
+    list,
+    parts,
+    due,
+    /** As after a look at every repository, at different times. */
+    lookedAtAll: () =>
+      pool.query(
+        `UPDATE gatehouse.repositories SET due = false,
+                resynced_at = now() - make_interval(mins => split_part(name, '-', 2)::int)`,
+      ),
+    /** A round after those; returns what it has to look at. */
+    async next(more: Partial<RoundParts> = {}) {
+      await beginRound({ ...parts, ...more });
+      return due();
+    },
+  };
+}
+
+/** The look that each repository has every two days: with so few it is the one that has waited longest. */
+const LONGEST_AGO = 'acme/repository-3';
+
+test('the first round looks at every repository, a later one at those that have changed', async (t) => {
+  const { list, next, lookedAtAll } = await setUp(t, 4);
+  t.is((await next()).length, 4);
+  await lookedAtAll();
+  t.deepEqual(await next(), [LONGEST_AGO]);
+  await lookedAtAll();
+  list.changed = [named(1), { id: '99', name: 'acme/without-a-hook' }];
+  t.deepEqual(await next(), ['acme/repository-1', LONGEST_AGO]);
+  t.is(list.readAll, 1);
+});
+
+test('a list of changes begins before the end of the one before', async (t) => {
+  const { list, next } = await setUp(t, 1);
+  const asOf = new Date(Date.now() - HOUR_MS);
+  list.asOf = asOf;
+  await next();
+  await next();
+  const [since] = list.since;
+  t.is(asOf.getTime() - (since?.getTime() ?? 0), 10 * 60_000);
+});
+
+test('a repository that the list does not cover is looked at in every round', async (t) => {
+  const { list, next, lookedAtAll } = await setUp(t, 4);
+  list.all = list.all.filter(({ id }) => id !== '2');
+  await next();
+  await lookedAtAll();
+  t.deepEqual(await next(), ['acme/repository-2', LONGEST_AGO]);
+});
+
+test('a renamed repository is recognized by its id in the list of changes', async (t) => {
+  const { list, next, lookedAtAll } = await setUp(t, 4);
+  await next();
+  await lookedAtAll();
+  list.changed = [{ id: '0', name: 'acme/new-name' }];
+  t.deepEqual(await next(), ['acme/repository-0', LONGEST_AGO]);
+});
+
+test('where the list cannot be read, every repository is looked at', async (t) => {
+  const { list, next, lookedAtAll, pool } = await setUp(t, 4);
+  for (const kind of ['invalid', 'refused', 'unavailable', 'too-large'] as const) {
+    list.error = undefined;
+    await next();
+    await lookedAtAll();
+    list.error = new ForgeError(kind, 'GET /repos/issues/search: no', { status: 404 });
+    t.is((await next()).length, 4, kind);
+  }
+  await lookedAtAll();
+  list.error = new ForgeError('rate-limited', 'wait', { retryAt: Date.now() + HOUR_MS });
+  await t.throwsAsync(next(), { message: 'wait' });
+  t.is((await pool.query('SELECT FROM gatehouse.repositories WHERE due')).rowCount, 0);
+});
+
+test('a list of changes of more than a day ago is not continued', async (t) => {
+  const { list, next, lookedAtAll, pool } = await setUp(t, 4);
+  await next();
+  await lookedAtAll();
+  await pool.query("UPDATE gatehouse.progress SET done_until = now() - interval '25 hours'");
+  t.is((await next()).length, 4);
+  t.is(list.readAll, 2);
+});
+
+test('every repository is looked at within two days', async (t) => {
+  const { next, lookedAtAll } = await setUp(t, 400);
+  await next();
+  await lookedAtAll();
+  // 192 rounds of 15 minutes.
+  t.is((await next()).length, Math.ceil(400 / 192));
+  await lookedAtAll();
+  t.is((await next({ minutes: 24 * 60 })).length, 200);
+});
+
+test('what no list of changes shows is looked at all the same', async (t) => {
+  const { pool, next, lookedAtAll } = await setUp(t, 9);
+  await next();
+  await pool.query(
+    `INSERT INTO gatehouse.reviews
+            (repository, pull_request, head_sha, description, verdict, base_branch, base_sha, reported_as, open, checks_digest)
+     VALUES ('acme/repository-0', 1, $1, '', 'success', 'main', $2, 'gatehouse/main', true, NULL),
+            ('acme/repository-1', 1, $1, '', NULL, 'main', $2, 'gatehouse/main', true, NULL),
+            ('acme/repository-2', 1, $1, '', 'error', 'main', NULL, 'gatehouse/main', true, NULL),
+            ('acme/repository-3', 1, $1, '', 'success', 'main', $2, NULL, true, NULL),
+            ('acme/repository-4', 1, $1, '', 'success', 'main', $2, 'gatehouse', true, NULL),
+            ('acme/repository-5', 1, $1, '', 'success', 'main', $2, 'gatehouse/main', false, NULL),
+            ('acme/repository-6', 1, $1, '', 'success', 'main', $2, 'gatehouse/main', true, 'digest')`,
+    [HEAD, BASE],
+  );
+  await pool.query(
+    "UPDATE gatehouse.reviews SET operator_policy_digest = 'old' WHERE repository = 'acme/repository-0'",
+  );
+  await lookedAtAll();
+  const unfinished = [1, 2, 3, 4, 5, 6, 8].map((index) => `acme/repository-${index}`);
+  const rules = { outdated: async () => [] };
+  t.deepEqual(await next({ rules }), unfinished);
+  await lookedAtAll();
+  t.deepEqual(await next(), ['acme/repository-0', ...unfinished], 'the policy of the operator has changed');
+});
+
+test('a pull request under review is not requested again', async (t) => {
+  const pool = await openDatabase(t);
+  const ref = (number: number, headSha = HEAD) => ({
+    repository: 'acme/widgets',
+    number,
+    now: { headSha, baseBranch: 'main', updatedAt: '2026-01-01T00:00:00Z' },
+  });
+  await pool.query(
+    `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, state, heartbeat_seconds)
+     SELECT 'review', 'acme/widgets#' || number, 'stately', '{}', state::gatehouse_jobs.job_state, 15
+       FROM (VALUES (1, 'created'), (2, 'retry'), (3, 'active'), (4, 'active'), (5, 'active'), (6, 'completed')) AS job (number, state)`,
+  );
+  await pool.query(
+    `INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, description, base_branch, pull_request_updated_at)
+     VALUES ('acme/widgets', 3, '', '', NULL, NULL),
+            ('acme/widgets', 4, $1, '', 'main', '2026-01-01T00:00:00Z'),
+            ('acme/widgets', 5, $2, '', 'main', '2026-01-01T00:00:00Z')`,
+    [HEAD, BASE],
+  );
+  const candidates = [1, 2, 3, 4, 5, 6, 7].map((number) => ref(number));
+  t.deepEqual(
+    (await notUnderReview(pool, candidates)).map(({ number }) => number),
+    [5, 6, 7],
+    'those that have changed since the review read them, and those that none looks at',
+  );
+  const outdated = [1, 4].map((number) => ({ repository: 'acme/widgets', number }));
+  t.deepEqual(
+    (await notUnderReview(pool, outdated)).map(({ number }) => number),
+    [4],
+    'a review that has begun may have read the rules of before',
+  );
+});

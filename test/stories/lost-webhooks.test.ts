@@ -1,0 +1,134 @@
+import test from 'ava';
+import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+
+const TITLES = `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^feat: ' }
+`;
+const STRICT = TITLES.replace('^feat: ', '^never');
+const FILES = { '.gatehouse.yml': TITLES };
+const DOOR = { door: true, worker: false };
+const WORKER = { door: false, worker: true };
+const DAY_MS = 24 * 60 * 60_000;
+const REPOSITORIES = 30;
+
+/** A worker that starts, resyncs, and is stopped when the jobs of these repositories are done. Returns what it asked of repositories. */
+async function resyncs(story: Story, ...repositories: readonly string[]): Promise<readonly string[]> {
+  const started = new Date();
+  story.forge.forgetRequests();
+  await using _worker = await story.openDoor({}, WORKER);
+  await story.resynced(started);
+  for (const repository of repositories) {
+    await story.settledFor(repository);
+  }
+  return story.forge.seen.filter(({ path }) => path.startsWith('/repos/acme/')).map(({ path }) => path);
+}
+
+/** Many repositories of which nobody sends a webhook any more, three with a pull request that has its verdict. */
+async function quietRepositories(story: Story) {
+  const { forge, door } = story;
+  const scenes = [story, ...Array.from({ length: REPOSITORIES - 1 }, () => story.scene(FILES))];
+  const busy = scenes.slice(0, 3);
+  const numbers = busy.map((scene) => scene.openSilently({ 'a.txt': 'a\n' }, { title: 'feat: a' }));
+  // Of the last, each pull request is judged by the policy of a repository from which no delivery came.
+  forge.createRepository('acme/common', FILES);
+  const extending = { '.gatehouse.yml': 'version: 1\nextends: acme/common@main\nrules: []\n' };
+  forge.commit(busy[2]?.repository ?? '', 'main', extending);
+  forge.age(DAY_MS);
+  const names = scenes.map(({ repository }) => repository);
+  await door.database.query("INSERT INTO gatehouse.hooks SELECT unnest($1::text[]), ''", [names]);
+  await resyncs(story, ...names);
+  // A verdict has no comment, so that nothing has changed since.
+  const states = () => busy.map((scene, index) => scene.status(numbers[index] ?? 0)?.state);
+  const [first, second, third] = busy.map(({ repository }, index) => ({ repository, number: numbers[index] ?? 0 }));
+  if (first === undefined || second === undefined || third === undefined) {
+    throw new Error('there are too few repositories');
+  }
+  return { names, states, first, second, third };
+}
+
+for (const name of FORGES) {
+  test(`${name}: a resync asks little of repositories in which nothing happens`, async (t) => {
+    await using story = await tellStory(name, FILES, {}, DOOR);
+    const { names, states } = await quietRepositories(story);
+    t.deepEqual(states(), ['success', 'success', 'success']);
+    const asked = await resyncs(story, ...names);
+    const looks = asked.filter((path) => path.endsWith('/pulls'));
+    t.is(looks.length, name === 'github' ? 0 : 1, 'every one has its turn, but for this it takes two days');
+    t.true(asked.length < 6, asked.join('\n'));
+    t.is(story.forge.count('POST', /^\/graphql$/), name === 'github' ? 1 : 0);
+  });
+
+  test(`${name}: a change in quiet repositories is found without any webhook`, async (t) => {
+    await using story = await tellStory(name, FILES, {}, DOOR);
+    const { forge } = story;
+    const { names, states, first, second } = await quietRepositories(story);
+    forge.edit(first.repository, first.number, { title: 'things' });
+    forge.commit(second.repository, 'main', { '.gatehouse.yml': STRICT });
+    forge.commit('acme/common', 'main', { '.gatehouse.yml': STRICT });
+    const opened = names.at(-1) ?? '';
+    forge.commit(opened, 'topic', { 'b.txt': 'b\n' });
+    const number = forge.openPullRequest(opened, { head: 'topic', title: 'feat: b' });
+    await resyncs(story, ...names);
+    t.deepEqual(states(), ['failure', 'failure', 'failure']);
+    t.is(forge.statuses(opened, forge.pull(opened, number).headSha).at(-1)?.state, 'success');
+
+    forge.merge(first.repository, first.number);
+    await resyncs(story, ...names);
+    const { rows } = await story.door.database.query('SELECT FROM gatehouse.reviews WHERE repository = $1', [
+      first.repository,
+    ]);
+    t.is(rows.length, 0);
+  });
+
+  test(`${name}: without a list of many repositories, each is looked at`, async (t) => {
+    await using story = await tellStory(name, FILES, {}, DOOR);
+    const { forge } = story;
+    const { names, first } = await quietRepositories(story);
+    forge.fault({
+      path: /^\/(?:graphql|repos\/search|repos\/issues\/search)$/,
+      fault: { kind: 'status', status: 422 },
+    });
+    forge.edit(first.repository, first.number, { title: 'things' });
+    const asked = await resyncs(story, ...names);
+    t.is(asked.filter((path) => path.endsWith('/pulls')).length, REPOSITORIES);
+    t.is(story.status(first.number)?.state, 'failure');
+  });
+}
+
+test('github: an App is never asked which installation a repository belongs to', async (t) => {
+  const asApp = ({ app }: Story['forge']) => {
+    app.install('acme');
+    return { FORGE_TOKEN: '', GITHUB_APP_ID: app.id, GITHUB_APP_PRIVATE_KEY: app.privateKey };
+  };
+  await using story = await tellStory('github', FILES, asApp, DOOR);
+  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
+  const missed = story.openSilently({ 'b.txt': 'b\n' }, { title: 'feat: b' });
+  await resyncs(story, REPOSITORY);
+  t.deepEqual([story.status(number)?.state, story.status(missed)?.state], ['success', 'success']);
+  t.is(story.forge.count('GET', /\/installation$/), 0);
+});
+
+test("github: one owner's rate limit does not keep the others' pull requests waiting", async (t) => {
+  const asApp = ({ app }: Story['forge']) => {
+    app.install('acme');
+    app.install('other');
+    return { FORGE_TOKEN: '', GITHUB_APP_ID: app.id, GITHUB_APP_PRIVATE_KEY: app.privateKey };
+  };
+  await using story = await tellStory('github', FILES, asApp, DOOR);
+  const { forge, door } = story;
+  const limited = story.openSilently({ 'a.txt': 'a\n' }, { title: 'feat: a' });
+  forge.createRepository('other/site', FILES);
+  forge.commit('other/site', 'topic', { 'a.txt': 'a\n' });
+  const number = forge.openPullRequest('other/site', { head: 'topic', title: 'feat: a' });
+  const stateOf = () => forge.statuses('other/site', forge.pull('other/site', number).headSha).at(-1)?.state;
+  await door.database.query("INSERT INTO gatehouse.hooks VALUES ($1, ''), ('other/site', '')", [REPOSITORY]);
+  // The first that is asked for: in the order of their names.
+  forge.fault({ path: /^\/graphql$/, times: 1, fault: { kind: 'too-many', retryAfter: 600 } });
+  await resyncs(story, 'other/site');
+  t.is(stateOf(), 'success');
+  t.is(story.status(limited), undefined);
+  const { rows } = await door.database.query('SELECT name FROM gatehouse.repositories WHERE due');
+  t.deepEqual(rows, [{ name: REPOSITORY }]);
+});
