@@ -64,6 +64,7 @@ async function setUp(t: ExecutionContext, count: number) {
     forge,
     pool,
     statusContext: 'gatehouse/{base}',
+    enforce: true,
     rules: readPresentRules(forge, null),
     minutes: 15,
     log: makeLog('silent'),
