@@ -92,10 +92,12 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
     rateLimit,
     seen: server.seen,
     count,
-    // To the repository `-/-`, which cannot exist, only the scopes of a token are tried.
+    // To the repository `-/-`, which cannot exist, only the scopes of a token are tried; every GraphQL query reads.
     writes: () =>
-      server.seen.filter(({ method, path }) => !['GET', 'HEAD'].includes(method) && !path.startsWith('/repos/-/-/'))
-        .length,
+      server.seen.filter(
+        ({ method, path }) =>
+          !['GET', 'HEAD'].includes(method) && path !== '/graphql' && !path.startsWith('/repos/-/-/'),
+      ).length,
     fault: server.faults.add,
     clearFaults: server.faults.clear,
     forgetRequests: () => {
