@@ -16,12 +16,12 @@ export async function doneUntil(pool: pg.Pool, task: Task): Promise<Date | undef
   return rows[0]?.done_until;
 }
 
-/** Never moves backwards. */
-export async function recordDone(pool: pg.Pool | pg.ClientBase, task: Task, until: Date): Promise<void> {
+/** Until now, or until a time that was before. Never moves backwards. */
+export async function recordDone(pool: pg.Pool | pg.ClientBase, task: Task, until?: Date): Promise<void> {
   await pool.query(
-    `INSERT INTO gatehouse.progress (task, done_until) VALUES ($1, $2)
+    `INSERT INTO gatehouse.progress (task, done_until) VALUES ($1, coalesce($2, now()))
      ON CONFLICT (task) DO UPDATE SET done_until = greatest(progress.done_until, excluded.done_until)`,
-    [task, until],
+    [task, until ?? null],
   );
 }
 

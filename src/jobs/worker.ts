@@ -194,9 +194,13 @@ export function startWorker(parts: WorkerParts): Worker {
     });
     await boss.work(RETENTION_QUEUE, polling, applyRetentionPiece);
     await requestResync();
-    timers.push(setInterval(requestResyncWhenDue, (parts.resyncMinutes * 60_000) / RESYNC_LOOKS));
+    // Replicas start at different times: each looks often, and together they request one resync in `resyncMinutes`.
+    const isResyncDue = () => isDue(pool, 'resync', parts.resyncMinutes * (1 - 1 / RESYNC_LOOKS));
+    timers.push(setInterval(() => requestResyncIf(isResyncDue), (parts.resyncMinutes * 60_000) / RESYNC_LOOKS));
     await repeat(RETENTION_QUEUE, RETENTION_MINUTES);
-    timers.push(setTimeout(checkEnforcement, ENFORCEMENT_CHECK_MS));
+    // A worker of the release before may have set statuses by another ENFORCE after the resync of this one's start.
+    const isAnyOutdated = () => isAnySetWithOtherEnforcement(pool, parts.enforce);
+    timers.push(setTimeout(() => requestResyncIf(isAnyOutdated), ENFORCEMENT_CHECK_MS));
   }
 
   async function resyncPiece({ data, createdOn }: JobWithMetadata<ResyncJob>): Promise<void> {
@@ -222,17 +226,6 @@ export function startWorker(parts: WorkerParts): Worker {
     }
   }
 
-  /** A worker of the release before may have set statuses by another ENFORCE after the resync of this one’s start. */
-  async function checkEnforcement(): Promise<void> {
-    try {
-      if (await isAnySetWithOtherEnforcement(pool, parts.enforce)) {
-        await askPeriodic(RESYNC_QUEUE);
-      }
-    } catch (err) {
-      log.warn({ err }, 'could not look for statuses that were set with another ENFORCE');
-    }
-  }
-
   /** Now, and then periodically. Replicas share the work: the engine keeps one waiting job per queue. */
   async function repeat(queue: string, minutes: number): Promise<void> {
     const ask = () => askPeriodic(queue);
@@ -240,20 +233,19 @@ export function startWorker(parts: WorkerParts): Worker {
     timers.push(setInterval(ask, minutes * 60_000));
   }
 
-  /** Replicas start at different times: each looks often, and together they request one resync in `resyncMinutes`. */
-  async function requestResyncWhenDue(): Promise<void> {
+  async function requestResyncIf(isNeeded: () => Promise<boolean>): Promise<void> {
     try {
-      if (await isDue(pool, 'resync', parts.resyncMinutes * (1 - 1 / RESYNC_LOOKS))) {
+      if (await isNeeded()) {
         await requestResync();
       }
     } catch (err) {
-      log.warn({ err }, 'could not look whether a resync is due');
+      log.warn({ err }, 'could not look whether a resync is needed');
     }
   }
 
   async function requestResync(): Promise<void> {
     await askPeriodic(RESYNC_QUEUE);
-    await recordDone(pool, 'resync', new Date());
+    await recordDone(pool, 'resync');
   }
 
   async function askPeriodic(queue: string): Promise<void> {
