@@ -96,7 +96,7 @@ async function setUp(t: ExecutionContext, count: number) {
 /** The look that each repository has every two days: with so few it is the one that has waited longest. */
 const LONGEST_AGO = 'acme/repository-3';
 
-test('the first round looks at every repository, a later one at those that have changed', async (t) => {
+test('the first round looks at every repository, a later one at changed ones', async (t) => {
   const { list, next, lookedAtAll } = await setUp(t, 4);
   t.is((await next()).length, 4);
   await lookedAtAll();
