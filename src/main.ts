@@ -51,6 +51,16 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'List the webhooks that were acknowledged',
     run: async (args, terminal) => (await import('./commands/deliveries.ts')).deliveries(args, terminal),
   },
+  audit: {
+    usage: 'audit [pull request URL]',
+    summary: 'Print the record of verdicts: of a pull request, or since a time',
+    run: async (args, terminal) => (await import('./commands/audit.ts')).audit(args, terminal),
+  },
+  report: {
+    usage: 'report [options]',
+    summary: 'Say which rules fail most, are overridden most, and take longest to pass',
+    run: async (args, terminal) => (await import('./commands/report.ts')).report(args, terminal),
+  },
   replay: {
     usage: 'replay <delivery id…>',
     summary: 'Queue the review of a delivery again, or all failed reviews: --dead-letters',

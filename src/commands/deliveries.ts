@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { parseDatabaseConfig } from '../config.ts';
-import { MAX_PULL_REQUEST_NUMBER } from '../forges/pull-request.ts';
 import { type DeliveryFilter, type DeliveryRecord, listDeliveries } from '../inbox/read-deliveries.ts';
-import { visible } from '../review/text.ts';
+import { columns, shortTime } from './columns.ts';
 import { findOneDelivery, readBodyOf, withDatabase } from './database.ts';
 import { configured, UsageError } from './failures.ts';
+import { moment, number } from './options.ts';
 import type { Terminal } from './terminal.ts';
 
 const DEFAULT_ROWS = 20;
@@ -53,7 +53,7 @@ export async function deliveries(args: readonly string[], terminal: Terminal): P
     event: values.event,
     repository: values.repository,
     pullRequest: values['pull-request'] === undefined ? undefined : number('--pull-request', values['pull-request']),
-    since: values.since === undefined ? undefined : moment(values.since, Date.now()),
+    since: values.since === undefined ? undefined : moment('--since', values.since, Date.now()),
   };
   const limit = number('--limit', values.limit, MAX_ROWS);
   const { body, hook } = values;
@@ -94,46 +94,18 @@ async function printBody(pool: pg.Pool, id: string, hook: string | undefined, te
   return 0;
 }
 
-function number(option: string, text: string, most = MAX_PULL_REQUEST_NUMBER): number {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > most) {
-    throw new UsageError(`${option} takes a whole number, 1 to ${most}`);
-  }
-  return value;
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-const TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?(Z|[+-]\d\d:\d\d)?$/;
-
-/** So long before `now`, or a time of its own: in UTC, as the list has them, unless it says otherwise. */
-function moment(text: string, now: number): Date {
-  const [, amount, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  const [, day, time = '00:00', offset = 'Z'] = TIME.exec(text) ?? [];
-  const found =
-    amount === undefined ? Date.parse(`${day}T${time}${offset}`) : now - Number(amount) * (UNIT_MS[unit] ?? 0);
-  if (Number.isNaN(found)) {
-    throw new UsageError('--since takes 30m, 12h, 7d, or a time such as 2026-01-31T12:00Z');
-  }
-  return new Date(found);
-}
-
-/** Columns as wide as their widest cell. The hook's only where one is named: not every forge has it. */
+/** The hook's column only where one is named: not every forge has it. */
 function table(records: readonly DeliveryRecord[]): string {
   const named = records.some(({ hookId }) => hookId !== '');
   const rows = [
     ['RECEIVED', 'EVENT', 'ABOUT', 'DELIVERY', ...(named ? ['HOOK'] : [])],
     ...records.map(({ receivedAt, event, repository, pullRequest, deliveryId, hookId }) => [
-      receivedAt.toISOString().replace('T', ' ').replace(/\.\d+/, ''),
+      shortTime(receivedAt),
       event,
       `${repository ?? '-'}${pullRequest === null ? '' : `#${pullRequest}`}`,
       deliveryId,
       ...(named ? [hookId || '-'] : []),
     ]),
-  ].map((row) => row.map(visible));
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-    .map((line) => `${line.trimEnd()}\n`)
-    .join('');
+  ];
+  return columns(rows);
 }

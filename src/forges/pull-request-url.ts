@@ -6,6 +6,15 @@ export type AddressedPullRequest =
   | { readonly ok: true; readonly ref: PullRequestRef }
   | { readonly ok: false; readonly reason: string };
 
+/** The pull request of a page's URL on whatever forge; undefined when it is no such page. For commands that ask no forge. */
+export function pullRequestAt(address: string): PullRequestRef | undefined {
+  const words = new Set(Object.values(FORGES).map(({ pullRequestSegment }) => pullRequestSegment));
+  const page = new RegExp(`^https?://[^?#]*/([\\w.-]+/[\\w.-]+)/(?:${[...words].join('|')})/(\\d{1,10})(?:[/?#].*)?$`);
+  const [, repository = '', digits = ''] = page.exec(address) ?? [];
+  const number = Number(digits);
+  return number >= 1 && number <= MAX_PULL_REQUEST_NUMBER ? { repository, number } : undefined;
+}
+
 /**
  * Finds the pull request of a page's URL, its tabs and anchors included. It must be one of the forge
  * at `forgeUrl`, which may be installed under a path.

@@ -58,6 +58,8 @@ CREATE TABLE gatehouse.audit_postings (
   url         text
 ) PARTITION BY RANGE (posted_at);
 CREATE INDEX audit_postings_head ON gatehouse.audit_postings (lower(repository), head_sha, posted_at);
+CREATE INDEX audit_postings_repository ON gatehouse.audit_postings (lower(repository), posted_at);
+CREATE INDEX audit_postings_posted_at ON gatehouse.audit_postings (posted_at);
 
 -- What verdicts were judged by: each text once a month, so that it is dropped together with the verdicts that name it.
 CREATE TABLE gatehouse.audit_texts (

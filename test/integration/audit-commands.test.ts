@@ -1,0 +1,181 @@
+import { readFileSync } from 'node:fs';
+import ava from 'ava';
+import type pg from 'pg';
+import { recordPosting } from '../../src/audit/record-posting.ts';
+import { recordVerdict } from '../../src/audit/record-verdict.ts';
+import type { RecordedRule, VerdictRecord } from '../../src/audit/verdict-record.ts';
+import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import { inTransaction } from '../../src/db/transaction.ts';
+import { PASSED, recordAsText } from '../helpers/audit.ts';
+import { makeDatabase, openPool } from '../helpers/database.ts';
+import { gatehouse } from '../helpers/process.ts';
+
+const test = ava.serial;
+
+const TIMEOUT_MS = 60_000;
+const HEAD = 'a'.repeat(40);
+const POLICY = { digest: 'c'.repeat(64), path: '.gatehouse.yml', text: 'version: 1 # octocat\n' };
+const URL_OF_PR = 'https://git.example.com/forge/acme/widgets/pulls/1/files#diff';
+
+const rule = (id: string, outcome: RecordedRule['outcome']): RecordedRule => ({
+  id,
+  outcome,
+  level: 'error',
+  source: { path: '.gatehouse.yml', line: 3 },
+});
+
+const FAILED: VerdictRecord = {
+  ...PASSED,
+  author: 'octocat',
+  state: 'failure',
+  description: 'Waiting for 1 approval from octocat, not from octocat-2',
+  rules: [
+    {
+      ...rule('no-keys', 'failed'),
+      reasons: [{ predicate: 'added_lines', wanted: false, expected: 'a line that matches …', found: '1 such line' }],
+      places: [{ path: 'src/a.ts', line: 7 }],
+      leftOut: 2,
+    },
+    rule('title', 'passed'),
+  ],
+  approvals: [
+    { login: 'Octocat', sha: HEAD, at: '2026-01-02T03:04:05Z', official: true, bot: false },
+    { login: 'bob', sha: HEAD, at: '2026-01-02T03:04:05Z', official: false, bot: false },
+  ],
+  overrides: [{ rule: 'title', login: 'octocat', reason: 'hotfix 4711', comment: '7', at: '2026-01-02T03:04:05Z' }],
+};
+
+/** Two verdicts on a pull request, what was posted of them, and one on another pull request. */
+async function fill(pool: pg.Pool): Promise<void> {
+  const record = (verdict: VerdictRecord) =>
+    inTransaction(pool, TIMEOUT_MS, (client) =>
+      recordVerdict(client, verdict, { askedAt: new Date('2026-01-02T03:04:05Z'), texts: [POLICY] }),
+    );
+  const post = ({ state, description }: VerdictRecord) =>
+    inTransaction(pool, TIMEOUT_MS, (client) =>
+      recordPosting(client, 'acme/widgets', HEAD, {
+        context: 'gatehouse/main',
+        state: state === 'none' ? 'success' : state,
+        description,
+      }),
+    );
+  await record(FAILED);
+  await post(FAILED);
+  await record({ ...PASSED, rules: [rule('no-keys', 'passed'), rule('title', 'passed')] });
+  await post(PASSED);
+  await record({ ...PASSED, repository: 'acme/gadgets', headSha: 'e'.repeat(40), rules: [rule('title', 'failed')] });
+}
+
+async function withRecord(work: (url: string, pool: pg.Pool) => Promise<void>): Promise<void> {
+  const database = await makeDatabase();
+  await migrateStores(database.url);
+  const pool = openPool(database.url);
+  try {
+    await fill(pool);
+    await work(database.url, pool);
+  } finally {
+    await pool.end();
+    await database.drop();
+  }
+}
+
+const run = (url: string, args: readonly string[]) => gatehouse(args, { DATABASE_URL: url }).finished;
+
+test('audit prints the history of a pull request for people, oldest first', async (t) => {
+  await withRecord(async (url) => {
+    const { code, stdout, stderr } = await run(url, ['audit', URL_OF_PR]);
+    t.is(code, 0);
+    t.is(stderr, '');
+    t.snapshot(stdout.replaceAll(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/gm, 'THE TIME'));
+  });
+});
+
+test('audit lists rows of a repository and a time as JSON, newest first', async (t) => {
+  await withRecord(async (url) => {
+    const list = async (...args: readonly string[]) => {
+      const { stdout } = await run(url, ['audit', '--json', ...args]);
+      const entries = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+      return entries.map(({ kind, state, repository }) => `${kind} ${state} ${repository}`);
+    };
+    const widgets = [
+      'posting success acme/widgets',
+      'verdict success acme/widgets',
+      'posting failure acme/widgets',
+      'verdict failure acme/widgets',
+    ];
+    t.deepEqual(await list('--since', '1d'), ['verdict success acme/gadgets', ...widgets]);
+    t.deepEqual(await list('--since', '1d', '--repository', 'ACME/widgets'), widgets);
+    t.deepEqual(await list('--until', '1d'), []);
+  });
+});
+
+test('audit says when there are more rows than the limit, and when there are none', async (t) => {
+  await withRecord(async (url) => {
+    const { stdout, stderr } = await run(url, ['audit', '--since', '1d', '--limit', '2']);
+    t.is(stdout.trim().split('\n').length, 3);
+    t.regex(stderr, /more rows than 2/);
+    const none = await run(url, ['audit', 'https://github.com/acme/widgets/pull/99']);
+    t.deepEqual([none.code, none.stdout, none.stderr], [0, '', 'Nothing is recorded.\n']);
+  });
+});
+
+test('audit prints the text of a digest, and exits with 1 when there is none', async (t) => {
+  await withRecord(async (url) => {
+    t.is((await run(url, ['audit', '--text', POLICY.digest])).stdout, POLICY.text);
+    const unknown = await run(url, ['audit', '--text', 'f'.repeat(64)]);
+    t.is(unknown.code, 1);
+    t.regex(unknown.stderr, /no text with this digest is recorded/);
+  });
+});
+
+test('audit takes either a pull request, or a filter, or a digest', async (t) => {
+  for (const args of [
+    [],
+    [URL_OF_PR, '--since', '1d'],
+    ['https://git.example.com/acme/widgets'],
+    ['--since', 'soon'],
+  ]) {
+    const { code } = await run('postgres://127.0.0.1:9/none', ['audit', ...args]);
+    t.is(code, 64, args.join(' '));
+  }
+});
+
+test('report counts failures, overrides and passes of each rule', async (t) => {
+  await withRecord(async (url, pool) => {
+    await pool.query(
+      `INSERT INTO gatehouse.audit_rule_changes (repository, pull_request, rule, change, seconds)
+       VALUES ('acme/widgets', 8, 'slow', 'passed', 93784), ('acme/widgets', 9, 'slow', 'passed', 60)`,
+    );
+    const { code, stdout } = await run(url, ['report']);
+    t.is(code, 0);
+    t.is(
+      stdout,
+      'RULE     FAILED  OVERRIDDEN  PASSED AFTERWARDS  MEDIAN TIME  LONGEST TIME\n' +
+        'no-keys  1       0           1                  0s           0s\n' +
+        'title    1       1           0                  -            -\n' +
+        'slow     0       0           2                  13h 2m       1d 2h\n',
+    );
+    const rules = async (...args: readonly string[]) =>
+      (await run(url, ['report', '--json', ...args])).stdout.match(/(?<="rule":")[^"]+/g);
+    t.is((await rules('--by', 'overridden'))?.[0], 'title');
+    t.is((await rules('--by', 'slowest'))?.[0], 'slow');
+    t.deepEqual(await rules('--repository', 'acme/gadgets'), ['title']);
+  });
+});
+
+test('the commands of docs/operations.md erase a login, and nothing stays writable', async (t) => {
+  await withRecord(async (_, pool) => {
+    const docs = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+    const [, script = ''] =
+      /### Erase a person's login[\s\S]*?```sql\n\\set login 'octocat'\n([\s\S]*?)```/.exec(docs) ?? [];
+    t.true(script.length > 0);
+    await pool.query(script.replaceAll(":'login'", "'octocat'"));
+    const text = await recordAsText(pool);
+    t.notRegex(text, /octocat(?!-2)/i);
+    t.regex(text, /"author":"erased"/);
+    t.regex(text, /"login": ?"erased"/);
+    t.regex(text, /Waiting for 1 approval from erased, not from octocat-2/);
+    t.regex(text, /"login": ?"bob"/);
+    await t.throwsAsync(pool.query("UPDATE gatehouse.audit_verdicts SET author = ''"), { code: '42501' });
+  });
+});
