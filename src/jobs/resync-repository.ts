@@ -23,15 +23,15 @@ export interface RepositoryResyncParts {
   readonly log: Log;
 }
 
-/**
- * Requests the reviews that a repository needs. `overview` is what it is like now, where that is known already. `later`: the next round
- * has to look at it again.
- */
+/** `later`: the next round has to look at the repository again. */
+export type Look = 'done' | 'later';
+
+/** Requests the reviews that a repository needs. `overview` is what it is like now, where that is known already. */
 export async function resyncRepository(
   parts: RepositoryResyncParts,
   asked: string,
   overview: RepositoryOverview | undefined,
-): Promise<'done' | 'later'> {
+): Promise<Look> {
   const { forge, pool, log } = parts;
   if (overview !== undefined) {
     return requestReviews(parts, asked, overview.pullRequests, overview.baseCommits);
@@ -58,7 +58,7 @@ async function requestReviews(
   repository: string,
   open: readonly ListedPullRequest[],
   baseCommits?: RepositoryOverview['baseCommits'],
-): Promise<'done' | 'later'> {
+): Promise<Look> {
   if (open.some(({ archived }) => archived)) {
     // No list shows when it is unarchived.
     return 'later';

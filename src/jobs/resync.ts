@@ -3,7 +3,7 @@ import { ForgeError } from '../forges/forge-error.ts';
 import type { Overviews, RepositoryOverview } from '../forges/many-repositories.ts';
 import { beginRound, type RoundParts } from './due-repositories.ts';
 import type { ForgeAccess } from './forge-access.ts';
-import { type RepositoryResyncParts, resyncRepository } from './resync-repository.ts';
+import { type Look, type RepositoryResyncParts, resyncRepository } from './resync-repository.ts';
 
 export interface ResyncParts extends RepositoryResyncParts, RoundParts {
   readonly access: Pick<ForgeAccess, 'check'>;
@@ -46,13 +46,30 @@ export async function resync(
       return 'finished';
     }
     const known = await overviewsOf(parts, overviews, names);
-    for (const repository of names) {
-      let state: 'done' | 'later' = 'later';
+    const state = await resyncBatch(parts, names, known, end);
+    if (state !== 'finished') {
+      return state;
+    }
+  }
+}
+
+/** Not `finished`: the end of the piece has come, or the forge cannot be asked. */
+async function resyncBatch(
+  parts: ResyncParts,
+  names: readonly string[],
+  known: ReadonlyMap<string, RepositoryOverview>,
+  end: number,
+): Promise<'finished' | 'unfinished' | 'interrupted'> {
+  const { access, pool, log } = parts;
+  const isOwnLimit = parts.forge.overviews?.scope === 'owner';
+  const looks = new Map((await emptyOnes(pool, known)).map((repository): [string, Look] => [repository, 'done']));
+  try {
+    for (const repository of names.filter((name) => !looks.has(name))) {
       try {
-        state = await resyncRepository(parts, repository, known.get(repository));
+        looks.set(repository, await resyncRepository(parts, repository, known.get(repository)));
       } catch (err) {
         // Go on with the next repository, unless it concerns the forge as a whole.
-        if (!(err instanceof ForgeError) || (err.kind === 'rate-limited' && overviews?.scope !== 'owner')) {
+        if (!(err instanceof ForgeError) || (err.kind === 'rate-limited' && !isOwnLimit)) {
           throw err;
         }
         if (err.kind === 'rate-limited') {
@@ -61,7 +78,7 @@ export async function resync(
             'the rate limit of an owner is reached: the next resync tries again',
           );
           await leaveOwner(pool, repository);
-          break;
+          return 'finished';
         }
         if (!(await canAsk(access))) {
           log.warn(
@@ -71,16 +88,35 @@ export async function resync(
           return 'interrupted';
         }
         log.warn({ repository, reason: err.message }, 'a repository could not be resynced');
+        looks.set(repository, 'later');
       }
-      await pool.query('UPDATE gatehouse.repositories SET resynced_at = now(), due = $2 WHERE name = $1', [
-        repository,
-        state === 'later',
-      ]);
       if (performance.now() >= end) {
         return 'unfinished';
       }
     }
+    return 'finished';
+  } finally {
+    await recordLooks(pool, looks);
   }
+}
+
+/** Those that have no open pull request, and had none: there is nothing to do, and most are such. */
+async function emptyOnes(pool: pg.Pool, known: ReadonlyMap<string, RepositoryOverview>): Promise<readonly string[]> {
+  const empty = [...known].filter(([, { pullRequests }]) => pullRequests.length === 0).map(([name]) => name);
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT name FROM unnest($1::text[]) AS name
+      WHERE NOT EXISTS (SELECT FROM gatehouse.reviews WHERE repository = name)`,
+    [empty],
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function recordLooks(pool: pg.Pool, looks: ReadonlyMap<string, Look>): Promise<void> {
+  await pool.query(
+    `UPDATE gatehouse.repositories r SET resynced_at = now(), due = look.due
+       FROM unnest($1::text[], $2::boolean[]) AS look (name, due) WHERE r.name = look.name`,
+    [[...looks.keys()], [...looks.values()].map((look) => look === 'later')],
+  );
 }
 
 async function canAsk(access: ResyncParts['access']): Promise<boolean> {

@@ -6,8 +6,11 @@ import { ForgeError } from '../../src/forges/forge-error.ts';
 import type { ChangeList, ListedRepository } from '../../src/forges/many-repositories.ts';
 import { beginRound, type RoundParts } from '../../src/jobs/due-repositories.ts';
 import { readPresentRules } from '../../src/jobs/outdated-reviews.ts';
+import { isDue, recordDone } from '../../src/jobs/progress.ts';
+import { recoverDeliveries } from '../../src/jobs/recover-deliveries.ts';
 import { notUnderReview } from '../../src/jobs/under-review.ts';
 import { makeLog } from '../../src/log.ts';
+import { makeMetrics } from '../../src/metrics.ts';
 import { makeDatabase, openPool } from '../helpers/database.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -224,4 +227,40 @@ test('a pull request under review is not requested again', async (t) => {
     [4],
     'a review that has begun may have read the rules of before',
   );
+});
+
+test('a resync that one worker has requested is not due for another', async (t) => {
+  const pool = await openDatabase(t);
+  t.true(await isDue(pool, 'resync', 14));
+  await recordDone(pool, 'resync');
+  t.false(await isDue(pool, 'resync', 14));
+  await pool.query("UPDATE gatehouse.progress SET done_until = now() - interval '15 minutes'");
+  t.true(await isDue(pool, 'resync', 14));
+});
+
+test('each round reads the failed deliveries of 200 hooks, and the next of others', async (t) => {
+  const pool = await openDatabase(t);
+  const hooks = 500;
+  await pool.query(
+    "INSERT INTO gatehouse.hooks SELECT 'acme/repository-' || n, '1' FROM generate_series(1, $1::int) n",
+    [hooks],
+  );
+  const asked: string[] = [];
+  const deliveries = {
+    scope: 'repository',
+    async failedDeliveries(_since: Date, hook?: { readonly repository: string }) {
+      asked.push(hook?.repository ?? '');
+      return [];
+    },
+    redeliver: async () => {},
+  } as const;
+  const counts: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    await recoverDeliveries({ deliveries, pool, minutes: 15, metrics: makeMetrics(), log: makeLog('silent') });
+    counts.push(new Set(asked).size);
+  }
+  t.deepEqual(counts, [200, 400, hooks]);
+  asked.length = 0;
+  await recoverDeliveries({ deliveries, pool, minutes: 24 * 60, metrics: makeMetrics(), log: makeLog('silent') });
+  t.is(asked.length, hooks / 2, 'each within two days');
 });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { interpretEvent, requestedReview } from '../../src/forges/events.ts';
+import { installationIn, interpretEvent, requestedReview } from '../../src/forges/events.ts';
 import { KNOWN_EVENTS } from '../../src/forges/known-events.ts';
 import { payloads } from '../helpers/payloads.ts';
 
@@ -228,4 +228,21 @@ test('a status or check run without a valid commit requests nothing', (t) => {
   }
   t.is(target('status', { sha: SHA, context: 'ci' }), undefined);
   t.is(target('check_run', { repository, action: 'rerequested', check_run: { head_sha: SHA } }), undefined);
+});
+
+test('the installation of an App is read with the account that has it', (t) => {
+  t.deepEqual(installationIn({ repository, installation: { id: 7 } }), { owner: 'acme', id: 7 });
+  const account = { login: 'octo-org' };
+  t.deepEqual(installationIn({ action: 'created', installation: { id: 8, account } }), { owner: 'octo-org', id: 8 });
+  for (const payload of [
+    { repository },
+    { installation: { id: 7 } },
+    { repository, installation: { id: 0 } },
+    { repository, installation: { id: '7' } },
+    { repository: { full_name: '../widgets/x' }, installation: { id: 7 } },
+    { installation: { id: 7, account: { login: 'a/b' } } },
+    { action: 'deleted', installation: { id: 7, account } },
+  ]) {
+    t.is(installationIn(payload), undefined, JSON.stringify(payload));
+  }
 });
