@@ -134,6 +134,8 @@ function nameOf(request: ReviewRequest): string {
       return `the review of all pull requests into ${request.branch} of ${request.repository}`;
     case 'review-commit':
       return `the reviews at ${request.headSha} of ${request.repository} that ask for checks`;
+    case 'command':
+      return `the command in comment ${request.commentId} of ${request.repository}#${request.number}`;
     case 'review-merge-group':
       return `the review of the merge group ${request.headSha} into ${request.branch} of ${request.repository}`;
   }

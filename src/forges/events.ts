@@ -1,3 +1,4 @@
+import { type Command, commandIn, textDigest } from './command.ts';
 import { FORGES } from './forges.ts';
 import { MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './pull-request.ts';
 
@@ -15,6 +16,19 @@ export interface Subject {
   readonly checkedCommit: CheckedCommit | undefined;
   /** The group of a merge queue for which a status is requested. */
   readonly mergeGroup: MergeGroupRef | undefined;
+  /** A comment on a pull request that is a command, or was one. */
+  readonly command: CommentedCommand | undefined;
+}
+
+/** A command in a comment, by what has become of the comment. */
+export interface CommentedCommand {
+  readonly command: Command['kind'];
+  readonly change: 'posted' | 'edited' | 'deleted';
+  readonly commentId: string;
+  /** Login. */
+  readonly author: string;
+  /** Of the comment's text. */
+  readonly digest: string;
 }
 
 export interface CheckedCommit {
@@ -45,6 +59,7 @@ export function interpretEvent(event: string, payload: Readonly<Record<string, u
   const repository = repositoryName(source?.['full_name']);
   const pullRequest =
     pullRequestNumber(object(payload['pull_request'])?.['number']) ??
+    (event === 'issue_comment' ? commentedPullRequest(payload) : undefined) ??
     (event.startsWith('pull_request') ? pullRequestNumber(payload['number']) : undefined);
   // Whatever its commits are: forges list a part of them, or none, and none of those that a force-push takes away.
   const pushedBranch = event === 'push' && payload['deleted'] !== true ? branch(payload['ref']) : undefined;
@@ -58,6 +73,7 @@ export function interpretEvent(event: string, payload: Readonly<Record<string, u
     pushedBranch,
     checkedCommit: checkedCommit(event, payload),
     mergeGroup: mergeGroup(event, payload),
+    command: event === 'issue_comment' ? commentedCommand(payload) : undefined,
   };
 }
 
@@ -84,6 +100,44 @@ function accountName(value: unknown): string | undefined {
   return typeof value === 'string' && value.length <= MAX_REPOSITORY_CHARACTERS && /^[\w.-]+$/.test(value)
     ? value
     : undefined;
+}
+
+/** Undefined where it is an issue that was commented on. */
+function commentedPullRequest(payload: Readonly<Record<string, unknown>>): number | undefined {
+  const issue = object(payload['issue']);
+  return object(issue?.['pull_request']) === undefined ? undefined : pullRequestNumber(issue?.['number']);
+}
+
+const COMMENT_CHANGES: Readonly<Record<string, CommentedCommand['change']>> = {
+  created: 'posted',
+  edited: 'edited',
+  deleted: 'deleted',
+};
+const MAX_LOGIN_CHARACTERS = 100;
+const LOGIN = /^[\w.[\]-]+$/;
+
+/**
+ * Of a comment that was edited or deleted only a command to override matters: it no longer counts. Gatehouse's own comments
+ * begin with another text than a command.
+ */
+function commentedCommand(payload: Readonly<Record<string, unknown>>): CommentedCommand | undefined {
+  const { id, body, user } = object(payload['comment']) ?? {};
+  const author = object(user)?.['login'];
+  const action = payload['action'];
+  const change =
+    typeof action === 'string' && Object.hasOwn(COMMENT_CHANGES, action) ? COMMENT_CHANGES[action] : undefined;
+  if (change === undefined || typeof body !== 'string' || !Number.isSafeInteger(id) || Number(id) < 1) {
+    return undefined;
+  }
+  if (typeof author !== 'string' || author.length > MAX_LOGIN_CHARACTERS || !LOGIN.test(author)) {
+    return undefined;
+  }
+  const before = object(object(payload['changes'])?.['body'])?.['from'];
+  const now = commandIn(body)?.kind;
+  const then = typeof before === 'string' ? commandIn(before)?.kind : undefined;
+  const command = then === 'override' ? then : now;
+  const matters = command === 'override' || (change === 'posted' && command !== undefined);
+  return matters ? { command, change, commentId: String(id), author, digest: textDigest(body) } : undefined;
 }
 
 /** SHA-1, or SHA-256. */
@@ -139,13 +193,14 @@ function mergeGroup(event: string, payload: Readonly<Record<string, unknown>>): 
 
 /**
  * The review that a delivery requests: of one pull request, of all into a branch, of those with a head whose policy asks for
- * what others have said, or of a group of a merge queue.
+ * what others have said, of a group of a merge queue, or what a command asks for.
  */
 export type ReviewRequest =
   | ({ readonly kind: 'review' } & PullRequestRef)
   | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string }
   | { readonly kind: 'review-commit'; readonly repository: string; readonly headSha: string }
-  | ({ readonly kind: 'review-merge-group'; readonly repository: string } & MergeGroupRef);
+  | ({ readonly kind: 'review-merge-group'; readonly repository: string } & MergeGroupRef)
+  | ({ readonly kind: 'command' } & PullRequestRef & CommentedCommand);
 
 /** `isOwnContext`: whether a commit status of this name is Gatehouse's own, which starts nothing. */
 export function requestedReview(
@@ -158,6 +213,9 @@ export function requestedReview(
   }
   if (reviewable && number !== undefined) {
     return { kind: 'review', repository, number };
+  }
+  if (subject.command !== undefined && number !== undefined) {
+    return { kind: 'command', repository, number, ...subject.command };
   }
   if (group !== undefined) {
     return { kind: 'review-merge-group', repository, ...group };

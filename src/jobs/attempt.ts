@@ -12,7 +12,7 @@ interface AttemptParts {
   readonly log: Log;
 }
 
-interface Work {
+export interface Work {
   readonly key: string;
   readonly run: () => Promise<void>;
   /** After the last attempt. Must not throw. */

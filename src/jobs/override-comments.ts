@@ -2,6 +2,33 @@ import type pg from 'pg';
 import type { PullRequestRef } from '../forges/pull-request.ts';
 import type { KnownComments, PostedText } from '../review/overrides/judge-overrides.ts';
 
+/** Remembers the text of a comment that was posted, unless it is known to have been edited since. */
+export async function recordPosted(
+  pool: pg.Pool,
+  { repository, number }: PullRequestRef,
+  commentId: string,
+  digest: string,
+): Promise<void> {
+  await pool.query(
+    `INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, digest)
+     VALUES ($1, $2, $3, $4) ON CONFLICT (repository, comment_id) DO NOTHING`,
+    [repository, number, commentId, digest],
+  );
+}
+
+/** Remembers for good that a comment was edited. */
+export async function recordEdited(
+  pool: pg.Pool,
+  { repository, number }: PullRequestRef,
+  commentId: string,
+): Promise<void> {
+  await pool.query(
+    `INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id)
+     VALUES ($1, $2, $3) ON CONFLICT (repository, comment_id) DO UPDATE SET digest = NULL`,
+    [repository, number, commentId],
+  );
+}
+
 /** What is known of the comments of a pull request from their webhooks. */
 export async function knownComments(pool: pg.Pool, { repository, number }: PullRequestRef): Promise<KnownComments> {
   const { rows } = await pool.query<{ id: string; digest: string | null }>(

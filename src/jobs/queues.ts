@@ -1,5 +1,5 @@
 import type { Queue } from 'pg-boss';
-import type { MergeGroupRef, ReviewRequest } from '../forges/events.ts';
+import type { CommentedCommand, MergeGroupRef, ReviewRequest } from '../forges/events.ts';
 import type { PullRequestRef } from '../forges/pull-request.ts';
 
 /** The PostgreSQL schema that the job engine keeps to itself. */
@@ -14,6 +14,8 @@ export const REPOSITORY_QUEUE = 'review-repository';
 export const COMMIT_QUEUE = 'review-commit';
 /** Groups of GitHub's merge queues. */
 export const MERGE_GROUP_QUEUE = 'merge-group';
+/** Commands in comments. */
+export const COMMAND_QUEUE = 'command';
 export const RESYNC_QUEUE = 'resync';
 export const RETENTION_QUEUE = 'retention';
 
@@ -34,6 +36,8 @@ export interface CommitJob {
 export interface MergeGroupJob extends MergeGroupRef {
   readonly repository: string;
 }
+
+export type CommandJob = PullRequestRef & CommentedCommand;
 
 /** A resync that has run for long goes on in another job, with the time at which the first of them was requested. */
 export interface ResyncJob {
@@ -64,6 +68,8 @@ export const QUEUES: readonly (Queue & { readonly name: string })[] = [
   { name: REPOSITORY_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
   { name: COMMIT_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
   { name: MERGE_GROUP_QUEUE, deadLetter: REVIEW_DEAD_LETTERS, ...common },
+  // Without dead letters: the review that a command starts is found by a resync too, and somebody can post it again.
+  { name: COMMAND_QUEUE, ...common },
   // A piece ends by itself after a minute and what it is at then. Its heartbeat tells when its worker is gone.
   { name: RESYNC_QUEUE, ...common, retryLimit: 1, expireInSeconds: 6 * 60 * 60 },
   { name: RETENTION_QUEUE, ...common, retryLimit: 1 },
@@ -94,12 +100,22 @@ export function mergeGroupKey(job: MergeGroupJob): string {
   return `${job.repository}@${job.headSha}`;
 }
 
+/**
+ * Each change of a command to override is recorded, whatever else is waiting. Of the others it matters who asks: a command of
+ * somebody who may not give it must not keep back that of somebody who may.
+ */
+export function commandKey({ command, change, commentId, author, ...ref }: CommandJob): string {
+  const which = command === 'override' ? `${change}/${commentId}` : author.toLowerCase();
+  return `${reviewKey(ref)}/${command}/${which}`;
+}
+
 /** Which queue takes which request. */
 export const REQUEST_QUEUES: Readonly<Record<ReviewRequest['kind'], string>> = {
   review: REVIEW_QUEUE,
   'review-repository': REPOSITORY_QUEUE,
   'review-commit': COMMIT_QUEUE,
   'review-merge-group': MERGE_GROUP_QUEUE,
+  command: COMMAND_QUEUE,
 };
 
 export function requestKey(request: ReviewRequest): string {
@@ -112,5 +128,7 @@ export function requestKey(request: ReviewRequest): string {
       return commitKey(request);
     case 'review-merge-group':
       return mergeGroupKey(request);
+    case 'command':
+      return commandKey(request);
   }
 }

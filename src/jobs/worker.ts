@@ -2,15 +2,19 @@ import { type JobWithMetadata, PgBoss } from 'pg-boss';
 import { dropOldPartitions } from '../audit/partitions.ts';
 import type { ReviewRequest } from '../forges/events.ts';
 import { operatorPolicyDigest } from '../review/judge.ts';
-import { attempt } from './attempt.ts';
+import { attempt, type Work } from './attempt.ts';
 import { engineDatabase } from './engine.ts';
 import { watchForgeAccess } from './forge-access.ts';
+import { obeyCommand } from './obey-command.ts';
 import { readPresentRules } from './outdated-reviews.ts';
 import { isAnySetWithOtherEnforcement } from './posted-statuses.ts';
 import { isDue, recordDone } from './progress.ts';
 import {
+  COMMAND_QUEUE,
   COMMIT_QUEUE,
+  type CommandJob,
   type CommitJob,
+  commandKey,
   commitKey,
   JOBS_SCHEMA,
   MERGE_GROUP_QUEUE,
@@ -54,6 +58,11 @@ export interface WorkerParts extends ReviewParts {
 /** The fallback for a wake-up that was lost. */
 const POLL_SECONDS = 2;
 const HEARTBEAT_REFRESH_SECONDS = 5;
+const POLLING = {
+  pollingIntervalSeconds: POLL_SECONDS,
+  heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS,
+  includeMetadata: true,
+} as const;
 /** How often the engine looks for jobs whose worker is gone. */
 const SUPERVISE_SECONDS = 10;
 /** How often the engine deletes finished jobs: often, so that each time there are few. */
@@ -129,23 +138,18 @@ export function startWorker(parts: WorkerParts): Worker {
     }
   }
 
-  async function reviewCommits(id: string, jobs: readonly JobWithMetadata<CommitJob>[]): Promise<void> {
-    for (const job of jobs) {
-      await attempt(attempts, job, {
-        key: commitKey(job.data),
-        run: () => reviewCommit({ pool, enqueue }, job.data),
-      }).finally(() => boss.notifyWorker(id));
-    }
-  }
-
-  async function reviewGroups(id: string, jobs: readonly JobWithMetadata<MergeGroupJob>[]): Promise<void> {
-    for (const job of jobs) {
-      await attempt(attempts, job, {
-        key: mergeGroupKey(job.data),
-        run: () => reviewMergeGroup(parts, job.data, job.createdOn, job.signal),
-        giveUp: (error) => reportGroupGivenUp(parts, job.data, error, job.createdOn, job.signal),
-      }).finally(() => boss.notifyWorker(id));
-    }
+  /** Takes the jobs of a queue that deliveries put jobs in, and looks for the next one when one has ended. */
+  async function workOn<Job extends object>(queue: string, workOf: (job: JobWithMetadata<Job>) => Work): Promise<void> {
+    const id: string = await boss.work(
+      queue,
+      { ...POLLING, groupConcurrency: 1 },
+      async (jobs: JobWithMetadata<Job>[]) => {
+        for (const job of jobs) {
+          await attempt(attempts, job, workOf(job)).finally(() => boss.notifyWorker(id));
+        }
+      },
+    );
+    wakeable.push(id);
   }
 
   const presentRules = () =>
@@ -155,18 +159,17 @@ export function startWorker(parts: WorkerParts): Worker {
     await boss.start();
     // In the background: a worker is ready without its forge.
     void access.check();
-    const polling = { pollingIntervalSeconds: POLL_SECONDS, heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS };
     for (let index = 0; index < concurrency; index++) {
       const id: string = await boss.work(
         REVIEW_QUEUE,
-        { ...polling, includeMetadata: true, groupConcurrency: 1 },
+        { ...POLLING, groupConcurrency: 1 },
         (jobs: JobWithMetadata<ReviewJob>[]) => review(id, jobs),
       );
       reviewers.push(id);
     }
     await boss.work(
       REPOSITORY_QUEUE,
-      { ...polling, includeMetadata: true, groupConcurrency: 1 },
+      { ...POLLING, groupConcurrency: 1 },
       async (jobs: JobWithMetadata<RepositoryJob>[]) => {
         for (const job of jobs) {
           await attempt(attempts, job, {
@@ -176,23 +179,25 @@ export function startWorker(parts: WorkerParts): Worker {
         }
       },
     );
-    const commitReviewer: string = await boss.work(
-      COMMIT_QUEUE,
-      { ...polling, includeMetadata: true, groupConcurrency: 1 },
-      (jobs: JobWithMetadata<CommitJob>[]) => reviewCommits(commitReviewer, jobs),
-    );
-    const groupReviewer: string = await boss.work(
-      MERGE_GROUP_QUEUE,
-      { ...polling, includeMetadata: true, groupConcurrency: 1 },
-      (jobs: JobWithMetadata<MergeGroupJob>[]) => reviewGroups(groupReviewer, jobs),
-    );
-    wakeable.push(commitReviewer, groupReviewer);
-    await boss.work(RESYNC_QUEUE, { ...polling, includeMetadata: true }, async (jobs: JobWithMetadata<ResyncJob>[]) => {
+    await workOn<CommitJob>(COMMIT_QUEUE, ({ data }) => ({
+      key: commitKey(data),
+      run: () => reviewCommit({ pool, enqueue }, data),
+    }));
+    await workOn<MergeGroupJob>(MERGE_GROUP_QUEUE, ({ data, createdOn, signal }) => ({
+      key: mergeGroupKey(data),
+      run: () => reviewMergeGroup(parts, data, createdOn, signal),
+      giveUp: (error) => reportGroupGivenUp(parts, data, error, createdOn, signal),
+    }));
+    await workOn<CommandJob>(COMMAND_QUEUE, ({ data }) => ({
+      key: commandKey(data),
+      run: () => obeyCommand({ ...parts, enqueue }, data),
+    }));
+    await boss.work(RESYNC_QUEUE, POLLING, async (jobs: JobWithMetadata<ResyncJob>[]) => {
       for (const job of jobs) {
         await attempt(attempts, job, { key: RESYNC_QUEUE, run: () => resyncPiece(job) });
       }
     });
-    await boss.work(RETENTION_QUEUE, polling, applyRetentionPiece);
+    await boss.work(RETENTION_QUEUE, POLLING, applyRetentionPiece);
     await requestResync();
     // Replicas start at different times: each looks often, and together they request one resync in `resyncMinutes`.
     const isResyncDue = () => isDue(pool, 'resync', parts.resyncMinutes * (1 - 1 / RESYNC_LOOKS));

@@ -176,6 +176,27 @@ export async function judgeRead(
   };
 }
 
+/** The policy that a pull request is judged by; undefined where none applies. */
+export async function presentPolicy(
+  forge: Forge,
+  { repository, baseCommit }: PullRequestNow,
+  { threads, fallback }: Pick<JudgeOptions, 'threads' | 'fallback'>,
+): Promise<Policy | 'broken' | undefined> {
+  if (baseCommit === undefined) {
+    return undefined;
+  }
+  const parse: ParsePolicy = (text, origin, role) => threads.parsePolicy(repository, text, origin, role);
+  const loaded = await loadPolicy(forge, parse, repository, baseCommit);
+  switch (loaded.kind) {
+    case 'absent':
+      return fallback;
+    case 'broken':
+      return 'broken';
+    case 'policy':
+      return loaded.policy;
+  }
+}
+
 function needsOnlyFiles(policy: Policy): boolean {
   const { changedFiles: _files, ...others } = neededFacts(policy);
   return Object.values(others).every((needed) => needed === false || (Array.isArray(needed) && needed.length === 0));

@@ -31,6 +31,16 @@ export interface Scene {
   edit(number: number, change: Parameters<SimulatedForge['edit']>[2]): Promise<void>;
   /** A person's review, with its webhook. */
   review(number: number, author: string, state: Parameters<SimulatedForge['review']>[3]): Promise<void>;
+  /** A person's comment, with its webhook. Returns its id. */
+  comment(
+    number: number,
+    author: string,
+    body: string,
+    details?: Parameters<SimulatedForge['comment']>[4],
+  ): Promise<number>;
+  /** Anybody may have edited it. */
+  editComment(number: number, comment: number, body: string): Promise<void>;
+  deleteComment(number: number, comment: number): Promise<void>;
   /** Sends the forge's webhook to the door and expects it to be acknowledged. */
   tell(event: WebhookEvent, deliveryId?: string): Promise<void>;
   /** Waits until none of this repository's jobs waits or runs. */
@@ -190,6 +200,13 @@ export function shareStories(test: TestFn, env: Environment = {}): (name: ForgeN
 
 function makeScene(forge: SimulatedForge, door: Door, repository: string, settling: Settling): Scene {
   const pull = (number: number) => forge.pull(repository, number);
+  const commentOf = (number: number, id: number) => {
+    const found = pull(number).comments.find((comment) => comment.id === id);
+    if (found === undefined) {
+      throw new Error(`there is no comment ${id}`);
+    }
+    return found;
+  };
   forge.addHook(repository, { url: `${door.url}/webhook`, secret: SECRET });
   const scene: Scene = {
     forge,
@@ -216,6 +233,21 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
     },
     async review(number, author, state) {
       await scene.tell({ kind: 'review', number, review: forge.review(repository, number, author, state) });
+    },
+    async comment(number, author, body, details) {
+      const comment = forge.comment(repository, number, author, body, details);
+      await scene.tell({ kind: 'comment', number, comment, action: 'created' });
+      return comment.id;
+    },
+    async editComment(number, id, body) {
+      const { body: before } = commentOf(number, id);
+      forge.editComment(repository, number, id, body);
+      await scene.tell({ kind: 'comment', number, comment: commentOf(number, id), action: 'edited', before });
+    },
+    async deleteComment(number, id) {
+      const comment = commentOf(number, id);
+      forge.deleteComment(repository, number, id);
+      await scene.tell({ kind: 'comment', number, comment, action: 'deleted' });
     },
     async tell(event, deliveryId = randomUUID()) {
       const deliver = () => forge.deliver(`${door.url}/webhook`, repository, event, { secret: SECRET, deliveryId });

@@ -43,7 +43,16 @@ test('migrating an empty database applies everything, and again applies nothing'
     const { rows } = await pool.query<{ name: string }>('SELECT name FROM gatehouse_jobs.queue ORDER BY name');
     t.deepEqual(
       rows.map(({ name }) => name),
-      ['merge-group', 'resync', 'retention', 'review', 'review-commit', 'review-dead-letters', 'review-repository'],
+      [
+        'command',
+        'merge-group',
+        'resync',
+        'retention',
+        'review',
+        'review-commit',
+        'review-dead-letters',
+        'review-repository',
+      ],
     );
   });
 });

@@ -55,7 +55,16 @@ export interface Driver {
   /** Requests a review of a person, or of a team (`organisation/team`). It ends with the next one of that person, or of a member. */
   requestReview(repository: string, number: number, reviewer: string): void;
   withdrawReviewRequest(repository: string, number: number, reviewer: string): void;
-  comment(repository: string, number: number, author: string, body: string): Comment;
+  comment(
+    repository: string,
+    number: number,
+    author: string,
+    body: string,
+    details?: Pick<Comment, 'byEmail' | 'importedFrom'>,
+  ): Comment;
+  /** Whoever may write can edit anybody's. */
+  editComment(repository: string, number: number, comment: number, body: string): void;
+  deleteComment(repository: string, number: number, comment: number): void;
   commentInline(repository: string, number: number, author: string, at: InlineAt): InlineComment;
   close(repository: string, number: number): void;
   reopen(repository: string, number: number): void;
@@ -372,12 +381,23 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       }
       touch(pull(repository, number));
     },
-    comment(repository, number, author, body) {
-      const made = { id: newId(world), author, body, at: now() };
+    comment(repository, number, author, body, details = {}) {
+      const made = { id: newId(world), author, body, at: now(), ...details };
       const on = pull(repository, number);
       on.comments.push(made);
       touch(on);
       return made;
+    },
+    editComment(repository, number, comment, body) {
+      const edited = pull(repository, number).comments.find(({ id }) => id === comment);
+      Object.assign(edited ?? {}, { body, editedAt: now() });
+    },
+    deleteComment(repository, number, comment) {
+      const { comments } = pull(repository, number);
+      comments.splice(
+        comments.findIndex(({ id }) => id === comment),
+        1,
+      );
     },
     commentInline(repository, number, author, at) {
       const on = pull(repository, number);

@@ -169,6 +169,20 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
       headers: { 'x-total-count': String(pull.comments.length) },
     })),
 
+    // Who may write, and who has written here and is no outsider.
+    [`GET ${repos}/assignees`]: withRepository(world, (repository) => {
+      const commenters = [...repository.pulls.values()].flatMap(({ comments }) => comments.map(({ author }) => author));
+      const [owner = ''] = repository.fullName.split('/');
+      const writers = [...new Set([owner, ...commenters])].filter((login) => !world.outsiders.has(login));
+      return { status: 200, body: writers.map(shapes.user) };
+    }),
+
+    // Owners are people here, even of those teams that there are.
+    [`GET ${repos}/teams`]: withRepository(world, () => ({
+      status: 405,
+      body: { message: 'repo is not owned by an organization' },
+    })),
+
     // Comments at lines have a place and are not shown. The total is only that of the page, and an empty one is null.
     [`GET ${repos}/issues/:number/timeline`]: withPull(world, (pull, call) => {
       const { body } = page(call, shapes.timeline(pull));

@@ -28,8 +28,18 @@ function time(at: string): string {
   return local.toISOString().replace(/\.\d+Z$/, '+01:00');
 }
 
+/** Below zero are the forge's own: deleted accounts, and that of its workflows. */
+const SYSTEM_IDS: Readonly<Record<string, number>> = { Ghost: -1, 'gitea-actions': -2 };
+
 export function user(login: string): object {
-  return { id: login.length, login, login_name: '', full_name: '', email: `${login}@example.test`, username: login };
+  return {
+    id: SYSTEM_IDS[login] ?? login.length,
+    login,
+    login_name: '',
+    full_name: '',
+    email: `${login}@example.test`,
+    username: login,
+  };
 }
 
 export function repository(of: Repository, web: string): object {
@@ -175,7 +185,14 @@ export function requestedReview(asked: string, writes: boolean, index: number): 
 }
 
 export function comment(of: Comment): object {
-  return { id: of.id, user: user(of.author), body: of.body, created_at: time(of.at), updated_at: time(of.at) };
+  return {
+    id: of.id,
+    user: user(of.author === 'ghost' ? 'Ghost' : of.author),
+    original_author: of.importedFrom ?? '',
+    body: of.body,
+    created_at: time(of.at),
+    updated_at: time(of.editedAt ?? of.at),
+  };
 }
 
 /** Oldest first. Beside the conversation it tells what happened, in the same shape. Comments at lines are null. */

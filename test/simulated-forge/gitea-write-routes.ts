@@ -57,6 +57,7 @@ export function giteaWriteRoutes(
       const comment = { id: newId(world), author: call.login, body, at: new Date().toISOString() };
       pull.comments.push(comment);
       touch(pull);
+      notify(pull.repository, { kind: 'comment', number: pull.number, comment, action: 'created' });
       return { status: 201, body: shapes.comment(comment) };
     }),
 
@@ -69,7 +70,13 @@ export function giteaWriteRoutes(
       if (comment.author !== call.login) {
         return FORBIDDEN;
       }
+      const before = comment.body;
       comment.body = textIn(call.body, 'body');
+      comment.editedAt = new Date().toISOString();
+      const on = [...repository.pulls.values()].find(({ comments }) => comments.some(({ id }) => id === comment.id));
+      if (on !== undefined) {
+        notify(repository, { kind: 'comment', number: on.number, comment, action: 'edited', before });
+      }
       return { status: 200, body: shapes.comment(comment) };
     }),
 

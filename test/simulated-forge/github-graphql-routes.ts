@@ -1,11 +1,19 @@
 import type { Answer, Call, Routes } from './routes.ts';
 import { textIn } from './routes.ts';
-import { baseSha, findRepository, type Pull, type QueueEntry, type Repository, type World } from './world.ts';
+import {
+  baseSha,
+  type Comment,
+  findRepository,
+  type Pull,
+  type QueueEntry,
+  type Repository,
+  type World,
+} from './world.ts';
 
 /** The most nodes that GitHub gives at once. */
 const PAGE_SIZE = 100;
 
-/** Two queries only: the entries of a merge queue, and the overview of many repositories. */
+/** Three queries only: the entries of a merge queue, the overview of many repositories, and the comments of a pull request. */
 export function githubGraphqlRoutes(world: World): Routes {
   return {
     'POST /graphql': (call) => {
@@ -13,10 +21,42 @@ export function githubGraphqlRoutes(world: World): Routes {
       if (query.includes('mergeQueue(branch: $branch)')) {
         return mergeQueue(world, call);
       }
-      return query.includes('fragment overview on Repository')
-        ? overviews(world, call, query)
+      if (query.includes('fragment overview on Repository')) {
+        return overviews(world, call, query);
+      }
+      return query.includes('comments(first: 100, after: $cursor)')
+        ? comments(world, call)
         : failure('UNKNOWN_QUERY', 'The simulated forge knows no such query');
     },
+  };
+}
+
+function comments(world: World, call: Call): Answer {
+  const variables = Object.fromEntries(Object.entries(Object(call.body['variables'])));
+  const repository = findRepository(world, `${textIn(variables, 'owner')}/${textIn(variables, 'repo')}`);
+  const all = repository?.pulls.get(Number(variables['number']))?.comments;
+  if (all === undefined) {
+    return failure('NOT_FOUND', 'Could not resolve to a PullRequest.');
+  }
+  const start = Number(textIn(variables, 'cursor'));
+  const end = start + PAGE_SIZE;
+  const connection = {
+    nodes: all.slice(start, end).map(commentNode),
+    pageInfo: { hasNextPage: end < all.length, endCursor: String(end) },
+  };
+  return { status: 200, body: { data: { repository: { pullRequest: { comments: connection } } } } };
+}
+
+/** A bot has no "[bot]" in its login here. */
+function commentNode({ id, author, body, at, editedAt, byEmail }: Comment): object {
+  const login = author.replace(/\[bot\]$/, '');
+  return {
+    fullDatabaseId: String(id),
+    author: author === 'ghost' ? null : { __typename: login === author ? 'User' : 'Bot', login },
+    body,
+    createdAt: at,
+    lastEditedAt: editedAt ?? null,
+    createdViaEmail: byEmail ?? false,
   };
 }
 

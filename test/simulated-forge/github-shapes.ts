@@ -163,7 +163,7 @@ export function timeline(world: World, on: Pull): readonly object[] {
 }
 
 export function comment(of: Comment): object {
-  return { id: of.id, user: user(of.author), body: of.body, created_at: of.at, updated_at: of.at };
+  return { id: of.id, user: user(of.author), body: of.body, created_at: of.at, updated_at: of.editedAt ?? of.at };
 }
 
 /** `line` becomes null once a push took the line out of the change. */

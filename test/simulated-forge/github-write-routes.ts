@@ -63,6 +63,7 @@ export function githubWriteRoutes(world: World): Routes {
         return refusal;
       }
       found.comment.body = body;
+      found.comment.editedAt = new Date().toISOString();
       return { status: 200, body: shapes.comment(found.comment) };
     }),
 

@@ -5,7 +5,16 @@ import type { Commit } from './git.ts';
 import * as gitea from './gitea-shapes.ts';
 import * as github from './github-shapes.ts';
 import { compareTrees } from './tree-diff.ts';
-import { type CheckRun, commitOf, type Pull, type Repository, type Review, type Status, type World } from './world.ts';
+import {
+  type CheckRun,
+  type Comment,
+  commitOf,
+  type Pull,
+  type Repository,
+  type Review,
+  type Status,
+  type World,
+} from './world.ts';
 
 export interface Webhook {
   readonly headers: Readonly<Record<string, string>>;
@@ -15,6 +24,14 @@ export interface Webhook {
 export type WebhookEvent =
   | { readonly kind: 'pull-request'; readonly number: number; readonly action: PullAction }
   | { readonly kind: 'review'; readonly number: number; readonly review: Review }
+  /** A comment in the conversation. `before`: its text before the edit. */
+  | {
+      readonly kind: 'comment';
+      readonly number: number;
+      readonly comment: Comment;
+      readonly action: 'created' | 'edited' | 'deleted';
+      readonly before?: string;
+    }
   /** The newest commits of a branch: one unless told. */
   | { readonly kind: 'push'; readonly branch: string; readonly commits?: number }
   /** GitHub's alone. `headRef` unless it is to have the usual form. */
@@ -139,6 +156,13 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
       const payload = { action, review: github.review(event.review), pull_request, ...about, sender };
       return { name: 'pull_request_review', type: 'pull_request_review', payload };
     }
+    case 'comment': {
+      const { number, action, comment } = event;
+      const pull = pullOf(repository, number);
+      const issue = { number, user: github.user(pull.author), state: pull.state, pull_request: { url: web } };
+      const payload = { action, issue, comment: github.comment(comment), ...changesOf(event), ...about };
+      return { name: 'issue_comment', type: 'issue_comment', payload };
+    }
     case 'pull-request': {
       const pull = pullOf(repository, event.number);
       const { number, action } = event;
@@ -150,6 +174,10 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
       return { name: 'pull_request', type: 'pull_request', payload };
     }
   }
+}
+
+function changesOf({ before }: WebhookEvent & { kind: 'comment' }): object {
+  return before === undefined ? {} : { changes: { body: { from: before } } };
 }
 
 const GITEA_REVIEWS = {
@@ -198,6 +226,13 @@ function ofGitea(
         type,
         payload: { action: 'reviewed', number, pull_request, ...about, sender, review: told },
       };
+    }
+    case 'comment': {
+      const { number, action, comment } = event;
+      const pull_request = gitea.pull(pullOf(repository, number), web, forge);
+      const issue = { number, pull_request: { merged: false, merged_at: null } };
+      const payload = { action, issue, pull_request, comment: gitea.comment(comment), ...changesOf(event), ...about };
+      return { name: 'issue_comment', type: 'pull_request_comment', payload: { ...payload, is_pull: true } };
     }
     case 'pull-request': {
       const pull = pullOf(repository, event.number);

@@ -112,9 +112,15 @@ export interface Review {
 
 export interface Comment {
   readonly id: number;
-  readonly author: string;
+  /** `ghost`: its account is gone. */
+  author: string;
   body: string;
   readonly at: string;
+  editedAt?: string;
+  /** It was sent as an answer to an e-mail. GitHub's alone. */
+  readonly byEmail?: boolean;
+  /** Who wrote it at another forge, from where it was imported. Gitea's and Forgejo's alone. */
+  readonly importedFrom?: string;
 }
 
 export interface InlineComment extends Comment {

@@ -2,6 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { installationIn, interpretEvent, requestedReview } from '../../src/forges/events.ts';
 import { KNOWN_EVENTS } from '../../src/forges/known-events.ts';
+import { requestKey } from '../../src/jobs/queues.ts';
 import { payloads } from '../helpers/payloads.ts';
 
 const repository = { full_name: 'acme/widgets' };
@@ -245,4 +246,70 @@ test('the installation of an App is read with the account that has it', (t) => {
   ]) {
     t.is(installationIn(payload), undefined, JSON.stringify(payload));
   }
+});
+
+const COMMENT = { id: 4711, body: '/gatehouse recheck', user: { login: 'bob' } };
+const ON_PULL_REQUEST = { number: 7, pull_request: { url: 'https://forge.test' } };
+
+function commented(payload: Record<string, unknown>) {
+  return target('issue_comment', {
+    action: 'created',
+    repository,
+    issue: ON_PULL_REQUEST,
+    comment: COMMENT,
+    ...payload,
+  });
+}
+
+test('a comment with a command on a pull request asks for what it says', (t) => {
+  const request = commented({});
+  t.like(request, { kind: 'command', repository: 'acme/widgets', number: 7, command: 'recheck', change: 'posted' });
+  t.like(request, { commentId: '4711', author: 'bob' });
+});
+
+test('a comment on a pull request names its number, one on an issue names none', (t) => {
+  const payload = { action: 'created', repository, issue: ON_PULL_REQUEST, comment: COMMENT };
+  t.is(interpretEvent('issue_comment', payload).pullRequest, 7);
+  t.is(interpretEvent('issue_comment', { ...payload, issue: { number: 7 } }).pullRequest, undefined);
+});
+
+for (const [what, action, body, before, change] of [
+  ['a command to override', 'created', '/gatehouse override a b c', undefined, 'posted'],
+  ['one that was deleted', 'deleted', '/gatehouse override a b c', undefined, 'deleted'],
+  ['one that was edited', 'edited', '/gatehouse override a b d', '/gatehouse override a b c', 'edited'],
+  ['one that is text now', 'edited', 'Thanks', '/gatehouse override a b c', 'edited'],
+  ['text that is one now', 'edited', '/gatehouse override a b c', 'Thanks', 'edited'],
+  ['one that is another command now', 'edited', '/gatehouse recheck', '/gatehouse override a b c', 'edited'],
+] as const) {
+  test(`${what} asks to look at the overrides`, (t) => {
+    const changes = before === undefined ? {} : { changes: { body: { from: before } } };
+    t.like(commented({ action, comment: { ...COMMENT, body }, ...changes }), { command: 'override', change });
+  });
+}
+
+for (const [what, payload] of [
+  ['ordinary text', { comment: { ...COMMENT, body: 'Thanks, /gatehouse recheck' } }],
+  ['a comment of Gatehouse', { comment: { ...COMMENT, body: '<!-- gatehouse:commands -->\n/gatehouse recheck' } }],
+  ['an edit into another command than an override', { action: 'edited', changes: { body: { from: 'x' } } }],
+  ['a deleted recheck', { action: 'deleted' }],
+  ['a comment on an issue', { issue: { number: 7 } }],
+  ['an unknown action', { action: 'pinned' }],
+  ['a comment without an author', { comment: { ...COMMENT, user: null } }],
+  ['an author with slashes', { comment: { ...COMMENT, user: { login: '../bob' } } }],
+  ['an id that is none', { comment: { ...COMMENT, id: '4711' } }],
+  ['an action of another kind', { action: ['created'] }],
+] as const) {
+  test(`${what} asks for nothing`, (t) => {
+    t.is(commented(payload), undefined);
+  });
+}
+
+test('commands wait for each other only where they say the same', (t) => {
+  const key = (payload: Record<string, unknown>) => requestKey(commented(payload) ?? t.fail());
+  const by = (login: string) => ({ comment: { ...COMMENT, user: { login } } });
+  const override = { ...COMMENT, body: '/gatehouse override a b c' };
+  t.is(key({ comment: { ...COMMENT, id: 1 } }), key({ comment: { ...COMMENT, id: 2 } }));
+  t.not(key(by('bob')), key(by('mallory')), 'somebody else may not keep back a recheck');
+  t.not(key({ comment: override }), key({ comment: { ...override, id: 2 } }));
+  t.not(key({ comment: override }), key({ action: 'edited', comment: override }));
 });

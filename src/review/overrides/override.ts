@@ -34,6 +34,11 @@ export interface Overrides {
   readonly possible: readonly { readonly ruleId: string; readonly by: readonly string[] }[];
 }
 
+/** Whether there is a rule that somebody may override. */
+export function canBeOverridden(policy: Policy): boolean {
+  return policy.rules.some((rule) => overridersOf(policy, rule) !== undefined);
+}
+
 /** Who may override a rule; undefined for nobody. */
 export function overridersOf(policy: Policy, { id }: Pick<Rule, 'id'>): Overriders | undefined {
   const locked = policy.rules.some((rule) => rule.id === id && rule.locked);

@@ -14,7 +14,7 @@ import {
   refusalByFacts,
   refusalOf,
 } from './judge-overrides.ts';
-import { type Override, type Overrides, overridersOf, type RefusedOverride } from './override.ts';
+import { canBeOverridden, type Override, type Overrides, overridersOf, type RefusedOverride } from './override.ts';
 
 /**
  * What people override of a pull request, from the comments that are there now. Undefined when the policy lets nobody
@@ -28,7 +28,7 @@ export async function readOverrides(
   knownComments: (pullRequest: PullRequest) => Promise<KnownComments>,
 ): Promise<Overrides | undefined> {
   const overriders = (ruleId: string) => overridersOf(policy, { id: ruleId });
-  if (!policy.rules.some(({ id }) => overriders(id) !== undefined)) {
+  if (!canBeOverridden(policy)) {
     return undefined;
   }
   const known = await knownComments(pullRequest);

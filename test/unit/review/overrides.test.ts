@@ -6,6 +6,9 @@ import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import type { KnownComments } from '../../../src/review/overrides/judge-overrides.ts';
 import { readOverrides } from '../../../src/review/overrides/read-overrides.ts';
+import { mergeBaseline } from '../../../src/review/policy/merge.ts';
+import { parsePolicy } from '../../../src/review/policy/parse.ts';
+import type { Policy } from '../../../src/review/policy/schema.ts';
 import { renderReview } from '../../../src/review/rendering/comment.ts';
 import { plain } from '../../../src/review/text.ts';
 import { factsOf, type Given, pullRequestOf } from './facts.ts';
@@ -33,7 +36,7 @@ function comment(from: Partial<PersonComment> = {}): PersonComment {
 }
 
 interface World {
-  readonly policy?: string;
+  readonly policy?: string | Policy;
   readonly given?: Given;
   readonly comments?: readonly PersonComment[];
   readonly known?: Partial<KnownComments>;
@@ -46,7 +49,7 @@ interface World {
 /** The verdict, with the overrides that were read. `asked`: what the forge was asked for. */
 async function judged({ policy: text = POLICY, given = GIVEN, comments = [], known = {}, ...world }: World) {
   const { writers = ['bob', 'carol', 'dave'], unknown = [], lastChange } = world;
-  const policy = policyOf(text);
+  const policy = typeof text === 'string' ? policyOf(text) : text;
   const facts = factsOf(given);
   const evaluation = evaluate(policy, facts);
   const asked: string[] = [];
@@ -329,3 +332,26 @@ for (const [text, fault] of [
     t.regex(error?.message ?? '', fault);
   });
 }
+
+test('a locked rule is overridden only by those whom the baseline names', async (t) => {
+  const rules = 'rules: [{ id: titled, locked: true, require: { title: "^feat" } }]';
+  const baseline = parsePolicy(`version: 1\noverride: { by: carol }\n${rules}`, { path: 'b' }, 'baseline');
+  const without = parsePolicy(`version: 1\n${rules}`, { path: 'b' }, 'baseline');
+  if (!baseline.ok || !without.ok) {
+    return t.fail();
+  }
+  const own = policyOf('version: 1\noverride: { by: bob }\nrules: []');
+  const [byBob, byCarol] = [comment(), comment({ id: '2', author: 'carol' })];
+  const merged = await judged({ policy: mergeBaseline(baseline.policy, own), comments: [byBob, byCarol] });
+  t.deepEqual(
+    merged.overrides?.inForce.map(({ by }) => by),
+    ['carol'],
+  );
+  t.regex(plain(merged.overrides?.refused[0]?.why ?? []), /one of those who may override it: "carol"/);
+  const locked = mergeBaseline(without.policy, policyOf(`version: 1\noverride: { by: bob }\n${OTHER_RULES}`));
+  const refused = await judged({ policy: locked, comments: [byBob] });
+  t.deepEqual(refused.overrides?.inForce, []);
+  t.regex(plain(refused.overrides?.refused[0]?.why ?? []), /^is of a rule that nobody may override$/);
+});
+
+const OTHER_RULES = 'rules: [{ id: other, require: { title: "^feat" } }]';

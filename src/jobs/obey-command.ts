@@ -1,0 +1,106 @@
+import type pg from 'pg';
+import type { ReviewRequest } from '../forges/events.ts';
+import type { Forge } from '../forges/forge.ts';
+import { ForgeError } from '../forges/forge-error.ts';
+import type { PullRequest } from '../forges/pull-request.ts';
+import type { Log } from '../log.ts';
+import { presentPolicy } from '../review/judge.ts';
+import { canBeOverridden } from '../review/overrides/override.ts';
+import type { Policy } from '../review/policy/schema.ts';
+import { COMMANDS_MARKER, renderCommands } from '../review/rendering/commands.ts';
+import type { ReviewThreads } from '../review/threads/review-threads.ts';
+import { recordEdited, recordPosted } from './override-comments.ts';
+import type { CommandJob } from './queues.ts';
+import { markRechecked, mayRecheck } from './recheck.ts';
+
+export interface CommandParts {
+  readonly forge: Forge;
+  readonly pool: pg.Pool;
+  readonly threads: ReviewThreads;
+  /** The operator's policy, for repositories that have none of their own. */
+  readonly fallback: Policy | undefined;
+  readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
+  readonly log: Log;
+}
+
+/**
+ * Does what a comment tells Gatehouse to do. May be cut short anywhere and be repeated. Whether an override counts is judged by the review that it starts,
+ * from the comments that are there then.
+ */
+export async function obeyCommand(parts: CommandParts, job: CommandJob): Promise<void> {
+  if (job.command === 'override') {
+    // First of all, and whatever the policy is now: nothing else tells of an edit in the second of the posting.
+    await recordChange(parts.pool, job);
+  }
+  const pullRequest = await parts.forge.pullRequest(job);
+  if (pullRequest === undefined || pullRequest.state === 'closed' || pullRequest.archived) {
+    return;
+  }
+  // Where no policy applies, Gatehouse says nothing.
+  const policy = await presentPolicy(parts.forge, pullRequest, parts);
+  if (policy === undefined) {
+    return;
+  }
+  if (job.command === 'recheck') {
+    await recheck(parts, pullRequest, job);
+  } else if (
+    job.command === 'override' &&
+    (policy === 'broken' || canBeOverridden(policy) || job.change !== 'posted')
+  ) {
+    await parts.enqueue([requestOf(pullRequest)]);
+  } else if (policy === 'broken' || policy.comments !== 'off') {
+    await answer(parts, pullRequest);
+  }
+}
+
+async function recordChange(pool: pg.Pool, job: CommandJob): Promise<void> {
+  if (job.change === 'posted') {
+    await recordPosted(pool, job, job.commentId, job.digest);
+  } else if (job.change === 'edited') {
+    await recordEdited(pool, job, job.commentId);
+  }
+}
+
+function requestOf({ repository, number }: PullRequest): ReviewRequest {
+  return { kind: 'review', repository, number };
+}
+
+async function recheck(
+  { forge, pool, enqueue, log }: CommandParts,
+  pullRequest: PullRequest,
+  job: CommandJob,
+): Promise<void> {
+  const { repository, number, author } = pullRequest;
+  const isAuthor = author.toLowerCase() === job.author.toLowerCase();
+  if (
+    !(await mayRecheck(pool, pullRequest)) ||
+    !(isAuthor || (await forge.mayWrite(repository, job.author)) === true)
+  ) {
+    log.info(
+      { repository, number, by: job.author },
+      'a recheck was not granted: too soon, or by somebody who may not write',
+    );
+    return;
+  }
+  await enqueue([requestOf(pullRequest)]);
+  // Afterwards: were it cut short between the two, the next attempt would be too soon.
+  await markRechecked(pool, pullRequest);
+  log.info({ repository, number, by: job.author }, 'a pull request is judged again, as a comment asks');
+}
+
+/** Once for a pull request: the forge has it, so that nothing is said twice when our database is lost. */
+async function answer({ forge, log }: CommandParts, pullRequest: PullRequest): Promise<void> {
+  const { repository, number } = pullRequest;
+  try {
+    const own = await forge.ownComments(pullRequest);
+    if (!own.some(({ body }) => body.startsWith(COMMANDS_MARKER))) {
+      await forge.createComment(pullRequest, renderCommands());
+    }
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind !== 'refused') {
+      throw error;
+    }
+    // As of a locked conversation.
+    log.warn({ repository, number, reason: error.message }, 'the forge refused the list of commands');
+  }
+}

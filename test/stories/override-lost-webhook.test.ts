@@ -1,0 +1,58 @@
+import test from 'ava';
+import { FORGES, tellStory } from '../helpers/story.ts';
+
+const POLICY = `version: 1
+override: { by: bob }
+rules:
+  - id: titled
+    require: { title: '^feat: ' }
+`;
+
+for (const name of FORGES) {
+  test.serial(`${name}: a resync finds that the comment of an override is gone`, async (t) => {
+    await using story = await tellStory(name, { '.gatehouse.yml': POLICY });
+    const { forge, repository, door } = story;
+    const counted = async () => {
+      const page = await (await fetch(door.metricsUrl)).text();
+      return Number(/^gatehouse_overrides_total (\d+)$/m.exec(page)?.[1]);
+    };
+    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
+    await story.settled();
+    const command = `/gatehouse override titled ${forge.pull(repository, number).headSha} hotfix`;
+    const comment = await story.comment(number, 'bob', command);
+    await story.settled();
+    t.is(story.status(number)?.state, 'success');
+    t.is(await counted(), 1);
+
+    await story.edit(number, { body: 'Judged again' });
+    await story.settled();
+    t.is(story.status(number)?.state, 'success');
+    t.is(await counted(), 1, 'each override once');
+
+    forge.deleteComment(repository, number, comment);
+    const since = new Date();
+    await using _another = await story.openDoor({ REDIS_URL: door.redisUrl }, { door: false, worker: true });
+    await story.resynced(since);
+    await story.settled();
+    t.is(story.status(number)?.state, 'failure');
+  });
+
+  test.serial(`${name}: an override whose webhook was lost is found by the next review`, async (t) => {
+    await using story = await tellStory(name, { '.gatehouse.yml': POLICY });
+    const { forge, repository } = story;
+    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
+    await story.settled();
+    const command = `/gatehouse override titled ${forge.pull(repository, number).headSha} hotfix`;
+    const comment = forge.comment(repository, number, 'bob', command);
+    await story.edit(number, { body: 'Judged again' });
+    await story.settled();
+    if (name !== 'github') {
+      // It may have been edited in the second of its posting.
+      t.is(story.status(number)?.state, 'failure');
+      t.regex(story.comments(number).join(), /its webhook has not arrived yet/);
+      await story.tell({ kind: 'comment', number, comment, action: 'created' });
+      await story.settled();
+    }
+    t.is(story.status(number)?.state, 'success');
+  });
+}

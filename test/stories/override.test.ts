@@ -1,0 +1,287 @@
+import test from 'ava';
+import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test);
+
+const POLICY = `version: 1
+override: { by: [bob, mallory, renovate, '@acme/leads'] }
+rules:
+  - id: titled
+    require: { title: '^feat: ' }
+`;
+const FILES = { '.gatehouse.yml': POLICY };
+const RED = { title: 'things' };
+
+const headOf = ({ forge, repository }: Scene, number: number) => forge.pull(repository, number).headSha;
+const commandFor = (scene: Scene, number: number, reason = 'hotfix 4711') =>
+  `/gatehouse override titled ${headOf(scene, number)} ${reason}`;
+
+/** A pull request that fails. */
+async function opened(scene: Scene, details: Parameters<Scene['open']>[1] = RED): Promise<number> {
+  scene.forge.createTeam('acme/leads', ['carol']);
+  const number = await scene.open({ 'a.txt': 'a\n' }, { ...RED, ...details });
+  await scene.settled();
+  return number;
+}
+
+for (const name of FORGES) {
+  test(`${name}: an override lets one head through, and shows who and why`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await opened(scene);
+    t.is(scene.status(number)?.state, 'failure');
+    const line =
+      /\n```\n(\/gatehouse override titled [0-9a-f]{40} )\n```\n/.exec(scene.comments(number).join())?.[1] ?? '';
+    t.is(line.trim(), commandFor(scene, number, '').trim());
+
+    await scene.comment(number, 'carol', `${line}hotfix 4711\r\n\r\nSee the chat.`);
+    await scene.settled();
+    t.deepEqual(scene.status(number), { state: 'success', description: '1 rule overridden: hotfix 4711' });
+    t.regex(scene.comments(number).join(), /\| 🔓 \| `titled` \| `carol`: `hotfix 4711` \|/);
+
+    await scene.push(number, { 'a.txt': 'b\n' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    t.false(scene.states(number).includes('success'));
+    t.regex(
+      scene.comments(number).join(),
+      /The one of `titled` by `carol` is of the commit `[0-9a-f]{10}`, which is not/,
+    );
+  });
+
+  test(`${name}: an override ends with an edit of its comment, also when undone`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await opened(scene);
+    const text = commandFor(scene, number);
+    const comment = await scene.comment(number, 'bob', text);
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+
+    // In the second of the posting, mostly: Gitea and Forgejo show the same times as before.
+    await scene.editComment(number, comment, `${text}!`);
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    t.regex(scene.comments(number).join(), /The one of `titled` by `bob` was edited\./);
+
+    await scene.editComment(number, comment, text);
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+  });
+
+  test(`${name}: an override ends when its comment is deleted`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await opened(scene);
+    const comment = await scene.comment(number, 'bob', commandFor(scene, number));
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+    await scene.deleteComment(number, comment);
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    t.notRegex(scene.comments(number).join(), /🔓/);
+  });
+
+  test(`${name}: a comment of others that becomes a command by an edit is none`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await opened(scene);
+    const comment = await scene.comment(number, 'bob', 'Thanks!');
+    await scene.settled();
+    await scene.editComment(number, comment, commandFor(scene, number));
+    await scene.settled();
+    t.deepEqual(scene.states(number), ['pending', 'failure']);
+    t.regex(scene.comments(number).join(), /by `bob` was edited\./);
+  });
+
+  const FORGERIES: readonly (readonly [
+    what: string,
+    forge: (scene: Scene, number: number) => Promise<unknown>,
+    why: RegExp,
+  ])[] = [
+    [
+      'by the author',
+      (scene, number) => scene.comment(number, 'alice', commandFor(scene, number)),
+      /was written by the author/,
+    ],
+    [
+      'by somebody whom the policy does not name',
+      (scene, number) => scene.comment(number, 'dave', commandFor(scene, number)),
+      /was not written by one of those who may/,
+    ],
+    [
+      'by somebody who may not write',
+      async (scene, number) => {
+        scene.forge.addOutsider('mallory');
+        await scene.comment(number, 'mallory', commandFor(scene, number));
+      },
+      /may not write to the repository/,
+    ],
+    [
+      'by a committer',
+      async (scene, number) => {
+        scene.forge.push(scene.repository, number, { 'b.txt': 'b\n' }, { author: 'bob' });
+        await scene.comment(number, 'bob', commandFor(scene, number));
+      },
+      /somebody who committed to this pull request/,
+    ],
+    [
+      'by somebody who may have committed under another address',
+      async (scene, number) => {
+        scene.forge.push(scene.repository, number, { 'b.txt': 'b\n' }, { author: 'bob@home.test' });
+        await scene.comment(number, 'bob', commandFor(scene, number));
+      },
+      /no account is known for/,
+    ],
+    [
+      'by a bot',
+      (scene, number) =>
+        scene.comment(number, name === 'github' ? 'renovate[bot]' : 'gitea-actions', commandFor(scene, number)),
+      /was written by a bot/,
+    ],
+    [
+      'by an account that is gone',
+      (scene, number) => scene.comment(number, 'ghost', commandFor(scene, number)),
+      /account that is gone/,
+    ],
+    [
+      'for another head',
+      (scene, number) =>
+        scene.comment(
+          number,
+          'bob',
+          commandFor(scene, number).replace(headOf(scene, number), scene.forge.head(scene.repository, 'main')),
+        ),
+      /which is not the head/,
+    ],
+    [
+      'with a short id',
+      (scene, number) =>
+        scene.comment(
+          number,
+          'bob',
+          commandFor(scene, number).replace(headOf(scene, number), headOf(scene, number).slice(0, 12)),
+        ),
+      /does not name the commit by its full id/,
+    ],
+    [
+      'without a reason',
+      (scene, number) => scene.comment(number, 'bob', commandFor(scene, number, '')),
+      /gives no reason/,
+    ],
+    [
+      'of an unknown rule',
+      (scene, number) => scene.comment(number, 'bob', commandFor(scene, number).replace('titled', 'tilted')),
+      /names a rule that the policy does not have/,
+    ],
+    [
+      'from before a change of base',
+      async (scene, number) => {
+        scene.forge.commit(scene.repository, 'release', FILES);
+        await scene.comment(number, 'bob', commandFor(scene, number));
+        await scene.settled();
+        scene.forge.retarget(scene.repository, number, 'release');
+        await scene.tell({ kind: 'pull-request', number, action: 'edited' });
+      },
+      /before the last force-push or change of base/,
+    ],
+  ];
+  for (const [what, forge, why] of FORGERIES) {
+    test(`${name}: no override: ${what}`, async (t) => {
+      const scene = gatehouse(name).scene(FILES);
+      const number = await opened(scene);
+      await forge(scene, number);
+      await scene.settled();
+      t.is(scene.status(number)?.state, 'failure');
+      t.regex(scene.comments(number).join(), why);
+      t.is(scene.comments(number).length, 1);
+    });
+  }
+
+  for (const [what, text] of [
+    ['in a quotation', (command: string) => `> ${command}`],
+    ['in a code block', (command: string) => `\`\`\`\n${command}\n\`\`\``],
+    ['in a code block by indentation', (command: string) => `    ${command}`],
+    ['in the second line', (command: string) => `Please:\r\n${command}`],
+    ['in details', (command: string) => `<details>\n${command}\n</details>`],
+    ['behind an HTML comment', (command: string) => `<!-- -->${command}`],
+  ] as const) {
+    test(`${name}: no override: ${what}`, async (t) => {
+      const scene = gatehouse(name).scene(FILES);
+      const number = await opened(scene);
+      await scene.comment(number, 'bob', text(commandFor(scene, number)));
+      await scene.edit(number, { body: 'Judged again' });
+      await scene.settled();
+      t.is(scene.status(number)?.state, 'failure');
+      t.false(scene.states(number).includes('success'));
+    });
+  }
+
+  test(`${name}: a policy that cannot be used is not overridden`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': `${POLICY}nonsense: true\n` });
+    const number = await opened(scene);
+    await scene.comment(number, 'bob', commandFor(scene, number));
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'error');
+  });
+
+  test(`${name}: a command to override is answered once where the policy lets nobody`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY.replace(/^override.*\n/m, '') });
+    const number = await opened(scene);
+    await scene.comment(number, 'bob', commandFor(scene, number));
+    await scene.settled();
+    await scene.comment(number, 'bob', commandFor(scene, number));
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    const answers = scene.comments(number).filter((text) => text.includes('Gatehouse knows two commands'));
+    t.is(answers.length, 1);
+    t.notRegex(scene.comments(number).join(), /Overrides that do not count|<summary>Override/);
+  });
+
+  test(`${name}: an unknown command is answered once, and the answer starts nothing`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await opened(scene);
+    for (const text of ['/gatehouse', '/gatehouse help', '/gatehouse overide it']) {
+      await scene.comment(number, 'dave', text);
+      await scene.settled();
+    }
+    t.is(scene.comments(number).length, 2);
+    t.regex(scene.comments(number).at(-1) ?? '', /\/gatehouse recheck/);
+    t.false(scene.comments(number).at(-1)?.startsWith('/gatehouse'));
+  });
+
+  test(`${name}: nothing is answered where no policy applies, or no comment is wanted`, async (t) => {
+    for (const files of [{ 'README.md': 'Hello\n' }, { '.gatehouse.yml': `${POLICY}comments: off\n` }]) {
+      const scene = gatehouse(name).scene(files);
+      const number = await opened(scene);
+      await scene.comment(number, 'dave', '/gatehouse help');
+      await scene.settled();
+      t.deepEqual(scene.comments(number), []);
+    }
+  });
+
+  test(`${name}: a recheck judges again, for the author and writers, once a minute`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const { forge, repository } = scene;
+    const number = await opened(scene);
+    const reviewed = async () =>
+      (
+        await scene.door.database.query<{ at: Date }>(
+          'SELECT reviewed_at AS at FROM gatehouse.reviews WHERE repository = $1 AND pull_request = $2',
+          [repository, number],
+        )
+      ).rows[0]?.at.getTime();
+    forge.addOutsider('mallory');
+    const first = await reviewed();
+    await scene.comment(number, 'mallory', '/gatehouse recheck');
+    await scene.settled();
+    t.is(await reviewed(), first, 'not for somebody who may not write');
+    // No webhook tells of it.
+    forge.edit(repository, number, { title: 'feat: things' });
+    await scene.comment(number, 'alice', '/gatehouse recheck');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+    const second = await reviewed();
+    t.not(second, first);
+    await scene.comment(number, 'bob', '/gatehouse recheck');
+    await scene.settled();
+    t.is(await reviewed(), second, 'not twice in a minute');
+    t.is(scene.comments(number).length, 1);
+  });
+}
