@@ -121,6 +121,15 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
     async requestReview(number, person) {
       await as(OWNER, 'POST', `/pulls/${number}/requested_reviewers`, { reviewers: [person] });
     },
+    async comment(number, person, body) {
+      return (await as<{ id: number }>(person, 'POST', `/issues/${number}/comments`, { body })).id;
+    },
+    async editComment(_number, person, comment, body) {
+      await as(person, 'PATCH', `/issues/comments/${comment}`, { body });
+    },
+    async deleteComment(_number, person, comment) {
+      await as(person, 'DELETE', `/issues/comments/${comment}`);
+    },
     async dismiss(number, review) {
       await as(OWNER, 'POST', `/pulls/${number}/reviews/${review}/dismissals`, { message: 'Looked at again' });
     },

@@ -49,6 +49,14 @@ function makeSite(forge: Awaited<ReturnType<typeof startSimulatedForge>>, firstN
   const tell = (number: number, action: (WebhookEvent & { kind: 'pull-request' })['action']) =>
     send({ kind: 'pull-request', number, action });
 
+  function commentOf(number: number, id: number) {
+    const found = forge.pull(name, number).comments.find((comment) => comment.id === id);
+    if (found === undefined) {
+      throw new Error(`there is no comment ${id}`);
+    }
+    return found;
+  }
+
   async function pushed(branch: string, commits: number): Promise<string> {
     await send({ kind: 'push', branch, commits });
     const number = numbers.get(branch);
@@ -125,6 +133,21 @@ function makeSite(forge: Awaited<ReturnType<typeof startSimulatedForge>>, firstN
     async requestReview(number, person) {
       forge.requestReview(name, number, person);
       await tell(number, 'review_requested');
+    },
+    async comment(number, person, body) {
+      const comment = forge.comment(name, number, person, body);
+      await send({ kind: 'comment', number, comment, action: 'created' });
+      return comment.id;
+    },
+    async editComment(number, _person, id, body) {
+      const before = commentOf(number, id).body;
+      forge.editComment(name, number, id, body);
+      await send({ kind: 'comment', number, comment: commentOf(number, id), action: 'edited', before });
+    },
+    async deleteComment(number, _person, id) {
+      const comment = commentOf(number, id);
+      forge.deleteComment(name, number, id);
+      await send({ kind: 'comment', number, comment, action: 'deleted' });
     },
     async dismiss(number, review) {
       forge.dismiss(name, number, review);

@@ -36,6 +36,11 @@ export interface Site {
   /** Merges, as `bob`. False when the protection of the base branch refuses it. */
   mergeByButton(number: number): Promise<boolean>;
   requestReview(number: number, person: Person): Promise<void>;
+  /** Returns the comment's id. */
+  comment(number: number, person: Person, body: string): Promise<number>;
+  /** Whoever may write can edit anybody's comment. */
+  editComment(number: number, person: Person, comment: number, body: string): Promise<void>;
+  deleteComment(number: number, person: Person, comment: number): Promise<void>;
   /** Sets a commit status in a person's name. */
   setStatus(person: Person, sha: string, status: { readonly context: string; readonly state: string }): Promise<void>;
   rename(name: string): Promise<void>;
@@ -76,5 +81,6 @@ export const HOOK_EVENTS = [
   'pull_request_review',
   'pull_request_review_request',
   'pull_request_sync',
+  'pull_request_comment',
   'status',
 ];
