@@ -4,6 +4,7 @@ import { makeLog } from '../src/log.ts';
 import { gatehouse } from '../test/helpers/process.ts';
 import { start } from './contenders.ts';
 import { atMost, type Compared, type GrowthBench, type GrowthPlan } from './growth-figures.ts';
+import { RECORDED } from './growth-record.ts';
 import { type Say, TARGET_CONNECTIONS } from './plan.ts';
 import { spread } from './stats.ts';
 import { loadOn } from './throughput.ts';
@@ -11,7 +12,7 @@ import { loadOn } from './throughput.ts';
 const MAX_COMMAND_MS = 1_000;
 const RUNS = 3;
 
-/** Each command that reads deliveries, beside the start of its process. */
+/** Each command that reads deliveries or the record, beside the start of its process. */
 export async function measureCommands(bench: GrowthBench, size: number, say: Say): Promise<readonly Compared[]> {
   const pool = makePool(bench.databaseUrl('gatehouse'), makeLog('silent'));
   // The id of one that the door has stored, with others: only its body is what its SHA-256 says.
@@ -33,6 +34,12 @@ export async function measureCommands(bench: GrowthBench, size: number, say: Say
     ['deliveries', '--repository', repository, '--pull-request', '2147483647'],
     ['deliveries', '--limit', '10000', '--json'],
     ['deliveries', '--body', id],
+    ['audit', `https://git.example.com/${RECORDED}/pulls/1`],
+    ['audit', 'https://git.example.com/acme/none-has-this/pulls/1'],
+    ['audit', '--since', '7d', '--json'],
+    ['audit', '--since', '400d', '--repository', RECORDED, '--json'],
+    ['report'],
+    ['report', '--since', '400d'],
     ['replay', id],
     ['replay', 'none-has-this-id'],
     ['replay', '--dead-letters'],

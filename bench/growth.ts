@@ -8,6 +8,7 @@ import { gatehouse } from '../test/helpers/process.ts';
 import { type Stores, startStores } from '../test/helpers/stores.ts';
 import { type Compared, compareWithEmpty, type GrowthBench, type GrowthPlan } from './growth-figures.ts';
 import { fillTo } from './growth-fill.ts';
+import { fillRecord } from './growth-record.ts';
 import { measureCommands, measureRetention } from './growth-side-figures.ts';
 import { describeMachine, load } from './machine.ts';
 
@@ -38,6 +39,7 @@ async function run(): Promise<boolean> {
   const rows: Compared[] = [];
   for (const size of plan.sizes) {
     await fillTo(grown.databaseUrl('gatehouse'), size, say);
+    await fillRecord(grown.databaseUrl('gatehouse'), size, say);
     rows.push(...(await compareWithEmpty({ empty, grown, size, plan, say })));
     rows.push(...(await measureCommands(grown, size, say)));
     rows.push(...(await measureRetention(grown, size, plan, say)));

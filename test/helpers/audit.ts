@@ -26,6 +26,17 @@ export async function partitions(database: pg.Pool): Promise<readonly string[]> 
   return rows.map(({ name }) => name);
 }
 
+/** The partitions of a month that was recorded before, named 2026_01. */
+export async function addMonth(pool: pg.Pool | pg.ClientBase, month: string): Promise<void> {
+  const first = `'${month.replace('_', '-')}-01 00:00:00+00'::timestamptz`;
+  for (const table of TABLES) {
+    await pool.query(
+      `CREATE TABLE IF NOT EXISTS gatehouse.${table}_${month} PARTITION OF gatehouse.${table}
+         FOR VALUES FROM (${first}) TO ((${first} AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC')`,
+    );
+  }
+}
+
 /** A verdict that passes, and has nothing to say. */
 export const PASSED: VerdictRecord = {
   repository: 'acme/widgets',

@@ -8,7 +8,7 @@ import type { VerdictRecord } from '../../src/audit/verdict-record.ts';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
 import { makeLog } from '../../src/log.ts';
-import { PASSED, partitions, TABLES } from '../helpers/audit.ts';
+import { addMonth, PASSED, partitions, TABLES } from '../helpers/audit.ts';
 import { makeDatabase, openPool } from '../helpers/database.ts';
 
 const test = ava.serial;
@@ -184,17 +184,6 @@ test('a verdict is recorded while somebody reads the record', async (t) => {
     t.is(await count(pool, 'audit_verdicts'), 1);
   });
 });
-
-/** The partitions of a month that was recorded before, named 2026_01. */
-async function addMonth(pool: pg.Pool, month: string): Promise<void> {
-  const first = `'${month.replace('_', '-')}-01 00:00:00+00'::timestamptz`;
-  for (const table of TABLES) {
-    await pool.query(
-      `CREATE TABLE gatehouse.${table}_${month} PARTITION OF gatehouse.${table}
-         FOR VALUES FROM (${first}) TO ((${first} AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC')`,
-    );
-  }
-}
 
 test('retention drops the months that ended too long ago, and no other', async (t) => {
   await withRecord(async (pool) => {
