@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { type Environment, type Parsed, parseEnvironment, type ReadFile, readText } from './environment.ts';
 import { FORGE_NAMES, FORGES, type ForgeName, isForgeName } from './forges/forges.ts';
-import { bytes, count, flag, logLevel, port, seconds, secret, statusContext, url } from './settings.ts';
+import { bytes, count, flag, logLevel, port, repositoryName, seconds, secret, statusContext, url } from './settings.ts';
 
 export type LogLevel = z.infer<typeof logLevel>;
 
@@ -44,6 +44,8 @@ export interface WorkerConfig extends ForgeAccess {
   readonly auditDays: number;
   /** A policy for repositories that have none of their own. */
   readonly policyFile: string | undefined;
+  /** The name of the repository of each owner whose policy comes before all others of that owner. */
+  readonly policyRepository: string | undefined;
   /** How long a review may take before it shows `pending`; 0: at once. */
   readonly pendingAfterSeconds: number;
   /** False: every status is `success`, whatever the verdict. */
@@ -118,6 +120,7 @@ const worker = {
   RETENTION_DAYS: count(1, 3_650).default(30),
   AUDIT_DAYS: count(0, 36_500).default(400),
   POLICY_FILE: z.string().optional(),
+  POLICY_REPOSITORY: repositoryName.optional(),
   PENDING_AFTER_SECONDS: seconds.default(1),
   ENFORCE: flag.default(true),
 };
@@ -170,6 +173,7 @@ export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile =
             retentionDays: workers.config.RETENTION_DAYS,
             auditDays: workers.config.AUDIT_DAYS,
             policyFile: workers.config.POLICY_FILE,
+            policyRepository: workers.config.POLICY_REPOSITORY,
             pendingAfterSeconds: workers.config.PENDING_AFTER_SECONDS,
             enforce: workers.config.ENFORCE,
           },
@@ -210,11 +214,17 @@ export function parseForgeConfig(
   env: Environment,
   readFile: ReadFile = readText,
 ): Parsed<
-  ForgeAccess & { readonly forge: ForgeName; readonly policyFile: string | undefined; readonly statusContext: string }
+  ForgeAccess & {
+    readonly forge: ForgeName;
+    readonly policyFile: string | undefined;
+    readonly policyRepository: string | undefined;
+    readonly statusContext: string;
+  }
 > {
   const shape = z.object({
     FORGE: common.FORGE,
     POLICY_FILE: worker.POLICY_FILE,
+    POLICY_REPOSITORY: worker.POLICY_REPOSITORY,
     STATUS_CONTEXT: common.STATUS_CONTEXT,
   });
   const parsed = parseEnvironment(shape, env, readFile);
@@ -222,8 +232,13 @@ export function parseForgeConfig(
   if (!parsed.ok || !found.ok) {
     return { ok: false, faults: [parsed, found].flatMap((part) => (part.ok ? [] : part.faults)) };
   }
-  const { FORGE: forge, POLICY_FILE: policyFile, STATUS_CONTEXT: statusContext } = parsed.config;
-  return { ok: true, config: Object.freeze({ ...found.config, forge, policyFile, statusContext }) };
+  const {
+    FORGE: forge,
+    POLICY_FILE: policyFile,
+    POLICY_REPOSITORY: policyRepository,
+    STATUS_CONTEXT: statusContext,
+  } = parsed.config;
+  return { ok: true, config: Object.freeze({ ...found.config, forge, policyFile, policyRepository, statusContext }) };
 }
 
 /** The signing secret alone, for `gatehouse send`. */

@@ -121,6 +121,12 @@ export function makeMetrics() {
       help: 'Rules of a pull request that somebody overrode, each once',
       registers,
     }),
+    baselines: new Gauge({
+      name: 'gatehouse_baselines',
+      help: 'Owners by the state of their baseline: in-force, none, missing, unreadable, broken; only with POLICY_REPOSITORY',
+      labelNames: ['state'],
+      registers,
+    }),
     tasksEnded: new Counter({
       name: 'gatehouse_tasks_ended_total',
       help: 'Work on policies and changes that was ended, together with its thread, because it went over its time or memory',

@@ -77,4 +77,12 @@ export const statusContext = z
   .regex(/^[\x20-\x7e]*$/, 'must be printable ASCII')
   .refine((text) => !/[{}]/.test(text.replaceAll('{base}', '')), 'may have {base} in braces and nothing else');
 
+/** A repository's name without its owner, in the characters that the forges allow. */
+export const repositoryName = z
+  .string()
+  .regex(
+    /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/,
+    'must be the name of a repository, without its owner, such as .gatehouse',
+  );
+
 export const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);

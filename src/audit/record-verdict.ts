@@ -107,8 +107,8 @@ async function addVerdict(
     `INSERT INTO gatehouse.audit_verdicts
             (asked_at, repository, pull_request, merge_group_sha, author, head_sha, base_branch, base_sha, state, description,
              enforced, policy_digest, operator_policy_digest, extends_name, extends_digest, code_owners_digest, rules, faults,
-             approvals, overrides, digest)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+             approvals, overrides, digest, baseline_sha, baseline_digest)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
     [
       askedAt,
       record.repository,
@@ -131,6 +131,8 @@ async function addVerdict(
       jsonOrNull(record.approvals),
       JSON.stringify(record.overrides),
       digest,
+      sources?.baselineCommit ?? null,
+      sources?.baselineDigest ?? null,
     ],
   );
 }

@@ -6,6 +6,7 @@ import type { PullRequest, PullRequestRef } from '../forges/pull-request.ts';
 import { readPullRequestUrl } from '../forges/pull-request-url.ts';
 import type { Verdict } from '../review/evaluation/verdict.ts';
 import { judge, type ReviewResult } from '../review/judge.ts';
+import { type BaselineOf, policyRepositoryOf, presentBaseline } from '../review/policy/baseline.ts';
 import { explanation } from '../review/rendering/json.ts';
 import { explain as explainEvaluation } from '../review/rendering/terminal.ts';
 import { visible } from '../review/text.ts';
@@ -31,7 +32,7 @@ Options:
   --help   print this
 
 Settings: FORGE, FORGE_URL and FORGE_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY, as the worker has them;
-POLICY_FILE, STATUS_CONTEXT. The token needs to read only. Colours are for terminals, and left out where NO_COLOR is set.
+POLICY_FILE, POLICY_REPOSITORY, STATUS_CONTEXT. The baseline is read as it is now. The token needs to read only. Colours are for terminals, and left out where NO_COLOR is set.
 
 Exit codes: 0 success, or nothing to judge (no policy, closed, archived); 1 failure; 2 error: a rule that could not be judged,
 a broken policy, no such pull request, or no answer from the forge; 3 pending: only others can act, such as those who
@@ -52,7 +53,7 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
   if (address === undefined || more.length > 0) {
     throw new UsageError('expected exactly one pull request URL');
   }
-  const { policyFile, statusContext, ...access } = configured(parseForgeConfig(terminal.env));
+  const { policyFile, policyRepository, statusContext, ...access } = configured(parseForgeConfig(terminal.env));
   const addressed = readPullRequestUrl(access.forge, access.forgeUrl, address);
   if (!addressed.ok) {
     throw new UsageError(addressed.reason);
@@ -61,10 +62,19 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
   const fallback = policyFile === undefined ? undefined : await readPolicyFile(policyFile, threads);
 
   const forge = connectForge(access);
+  const baselineOf: BaselineOf = async (repository) =>
+    policyRepository === undefined
+      ? { kind: 'none' }
+      : presentBaseline(
+          forge,
+          (text, origin, role) => threads.parsePolicy(repository, text, origin, role),
+          policyRepositoryOf(repository, policyRepository),
+        );
   try {
     const result = await judge(forge, addressed.ref, {
       threads,
       fallback,
+      baselineOf,
       statusContext,
       onWillReadComments: async () => ({ posted: new Map(), now: Date.now() }),
     });

@@ -7,14 +7,20 @@ import type { Metrics } from '../metrics.ts';
 /** The forge client of the worker and the commands. */
 export function connectForge(
   access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials'>,
-  parts: Pick<ForgeParts, 'redis' | 'installations'> & { readonly metrics?: Metrics; readonly log?: Log } = {},
+  parts: Pick<ForgeParts, 'redis' | 'installations'> & {
+    readonly metrics?: Metrics;
+    readonly log?: Log;
+    readonly onRateLimit?: (remaining: number) => void;
+  } = {},
 ): Forge {
   const { forge, forgeUrl: url, credentials } = access;
-  const { metrics, ...others } = parts;
+  const { metrics, onRateLimit, ...others } = parts;
   const hooks = metrics && {
     onRequest: (seen: { forge: string; status: number | 'none'; cache: string }) => metrics.forgeRequests.inc(seen),
-    onRateLimit: (seen: { forge: string; remaining: number }) =>
-      metrics.forgeRateRemaining.set({ forge: seen.forge }, seen.remaining),
+    onRateLimit: (seen: { forge: string; remaining: number }) => {
+      metrics.forgeRateRemaining.set({ forge: seen.forge }, seen.remaining);
+      onRateLimit?.(seen.remaining);
+    },
   };
   const common = { ...others, ...(hooks && { hooks }) };
   if (forge === 'github') {

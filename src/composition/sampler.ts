@@ -11,6 +11,8 @@ export interface SamplerOptions {
   readonly readiness: () => Promise<Readiness>;
   /** Undefined when there is no recent count. */
   readonly queueStats: () => Promise<readonly QueueStats[] | undefined>;
+  /** Owners by the state of their baseline. */
+  readonly baselines: () => Promise<ReadonlyMap<string, number>>;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -19,7 +21,7 @@ export interface SamplerOptions {
  * Samples the stores periodically for the metrics page, so that a scrape reads
  * memory only. Returns a function that stops it.
  */
-export function startSampler({ readiness, queueStats, metrics, log }: SamplerOptions): () => void {
+export function startSampler({ readiness, queueStats, baselines, metrics, log }: SamplerOptions): () => void {
   let stopped = false;
 
   async function sample(): Promise<void> {
@@ -30,8 +32,12 @@ export function startSampler({ readiness, queueStats, metrics, log }: SamplerOpt
     // An outdated number is worse than none.
     metrics.jobs.reset();
     metrics.oldestWaitingJobSeconds.remove();
+    metrics.baselines.reset();
     if (dependencies.database.status === 'down') {
       return;
+    }
+    for (const [state, count] of await baselines()) {
+      metrics.baselines.set({ state }, count);
     }
     const queues = await queueStats();
     if (queues === undefined) {

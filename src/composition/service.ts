@@ -13,6 +13,7 @@ import { addMetricsRoute } from '../http/metrics-listener.ts';
 import { makeReadiness } from '../http/readiness.ts';
 import { closeConnections, listen, makeServer, stopListening } from '../http/server.ts';
 import { addWebhookRoute } from '../http/webhook.ts';
+import { countBaselines } from '../jobs/baselines-table.ts';
 import { makeJobQueue, refuseNewerEngine } from '../jobs/engine.ts';
 import { readQueueStats } from '../jobs/queue-stats.ts';
 import { makeClosers } from '../lifecycle.ts';
@@ -64,7 +65,8 @@ export async function startService(config: Config, log: Log): Promise<Service> {
       redis: () => probeRedis(probeRedisConnection),
     });
     const readiness = makeReadiness({ health, readyWithoutRedis: config.readyWithoutRedis, isDraining, metrics, log });
-    closers.add('sampler', startSampler({ readiness, queueStats: () => readQueueStats(pool), metrics, log }));
+    const samples = { queueStats: () => readQueueStats(pool), baselines: () => countBaselines(pool) };
+    closers.add('sampler', startSampler({ readiness, ...samples, metrics, log }));
     const webhook = config.door && composeDoor(shared, config.door, checkedPool, () => phase === 'closed');
     const stopWorker = config.worker && (await addWorker(shared, config.worker));
 

@@ -1,7 +1,11 @@
 import type { WorkerConfig } from '../config.ts';
 import { readInstallation, saveInstallation } from '../db/installations.ts';
 import { closeRedis, makeRedis } from '../db/redis.ts';
+import { makeBaselines, noBaselines } from '../jobs/baselines.ts';
+import { readPresentRules } from '../jobs/outdated-reviews.ts';
+import { paceReviews } from '../jobs/pace-reviews.ts';
 import { startWorker } from '../jobs/worker.ts';
+import { operatorPolicyDigest } from '../review/judge.ts';
 import { makeReviewThreads } from '../review/threads/review-threads.ts';
 import { TASK_NAMES } from '../review/threads/tasks.ts';
 import { LIMITS } from '../review/threads/thread-pool.ts';
@@ -33,8 +37,16 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
     find: (owner: string) => readInstallation(pool, owner),
     save: (owner: string, id: number) => saveInstallation(pool, owner, id),
   };
-  const forge = connectForge({ forge: config.forge, ...worker }, { redis, installations, metrics, log });
+  let remaining = Number.POSITIVE_INFINITY;
+  const onRateLimit = (seen: number) => {
+    remaining = seen;
+  };
+  const access = { forge: config.forge, ...worker };
+  const forge = connectForge(access, { redis, installations, metrics, log, onRateLimit });
   closers.add('forge', () => forge.close());
+  const { policyRepository: name } = worker;
+  const baselines = name === undefined ? noBaselines(pool) : makeBaselines({ forge, pool, threads, name, log });
+  const fallbackDigest = fallback === undefined ? null : operatorPolicyDigest(fallback);
   const { wake, stop } = startWorker({
     ...worker,
     statusContext: config.statusContext,
@@ -43,6 +55,13 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
     threads,
     pool,
     fallback,
+    baselines,
+    baselineOf: baselines.of,
+    presentRules: () =>
+      readPresentRules(forge, fallbackDigest, {
+        baselineOf: baselines.of,
+        mayFollowBaseline: paceReviews(pool, remaining),
+      }),
     enqueue: jobs.enqueue,
     metrics,
     log,

@@ -4,9 +4,10 @@ import type { Forge } from '../forges/forge.ts';
 import { ForgeError } from '../forges/forge-error.ts';
 import type { PullRequest } from '../forges/pull-request.ts';
 import type { Log } from '../log.ts';
-import { presentPolicy } from '../review/judge.ts';
 import { canBeOverridden } from '../review/overrides/override.ts';
+import type { BaselineOf } from '../review/policy/baseline.ts';
 import type { Policy } from '../review/policy/schema.ts';
+import { presentPolicy } from '../review/present-policy.ts';
 import { COMMANDS_MARKER, renderCommands } from '../review/rendering/commands.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
 import { recordEdited, recordPosted } from './override-comments.ts';
@@ -19,6 +20,7 @@ export interface CommandParts {
   readonly threads: ReviewThreads;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
+  readonly baselineOf: BaselineOf;
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
   readonly log: Log;
 }

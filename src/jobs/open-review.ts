@@ -1,7 +1,9 @@
 import type pg from 'pg';
 import type { Forge } from '../forges/forge.ts';
+import { ForgeError } from '../forges/forge-error.ts';
 import { guardWrites } from '../forges/guard-writes.ts';
 import type { PullRequestNow, PullRequestRef } from '../forges/pull-request.ts';
+import { type BaselineOf, digestOfBaseline } from '../review/policy/baseline.ts';
 import type { Policy } from '../review/policy/schema.ts';
 import { statusContext } from '../review/status-context.ts';
 import { judgedState } from './judged-state.ts';
@@ -24,6 +26,7 @@ export interface OpenReviewParts {
   readonly pool: pg.Pool;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
+  readonly baselineOf: BaselineOf;
   /** The name of the commit status, `{base}` for the base branch. */
   readonly statusContext: string;
   /** False: every status is `success`, whatever the verdict. */
@@ -106,7 +109,7 @@ export async function openReview(
       const state = before?.judgedState ?? null;
       before = undefined;
       if (last === undefined || (last.headSha === pullRequest.head.sha && last.context === context)) {
-        const unchanged = shown && state !== null && state === judgedState(pullRequest, parts);
+        const unchanged = shown && state !== null && state === (await presentState(parts, pullRequest));
         return unchanged && commented === false ? 'stands' : 'judge';
       }
       const others = await reportStatus(status, last, true);
@@ -134,4 +137,17 @@ export async function openReview(
       }
     },
   };
+}
+
+/** Null where the baseline is not known: then it is judged, which reports why. */
+async function presentState(parts: OpenReviewParts, pullRequest: PullRequestNow): Promise<string | null> {
+  try {
+    const baselineDigest = digestOfBaseline(await parts.baselineOf(pullRequest.repository));
+    return judgedState(pullRequest, { ...parts, baselineDigest });
+  } catch (error) {
+    if (error instanceof ForgeError) {
+      return null;
+    }
+    throw error;
+  }
 }

@@ -42,3 +42,18 @@ export async function withOtherChecks(
   }
   return others;
 }
+
+/** The open pull requests with this head whose policy asks for checks or requested reviews. */
+export async function reviewsThatAskForOthers(
+  pool: pg.Pool,
+  repository: string,
+  headSha: string,
+): Promise<readonly PullRequestRef[]> {
+  const { rows } = await pool.query<{ number: number }>(
+    `SELECT pull_request AS number FROM gatehouse.reviews
+      WHERE repository = $1 AND head_sha = $2 AND open AND (checks_digest IS NOT NULL OR asks_requested_reviews)
+      ORDER BY pull_request`,
+    [repository, headSha],
+  );
+  return rows.map(({ number }) => ({ repository, number }));
+}

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Forge } from '../forges/forge.ts';
 import type { PullRequestRef } from '../forges/pull-request.ts';
 import { codeOwnersText, readCodeOwners } from '../review/evaluation/gather-facts.ts';
+import { type BaselineOf, digestOfBaseline } from '../review/policy/baseline.ts';
 import { extendedDigest, policyDigest } from '../review/policy/load.ts';
 
 /** What a stored verdict was judged by. All null: it was not judged, or by the version before. */
@@ -13,6 +14,7 @@ interface JudgedReview extends PullRequestRef {
   readonly extendsName: string | null;
   readonly extendsDigest: string | null;
   readonly codeOwnersDigest: string | null;
+  readonly baselineDigest: string | null;
 }
 
 /** What the rules are now. Everything is read once, and only when a verdict was judged by another. */
@@ -27,8 +29,23 @@ export interface PresentRules {
 /** Null: there is no such branch. Undefined: not known. */
 type TipOf = (review: JudgedReview) => string | null | undefined;
 
+export interface BaselineRules {
+  readonly baselineOf: BaselineOf;
+  /**
+   * Whether one more review may be requested only because the baseline is another: that concerns all pull requests of an owner at once.
+   * Those that are left out are found again by the next resync.
+   */
+  readonly mayFollowBaseline: () => Promise<boolean>;
+}
+
+const NO_BASELINE: BaselineRules = { baselineOf: async () => ({ kind: 'none' }), mayFollowBaseline: async () => true };
+
 /** `operatorPolicyDigest`: of the operator's policy; null when there is none. */
-export function readPresentRules(forge: Forge, operatorPolicyDigest: string | null): PresentRules {
+export function readPresentRules(
+  forge: Forge,
+  operatorPolicyDigest: string | null,
+  { baselineOf, mayFollowBaseline } = NO_BASELINE,
+): PresentRules {
   const read = new Map<string, Promise<string | null>>();
 
   function once(key: readonly string[], work: () => Promise<string | null>): Promise<string | null> {
@@ -48,6 +65,11 @@ export function readPresentRules(forge: Forge, operatorPolicyDigest: string | nu
       async () => codeOwnersText(await readCodeOwners(forge, repository, ref))?.digest ?? null,
     );
 
+  const baselineAt = (repository: string) =>
+    once(
+      ['baseline', repository.split('/')[0]?.toLowerCase() ?? ''],
+      async () => digestOfBaseline(await baselineOf(repository)) ?? null,
+    );
   const extended = (under: string, name: string) =>
     once(['extended', under.split('/')[0] ?? '', name], async () => (await extendedDigest(forge, under, name)) ?? null);
 
@@ -69,10 +91,18 @@ export function readPresentRules(forge: Forge, operatorPolicyDigest: string | nu
     if (review.policyDigest === null && review.operatorPolicyDigest !== operatorPolicyDigest) {
       return true;
     }
-    if (extendsName === null) {
-      return false;
+    if (extendsName !== null && (await extended(repository, extendsName)) !== review.extendsDigest) {
+      return true;
     }
-    return (await extended(repository, extendsName)) !== review.extendsDigest;
+    return (await baselineAt(repository)) !== review.baselineDigest && followsBaseline(review);
+  }
+
+  /** Asked once for each review, however often it is looked at. */
+  async function followsBaseline({ repository, number }: PullRequestRef): Promise<boolean> {
+    return (
+      (await once(['follows', repository, String(number)], async () => ((await mayFollowBaseline()) ? '' : null))) ===
+      ''
+    );
   }
 
   return {
@@ -91,7 +121,8 @@ export function readPresentRules(forge: Forge, operatorPolicyDigest: string | nu
 const COLUMNS = `repository, pull_request AS number, base_branch AS "baseBranch", base_sha AS "baseSha",
                  policy_digest AS "policyDigest", operator_policy_digest AS "operatorPolicyDigest",
                  extends_name AS "extendsName", extends_digest AS "extendsDigest",
-                 code_owners_digest AS "codeOwnersDigest"`;
+                 code_owners_digest AS "codeOwnersDigest",
+                 CASE WHEN baseline_at = reviewed_at THEN baseline_digest END AS "baselineDigest"`;
 
 export async function reviewsOf(pool: pg.Pool, repository: string): Promise<readonly JudgedReview[]> {
   const { rows } = await pool.query<JudgedReview>(

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { ReviewRequest } from '../forges/events.ts';
+import { reviewsThatAskForOthers } from './other-checks.ts';
 import type { CommitJob } from './queues.ts';
-import { reviewsThatAskForOthers } from './reviews-table.ts';
 
 export interface CommitReviewParts {
   readonly pool: pg.Pool;

@@ -79,6 +79,7 @@ async function judgeMembers(parts: ReviewParts, job: MergeGroupJob, members: rea
       {
         threads,
         fallback,
+        baselineOf: parts.baselineOf,
         statusContext: template,
         onWillReadComments: (pullRequest) => knownComments(parts.pool, pullRequest),
         onWillJudge: async () => {
@@ -99,7 +100,7 @@ async function judgeMembers(parts: ReviewParts, job: MergeGroupJob, members: rea
     results.push(result);
   }
   for (const result of results) {
-    if (!(await isCurrent(forge, result))) {
+    if (!(await isCurrent(forge, result, parts.baselineOf))) {
       const { repository, number } = result.pullRequest;
       throw new ForgeError('unavailable', `${repository}#${number} changed while its merge group was reviewed`);
     }

@@ -180,7 +180,7 @@ async function report(
   const { forge, pool, enforce, log } = parts;
   const { pullRequest, verdict, sources, selfContained } = result;
   const { repository, number } = pullRequest;
-  if (!(await isCurrent(forge, result))) {
+  if (!(await isCurrent(forge, result, parts.baselineOf))) {
     return 'outdated';
   }
   const writesBefore = review.writes();
@@ -197,13 +197,18 @@ async function report(
     log.warn({ err: error, repository, number, what }, 'the forge refused what was to be posted beside the status');
   }
   // Comments take their time, on GitHub a second each; a success must not be of what was there before them.
-  if (verdict.state === 'success' && review.writes() > writesBefore && !(await isCurrent(forge, result))) {
+  if (
+    verdict.state === 'success' &&
+    review.writes() > writesBefore &&
+    !(await isCurrent(forge, result, parts.baselineOf))
+  ) {
     return 'outdated';
   }
   await pending.end();
   const description = withRefusals(verdict.description, comments.refusals);
   const dryRun = withRefusals(notEnforced(verdict), comments.refusals);
-  const state = selfContained && comments.refusals.length === 0 ? judgedState(pullRequest, parts) : null;
+  const state =
+    selfContained && comments.refusals.length === 0 ? judgedState(pullRequest, { ...parts, ...sources }) : null;
   const url = commentUrl(pullRequest, comments.commentId);
   await saveAndRecord(parts, review.claim(), pullRequest, {
     state: verdict.state,

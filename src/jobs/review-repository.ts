@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ReviewRequest } from '../forges/events.ts';
+import type { Baselines } from './baselines.ts';
 import { type PresentRules, reviewsThatDependOn } from './outdated-reviews.ts';
 import type { RepositoryJob } from './queues.ts';
 
@@ -7,6 +8,9 @@ export interface RepositoryReviewParts {
   readonly pool: pg.Pool;
   readonly rules: PresentRules;
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
+  readonly baselines: Pick<Baselines, 'isPolicyRepository' | 'refresh'>;
+  /** Requests a resync, through which another baseline reaches open pull requests. */
+  readonly requestResync: () => Promise<void>;
 }
 
 /**
@@ -14,9 +18,12 @@ export interface RepositoryReviewParts {
  * the push lists is not looked at. Forges list a part of its commits, or none.
  */
 export async function reviewRepository(
-  { pool, rules, enqueue }: RepositoryReviewParts,
+  { pool, rules, enqueue, baselines, requestResync }: RepositoryReviewParts,
   { repository, branch }: RepositoryJob,
 ): Promise<void> {
+  if (baselines.isPolicyRepository(repository) && (await baselines.refresh(repository))) {
+    await requestResync();
+  }
   const outdated = await rules.outdated(await reviewsThatDependOn(pool, repository, branch));
   if (outdated.length > 0) {
     await enqueue(outdated.map((ref) => ({ kind: 'review', ...ref })));

@@ -108,21 +108,6 @@ export async function recordRequestedReviewsAsked(pool: pg.Pool, claim: Claim): 
   await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET asks_requested_reviews = true', []);
 }
 
-/** The open pull requests with this head whose policy asks for checks or requested reviews. */
-export async function reviewsThatAskForOthers(
-  pool: pg.Pool,
-  repository: string,
-  headSha: string,
-): Promise<readonly PullRequestRef[]> {
-  const { rows } = await pool.query<{ number: number }>(
-    `SELECT pull_request AS number FROM gatehouse.reviews
-      WHERE repository = $1 AND head_sha = $2 AND open AND (checks_digest IS NOT NULL OR asks_requested_reviews)
-      ORDER BY pull_request`,
-    [repository, headSha],
-  );
-  return rows.map(({ number }) => ({ repository, number }));
-}
-
 export interface SavedVerdict extends Pick<HeadVerdict, 'state' | 'description' | 'url'> {
   /** The description where it is not enforced. */
   readonly dryRun?: string;
@@ -145,7 +130,8 @@ export async function saveVerdict(
             checks_digest = CASE WHEN $6::text IS NULL THEN checks_digest ELSE $12 END,
             asks_requested_reviews = CASE WHEN $6::text IS NULL THEN asks_requested_reviews ELSE $15 END,
             overrides = CASE WHEN $6::text IS NULL THEN overrides ELSE $17 END,
-            judged_state = $14, judged_state_at = now(), dry_run_description = $16`,
+            judged_state = $14, judged_state_at = now(), dry_run_description = $16,
+            baseline_digest = $18, baseline_commit = $19, baseline_at = now()`,
     [
       verdict.state,
       verdict.description,
@@ -161,6 +147,8 @@ export async function saveVerdict(
       sources?.asksRequestedReviews ?? null,
       verdict.dryRun ?? null,
       sources?.overrides ?? null,
+      sources?.baselineDigest ?? null,
+      sources?.baselineCommit ?? null,
     ],
   );
 }

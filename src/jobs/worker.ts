@@ -1,12 +1,12 @@
 import { type JobWithMetadata, PgBoss } from 'pg-boss';
 import { dropOldPartitions } from '../audit/partitions.ts';
 import type { ReviewRequest } from '../forges/events.ts';
-import { operatorPolicyDigest } from '../review/judge.ts';
 import { attempt, type Work } from './attempt.ts';
+import type { Baselines } from './baselines.ts';
 import { engineDatabase } from './engine.ts';
 import { watchForgeAccess } from './forge-access.ts';
 import { obeyCommand } from './obey-command.ts';
-import { readPresentRules } from './outdated-reviews.ts';
+import type { PresentRules } from './outdated-reviews.ts';
 import { isAnySetWithOtherEnforcement } from './posted-statuses.ts';
 import { isDue, recordDone } from './progress.ts';
 import {
@@ -50,6 +50,9 @@ export interface WorkerParts extends ReviewParts {
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
   /** Reviews at once. */
   readonly concurrency: number;
+  readonly baselines: Baselines;
+  /** What the rules are from now on: each time read anew. */
+  readonly presentRules: () => PresentRules;
   readonly resyncMinutes: number;
   readonly retentionDays: number;
   readonly auditDays: number;
@@ -77,7 +80,7 @@ const ENFORCEMENT_CHECK_MS = 120_000;
 
 /** Starts at once, and retries until the database answers. */
 export function startWorker(parts: WorkerParts): Worker {
-  const { pool, log, forge, concurrency } = parts;
+  const { pool, log, forge, concurrency, baselines, presentRules } = parts;
   const boss = new PgBoss({
     db: engineDatabase(pool),
     schema: JOBS_SCHEMA,
@@ -152,9 +155,6 @@ export function startWorker(parts: WorkerParts): Worker {
     wakeable.push(id);
   }
 
-  const presentRules = () =>
-    readPresentRules(forge, parts.fallback === undefined ? null : operatorPolicyDigest(parts.fallback));
-
   async function start(): Promise<void> {
     await boss.start();
     // In the background: a worker is ready without its forge.
@@ -167,18 +167,10 @@ export function startWorker(parts: WorkerParts): Worker {
       );
       reviewers.push(id);
     }
-    await boss.work(
-      REPOSITORY_QUEUE,
-      { ...POLLING, groupConcurrency: 1 },
-      async (jobs: JobWithMetadata<RepositoryJob>[]) => {
-        for (const job of jobs) {
-          await attempt(attempts, job, {
-            key: repositoryKey(job.data),
-            run: () => reviewRepository({ pool, rules: presentRules(), enqueue }, job.data),
-          });
-        }
-      },
-    );
+    await workOn<RepositoryJob>(REPOSITORY_QUEUE, ({ data }) => ({
+      key: repositoryKey(data),
+      run: () => reviewRepository({ pool, rules: presentRules(), enqueue, baselines, requestResync }, data),
+    }));
     await workOn<CommitJob>(COMMIT_QUEUE, ({ data }) => ({
       key: commitKey(data),
       run: () => reviewCommit({ pool, enqueue }, data),
@@ -211,6 +203,9 @@ export function startWorker(parts: WorkerParts): Worker {
   async function resyncPiece({ data, createdOn }: JobWithMetadata<ResyncJob>): Promise<void> {
     const round = { began: new Date(data.round ?? createdOn), new: data.round === undefined };
     const { statusContext, enforce, resyncMinutes: minutes, metrics } = parts;
+    if (round.new) {
+      await baselines.refreshAll();
+    }
     const state = await resync(
       { forge, access, pool, statusContext, enforce, rules: presentRules(), enqueue, minutes, log },
       round,

@@ -4,12 +4,22 @@ import type { ChangedFiles, PullRequest, PullRequestNow, PullRequestRef } from '
 import type { Evaluation } from './evaluation/evaluate.ts';
 import { codeOwnersText, gatherFacts, readCodeOwners } from './evaluation/gather-facts.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
+import { redacted } from './evaluation/redact.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
 import type { Facts } from './facts.ts';
 import type { KnownComments } from './overrides/judge-overrides.ts';
 import { readOverrides } from './overrides/read-overrides.ts';
-import { extendedDigest, type LoadedPolicy, loadPolicy, type ParsePolicy, policyDigest } from './policy/load.ts';
-import { neededFacts } from './policy/needs.ts';
+import { type BaselineOf, digestOfBaseline, isBaselineOf, orRemoval, withBaseline } from './policy/baseline.ts';
+import {
+  extendedDigest,
+  isPublic,
+  type LoadedPolicy,
+  loadPolicy,
+  type ParsePolicy,
+  policyDigest,
+} from './policy/load.ts';
+import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
+import type { PolicyRole } from './policy/parse.ts';
 import { POLICY_PATHS } from './policy/paths.ts';
 import { type Comments, DEFAULT_COMMENTS, type Policy } from './policy/schema.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
@@ -47,6 +57,7 @@ export interface JudgeOptions {
   readonly threads: ReviewThreads;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
+  readonly baselineOf: BaselineOf;
   /** The name of Gatehouse's own status, `{base}` for the base branch. */
   readonly statusContext: string;
   /** Called as soon as it is known that there will be a verdict. */
@@ -70,7 +81,7 @@ export interface JudgeOptions {
 export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOptions): Promise<ReviewResult> {
   let result = await judgeOnce(forge, ref, options);
   for (let attempt = 1; attempt < MAX_ATTEMPTS && result.kind === 'judged'; attempt++) {
-    if (await isCurrent(forge, result)) {
+    if (await isCurrent(forge, result, options.baselineOf)) {
       break;
     }
     result = await judgeOnce(forge, ref, options);
@@ -91,6 +102,7 @@ export async function judgeRead(
   {
     threads,
     fallback,
+    baselineOf,
     statusContext,
     onWillJudge,
     onWillReadChecks,
@@ -112,15 +124,21 @@ export async function judgeRead(
   }
   // In the name of this repository, wherever the text comes from: forks are free.
   const parse: ParsePolicy = (text, origin, role) => threads.parsePolicy(pullRequest.repository, text, origin, role);
-  const loaded = await loadPolicy(forge, parse, pullRequest.repository, baseSha);
-  const certain = loaded.kind !== 'absent' || fallback !== undefined;
+  const { repository } = pullRequest;
+  const baseline = await baselineOf(repository);
+  const isBaseline = isBaselineOf(baseline, repository);
+  const role = isBaseline ? 'baseline' : 'own';
+  const loaded = await loadPolicy(forge, parse, repository, baseSha, { role });
+  const certain = loaded.kind !== 'absent' || fallback !== undefined || baseline.kind !== 'none';
   if (certain) {
     // Before the changed files, which may take long to read: the present status may be of another pull request.
     await onWillJudge?.(pullRequest);
   }
   const changedFiles = await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount);
   const proposes = changesPolicy(changedFiles);
-  const present = orFallback(loaded, fallback, pullRequest, proposes);
+  const hidden = baseline.kind !== 'none' && !baseline.isPublic && (await isPublic(forge, repository));
+  const own = orFallback(loaded, fallback, pullRequest, proposes);
+  const present = withBaseline(baseline, own, { repository, hidden });
   if (present.kind === 'absent') {
     return { kind: 'no-policy', pullRequest, sources: { baseSha } };
   }
@@ -128,7 +146,9 @@ export async function judgeRead(
     await onWillJudge?.(pullRequest);
   }
 
-  const proposed: LoadedPolicy = proposes ? await loadProposed(forge, parse, pullRequest) : { kind: 'absent' };
+  const proposed: LoadedPolicy = proposes
+    ? orRemoval(await loadProposed(forge, parse, pullRequest, role), isBaseline ? baseline : undefined)
+    : { kind: 'absent' };
   if (present.kind === 'broken') {
     const verdict = brokenPolicyVerdict(present.faults, proposed.kind === 'policy');
     return {
@@ -151,7 +171,7 @@ export async function judgeRead(
   });
   const evaluation = await threads.evaluate(present.policy, facts);
   const overrides = await readOverrides(forge, present.policy, pullRequest, evaluation, onWillReadComments);
-  const verdict = verdictOf(evaluation, overrides);
+  const verdict = verdictOf(redacted(evaluation), overrides);
   const codeOwners = codeOwnersText(facts.codeOwners);
   return {
     kind: 'judged',
@@ -160,6 +180,7 @@ export async function judgeRead(
     comments: present.policy.comments ?? DEFAULT_COMMENTS,
     selfContained:
       !proposes &&
+      !hidden &&
       present.sources.extendsName === undefined &&
       overrides === undefined &&
       needsOnlyFiles(present.policy),
@@ -174,32 +195,6 @@ export async function judgeRead(
     approvals: neededFacts(present.policy).reviews ? currentApprovals(facts.reviews.reviews, pullRequest.author) : null,
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
-}
-
-/** The policy that a pull request is judged by; undefined where none applies. */
-export async function presentPolicy(
-  forge: Forge,
-  { repository, baseCommit }: PullRequestNow,
-  { threads, fallback }: Pick<JudgeOptions, 'threads' | 'fallback'>,
-): Promise<Policy | 'broken' | undefined> {
-  if (baseCommit === undefined) {
-    return undefined;
-  }
-  const parse: ParsePolicy = (text, origin, role) => threads.parsePolicy(repository, text, origin, role);
-  const loaded = await loadPolicy(forge, parse, repository, baseCommit);
-  switch (loaded.kind) {
-    case 'absent':
-      return fallback;
-    case 'broken':
-      return 'broken';
-    case 'policy':
-      return loaded.policy;
-  }
-}
-
-function needsOnlyFiles(policy: Policy): boolean {
-  const { changedFiles: _files, ...others } = neededFacts(policy);
-  return Object.values(others).every((needed) => needed === false || (Array.isArray(needed) && needed.length === 0));
 }
 
 /** The first policy of a repository is checked as well, in the pull request that adds it. */
@@ -251,18 +246,27 @@ function changesPolicy({ files }: ChangedFiles): boolean {
  * Of a deleted fork the commits are still in the repository itself. What such a policy extends is not read: its author
  * does not belong to the owner whose other repositories it could then name, and quote from.
  */
-function loadProposed(forge: Forge, parse: ParsePolicy, { repository, head }: PullRequest): Promise<LoadedPolicy> {
+function loadProposed(
+  forge: Forge,
+  parse: ParsePolicy,
+  { repository, head }: PullRequest,
+  role: PolicyRole,
+): Promise<LoadedPolicy> {
   return head.repository === null
-    ? loadPolicy(forge, parse, repository, head.sha, { followExtends: false })
-    : loadPolicy(forge, parse, head.repository, head.sha);
+    ? loadPolicy(forge, parse, repository, head.sha, { followExtends: false, role })
+    : loadPolicy(forge, parse, head.repository, head.sha, { role, shownIn: repository });
 }
 
 /** Whether the pull request, its policy and its CODEOWNERS are still those that were judged. One read, where nothing moved. */
 export async function isCurrent(
   forge: Forge,
   { pullRequest, sources }: Pick<Extract<ReviewResult, { kind: 'judged' }>, 'pullRequest' | 'sources'>,
+  baselineOf: BaselineOf,
 ): Promise<boolean> {
   const { repository } = pullRequest;
+  if (digestOfBaseline(await baselineOf(repository)) !== sources.baselineDigest) {
+    return false;
+  }
   const now = await forge.pullRequest(pullRequest);
   const baseSha = now?.baseCommit;
   if (now === undefined || baseSha === undefined || stateOf(now) !== stateOf(pullRequest)) {

@@ -13,6 +13,9 @@ export interface VerdictSources {
   /** `owner/repository@ref` as the policy says it. */
   readonly extendsName?: string;
   readonly extendsDigest?: string;
+  /** Of the organisation's baseline, and the commit of the policy repository that it is from. */
+  readonly baselineDigest?: string;
+  readonly baselineCommit?: string;
   readonly codeOwnersDigest?: string;
   /** Of what others had reported about the head. */
   readonly checksDigest?: string;

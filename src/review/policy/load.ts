@@ -3,7 +3,7 @@ import { ForgeError } from '../../forges/forge-error.ts';
 import { MAX_POLICY_BYTES } from '../limits.ts';
 import { digestOf, type SourceFile, type SourceText, sourceText, type VerdictSources } from '../sources.ts';
 import type { Fault } from './faults.ts';
-import { mergePolicies } from './merge.ts';
+import { hideRules, mergePolicies } from './merge.ts';
 import type { ParsedPolicy, PolicyRole } from './parse.ts';
 import { POLICY_PATHS } from './paths.ts';
 import type { Policy, PolicyOrigin } from './schema.ts';
@@ -25,6 +25,13 @@ export type ParsePolicy = (text: string, origin: PolicyOrigin, role: PolicyRole)
 
 export type PolicySources = Omit<VerdictSources, 'baseSha' | 'codeOwnersDigest'>;
 
+interface LoadOptions {
+  readonly followExtends?: boolean;
+  readonly role?: PolicyRole;
+  /** The repository of the pull request under review: what it extends is hidden there if it is private, and this one is not. */
+  readonly shownIn?: string;
+}
+
 /**
  * Reads the policy at a commit, and the one that it extends. Only the configured forge is ever asked, and of it
  * only repositories of the same owner: what Gatehouse may read and the readers of this repository may not
@@ -35,13 +42,13 @@ export async function loadPolicy(
   parse: ParsePolicy,
   repository: string,
   commit: string,
-  { followExtends = true } = {},
+  { followExtends = true, role = 'own', shownIn = repository }: LoadOptions = {},
 ): Promise<LoadedPolicy> {
   const file = await findPolicy(forge, repository, commit);
   if (file === undefined) {
     return { kind: 'absent' };
   }
-  const own = await parseFile(parse, file, { path: file.path }, 'own');
+  const own = await parseFile(parse, file, { path: file.path }, role);
   const ownText = sourceText(file);
   const read = { sources: { policyDigest: ownText.digest }, texts: [ownText] };
   if (!own.ok) {
@@ -60,10 +67,30 @@ export async function loadPolicy(
     ...(extendedTexts[0] === undefined ? {} : { extendsDigest: extendedTexts[0].digest }),
   };
   const texts = [...read.texts, ...extendedTexts];
+  const hidden = extended.file !== undefined && (await isHidden(forge, extendedRepository, shownIn));
   if (!extended.parsed.ok) {
-    return { kind: 'broken', faults: extended.parsed.faults, sources, texts };
+    const { faults } = extended.parsed;
+    return { kind: 'broken', faults: hidden ? hiddenFaults(sources.extendsName, faults) : faults, sources, texts };
   }
-  return { kind: 'policy', policy: mergePolicies(extended.parsed.policy, own.policy), sources, texts };
+  const first = hidden ? hideRules(extended.parsed.policy) : extended.parsed.policy;
+  return { kind: 'policy', policy: mergePolicies(first, own.policy), sources, texts };
+}
+
+/** Whether what a repository says must not be shown in another one: it is private, and the other is not known to be. */
+async function isHidden(forge: Forge, source: string, shownIn: string): Promise<boolean> {
+  return !((await forge.repository(source))?.isPublic ?? false) && (await isPublic(forge, shownIn));
+}
+
+/** Of one that is not known it is taken that everybody can read it. */
+export async function isPublic(forge: Forge, repository: string): Promise<boolean> {
+  return (await forge.repository(repository))?.isPublic ?? true;
+}
+
+/** What a private policy says of its faults where everybody can read it. */
+export function hiddenFaults(name: string, faults: readonly Fault[]): readonly Fault[] {
+  const amount = `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`;
+  const message = `the policy has ${amount}; it is private, so they are not shown here`;
+  return faults.length === 0 ? [] : [{ file: name, line: 1, column: 1, message }];
 }
 
 async function loadExtended(
@@ -134,7 +161,7 @@ export async function extendedDigest(forge: Forge, under: string, name: string):
   return file && digestOf(file);
 }
 
-async function findPolicy(forge: Forge, repository: string, commit: string): Promise<PolicyFile | undefined> {
+export async function findPolicy(forge: Forge, repository: string, commit: string): Promise<PolicyFile | undefined> {
   for (const path of POLICY_PATHS) {
     const text = await readText(forge, repository, path, commit);
     if (text !== undefined) {
@@ -145,7 +172,7 @@ async function findPolicy(forge: Forge, repository: string, commit: string): Pro
 }
 
 /** `unusable`: the path exists, the forge has no text for it that we read, and `text` says why. */
-type PolicyFile = SourceFile & { readonly unusable: boolean };
+export type PolicyFile = SourceFile & { readonly unusable: boolean };
 
 async function readText(forge: Forge, repository: string, path: string, commit: string) {
   try {
@@ -163,7 +190,7 @@ async function readText(forge: Forge, repository: string, path: string, commit: 
   }
 }
 
-async function parseFile(
+export async function parseFile(
   parse: ParsePolicy,
   file: PolicyFile,
   origin: PolicyOrigin,

@@ -7,6 +7,12 @@ export function neededFacts({ rules }: Policy): NeededFacts {
   return union(rules.map(({ needs }) => needs));
 }
 
+/** Beside the pull request itself. */
+export function needsOnlyFiles(policy: Policy): boolean {
+  const { changedFiles: _files, ...others } = neededFacts(policy);
+  return Object.values(others).every((needed) => needed === false || (Array.isArray(needed) && needed.length === 0));
+}
+
 /** Found out when the policy is parsed, since a predicate reads its value for it. */
 export function ruleNeeds({ when, require, forbid }: Pick<Rule, 'when' | 'require' | 'forbid'>): NeededFacts {
   return union(

@@ -1,0 +1,232 @@
+import type pg from 'pg';
+import type { Forge } from '../forges/forge.ts';
+import { ForgeError } from '../forges/forge-error.ts';
+import type { Log } from '../log.ts';
+import {
+  type Baseline,
+  type BaselineOf,
+  type BaselineRead,
+  baselineDigest,
+  policyRepositoryOf,
+  readBaseline,
+  sameRepository,
+} from '../review/policy/baseline.ts';
+import type { ParsePolicy } from '../review/policy/load.ts';
+import type { ParsedPolicy } from '../review/policy/parse.ts';
+import type { ReviewThreads } from '../review/threads/review-threads.ts';
+import {
+  type BaselineRow,
+  forgetOtherBaselines,
+  knownOwners,
+  storeBaseline,
+  storedBaseline,
+} from './baselines-table.ts';
+
+/** The baselines in force, from our own table: the forge is read when its policy repository may have changed, not for each review. */
+export interface Baselines {
+  /** Reads the forge only for an owner of whom nothing is known yet. Throws a {@link ForgeError} where that fails: nothing is judged then. */
+  readonly of: BaselineOf;
+  /** Looks at the policy repository of an owner, named by any repository of theirs. Whether another one is in force now. */
+  refresh(repository: string): Promise<boolean>;
+  /** The same of every owner that deliveries came from. */
+  refreshAll(): Promise<void>;
+  isPolicyRepository(repository: string): boolean;
+}
+
+/** Without POLICY_REPOSITORY. What was in force while it was set is forgotten. */
+export function noBaselines(pool: pg.Pool): Baselines {
+  return {
+    of: async () => ({ kind: 'none' }),
+    refresh: async () => false,
+    refreshAll: () => forgetOtherBaselines(pool, undefined),
+    isPolicyRepository: () => false,
+  };
+}
+
+export interface BaselineParts {
+  readonly forge: Forge;
+  readonly pool: pg.Pool;
+  readonly threads: ReviewThreads;
+  /** Of each owner's policy repository. */
+  readonly name: string;
+  readonly log: Log;
+}
+
+/** Workers that look at the same time may each store what they saw. */
+const MAX_ATTEMPTS = 5;
+
+export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts): Baselines {
+  /** By policy repository, what was parsed last, under its digest. */
+  const parsed = new Map<string, { readonly digest: string; readonly policy: Promise<ParsedPolicy> }>();
+  const looking = new Map<string, Promise<boolean>>();
+
+  const parseFor =
+    (repository: string): ParsePolicy =>
+    (text, origin, role) =>
+      threads.parsePolicy(repository, text, origin, role);
+
+  async function of(repository: string): Promise<Baseline> {
+    const key = policyRepositoryOf(repository, name);
+    const known = await storedBaseline(pool, key);
+    if (known !== undefined) {
+      return inForce(known.row);
+    }
+    await refresh(repository);
+    const found = await storedBaseline(pool, key);
+    if (found === undefined) {
+      throw new ForgeError('unavailable', `whether ${key} has a policy is not known`);
+    }
+    return inForce(found.row);
+  }
+
+  async function inForce({ repository, inForce: stored, seen, problem, faults }: BaselineRow): Promise<Baseline> {
+    if (stored === null) {
+      return problem === 'broken' && seen !== null
+        ? {
+            kind: 'broken',
+            repository,
+            ...seen,
+            faults,
+            digest: baselineDigest({ path: '', text: seen.commit }, false),
+          }
+        : { kind: 'none', repository };
+    }
+    const { commit, isPublic, path, text } = stored;
+    const digest = baselineDigest(stored, isPublic);
+    const before = parsed.get(repository);
+    const policy =
+      before?.digest === digest
+        ? before.policy
+        : threads.parsePolicy(repository, text, { path, repository }, 'baseline');
+    parsed.set(repository, { digest, policy });
+    const source = { repository, commit, digest, isPublic };
+    const result = await policy;
+    if (!result.ok) {
+      // It was parsed by another version of Gatehouse, or this time a limit was exceeded.
+      parsed.delete(repository);
+      return { kind: 'broken', ...source, faults: result.faults };
+    }
+    return { kind: 'policy', ...source, policy: result.policy, file: { path, text } };
+  }
+
+  function refresh(repository: string): Promise<boolean> {
+    const key = policyRepositoryOf(repository, name).toLowerCase();
+    const under = looking.get(key) ?? look(repository).finally(() => looking.delete(key));
+    looking.set(key, under);
+    return under;
+  }
+
+  async function look(reviewed: string): Promise<boolean> {
+    const repository = policyRepositoryOf(reviewed, name);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const before = await storedBaseline(pool, repository);
+      const row = await rowOf(repository, before?.row);
+      if (row === 'same' || JSON.stringify(row) === JSON.stringify(before?.row)) {
+        return false;
+      }
+      if (await storeBaseline(pool, row, before)) {
+        return report(row, before?.row);
+      }
+    }
+    throw new Error(`what is known of ${repository} kept changing while it was read`);
+  }
+
+  async function rowOf(repository: string, before: BaselineRow | undefined): Promise<BaselineRow | 'same'> {
+    const settled = before?.problem === null || before?.problem === 'broken' ? before.seen : undefined;
+    let read: BaselineRead | 'same';
+    try {
+      read = await readBaseline(forge, parseFor(repository), repository, (commit, isPublic) =>
+        settled?.commit === commit && settled.isPublic === isPublic ? 'same' : undefined,
+      );
+    } catch (error) {
+      // Without one in force there is nothing to go on with. A rate limit ends by itself.
+      if (!(error instanceof ForgeError) || error.kind === 'rate-limited' || !before?.inForce) {
+        throw error;
+      }
+      return { ...before, problem: 'unreadable', reason: error.message };
+    }
+    return read === 'same' ? 'same' : rowAfter(repository, read, before?.inForce ?? null);
+  }
+
+  /** Logs what has changed. Whether another baseline is in force now. */
+  function report(row: BaselineRow, before: BaselineRow | undefined): boolean {
+    const { repository, inForce: stored, problem, reason } = row;
+    const changed = stateOf(row) !== (before && stateOf(before));
+    const about = { repository, ...(stored && { commit: stored.commit }), ...(reason !== null && { reason }) };
+    if (problem !== (before?.problem ?? null) || reason !== (before?.reason ?? null)) {
+      if (problem !== null) {
+        log.warn({ ...about, problem }, stored === null ? NOTHING_JUDGED : LAST_GOOD);
+      } else if (stored === null) {
+        log.warn(about, 'there is no baseline: pull requests of this owner are judged without one');
+      }
+    }
+    if (changed && stored !== null) {
+      log.info(about, 'a baseline is in force');
+    }
+    return changed && before !== undefined;
+  }
+
+  async function refreshAll(): Promise<void> {
+    await forgetOtherBaselines(pool, name);
+    for (const repository of await knownOwners(pool)) {
+      try {
+        await refresh(repository);
+      } catch (err) {
+        if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
+          throw err;
+        }
+        log.warn({ repository, reason: err.message }, 'whether its owner has a baseline could not be read');
+      }
+    }
+  }
+
+  return {
+    of,
+    refresh,
+    refreshAll,
+    isPolicyRepository: (repository) => sameRepository(repository, policyRepositoryOf(repository, name)),
+  };
+}
+
+const LAST_GOOD = 'a baseline cannot be used: the last good one stays in force until POLICY_REPOSITORY is unset';
+const NOTHING_JUDGED = 'a baseline cannot be used, and there was none before: nothing of this owner can be judged';
+
+/** What became of the baseline: a bad one leaves the last good one in force. */
+function rowAfter(repository: string, read: BaselineRead, last: BaselineRow['inForce']): BaselineRow {
+  switch (read.kind) {
+    case 'absent':
+      return {
+        repository,
+        inForce: last,
+        seen: null,
+        problem: last === null ? null : 'missing',
+        reason: read.reason,
+        faults: [],
+      };
+    case 'broken': {
+      const { commit, isPublic, faults } = read;
+      const [first] = faults;
+      const reason = first === undefined ? 'it has faults' : `${first.file}:${first.line}: ${first.message}`;
+      // What is private now was public when it was good: from now on it is not shown any more.
+      const inForce = last && { ...last, isPublic: last.isPublic && isPublic };
+      return { repository, inForce, seen: { commit, isPublic }, problem: 'broken', reason, faults };
+    }
+    case 'policy': {
+      const { commit, isPublic, file } = read;
+      return {
+        repository,
+        inForce: { commit, isPublic, ...file },
+        seen: { commit, isPublic },
+        problem: null,
+        reason: null,
+        faults: [],
+      };
+    }
+  }
+}
+
+/** What verdicts depend on. */
+function stateOf({ inForce, problem, seen }: BaselineRow): string {
+  const broken = inForce === null && problem === 'broken' ? seen : null;
+  return JSON.stringify([inForce && baselineDigest(inForce, inForce.isPublic), broken]);
+}

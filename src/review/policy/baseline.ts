@@ -1,0 +1,165 @@
+import { hash } from 'node:crypto';
+import type { Forge } from '../../forges/forge.ts';
+import type { SourceFile } from '../sources.ts';
+import type { Fault } from './faults.ts';
+import { findPolicy, hiddenFaults, type LoadedPolicy, type ParsePolicy, parseFile } from './load.ts';
+import { hideRules, mergeBaseline } from './merge.ts';
+import type { Policy } from './schema.ts';
+
+/** The organisation's baseline: the policy that comes before that of every repository of an owner. */
+export type Baseline =
+  /** The owner has none. `repository`: where it would be; absent without POLICY_REPOSITORY. */
+  | { readonly kind: 'none'; readonly repository?: string }
+  /** There never was one that can be used: nothing can be judged. */
+  | ({ readonly kind: 'broken'; readonly faults: readonly Fault[] } & BaselineSource)
+  | ({ readonly kind: 'policy'; readonly policy: Policy; readonly file: SourceFile } & BaselineSource);
+
+interface BaselineSource {
+  readonly repository: string;
+  readonly commit: string;
+  /** Of its text, its path and its visibility. */
+  readonly digest: string;
+  readonly isPublic: boolean;
+}
+
+/** The baseline in force for a repository. Throws where that is not known. */
+export type BaselineOf = (repository: string) => Promise<Baseline>;
+
+/** What the policy repository has now. */
+export type BaselineRead =
+  | { readonly kind: 'absent'; readonly reason: string }
+  | {
+      readonly kind: 'broken';
+      readonly commit: string;
+      readonly isPublic: boolean;
+      readonly file: SourceFile;
+      readonly faults: readonly Fault[];
+    }
+  | {
+      readonly kind: 'policy';
+      readonly commit: string;
+      readonly isPublic: boolean;
+      readonly file: SourceFile;
+      readonly policy: Policy;
+    };
+
+/** The policy repository of the owner of a repository. */
+export function policyRepositoryOf(repository: string, name: string): string {
+  return `${repository.split('/')[0] ?? ''}/${name}`;
+}
+
+export function sameRepository(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+/** Whether a repository is the policy repository of its owner. */
+export function isBaselineOf(baseline: Baseline, repository: string): boolean {
+  return baseline.repository !== undefined && sameRepository(repository, baseline.repository);
+}
+
+/**
+ * Reads the baseline at the tip of its repository's default branch. `unchanged`: whether this commit, with this visibility, need not be
+ * read again. A repository that was renamed or transferred counts as absent: the forge would answer with that of another name or owner.
+ */
+export async function readBaseline<Known = never>(
+  forge: Forge,
+  parse: ParsePolicy,
+  repository: string,
+  unchanged: (commit: string, isPublic: boolean) => Known | undefined = () => undefined,
+): Promise<BaselineRead | Known> {
+  const found = await forge.repository(repository);
+  if (found === undefined) {
+    return { kind: 'absent', reason: `${repository} does not exist, or Gatehouse may not see it` };
+  }
+  if (!sameRepository(found.name, repository)) {
+    return { kind: 'absent', reason: `${repository} was renamed to ${found.name}` };
+  }
+  const { isPublic, defaultBranch } = found;
+  const commit = await forge.branchCommit(repository, defaultBranch);
+  if (commit === undefined) {
+    return { kind: 'absent', reason: `${repository} has no commit in ${defaultBranch}` };
+  }
+  const known = unchanged(commit, isPublic);
+  if (known !== undefined) {
+    return known;
+  }
+  const file = await findPolicy(forge, repository, commit);
+  if (file === undefined) {
+    return { kind: 'absent', reason: `${repository} has no policy in ${defaultBranch}` };
+  }
+  const parsed = await parseFile(parse, file, { path: file.path, repository }, 'baseline');
+  const { path, text } = file;
+  const read = { commit, isPublic, file: { path, text } };
+  return parsed.ok
+    ? { kind: 'policy', ...read, policy: parsed.policy }
+    : { kind: 'broken', ...read, faults: parsed.faults };
+}
+
+/** What the policy repository has now is in force, for who has no memory of what was. */
+export async function presentBaseline(forge: Forge, parse: ParsePolicy, repository: string): Promise<Baseline> {
+  const read = await readBaseline(forge, parse, repository);
+  if (read.kind === 'absent') {
+    return { kind: 'none', repository };
+  }
+  return { ...read, repository, digest: baselineDigest(read.file, read.isPublic) };
+}
+
+export function baselineDigest({ path, text }: SourceFile, isPublic: boolean): string {
+  return hash('sha256', JSON.stringify([isPublic, path, text]));
+}
+
+/** The digest that a verdict is stored with; undefined where there is no baseline. */
+export function digestOfBaseline(baseline: Baseline): string | undefined {
+  return baseline.kind === 'none' ? undefined : baseline.digest;
+}
+
+const NOTHING_READ = { sources: {}, texts: [] };
+
+/**
+ * What a pull request is judged by: the baseline, and then the repository's own policy, or the operator's. `hidden`: the baseline is
+ * private, and the pull request is not. In the policy repository itself the policy of the base branch is the baseline, which is
+ * judged by the one in force.
+ */
+export function withBaseline(
+  baseline: Baseline,
+  loaded: LoadedPolicy,
+  { repository, hidden }: { readonly repository: string; readonly hidden: boolean },
+): LoadedPolicy {
+  if (baseline.kind === 'none') {
+    return loaded;
+  }
+  const own = loaded.kind === 'absent' ? NOTHING_READ : loaded;
+  const sources = { ...own.sources, baselineDigest: baseline.digest, baselineCommit: baseline.commit };
+  if (baseline.kind === 'broken') {
+    const { faults } = baseline;
+    return {
+      kind: 'broken',
+      sources,
+      texts: own.texts,
+      faults: hidden ? hiddenFaults(baseline.repository, faults) : faults,
+    };
+  }
+  const isOwn = sameRepository(repository, baseline.repository);
+  if (loaded.kind === 'broken' && !isOwn) {
+    return { ...loaded, sources };
+  }
+  const texts = [...own.texts, { digest: baseline.digest, ...baseline.file }];
+  const nothing: Policy = { origin: baseline.policy.origin, rules: [] };
+  const first = hidden ? hideRules(baseline.policy) : baseline.policy;
+  return {
+    kind: 'policy',
+    sources,
+    texts,
+    policy: mergeBaseline(first, loaded.kind === 'policy' && !isOwn ? loaded.policy : nothing),
+  };
+}
+
+/** A pull request that removes the organisation's baseline has a fault: it would change nothing but what people can read. */
+export function orRemoval(proposed: LoadedPolicy, baseline: Baseline | undefined): LoadedPolicy {
+  if (proposed.kind !== 'absent' || baseline?.kind !== 'policy') {
+    return proposed;
+  }
+  const message =
+    'this is the baseline of the organisation, and it stays in force when it is removed; to be without one, the operator of Gatehouse unsets POLICY_REPOSITORY';
+  return { kind: 'broken', faults: [{ file: baseline.file.path, line: 1, column: 1, message }], ...NOTHING_READ };
+}

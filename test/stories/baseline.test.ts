@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import type { ForgeName } from '../../src/forges/forges.ts';
+import { countBaselines } from '../../src/jobs/baselines-table.ts';
+import { SECRET } from '../helpers/door.ts';
+import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import type { Changes } from '../simulated-forge/git.ts';
+
+const BASELINE = 'acme/.gatehouse';
+const SETTING = { POLICY_REPOSITORY: '.gatehouse' };
+const DOOR = { door: true, worker: false };
+const WORKER = { door: false, worker: true };
+const TWO_FILES = { 'a.txt': 'a\n', 'b.txt': 'b\n' };
+
+const LOCKED = `version: 1
+rules:
+  - id: small
+    locked: true
+    message: Ask security.
+    require: { changed_files: '<= 1' }
+`;
+const LENIENT = LOCKED.replace('<= 1', '<= 9');
+const BROKEN = 'version: 2\nrules: []\n';
+
+/** A Gatehouse whose owner has a policy repository with these files. */
+async function tellWithBaseline(name: ForgeName, baseline: Changes, own: Changes = {}, roles = DOOR): Promise<Story> {
+  const story = await tellStory(name, own, SETTING, roles);
+  story.forge.createRepository(BASELINE, baseline);
+  return story;
+}
+
+/** A worker that starts, resyncs, and is stopped again, when the jobs are done. Returns the state of the baseline. */
+async function workerComesBy(story: Story, env: Readonly<Record<string, string>> = SETTING): Promise<string> {
+  const started = new Date();
+  await using _worker = await story.openDoor({ POLICY_REPOSITORY: '', ...env }, WORKER);
+  await story.resynced(started);
+  await story.settled();
+  await story.settledFor(BASELINE);
+  return [...(await countBaselines(story.door.database))].join();
+}
+
+async function pushToBaseline(story: Story, files: Changes): Promise<void> {
+  story.forge.commit(BASELINE, 'main', files);
+  const to = { secret: SECRET, deliveryId: randomUUID() };
+  const answer = await story.forge.deliver(`${story.door.url}/webhook`, BASELINE, { kind: 'push', branch: 'main' }, to);
+  if (answer.status !== 200) {
+    throw new Error(`the door answered ${answer.status}`);
+  }
+}
+
+const failsSmall = (t: ExecutionContext, story: Story, number: number) =>
+  t.regex(story.status(number)?.description ?? '', /^1 of \d rules? failed: small$/);
+
+for (const name of FORGES) {
+  test(`${name}: a baseline judges a repository without a policy, and one that replaces its rule`, async (t) => {
+    await using story = await tellWithBaseline(name, {});
+    const tip = story.forge.commit(BASELINE, 'main', { '.gatehouse.yml': LOCKED });
+    const number = await story.open(TWO_FILES);
+    await workerComesBy(story);
+    failsSmall(t, story, number);
+    story.forge.commit(REPOSITORY, 'main', {
+      '.gatehouse.yml': `version: 1\ncomments: off\nrules: [{ id: small, level: info, require: { draft: false } }]\n`,
+    });
+    await story.tell({ kind: 'push', branch: 'main' });
+    await workerComesBy(story);
+    failsSmall(t, story, number);
+    const { rows } = await story.door.database.query(
+      'SELECT baseline_commit, length(baseline_digest) AS digest FROM gatehouse.reviews',
+    );
+    t.deepEqual(rows, [{ baseline_commit: tip, digest: 64 }]);
+  });
+
+  test(`${name}: a baseline that is broken, lost or unreadable leaves the last good one in force`, async (t) => {
+    await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED });
+    const { forge } = story;
+    const number = await story.open(TWO_FILES);
+    t.is(await workerComesBy(story), 'in-force,1');
+    failsSmall(t, story, number);
+
+    await pushToBaseline(story, { '.gatehouse.yml': BROKEN });
+    t.is(await workerComesBy(story), 'broken,1');
+    const second = await story.open(TWO_FILES);
+    await workerComesBy(story);
+    failsSmall(t, story, second);
+
+    forge.fault({ method: 'GET', path: /^\/repos\/acme\/\.gatehouse$/, fault: { kind: 'status', status: 403 } });
+    t.is(await workerComesBy(story), 'unreadable,1');
+
+    forge.deleteRepository(BASELINE);
+    forge.clearFaults();
+    t.is(await workerComesBy(story), 'missing,1');
+    const third = await story.open(TWO_FILES);
+    await workerComesBy(story);
+    failsSmall(t, story, third);
+
+    t.is(await workerComesBy(story, {}), '', 'the operator has unset POLICY_REPOSITORY');
+    t.not(story.status(third)?.state, 'failure');
+  });
+
+  test(`${name}: a pull request that breaks or removes the baseline fails`, async (t) => {
+    await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED });
+    const { forge } = story;
+    const openThere = async (files: Changes) => {
+      const head = `topic-${randomUUID()}`;
+      forge.commit(BASELINE, head, files);
+      const number = forge.openPullRequest(BASELINE, { head });
+      const to = { secret: SECRET, deliveryId: randomUUID() };
+      await forge.deliver(
+        `${story.door.url}/webhook`,
+        BASELINE,
+        { kind: 'pull-request', number, action: 'opened' },
+        to,
+      );
+      return () => forge.statuses(BASELINE, forge.pull(BASELINE, number).headSha).at(-1);
+    };
+    const breaking = await openThere({ '.gatehouse.yml': BROKEN });
+    const removing = await openThere({ '.gatehouse.yml': null });
+    const changing = await openThere({ '.gatehouse.yml': LENIENT });
+    const large = await openThere(TWO_FILES);
+    await workerComesBy(story);
+    t.like(breaking(), { state: 'failure', description: '.gatehouse.yml as proposed has 1 fault' });
+    t.like(removing(), { state: 'failure', description: '.gatehouse.yml as proposed has 1 fault' });
+    t.is(changing()?.state, 'success');
+    t.like(large(), { state: 'failure', description: '1 of 1 rule failed: small' }, 'it is judged by its own baseline');
+
+    forge.commit(BASELINE, 'main', { '.gatehouse.yml': BROKEN });
+    await workerComesBy(story);
+    const fixing = await openThere({ '.gatehouse.yml': LENIENT });
+    await workerComesBy(story);
+    t.is(fixing()?.state, 'success', 'what fixes it can be merged');
+  });
+
+  test(`${name}: a private baseline shows no more than id and message in a public repository`, async (t) => {
+    const policy = LOCKED.replace("require: { changed_files: '<= 1' }", "forbid: { files: 'vault-[0-9]/**' }");
+    await using story = await tellWithBaseline(name, { '.gatehouse.yml': policy });
+    const { forge } = story;
+    const number = await story.open({ 'vault-1/a': 'a\n' });
+    await workerComesBy(story);
+    t.regex(story.comments(number).join(), /vault-\[0-9\]/);
+    forge.setPrivate(BASELINE, true);
+    await workerComesBy(story);
+    const shown = [story.status(number)?.description, ...story.comments(number)].join('\n');
+    t.regex(shown, /small/);
+    t.regex(shown, /Ask security/);
+    t.notRegex(shown, /vault/);
+    t.is(story.status(number)?.state, 'failure');
+    forge.setPrivate(REPOSITORY, true);
+    await story.edit(number, { title: 'feat: another' });
+    await workerComesBy(story);
+    t.regex(story.comments(number).join(), /vault-\[0-9\]/, 'who reads this one may read the other');
+  });
+
+  test(`${name}: a private policy that a public repository extends shows no conditions`, async (t) => {
+    const policy = LOCKED.replace('    locked: true\n', '');
+    const own = { '.gatehouse.yml': 'version: 1\nextends: acme/policies@main\nrules: []\n' };
+    await using story = await tellStory(name, own, {}, DOOR);
+    const { forge } = story;
+    forge.createRepository('acme/policies', { '.gatehouse.yml': policy });
+    forge.setPrivate('acme/policies', true);
+    const number = await story.open(TWO_FILES);
+    await workerComesBy(story, {});
+    const shown = [story.status(number)?.description, ...story.comments(number)].join('\n');
+    t.regex(shown, /Ask security/);
+    t.notRegex(shown, /<= 1|changed files/);
+    forge.commit('acme/policies', 'main', { '.gatehouse.yml': 'version: 1\nrules: [{ id: hunter2, requires: x }]\n' });
+    await story.edit(number, { title: 'feat: another' });
+    await workerComesBy(story, {});
+    t.is(story.status(number)?.state, 'error');
+    t.notRegex([story.status(number)?.description, ...story.comments(number)].join('\n'), /hunter2|requires/);
+  });
+
+  test(`${name}: nothing is green while it is not known whether there is a baseline`, async (t) => {
+    await using story = await tellWithBaseline(name, { '.gatehouse.yml': LENIENT });
+    const { forge } = story;
+    forge.fault({ method: 'GET', path: /^\/repos\/acme\/\.gatehouse/, fault: { kind: 'status', status: 500 } });
+    const number = await story.open({ 'a.txt': 'a\n' });
+    await workerComesBy(story);
+    t.like(story.status(number), {
+      state: 'error',
+      description: 'Could not be reviewed: the forge gave no usable answer',
+    });
+    t.false(story.states(number).includes('success'));
+    forge.clearFaults();
+    await workerComesBy(story);
+    t.is(story.status(number)?.state, 'success');
+  });
+
+  test(`${name}: a first baseline that is broken is an error, not the absence of one`, async (t) => {
+    await using story = await tellWithBaseline(
+      name,
+      { '.gatehouse.yml': BROKEN },
+      { '.gatehouse.yml': 'version: 1\nrules: []\n' },
+    );
+    const number = await story.open({ 'a.txt': 'a\n' });
+    t.is(await workerComesBy(story), 'broken,1');
+    t.is(story.status(number)?.state, 'error');
+    await pushToBaseline(story, { '.gatehouse.yml': LENIENT });
+    t.is(await workerComesBy(story), 'in-force,1');
+    t.is(story.status(number)?.state, 'success');
+  });
+
+  test(`${name}: without a policy repository that Gatehouse can see, its absence is counted`, async (t) => {
+    const own = { '.gatehouse.yml': `version: 1\nrules: [{ id: titled, require: { title: '^feat' } }]\n` };
+    await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED }, own);
+    const hidden = {
+      method: 'GET',
+      path: /^\/repos\/acme\/\.gatehouse/,
+      fault: { kind: 'status', status: 404 },
+    } as const;
+    story.forge.fault(hidden);
+    const number = await story.open(TWO_FILES, { title: 'things' });
+    t.is(await workerComesBy(story), 'none,1');
+    t.is(story.status(number)?.description, '1 of 1 rule failed: titled');
+    story.forge.clearFaults();
+    await workerComesBy(story);
+    t.is(story.status(number)?.description, '2 of 2 rules failed: small, titled', 'once it is seen, it is in force');
+  });
+
+  test(`${name}: policy repositories of the fork’s owner, or moved to another, have no say`, async (t) => {
+    await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED });
+    const { forge } = story;
+    forge.createRepository('mallory/.gatehouse', { '.gatehouse.yml': 'version: 1\nrules: []\n' });
+    const number = await story.open(TWO_FILES, { from: forge.fork(REPOSITORY, 'mallory') });
+    await workerComesBy(story);
+    failsSmall(t, story, number);
+    // The forge redirects the old name to the repository, which belongs to somebody else now.
+    forge.rename(BASELINE, 'mallory/taken');
+    forge.commit('mallory/taken', 'main', { '.gatehouse.yml': LENIENT });
+    t.is(await workerComesBy(story), 'missing,1');
+    await story.edit(number, { title: 'feat: another' });
+    await workerComesBy(story);
+    failsSmall(t, story, number);
+  });
+}
