@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { MAX_POLICY_BYTES } from '../review/limits.ts';
 import type { Fault } from '../review/policy/faults.ts';
 import { policyJsonSchema } from '../review/policy/json-schema.ts';
+import type { PolicyRole } from '../review/policy/parse.ts';
 import { POLICY_PATHS } from '../review/policy/paths.ts';
 import { visible } from '../review/text.ts';
 import { makeReviewThreads } from '../review/threads/review-threads.ts';
@@ -23,6 +24,7 @@ ${POLICY_PATHS.map((path) => `  ${path}`).join('\n')}
 that exists here; "-" reads standard input.
 
 Options:
+  --baseline the file is the organisation's baseline (POLICY_REPOSITORY), which may lock rules
   --schema   print the JSON Schema of the policy file, for editors, and check nothing
   --help     print this
 
@@ -40,7 +42,7 @@ export async function check(args: readonly string[], streams: CheckStreams, fold
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { schema: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    options: { schema: { type: 'boolean' }, baseline: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
   });
   if (values.help === true) {
     streams.stdout.write(HELP);
@@ -53,11 +55,16 @@ export async function check(args: readonly string[], streams: CheckStreams, fold
   if (positionals.length > 1) {
     throw new UsageError('expected at most one file');
   }
-  return checkPolicyFile(positionals[0], streams, folder);
+  return checkPolicyFile(positionals[0], streams, folder, values.baseline === true ? 'baseline' : 'own');
 }
 
 /** Checks one file, `-` for standard input, or the first policy file in the folder. Resolves to the exit code. */
-async function checkPolicyFile(path: string | undefined, streams: CheckStreams, folder = '.'): Promise<number> {
+async function checkPolicyFile(
+  path: string | undefined,
+  streams: CheckStreams,
+  folder: string,
+  role: PolicyRole,
+): Promise<number> {
   const file = path ?? (await firstPolicyFile(folder));
   if (file === undefined) {
     streams.stderr.write(`gatehouse check: no policy file here; looked for ${POLICY_PATHS.join(', ')}\n`);
@@ -74,7 +81,7 @@ async function checkPolicyFile(path: string | undefined, streams: CheckStreams, 
   }
   const name = file === '-' ? '<stdin>' : file;
   const threads = makeReviewThreads({ size: 1 });
-  const result = await threads.parsePolicy(name, text, { path: name });
+  const result = await threads.parsePolicy(name, text, { path: name }, role);
   await threads.close();
   if (!result.ok) {
     streams.stdout.write(formatFaults(result.faults, text));

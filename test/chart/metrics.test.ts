@@ -301,6 +301,18 @@ const COURSES = [
     },
   },
   {
+    alert: 'GatehouseBaseline',
+    fires: {
+      [`gatehouse_baselines{${MATCHERS},state="missing"}`]: '1x40',
+      [`gatehouse_baselines{${MATCHERS},state="in-force"}`]: '3x40',
+    },
+    // Some owners have one, others do not.
+    silent: {
+      [`gatehouse_baselines{${MATCHERS},state="none"}`]: '7x40',
+      [`gatehouse_baselines{${MATCHERS},state="in-force"}`]: '3x40',
+    },
+  },
+  {
     alert: 'GatehouseNotEnforcing',
     fires: {
       [`gatehouse_enforcement_off{${MATCHERS},instance="a"}`]: '1x40',

@@ -91,6 +91,7 @@ test('its settings are environment variables', async (t) => {
       statusContext: 'review of {base}',
       pendingAfterSeconds: 3,
       enforce: false,
+      policyRepository: '.gatehouse',
     },
     metrics: { port: 9100 },
     worker: { concurrency: 12 },
@@ -108,7 +109,9 @@ test('its settings are environment variables', async (t) => {
     STATUS_CONTEXT: 'review of {base}',
     PENDING_AFTER_SECONDS: '3',
     ENFORCE: 'false',
+    POLICY_REPOSITORY: '.gatehouse',
   });
+  t.false('POLICY_REPOSITORY' in workerIn(await render({ values: TOKEN })).env);
   t.false('FORGE_URL' in workerIn(await render({ values: TOKEN })).env);
 });
 

@@ -11,6 +11,7 @@ import { until } from '../helpers/until.ts';
 const test = ava.serial;
 
 const NAMES = [
+  'gatehouse_baselines',
   'gatehouse_build_info',
   'gatehouse_commit_batch_size',
   'gatehouse_commit_seconds',

@@ -164,11 +164,23 @@ test('a worker needs no signing secret, and its default forge is github.com', (t
     retentionDays: 30,
     auditDays: 400,
     policyFile: undefined,
+    policyRepository: undefined,
     pendingAfterSeconds: 1,
     enforce: true,
   });
   t.is(parsed.ok && parsed.config.statusContext, 'gatehouse/{base}');
   t.is(parsed.ok ? parsed.config.door : 'faults', undefined);
+});
+
+test('POLICY_REPOSITORY is the name of a repository without its owner', (t) => {
+  for (const name of ['.gatehouse', 'policies', 'a_b.c-1']) {
+    const parsed = parse({ ...workerEnvironment, POLICY_REPOSITORY: name }, WORKER);
+    t.is(parsed.ok && parsed.config.worker?.policyRepository, name);
+  }
+  for (const name of ['acme/.gatehouse', '..', '.', 'a b', 'a?b', 'x'.repeat(101)]) {
+    const parsed = parse({ ...workerEnvironment, POLICY_REPOSITORY: name }, WORKER);
+    t.regex(parsed.ok ? '' : parsed.faults.join(), /^POLICY_REPOSITORY: must be the name of a repository/, name);
+  }
 });
 
 test('ENFORCE is true or false', (t) => {

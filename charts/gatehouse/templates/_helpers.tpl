@@ -238,6 +238,9 @@ The environment that the chart gives a container, before extraEnv, by its part: 
 {{- if include "gatehouse.forgeSecretRef" (list $root "githubApp") }}
 - { name: GITHUB_APP_PRIVATE_KEY_FILE, value: /etc/gatehouse/github-app/private-key.pem }
 {{- end }}
+{{- with $v.config.policyRepository }}
+- { name: POLICY_REPOSITORY, value: {{ . | quote }} }
+{{- end }}
 {{- if $v.config.policy }}
 - { name: POLICY_FILE, value: /etc/gatehouse/policy/policy.yml }
 {{- end }}
