@@ -52,7 +52,7 @@ const failsSmall = (t: ExecutionContext, story: Story, number: number) =>
   t.regex(story.status(number)?.description ?? '', /^1 of \d rules? failed: small$/);
 
 for (const name of FORGES) {
-  test(`${name}: a baseline judges a repository without a policy, and one that replaces its rule`, async (t) => {
+  test(`${name}: a baseline judges a repository, whatever its own policy says`, async (t) => {
     await using story = await tellWithBaseline(name, {});
     const tip = story.forge.commit(BASELINE, 'main', { '.gatehouse.yml': LOCKED });
     const number = await story.open(TWO_FILES);
@@ -70,7 +70,7 @@ for (const name of FORGES) {
     t.deepEqual(rows, [{ baseline_commit: tip, digest: 64 }]);
   });
 
-  test(`${name}: a baseline that is broken, lost or unreadable leaves the last good one in force`, async (t) => {
+  test(`${name}: a broken, lost or unreadable baseline leaves the last good one`, async (t) => {
     await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED });
     const { forge } = story;
     const number = await story.open(TWO_FILES);
@@ -130,7 +130,7 @@ for (const name of FORGES) {
     t.is(fixing()?.state, 'success', 'what fixes it can be merged');
   });
 
-  test(`${name}: a private baseline shows no more than id and message in a public repository`, async (t) => {
+  test(`${name}: a private baseline shows only id and message in public`, async (t) => {
     const policy = LOCKED.replace("require: { changed_files: '<= 1' }", "forbid: { files: 'vault-[0-9]/**' }");
     await using story = await tellWithBaseline(name, { '.gatehouse.yml': policy });
     const { forge } = story;
@@ -150,7 +150,7 @@ for (const name of FORGES) {
     t.regex(story.comments(number).join(), /vault-\[0-9\]/, 'who reads this one may read the other');
   });
 
-  test(`${name}: a private policy that a public repository extends shows no conditions`, async (t) => {
+  test(`${name}: a private extended policy shows no conditions in public`, async (t) => {
     const policy = LOCKED.replace('    locked: true\n', '');
     const own = { '.gatehouse.yml': 'version: 1\nextends: acme/policies@main\nrules: []\n' };
     await using story = await tellStory(name, own, {}, DOOR);
@@ -199,7 +199,7 @@ for (const name of FORGES) {
     t.is(story.status(number)?.state, 'success');
   });
 
-  test(`${name}: without a policy repository that Gatehouse can see, its absence is counted`, async (t) => {
+  test(`${name}: an owner without a visible policy repository is counted`, async (t) => {
     const own = { '.gatehouse.yml': `version: 1\nrules: [{ id: titled, require: { title: '^feat' } }]\n` };
     await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED }, own);
     const hidden = {
@@ -216,7 +216,7 @@ for (const name of FORGES) {
     t.is(story.status(number)?.description, '2 of 2 rules failed: small, titled', 'once it is seen, it is in force');
   });
 
-  test(`${name}: policy repositories of the fork’s owner, or moved to another, have no say`, async (t) => {
+  test(`${name}: policy repositories of other owners do not count`, async (t) => {
     await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED });
     const { forge } = story;
     forge.createRepository('mallory/.gatehouse', { '.gatehouse.yml': 'version: 1\nrules: []\n' });

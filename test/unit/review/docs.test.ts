@@ -59,7 +59,11 @@ const examples = [...(await examplesIn(RULES)), ...(await examplesIn(COOKBOOK))]
 
 for (const { document, line, yaml, rows } of examples) {
   test(`${document}, line ${line}: the example is a valid policy`, (t) => {
-    const result = parsePolicy(policyText(yaml), { path: '.gatehouse.yml' });
+    const result = parsePolicy(
+      policyText(yaml),
+      { path: '.gatehouse.yml' },
+      yaml.includes('locked:') ? 'baseline' : 'own',
+    );
     t.deepEqual(result.ok ? [] : result.faults, []);
   });
   for (const { given: facts, outcome } of rows) {
