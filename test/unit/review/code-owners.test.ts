@@ -1,7 +1,7 @@
 import test from 'ava';
 import { type CodeOwnersDialect, FORGES } from '../../../src/forges/forges.ts';
+import { factsOf } from '../../../src/review/cases/given.ts';
 import { ownerTeams, readCodeOwners } from '../../../src/review/predicates/code-owners.ts';
-import { factsOf } from './facts.ts';
 import { requiring } from './judge.ts';
 
 function owners(text: string, path: string, dialect: CodeOwnersDialect = 'github'): string {

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { parse } from 'yaml';
+import { factsOf, given } from '../../../src/review/cases/given.ts';
 import { evaluate, type RuleOutcome } from '../../../src/review/evaluation/evaluate.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
-import { factsOf, given } from './facts.ts';
 
 const OUTCOMES: Readonly<Record<string, RuleOutcome>> = {
   holds: 'passed',

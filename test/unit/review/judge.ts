@@ -1,10 +1,10 @@
+import { factsOf, type Given } from '../../../src/review/cases/given.ts';
 import type { EvaluatedRule } from '../../../src/review/evaluation/evaluate.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { Policy } from '../../../src/review/policy/schema.ts';
 import { plain } from '../../../src/review/text.ts';
-import { factsOf, type Given } from './facts.ts';
 
 /** A policy that has to be right, from its whole text. */
 export function policyOf(text: string): Policy {

@@ -2,6 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { RE2JS } from 're2js';
+import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import {
   brokenPolicyVerdict,
@@ -15,7 +16,6 @@ import { findingMarker, fingerprintIn, renderInlines } from '../../../src/review
 import { linksOf } from '../../../src/review/rendering/links.ts';
 import { code, codeInCell, prose, proseInCell } from '../../../src/review/rendering/markdown.ts';
 import { explain } from '../../../src/review/rendering/terminal.ts';
-import { factsOf, type Given, pullRequestOf } from './facts.ts';
 import { policyOf, verdict } from './judge.ts';
 
 const POLICY = String.raw`version: 1

@@ -1,12 +1,13 @@
 import test from 'ava';
+import { factsOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { plain } from '../../../src/review/text.ts';
 import { makeReviewThreads } from '../../../src/review/threads/review-threads.ts';
 import type { ThreadPoolOptions } from '../../../src/review/threads/thread-pool.ts';
-import { factsOf, noise } from './facts.ts';
 import { policyOf, ruleOf } from './judge.ts';
+import { noise } from './noise.ts';
 
 const ORIGIN = { path: '.gatehouse.yml' };
 const SIMPLE = "version: 1\nrules:\n  - { id: titled, require: { title: '^feat: ' } }\n";

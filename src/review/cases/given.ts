@@ -1,0 +1,240 @@
+import * as z from 'zod';
+import type { ChangedFile, Commit, PullRequest } from '../../forges/pull-request.ts';
+import type { Facts } from '../facts.ts';
+
+const SHAS = { head: 'b'.repeat(40), old: 'c'.repeat(40), updated: 'd'.repeat(40) };
+
+const text = z.string({ error: 'text' });
+const flag = z.boolean({ error: 'true or false' });
+const count = z.int({ error: 'a whole number' }).min(0, { error: 'a whole number from 0' });
+const names = z.array(text, { error: 'a list of names' });
+
+function oneOf<const Values extends readonly string[]>(...values: Values) {
+  return z.enum(values, { error: `one of ${values.join(', ')}` });
+}
+
+const file = z.strictObject(
+  {
+    path: text.describe('Its path, as it is after the change.'),
+    from: text.optional().describe('Its path before it was renamed.'),
+    status: oneOf('added', 'modified', 'removed', 'renamed').optional().describe('Unless given: modified, or renamed.'),
+    added: z.array(text, { error: 'a list of lines' }).optional().describe('Lines added, at line 1 and on.'),
+    patch: text.optional().describe('Its difference as git writes it, in the place of `added`.'),
+    diff: oneOf('binary', 'too-large').optional().describe('Why there is no difference to read.'),
+    additions: count.optional().describe('How many lines were added. Unless given: those of `added`.'),
+    deletions: count.optional().describe('How many lines were removed. Unless given: 0.'),
+    counted: flag.optional().describe('Whether the forge counted the lines; of binary files it never does.'),
+  },
+  { error: 'a file, such as { path: src/a.ts }' },
+);
+
+const commit = z.strictObject(
+  {
+    message: text.describe('The whole message.'),
+    email: text.optional().describe('Of the author.'),
+    parents: count.optional().describe('How many it has: 2 are a merge. Unless given: 1.'),
+    author: text.nullable().optional().describe('A login; null where no account has the e-mail address.'),
+    committer: text.nullable().optional().describe('A login; null where no account has the e-mail address.'),
+    verified: flag
+      .nullable()
+      .optional()
+      .describe('Whether its signature is verified; null where the forge does not say.'),
+    clean: flag.optional().describe('Whether it is a merge that changes nothing itself.'),
+  },
+  { error: "a commit, such as { message: 'Fix it' }" },
+);
+
+const review = z.strictObject(
+  {
+    author: text.describe('A login.'),
+    state: oneOf('approved', 'changes-requested', 'commented', 'dismissed')
+      .optional()
+      .describe('Unless given: approved.'),
+    at: oneOf('head', 'old', 'updated')
+      .optional()
+      .describe(
+        'Of which commit: the head, an earlier one (old), or one after which only the base was merged (updated).',
+      ),
+    outdated: flag.optional().describe('Whether the base was changed, or the head force-pushed, after it.'),
+    official: flag.optional().describe('Whether the author may write to the repository. Unless given: true.'),
+    bot: flag.optional().describe('Whether the author is a bot.'),
+  },
+  { error: 'a review, such as { author: sally }' },
+);
+
+const check = z.strictObject(
+  {
+    name: text.describe('Its name.'),
+    state: text.optional().describe('As the forge names it. Unless given: success.'),
+    by: text.optional().describe('Who reported it: a login, or the slug of an App. Unless given: ci.'),
+    kind: oneOf('status', 'check-run').optional().describe('Unless given: status.'),
+  },
+  { error: 'a check, such as { name: build }' },
+);
+
+/** A pull request in short: what a case, or a row of docs/rules.md, cares to say of it. The rest is ordinary. */
+export const given = z
+  .strictObject(
+    {
+      title: text.optional().describe("Unless given: 'feat: a title'."),
+      body: text.optional().describe('The description. Unless given: empty.'),
+      author: text.optional().describe('A login. Unless given: alice.'),
+      draft: flag.optional().describe('Unless given: false.'),
+      labels: names.optional().describe('Unless given: none.'),
+      branch: text.optional().describe('The branch with the change. Unless given: topic.'),
+      base: text.optional().describe('The branch that it is to be merged into. Unless given: main.'),
+      repository: text.optional().describe('As owner/name. Unless given: octo/example.'),
+      files: z.array(file, { error: 'a list of files' }).optional().describe('The changed files. Unless given: none.'),
+      files_complete: flag.optional().describe('false: there are more files, which could not be read.'),
+      commits: z.array(commit, { error: 'a list of commits' }).optional().describe('Unless given: none.'),
+      commits_complete: flag.optional().describe('false: there are more commits, which could not be read.'),
+      reviews: z.array(review, { error: 'a list of reviews' }).optional().describe('Oldest first. Unless given: none.'),
+      reviews_complete: flag.optional().describe('false: there are more reviews, which could not be read.'),
+      last_change_unread: flag.optional().describe('true: the last force-push and change of base could not be read.'),
+      requested: names
+        .optional()
+        .describe('Logins and teams (@organisation/team) whose review is requested and not given.'),
+      requested_unread: flag.optional().describe('true: the requested reviews could not be read.'),
+      teams: z
+        .record(z.string(), names, { error: 'a mapping of teams' })
+        .optional()
+        .describe('Members by team (organisation/team). A team that is not here could not be read.'),
+      codeowners: text.optional().describe('The text of CODEOWNERS. Unless given: there is none.'),
+      codeowners_unread: flag.optional().describe('true: CODEOWNERS could not be read.'),
+      checks: z.array(check, { error: 'a list of checks' }).optional().describe('Newest first. Unless given: none.'),
+      checks_complete: flag.optional().describe('false: there are more checks, which could not be read.'),
+      dialect: oneOf('github', 'gitea').optional().describe('How CODEOWNERS is read. Unless given: github.'),
+    },
+    { error: 'a pull request, such as { title: Add docs }' },
+  )
+  .meta({ id: 'given', description: 'A pull request in short. What is left out is ordinary.' });
+export type Given = z.input<typeof given>;
+
+export function pullRequestOf(from: Given = {}): PullRequest {
+  return {
+    repository: from.repository ?? 'octo/example',
+    number: 7,
+    url: 'https://forge.test/octo/example/pulls/7',
+    state: 'open',
+    title: from.title ?? 'feat: a title',
+    body: from.body ?? '',
+    author: from.author ?? 'alice',
+    draft: from.draft ?? false,
+    labels: from.labels ?? [],
+    archived: false,
+    updatedAt: '2026-01-01T00:00:00Z',
+    base: { branch: from.base ?? 'main' },
+    head: { branch: from.branch ?? 'topic', sha: SHAS.head, repository: 'octo/example' },
+  };
+}
+
+export function factsOf(from: Given = {}): Facts {
+  return {
+    pullRequest: pullRequestOf(from),
+    changedFiles: { files: (from.files ?? []).map(changedFile), complete: from.files_complete ?? true },
+    commits: {
+      commits: (from.commits ?? []).map(commitOf),
+      complete: from.commits_complete ?? true,
+      cleanMerges: cleanMergesOf(from.commits ?? []),
+      updatedFrom: [SHAS.updated],
+    },
+    reviews: {
+      reviews: (from.reviews ?? []).map(({ author, state, at, official, bot }, index) => ({
+        author,
+        state: state ?? 'approved',
+        sha: SHAS[at ?? 'head'],
+        submittedAt: minute(index),
+        official: official ?? true,
+        bot: bot ?? false,
+      })),
+      complete: from.reviews_complete ?? true,
+      lastChange: lastChangeOf(from),
+      requested: from.requested_unread ? undefined : requestedOf(from.requested ?? []),
+    },
+    teams: new Map(Object.entries(from.teams ?? {})),
+    codeOwners: codeOwnersOf(from),
+    checks: {
+      checks: (from.checks ?? []).map(({ name, state = 'success', by = 'ci', kind = 'status' }) => ({
+        kind,
+        name,
+        reporter: by,
+        state,
+      })),
+      complete: from.checks_complete ?? true,
+    },
+  };
+}
+
+function requestedOf(requested: readonly string[]): Facts['reviews']['requested'] {
+  const teams = requested.filter((name) => name.startsWith('@'));
+  return { people: requested.filter((name) => !teams.includes(name)), teams: teams.map((team) => team.slice(1)) };
+}
+
+function minute(index: number): string {
+  return new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString();
+}
+
+/** In the very second of the last review that is outdated. */
+function lastChangeOf({ reviews = [], last_change_unread }: Given): Facts['reviews']['lastChange'] {
+  const last = reviews.findLastIndex(({ outdated }) => outdated === true);
+  if (last_change_unread === true) {
+    return { kind: 'unread' };
+  }
+  return last === -1 ? { kind: 'none' } : { kind: 'change', at: minute(last) };
+}
+
+function changedFile(from: z.input<typeof file>): ChangedFile {
+  const { path, from: previousPath, added = [], diff } = from;
+  const patch = from.patch ?? (added.length === 0 ? '' : patchOf(added));
+  return {
+    path,
+    ...(previousPath === undefined ? {} : { previousPath }),
+    status: from.status ?? (previousPath === undefined ? 'modified' : 'renamed'),
+    additions: from.additions ?? added.length,
+    deletions: from.deletions ?? 0,
+    counted: diff !== 'binary' && from.counted !== false,
+    diff: diff === undefined ? { kind: 'text', patch } : { kind: diff },
+  };
+}
+
+/** A hunk that adds these lines at the top of an empty file. */
+export function patchOf(added: readonly string[]): string {
+  return `@@ -0,0 +1,${added.length} @@\n${added.map((line) => `+${line}\n`).join('')}`;
+}
+
+function shaOf(index: number): string {
+  return index.toString(16).padStart(40, '0');
+}
+
+function commitOf(
+  { message, email, parents, author, committer, verified }: z.input<typeof commit>,
+  index: number,
+): Commit {
+  const person = {
+    name: 'Alice',
+    email: email ?? 'alice@example.test',
+    login: author === undefined ? 'alice' : author,
+  };
+  return {
+    sha: shaOf(index),
+    message,
+    author: person,
+    committer: committer === undefined ? person : { ...person, login: committer },
+    parents: Array.from({ length: parents ?? 1 }, (_, parent) => shaOf(1_000 + parent)),
+    verified: verified ?? null,
+  };
+}
+
+function cleanMergesOf(commits: readonly z.input<typeof commit>[]): ReadonlySet<string> {
+  return new Set(commits.flatMap(({ clean }, index) => (clean === true ? [shaOf(index)] : [])));
+}
+
+function codeOwnersOf({ codeowners, codeowners_unread, dialect }: Given): Facts['codeOwners'] {
+  if (codeowners_unread === true) {
+    return { kind: 'unread' };
+  }
+  if (codeowners === undefined) {
+    return { kind: 'absent' };
+  }
+  return { kind: 'file', path: 'CODEOWNERS', text: codeowners, dialect: dialect ?? 'github' };
+}
