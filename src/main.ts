@@ -41,6 +41,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     run: async (args, terminal) =>
       (await import('./commands/check.ts')).check(args, terminal, terminal.env['INIT_CWD']),
   },
+  test: {
+    usage: 'test [file]',
+    summary: 'Run the cases of a policy: what its rules make of pull requests in short',
+    run: async (args, terminal) => (await import('./commands/test.ts')).test(args, terminal, terminal.env['INIT_CWD']),
+  },
   explain: {
     usage: 'explain <pull request URL>',
     summary: 'Judge a pull request without writing anything, and explain the result',

@@ -95,7 +95,8 @@ async function checkPolicyFile(
   return VALID;
 }
 
-async function firstPolicyFile(folder: string): Promise<string | undefined> {
+/** The path of the first policy file in the folder. */
+export async function firstPolicyFile(folder: string): Promise<string | undefined> {
   for (const path of POLICY_PATHS) {
     try {
       await access(resolve(folder, path));

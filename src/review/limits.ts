@@ -18,6 +18,14 @@ export const MAX_POLICY_ALIASES = 50;
 /** Faults shown of one policy file; the rest are counted. */
 export const MAX_POLICY_FAULTS = 50;
 
+/** Size of a file of cases (`.gatehouse.test.yml`), in bytes of UTF-8. */
+export const MAX_CASES_BYTES = 1024 * 1024;
+export const MAX_CASES = 5_000;
+/** Mappings, lists and values in a file of cases: fifty for each. */
+export const MAX_CASES_NODES = 250_000;
+/** Uses of YAML aliases in a file of cases. */
+export const MAX_CASES_ALIASES = 5_000;
+
 export const MAX_RULES = 100;
 /** Predicates in all rules of one policy together. */
 export const MAX_PREDICATES = 500;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { optionOwners, policySchema } from './schema.ts';
+import { casesFileSchema } from '../cases/schema.ts';
+import { optionOwners, policyWithCasesSchema } from './schema.ts';
 
 type JsonSchema = Parameters<
   NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>
@@ -7,7 +8,16 @@ type JsonSchema = Parameters<
 
 /** The JSON Schema of a policy, made from the schemas that Gatehouse itself reads it with: for completion in editors. */
 export function policyJsonSchema(): Readonly<Record<string, unknown>> {
-  return z.toJSONSchema(policySchema, {
+  return jsonSchemaOf(policyWithCasesSchema);
+}
+
+/** The JSON Schema of `.gatehouse.test.yml`. */
+export function casesJsonSchema(): Readonly<Record<string, unknown>> {
+  return jsonSchemaOf(casesFileSchema);
+}
+
+function jsonSchemaOf(schema: z.ZodType): Readonly<Record<string, unknown>> {
+  return z.toJSONSchema(schema, {
     target: 'draft-7',
     io: 'input',
     override({ zodSchema, jsonSchema }) {

@@ -1,19 +1,18 @@
 import * as z from 'zod';
-import { policySchema } from './schema.ts';
 import type { YamlPath } from './yaml.ts';
 
 /** The keys that the schema allows in the mapping at a path; none where no mapping is expected. */
-export function knownKeys(path: YamlPath): readonly string[] {
-  let schemas = alternatives(policySchema);
+export function knownKeys(schema: z.ZodType, path: YamlPath): readonly string[] {
+  let schemas = alternatives(schema);
   for (const part of path) {
-    schemas = schemas.flatMap((schema) => {
-      if (schema instanceof z.ZodArray) {
-        return alternatives(schema.element);
+    schemas = schemas.flatMap((outer) => {
+      if (outer instanceof z.ZodArray) {
+        return alternatives(outer.element);
       }
-      return schema instanceof z.ZodObject ? alternatives(schema.shape[part]) : [];
+      return outer instanceof z.ZodObject ? alternatives(outer.shape[part]) : [];
     });
   }
-  return schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []));
+  return schemas.flatMap((found) => (found instanceof z.ZodObject ? Object.keys(found.shape) : []));
 }
 
 /** What a schema accepts, without the wrappers that say optional, either or transformed. */

@@ -31,7 +31,7 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: PolicyRole
 
   const shape = policySchema.safeParse(yaml.value, { reportInput: true });
   if (!shape.success) {
-    schemaFaults(shape.error.issues, yaml, faults);
+    schemaFaults(policySchema, shape.error.issues, yaml, faults);
   }
   const rules = readRules(yaml, origin, faults);
   const { extends: extended, comments, override } = shape.success ? shape.data : {};

@@ -8,18 +8,23 @@ import type { PolicyYaml, YamlPath } from './yaml.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Puts what the schema has against a policy into words, each at its place in the file. */
-export function schemaFaults(issues: readonly Issue[], yaml: PolicyYaml, faults: FaultCollector): void {
+/** Puts what the schema has against a file into words, each at its place. */
+export function schemaFaults(
+  schema: z.ZodType,
+  issues: readonly Issue[],
+  yaml: PolicyYaml,
+  faults: FaultCollector,
+): void {
   for (const issue of issues) {
-    addIssue(issue, [], yaml, faults);
+    addIssue(schema, issue, [], yaml, faults);
   }
 }
 
-function addIssue(issue: Issue, parent: YamlPath, yaml: PolicyYaml, faults: FaultCollector): void {
+function addIssue(schema: z.ZodType, issue: Issue, parent: YamlPath, yaml: PolicyYaml, faults: FaultCollector): void {
   const path = [...parent, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))];
   if (issue.code === 'unrecognized_keys') {
     for (const key of issue.keys) {
-      addUnknownKey(key, path, yaml, faults);
+      addUnknownKey(schema, key, path, yaml, faults);
     }
     return;
   }
@@ -30,7 +35,7 @@ function addIssue(issue: Issue, parent: YamlPath, yaml: PolicyYaml, faults: Faul
     );
     if (meant !== undefined && meant.length > 0) {
       for (const inner of meant) {
-        addIssue(inner, path, yaml, faults);
+        addIssue(schema, inner, path, yaml, faults);
       }
       return;
     }
@@ -60,13 +65,13 @@ function addIssue(issue: Issue, parent: YamlPath, yaml: PolicyYaml, faults: Faul
   });
 }
 
-function addUnknownKey(key: string, path: YamlPath, yaml: PolicyYaml, faults: FaultCollector): void {
-  const known = knownKeys(path);
+function addUnknownKey(schema: z.ZodType, key: string, path: YamlPath, yaml: PolicyYaml, faults: FaultCollector): void {
+  const known = knownKeys(schema, path);
   const near = nearest(key, known);
   let hint = `; expected ${known.length > 6 ? 'one of ' : ''}${known.join(', ')}`;
   if (near !== undefined) {
     hint = `; did you mean "${near}"?`;
-  } else if (isRule(path) && knownKeys([...path, 'when']).includes(key)) {
+  } else if (isRule(path) && knownKeys(schema, [...path, 'when']).includes(key)) {
     hint = `; "${key}" belongs under when, require or forbid`;
   }
   faults.add(yaml.keyPositionOf(path, key), {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { casesSchema } from '../cases/schema.ts';
 import type { NeededFacts } from '../facts.ts';
 import { MAX_EXAMPLE_LENGTH, MAX_LIST_ENTRIES, MAX_MESSAGE_LENGTH, MAX_RULE_ID_LENGTH, MAX_RULES } from '../limits.ts';
 import { predicates } from '../predicates/index.ts';
@@ -165,45 +166,48 @@ const rule = z
 const EXTENDS =
   /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\/[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}@[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$/;
 
-export const policySchema = z
-  .strictObject(
-    {
-      version: z
-        .literal(1, { error: '1, the version that this Gatehouse reads' })
-        .describe('The version of this format: 1.'),
-      extends: z
-        .string({ error: 'owner/repo@ref' })
-        .regex(EXTENDS, { error: 'owner/repo@ref' })
-        .refine((text) => !text.includes('..'), { error: 'owner/repo@ref' })
-        .optional()
-        .describe('Another repository of the same forge whose policy comes first: owner/repo@ref. One level.'),
-      comments: z
-        .enum(COMMENTS, { error: 'off, summary or all' })
-        .optional()
-        .describe(
-          'What to post beside the status: off, summary (one comment), or all (the default), comments at lines too.',
-        ),
-      override: z
-        .strictObject(
-          {
-            by: peopleOrTeams
-              .refine((members) => !members.includes('CODEOWNERS'), { error: 'a login or a team, not CODEOWNERS' })
-              .describe('Who may override: logins and teams (@organisation/team). They must be able to write too.'),
-          },
-          { error: 'a mapping with `by`' },
-        )
-        .optional()
-        .describe('Who may override a rule of a pull request, with a comment that gives the reason. Left out: nobody.'),
-      rules: z
-        .array(rule, { error: 'a list of rules' })
-        .max(MAX_RULES, { error: `at most ${MAX_RULES} rules` })
-        .optional()
-        .describe('The rules. May be left out only beside extends.'),
-    },
-    { error: 'a mapping with `version` and `rules`' },
-  )
-  .meta({
-    id: 'policy',
-    title: 'Gatehouse policy',
-    description: 'What Gatehouse asks of pull requests: .gatehouse.yml',
-  });
+const policyShape = {
+  version: z
+    .literal(1, { error: '1, the version that this Gatehouse reads' })
+    .describe('The version of this format: 1.'),
+  extends: z
+    .string({ error: 'owner/repo@ref' })
+    .regex(EXTENDS, { error: 'owner/repo@ref' })
+    .refine((text) => !text.includes('..'), { error: 'owner/repo@ref' })
+    .optional()
+    .describe('Another repository of the same forge whose policy comes first: owner/repo@ref. One level.'),
+  comments: z
+    .enum(COMMENTS, { error: 'off, summary or all' })
+    .optional()
+    .describe(
+      'What to post beside the status: off, summary (one comment), or all (the default), comments at lines too.',
+    ),
+  override: z
+    .strictObject(
+      {
+        by: peopleOrTeams
+          .refine((members) => !members.includes('CODEOWNERS'), { error: 'a login or a team, not CODEOWNERS' })
+          .describe('Who may override: logins and teams (@organisation/team). They must be able to write too.'),
+      },
+      { error: 'a mapping with `by`' },
+    )
+    .optional()
+    .describe('Who may override a rule of a pull request, with a comment that gives the reason. Left out: nobody.'),
+  rules: z
+    .array(rule, { error: 'a list of rules' })
+    .max(MAX_RULES, { error: `at most ${MAX_RULES} rules` })
+    .optional()
+    .describe('The rules. May be left out only beside extends.'),
+};
+
+const MAPPING = { error: 'a mapping with `version` and `rules`' };
+
+/** What a review reads a policy with. It has cases for `gatehouse test`, which a review does not look into. */
+export const policySchema = z.strictObject({ ...policyShape, cases: z.unknown().optional() }, MAPPING);
+
+/** The same with its cases, for editors. */
+export const policyWithCasesSchema = z.strictObject({ ...policyShape, cases: casesSchema.optional() }, MAPPING).meta({
+  id: 'policy',
+  title: 'Gatehouse policy',
+  description: 'What Gatehouse asks of pull requests: .gatehouse.yml',
+});

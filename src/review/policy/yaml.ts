@@ -10,6 +10,21 @@ import type { FaultCollector } from './faults.ts';
 
 export type YamlPath = readonly (string | number)[];
 
+/** How much a file may ask for. */
+export interface YamlLimits {
+  readonly bytes: number;
+  readonly nodes: number;
+  readonly aliases: number;
+  readonly characters: number;
+}
+
+const POLICY_LIMITS: YamlLimits = {
+  bytes: MAX_POLICY_BYTES,
+  nodes: MAX_POLICY_NODES,
+  aliases: MAX_POLICY_ALIASES,
+  characters: MAX_POLICY_CHARACTERS,
+};
+
 /** A policy file's YAML as plain values, and where in the text each of them stands. */
 export interface PolicyYaml {
   readonly value: unknown;
@@ -26,12 +41,17 @@ export interface PolicyYaml {
  * Aliases are followed here and not by the library, so that their content is counted as often as it is used:
  * nine lines of YAML can expand to a billion values.
  */
-export function readYaml(text: string, lines: LineCounter, faults: FaultCollector): PolicyYaml | undefined {
+export function readYaml(
+  text: string,
+  lines: LineCounter,
+  faults: FaultCollector,
+  limits: YamlLimits = POLICY_LIMITS,
+): PolicyYaml | undefined {
   const bytes = Buffer.byteLength(text);
-  if (bytes > MAX_POLICY_BYTES) {
+  if (bytes > limits.bytes) {
     faults.add(0, {
-      message: `the file is too large: ${bytes} bytes of at most ${MAX_POLICY_BYTES}`,
-      expected: `at most ${MAX_POLICY_BYTES} bytes`,
+      message: `the file is too large: ${bytes} bytes of at most ${limits.bytes}`,
+      expected: `at most ${limits.bytes} bytes`,
       found: `${bytes} bytes`,
     });
     return undefined;
@@ -69,7 +89,7 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
   }
 
   const places: Places = { value: new Map(), key: new Map() };
-  const budget = { nodes: MAX_POLICY_NODES, aliases: MAX_POLICY_ALIASES, characters: MAX_POLICY_CHARACTERS };
+  const budget = { ...limits };
   const stopped = new Stop();
   try {
     const value = plainValue(document.contents, []);
@@ -109,7 +129,7 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
     places.value.set(nameOf(path), offset);
     budget.nodes -= 1;
     if (budget.nodes < 0) {
-      stop(offset, `the file expands to more than ${MAX_POLICY_NODES} values`);
+      stop(offset, `the file expands to more than ${limits.nodes} values`);
     }
     if (path.length > MAX_POLICY_NESTING) {
       stop(offset, TOO_DEEP);
@@ -117,14 +137,14 @@ export function readYaml(text: string, lines: LineCounter, faults: FaultCollecto
     if (isAlias(node)) {
       budget.aliases -= 1;
       if (budget.aliases < 0) {
-        stop(offset, `more than ${MAX_POLICY_ALIASES} uses of aliases`);
+        stop(offset, `more than ${limits.aliases} uses of aliases`);
       }
       return plainValue(node.resolve(document), path, offset);
     }
     if (isScalar(node)) {
       budget.characters -= typeof node.value === 'string' ? node.value.length : 0;
       if (budget.characters < 0) {
-        stop(offset, `with its aliases written out the file has more than ${MAX_POLICY_CHARACTERS} characters`);
+        stop(offset, `with its aliases written out the file has more than ${limits.characters} characters`);
       }
       return typeof node.value === 'bigint' ? Number(node.value) : node.value;
     }

@@ -8,7 +8,11 @@ const MAX_LOCATIONS_SHOWN = 5;
 const MAX_LINE_SHOWN = 100;
 
 const COLOURS = { green: 32, red: 31, yellow: 33, grey: 90, bold: 1 } as const;
-type Paint = (colour: keyof typeof COLOURS, text: string) => string;
+export type Paint = (colour: keyof typeof COLOURS, text: string) => string;
+
+export function makePaint(colours: boolean): Paint {
+  return (colour, text) => (colours ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text);
+}
 
 const RULE_MARKS = {
   passed: ['green', '✔ passed'],
@@ -27,7 +31,7 @@ const CONDITION_MARKS = {
 
 /** The whole evaluation as a tree for a terminal. Nothing from outside reaches the terminal as a control character. */
 export function explain(evaluation: Evaluation, verdict: Verdict, options: { readonly colours: boolean }): string {
-  const paint: Paint = (colour, text) => (options.colours ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text);
+  const paint = makePaint(options.colours);
   const colour = verdict.state === 'success' ? 'green' : verdict.state === 'failure' ? 'red' : 'yellow';
   const head = `${paint(colour, verdict.state)}: ${visible(verdict.description)}`;
   const overrides = explainOverrides(verdict, paint);
@@ -49,7 +53,8 @@ function explainOverrides({ overrides }: Verdict, paint: Paint): readonly string
   return lines.length === 0 ? [] : [lines.join('\n')];
 }
 
-function explainRule({ rule, outcome, when, require, forbid }: EvaluatedRule, paint: Paint): string {
+/** One rule with its conditions, as a tree. */
+export function explainRule({ rule, outcome, when, require, forbid }: EvaluatedRule, paint: Paint): string {
   const [colour, mark] = RULE_MARKS[outcome];
   const { path, line, repository } = rule.source;
   const where = visible(`${repository === undefined ? '' : `${repository}:`}${path}:${line}`);

@@ -1,3 +1,4 @@
+import { type CasesRole, type ParsedCases, parseCases } from '../cases/parse.ts';
 import { type Evaluation, evaluate, neededOwnerTeams } from '../evaluation/evaluate.ts';
 import type { Facts } from '../facts.ts';
 import { type ParsedPolicy, type PolicyRole, parsePolicy } from '../policy/parse.ts';
@@ -8,6 +9,10 @@ interface Tasks {
   readonly parsePolicy: {
     readonly input: { readonly text: string; readonly origin: PolicyOrigin; readonly role: PolicyRole };
     readonly output: ParsedPolicy;
+  };
+  readonly parseCases: {
+    readonly input: { readonly text: string; readonly file: string; readonly role: CasesRole };
+    readonly output: ParsedCases;
   };
   /** Its steps are the indices of the policy's rules. */
   readonly evaluate: {
@@ -29,6 +34,7 @@ export const TASKS: {
   readonly [Name in TaskName]: (input: TaskInput<Name>, onStep: OnStep) => TaskOutput<Name>;
 } = {
   parsePolicy: ({ text, origin, role }) => parsePolicy(text, origin, role),
+  parseCases: ({ text, file, role }) => parseCases(text, file, role),
   evaluate: ({ policy, facts }, onStep) => evaluate(policy, facts, onStep),
   ownerTeams: ({ facts }) => neededOwnerTeams(facts),
 };

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { redacted } from '../../../src/review/evaluation/redact.ts';
 import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
@@ -8,7 +9,6 @@ import { type PolicyRole, parsePolicy } from '../../../src/review/policy/parse.t
 import type { Policy } from '../../../src/review/policy/schema.ts';
 import { renderReview } from '../../../src/review/rendering/comment.ts';
 import { linksOf } from '../../../src/review/rendering/links.ts';
-import { factsOf, type Given, pullRequestOf } from './facts.ts';
 
 const ORIGIN = { path: '.gatehouse.yml', repository: 'octo/.gatehouse' };
 

@@ -2,6 +2,7 @@ import test from 'ava';
 import { textDigest } from '../../../src/forges/command.ts';
 import type { Forge } from '../../../src/forges/forge.ts';
 import type { PersonComment } from '../../../src/forges/pull-request.ts';
+import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import type { KnownComments } from '../../../src/review/overrides/judge-overrides.ts';
@@ -11,7 +12,6 @@ import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { Policy } from '../../../src/review/policy/schema.ts';
 import { renderReview } from '../../../src/review/rendering/comment.ts';
 import { plain } from '../../../src/review/text.ts';
-import { factsOf, type Given, pullRequestOf } from './facts.ts';
 import { policyOf } from './judge.ts';
 
 const HEAD = 'b'.repeat(40);

@@ -1,0 +1,200 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Uncovered, uncovered } from '../review/cases/coverage.ts';
+import type { Case } from '../review/cases/parse.ts';
+import { type CaseResult, runCases, unknownRules } from '../review/cases/run.ts';
+import { OUTCOME_WORDS, wordsFor } from '../review/cases/schema.ts';
+import { MAX_CASES_BYTES } from '../review/limits.ts';
+import type { Fault } from '../review/policy/faults.ts';
+import { casesJsonSchema } from '../review/policy/json-schema.ts';
+import { mergePolicies } from '../review/policy/merge.ts';
+import { POLICY_PATHS } from '../review/policy/paths.ts';
+import type { Policy } from '../review/policy/schema.ts';
+import { describeCases } from '../review/rendering/cases.ts';
+import { junitXml } from '../review/rendering/junit.ts';
+import { makePaint } from '../review/rendering/terminal.ts';
+import { makeReviewThreads, type ReviewThreads } from '../review/threads/review-threads.ts';
+import { firstPolicyFile, formatFaults } from './check.ts';
+import { reasonOf, UsageError } from './failures.ts';
+import { hasColours, type Terminal } from './terminal.ts';
+
+const PASSED = 0;
+const FAILED = 1;
+const UNUSABLE = 2;
+
+const CASES_PATH = '.gatehouse.test.yml';
+
+const HELP = `Usage: gatehouse test [policy file] [options]
+
+Judges the pull requests of cases by a policy, and compares what becomes of its rules with what the cases expect.
+Needs no forge, no database and no settings. Without a file it takes the first of
+${POLICY_PATHS.map((path) => `  ${path}`).join('\n')}
+that exists here. The cases are those under "cases" in the policy, and those in ${CASES_PATH}:
+  cases:
+    - given: { title: 'Add docs', files: [{ path: docs/a.md }] }
+      expect: { conventional-title: does not hold, tests-with-code: does not apply }
+A rule ${OUTCOME_WORDS.slice(0, -1).join(', ')} or ${OUTCOME_WORDS.at(-1)}.
+
+Options:
+  --cases <file>     cases to run, instead of ${CASES_PATH}
+  --extends <file>   a copy of the policy that the policy extends
+  --json             print everything as one JSON object
+  --junit <file>     also write the results as JUnit XML
+  --schema           print the JSON Schema of ${CASES_PATH}, for editors, and test nothing
+  --help             print this
+
+Exit codes: 0 all cases passed; 1 a case failed; 2 the policy or the cases are faulty or cannot be read, or there are no
+cases; 64 wrong usage.
+`;
+
+/** `gatehouse test`. Resolves to the exit code; throws a {@link UsageError}. */
+export async function test(args: readonly string[], terminal: Terminal, folder = '.'): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      cases: { type: 'string' },
+      extends: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      junit: { type: 'string' },
+      schema: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help === true) {
+    terminal.stdout.write(HELP);
+    return PASSED;
+  }
+  if (values.schema) {
+    terminal.stdout.write(`${JSON.stringify(casesJsonSchema(), null, 2)}\n`);
+    return PASSED;
+  }
+  if (positionals.length > 1) {
+    throw new UsageError('expected at most one file');
+  }
+  const threads = makeReviewThreads({ size: 1 });
+  try {
+    const given = await readInput({ ...values, policy: positionals[0] }, threads, folder);
+    const began = performance.now();
+    const results = await runCases(given.policy, given.cases, threads.evaluate);
+    const open = uncovered(given.policy, results);
+    terminal.stdout.write(
+      values.json
+        ? `${JSON.stringify(asJson(results, open), null, 2)}\n`
+        : describeCases(results, open, makePaint(hasColours(terminal))),
+    );
+    if (values.junit !== undefined) {
+      await writeFile(resolve(folder, values.junit), junitXml(results, (performance.now() - began) / 1_000));
+    }
+    return results.every(({ passed }) => passed) ? PASSED : FAILED;
+  } catch (error) {
+    if (!(error instanceof UnusableInput)) {
+      throw error;
+    }
+    terminal.stderr.write(error.message);
+    return UNUSABLE;
+  } finally {
+    await threads.close();
+  }
+}
+
+/** What keeps cases from being run, as it is printed. */
+class UnusableInput extends Error {
+  override readonly name = 'UnusableInput';
+}
+
+interface Input {
+  readonly policy: Policy;
+  readonly cases: readonly Case[];
+}
+
+interface Paths {
+  readonly policy: string | undefined;
+  readonly cases?: string | undefined;
+  readonly extends?: string | undefined;
+}
+
+/** Throws {@link UnusableInput}. */
+async function readInput(paths: Paths, threads: ReviewThreads, folder: string): Promise<Input> {
+  const path = paths.policy ?? (await firstPolicyFile(folder));
+  if (path === undefined) {
+    throw new UnusableInput(`gatehouse test: no policy file here; looked for ${POLICY_PATHS.join(', ')}\n`);
+  }
+  const text = await readText(folder, path);
+  const own = valid(await threads.parsePolicy(path, text, { path }), text).policy;
+  const inPolicy = valid(await threads.parseCases(text, path, 'policy'), text).cases;
+  const policy = paths.extends === undefined ? own : mergePolicies(await readExtended(paths.extends), own);
+
+  const casesPath = paths.cases ?? CASES_PATH;
+  const exists =
+    paths.cases !== undefined || (await stat(resolve(folder, casesPath)).catch(() => undefined)) !== undefined;
+  const casesText = exists ? await readText(folder, casesPath) : undefined;
+  const inFile =
+    casesText === undefined ? [] : valid(await threads.parseCases(casesText, casesPath, 'cases'), casesText).cases;
+  const cases = [...inPolicy, ...inFile];
+  if (cases.length === 0) {
+    throw new UnusableInput(`gatehouse test: no cases: ${path} has no "cases", and there are none in ${casesPath}\n`);
+  }
+  throwFaults(unknownRules(policy, inPolicy), text);
+  throwFaults(unknownRules(policy, inFile), casesText ?? '');
+  return { policy, cases };
+
+  async function readExtended(file: string): Promise<Policy> {
+    const extended = await readText(folder, file);
+    return valid(await threads.parsePolicy(file, extended, { path: file }, 'extended'), extended).policy;
+  }
+}
+
+async function readText(folder: string, path: string): Promise<string> {
+  const file = resolve(folder, path);
+  try {
+    const { size } = await stat(file);
+    if (size > MAX_CASES_BYTES) {
+      throw new UnusableInput(`${path}:1:1: the file is too large: ${size} bytes of at most ${MAX_CASES_BYTES}\n`);
+    }
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof UnusableInput) {
+      throw error;
+    }
+    throw new UnusableInput(`gatehouse test: cannot read ${path}: ${reasonOf(error)}\n`);
+  }
+}
+
+type Parsed<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly faults: readonly Fault[] };
+
+function valid<T>(parsed: Parsed<T>, text: string): T {
+  if (!parsed.ok) {
+    throw new UnusableInput(formatFaults(parsed.faults, text));
+  }
+  return parsed;
+}
+
+function throwFaults(faults: readonly Fault[], text: string): void {
+  if (faults.length > 0) {
+    throw new UnusableInput(formatFaults(faults, text));
+  }
+}
+
+function asJson(results: readonly CaseResult[], open: readonly Uncovered[]): object {
+  const passed = results.filter((result) => result.passed).length;
+  return {
+    passed,
+    failed: results.length - passed,
+    cases: results.map(({ case: { file, line, name }, passed: ok, rules }) => ({
+      file,
+      line,
+      ...(name === undefined ? {} : { name }),
+      passed: ok,
+      rules: rules.map(({ expected, found, passed: met }) => ({
+        id: expected.rule,
+        line: expected.line,
+        expected: expected.outcome,
+        found: wordsFor(found.outcome),
+        passed: met,
+      })),
+    })),
+    uncovered: open,
+  };
+}
