@@ -34,7 +34,7 @@ const caseSchema = z
         .max(MAX_NAME_LENGTH, { error: `at most ${MAX_NAME_LENGTH} characters` })
         .optional()
         .describe('What it shows, for people.'),
-      given: given.describe('A pull request in short. What is left out is ordinary.'),
+      given: given.describe('The pull request, in short.'),
       expect: z
         .record(z.string(), outcomeWords, { error: 'a mapping of rules, such as { small: does not hold }' })
         .refine((rules) => Object.keys(rules).length > 0, { error: 'at least one rule' })

@@ -58,6 +58,6 @@ function placeOf({ repository, path, line }: Uncovered): string {
 }
 
 /** `small: require: files: no case that matches` */
-export function lackOf({ rule, part, missing }: Uncovered): string {
+function lackOf({ rule, part, missing }: Uncovered): string {
   return visible(`${rule}: ${part === undefined ? '' : `${part}: `}no ${missing.replace(/^an? |^any /, '')}`);
 }

@@ -1,11 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import { policyJsonSchema } from '../../../src/review/policy/json-schema.ts';
+import { casesJsonSchema, policyJsonSchema } from '../../../src/review/policy/json-schema.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
 
 test('the JSON Schema that is checked in is the one that is made (npm run schema)', async (t) => {
   const text = await readFile(new URL('../../../docs/gatehouse.schema.json', import.meta.url), 'utf8');
   t.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(policyJsonSchema())));
+});
+
+test('the JSON Schema of cases that is checked in is the one that is made', async (t) => {
+  const text = await readFile(new URL('../../../docs/gatehouse.test.schema.json', import.meta.url), 'utf8');
+  t.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(casesJsonSchema())));
 });
 
 test('every key of a policy has a description for editors', (t) => {

@@ -1,0 +1,174 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { test as testCommand } from '../../src/commands/test.ts';
+
+const POLICY = `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^(feat|fix|docs): ' }
+  - id: tests-with-code
+    when: { files: 'src/**' }
+    require: { files: 'test/**' }
+  - id: review
+    require: { approvals: 1 }
+`;
+
+/** Runs \`gatehouse test\` in a folder with these files. */
+async function run(t: ExecutionContext, files: Readonly<Record<string, string>>, ...args: readonly string[]) {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-test-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(folder, name), text);
+  }
+  let stdout = '';
+  let stderr = '';
+  const terminal = {
+    stdin: (async function* () {})(),
+    stdout: { write: (text: string | Uint8Array) => (stdout += text) },
+    stderr: { write: (text: string | Uint8Array) => (stderr += text) },
+    env: {},
+  };
+  const code = await testCommand(args, terminal, folder);
+  return { code, stdout, stderr, folder };
+}
+
+test('gatehouse test runs cases of the policy and of .gatehouse.test.yml', async (t) => {
+  const { code, stdout, stderr } = await run(t, {
+    '.gatehouse.yml': `${POLICY}cases:
+  - given: { title: 'Add docs', files: [{ path: docs/a.md }] }
+    expect: { conventional-title: does not hold, tests-with-code: does not apply, review: waits }
+`,
+    '.gatehouse.test.yml': `cases:
+  - given: { title: 'docs: one', files: [{ path: src/a.ts }, { path: test/a.ts }], reviews: [{ author: sally }] }
+    expect: { conventional-title: holds, tests-with-code: holds, review: holds }
+  - given: { files: [{ path: src/a.ts }], reviews_complete: false }
+    expect: { tests-with-code: does not hold, review: cannot be judged }
+`,
+  });
+  t.is(stderr, '');
+  t.is(stdout, '3 passed, 0 failed\n');
+  t.is(code, 0);
+});
+
+test('a failed case shows what was expected and found, with its line; exit code 1', async (t) => {
+  const { code, stdout } = await run(t, {
+    '.gatehouse.yml': POLICY,
+    '.gatehouse.test.yml': `cases:
+  - name: a title without a type
+    given: { title: Add docs }
+    expect:
+      review: waits
+      conventional-title: holds
+`,
+  });
+  t.is(code, 1);
+  t.true(stdout.startsWith('✘ .gatehouse.test.yml:2: a title without a type\n'), stdout);
+  t.true(stdout.includes('.gatehouse.test.yml:6: conventional-title: expected "holds", found "does not hold"'), stdout);
+  t.true(stdout.includes('found: "Add docs"') || stdout.includes('Add docs'), 'the evaluation is shown');
+  t.true(stdout.includes('0 passed, 1 failed'), stdout);
+});
+
+test('what no case reaches is named, with its line', async (t) => {
+  const { stdout } = await run(t, {
+    '.gatehouse.yml': POLICY,
+    '.gatehouse.test.yml': `cases:
+  - given: { title: 'feat: one' }
+    expect: { conventional-title: holds, tests-with-code: does not apply }
+`,
+  });
+  t.is(
+    stdout.slice(stdout.indexOf('Not covered')),
+    `Not covered:
+  .gatehouse.yml:4: conventional-title: require: title: no case that does not match
+  .gatehouse.yml:6: tests-with-code: when: files: no case that matches
+  .gatehouse.yml:7: tests-with-code: require: files: no case that reaches it
+  .gatehouse.yml:8: review: no case
+`,
+  );
+});
+
+test('gatehouse test --json and --junit report every case, with names escaped', async (t) => {
+  const { code, stdout, folder } = await run(
+    t,
+    {
+      '.gatehouse.yml': POLICY,
+      '.gatehouse.test.yml': `cases:
+  - name: 'a <b> & "c"'
+    given: { title: Add docs }
+    expect: { conventional-title: holds }
+  - given: { title: 'fix: it' }
+    expect: { conventional-title: holds }
+`,
+    },
+    '--json',
+    '--junit',
+    'report.xml',
+  );
+  t.is(code, 1);
+  const { passed, failed, cases } = JSON.parse(stdout);
+  t.deepEqual([passed, failed], [1, 1]);
+  t.deepEqual(cases[0], {
+    file: '.gatehouse.test.yml',
+    line: 2,
+    name: 'a <b> & "c"',
+    passed: false,
+    rules: [{ id: 'conventional-title', line: 4, expected: 'holds', found: 'does not hold', passed: false }],
+  });
+  const xml = await readFile(join(folder, 'report.xml'), 'utf8');
+  t.regex(xml, /<testsuites tests="2" failures="1" errors="0" skipped="0"/);
+  t.true(xml.includes('name=".gatehouse.test.yml:2: a &lt;b&gt; &amp; &quot;c&quot;"'), xml);
+  t.is(xml.match(/<failure /g)?.length, 1);
+});
+
+const FAULTS: readonly (readonly [title: string, cases: string, expected: string])[] = [
+  [
+    'an unknown rule',
+    'cases:\n  - given: {}\n    expect: { conventional-titel: holds }\n',
+    '.gatehouse.test.yml:3:15: the policy has no rule "conventional-titel"; did you mean "conventional-title"?',
+  ],
+  [
+    'an unknown outcome',
+    'cases:\n  - given: {}\n    expect: { review: hold }\n',
+    '.gatehouse.test.yml:3:23: expected one of holds, does not hold, waits, does not apply, cannot be judged, found "hold"; did you mean "holds"?',
+  ],
+  [
+    'an unknown fact',
+    'cases:\n  - given: { titel: one }\n    expect: { review: waits }\n',
+    '.gatehouse.test.yml:2:14: unknown key "titel"; did you mean "title"?',
+  ],
+  ['a case without expectations', 'cases:\n  - given: {}\n', 'missing key "expect"'],
+  ['an empty list of expectations', 'cases:\n  - given: {}\n    expect: {}\n', 'at least one rule'],
+  ['no cases', 'cases: []\n', 'no cases'],
+  ['a file that is not YAML', 'cases: [\n', 'not valid YAML'],
+  ['a file of more than 1 MiB', `# ${'a'.repeat(1024 * 1024)}\n`, 'too large'],
+  [
+    'more than 5,000 cases',
+    `cases:\n${'  - { given: {}, expect: { review: waits } }\n'.repeat(5_001)}`,
+    'at most 5000 cases',
+  ],
+  ['aliases that expand without end', `cases: &a [${'*a, '.repeat(3)}*a]\n`, '.gatehouse.test.yml'],
+];
+
+for (const [title, cases, expected] of FAULTS) {
+  test(`cases with a fault are not run, and exit with 2: ${title}`, async (t) => {
+    const { code, stdout, stderr } = await run(t, { '.gatehouse.yml': POLICY, '.gatehouse.test.yml': cases });
+    t.is(stdout, '');
+    t.true(stderr.includes(expected), stderr.slice(0, 1_000));
+    t.is(code, 2);
+  });
+}
+
+test('rules of an extended policy are tested with a copy of it', async (t) => {
+  const files = {
+    '.gatehouse.yml': 'version: 1\nextends: acme/policies@main\n',
+    'copy.yml': POLICY,
+    '.gatehouse.test.yml': 'cases:\n  - given: {}\n    expect: { review: waits }\n',
+  };
+  const without = await run(t, files);
+  t.is(without.code, 2);
+  t.regex(without.stderr, /no rule "review"; .*--extends/);
+  const given = await run(t, files, '--extends', 'copy.yml');
+  t.is(given.code, 0, given.stderr);
+});

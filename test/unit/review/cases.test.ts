@@ -1,0 +1,63 @@
+import test from 'ava';
+import { parseCases } from '../../../src/review/cases/parse.ts';
+import { runCases } from '../../../src/review/cases/run.ts';
+import { evaluate, notEvaluated } from '../../../src/review/evaluation/evaluate.ts';
+import { parsePolicy } from '../../../src/review/policy/parse.ts';
+import { say } from '../../../src/review/text.ts';
+
+const POLICY = "version: 1\nrules:\n  - id: title\n    require: { title: '^feat: ' }\n";
+
+function policyOf(text: string) {
+  const parsed = parsePolicy(text, { path: '.gatehouse.yml' });
+  if (!parsed.ok) {
+    throw new Error(JSON.stringify(parsed.faults));
+  }
+  return parsed.policy;
+}
+
+function casesOf(text: string) {
+  const parsed = parseCases(text, '.gatehouse.test.yml', 'cases');
+  if (!parsed.ok) {
+    throw new Error(JSON.stringify(parsed.faults));
+  }
+  return parsed.cases;
+}
+
+test('a review does not look into the cases of a policy, whatever they are', (t) => {
+  for (const cases of ['cases: 7', 'cases: [{ given: { nonsense: true } }]', 'cases: { a: [b] }']) {
+    t.is(policyOf(`${POLICY}${cases}\n`).rules.length, 1);
+    t.false(parseCases(`${POLICY}${cases}\n`, '.gatehouse.yml', 'policy').ok);
+  }
+});
+
+test('a policy with 64 KiB of cases is over its own limit, a file of cases is not', (t) => {
+  const cases = `cases:\n${"  - given: { title: 'feat: one' }\n    expect: { title: holds }\n".repeat(1_200)}`;
+  t.false(parsePolicy(POLICY + cases, { path: '.gatehouse.yml' }).ok);
+  t.is(casesOf(cases).length, 1_200);
+});
+
+test('cases end after five of them have hit the limit of an evaluation', async (t) => {
+  const policy = policyOf(POLICY);
+  const cases = casesOf(`cases:\n${'  - given: {}\n    expect: { title: holds }\n'.repeat(50)}`);
+  let evaluated = 0;
+  const results = await runCases(policy, cases, async () => {
+    evaluated += 1;
+    return { rules: policy.rules.map((rule) => notEvaluated(rule, say`too much`)), ended: true };
+  });
+  t.true(evaluated < 10, `${evaluated} were evaluated`);
+  t.is(results.length, 50);
+  t.true(results.every(({ passed }) => !passed));
+  t.is(results.at(-1)?.rules.length, 0, 'not run');
+});
+
+test('the results of cases are in the order of the file', async (t) => {
+  const policy = policyOf(POLICY);
+  const cases = casesOf(
+    `cases:\n${Array.from({ length: 20 }, (_, index) => `  - given: { title: '${index % 2 ? 'feat: ' : ''}x' }\n    expect: { title: holds }\n`).join('')}`,
+  );
+  const results = await runCases(policy, cases, async (...input) => evaluate(...input));
+  t.deepEqual(
+    results.map(({ passed }) => passed),
+    cases.map((_, index) => index % 2 === 1),
+  );
+});
