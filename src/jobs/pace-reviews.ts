@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { REVIEW_QUEUE } from './queues.ts';
 
-/** More than almost every review takes: docs/forges.md, "Requests of a review". */
-const REQUESTS_OF_A_REVIEW = 10;
+/** More than almost every review takes (docs/forges.md, "Requests of a review"), with room for the resync itself. */
+const REQUESTS_OF_A_REVIEW = 15;
 /** Of the requests that are left, reviews that are not urgent take so much. */
 const SHARE = 0.5;
 

@@ -232,3 +232,35 @@ for (const name of FORGES) {
     failsSmall(t, story, number);
   });
 }
+
+/** `STORY_PULL_REQUESTS=1000` is a thousand. */
+const PULL_REQUESTS = Number(process.env['STORY_PULL_REQUESTS'] ?? 40);
+
+test('github: a changed baseline takes at most half of the requests that are left', async (t) => {
+  await using story = await tellWithBaseline('github', { '.gatehouse.yml': LENIENT });
+  const { forge } = story;
+  const numbers: number[] = [];
+  for (let index = 0; index < PULL_REQUESTS; index++) {
+    numbers.push(story.openSilently({ [`${index}.txt`]: 'a\n', 'b.txt': 'b\n' }));
+  }
+  // The webhook of one makes the repository known; the resync finds the others.
+  await story.tell({ kind: 'pull-request', number: numbers[0] ?? 0, action: 'opened' });
+  await workerComesBy(story);
+  const failing = () => numbers.filter((number) => story.status(number)?.state === 'failure').length;
+  t.is(failing(), 0);
+  t.true(numbers.every((number) => story.status(number)?.state === 'success'));
+
+  forge.commit(BASELINE, 'main', { '.gatehouse.yml': LOCKED });
+  const left = PULL_REQUESTS * 5;
+  Object.assign(forge.rateLimit, { remaining: left, resetAt: Math.ceil(Date.now() / 1_000) + 3_600 });
+  forge.forgetRequests();
+  await workerComesBy(story);
+  const first = forge.seen.length;
+  t.log(`${PULL_REQUESTS} open pull requests, ${left} requests left: ${failing()} reviewed with ${first} requests`);
+  t.true(failing() > 0);
+  t.true(failing() <= PULL_REQUESTS / 4);
+  t.true(first <= left / 2, `${first} of ${left} requests`);
+  forge.rateLimit.remaining = 100_000;
+  await workerComesBy(story);
+  t.is(failing(), PULL_REQUESTS, 'the next resync goes on with the others');
+});
