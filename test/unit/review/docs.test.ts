@@ -97,3 +97,19 @@ test('docs/cookbook.md has thirteen recipes, each with a pass and a failure', (t
     );
   }
 });
+
+test('what the README says of kills is in docs/performance.md', async (t) => {
+  const page = await readDocument('docs/performance.md');
+  const section = page.slice(page.indexOf('## Killed under load'));
+  const rows = (await readDocument('README.md'))
+    .split('\n')
+    .filter((line) => /^\| .*(in memory|Probot|BullMQ|\*\*Gatehouse)/.test(line) && line.split('|').length === 5);
+  t.is(rows.length, 5);
+  for (const row of rows) {
+    const [, , acknowledged = '', gone = ''] = row.split('|');
+    const counts = acknowledged.split(';').map((count, index) => [count.trim(), gone.split(';')[index]?.trim()]);
+    for (const [sent, lost] of counts) {
+      t.true(section.includes(`| ${sent} | **${lost}** |`), row);
+    }
+  }
+});
