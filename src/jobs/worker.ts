@@ -220,10 +220,10 @@ export function startWorker(parts: WorkerParts): Worker {
 
   async function applyRetentionPiece(): Promise<void> {
     const state = await applyRetention({ pool, days: parts.retentionDays, log, signal: stopping.signal });
-    await dropOldPartitions(pool, parts.auditDays, log);
     if (state === 'unfinished' && !stopping.signal.aborted) {
       await askPeriodic(RETENTION_QUEUE);
     }
+    await dropOldPartitions(pool, parts.auditDays, log);
   }
 
   /** Now, and then periodically. Replicas share the work: the engine keeps one waiting job per queue. */

@@ -138,6 +138,32 @@ test('without a policy nothing is recorded, and its deletion is', async (t) => {
   );
 });
 
+test('an override is recorded with who and why', async (t) => {
+  const policy = POLICY.replace('rules:', 'override: { by: bob }\nrules:');
+  const scene = shared('github').scene({ ...FILES, '.gatehouse.yml': policy });
+  const number = await scene.open({ 'app.ts': 'two\n' }, { title: 'things' });
+  await scene.settled();
+  await scene.comment(number, 'bob', `/gatehouse override title ${headOf(scene, number)} hotfix 4711`);
+  await scene.settled();
+  const { rows } = await scene.door.database.query(
+    `SELECT state, overrides -> 0 ->> 'rule' AS rule, overrides -> 0 ->> 'login' AS login, overrides -> 0 ->> 'reason' AS reason
+       FROM gatehouse.audit_verdicts WHERE repository = $1 AND pull_request = $2 ORDER BY answered_at`,
+    [scene.repository, number],
+  );
+  t.deepEqual(rows, [
+    { state: 'failure', rule: null, login: null, reason: null },
+    { state: 'success', rule: 'title', login: 'bob', reason: 'hotfix 4711' },
+  ]);
+  const changes = await scene.door.database.query(
+    'SELECT rule, change FROM gatehouse.audit_rule_changes WHERE repository = $1 ORDER BY changed_at',
+    [scene.repository],
+  );
+  t.deepEqual(changes.rows, [
+    { rule: 'title', change: 'failed' },
+    { rule: 'title', change: 'overridden' },
+  ]);
+});
+
 test('github: a merge group adds a row for each of its pull requests', async (t) => {
   const scene = shared('github').scene(FILES);
   const numbers = ['feat: one', 'two'].map((title, index) =>
