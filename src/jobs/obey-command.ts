@@ -43,15 +43,22 @@ export async function obeyCommand(parts: CommandParts, job: CommandJob): Promise
   if (policy === undefined) {
     return;
   }
-  if (job.command === 'recheck') {
-    await recheck(parts, pullRequest, job);
-  } else if (
-    job.command === 'override' &&
-    (policy === 'broken' || canBeOverridden(policy) || job.change !== 'posted')
-  ) {
-    await parts.enqueue([requestOf(pullRequest)]);
-  } else if (policy === 'broken' || policy.comments !== 'off') {
-    await answer(parts, pullRequest);
+  switch (job.command) {
+    case 'recheck':
+      await recheck(parts, pullRequest, job);
+      break;
+    case 'override': {
+      const isJudged = policy === 'broken' || canBeOverridden(policy) || job.change !== 'posted';
+      // All answers have one key, so that no two of them look for the other's comment at once.
+      const { repository, number } = pullRequest;
+      const asAnswer = { kind: 'command', ...job, repository, number, command: 'unknown' } as const;
+      await parts.enqueue([isJudged ? requestOf(pullRequest) : asAnswer]);
+      break;
+    }
+    case 'unknown':
+      if (policy === 'broken' || policy.comments !== 'off') {
+        await answer(parts, pullRequest);
+      }
   }
 }
 

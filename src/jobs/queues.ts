@@ -101,11 +101,11 @@ export function mergeGroupKey(job: MergeGroupJob): string {
 }
 
 /**
- * Each change of a command to override is recorded, whatever else is waiting. Of the others it matters who asks: a command of
- * somebody who may not give it must not keep back that of somebody who may.
+ * Each change of a command to override is recorded, whatever else is waiting. Of a recheck it matters who asks: one of
+ * somebody who may not must not keep back that of somebody who may. Anything else is answered once, whoever asks.
  */
 export function commandKey({ command, change, commentId, author, ...ref }: CommandJob): string {
-  const which = command === 'override' ? `${change}/${commentId}` : author.toLowerCase();
+  const which = { override: `${change}/${commentId}`, recheck: author.toLowerCase(), unknown: '' }[command];
   return `${reviewKey(ref)}/${command}/${which}`;
 }
 

@@ -7,6 +7,9 @@ const BATCH_ROWS = 200;
 /** Well below the time after which the job engine takes a job for lost. */
 const MAX_PIECE_MS = 10 * 60_000;
 
+/** An override that was edited must not count when its pull request is reopened, however late. Rows are small and few. */
+const COMMENT_DAYS = 400;
+
 export interface RetentionParts {
   readonly pool: pg.Pool;
   readonly days: number;
@@ -18,7 +21,28 @@ export interface RetentionParts {
 /** Deletes what is older than so many days. `unfinished`: there is more of it for the next piece. */
 export async function applyRetention(parts: RetentionParts): Promise<'finished' | 'unfinished'> {
   const state = await deleteDeliveries(parts);
-  return state === 'finished' ? deletePostedStatuses(parts) : state;
+  return state === 'finished' && (await deletePostedStatuses(parts)) === 'finished'
+    ? deleteOverrideComments(parts)
+    : 'unfinished';
+}
+
+async function deleteOverrideComments({ pool, signal }: RetentionParts): Promise<'finished' | 'unfinished'> {
+  return inPacedBatches(
+    async () => {
+      const { rowCount } = await pool.query(
+        `DELETE FROM gatehouse.override_comments
+          WHERE (repository, comment_id) IN (
+            SELECT repository, comment_id FROM gatehouse.override_comments c
+             WHERE seen_at < now() - make_interval(days => $1)
+               AND NOT EXISTS (
+                 SELECT FROM gatehouse.reviews r WHERE r.repository = c.repository AND r.pull_request = c.pull_request)
+             ORDER BY seen_at LIMIT $2)`,
+        [COMMENT_DAYS, BATCH_ROWS],
+      );
+      return (rowCount ?? 0) < BATCH_ROWS ? 'last' : 'more';
+    },
+    { maxMs: MAX_PIECE_MS, signal },
+  );
 }
 
 async function deletePostedStatuses({ pool, days, signal }: RetentionParts): Promise<'finished' | 'unfinished'> {

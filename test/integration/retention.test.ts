@@ -64,3 +64,25 @@ test('two retentions at once delete each delivery once', async (t) => {
     t.deepEqual(await left(pool), YOUNG);
   });
 });
+
+test('what is known of old comments is kept as long as their pull request is open', async (t) => {
+  await withDeliveries(0, async (pool) => {
+    await pool.query(
+      `INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, seen_at)
+       VALUES ('o/r', 1, 'open', now() - interval '2 years'), ('o/r', 2, 'closed', now() - interval '2 years'),
+              ('o/r', 2, 'young', now() - interval '1 year')`,
+    );
+    await pool.query(
+      "INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, description) VALUES ('o/r', 1, 'x', '')",
+    );
+    const parts = { pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal };
+    t.is(await applyRetention(parts), 'finished');
+    const { rows } = await pool.query<{ id: string }>(
+      'SELECT comment_id AS id FROM gatehouse.override_comments ORDER BY 1',
+    );
+    t.deepEqual(
+      rows.map(({ id }) => id),
+      ['open', 'young'],
+    );
+  });
+});

@@ -51,7 +51,7 @@ function comments(world: World, call: Call): Answer {
 function commentNode({ id, author, body, at, editedAt, byEmail }: Comment): object {
   const login = author.replace(/\[bot\]$/, '');
   return {
-    fullDatabaseId: String(id),
+    url: `https://github.test/comments#issuecomment-${id}`,
     author: author === 'ghost' ? null : { __typename: login === author ? 'User' : 'Bot', login },
     body,
     createdAt: at,

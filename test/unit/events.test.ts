@@ -310,6 +310,8 @@ test('commands wait for each other only where they say the same', (t) => {
   const override = { ...COMMENT, body: '/gatehouse override a b c' };
   t.is(key({ comment: { ...COMMENT, id: 1 } }), key({ comment: { ...COMMENT, id: 2 } }));
   t.not(key(by('bob')), key(by('mallory')), 'somebody else may not keep back a recheck');
+  const unknown = (login: string) => ({ comment: { ...COMMENT, body: '/gatehouse help', user: { login } } });
+  t.is(key(unknown('bob')), key(unknown('mallory')), 'all are answered once');
   t.not(key({ comment: override }), key({ comment: { ...override, id: 2 } }));
   t.not(key({ comment: override }), key({ action: 'edited', comment: override }));
 });

@@ -11,7 +11,7 @@ const COMMENTS_QUERY = `query ($owner: String!, $repo: String!, $number: Int!, $
   repository(owner: $owner, name: $repo) {
     pullRequest(number: $number) {
       comments(first: 100, after: $cursor) {
-        nodes { fullDatabaseId author { __typename login } body createdAt lastEditedAt createdViaEmail }
+        nodes { url author { __typename login } body createdAt lastEditedAt createdViaEmail }
         pageInfo { hasNextPage endCursor }
       }
     }
@@ -20,8 +20,8 @@ const COMMENTS_QUERY = `query ($owner: String!, $repo: String!, $number: Int!, $
 
 const node = z
   .object({
-    /** A BigInt, which is text in the answer. */
-    fullDatabaseId: z.union([z.string(), z.number().int()]).transform(String),
+    /** It ends in the number that REST and webhooks have. `databaseId` is too small for it, and older servers have no other. */
+    url: z.string().transform((url) => /#issuecomment-(\d+)$/.exec(url)?.[1] ?? url),
     author: z.object({ __typename: z.string(), login: z.string() }).nullable(),
     body: z.string(),
     createdAt: z.string(),
@@ -29,8 +29,8 @@ const node = z
     createdViaEmail: z.boolean(),
   })
   .transform(
-    ({ fullDatabaseId, author, body, createdAt, lastEditedAt, createdViaEmail }): PersonComment => ({
-      id: fullDatabaseId,
+    ({ url, author, body, createdAt, lastEditedAt, createdViaEmail }): PersonComment => ({
+      id: url,
       author: author?.login ?? null,
       // The others are Bot, Mannequin (of an import), Organization and EnterpriseUserAccount.
       bot: author !== null && author.__typename !== 'User',

@@ -86,7 +86,7 @@ async function readReviews(
   return { reviews: reviews ?? [], complete: reviews !== undefined };
 }
 
-export async function unlessTooLarge<T>(read: () => Promise<T>): Promise<T | undefined> {
+async function unlessTooLarge<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {

@@ -26,7 +26,7 @@ export interface RefusedOverride {
 /** What people override of a pull request. Only of a policy that has `override`. */
 export interface Overrides {
   readonly headSha: string;
-  /** False when there are more comments than are read: then none counts. */
+  /** False when the comments cannot be read, or are more than are read: then none counts. */
   readonly complete: boolean;
   readonly inForce: readonly Override[];
   readonly refused: readonly RefusedOverride[];

@@ -1,7 +1,8 @@
 import type { Forge } from '../../forges/forge.ts';
+import { ForgeError } from '../../forges/forge-error.ts';
 import type { PullRequest } from '../../forges/pull-request.ts';
 import { blockingRules, type Evaluation } from '../evaluation/evaluate.ts';
-import { readCommits, readLastChange, readOwnTeams, unlessTooLarge } from '../evaluation/gather-facts.ts';
+import { readCommits, readLastChange, readOwnTeams } from '../evaluation/gather-facts.ts';
 import { MAX_OVERRIDERS } from '../limits.ts';
 import type { Policy } from '../policy/schema.ts';
 import { isMember } from '../predicates/team-members.ts';
@@ -37,7 +38,7 @@ export async function readOverrides(
   if (blocking.length === 0) {
     return { headSha, complete: true, inForce: [], refused: [], possible: [] };
   }
-  const [comments, self] = await Promise.all([unlessTooLarge(() => forge.comments(pullRequest)), forge.self()]);
+  const [comments, self] = await Promise.all([unlessUnreadable(() => forge.comments(pullRequest)), forge.self()]);
   const context: ClaimContext = { pullRequest, evaluation, overridersOf: overriders, self, known };
 
   const claims = claimsIn(comments ?? []).map((claim) => ({ claim, why: refusalOf(claim, context) }));
@@ -108,6 +109,22 @@ async function readWriters(
   logins: readonly string[],
 ): Promise<ClaimFacts['writers']> {
   return new Map(
-    await Promise.all(logins.map(async (login) => [login, await forge.mayWrite(repository, login)] as const)),
+    await Promise.all(
+      logins.map(async (login) => [login, await unlessUnreadable(() => forge.mayWrite(repository, login))] as const),
+    ),
   );
 }
+
+/** Undefined where asking again would bring no other answer, such as a missing permission or a list that is too long. */
+async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ForgeError && UNREADABLE.includes(error.kind)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+const UNREADABLE: readonly ForgeError['kind'][] = ['refused', 'invalid', 'too-large'];

@@ -26,7 +26,7 @@ export function renderOverrides(overrides: Overrides | undefined): readonly stri
 /** The newest of them, where there is something left to override. */
 function refusals({ complete, refused, possible }: Overrides): readonly string[] {
   if (!complete) {
-    return ['There are more comments than Gatehouse reads: no override counts.'];
+    return ['Gatehouse cannot read the comments, or there are too many of them: no override counts.'];
   }
   if (refused.length === 0 || possible.length === 0) {
     return [];

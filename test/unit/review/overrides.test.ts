@@ -1,6 +1,7 @@
 import test from 'ava';
 import { textDigest } from '../../../src/forges/command.ts';
 import type { Forge } from '../../../src/forges/forge.ts';
+import { ForgeError } from '../../../src/forges/forge-error.ts';
 import type { PersonComment } from '../../../src/forges/pull-request.ts';
 import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
@@ -44,11 +45,13 @@ interface World {
   readonly writers?: readonly string[];
   readonly unknown?: readonly string[];
   readonly lastChange?: string;
+  /** What the forge answers when it is asked for comments. */
+  readonly fault?: ForgeError;
 }
 
 /** The verdict, with the overrides that were read. `asked`: what the forge was asked for. */
 async function judged({ policy: text = POLICY, given = GIVEN, comments = [], known = {}, ...world }: World) {
-  const { writers = ['bob', 'carol', 'dave'], unknown = [], lastChange } = world;
+  const { writers = ['bob', 'carol', 'dave'], unknown = [], lastChange, fault } = world;
   const policy = typeof text === 'string' ? policyOf(text) : text;
   const facts = factsOf(given);
   const evaluation = evaluate(policy, facts);
@@ -60,7 +63,7 @@ async function judged({ policy: text = POLICY, given = GIVEN, comments = [], kno
   const commits = (given.commits ?? []).length > 0 ? withHead(facts.commits.commits) : [];
   const forge: Partial<Forge> = {
     self: async () => 'gatehouse',
-    comments: async () => noting('comments', comments),
+    comments: () => (fault === undefined ? Promise.resolve(noting('comments', comments)) : Promise.reject(fault)),
     commits: async () => noting('commits', commits),
     lastForcePushOrRetarget: async () => noting('timeline', lastChange),
     teamMembers: async (team) => noting(team, facts.teams.get(team)),
@@ -355,3 +358,11 @@ test('a locked rule is overridden only by those whom the baseline names', async 
 });
 
 const OTHER_RULES = 'rules: [{ id: other, require: { title: "^feat" } }]';
+
+for (const kind of ['refused', 'invalid', 'too-large'] as const) {
+  test(`comments that cannot be read override nothing: ${kind}`, async (t) => {
+    const { verdict, text } = await judged({ comments: [comment()], fault: new ForgeError(kind, 'no') });
+    t.is(verdict.state, 'failure');
+    t.regex(text, /cannot read the comments.*no override counts/);
+  });
+}
