@@ -23,21 +23,18 @@ export async function fillTo(databaseUrl: string, size: number, say: Say): Promi
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const { rows } = await client.query<{ count: number; frame: number }>(
-      `SELECT (SELECT count(*)::int FROM gatehouse.deliveries) AS count,
-              (SELECT coalesce(max(id), 0)::int FROM gatehouse.frames) AS frame`,
-    );
-    const { count: have, frame: lastFrame } = rows[0] ?? { count: 0, frame: 0 };
-    const frames = makeFrames();
+    const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM gatehouse.deliveries');
+    const have = rows[0]?.count ?? 0;
+    const frames = await makeFrames();
+    const until = new Date();
     const rebuildIndexes = await dropIndexes(client);
     for (let first = have; first < size; first += CHUNK_ROWS) {
       const last = Math.min(first + CHUNK_ROWS, size);
-      await insertChunk(client, { first, last, have, size, lastFrame }, frames);
+      await insertChunk(client, { first, last, have, size, until }, frames);
       if (last % (10 * CHUNK_ROWS) === 0 || last === size) {
         say(`${last.toLocaleString('en')} of ${size.toLocaleString('en')} deliveries inserted`);
       }
     }
-    await client.query(`SELECT setval('gatehouse.frame_ids', max(id)) FROM gatehouse.frames`);
     say('building the indexes');
     await rebuildIndexes();
     // As autovacuum would, later and in the middle of a measurement.
@@ -54,46 +51,45 @@ interface Chunk {
   /** Deliveries that were there before. */
   readonly have: number;
   readonly size: number;
-  /** The last id of the frames that were there before. */
-  readonly lastFrame: number;
+  /** When the newest is received. */
+  readonly until: Date;
 }
 
-/** Frames first: their deliveries take their times, as those of one transaction have the same. */
+/** Of the delivery `i`: the number of its frame, the frame's id, and the time of both, as if stored in one transaction. */
+const FRAME = `LATERAL (SELECT i / $3::int AS n) AS numbered,
+               LATERAL (SELECT md5(n::text)::uuid AS id,
+                               $4::timestamptz - make_interval(days => $5) * (1 - (n * $3 - $6)::float8 / ($7 - $6)) AS at) AS frame`;
+
 async function insertChunk(client: pg.Client, chunk: Chunk, frames: readonly PackedBodies[]): Promise<void> {
-  const { first, last, have, size, lastFrame } = chunk;
-  const frameOf = (delivery: number) => lastFrame + 1 + Math.floor((delivery - have) / PER_FRAME);
+  const { first, last, have, size, until } = chunk;
+  const common = [first, last, PER_FRAME, until, DAYS, have, size];
+  const bytes = frames.flatMap(({ frames: [frame] }) => (frame === undefined ? [] : [frame.compressed]));
   await client.query(
     `INSERT INTO gatehouse.frames (id, received_at, bytes)
-     SELECT id, now() - make_interval(days => $3) * (1 - (id - $4)::float8 / ($5 - $4)), ($6::bytea[])[1 + id % $7]
-       FROM generate_series($1::int, $2::int) AS id
+     SELECT DISTINCT ON (n) frame.id, frame.at, ($8::bytea[])[1 + n % $9]
+       FROM generate_series($1::int, $2::int - 1) AS i, ${FRAME}
      ON CONFLICT DO NOTHING`,
-    [frameOf(first), frameOf(last - 1), DAYS, lastFrame, frameOf(size), frames.map(({ frame }) => frame), FRAMES],
+    [...common, bytes, FRAMES],
   );
-  const places = frames.flatMap(({ bodies }) => bodies.map((body) => (body.kind === 'framed' ? body : undefined)));
+  const places = frames.flatMap(({ bodies }) => bodies.flatMap((body) => (body.kind === 'framed' ? [body] : [])));
   await client.query(
     `INSERT INTO gatehouse.deliveries
             (hook_id, delivery_id, received_at, event, repository, pull_request, body_sha256,
              frame_id, frame_offset, frame_length)
-     SELECT (i % $3)::text, gen_random_uuid()::text, frames.received_at,
-            CASE WHEN i % 100 < $4 THEN 'pull_request' ELSE 'push' END,
+     SELECT (i % $8)::text, gen_random_uuid()::text, frame.at,
+            CASE WHEN i % 100 < $9 THEN 'pull_request' ELSE 'push' END,
             'acme/repository-' || r,
-            CASE WHEN i % 100 < $4 THEN 1 + i / $5 END,
-            sha256(i::text::bytea), frames.id, ($6::int[])[place], ($7::int[])[place]
-       FROM generate_series($1::int, $2::int - 1) AS i
-       JOIN gatehouse.frames ON frames.id = $8 + 1 + (i - $9) / $10,
-            LATERAL (SELECT (hashint4(i) & 2147483647) % $5 AS r,
-                            1 + (frames.id % $11) * $10 + (i - $9) % $10 AS place)`,
+            CASE WHEN i % 100 < $9 THEN 1 + i / $10 END,
+            sha256(i::text::bytea), frame.id, ($11::int[])[place], ($12::int[])[place]
+       FROM generate_series($1::int, $2::int - 1) AS i, ${FRAME},
+            LATERAL (SELECT (hashint4(i) & 2147483647) % $10 AS r, 1 + (n % $13) * $3 + i % $3 AS place) AS of`,
     [
-      first,
-      last,
+      ...common,
       HOOKS,
       PULL_REQUEST_SHARE,
       REPOSITORIES,
-      places.map((place) => place?.offset),
-      places.map((place) => place?.length),
-      lastFrame,
-      have,
-      PER_FRAME,
+      places.map(({ offset }) => offset),
+      places.map(({ length }) => length),
       FRAMES,
     ],
   );
@@ -115,14 +111,16 @@ async function dropIndexes(client: pg.Client): Promise<() => Promise<void>> {
   };
 }
 
-function makeFrames(): readonly PackedBodies[] {
+function makeFrames(): Promise<readonly PackedBodies[]> {
   const next = makeRequests({ secret: 'none', path: '/', perPullRequest: 1 });
-  return Array.from({ length: FRAMES }, () =>
-    packBodies(
-      Array.from({ length: PER_FRAME }, () => {
-        const { middle, tail } = next();
-        return { kind: 'small', bytes: Buffer.concat([middle, Buffer.from(tail)]) };
-      }),
+  return Promise.all(
+    Array.from({ length: FRAMES }, () =>
+      packBodies(
+        Array.from({ length: PER_FRAME }, () => {
+          const { middle, tail } = next();
+          return { kind: 'small', bytes: Buffer.concat([middle, Buffer.from(tail)]) };
+        }),
+      ),
     ),
   );
 }

@@ -42,7 +42,7 @@ export const BEGIN_GUARDED = `BEGIN; SET LOCAL ${IN_TRANSACTION} = true`;
 export async function insertDeliveries(
   client: pg.ClientBase,
   deliveries: readonly StoredDelivery[],
-  { frame, bodies }: PackedBodies,
+  { frames, bodies }: PackedBodies,
   { guarded }: { readonly guarded: boolean },
 ): Promise<ReadonlyMap<string, { readonly repeatedBody: boolean }>> {
   const values: unknown[] = [];
@@ -51,10 +51,17 @@ export async function insertDeliveries(
    * twice the size.
    */
   const parameter = (value: unknown) => `$${values.push(value ?? null)}`;
+  const frameIds = new Map(frames.map(({ id }) => [id, parameter(id)]));
+  /** `body`, `frame_id`, `frame_offset` and `frame_length`. */
+  const bodyColumns = (body: StoredBody | undefined) =>
+    body?.kind === 'framed'
+      ? ['NULL', frameIds.get(body.frameId), parameter(body.offset), parameter(body.length)]
+      : [parameter(body?.compressed), 'NULL', 'NULL', 'NULL'];
   const rows = deliveries.map(({ hookId, deliveryId, event, repository, pullRequest, sha256 }, index) => {
     const columns = [hookId, deliveryId, event, repository, pullRequest, sha256].map(parameter);
-    return `(${[...columns, ...bodyColumns(bodies[index], parameter)].join(', ')})`;
+    return `(${[...columns, ...bodyColumns(bodies[index])].join(', ')})`;
   });
+  const frameRows = frames.map(({ id, compressed }) => `(${frameIds.get(id)}::uuid, ${parameter(compressed)}::bytea)`);
   const hooks = hooksOf(deliveries);
   const hookColumns = [hooks.map(({ repository }) => repository), hooks.map(({ hookId }) => hookId)].map(parameter);
   const { rows: stored } = await client.query<{ hook_id: string; delivery_id: string; repeated_body: boolean }>({
@@ -66,7 +73,6 @@ export async function insertDeliveries(
               WHERE NOT EXISTS (SELECT FROM gatehouse.hooks known
                                  WHERE known.repository = hook.repository AND known.hook_id = hook.hook_id)
              ON CONFLICT DO NOTHING),
-           ${frame === undefined ? '' : FRAME_ID}
            stored AS (
              INSERT INTO gatehouse.deliveries AS new
                     (hook_id, delivery_id, event, repository, pull_request, body_sha256,
@@ -77,7 +83,7 @@ export async function insertDeliveries(
                        EXISTS (SELECT FROM gatehouse.deliveries old WHERE old.body_sha256 = new.body_sha256) AS repeated_body,
                        ${SYNCHRONOUS}
                        ${guarded ? `, current_setting('${IN_TRANSACTION}')::boolean` : ''})
-           ${frame === undefined ? '' : insertFrame(parameter(frame))}
+           ${frameRows.length === 0 ? '' : insertFrames(frameRows)}
            SELECT * FROM stored`,
     values,
   });
@@ -89,21 +95,12 @@ export async function insertDeliveries(
   );
 }
 
-/** The id of the batch's frame, the same for all its deliveries. */
-const FRAME_ID = `frame AS MATERIALIZED (SELECT nextval('gatehouse.frame_ids') AS id),`;
-
-/** Not when all of its deliveries were repeats: nothing would refer to it. */
-function insertFrame(bytes: string): string {
-  return `, stored_frame AS (
+/** Not those whose deliveries were all repeats: nothing would refer to them. */
+function insertFrames(rows: readonly string[]): string {
+  return `, stored_frames AS (
              INSERT INTO gatehouse.frames (id, bytes)
-             SELECT id, ${bytes} FROM frame WHERE EXISTS (SELECT FROM stored WHERE frame_id IS NOT NULL))`;
-}
-
-/** `body`, `frame_id`, `frame_offset` and `frame_length`. */
-function bodyColumns(body: StoredBody | undefined, parameter: (value: unknown) => string): readonly string[] {
-  return body?.kind === 'framed'
-    ? ['NULL', '(SELECT id FROM frame)', parameter(body.offset), parameter(body.length)]
-    : [parameter(body?.compressed), 'NULL', 'NULL', 'NULL'];
+             SELECT * FROM (VALUES ${rows.join(', ')}) AS packed (id, bytes)
+              WHERE EXISTS (SELECT FROM stored WHERE frame_id = packed.id))`;
 }
 
 /** Each once, in one order everywhere: two transactions that insert the same hooks crosswise would deadlock. */

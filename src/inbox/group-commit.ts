@@ -11,7 +11,7 @@ export interface GroupCommit<Item, Result> {
 
 export interface GroupCommitLimits<Item> {
   readonly maxItems: number;
-  /** Of a batch. An item that is heavier is a batch by itself. */
+  /** A batch closes when it has at least this much weight. */
   readonly maxWeight: number;
   readonly weigh: (item: Item) => number;
 }
@@ -43,19 +43,17 @@ export function makeGroupCommit<Item, Result>(
   function nextBatch(): Entry<Item, Result>[] {
     const batch: Entry<Item, Result>[] = [];
     let weight = 0;
-    while (batch.length < limits.maxItems) {
-      const [entry] = waiting;
-      const more = entry === undefined ? 0 : limits.weigh(entry.item);
-      if (entry === undefined || (batch.length > 0 && weight + more > limits.maxWeight)) {
+    while (batch.length < limits.maxItems && weight < limits.maxWeight) {
+      const entry = waiting.shift();
+      if (entry === undefined) {
         break;
       }
-      waiting.shift();
       if (entry.signal.aborted) {
         entry.settle.reject(entry.signal.reason);
         continue;
       }
       batch.push(entry);
-      weight += more;
+      weight += limits.weigh(entry.item);
     }
     return batch;
   }

@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics.ts';
 import { withTimeout } from '../timeout.ts';
 import { BEGIN_GUARDED, deliveryKey, insertDeliveries, type StoredDelivery } from './deliveries.ts';
 import { makeGroupCommit } from './group-commit.ts';
-import { MAX_FRAME_BYTES, packBodies, prepareBody, type WaitingBody, weightOf } from './pack-bodies.ts';
+import { packBodies, prepareBody, type WaitingBody, weightOf } from './pack-bodies.ts';
 
 /** A delivery whose signature was good. */
 export interface Delivery<Job> {
@@ -51,6 +51,7 @@ export interface InboxDependencies<Job> {
 /** From being handed in to the answer; Gitea and Forgejo give up after 5 s. */
 const ACCEPT_DEADLINE_MS = 4_000;
 const MAX_BATCH_DELIVERIES = 128;
+const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 interface Submission<Job> extends StoredDelivery {
   readonly body: WaitingBody;
@@ -73,7 +74,7 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
     }
     // In one order everywhere: two transactions that insert the same keys crosswise would deadlock.
     const unique = [...firstByKey].sort(byKey).map(([, submission]) => submission);
-    const packed = packBodies(unique.map(({ body }) => body));
+    const packed = await packBodies(unique.map(({ body }) => body));
 
     const stopTimer = metrics.commitSeconds.startTimer();
     const { stored, jobs } = await onConnection(pool, ACCEPT_DEADLINE_MS, async (client) => {
@@ -153,7 +154,7 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
   }
 
   const queue = makeGroupCommit<Submission<Job>, Stored>(
-    { maxItems: MAX_BATCH_DELIVERIES, maxWeight: MAX_FRAME_BYTES, weigh: ({ body }) => weightOf(body) },
+    { maxItems: MAX_BATCH_DELIVERIES, maxWeight: MAX_BATCH_BYTES, weigh: ({ body }) => weightOf(body) },
     commit,
   );
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, type ZstdOptions, zstdCompress, zstdCompressSync } from 'node:zlib';
 
@@ -6,11 +7,11 @@ export const MAX_FRAME_BYTES = 1024 * 1024;
 
 /**
  * Usual bodies have 20 to 30 KB: some tens of microseconds of work, of which handing them to another thread would make 250.
- * Larger ones are compressed beside the event loop, so that they do not block other requests.
+ * Larger ones, and frames, are compressed beside the event loop, so that they do not block other requests.
  */
 const MAX_SMALL_BODY_BYTES = 128 * 1024;
 
-/** Fast, and smaller than PostgreSQL's own compression makes such JSON. */
+/** Zstandard (RFC 8878) at level 1: fast, and smaller than PostgreSQL's own compression makes such JSON. */
 const ZSTD_LEVEL = 1;
 
 const compressElsewhere = promisify(zstdCompress);
@@ -20,14 +21,19 @@ export type WaitingBody =
   | { readonly kind: 'small'; readonly bytes: Buffer }
   | { readonly kind: 'large'; readonly compressed: Buffer };
 
-/** A delivery has its own body, compressed, or is a part of its batch's frame: so many bytes from an offset, after decompression. */
+/** A delivery has its own body, compressed, or is a part of a frame: so many bytes from an offset, after decompression. */
 export type StoredBody =
   | { readonly kind: 'own'; readonly compressed: Buffer }
-  | { readonly kind: 'framed'; readonly offset: number; readonly length: number };
+  | { readonly kind: 'framed'; readonly frameId: string; readonly offset: number; readonly length: number };
+
+/** Bodies one after the other, compressed together: they repeat one another. */
+export interface Frame {
+  readonly id: string;
+  readonly compressed: Buffer;
+}
 
 export interface PackedBodies {
-  /** The framed bodies one after the other, compressed together: they repeat one another. Undefined when none is framed. */
-  readonly frame: Buffer | undefined;
+  readonly frames: readonly Frame[];
   /** In the order in which they were given. */
   readonly bodies: readonly StoredBody[];
 }
@@ -38,33 +44,38 @@ export async function prepareBody(bytes: Buffer): Promise<WaitingBody> {
     : { kind: 'large', compressed: await compressElsewhere(bytes, zstdOptions(bytes)) };
 }
 
-/** What it adds to its batch. Batches of at most {@link MAX_FRAME_BYTES} make frames that are no larger. */
+/** What it adds to its batch, in bytes. */
 export function weightOf(body: WaitingBody): number {
   return body.kind === 'small' ? body.bytes.length : body.compressed.length;
 }
 
-/** Small bodies share a frame. One that has no other to share it with is stored by itself. */
-export function packBodies(waiting: readonly WaitingBody[]): PackedBodies {
-  const small = waiting.flatMap((body) => (body.kind === 'small' ? [body.bytes] : []));
-  const framed = small.length > 1;
-  let offset = 0;
+/** Small bodies share frames. One that has no other to share it with is stored by itself, without waiting for a thread. */
+export async function packBodies(waiting: readonly WaitingBody[]): Promise<PackedBodies> {
+  const shared = waiting.filter(({ kind }) => kind === 'small').length > 1;
+  const frames: { readonly id: string; readonly parts: Buffer[]; length: number }[] = [];
   const bodies = waiting.map((body): StoredBody => {
     if (body.kind === 'large') {
       return { kind: 'own', compressed: body.compressed };
     }
-    if (!framed) {
-      return { kind: 'own', compressed: compress(body.bytes) };
+    const { bytes } = body;
+    if (!shared) {
+      return { kind: 'own', compressed: zstdCompressSync(bytes, zstdOptions(bytes)) };
     }
-    const { length } = body.bytes;
-    offset += length;
-    return { kind: 'framed', offset: offset - length, length };
+    let frame = frames.at(-1);
+    if (frame === undefined || frame.length + bytes.length > MAX_FRAME_BYTES) {
+      frame = { id: randomUUID(), parts: [], length: 0 };
+      frames.push(frame);
+    }
+    const offset = frame.length;
+    frame.parts.push(bytes);
+    frame.length += bytes.length;
+    return { kind: 'framed', frameId: frame.id, offset, length: bytes.length };
   });
-  return { frame: framed ? compress(Buffer.concat(small)) : undefined, bodies };
+  return { frames: await Promise.all(frames.map(({ id, parts }) => compressFrame(id, Buffer.concat(parts)))), bodies };
 }
 
-/** Zstandard (RFC 8878). */
-function compress(bytes: Buffer): Buffer {
-  return zstdCompressSync(bytes, zstdOptions(bytes));
+async function compressFrame(id: string, bytes: Buffer): Promise<Frame> {
+  return { id, compressed: await compressElsewhere(bytes, zstdOptions(bytes)) };
 }
 
 /** Usual bodies and frames come to a twentieth or less; a chunk of this size comes from Node's own pool of buffers. */

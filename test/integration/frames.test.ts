@@ -96,7 +96,7 @@ const DAMAGES: readonly (readonly [string, string, RegExp])[] = [
   ],
   ['a wrong checksum', 'UPDATE gatehouse.frames SET bytes = set_byte(bytes, length(bytes) - 1, 0)', /checksum/],
   ['an end cut off', 'UPDATE gatehouse.frames SET bytes = substr(bytes, 1, length(bytes) - 9)', /unexpected end/],
-  ['no row', 'DELETE FROM gatehouse.frames', /frame \d+ is missing/],
+  ['no row', 'DELETE FROM gatehouse.frames', /frame \S+ is missing/],
   ['a wrong offset', 'UPDATE gatehouse.deliveries SET frame_offset = frame_offset + 1', /SHA-256/],
 ];
 

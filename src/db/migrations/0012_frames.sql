@@ -1,8 +1,7 @@
 -- The bodies of deliveries that were stored together, one after the other, Zstandard-compressed (RFC 8878) as one frame with a
 -- checksum: they repeat one another. A row is deleted when none of its deliveries is left.
-CREATE SEQUENCE gatehouse.frame_ids;
 CREATE TABLE gatehouse.frames (
-  id          bigint      PRIMARY KEY,
+  id          uuid        PRIMARY KEY,
   -- The time of the transaction, as that of its deliveries.
   received_at timestamptz NOT NULL DEFAULT now(),
   bytes       bytea       NOT NULL
@@ -17,7 +16,7 @@ CREATE INDEX frames_received_at ON gatehouse.frames (received_at);
 -- whose body is in a frame. No foreign key: it would be checked for each row, and frames are deleted after their deliveries.
 ALTER TABLE gatehouse.deliveries
   ALTER COLUMN body DROP NOT NULL,
-  ADD COLUMN frame_id bigint,
+  ADD COLUMN frame_id uuid,
   -- Bytes of the decompressed frame.
   ADD COLUMN frame_offset integer,
   ADD COLUMN frame_length integer;
