@@ -24,6 +24,7 @@ const NAMES = [
   'gatehouse_inflight_bytes',
   'gatehouse_jobs',
   'gatehouse_oldest_waiting_job_seconds',
+  'gatehouse_overrides_total',
   'gatehouse_readiness_changes_total',
   'gatehouse_refused_deliveries_total',
   'gatehouse_rejections_total',

@@ -78,6 +78,14 @@ test('--help is 0 and names the exit codes', async (t) => {
   t.regex(out, /Exit codes: 0 valid, 1 faults, 2 /);
 });
 
+test('--baseline accepts locked rules, which are faults in any other policy', async (t) => {
+  const locked = 'version: 1\nrules: [{ id: small, locked: true, require: { draft: false } }]\n';
+  t.is((await run(['-', '--baseline'], locked)).code, 0);
+  const { code, out } = await run(['-'], locked);
+  t.is(code, 1);
+  t.regex(out, /"locked" has an effect only in the organisation’s policy repository/);
+});
+
 test('--schema prints the JSON Schema', async (t) => {
   const { code, out } = await run(['--schema']);
   t.is(code, 0);
