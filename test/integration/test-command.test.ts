@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { test as testCommand } from '../../src/commands/test.ts';
+import { noise, policy, SLOW_TO_EVALUATE } from '../helpers/hostile-policies.ts';
 
 const POLICY = `version: 1
 rules:
@@ -171,4 +172,19 @@ test('rules of an extended policy are tested with a copy of it', async (t) => {
   t.regex(without.stderr, /no rule "review"; .*--extends/);
   const given = await run(t, files, '--extends', 'copy.yml');
   t.is(given.code, 0, given.stderr);
+});
+
+test('a policy that takes too long ends its case, and not the others', async (t) => {
+  const added = noise(3_500).trimEnd().split('\n');
+  const { code, stdout } = await run(t, {
+    '.gatehouse.yml': policy(SLOW_TO_EVALUATE),
+    '.gatehouse.test.yml': JSON.stringify({
+      cases: [
+        { given: { files: [{ path: 'a.ts', added }] }, expect: { 'rule-0': 'cannot be judged' } },
+        { given: {}, expect: { 'rule-0': 'holds' } },
+      ],
+    }),
+  });
+  t.true(stdout.includes('2 passed, 0 failed'), stdout.slice(0, 2_000));
+  t.is(code, 0);
 });
