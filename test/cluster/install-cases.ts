@@ -7,10 +7,11 @@ const SEVERAL_DOORS = 6;
 
 /**
  * Kubernetes says that a volume is not there yet, and a server that is just starting refuses the first startup probe. A node that is
- * slow to read a Secret or a ConfigMap tries the mount again: that this succeeded is what the ready pods show.
+ * slow to read a Secret or a ConfigMap tries the mount again: that this succeeded is what the ready pods show. The API server's
+ * own check of addresses may see a Service in the moment before its address is noted, and notes it then.
  */
 const USUAL_WARNINGS =
-  /unbound immediate PersistentVolumeClaims|pod\/gatehouse-(door|worker)\S* Startup probe failed|FailedScheduling|failed to sync (secret|configmap) cache/;
+  /unbound immediate PersistentVolumeClaims|pod\/gatehouse-(door|worker)\S* Startup probe failed|FailedScheduling|failed to sync (secret|configmap) cache|\(ClusterIPNotAllocated\)/;
 
 async function warnings(at: Namespace): Promise<readonly string[]> {
   const { items } = (await at.get(['events', '--field-selector', 'type=Warning'])) as {
