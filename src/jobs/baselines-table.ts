@@ -81,11 +81,15 @@ export async function knownOwners(pool: pg.Pool): Promise<readonly string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Owners by what became of their baseline. `none`: there never was one. */
+const BASELINE_STATES = ['in-force', 'none', 'missing', 'unreadable', 'broken'] as const;
+
+/** Owners by what became of their baseline, each state with its number. `none`: there never was one. */
 export async function countBaselines(pool: pg.Pool): Promise<ReadonlyMap<string, number>> {
   const { rows } = await pool.query<{ state: string; count: number }>(
-    `SELECT coalesce(problem, CASE WHEN in_force THEN 'in-force' ELSE 'none' END) AS state, count(*)::int AS count
-       FROM gatehouse.baselines GROUP BY 1`,
+    `SELECT state, (SELECT count(*)::int FROM gatehouse.baselines
+                     WHERE coalesce(problem, CASE WHEN in_force THEN 'in-force' ELSE 'none' END) = state) AS count
+       FROM unnest($1::text[]) AS state`,
+    [BASELINE_STATES],
   );
   return new Map(rows.map(({ state, count }) => [state, count]));
 }
