@@ -6,6 +6,7 @@ const TEXT_FILES: readonly string[] = [
   'README.md',
   'Dockerfile',
   'docs/operations.md',
+  'docs/prove.md',
   'docs/rules.md',
   'charts/gatehouse/Chart.yaml',
   'charts/gatehouse/README.md',
