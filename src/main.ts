@@ -49,7 +49,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   explain: {
     usage: 'explain <pull request URL>',
     summary: 'Judge a pull request without writing anything, and explain the result',
-    run: async (args, terminal) => (await import('./commands/explain.ts')).explain(args, terminal),
+    run: async (args, terminal) =>
+      (await import('./commands/explain.ts')).explain(args, terminal, terminal.env['INIT_CWD']),
   },
   deliveries: {
     usage: 'deliveries [options]',

@@ -12,6 +12,7 @@ import { explain as explainEvaluation } from '../review/rendering/terminal.ts';
 import { visible } from '../review/text.ts';
 import { makeReviewThreads } from '../review/threads/review-threads.ts';
 import { configured, reasonOf, UsageError } from './failures.ts';
+import { readOwnPolicy } from './own-policy.ts';
 import { hasColours, type Terminal } from './terminal.ts';
 
 const SUCCESS = 0;
@@ -19,7 +20,7 @@ const FAILURE = 1;
 const UNDECIDED = 2;
 const WAITING = 3;
 
-const HELP = `Usage: gatehouse explain <pull request URL> [--json]
+const HELP = `Usage: gatehouse explain <pull request URL> [--policy <file>] [--json]
 
 Judges a pull request as it is now, by the policy of its base branch, and prints why every rule holds or does not.
 It is a dry run: nothing is written to the forge, and no database is needed.
@@ -28,8 +29,10 @@ The URL is that of the pull request's page, on the forge that is configured:
   https://github.com/owner/name/pull/7      https://git.example.com/owner/name/pulls/7
 
 Options:
-  --json   print everything as one JSON object
-  --help   print this
+  --policy <file>  judge by this file instead of the policy of the base branch. What it extends is read, and the
+                   organisation's baseline stays in force
+  --json           print everything as one JSON object
+  --help           print this
 
 Settings: FORGE, FORGE_URL and FORGE_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY, as the worker has them;
 POLICY_FILE, POLICY_REPOSITORY, STATUS_CONTEXT. The baseline is read as it is now. The token needs to read only. Colours are for terminals, and left out where NO_COLOR is set.
@@ -39,11 +42,15 @@ a broken policy, no such pull request, or no answer from the forge; 3 pending: o
 approve; 64 wrong usage; 78 wrong configuration.
 `;
 
-export async function explain(args: readonly string[], terminal: Terminal): Promise<number> {
+export async function explain(args: readonly string[], terminal: Terminal, folder = '.'): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h' } },
+    options: {
+      policy: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h' },
+    },
   });
   if (values.help === true) {
     terminal.stdout.write(HELP);
@@ -58,6 +65,7 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
   if (!addressed.ok) {
     throw new UsageError(addressed.reason);
   }
+  const policy = values.policy === undefined ? undefined : await readOwnPolicy(values.policy, folder);
   const threads = makeReviewThreads();
   const fallback = policyFile === undefined ? undefined : await readPolicyFile(policyFile, threads);
 
@@ -73,6 +81,7 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
   try {
     const result = await judge(forge, addressed.ref, {
       threads,
+      policyFile: policy,
       fallback,
       baselineOf,
       statusContext,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Forge } from '../forges/forge.ts';
-import type { ChangedFiles, PullRequest, PullRequestNow, PullRequestRef } from '../forges/pull-request.ts';
+import type { PullRequest, PullRequestNow, PullRequestRef } from '../forges/pull-request.ts';
 import type { Evaluation } from './evaluation/evaluate.ts';
 import { codeOwnersText, gatherFacts, readCodeOwners } from './evaluation/gather-facts.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
@@ -16,11 +16,12 @@ import {
   type LoadedPolicy,
   loadPolicy,
   type ParsePolicy,
+  type PolicyFile,
   policyDigest,
 } from './policy/load.ts';
 import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
 import type { PolicyRole } from './policy/parse.ts';
-import { POLICY_PATHS } from './policy/paths.ts';
+import { changesPolicy, POLICY_PATHS } from './policy/paths.ts';
 import { type Comments, DEFAULT_COMMENTS, type Policy } from './policy/schema.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
 import type { SourceText, VerdictSources } from './sources.ts';
@@ -55,6 +56,8 @@ const MAX_ATTEMPTS = 3;
 
 export interface JudgeOptions {
   readonly threads: ReviewThreads;
+  /** Read instead of the policy of the base branch. */
+  readonly policyFile?: PolicyFile | undefined;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
   readonly baselineOf: BaselineOf;
@@ -101,6 +104,7 @@ export async function judgeRead(
   pullRequest: PullRequestNow,
   {
     threads,
+    policyFile,
     fallback,
     baselineOf,
     statusContext,
@@ -128,7 +132,7 @@ export async function judgeRead(
   const baseline = await baselineOf(repository);
   const isBaseline = isBaselineOf(baseline, repository);
   const role = isBaseline ? 'baseline' : 'own';
-  const loaded = await loadPolicy(forge, parse, repository, baseSha, { role });
+  const loaded = await loadPolicy(forge, parse, repository, baseSha, { role, file: policyFile });
   const certain = loaded.kind !== 'absent' || fallback !== undefined || baseline.kind !== 'none';
   if (certain) {
     // Before the changed files, which may take long to read: the present status may be of another pull request.
@@ -234,12 +238,6 @@ function othersSource(
     ...(needed.checks ? { checksDigest: checksDigest(checks) } : {}),
     asksRequestedReviews: needed.requestedReviews,
   };
-}
-
-function changesPolicy({ files }: ChangedFiles): boolean {
-  // A file below such a path makes a directory of it, which is a broken policy.
-  const isPolicy = (path: string) => POLICY_PATHS.some((policy) => path === policy || path.startsWith(`${policy}/`));
-  return files.some((file) => isPolicy(file.path) || (file.previousPath !== undefined && isPolicy(file.previousPath)));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdtempDisposable, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
@@ -191,6 +191,64 @@ test('POLICY_FILE judges a repository that has no policy of its own', async (t) 
     t.is(faulty.stdout, '');
   });
   await rm(folder, { recursive: true });
+});
+
+for (const name of FORGE_NAMES) {
+  test(`${name}: --policy judges by a file, whatever policy the base branch has`, async (t) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'gatehouse-explain-'));
+    const file = join(folder.path, 'next.yml');
+    const next =
+      'version: 1\nextends: acme/rules@main\nrules:\n  - { id: small, require: { changed_lines: "<= 1" } }\n';
+    await writeFile(file, next);
+    await withForge(name, { '.gatehouse.yml': POLICY }, async (forge, run) => {
+      const shared = 'version: 1\nrules:\n  - { id: shared, require: { title: "^feat" } }\n';
+      forge.createRepository('acme/rules', { '.gatehouse.yml': shared });
+      forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'one\ndebugger;\ntwo\n' });
+      const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'feat: a leak' });
+      const present = await run(forge, [page(forge, number)]);
+      t.regex(present.stdout, /\nfailure: 1 of 2 rules failed: no-debugger\n/);
+      const judged = await run(forge, [page(forge, number), '--policy', file]);
+      t.is(judged.stderr, '');
+      t.is(judged.code, 0);
+      t.regex(
+        judged.stdout,
+        /\nsuccess: All 2 rules that apply are met\n\nshared .*\n[\s\S]*\nsmall \(error\) ✔ passed .*next\.yml:4\n/,
+      );
+      t.false(judged.stdout.includes('no-debugger'));
+
+      await writeFile(file, 'version: 1\nrules:\n  - { id: a, requires: { draft: false } }\n');
+      const faulty = await run(forge, [page(forge, number), '--policy', file]);
+      t.is(faulty.code, 2);
+      t.regex(faulty.stdout, /\nThe policy cannot be used:\n {2}.*next\.yml:3:\d+: unknown key "requires"/);
+      t.is(forge.writes(), 0);
+    });
+  });
+}
+
+test('with --policy the baseline of the organisation stays in force', async (t) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'gatehouse-explain-'));
+  const file = join(folder.path, 'next.yml');
+  await writeFile(file, 'version: 1\nrules:\n  - { id: titled, require: { title: leak } }\n');
+  await withForge('gitea', {}, async (forge, run) => {
+    const baseline = 'version: 1\nrules:\n  - { id: titled, locked: true, require: { title: "^fix" } }\n';
+    forge.createRepository('acme/policies', { '.gatehouse.yml': baseline });
+    forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'three\n' });
+    const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'a leak' });
+    const { code, stdout } = await run(forge, [page(forge, number), '--policy', file], {
+      POLICY_REPOSITORY: 'policies',
+    });
+    t.is(code, 1);
+    t.regex(stdout, /\ntitled \(error\) ✘ failed acme\/policies/);
+  });
+});
+
+test('a --policy file that cannot be read is wrong usage, and no forge is asked', async (t) => {
+  await withForge('gitea', {}, async (forge, run) => {
+    const { code, stderr } = await run(forge, [page(forge, 1), '--policy', '/nowhere/policy.yml']);
+    t.is(code, 64);
+    t.regex(stderr, /^gatehouse explain: --policy: cannot read \/nowhere\/policy\.yml: ENOENT/);
+    t.is(forge.seen.length, 0);
+  });
 });
 
 test('a forge that refuses or hangs gives a message and status 2, without the token', async (t) => {

@@ -30,6 +30,8 @@ interface LoadOptions {
   readonly role?: PolicyRole;
   /** The repository of the pull request under review: what it extends is hidden there if it is private, and this one is not. */
   readonly shownIn?: string;
+  /** Taken instead of what the commit has. */
+  readonly file?: PolicyFile | undefined;
 }
 
 /**
@@ -42,9 +44,9 @@ export async function loadPolicy(
   parse: ParsePolicy,
   repository: string,
   commit: string,
-  { followExtends = true, role = 'own', shownIn = repository }: LoadOptions = {},
+  { followExtends = true, role = 'own', shownIn = repository, file: given }: LoadOptions = {},
 ): Promise<LoadedPolicy> {
-  const file = await findPolicy(forge, repository, commit);
+  const file = given ?? (await findPolicy(forge, repository, commit));
   if (file === undefined) {
     return { kind: 'absent' };
   }
