@@ -1,3 +1,4 @@
+import { hookEvents } from '../../src/forges/gitea/hook-events.ts';
 import type { Person } from '../helpers/gitea-container.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 
@@ -74,13 +75,4 @@ export interface TestForge {
 
 /** The branch that the pull requests go to. */
 export const MAIN = 'main';
-export const HOOK_EVENTS = [
-  'push',
-  'pull_request_only',
-  'pull_request_label',
-  'pull_request_review',
-  'pull_request_review_request',
-  'pull_request_sync',
-  'pull_request_comment',
-  'status',
-];
+export const HOOK_EVENTS = hookEvents('gitea').map(({ name }) => name);

@@ -1,17 +1,9 @@
 import { z } from 'zod';
 import { parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../forge-error.ts';
+import { APP_PERMISSIONS, includesAccess, permissionName } from './app-permissions.ts';
 import type { GitHubClient } from './client.ts';
 import { send } from './request.ts';
-
-const LEVELS: readonly (string | undefined)[] = ['read', 'write', 'admin'];
-
-/** The permissions that every review needs, by their names in the API and in docs/forges.md. */
-const PERMISSIONS = [
-  { key: 'contents', level: 'read', name: 'Contents: read' },
-  { key: 'pull_requests', level: 'write', name: 'Pull requests: read and write' },
-  { key: 'statuses', level: 'write', name: 'Commit statuses: read and write' },
-] as const;
 
 /** Either is enough of a classic token; the second for public repositories only. */
 const CLASSIC_SCOPES = ['repo', 'public_repo'];
@@ -31,9 +23,8 @@ async function missingOfApp({ own }: GitHubClient): Promise<readonly string[]> {
     throw new ForgeError('refused', `${route}: the forge knows no App with this id`, { status: 404 });
   }
   const { permissions } = parseAnswer(z.object({ permissions: z.record(z.string(), z.string()) }), answer.data, route);
-  return PERMISSIONS.filter(({ key, level }) => LEVELS.indexOf(permissions[key]) < LEVELS.indexOf(level)).map(
-    ({ name }) => name,
-  );
+  const needed = APP_PERMISSIONS.filter((permission) => permission.for === 'every-review');
+  return needed.filter(({ key, access }) => !includesAccess(permissions[key], access)).map(permissionName);
 }
 
 /** Only classic tokens have scopes. For others the header is absent or empty. */

@@ -1,0 +1,43 @@
+/**
+ * The events that a webhook of Gitea or Forgejo needs: what `gatehouse setup` and the tests ask for, what is looked for in a list of
+ * webhooks, and what docs/forges.md lists. Imports nothing.
+ */
+
+export interface HookEvent {
+  /** The name to ask for it by. */
+  readonly name: string;
+  /** The API then lists it by one of these names. Without them, by the same name. */
+  readonly listedAs?: readonly string[];
+  /** In the forge's settings. */
+  readonly title: string;
+  /** What needs it beside every review. */
+  readonly only?: 'requested-reviews' | 'checks' | 'commands';
+  /** Forgejo sends no webhook for commit statuses. */
+  readonly giteaOnly?: true;
+}
+
+const EVENTS: readonly HookEvent[] = [
+  { name: 'push', title: 'Push' },
+  // `pull_request` would ask for all kinds of events of pull requests.
+  { name: 'pull_request_only', listedAs: ['pull_request'], title: 'Pull Request' },
+  { name: 'pull_request_label', title: 'Pull Request Labeled' },
+  // Gitea 1.26 lists it by the same name; versions before, and Forgejo, list its kinds.
+  {
+    name: 'pull_request_review',
+    listedAs: ['pull_request_review', 'pull_request_review_approved'],
+    title: 'Pull Request Reviewed',
+  },
+  { name: 'pull_request_sync', title: 'Pull Request Synchronized' },
+  { name: 'pull_request_review_request', title: 'Pull Request Review Requested', only: 'requested-reviews' },
+  { name: 'status', title: 'Commit Status', only: 'checks', giteaOnly: true },
+  { name: 'pull_request_comment', title: 'Pull Request Comment', only: 'commands' },
+];
+
+export function hookEvents(forge: 'gitea' | 'forgejo'): readonly HookEvent[] {
+  return EVENTS.filter(({ giteaOnly }) => forge === 'gitea' || giteaOnly !== true);
+}
+
+/** Those that a webhook does not have, by the events that the API lists of it. */
+export function missingHookEvents(forge: 'gitea' | 'forgejo', listed: readonly string[]): readonly HookEvent[] {
+  return hookEvents(forge).filter(({ name, listedAs = [name] }) => !listedAs.some((as) => listed.includes(as)));
+}

@@ -1,0 +1,60 @@
+/**
+ * The permissions and events of Gatehouse's GitHub App: what `gatehouse setup` asks for, what is checked at the start and at each
+ * resync, and what docs/forges.md lists. Imports nothing.
+ */
+
+/** Beside every review: rules that ask for checks or name teams, commands in comments, a merge queue. */
+type Purpose = 'every-review' | 'checks' | 'teams' | 'commands' | 'merge-queue';
+
+export interface AppPermission {
+  /** GitHub's name in its API. */
+  readonly key: string;
+  readonly access: 'read' | 'write';
+  /** GitHub's name in its settings. */
+  readonly title: string;
+  readonly of: 'repository' | 'organisation';
+  /** What needs it. GitHub always includes `always`. */
+  readonly for: 'always' | Purpose;
+}
+
+export const APP_PERMISSIONS: readonly AppPermission[] = [
+  { key: 'metadata', access: 'read', title: 'Metadata', of: 'repository', for: 'always' },
+  { key: 'contents', access: 'read', title: 'Contents', of: 'repository', for: 'every-review' },
+  { key: 'pull_requests', access: 'write', title: 'Pull requests', of: 'repository', for: 'every-review' },
+  { key: 'statuses', access: 'write', title: 'Commit statuses', of: 'repository', for: 'every-review' },
+  { key: 'checks', access: 'read', title: 'Checks', of: 'repository', for: 'checks' },
+  { key: 'merge_queues', access: 'read', title: 'Merge queues', of: 'repository', for: 'merge-queue' },
+  { key: 'issues', access: 'read', title: 'Issues', of: 'repository', for: 'commands' },
+  { key: 'members', access: 'read', title: 'Members', of: 'organisation', for: 'teams' },
+];
+
+export interface AppEvent {
+  /** GitHub's name in its API, and in the header of a webhook. */
+  readonly key: string;
+  /** GitHub's name in its settings. */
+  readonly title: string;
+  /** What needs it. */
+  readonly for: Purpose;
+}
+
+export const APP_EVENTS: readonly AppEvent[] = [
+  { key: 'pull_request', title: 'Pull request', for: 'every-review' },
+  { key: 'pull_request_review', title: 'Pull request review', for: 'every-review' },
+  { key: 'push', title: 'Push', for: 'every-review' },
+  { key: 'issue_comment', title: 'Issue comment', for: 'commands' },
+  { key: 'merge_group', title: 'Merge group', for: 'merge-queue' },
+  { key: 'status', title: 'Status', for: 'checks' },
+  { key: 'check_run', title: 'Check run', for: 'checks' },
+];
+
+const LEVELS: readonly (string | undefined)[] = ['read', 'write', 'admin'];
+
+/** Whether an access that was given, such as `write`, includes the one that is needed. */
+export function includesAccess(given: string | undefined, needed: AppPermission['access']): boolean {
+  return LEVELS.indexOf(given) >= LEVELS.indexOf(needed);
+}
+
+/** As in docs/forges.md: `Pull requests: read and write`. */
+export function permissionName({ title, access }: AppPermission): string {
+  return `${title}: ${access === 'read' ? 'read' : 'read and write'}`;
+}

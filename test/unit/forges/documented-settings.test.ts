@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import test from 'ava';
+import { hookEvents, missingHookEvents } from '../../../src/forges/gitea/hook-events.ts';
+import { APP_EVENTS, APP_PERMISSIONS } from '../../../src/forges/github/app-permissions.ts';
+import { KNOWN_EVENTS } from '../../../src/forges/known-events.ts';
+
+/** What docs/forges.md tells people to set by hand is what the program sets and checks. */
+const forges = await readFile(new URL('../../../docs/forges.md', import.meta.url), 'utf8');
+
+function section(heading: string): string {
+  const [, text = ''] = forges.split(`\n## ${heading}\n`);
+  return text.split('\n## ')[0] ?? '';
+}
+
+/** The rows below the header that begins with `first`, each a list of its cells. */
+function table(text: string, first: string): readonly (readonly string[])[] {
+  const lines = text.split('\n').map((line) => line.trim());
+  const start = lines.findIndex((line) => line.startsWith(`| ${first} |`));
+  const end = lines.findIndex((line, index) => index > start && !line.startsWith('|'));
+  const cells = (line: string) => line.split('|').slice(1, -1);
+  return start < 0 ? [] : lines.slice(start + 2, end).map((line) => cells(line).map((cell) => cell.trim()));
+}
+
+test('the App has the permissions that docs/forges.md lists', (t) => {
+  const documented = table(section('GitHub, with an App'), 'Permission').map(([name, access]) => [name, access]);
+  t.deepEqual(
+    documented,
+    APP_PERMISSIONS.map(({ of, title, access }) => [
+      `${of === 'repository' ? 'Repository' : 'Organisation'}: ${title}`,
+      access === 'read' ? 'read' : 'read and write',
+    ]),
+  );
+});
+
+test('the App has the events that docs/forges.md lists', (t) => {
+  const documented = table(section('GitHub, with an App'), 'Event');
+  t.deepEqual(
+    documented.map(([name, purpose]) => [name, purpose === 'every review']),
+    APP_EVENTS.map((event) => [event.title, event.for === 'every-review']),
+  );
+  for (const { key } of APP_EVENTS) {
+    t.true(KNOWN_EVENTS.has(key), key);
+  }
+});
+
+test('a webhook of Gitea or Forgejo has the events that docs/forges.md lists', (t) => {
+  const named = [...section('Gitea and Forgejo').matchAll(/\*\*([^*]+)\*\*/g)].map(([, name = '']) =>
+    name.replaceAll(/\s+/g, ' '),
+  );
+  t.deepEqual(
+    named.toSorted(),
+    hookEvents('gitea')
+      .map(({ title }) => title)
+      .toSorted(),
+  );
+  t.deepEqual(
+    hookEvents('gitea')
+      .filter((event) => !hookEvents('forgejo').includes(event))
+      .map(({ title }) => title),
+    ['Commit Status'],
+  );
+});
+
+test('missing events of a webhook are found by the names that the API lists', (t) => {
+  const names = (listed: readonly string[]) => missingHookEvents('gitea', listed).map(({ name }) => name);
+  const others = ['push', 'pull_request', 'pull_request_label', 'pull_request_sync', 'pull_request_review_request'];
+  const all = [...others, 'status', 'pull_request_comment'];
+  t.deepEqual(names([...all, 'pull_request_review']), [], 'Gitea 1.26');
+  t.deepEqual(names([...all, 'pull_request_review_approved', 'pull_request_review_rejected']), [], 'versions before');
+  t.deepEqual(names(['push', 'pull_request']).length, 6);
+  t.deepEqual(names(['pull_request_only']).includes('pull_request_only'), true, 'it is never listed by that name');
+});
