@@ -111,6 +111,12 @@ export function makeMetrics() {
       labelNames: ['verdict'],
       registers,
     }),
+    observedRules: new Counter({
+      name: 'gatehouse_observed_rules_total',
+      help: 'Rules of level observe in finished reviews, by what became of them: passed, failed, waiting, undecided',
+      labelNames: ['outcome'],
+      registers,
+    }),
     enforcementOff: new Gauge({
       name: 'gatehouse_enforcement_off',
       help: '1 while this worker runs with ENFORCE=false: every status is success, whatever the verdict',

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { RecordFilter } from './read-record.ts';
 
-/** What became of a rule in a time. */
+/** What became of a rule in force in a time. */
 export interface RuleReport {
   readonly rule: string;
   /** How often it began to fail, on any pull request. */
@@ -35,6 +35,7 @@ export async function readReport(
             (percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds))::int AS "medianSeconds", max(seconds) AS "longestSeconds"
        FROM gatehouse.audit_rule_changes
       WHERE changed_at >= coalesce($1::timestamptz, '-infinity') AND ($2::text IS NULL OR lower(repository) = lower($2))
+        AND change IN ('failed', 'overridden', 'passed')
       GROUP BY rule ORDER BY ${ORDER[order]}, rule LIMIT $3`,
     [since ?? null, repository ?? null, limit],
   );

@@ -81,7 +81,10 @@ const MAX_TEXT_CHARACTERS = 500;
 const MAX_PATH_CHARACTERS = 300;
 const MAX_APPROVALS = 200;
 
-/** What each rule said and why: reasons and places as far as the verdict's row has room, in the order of the policy. */
+/**
+ * What each rule said and why: reasons and places as far as the verdict's row has room, in the order of the policy. Rules in
+ * force take their room before those that are only observed.
+ */
 export function recordedRules({ rules }: Evaluation): readonly RecordedRule[] {
   let room = MAX_RECORDED_CHARACTERS;
   const fitting = <T>(items: readonly T[]): readonly T[] => {
@@ -91,23 +94,28 @@ export function recordedRules({ rules }: Evaluation): readonly RecordedRule[] {
     });
     return fit === -1 ? items : items.slice(0, fit);
   };
-  return rules.map((evaluated) => {
-    const { id, level, source } = evaluated.rule;
-    const said = reasonsOf(evaluated);
-    const found = locationsOf(said).map(({ path, line }) => place(path, line));
-    const reasons = fitting(said.map(recordedReason));
-    const places = fitting(found);
-    const leftOut = said.length - reasons.length + found.length - places.length;
-    return {
-      id,
-      level,
-      outcome: evaluated.outcome,
-      source,
-      ...(reasons.length > 0 ? { reasons } : {}),
-      ...(places.length > 0 ? { places } : {}),
-      ...(leftOut > 0 ? { leftOut } : {}),
-    };
-  });
+  const isObserved = ({ rule }: EvaluatedRule) => rule.level === 'observe';
+  const inForceFirst = rules.toSorted((a, b) => Number(isObserved(a)) - Number(isObserved(b)));
+  const recorded = new Map(inForceFirst.map((rule) => [rule.rule.id, recordedRule(rule, fitting)]));
+  return rules.flatMap(({ rule }) => recorded.get(rule.id) ?? []);
+}
+
+function recordedRule(evaluated: EvaluatedRule, fitting: <T>(items: readonly T[]) => readonly T[]): RecordedRule {
+  const { id, level, source } = evaluated.rule;
+  const said = reasonsOf(evaluated);
+  const found = locationsOf(said).map(({ path, line }) => place(path, line));
+  const reasons = fitting(said.map(recordedReason));
+  const places = fitting(found);
+  const leftOut = said.length - reasons.length + found.length - places.length;
+  return {
+    id,
+    level,
+    outcome: evaluated.outcome,
+    source,
+    ...(reasons.length > 0 ? { reasons } : {}),
+    ...(places.length > 0 ? { places } : {}),
+    ...(leftOut > 0 ? { leftOut } : {}),
+  };
 }
 
 function recordedReason(reason: Reason): RecordedReason {

@@ -91,7 +91,9 @@ async function checkPolicyFile(
   const extended = result.policy.extends;
   const also =
     extended === undefined ? '' : `, and those of ${extended.repository}@${extended.ref}, which were not checked`;
-  streams.stdout.write(`${name}: valid, ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}${also}\n`);
+  const observed = rules.filter(({ level }) => level === 'observe').length;
+  const ofThem = observed === 0 ? '' : ` (${observed} only observed)`;
+  streams.stdout.write(`${name}: valid, ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}${ofThem}${also}\n`);
   return VALID;
 }
 

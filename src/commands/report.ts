@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { type ObservedReport, readObserved } from '../audit/read-observed.ts';
 import { type ReportOrder, type RuleReport, readReport } from '../audit/read-report.ts';
 import { parseDatabaseConfig } from '../config.ts';
 import { columns } from './columns.ts';
@@ -16,13 +17,14 @@ const HELP = `Usage: gatehouse report [options]
 
 Says from the record of verdicts, rule by rule, how often a rule began to fail, was overridden, and passed after it had not
 held, and how long that took. A rule that waits for people has not failed, but the time until it passes counts.
+Below, for rules of level observe: how many pull requests each would have failed, or left waiting.
 
 Options:
   --since <when>             30m, 12h, 7d, or a time such as 2026-01-31T12:00Z; by default ${DEFAULT_SINCE}
   --repository <owner/name>  only of this repository
   --by <order>               first those that failed most (failed, the default), that were overridden most (overridden),
                              or that took longest to pass (slowest, by the median)
-  --limit <count>            at most so many rules, by default ${DEFAULT_RULES}, up to ${MAX_RULES}
+  --limit <count>            at most so many rules of each kind, by default ${DEFAULT_RULES}, up to ${MAX_RULES}
   --json                     one JSON object a line, for programs; times are in seconds
   --help                     print this
 
@@ -55,15 +57,30 @@ export async function report(args: readonly string[], terminal: Terminal): Promi
   const { databaseUrl } = configured(parseDatabaseConfig(terminal.env));
   return withDatabase(databaseUrl, async (pool) => {
     const rules = await readReport(pool, filter, order, limit);
+    const observed = await readObserved(pool, filter, limit);
     if (values.json) {
-      terminal.stdout.write(rules.map((rule) => `${JSON.stringify(rule)}\n`).join(''));
-    } else if (rules.length > 0) {
-      terminal.stdout.write(table(rules));
+      terminal.stdout.write([...rules, ...observed].map((rule) => `${JSON.stringify(rule)}\n`).join(''));
+    } else if (rules.length > 0 || observed.length > 0) {
+      terminal.stdout.write([...tableOf(rules, table), ...tableOf(observed, observedTable)].join('\n'));
     } else {
-      terminal.stderr.write('No rule has failed, was overridden or began to pass.\n');
+      terminal.stderr.write('No rule has failed, was overridden, began to pass or was observed.\n');
     }
     return 0;
   });
+}
+
+function tableOf<T>(rows: readonly T[], render: (rows: readonly T[]) => string): readonly string[] {
+  return rows.length === 0 ? [] : [render(rows)];
+}
+
+function observedTable(rules: readonly ObservedReport[]): string {
+  return columns([
+    ['OBSERVED RULE', 'PULL REQUESTS', 'WOULD FAIL', 'WOULD WAIT', 'NOT JUDGED'],
+    ...rules.map(({ rule, pullRequests, wouldFail, wouldWait, notJudged }) => [
+      rule,
+      ...[pullRequests, wouldFail, wouldWait, notJudged].map(String),
+    ]),
+  ]);
 }
 
 function table(rules: readonly RuleReport[]): string {

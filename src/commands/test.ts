@@ -193,6 +193,7 @@ function asJson(results: readonly CaseResult[], open: readonly Uncovered[]): obj
         expected: expected.outcome,
         found: wordsFor(found.outcome),
         passed: met,
+        ...(found.rule.level === 'observe' ? { observed: true } : {}),
       })),
     })),
     uncovered: open,

@@ -2,10 +2,11 @@ import type { WorkerConfig } from '../config.ts';
 import { readInstallation, saveInstallation } from '../db/installations.ts';
 import { closeRedis, makeRedis } from '../db/redis.ts';
 import { makeBaselines, noBaselines } from '../jobs/baselines.ts';
+import { countNoneObserved } from '../jobs/count-observed.ts';
 import { readPresentRules } from '../jobs/outdated-reviews.ts';
 import { paceReviews } from '../jobs/pace-reviews.ts';
 import { startWorker } from '../jobs/worker.ts';
-import { operatorPolicyDigest } from '../review/judge.ts';
+import { operatorPolicyDigest } from '../review/policy/operator-policy.ts';
 import { makeReviewThreads } from '../review/threads/review-threads.ts';
 import { TASK_NAMES } from '../review/threads/tasks.ts';
 import { LIMITS } from '../review/threads/thread-pool.ts';
@@ -27,6 +28,7 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
       metrics.tasksEnded.inc({ task, limit }, 0);
     }
   }
+  countNoneObserved(metrics);
   closers.add('review threads', () => threads.close());
   metrics.enforcementOff.set(worker.enforce ? 0 : 1);
   if (!worker.enforce) {
@@ -57,6 +59,7 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
     fallback,
     baselines,
     baselineOf: baselines.of,
+    remainingRequests: () => remaining,
     presentRules: () =>
       readPresentRules(forge, fallbackDigest, {
         baselineOf: baselines.of,

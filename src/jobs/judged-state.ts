@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { PullRequestNow } from '../forges/pull-request.ts';
-import { operatorPolicyDigest, stateOf } from '../review/judge.ts';
+import { stateOf } from '../review/judge.ts';
+import { operatorPolicyDigest } from '../review/policy/operator-policy.ts';
 import type { Policy } from '../review/policy/schema.ts';
 import { revision, version } from '../version.ts';
 

@@ -82,6 +82,8 @@ async function judgeMembers(parts: ReviewParts, job: MergeGroupJob, members: rea
         baselineOf: parts.baselineOf,
         statusContext: template,
         onWillReadComments: (pullRequest) => knownComments(parts.pool, pullRequest),
+        // The reviews of the pull requests observe; here the queue waits.
+        mayReadToObserve: () => false,
         onWillJudge: async () => {
           // Without enforcement it would be a success, before anything was judged.
           if (results.length === 0 && parts.enforce) {

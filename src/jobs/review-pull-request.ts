@@ -8,6 +8,7 @@ import { commentUrl, linksOf } from '../review/rendering/links.ts';
 import { reportComments, withdrawComments, withRefusals } from '../review/report.ts';
 import { statusContext } from '../review/status-context.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
+import { countObserved } from './count-observed.ts';
 import { givenUpBecause } from './given-up.ts';
 import { judgedState } from './judged-state.ts';
 import { type LatePending, latePending } from './late-pending.ts';
@@ -17,12 +18,15 @@ import type { StatusPlace } from './posted-statuses.ts';
 import { mayShowSuccess, releaseStatus, reportStatus } from './report-status.ts';
 import { LostClaimError, markReported, recordChecksAsked, recordRequestedReviewsAsked } from './reviews-table.ts';
 import { saveAndRecord } from './save-and-record.ts';
+import { hasSpareRequests } from './spare-requests.ts';
 
 export interface ReviewParts extends OpenReviewParts {
   /** What parses and evaluates what people wrote. */
   readonly threads: ReviewThreads;
   /** How long a review may take before it shows `pending`; 0: at once. */
   readonly pendingAfterSeconds: number;
+  /** What is left of the forge's rate limit, as it said last; infinite where it has none. */
+  readonly remainingRequests: () => number;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -96,6 +100,7 @@ async function reviewOnce(
     onWillReadChecks: () => recordChecksAsked(parts.pool, review.claim()),
     onWillReadRequestedReviews: () => recordRequestedReviewsAsked(parts.pool, review.claim()),
     onWillReadComments: (present) => knownComments(parts.pool, present),
+    mayReadToObserve: () => hasSpareRequests(parts.remainingRequests()),
   });
   switch (result.kind) {
     case 'over':
@@ -177,7 +182,7 @@ async function report(
   pending: LatePending,
   askedAt: Date,
 ): Promise<Outcome> {
-  const { forge, pool, enforce, log } = parts;
+  const { forge, pool, enforce, metrics, log } = parts;
   const { pullRequest, verdict, sources, selfContained } = result;
   const { repository, number } = pullRequest;
   if (!(await isCurrent(forge, result, parts.baselineOf))) {
@@ -220,6 +225,7 @@ async function report(
     askedAt,
   });
   countOverrides(parts, review, pullRequest, verdict);
+  countObserved(metrics, result.evaluation);
   const place = placeOf(parts, pullRequest);
   await reportStatus(review.status, place, true);
   await markReported(pool, review.claim(), place.context);

@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto';
 import type { Forge } from '../forges/forge.ts';
 import type { PullRequest, PullRequestNow, PullRequestRef } from '../forges/pull-request.ts';
 import type { Evaluation } from './evaluation/evaluate.ts';
 import { codeOwnersText, gatherFacts, readCodeOwners } from './evaluation/gather-facts.ts';
+import { observe, rulesInForce, withObserved } from './evaluation/observe.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { redacted } from './evaluation/redact.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
@@ -20,8 +20,9 @@ import {
   policyDigest,
 } from './policy/load.ts';
 import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
+import { orFallback } from './policy/operator-policy.ts';
 import type { PolicyRole } from './policy/parse.ts';
-import { changesPolicy, POLICY_PATHS } from './policy/paths.ts';
+import { changesPolicy } from './policy/paths.ts';
 import { type Comments, DEFAULT_COMMENTS, type Policy } from './policy/schema.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
 import type { SourceText, VerdictSources } from './sources.ts';
@@ -43,7 +44,7 @@ export type ReviewResult =
       readonly sources: VerdictSources;
       /** What the digests in `sources` are of. */
       readonly texts: readonly SourceText[];
-      /** Null when no rule asks for reviews, so that they were not read. */
+      /** Null when no rule in force asks for reviews. */
       readonly approvals: readonly CurrentApproval[] | null;
       /** Absent when the policy could not be used. */
       readonly evaluation?: Evaluation;
@@ -74,6 +75,8 @@ export interface JudgeOptions {
    * them beside what the forge says.
    */
   readonly onWillReadComments: (pullRequest: PullRequest) => Promise<KnownComments>;
+  /** Whether the forge may be asked for what only observed rules need: that must not use up its rate limit. Absent: yes. */
+  readonly mayReadToObserve?: () => boolean;
 }
 
 /**
@@ -112,6 +115,7 @@ export async function judgeRead(
     onWillReadChecks,
     onWillReadRequestedReviews,
     onWillReadComments,
+    mayReadToObserve = () => true,
   }: JudgeOptions,
 ): Promise<ReviewResult> {
   if (pullRequest.state === 'closed') {
@@ -169,64 +173,42 @@ export async function judgeRead(
   if (neededFacts(present.policy).requestedReviews) {
     await onWillReadRequestedReviews?.();
   }
-  const facts = await gatherFacts(forge, threads, present.policy, pullRequest, changedFiles, baseSha, async () => {
+  const readChecks = async () => {
     await onWillReadChecks?.();
     return readOthersChecks(forge, pullRequest.repository, pullRequest.head.sha, statusContext);
-  });
-  const evaluation = await threads.evaluate(present.policy, facts);
-  const overrides = await readOverrides(forge, present.policy, pullRequest, evaluation, onWillReadComments);
+  };
+  const { policy } = present;
+  const inForce = rulesInForce(policy);
+  const facts = await gatherFacts(forge, threads, inForce, pullRequest, changedFiles, baseSha, readChecks);
+  const evaluated = await threads.evaluate(inForce, facts);
+  const ofAll = withObserved(policy, evaluated, []);
+  const overrides = await readOverrides(forge, policy, pullRequest, ofAll, onWillReadComments);
+  const observed = await observe(policy, facts, { forge, threads, baseSha, readChecks, mayRead: mayReadToObserve });
+  const evaluation = withObserved(policy, evaluated, observed.rules);
   const verdict = verdictOf(redacted(evaluation), overrides);
   const codeOwners = codeOwnersText(facts.codeOwners);
   return {
     kind: 'judged',
     pullRequest,
     evaluation,
-    comments: present.policy.comments ?? DEFAULT_COMMENTS,
+    comments: policy.comments ?? DEFAULT_COMMENTS,
     selfContained:
       !proposes &&
       !hidden &&
       present.sources.extendsName === undefined &&
       overrides === undefined &&
-      needsOnlyFiles(present.policy),
+      needsOnlyFiles(policy),
     sources: {
       baseSha,
       ...present.sources,
       ...(codeOwners === undefined ? {} : { codeOwnersDigest: codeOwners.digest }),
-      ...othersSource(present.policy, facts),
+      ...othersSource(policy, observed.facts),
       ...(overrides && { overrides: overrides.inForce.map(({ commentId }) => commentId) }),
     },
     texts: codeOwners === undefined ? present.texts : [...present.texts, codeOwners],
-    approvals: neededFacts(present.policy).reviews ? currentApprovals(facts.reviews.reviews, pullRequest.author) : null,
+    approvals: neededFacts(inForce).reviews ? currentApprovals(facts.reviews.reviews, pullRequest.author) : null,
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
-}
-
-/** The first policy of a repository is checked as well, in the pull request that adds it. */
-function orFallback(
-  loaded: LoadedPolicy,
-  fallback: Policy | undefined,
-  { repository }: PullRequest,
-  proposes: boolean,
-): LoadedPolicy {
-  if (loaded.kind !== 'absent') {
-    return loaded;
-  }
-  if (fallback !== undefined) {
-    const text = operatorPolicyText(fallback);
-    return { kind: 'policy', policy: fallback, sources: { operatorPolicyDigest: text.digest }, texts: [text] };
-  }
-  return proposes
-    ? { kind: 'policy', policy: { origin: { path: POLICY_PATHS[0] ?? repository }, rules: [] }, sources: {}, texts: [] }
-    : loaded;
-}
-
-export function operatorPolicyDigest(policy: Policy): string {
-  return operatorPolicyText(policy).digest;
-}
-
-function operatorPolicyText(policy: Policy): SourceText {
-  const text = JSON.stringify(policy);
-  return { digest: hash('sha256', text), path: policy.origin.path, text };
 }
 
 function othersSource(

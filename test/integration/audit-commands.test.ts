@@ -163,6 +163,42 @@ test('report counts failures, overrides and passes of each rule', async (t) => {
   });
 });
 
+test('report says what observed rules would have done, apart from those in force', async (t) => {
+  await withRecord(async (url, pool) => {
+    await pool.query(
+      `INSERT INTO gatehouse.audit_rule_changes (repository, pull_request, rule, change)
+       VALUES ('acme/widgets', 8, 'small', 'would-pass'), ('acme/widgets', 8, 'small', 'would-fail'),
+              ('ACME/widgets', 8, 'small', 'would-fail'), ('acme/widgets', 9, 'small', 'not-judged'),
+              ('acme/gadgets', 8, 'review', 'would-wait')`,
+    );
+    const { stdout } = await run(url, ['report', '--limit', '1']);
+    t.is(
+      stdout,
+      'RULE     FAILED  OVERRIDDEN  PASSED AFTERWARDS  MEDIAN TIME  LONGEST TIME\n' +
+        'no-keys  1       0           1                  0s           0s\n' +
+        '\n' +
+        'OBSERVED RULE  PULL REQUESTS  WOULD FAIL  WOULD WAIT  NOT JUDGED\n' +
+        'small          2              1           0           1\n',
+    );
+    const { stdout: json } = await run(url, ['report', '--json', '--repository', 'acme/gadgets']);
+    t.deepEqual(
+      json
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+        .at(-1),
+      {
+        rule: 'review',
+        observed: true,
+        pullRequests: 1,
+        wouldFail: 0,
+        wouldWait: 1,
+        notJudged: 0,
+      },
+    );
+  });
+});
+
 test('the commands of docs/operations.md erase a login, and nothing stays writable', async (t) => {
   await withRecord(async (_, pool) => {
     const docs = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');

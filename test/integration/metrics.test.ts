@@ -23,6 +23,7 @@ const NAMES = [
   'gatehouse_forge_requests_total',
   'gatehouse_inflight_bytes',
   'gatehouse_jobs',
+  'gatehouse_observed_rules_total',
   'gatehouse_oldest_waiting_job_seconds',
   'gatehouse_overrides_total',
   'gatehouse_readiness_changes_total',

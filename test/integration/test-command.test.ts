@@ -53,6 +53,21 @@ test('gatehouse test runs cases of the policy and of .gatehouse.test.yml', async
   t.is(code, 0);
 });
 
+test('a rule that is only observed is tested like others, and marked', async (t) => {
+  const policyText = POLICY.replace('  - id: review\n', '  - id: review\n    level: observe\n');
+  const cases = (outcome: string) => `cases:\n  - given: {}\n    expect: { review: ${outcome} }\n`;
+  t.is((await run(t, { '.gatehouse.yml': policyText, '.gatehouse.test.yml': cases('waits') })).code, 0);
+  const files = { '.gatehouse.yml': policyText, '.gatehouse.test.yml': cases('holds') };
+  const { code, stdout } = await run(t, files);
+  t.is(code, 1);
+  t.regex(
+    stdout,
+    /review \(observed\): expected "holds", found "waits"\n {4}review \(observe\) … would wait for others/,
+  );
+  const [first] = JSON.parse((await run(t, files, '--json')).stdout).cases;
+  t.like(first.rules[0], { id: 'review', observed: true, passed: false });
+});
+
 test('a failed case shows what was expected and found, with its line; exit code 1', async (t) => {
   const { code, stdout } = await run(t, {
     '.gatehouse.yml': POLICY,

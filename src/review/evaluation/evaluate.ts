@@ -48,14 +48,15 @@ export interface EvaluatedRule {
 
 export interface Evaluation {
   readonly rules: readonly EvaluatedRule[];
-  /** A limit of the thread ended it: no rule was judged, so that the verdict is an error whatever the rules' levels. */
+  /** A limit of the thread ended it: no rule in force was judged, so that the verdict is an error whatever the rules' levels. */
   readonly ended?: true;
 }
 
 /** The rules that keep a verdict from being a success. */
 export function blockingRules({ rules, ended }: Evaluation): readonly EvaluatedRule[] {
   return rules.filter(
-    ({ rule, outcome }) => (rule.level === 'error' || ended) && outcome !== 'passed' && outcome !== 'inactive',
+    ({ rule: { level }, outcome }) =>
+      (level === 'error' || (ended && level !== 'observe')) && outcome !== 'passed' && outcome !== 'inactive',
   );
 }
 

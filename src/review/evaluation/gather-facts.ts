@@ -3,7 +3,7 @@ import type { Forge } from '../../forges/forge.ts';
 import { ForgeError } from '../../forges/forge-error.ts';
 import { FORGES } from '../../forges/forges.ts';
 import type { ChangedFiles, Commit, PullRequest } from '../../forges/pull-request.ts';
-import { type Facts, type LastChange, unreadFacts } from '../facts.ts';
+import { type Facts, type LastChange, type NeededFacts, unreadFacts } from '../facts.ts';
 import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/schema.ts';
 import { type SourceText, sourceText } from '../sources.ts';
@@ -15,7 +15,7 @@ import { readUpdatedFrom } from './updates.ts';
  * Reads from the forge what the policy needs, and no more. The changed files have been read already. `baseSha` is the
  * base branch's commit that the policy was read at. `readChecks` is only called for a policy that asks for checks.
  */
-export async function gatherFacts(
+export function gatherFacts(
   forge: Forge,
   threads: ReviewThreads,
   policy: Policy,
@@ -24,35 +24,47 @@ export async function gatherFacts(
   baseSha: string,
   readChecks: () => Promise<Checks>,
 ): Promise<Facts> {
-  const needed = neededFacts(policy);
-  const unread = unreadFacts(pullRequest);
+  const known = { ...unreadFacts(pullRequest), changedFiles };
+  return gatherMore(forge, threads, neededFacts(policy), known, baseSha, readChecks);
+}
+
+/** Reads what is needed, and adds it to what is known. */
+export async function gatherMore(
+  forge: Forge,
+  threads: ReviewThreads,
+  needed: NeededFacts,
+  known: Facts,
+  baseSha: string,
+  readChecks: () => Promise<Checks>,
+): Promise<Facts> {
+  const { pullRequest } = known;
   const [commits, reviews, requested, codeOwners, checks] = await Promise.all([
-    needed.commits ? readCommits(forge, pullRequest, needed.signatures) : unread.commits,
-    needed.reviews ? readReviews(forge, pullRequest, needed.requestsForChanges) : unread.reviews,
-    needed.requestedReviews ? forge.requestedReviews(pullRequest) : unread.reviews.requested,
-    needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : unread.codeOwners,
-    needed.checks ? readChecks() : unread.checks,
+    needed.commits ? readCommits(forge, pullRequest, needed.signatures) : known.commits,
+    needed.reviews ? readReviews(forge, pullRequest, needed.requestsForChanges) : known.reviews,
+    needed.requestedReviews ? forge.requestedReviews(pullRequest) : known.reviews.requested,
+    needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : known.codeOwners,
+    needed.checks ? readChecks() : known.checks,
   ]);
   const lastChange = needed.lastChange
     ? await readLastChangeBefore(forge, pullRequest, reviews)
-    : unread.reviews.lastChange;
+    : known.reviews.lastChange;
   const isClean = lookIntoMerges(forge, pullRequest.repository);
   const cleanMerges = needed.cleanMerges
     ? await readCleanMerges(isClean, commits.commits, reviews.reviews)
-    : unread.commits.cleanMerges;
+    : known.commits.cleanMerges;
   const updatedFrom = needed.updates
     ? await readUpdatedFrom(forge, isClean, pullRequest, baseSha, commits.commits, reviews.reviews)
-    : unread.commits.updatedFrom;
+    : known.commits.updatedFrom;
   const facts: Facts = {
-    ...unread,
-    changedFiles,
+    ...known,
     commits: { ...commits, cleanMerges, updatedFrom },
     reviews: { ...reviews, lastChange, requested },
     codeOwners,
     checks,
   };
-  const teams = [...needed.teams, ...(needed.codeOwners ? await threads.ownerTeams(facts) : [])];
-  return { ...facts, teams: await readOwnTeams(forge, pullRequest, teams) };
+  const named = [...needed.teams, ...(needed.codeOwners ? await threads.ownerTeams(facts) : [])];
+  const teams = await readOwnTeams(forge, pullRequest, named);
+  return { ...facts, teams: new Map([...known.teams, ...teams]) };
 }
 
 /** Incomplete when the list is larger than is read. */

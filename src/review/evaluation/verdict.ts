@@ -2,16 +2,16 @@ import { MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/postings.ts';
 import { shorten } from '../../shorten.ts';
 import type { Override, Overrides } from '../overrides/override.ts';
 import type { Fault } from '../policy/faults.ts';
-import type { Level, Rule } from '../policy/schema.ts';
+import type { LevelInForce, Rule } from '../policy/schema.ts';
 import { bare } from '../text.ts';
 import type { EvaluatedRule, Evaluation } from './evaluate.ts';
 import { type FingerprintedLocation, fingerprinted } from './fingerprint.ts';
 import { awaitedIn, locationsOf, type Reason, reasonsOf } from './reasons.ts';
 
-/** Something that a rule has to say of the pull request. */
+/** Something that a rule in force has to say of the pull request. */
 export interface Finding {
   readonly ruleId: string;
-  readonly level: Level;
+  readonly level: LevelInForce;
   /** `waiting`: others have to act, not the author. `undecided`: the rule could not be judged. */
   readonly outcome: 'failed' | 'waiting' | 'undecided';
   /** The policy author's own words, if any. */
@@ -34,7 +34,7 @@ export interface Verdict {
   readonly description: string;
   /** Errors before warnings before notes, and otherwise in the policy's order. */
   readonly findings: readonly Finding[];
-  /** Ids of the rules that applied and hold. */
+  /** Ids of the rules in force that applied and hold. */
   readonly passed: readonly string[];
   /** What is wrong with the policy itself: why nothing could be judged, or what this pull request would bring in. */
   readonly policyFaults: readonly Fault[];
@@ -44,19 +44,21 @@ export interface Verdict {
   readonly fixesPolicy?: boolean;
 }
 
-const SEVERITY: Readonly<Record<Level, number>> = { error: 0, warn: 1, info: 2 };
+const SEVERITY: Readonly<Record<LevelInForce, number>> = { error: 0, warn: 1, info: 2 };
 
 /**
  * Failure when a rule of level error failed; else error when such a rule could not be judged, or none could because the
  * evaluation was ended, for that is no pass; else pending when such a rule waits for others; else success. Otherwise
- * warnings and notes never change it. A rule that is overridden does not block.
+ * warnings and notes never change it. A rule that is overridden does not block. A rule that is only observed has no part in it.
  */
 export function verdictOf(evaluation: Evaluation, overrides?: Overrides): Verdict {
   const inForce = new Map(overrides?.inForce.map((override) => [override.ruleId, override]));
   const findings = evaluation.rules
     .flatMap((rule) => findingOf(rule, inForce))
     .sort((a, b) => SEVERITY[a.level] - SEVERITY[b.level]);
-  const passed = evaluation.rules.filter(({ outcome }) => outcome === 'passed').map(({ rule }) => rule.id);
+  const passed = evaluation.rules
+    .filter(({ rule, outcome }) => rule.level !== 'observe' && outcome === 'passed')
+    .map(({ rule }) => rule.id);
   const overridden = findings.flatMap(({ override }) => override ?? []);
   const standing = findings.filter(({ override }) => override === undefined);
   const blocking = standing.filter(({ level }) => level === 'error');
@@ -93,14 +95,14 @@ export function verdictOf(evaluation: Evaluation, overrides?: Overrides): Verdic
 
 function findingOf(evaluated: EvaluatedRule, inForce: ReadonlyMap<string, Override>): readonly Finding[] {
   const { rule, outcome } = evaluated;
-  if (outcome === 'passed' || outcome === 'inactive') {
+  const { id: ruleId, level, ...about } = rule;
+  if (level === 'observe' || outcome === 'passed' || outcome === 'inactive') {
     return [];
   }
   const reasons = reasonsOf(evaluated);
-  const locations = fingerprinted(rule.id, locationsOf(reasons));
-  const { id: ruleId, ...about } = rule;
+  const locations = fingerprinted(ruleId, locationsOf(reasons));
   const override = inForce.get(ruleId);
-  return [{ ruleId, ...about, outcome, reasons, locations, ...(override === undefined ? {} : { override }) }];
+  return [{ ruleId, level, ...about, outcome, reasons, locations, ...(override === undefined ? {} : { override }) }];
 }
 
 function successOf(passed: number, findings: readonly Finding[]): string {

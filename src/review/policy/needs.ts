@@ -7,10 +7,36 @@ export function neededFacts({ rules }: Policy): NeededFacts {
   return union(rules.map(({ needs }) => needs));
 }
 
+/** What is left of `wanted` when `known` has been read. Commits and reviews are read again for more of them. */
+export function neededBeside(known: NeededFacts, wanted: NeededFacts): NeededFacts {
+  const signatures = wanted.signatures && !known.signatures;
+  const requestsForChanges = wanted.requestsForChanges && !known.requestsForChanges;
+  const firstReviews = wanted.reviews && !known.reviews;
+  return {
+    changedFiles: wanted.changedFiles && !known.changedFiles,
+    commits: (wanted.commits && !known.commits) || signatures,
+    signatures,
+    // Which merges are looked into depends on who approves.
+    cleanMerges: wanted.cleanMerges && (!known.cleanMerges || firstReviews),
+    updates: wanted.updates && !known.updates,
+    reviews: firstReviews || requestsForChanges,
+    requestsForChanges,
+    requestedReviews: wanted.requestedReviews && !known.requestedReviews,
+    lastChange: wanted.lastChange && !known.lastChange,
+    codeOwners: wanted.codeOwners && !known.codeOwners,
+    checks: wanted.checks && !known.checks,
+    teams: wanted.teams.filter((team) => !known.teams.includes(team)),
+  };
+}
+
+/** Whether anything of it has to be read beside the pull request and its changed files. */
+export function needsReading({ changedFiles: _files, ...others }: NeededFacts): boolean {
+  return Object.values(others).some((needed) => needed === true || (Array.isArray(needed) && needed.length > 0));
+}
+
 /** Beside the pull request itself. */
 export function needsOnlyFiles(policy: Policy): boolean {
-  const { changedFiles: _files, ...others } = neededFacts(policy);
-  return Object.values(others).every((needed) => needed === false || (Array.isArray(needed) && needed.length === 0));
+  return !needsReading(neededFacts(policy));
 }
 
 /** Found out when the policy is parsed, since a predicate reads its value for it. */

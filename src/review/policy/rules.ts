@@ -2,7 +2,7 @@ import { MAX_CONDITION_DEPTH, MAX_PREDICATES, MAX_RULES } from '../limits.ts';
 import { predicates } from '../predicates/index.ts';
 import type { FaultCollector } from './faults.ts';
 import { nearest } from './nearest.ts';
-import { type Condition, type Level, optionOwners, type PolicyOrigin, type Rule } from './schema.ts';
+import { type Condition, LEVELS, type Level, optionOwners, type PolicyOrigin, type Rule } from './schema.ts';
 import type { PolicyYaml, YamlPath } from './yaml.ts';
 
 /**
@@ -173,5 +173,5 @@ function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function asLevel(value: unknown): Level {
-  return value === 'warn' || value === 'info' ? value : 'error';
+  return LEVELS.find((level) => level === value) ?? 'error';
 }

@@ -5,8 +5,14 @@ import { MAX_EXAMPLE_LENGTH, MAX_LIST_ENTRIES, MAX_MESSAGE_LENGTH, MAX_RULE_ID_L
 import { predicates } from '../predicates/index.ts';
 import { peopleOrTeams } from '../predicates/values.ts';
 
-/** How much a rule that does not hold matters: only `error` makes the verdict a failure. */
-export type Level = 'error' | 'warn' | 'info';
+/**
+ * How much a rule that does not hold matters: only `error` makes the verdict a failure. `observe`: the pull request shows
+ * nothing of it, it is only recorded.
+ */
+export const LEVELS = ['error', 'warn', 'info', 'observe'] as const;
+export type Level = (typeof LEVELS)[number];
+/** The level of a rule that is in force. */
+export type LevelInForce = Exclude<Level, 'observe'>;
 
 /** What is posted beside the status, the least first: nothing, the one comment, or comments at lines as well. */
 export const COMMENTS = ['off', 'summary', 'all'] as const;
@@ -138,9 +144,11 @@ const rule = z
       require: conditionObject.optional().describe('What must hold where the rule applies.'),
       forbid: conditionObject.optional().describe('What must not hold where the rule applies.'),
       level: z
-        .enum(['error', 'warn', 'info'], { error: 'error, warn or info' })
+        .enum(LEVELS, { error: 'error, warn, info or observe' })
         .optional()
-        .describe('error (the default) fails the pull request; warn and info are only shown.'),
+        .describe(
+          'error (the default) fails the pull request; warn and info are only shown; observe is only recorded, for `gatehouse report`.',
+        ),
       locked: z
         .literal(true, { error: 'true' })
         .optional()

@@ -31,7 +31,7 @@ export function failureLines({ case: { file }, rules }: CaseResult): readonly st
     .filter(({ passed }) => !passed)
     .map(({ expected, found }) =>
       visible(
-        `${file}:${expected.line}: ${expected.rule}: expected "${expected.outcome}", found "${wordsFor(found.outcome)}"`,
+        `${file}:${expected.line}: ${expected.rule}${found.rule.level === 'observe' ? ' (observed)' : ''}: expected "${expected.outcome}", found "${wordsFor(found.outcome)}"`,
       ),
     );
 }

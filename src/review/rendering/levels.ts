@@ -1,7 +1,7 @@
 import type { Finding } from '../evaluation/verdict.ts';
-import type { Level } from '../policy/schema.ts';
+import type { LevelInForce } from '../policy/schema.ts';
 
-const LEVELS: Readonly<Record<Level, string>> = { error: '❌', warn: '⚠️', info: 'ℹ️' };
+const LEVELS: Readonly<Record<LevelInForce, string>> = { error: '❌', warn: '⚠️', info: 'ℹ️' };
 export const UNDECIDED = '🚫';
 export const WAITING = '⏳';
 export const OVERRIDDEN = '🔓';

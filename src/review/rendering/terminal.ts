@@ -22,6 +22,15 @@ const RULE_MARKS = {
   inactive: ['grey', '– does not apply'],
 } as const;
 
+/** Of rules that are only observed. */
+const OBSERVED_MARKS = {
+  passed: ['grey', '✔ would pass'],
+  failed: ['grey', '✘ would fail'],
+  waiting: ['grey', '… would wait for others'],
+  undecided: ['grey', '? undecided'],
+  inactive: ['grey', '– does not apply'],
+} as const;
+
 const CONDITION_MARKS = {
   matched: '● yes',
   unmatched: '○ no',
@@ -55,7 +64,7 @@ function explainOverrides({ overrides }: Verdict, paint: Paint): readonly string
 
 /** One rule with its conditions, as a tree. */
 export function explainRule({ rule, outcome, when, require, forbid }: EvaluatedRule, paint: Paint): string {
-  const [colour, mark] = RULE_MARKS[outcome];
+  const [colour, mark] = (rule.level === 'observe' ? OBSERVED_MARKS : RULE_MARKS)[outcome];
   const { path, line, repository } = rule.source;
   const where = visible(`${repository === undefined ? '' : `${repository}:`}${path}:${line}`);
   const lines = [`${paint('bold', rule.id)} (${rule.level}) ${paint(colour, mark)} ${paint('grey', where)}`];

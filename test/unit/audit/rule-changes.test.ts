@@ -47,3 +47,26 @@ test('an override is counted once as long as it stands', (t) => {
   ]);
   t.deepEqual(ruleChanges({ rules, overrides }, { rules, overridden: ['title'] }, at(0)), []);
 });
+
+test('of an observed rule each change is counted apart, until its level is another', (t) => {
+  const observed = (outcome: RecordedRule['outcome']): RecordedRule => ({ ...rule(outcome), level: 'observe' });
+  const series = [
+    [observed('waiting'), 'would-wait'],
+    [observed('failed'), 'would-fail'],
+    [observed('failed'), ''],
+    [rule('failed'), 'failed'],
+    [observed('failed'), 'would-fail'],
+    [rule('passed'), ''],
+    [observed('undecided'), 'not-judged'],
+    [observed('inactive'), ''],
+    [observed('passed'), 'would-pass'],
+    [observed('passed'), ''],
+  ] as const;
+  let before: readonly StoredRule[] = [];
+  for (const [index, [now, expected]] of series.entries()) {
+    const state = { rules: before, overridden: [] };
+    const found = ruleChanges({ rules: [now], overrides: [] }, state, at(index));
+    t.is(found.map(({ change }) => change).join(), expected, `${index}`);
+    before = storedRules([now], state, at(index));
+  }
+});

@@ -55,6 +55,19 @@ test('the largest verdict is recorded with the outcome of every rule, and what f
   t.true(JSON.stringify(recorded).length < outcomes + 2 * MAX_RECORDED_CHARACTERS);
 });
 
+test('observed rules take no room from the reasons of rules in force', (t) => {
+  const places = Array.from({ length: 200 }, (_, line) => ({ path: `${'long/'.repeat(200)}a.ts`, line: line + 1 }));
+  const observed = Array.from({ length: 20 }, (_, index) => failing(`observed-${index}`, places));
+  const recorded = recordedRules({
+    rules: [
+      ...observed.map((one) => ({ ...one, rule: { ...one.rule, level: 'observe' as const } })),
+      failing('in-force', [{ path: 'src/a.ts', line: 3 }]),
+    ],
+  });
+  t.deepEqual(recorded.at(-1)?.places, [{ path: 'src/a.ts', line: 3 }]);
+  t.true((recorded[0]?.leftOut ?? 0) > 0);
+});
+
 test('what PostgreSQL cannot store in JSON is spelled out', (t) => {
   const [rule] = recordedRules({ rules: [failing('no-keys', [{ path: 'a\u0000\ud800.ts', line: 1 }])] });
   t.deepEqual(rule?.places, [{ path: 'a\\u{0}\\u{d800}.ts', line: 1 }]);

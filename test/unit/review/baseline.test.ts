@@ -33,6 +33,7 @@ const outcomes = (policy: Policy, given: Given) =>
 const LARGE: Given = { files: [{ path: 'a' }, { path: 'b' }], title: 'things' };
 
 for (const [what, rule] of [
+  ['a rule that is only observed', '- { id: small, level: observe, require: { changed_files: "<= 1" } }'],
   ['a lower level', '- { id: small, level: info, require: { changed_files: "<= 1" } }'],
   ['a when that never holds', '- { id: small, when: { author: nobody }, require: { changed_files: "<= 1" } }'],
   ['an easier condition', '- { id: small, require: { changed_files: "<= 9" } }'],

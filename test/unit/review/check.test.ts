@@ -37,6 +37,11 @@ test('a valid file is 0, and says how many rules it has', async (t) => {
   t.deepEqual(await run(['-'], VALID), { code: 0, out: '<stdin>: valid, 1 rule\n', err: '' });
 });
 
+test('rules that are only observed are counted', async (t) => {
+  const text = `${VALID}  - { id: b, level: observe, require: { draft: false } }\n`;
+  t.is((await run(['-'], text)).out, '<stdin>: valid, 2 rules (1 only observed)\n');
+});
+
 test('what a file extends is named, and not looked at', async (t) => {
   const { code, out } = await run(['-'], 'version: 1\nextends: octo/policies@main\n');
   t.is(code, 0);

@@ -1,0 +1,74 @@
+import type { Checks } from '../../forges/checks.ts';
+import type { Forge } from '../../forges/forge.ts';
+import { ForgeError } from '../../forges/forge-error.ts';
+import { withTimeout } from '../../timeout.ts';
+import type { Facts } from '../facts.ts';
+import { neededBeside, neededFacts, needsReading } from '../policy/needs.ts';
+import type { Policy } from '../policy/schema.ts';
+import { say } from '../text.ts';
+import type { ReviewThreads } from '../threads/review-threads.ts';
+import { type EvaluatedRule, type Evaluation, notEvaluated } from './evaluate.ts';
+import { gatherMore } from './gather-facts.ts';
+
+/** Milliseconds that a review waits for what only observed rules ask of the forge. */
+const MAX_READING_MS = 10_000;
+
+/** What reading for observed rules takes. */
+export interface ObserveParts {
+  readonly forge: Forge;
+  readonly threads: ReviewThreads;
+  readonly baseSha: string;
+  readonly readChecks: () => Promise<Checks>;
+  /** Whether the forge may be asked for more than the rules in force need. */
+  readonly mayRead: () => boolean;
+  /** For tests. */
+  readonly maxReadingMs?: number;
+}
+
+/** The policy without its observed rules: all that a verdict depends on. */
+export function rulesInForce(policy: Policy): Policy {
+  return { ...policy, rules: policy.rules.filter(({ level }) => level !== 'observe') };
+}
+
+/**
+ * Judges the observed rules of a policy, after those in force: with what these have read, and with whatever else the forge
+ * tells at once. It never fails. What could not be read leaves a rule undecided, and a limit of the evaluation only these rules.
+ */
+export async function observe(
+  policy: Policy,
+  known: Facts,
+  parts: ObserveParts,
+): Promise<{ readonly rules: readonly EvaluatedRule[]; readonly facts: Facts }> {
+  const observed = { ...policy, rules: policy.rules.filter(({ level }) => level === 'observe') };
+  if (observed.rules.length === 0) {
+    return { rules: [], facts: known };
+  }
+  const missing = neededBeside(neededFacts(rulesInForce(policy)), neededFacts(observed));
+  const facts = needsReading(missing) && parts.mayRead() ? await readMore(missing, known, parts) : known;
+  const { rules } = await parts.threads.evaluate(observed, facts);
+  return { rules, facts };
+}
+
+/** What is known already where the forge does not tell more in time. */
+async function readMore(
+  missing: ReturnType<typeof neededBeside>,
+  known: Facts,
+  { forge, threads, baseSha, readChecks, maxReadingMs = MAX_READING_MS }: ObserveParts,
+): Promise<Facts> {
+  try {
+    const all = gatherMore(forge, threads, missing, known, baseSha, readChecks);
+    return await withTimeout(maxReadingMs, all, () => known);
+  } catch (error) {
+    if (error instanceof ForgeError) {
+      return known;
+    }
+    throw error;
+  }
+}
+
+/** An evaluation of the rules in force together with the observed ones, in the order of the policy. */
+export function withObserved(policy: Policy, inForce: Evaluation, observed: readonly EvaluatedRule[]): Evaluation {
+  const byId = new Map([...inForce.rules, ...observed].map((evaluated) => [evaluated.rule.id, evaluated]));
+  const rules = policy.rules.map((rule) => byId.get(rule.id) ?? notEvaluated(rule, say`it has not been judged`));
+  return { ...inForce, rules };
+}

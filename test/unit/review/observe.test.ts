@@ -1,0 +1,101 @@
+import test from 'ava';
+import type { Forge } from '../../../src/forges/forge.ts';
+import { ForgeError } from '../../../src/forges/forge-error.ts';
+import { factsOf, pullRequestOf } from '../../../src/review/cases/given.ts';
+import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
+import { observe, rulesInForce, withObserved } from '../../../src/review/evaluation/observe.ts';
+import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
+import { unreadFacts } from '../../../src/review/facts.ts';
+import { neededBeside, neededFacts } from '../../../src/review/policy/needs.ts';
+import type { ReviewThreads } from '../../../src/review/threads/review-threads.ts';
+import { policyOf, verdict } from './judge.ts';
+
+const POLICY = policyOf(`version: 1
+rules:
+  - { id: noted, level: observe, require: { label: noted } }
+  - { id: titled, require: { title: '^feat: ' } }
+  - { id: signed, level: observe, require: { commits: { every: { signed_off: true } } } }
+`);
+const threads = { evaluate: async (policy, facts) => evaluate(policy, facts) } as ReviewThreads;
+const KNOWN = { ...unreadFacts(pullRequestOf()), changedFiles: { files: [], complete: true } };
+const COMMITS = factsOf({ commits: [{ message: 'feat: a\n\nSigned-off-by: Alice <alice@example.test>' }] }).commits
+  .commits;
+
+/** What becomes of the observed rules where the forge answers for the commits as given. */
+async function observed(commits: Forge['commits'], options: { mayRead?: boolean; maxReadingMs?: number } = {}) {
+  const { mayRead = true, ...others } = options;
+  const forge = { commits } as Forge;
+  const parts = { forge, threads, baseSha: '', readChecks: () => Promise.reject(new Error('not needed')) };
+  const { rules } = await observe(POLICY, KNOWN, { ...parts, ...others, mayRead: () => mayRead });
+  return rules.map(({ rule, outcome }) => `${rule.id} ${outcome}`);
+}
+
+const listed = async () => COMMITS.map((commit) => ({ ...commit, sha: pullRequestOf().head.sha }));
+
+test('observed rules are judged by what the forge tells beside the rules in force', async (t) => {
+  t.deepEqual(await observed(listed), ['noted failed', 'signed passed']);
+});
+
+test('what the forge does not tell leaves an observed rule undecided', async (t) => {
+  for (const kind of ['unavailable', 'rate-limited', 'refused', 'invalid', 'too-large', 'not-a-file'] as const) {
+    const failing = () => Promise.reject(new ForgeError(kind, 'no'));
+    t.deepEqual(await observed(failing), ['noted failed', 'signed undecided'], kind);
+  }
+});
+
+test('a forge that does not answer in time leaves an observed rule undecided', async (t) => {
+  const never = () => new Promise<never>(() => {});
+  t.deepEqual(await observed(never, { maxReadingMs: 1 }), ['noted failed', 'signed undecided']);
+});
+
+test('where requests are few, the forge is not asked for observed rules', async (t) => {
+  const forbidden = () => t.fail('the forge was asked') as never;
+  t.deepEqual(await observed(forbidden, { mayRead: false }), ['noted failed', 'signed undecided']);
+});
+
+test('a defect in reading for an observed rule is not hidden', async (t) => {
+  await t.throwsAsync(
+    observed(() => Promise.reject(new TypeError('a defect'))),
+    { message: 'a defect' },
+  );
+});
+
+test('a verdict says the same with and without observed rules', (t) => {
+  const facts = factsOf({ files_complete: false });
+  const text = (level: string) => `version: 1
+rules:
+  - { id: titled, require: { title: '^feat: ' } }
+  - { id: small, ${level}, require: { changed_lines: '<= 3' } }
+  - { id: reviewed, ${level}, require: { approvals: 1 } }
+  - { id: ready, ${level}, require: { draft: true } }
+`;
+  const policy = policyOf(text('level: observe'));
+  const without = verdictOf(evaluate(rulesInForce(policy), facts));
+  t.deepEqual(verdictOf(evaluate(policy, facts)), without);
+  t.is(without.state, 'success');
+  t.is(without.description, 'The rule that applies is met');
+  t.is(verdict(text('level: error'), { files_complete: false }).state, 'failure');
+});
+
+test('observed rules stay where the policy has them, and end no evaluation', (t) => {
+  const inForce = evaluate(rulesInForce(POLICY), factsOf());
+  const merged = withObserved(POLICY, { ...inForce, ended: true }, evaluate(POLICY, factsOf()).rules.slice(0, 1));
+  t.deepEqual(
+    merged.rules.map(({ rule, outcome }) => `${rule.id} ${outcome}`),
+    ['noted failed', 'titled passed', 'signed undecided'],
+  );
+  t.is(verdictOf(merged).state, 'success');
+});
+
+test('what has been read is read again only for more of it', (t) => {
+  const needs = (rules: string) => neededFacts(policyOf(`version: 1\nrules: [${rules}]`));
+  const commits = needs('{ id: a, require: { commits: { every: { signed_off: true } } } }');
+  const verified = needs('{ id: a, require: { commits: { every: { verified: true } } } }');
+  const approvals = needs('{ id: a, require: { approvals: 1 } }');
+  const { teams, ...nothing } = neededBeside(commits, commits);
+  t.deepEqual(teams, []);
+  t.deepEqual(Object.values(nothing).filter(Boolean), []);
+  t.like(neededBeside(commits, verified), { commits: true, signatures: true });
+  t.like(neededBeside(verified, commits), { commits: false, signatures: false, cleanMerges: true });
+  t.like(neededBeside(commits, approvals), { commits: false, reviews: true, cleanMerges: true });
+});
