@@ -1,10 +1,14 @@
 /**
  * `npm run demo`: the whole of Gatehouse on embedded stores, with a simulated forge, step by step. It
- * stays up until Ctrl-C, or ends by itself with `--once`. PORT, METRICS_PORT and WEBHOOK_SECRET are honoured;
- * `--forge gitea` or `--forge forgejo` shows another forge than GitHub. It fails when a step has another result than it shows.
+ * stays up until Ctrl-C, or ends by itself with `--once`, and writes a page that shows the pull request as people see it. PORT,
+ * METRICS_PORT and WEBHOOK_SECRET are honoured; `--forge gitea` or `--forge forgejo` shows another forge than GitHub. It fails
+ * when a step has another result than it shows.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { FORGE_NAMES, FORGES, isForgeName } from '../src/forges/forges.ts';
@@ -12,12 +16,14 @@ import { signatureOf } from '../test/helpers/signature.ts';
 import { startEmbeddedStores } from '../test/helpers/stores.ts';
 import { type SimulatedForge, startSimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
 import { showDoor } from './door.ts';
+import { renderPage } from './page/page.ts';
 import { showReview } from './review.ts';
 import { type RunningService, runCommand, startServe } from './service.ts';
 import { command, say, title } from './show.ts';
 
 const INTERRUPTED = 130;
 const EX_USAGE = 64;
+const PAGE = fileURLToPath(new URL('../.demo/pull-request.html', import.meta.url));
 
 const USAGE = `Usage: npm run demo [-- --once] [-- --forge ${FORGE_NAMES.join('|')}]
 
@@ -40,6 +46,9 @@ try {
     await show(stores.database.url, stores.redis.url);
   } finally {
     await stores.close();
+  }
+  if (values.once && process.exitCode === undefined) {
+    showPage();
   }
 } catch (error) {
   title('The demo failed:');
@@ -64,8 +73,10 @@ async function show(databaseUrl: string, redisUrl: string): Promise<void> {
     const origin = `http://localhost:${service.port}`;
     say(`gatehouse serve --with-worker on ${origin}`);
     const tour = (async () => {
-      await showReview({ forge, origin, secret });
+      const moments = await showReview({ forge, origin, secret });
       await showDoor({ origin, metricsPort: service.metricsPort, secret, database });
+      await mkdir(dirname(PAGE), { recursive: true });
+      await writeFile(PAGE, renderPage(moments));
     })();
     if ((await outcome(tour, service)) === 'interrupted') {
       process.exitCode = INTERRUPTED;
@@ -146,5 +157,11 @@ function invite(origin: string, databaseUrl: string): void {
   );
   command(`echo '{}' | WEBHOOK_SECRET=${secret} npm run -s gatehouse -- send - --event ping --url ${origin}/webhook`);
   command(`DATABASE_URL=${databaseUrl} npm run -s gatehouse -- deliveries --limit 5`);
+  showPage();
   title('Press Ctrl-C to stop.');
+}
+
+function showPage(): void {
+  title('The pull request, as people see it:');
+  say(PAGE);
 }

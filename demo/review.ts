@@ -4,6 +4,7 @@ import type { WebhookEvent } from '../test/simulated-forge/webhooks.ts';
 import { expect } from './door.ts';
 import { BEFORE, BROKEN_RULES, FILE, FIXED, POLICY, PROPOSED, REPOSITORY, TEST } from './example.ts';
 import { renderMarkdown } from './markdown.ts';
+import type { Moment } from './page/page.ts';
 import { answer, awaiting, box, commitStatus, request, say, textWidth, title } from './show.ts';
 
 export interface ReviewParts {
@@ -12,11 +13,16 @@ export interface ReviewParts {
   readonly secret: string;
 }
 
-/** A pull request that breaks rules, its review, and the push that fixes it. Throws when a result differs from what is shown. */
-export async function showReview({ forge, origin, secret }: ReviewParts): Promise<void> {
+/**
+ * A pull request that breaks rules, its review, and the push that fixes it. Throws when a result differs from what is shown.
+ * Returns what people see on the forge after each review.
+ */
+export async function showReview({ forge, origin, secret }: ReviewParts): Promise<readonly Moment[]> {
   forge.createRepository(REPOSITORY, { '.gatehouse.yml': POLICY, [FILE]: BEFORE });
+  forge.protect(REPOSITORY, 'main', ['gatehouse/main']);
   forge.commit(REPOSITORY, 'negative-sizes', { [FILE]: PROPOSED }, { message: 'Negative sizes' });
-  const number = forge.openPullRequest(REPOSITORY, { head: 'negative-sizes', title: 'Negative sizes' });
+  const details = { head: 'negative-sizes', title: 'Negative sizes', labels: ['geometry'] };
+  const number = forge.openPullRequest(REPOSITORY, details);
   const pull = () => forge.pull(REPOSITORY, number);
   const own = <T extends { readonly author: string }>(items: readonly T[]) =>
     items.filter(({ author }) => author === 'gatehouse');
@@ -44,6 +50,25 @@ export async function showReview({ forge, origin, secret }: ReviewParts): Promis
     say(styleText('dim', `${seconds} s after the webhook`));
     expect(found.state === state, `expected the status ${state}, got ${found.state}: ${found.description}`);
     return found;
+  }
+
+  function momentNow(when: string, files: Readonly<Record<string, string>>): Moment {
+    const { title, author, headBranch: head, baseBranch: base, labels, headSha, comments, inlineComments } = pull();
+    const status = forge.statuses(REPOSITORY, headSha).at(-1);
+    expect(status !== undefined, 'the pull request has no status');
+    return {
+      ...{ when, repository: REPOSITORY, number, title, author, head, base, labels: [...labels], status },
+      // Copies: the forge changes a comment in place.
+      comments: comments.map(({ author: by, body }) => ({ author: by, body })),
+      files: Object.entries(files).map(([path, after]) => ({
+        path,
+        before: path === FILE ? BEFORE : '',
+        after,
+        comments: inlineComments
+          .filter((comment) => comment.path === path)
+          .map(({ author: by, line, body }) => ({ author: by, line, body })),
+      })),
+    };
   }
 
   title(`1  ${REPOSITORY} has rules in .gatehouse.yml`);
@@ -86,10 +111,14 @@ export async function showReview({ forge, origin, secret }: ReviewParts): Promis
       ...renderMarkdown(body, textWidth() - 6).map((text) => (text === '' ? '' : `      ${text}`)),
     ]);
   }
+  expect(!forge.merge(REPOSITORY, number), 'the forge merged a pull request that breaks rules');
+  say('');
+  say('The branch main requires the status gatehouse/main: the forge refuses to merge.');
+  const opened = momentNow('alice opens a pull request. It breaks three rules.', { [FILE]: PROPOSED });
 
   title('3  alice fixes all three');
   say('She pushes a test, removes the debugging code, and edits the title.');
-  forge.push(REPOSITORY, number, { [FILE]: FIXED, 'test/widget.test.ts': TEST }, { message: 'Mend it' });
+  forge.push(REPOSITORY, number, { [FILE]: FIXED, 'test/widget.test.ts': TEST }, { message: 'Fix it' });
   forge.edit(REPOSITORY, number, { title: 'feat: a widget of negative size has no area' });
   await tell({ kind: 'pull-request', number, action: 'synchronize' });
   await verdict('success');
@@ -98,4 +127,6 @@ export async function showReview({ forge, origin, secret }: ReviewParts): Promis
   expect(own(pull().inlineComments).length === 0, 'the comments at lines were not removed');
   box('the same comment, kept up to date', renderMarkdown(updated.body, textWidth()));
   say('The comments at lines are removed, because their findings are resolved.');
+  const fixed = { [FILE]: FIXED, 'test/widget.test.ts': TEST };
+  return [opened, momentNow('alice fixes all three.', fixed)];
 }
