@@ -125,6 +125,9 @@ const worker = {
   ENFORCE: flag.default(true),
 };
 
+/** Every variable, by who reads it. docs/settings.md lists them. */
+export const SETTINGS = { common, door, worker, access } as const;
+
 /** Reads the configuration of a process. Any variable may be given as `NAME_FILE`, a path to read it from. */
 export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile = readText): Parsed<Config> {
   const base = parseEnvironment(z.object(common), env, readFile);

@@ -90,7 +90,7 @@ ${Object.values(COMMANDS)
 
   --help, --version; "gatehouse <command> --help" says more of each
 
-Configuration is by environment variables; the README lists them. Exit codes: 0 done, 1 failed,
+Configuration is by environment variables; docs/settings.md lists them. Exit codes: 0 done, 1 failed,
 64 wrong usage, 78 wrong configuration or a database schema that is newer than this version.
 `;
 

@@ -14,13 +14,13 @@ for (const name of FORGE_NAMES) {
   const { title, headers, reviewableEvents, policyPath } = FORGES[name];
 
   test(`${name}: the documents name the forge, its setting, headers and policy path`, async (t) => {
-    const [forges, rules, readme] = await Promise.all([
+    const [forges, rules, settings] = await Promise.all([
       read('docs/forges.md'),
       read('docs/rules.md'),
-      read('README.md'),
+      read('docs/settings.md'),
     ]);
     t.regex(forges, new RegExp(`^## .*\\b${title}\\b`, 'm'));
-    t.true(readme.includes(`\`${name}\``), 'the values of FORGE');
+    t.true(settings.includes(`\`${name}\``), 'the values of FORGE');
     t.true(rules.includes(`\`${policyPath}\``));
     t.true(headers.event.includes('x-forge-event') && headers.delivery.includes('x-forge-delivery'));
   });

@@ -1,0 +1,64 @@
+import { access, readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+const inRoot = (await readdir(ROOT)).filter((name) => name.endsWith('.md'));
+const inDocs = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
+const DOCUMENTS = [...inRoot, ...inDocs, 'charts/gatehouse/README.md', 'test/simulated-forge/README.md'];
+
+const withoutCode = (markdown: string) => markdown.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
+
+/** References without a definition, such as `[text][name]`. */
+function undefinedReferencesIn(markdown: string): readonly string[] {
+  const text = withoutCode(markdown);
+  const defined = new Set([...text.matchAll(/^\[([^\]]+)\]: \S+$/gm)].map(([, name]) => name));
+  return [...text.matchAll(/\]\[([^\]]+)\]/g)].map(([, name = '']) => name).filter((name) => !defined.has(name));
+}
+
+/** Where links within the repository lead: Markdown's, and those of images. */
+function linksIn(markdown: string): readonly string[] {
+  const text = withoutCode(markdown);
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g), ...text.matchAll(/\b(?:src|srcset)="([^"]+)"/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
+/** The names that a forge gives to headings. */
+function anchorsIn(markdown: string): ReadonlySet<string> {
+  const headings = [...markdown.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#{1,6} (.*)$/gm)];
+  return new Set(
+    headings.map(([, heading = '']) =>
+      heading
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .trim()
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+for (const document of DOCUMENTS) {
+  test(`${document}: every link within the repository leads somewhere`, async (t) => {
+    const markdown = await readFile(join(ROOT, document), 'utf8');
+    for (const link of linksIn(markdown)) {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? join(ROOT, document) : join(ROOT, dirname(document), path);
+      await t.notThrowsAsync(access(target), link);
+      if (anchor !== undefined && target.endsWith('.md')) {
+        t.true(anchorsIn(await readFile(target, 'utf8')).has(anchor), link);
+      }
+    }
+    t.deepEqual(undefinedReferencesIn(markdown), []);
+  });
+}
+
+test('links and anchors are found', (t) => {
+  const markdown = '## The `a` and *b*: c’s\n[x](docs/a.md#b) `[no](no.md)` [y](https://a.test) <img src="c.png">\n';
+  t.deepEqual(linksIn(markdown), ['docs/a.md#b', 'c.png']);
+  t.deepEqual([...anchorsIn(markdown)], ['the-a-and-b-cs']);
+  t.deepEqual(undefinedReferencesIn('[a][b] [c][d]\n\n[b]: x.md\n'), ['d']);
+});
