@@ -86,9 +86,9 @@ const BASELINE_STATES = ['in-force', 'none', 'missing', 'unreadable', 'broken'] 
 /** Owners by what became of their baseline, each state with its number. `none`: there never was one. */
 export async function countBaselines(pool: pg.Pool): Promise<ReadonlyMap<string, number>> {
   const { rows } = await pool.query<{ state: string; count: number }>(
-    `SELECT state, (SELECT count(*)::int FROM gatehouse.baselines
-                     WHERE coalesce(problem, CASE WHEN in_force THEN 'in-force' ELSE 'none' END) = state) AS count
-       FROM unnest($1::text[]) AS state`,
+    `SELECT wanted.state, (SELECT count(*)::int FROM gatehouse.baselines b
+                            WHERE coalesce(b.problem, CASE WHEN b.in_force THEN 'in-force' ELSE 'none' END) = wanted.state) AS count
+       FROM unnest($1::text[]) AS wanted (state)`,
     [BASELINE_STATES],
   );
   return new Map(rows.map(({ state, count }) => [state, count]));
