@@ -39,6 +39,7 @@ A rule ${OUTCOME_WORDS.slice(0, -1).join(', ')} or ${OUTCOME_WORDS.at(-1)}.
 Options:
   --cases <file>     cases to run, instead of ${CASES_PATH}
   --extends <file>   a copy of the policy that the policy extends
+  --baseline         the policy is the organisation's baseline (POLICY_REPOSITORY), which may lock rules
   --json             print everything as one JSON object
   --junit <file>     also write the results as JUnit XML
   --schema           print the JSON Schema of ${CASES_PATH}, for editors, and test nothing
@@ -56,6 +57,7 @@ export async function test(args: readonly string[], terminal: Terminal, folder =
     options: {
       cases: { type: 'string' },
       extends: { type: 'string' },
+      baseline: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       junit: { type: 'string' },
       schema: { type: 'boolean', default: false },
@@ -72,6 +74,9 @@ export async function test(args: readonly string[], terminal: Terminal, folder =
   }
   if (positionals.length > 1) {
     throw new UsageError('expected at most one file');
+  }
+  if (values.baseline && values.extends !== undefined) {
+    throw new UsageError('--baseline and --extends exclude each other: a baseline cannot extend another policy');
   }
   const threads = makeReviewThreads({ size: 1 });
   try {
@@ -113,6 +118,7 @@ interface Paths {
   readonly policy: string | undefined;
   readonly cases?: string | undefined;
   readonly extends?: string | undefined;
+  readonly baseline: boolean;
 }
 
 /** Throws {@link UnusableInput}. */
@@ -122,7 +128,8 @@ async function readInput(paths: Paths, threads: ReviewThreads, folder: string): 
     throw new UnusableInput(`gatehouse test: no policy file here; looked for ${POLICY_PATHS.join(', ')}\n`);
   }
   const text = await readText(folder, path);
-  const own = valid(await threads.parsePolicy(path, text, { path }), text).policy;
+  const role = paths.baseline ? 'baseline' : 'own';
+  const own = valid(await threads.parsePolicy(path, text, { path }, role), text).policy;
   const inPolicy = valid(await threads.parseCases(text, path, 'policy'), text).cases;
   const policy = paths.extends === undefined ? own : mergePolicies(await readExtended(paths.extends), own);
 

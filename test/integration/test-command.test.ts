@@ -189,6 +189,24 @@ test('rules of an extended policy are tested with a copy of it', async (t) => {
   t.is(given.code, 0, given.stderr);
 });
 
+test('--baseline runs the cases of a policy with locked rules, a fault in any other', async (t) => {
+  const files = {
+    '.gatehouse.yml': `${POLICY.replace('    require: { approvals', '    locked: true\n    require: { approvals')}cases:
+  - given: {}
+    expect: { review: waits }
+`,
+  };
+  const { code, stdout, stderr } = await run(t, files, '--baseline');
+  t.is(stderr, '');
+  t.regex(stdout, /^1 passed, 0 failed\n/);
+  t.is(code, 0);
+  const other = await run(t, files);
+  t.is(other.code, 2);
+  t.regex(other.stderr, /^\.gatehouse\.yml:9:5: "locked" has an effect only in the organisation’s policy repository/);
+  const both = await t.throwsAsync(run(t, files, '--baseline', '--extends', '.gatehouse.yml'), { name: 'UsageError' });
+  t.regex(both?.message ?? '', /a baseline cannot extend another policy/);
+});
+
 test('a policy that takes too long ends its case, and not the others', async (t) => {
   const added = noise(3_500).trimEnd().split('\n');
   const { code, stdout } = await run(t, {
