@@ -90,6 +90,27 @@ for (const name of FORGES) {
     t.regex(scene.comments(number).join(), /by `bob` was edited\./);
   });
 
+  test(`${name}: an override that is posted twice counts once, for its rule only`, async (t) => {
+    const documented = "  - id: documented\n    require: { files: 'docs/**' }\n";
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY + documented });
+    const number = await opened(scene);
+    const command = commandFor(scene, number);
+    await scene.comment(number, 'bob', `${command}\n${command.replace('titled', 'documented')}`);
+    await scene.comment(number, 'bob', command);
+    await scene.comment(number, 'carol', command);
+    await scene.settled();
+    t.deepEqual(scene.status(number), {
+      state: 'failure',
+      description: '1 of 2 rules failed, 1 overridden: documented',
+    });
+    for (const by of ['bob', 'carol']) {
+      t.regex(
+        scene.comments(number).join(),
+        new RegExp(`The one of \`titled\` by \`${by}\` is not needed: the rule is overridden already\\.`),
+      );
+    }
+  });
+
   const FORGERIES: readonly (readonly [
     what: string,
     forge: (scene: Scene, number: number) => Promise<unknown>,

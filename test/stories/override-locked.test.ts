@@ -1,0 +1,61 @@
+import test from 'ava';
+import { FORGES, type Story, tellStory } from '../helpers/story.ts';
+
+const baselineOf = (head: string) => `version: 1
+${head}rules:
+  - id: titled
+    locked: true
+    require: { title: '^feat: ' }
+`;
+
+/** Tries to replace the locked rule, and names people of its own. */
+const OWN = `version: 1
+override: { by: bob }
+rules:
+  - id: titled
+    level: info
+    require: { title: '^feat: ' }
+  - id: documented
+    require: { files: 'docs/**' }
+`;
+
+/** A failing pull request of a repository whose owner has a baseline with a locked rule. */
+async function opened(story: Story, baseline: string): Promise<number> {
+  story.forge.createRepository('acme/.gatehouse', { '.gatehouse.yml': baseline });
+  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
+  await story.settled();
+  return number;
+}
+
+const SETTING = { POLICY_REPOSITORY: '.gatehouse' };
+const commandFor = ({ forge, repository }: Story, number: number, rule: string) =>
+  `/gatehouse override ${rule} ${forge.pull(repository, number).headSha} hotfix 4711`;
+
+for (const name of FORGES) {
+  test(`${name}: a locked rule is overridden only by those whom the baseline names`, async (t) => {
+    await using story = await tellStory(name, { '.gatehouse.yml': OWN }, SETTING);
+    const number = await opened(story, baselineOf('override: { by: carol }\n'));
+    for (const rule of ['titled', 'documented']) {
+      await story.comment(number, 'bob', commandFor(story, number, rule));
+    }
+    await story.settled();
+    t.deepEqual(story.status(number), { state: 'failure', description: '1 of 2 rules failed, 1 overridden: titled' });
+    t.regex(
+      story.comments(number).join(),
+      /The one of `titled` by `bob` was not written by one of those who may override it: `carol`\./,
+    );
+    await story.comment(number, 'carol', commandFor(story, number, 'titled'));
+    await story.settled();
+    t.is(story.status(number)?.description, '2 rules overridden: hotfix 4711');
+  });
+
+  test(`${name}: a locked rule of a baseline that names nobody is not overridden`, async (t) => {
+    await using story = await tellStory(name, { '.gatehouse.yml': OWN }, SETTING);
+    const number = await opened(story, baselineOf(''));
+    await story.comment(number, 'bob', commandFor(story, number, 'titled'));
+    await story.settled();
+    t.is(story.status(number)?.state, 'failure');
+    t.regex(story.comments(number).join(), /The one of `titled` by `bob` is of a rule that nobody may override\./);
+    t.false(story.states(number).includes('success'));
+  });
+}
