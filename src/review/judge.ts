@@ -10,6 +10,7 @@ import type { Facts } from './facts.ts';
 import type { KnownComments } from './overrides/judge-overrides.ts';
 import { readOverrides } from './overrides/read-overrides.ts';
 import { type BaselineOf, digestOfBaseline, isBaselineOf, orRemoval, withBaseline } from './policy/baseline.ts';
+import { overruledRules } from './policy/overruled.ts';
 import {
   extendedDigest,
   isPublic,
@@ -185,7 +186,8 @@ export async function judgeRead(
   const overrides = await readOverrides(forge, policy, pullRequest, ofAll, onWillReadComments);
   const observed = await observe(policy, facts, { forge, threads, baseSha, readChecks, mayRead: mayReadToObserve });
   const evaluation = withObserved(policy, evaluated, observed.rules);
-  const verdict = verdictOf(redacted(evaluation), overrides);
+  const overruled = overruledRules(baseline, own, proposed, { repository, hidden });
+  const verdict = { ...verdictOf(redacted(evaluation), overrides), ...(overruled && { overruled }) };
   const codeOwners = codeOwnersText(facts.codeOwners);
   return {
     kind: 'judged',

@@ -145,8 +145,8 @@ async function reportComment(
   return hasSomethingToSay(verdict) ? (await forge.createComment(pullRequest, body)).id : undefined;
 }
 
-function hasSomethingToSay({ state, findings, policyFaults }: Verdict): boolean {
-  return state !== 'success' || findings.length > 0 || policyFaults.length > 0;
+function hasSomethingToSay({ state, findings, policyFaults, overruled }: Verdict): boolean {
+  return state !== 'success' || findings.length > 0 || policyFaults.length > 0 || overruled?.proposed === true;
 }
 
 async function reportInlines(

@@ -119,6 +119,28 @@ test('with --json everything is one object for programs, whatever the terminal',
   });
 });
 
+test('rules without effect beside a locked rule of the baseline are named', async (t) => {
+  await withForge('gitea', { '.gatehouse.yml': POLICY }, async (forge, run) => {
+    forge.createRepository('acme/policies', {
+      '.gatehouse.yml': "version: 1\nrules: [{ id: no-debugger, locked: true, forbid: { added_lines: 'debugger' } }]\n",
+    });
+    forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'three\n' });
+    const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'fix: a leak' });
+    const setting = { POLICY_REPOSITORY: 'policies' };
+    const { code, stdout } = await run(forge, [page(forge, number)], setting);
+    t.is(code, 0);
+    t.true(
+      stdout.includes(
+        '\n\nThe policy has rules without effect: "no-debugger". The organisation’s baseline ("acme/policies") has locked rules',
+      ),
+      stdout,
+    );
+    const told = JSON.parse((await run(forge, [page(forge, number), '--json'], setting)).stdout);
+    t.deepEqual(told.overruled, { ruleIds: ['no-debugger'], by: 'acme/policies', proposed: false });
+    t.notRegex((await run(forge, [page(forge, number)])).stdout, /without effect/);
+  });
+});
+
 test('text of a pull request cannot control the terminal', async (t) => {
   await withForge('github', { '.gatehouse.yml': POLICY }, async (forge, run) => {
     forge.commit(REPOSITORY, 'topic', { 'src/app.ts': `debugger; ${ESCAPE}[2J\n` });

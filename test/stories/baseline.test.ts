@@ -130,6 +130,27 @@ for (const name of FORGES) {
     t.is(fixing()?.state, 'success', 'what fixes it can be merged');
   });
 
+  test(`${name}: a pull request that replaces a locked rule shows that it has no effect`, async (t) => {
+    await using story = await tellWithBaseline(name, { '.gatehouse.yml': LENIENT });
+    const without = /has rules without effect: `small`\. The organisation’s baseline \(`acme\/\.gatehouse`\) has locked/;
+    const policy = `version: 1\nrules: [{ id: small, level: info, require: { changed_files: '<= 99' } }]\n`;
+    const proposing = await story.open({ '.gatehouse.yml': policy });
+    const other = await story.open({ 'a.txt': 'a\n' });
+    await workerComesBy(story);
+    t.is(story.status(proposing)?.state, 'success');
+    t.regex(story.comments(proposing).join(), without);
+    t.deepEqual(story.comments(other), []);
+    story.forge.setPrivate(BASELINE, true);
+    await workerComesBy(story);
+    await story.edit(proposing, { title: 'feat: another' });
+    await workerComesBy(story);
+    t.regex(story.comments(proposing).join(), /without effect: `small`\. The organisation’s baseline \(`acme`\) has/);
+    story.forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': policy });
+    await story.edit(other, { title: 'feat: another' });
+    await workerComesBy(story);
+    t.deepEqual(story.comments(other), [], 'only where somebody can correct it');
+  });
+
   test(`${name}: a private baseline shows only id and message in public`, async (t) => {
     const policy = LOCKED.replace("require: { changed_files: '<= 1' }", "forbid: { files: 'vault-[0-9]/**' }");
     await using story = await tellWithBaseline(name, { '.gatehouse.yml': policy });

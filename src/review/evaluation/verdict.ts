@@ -2,6 +2,7 @@ import { MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/postings.ts';
 import { shorten } from '../../shorten.ts';
 import type { Override, Overrides } from '../overrides/override.ts';
 import type { Fault } from '../policy/faults.ts';
+import type { Overruled } from '../policy/overruled.ts';
 import type { LevelInForce, Rule } from '../policy/schema.ts';
 import { bare } from '../text.ts';
 import type { EvaluatedRule, Evaluation } from './evaluate.ts';
@@ -40,6 +41,8 @@ export interface Verdict {
   readonly policyFaults: readonly Fault[];
   /** Absent where the policy lets nobody override. */
   readonly overrides?: Overrides;
+  /** Rules without effect beside a locked rule of the organisation's baseline. */
+  readonly overruled?: Overruled;
   /** The policy of the base branch is broken, and this pull request brings in one that is valid. */
   readonly fixesPolicy?: boolean;
 }

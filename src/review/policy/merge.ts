@@ -25,16 +25,20 @@ export function mergePolicies(base: Policy, extending: Policy): Policy {
  * is judged unseen.
  */
 export function mergeBaseline(baseline: Policy, own: Policy): Policy {
-  const locked = new Set(baseline.rules.filter((rule) => rule.locked).map(({ id }) => id));
-  const overruled = own.rules.map(({ id }) => id).filter((id) => locked.has(id));
-  const merged = mergePolicies(baseline, { ...own, rules: own.rules.filter(({ id }) => !locked.has(id)) });
+  const overruled = new Set(overruledBy(baseline, own));
+  const merged = mergePolicies(baseline, { ...own, rules: own.rules.filter(({ id }) => !overruled.has(id)) });
   const comments = more(baseline.comments, own.comments);
   return {
     ...merged,
     ...(comments === undefined ? {} : { comments }),
     ...(baseline.override === undefined ? {} : { lockedOverride: baseline.override }),
-    ...(overruled.length === 0 ? {} : { overruled }),
   };
+}
+
+/** Ids of the rules of a policy that are not used, because the baseline has locked rules of these ids. */
+export function overruledBy(baseline: Policy, own: Policy): readonly string[] {
+  const locked = new Set(baseline.rules.filter((rule) => rule.locked).map(({ id }) => id));
+  return own.rules.map(({ id }) => id).filter((id) => locked.has(id));
 }
 
 function more(one: Comments | undefined, other: Comments | undefined): Comments | undefined {

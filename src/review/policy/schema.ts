@@ -75,8 +75,6 @@ export interface Policy {
   /** Who may override its locked rules; absent: nobody. */
   readonly lockedOverride?: Overriders;
   readonly rules: readonly Rule[];
-  /** Ids of rules that are not used, because the organisation's baseline has locked rules of these ids. */
-  readonly overruled?: readonly string[];
 }
 
 /** The keys that may refine a predicate, and the predicates that each may stand beside. */
