@@ -10,7 +10,6 @@ import type { Facts } from './facts.ts';
 import type { KnownComments } from './overrides/judge-overrides.ts';
 import { readOverrides } from './overrides/read-overrides.ts';
 import { type BaselineOf, digestOfBaseline, isBaselineOf, orRemoval, withBaseline } from './policy/baseline.ts';
-import { overruledRules } from './policy/overruled.ts';
 import {
   extendedDigest,
   isPublic,
@@ -22,6 +21,7 @@ import {
 } from './policy/load.ts';
 import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
 import { orFallback } from './policy/operator-policy.ts';
+import { overruledRules } from './policy/overruled.ts';
 import type { PolicyRole } from './policy/parse.ts';
 import { changesPolicy } from './policy/paths.ts';
 import { type Comments, DEFAULT_COMMENTS, type Policy } from './policy/schema.ts';

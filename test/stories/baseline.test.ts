@@ -132,7 +132,8 @@ for (const name of FORGES) {
 
   test(`${name}: a pull request that replaces a locked rule shows that it has no effect`, async (t) => {
     await using story = await tellWithBaseline(name, { '.gatehouse.yml': LENIENT });
-    const without = /has rules without effect: `small`\. The organisation’s baseline \(`acme\/\.gatehouse`\) has locked/;
+    const without =
+      /has rules without effect: `small`\. The organisation’s baseline \(`acme\/\.gatehouse`\) has locked/;
     const policy = `version: 1\nrules: [{ id: small, level: info, require: { changed_files: '<= 99' } }]\n`;
     const proposing = await story.open({ '.gatehouse.yml': policy });
     const other = await story.open({ 'a.txt': 'a\n' });

@@ -7,6 +7,7 @@ export const POLICY_PATHS: readonly string[] = [
   ...Object.values(FORGES).map(({ policyPath }) => policyPath),
 ];
 
+/** Whether the change touches a file that may be a policy. */
 export function changesPolicy({ files }: ChangedFiles): boolean {
   // A file below such a path makes a directory of it, which is a broken policy.
   const isPolicy = (path: string) => POLICY_PATHS.some((policy) => path === policy || path.startsWith(`${policy}/`));
