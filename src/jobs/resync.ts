@@ -37,6 +37,7 @@ export async function resync(
     log.warn('a resync was skipped, because the forge cannot be asked: it follows when it can');
     return 'interrupted';
   }
+  const since = await startOf(pool, round);
   if (round.new) {
     await beginRound(parts);
   }
@@ -46,11 +47,18 @@ export async function resync(
       return 'finished';
     }
     const known = await overviewsOf(parts, overviews, names);
-    const state = await resyncBatch(parts, names, known, end);
+    const state = await resyncBatch(parts, names, known, { since, end });
     if (state !== 'finished') {
       return state;
     }
   }
+}
+
+interface Piece {
+  /** By the clock of the database: what it reads may be of then. A resync that is requested later looks at its repositories again. */
+  readonly since: Date;
+  /** By the clock of this process. */
+  readonly end: number;
 }
 
 /** Not `finished`: the end of the piece has come, or the forge cannot be asked. */
@@ -58,7 +66,7 @@ async function resyncBatch(
   parts: ResyncParts,
   names: readonly string[],
   known: ReadonlyMap<string, RepositoryOverview>,
-  end: number,
+  { since, end }: Piece,
 ): Promise<'finished' | 'unfinished' | 'interrupted'> {
   const { access, pool, log } = parts;
   const isOwnLimit = parts.forge.overviews?.scope === 'owner';
@@ -96,7 +104,7 @@ async function resyncBatch(
     }
     return 'finished';
   } finally {
-    await recordLooks(pool, looks);
+    await recordLooks(pool, looks, since);
   }
 }
 
@@ -111,12 +119,18 @@ async function emptyOnes(pool: pg.Pool, known: ReadonlyMap<string, RepositoryOve
   return rows.map(({ name }) => name);
 }
 
-async function recordLooks(pool: pg.Pool, looks: ReadonlyMap<string, Look>): Promise<void> {
+async function recordLooks(pool: pg.Pool, looks: ReadonlyMap<string, Look>, since: Date): Promise<void> {
   await pool.query(
-    `UPDATE gatehouse.repositories r SET resynced_at = now(), due = look.due
+    `UPDATE gatehouse.repositories r SET resynced_at = $3, due = look.due
        FROM unnest($1::text[], $2::boolean[]) AS look (name, due) WHERE r.name = look.name`,
-    [[...looks.keys()], [...looks.values()].map((look) => look === 'later')],
+    [[...looks.keys()], [...looks.values()].map((look) => look === 'later'), since],
   );
+}
+
+/** Never before the round began, even after a failover to a database whose clock is behind: its repositories would be looked at without end. */
+async function startOf(pool: pg.Pool, { began }: Round): Promise<Date> {
+  const { rows } = await pool.query<{ now: Date }>('SELECT greatest(now(), $1::timestamptz) AS now', [began]);
+  return rows[0]?.now ?? began;
 }
 
 async function canAsk(access: ResyncParts['access']): Promise<boolean> {

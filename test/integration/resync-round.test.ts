@@ -8,6 +8,7 @@ import { beginRound, type RoundParts } from '../../src/jobs/due-repositories.ts'
 import { readPresentRules } from '../../src/jobs/outdated-reviews.ts';
 import { isDue, recordDone } from '../../src/jobs/progress.ts';
 import { recoverDeliveries } from '../../src/jobs/recover-deliveries.ts';
+import { resync } from '../../src/jobs/resync.ts';
 import { notUnderReview } from '../../src/jobs/under-review.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
@@ -194,6 +195,27 @@ test('what no list of changes shows is looked at all the same', async (t) => {
   t.deepEqual(await next({ rules }), unfinished);
   await lookedAtAll();
   t.deepEqual(await next(), ['acme/repository-0', ...unfinished], 'the policy of the operator has changed');
+});
+
+test('a resync that is requested during another looks again at what that one looked at', async (t) => {
+  const { pool, parts, list } = await setUp(t, 1);
+  list.changed = list.all;
+  const databaseTime = async () => (await pool.query<{ now: Date }>('SELECT clock_timestamp() AS now')).rows[0]?.now;
+  const looks: (Date | undefined)[] = [];
+  const forge = {
+    ...parts.forge,
+    async openPullRequests(repository: string) {
+      looks.push(await databaseTime());
+      return { repository, pullRequests: [] };
+    },
+  };
+  const access = { check: async () => undefined };
+  const run = (began: Date) => resync({ ...parts, forge, access, enqueue: async () => {} }, { began, new: true });
+  t.is(await run(new Date()), 'finished');
+  t.is(looks.length, 1);
+  // A time of PostgreSQL has microseconds, and this one has none.
+  t.is(await run(new Date((looks[0]?.getTime() ?? 0) + 1)), 'finished');
+  t.is(looks.length, 2, 'what changed after the first look had begun may have been missed');
 });
 
 test('a pull request under review is not requested again', async (t) => {
