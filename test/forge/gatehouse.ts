@@ -1,4 +1,5 @@
 import type { ExecutionContext, TestFn } from 'ava';
+import { countBaselines } from '../../src/jobs/baselines-table.ts';
 import { type Door, openDoor, SECRET } from '../helpers/door.ts';
 import { eventually } from '../helpers/story.ts';
 import { ask, statusOf } from './reading.ts';
@@ -16,6 +17,8 @@ export interface Gatehouse {
   failures(site: Site): Promise<number>;
   /** All that a commit was ever told. */
   told(site: Site, sha: string): Promise<readonly string[]>;
+  /** The states that the baselines of owners are in. */
+  baselines(): Promise<string>;
   /** Another worker, which looks for what was missed as soon as it starts. Ends with the test. */
   resync(t: ExecutionContext): Promise<void>;
 }
@@ -36,6 +39,17 @@ export function shareGatehouse(
     opened.set(forge, opening);
     return (await opening).gatehouse;
   };
+}
+
+/** A Gatehouse of one test. It ends with the test. */
+export async function ownGatehouse(
+  t: ExecutionContext,
+  forge: TestForge,
+  env: Readonly<Record<string, string>>,
+): Promise<Gatehouse> {
+  const { gatehouse, door } = await open(forge, env);
+  t.teardown(() => door[Symbol.asyncDispose]());
+  return gatehouse;
 }
 
 async function open(
@@ -76,6 +90,11 @@ async function open(
     async told(site, sha) {
       const path = `/repos/${site.repository()}/statuses/${sha}?sort=highestindex&limit=50`;
       return (await ask<{ status: string }[]>(forge, path)).map(({ status }) => status);
+    },
+    async baselines() {
+      return [...(await countBaselines(door.database))]
+        .flatMap(([state, owners]) => (owners > 0 ? [state] : []))
+        .join();
     },
     async resync(t) {
       const stores = { DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl };

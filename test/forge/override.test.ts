@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../helpers/story.ts';
 import { clientOf, onBothForges, refOf } from './forges.ts';
 import { type Gatehouse, shareGatehouse } from './gatehouse.ts';
-import { commentsOf, statusOf } from './reading.ts';
+import { commentsOf, described, statusOf } from './reading.ts';
 import type { Site, TestForge } from './site.ts';
 
 /** Comments that override a rule, and others with commands, on a Gitea, simulated or real. */
@@ -25,9 +25,9 @@ interface Failing {
 }
 
 /** A pull request of `alice` that fails. */
-async function failing(t: ExecutionContext, forge: TestForge): Promise<Failing> {
+async function failing(t: ExecutionContext, forge: TestForge, policy = POLICY): Promise<Failing> {
   const gatehouse = await gatehouseOf(forge);
-  const site = await gatehouse.site({ '.gatehouse.yml': POLICY });
+  const site = await gatehouse.site({ '.gatehouse.yml': policy });
   const sha = await site.push('topic', { 'app.ts': 'one\n' });
   const number = await site.open('topic', { title: 'things' });
   await gatehouse.expect(t, site, sha, 'failure');
@@ -84,6 +84,29 @@ both('somebody who may not write cannot override', async (t, forge) => {
   const given = await failing(t, forge);
   await given.site.comment(given.number, 'mallory', given.command);
   t.true(await refused(forge, given, /by `mallory` was written by somebody who may not write/));
+});
+
+both('somebody who committed to the pull request cannot override', async (t, forge) => {
+  const given = await failing(t, forge);
+  const { gatehouse, site, number } = given;
+  await site.push('main', { 'b.txt': 'b\n' });
+  const sha = await site.updateBranch(number);
+  await gatehouse.expect(t, site, sha, 'failure');
+  await site.comment(number, 'bob', `/gatehouse override titled ${sha} hotfix 4711`);
+  t.true(
+    await refused(forge, { ...given, sha }, /by `bob` was written by somebody who committed to this pull request/),
+  );
+});
+
+both('an override that is posted twice counts once, for its rule only', async (t, forge) => {
+  const documented = "  - id: documented\n    require: { files: 'docs/**' }\n";
+  const given = await failing(t, forge, POLICY + documented);
+  const { site, sha, number, command } = given;
+  const other = command.replace('titled', 'documented');
+  await site.comment(number, 'bob', `${command}\n${other}`);
+  await site.comment(number, 'bob', command);
+  t.true(await refused(forge, given, /of `titled` by `bob` is not needed: the rule is overridden already\./));
+  await described(forge, site, sha, '1 of 2 rules failed, 1 overridden: documented');
 });
 
 both('a change of base ends an override', async (t, forge) => {

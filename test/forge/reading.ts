@@ -1,3 +1,4 @@
+import { eventually } from '../helpers/story.ts';
 import type { Site, TestForge } from './site.ts';
 
 /** Answers of the API, as Gatehouse's own token sees them. */
@@ -37,6 +38,14 @@ export async function statusOf(forge: TestForge, site: Site, sha: string, base =
     `/repos/${site.repository()}/commits/${sha}/status`,
   );
   return statuses?.find(({ context }) => context === `gatehouse/${base}`);
+}
+
+/** Waits until Gatehouse's status of a commit says so. It follows the comment. */
+export function described(forge: TestForge, site: Site, sha: string, description: string): Promise<void> {
+  return eventually(
+    `the status of ${sha} says: ${description}`,
+    async () => (await statusOf(forge, site, sha))?.description === description,
+  );
 }
 
 /** What Gatehouse says in the conversation. */

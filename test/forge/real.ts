@@ -159,6 +159,9 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
     async setPrivate(isPrivate) {
       await as(OWNER, 'PATCH', '', { private: isPrivate });
     },
+    async remove() {
+      await as(OWNER, 'DELETE', '');
+    },
     async hook(port, secret) {
       const config = { url: `http://${HOST_NAME}:${port}/webhook`, content_type: 'json', secret };
       const hook = { type: 'gitea', active: true, events: HOOK_EVENTS, config };

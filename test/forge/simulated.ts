@@ -170,6 +170,9 @@ function makeSite(forge: Awaited<ReturnType<typeof startSimulatedForge>>, firstN
     async setPrivate(isPrivate) {
       forge.setPrivate(name, isPrivate);
     },
+    async remove() {
+      forge.deleteRepository(name);
+    },
     async hook(port, secret) {
       hook = { url: `http://127.0.0.1:${port}/webhook`, secret };
       forge.addHook(name, hook);

@@ -46,6 +46,8 @@ export interface Site {
   setStatus(person: Person, sha: string, status: { readonly context: string; readonly state: string }): Promise<void>;
   rename(name: string): Promise<void>;
   setPrivate(isPrivate: boolean): Promise<void>;
+  /** Deletes the repository. */
+  remove(): Promise<void>;
   /** Makes the webhook, with the events of docs/forges.md, to a port of this machine. */
   hook(port: number, secret: string): Promise<void>;
   /** From now on nothing is sent, as if the network were away, or everything again. */
