@@ -197,7 +197,7 @@ test('what no list of changes shows is looked at all the same', async (t) => {
   t.deepEqual(await next(), ['acme/repository-0', ...unfinished], 'the policy of the operator has changed');
 });
 
-test('a resync that is requested during another looks again at what that one looked at', async (t) => {
+test('a resync that is requested during another looks at everything again', async (t) => {
   const { pool, parts, list } = await setUp(t, 1);
   list.changed = list.all;
   const databaseTime = async () => (await pool.query<{ now: Date }>('SELECT clock_timestamp() AS now')).rows[0]?.now;
