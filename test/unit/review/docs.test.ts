@@ -9,6 +9,7 @@ import { predicates } from '../../../src/review/predicates/index.ts';
 
 const RULES = 'docs/rules.md';
 const COOKBOOK = 'docs/cookbook.md';
+const MIGRATION = 'docs/migrate.md';
 
 function readDocument(name: string): Promise<string> {
   return readFile(new URL(`../../../${name}`, import.meta.url), 'utf8');
@@ -48,7 +49,7 @@ function policyText(yaml: string): string {
   return `version: 1\nrules:\n${yaml}`;
 }
 
-const examples = [...(await examplesIn(RULES)), ...(await examplesIn(COOKBOOK))];
+const examples = (await Promise.all(['README.md', RULES, COOKBOOK, MIGRATION].map(examplesIn))).flat();
 
 for (const { document, line, yaml, rows } of examples) {
   test(`${document}, line ${line}: the example is a valid policy`, (t) => {
@@ -96,6 +97,41 @@ test('docs/cookbook.md has thirteen recipes, each with a pass and a failure', (t
       `line ${line}`,
     );
   }
+});
+
+/** The rows of the tables that have a condition of Gatehouse in their second column. */
+async function translations(): Promise<readonly { readonly theirs: string; readonly ours: string }[]> {
+  const tables = (await readDocument(MIGRATION)).matchAll(
+    /^\| [\w-]+ \| Gatehouse \| Differences \|\n\|[-|]+\|\n((?:\|.*\n)+)/gm,
+  );
+  return [...tables].flatMap(([, rows = '']) =>
+    rows
+      .trimEnd()
+      .split('\n')
+      .map((row) => {
+        const [, theirs = '', ours = ''] = row.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'));
+        return { theirs, ours };
+      }),
+  );
+}
+
+test('docs/migrate.md: each row has a valid condition, or none', async (t) => {
+  const rows = await translations();
+  t.true(rows.length > 75, 'the rows were found');
+  for (const { theirs, ours } of rows) {
+    t.regex(theirs, /^`/);
+    if (ours !== 'none') {
+      const [, condition = ''] = /^`(.*)`$/.exec(ours) ?? [];
+      const result = parsePolicy(policyText(`- { id: a, require: { ${condition} } }\n`), { path: '.gatehouse.yml' });
+      t.deepEqual(result.ok ? [] : result.faults, [], `${theirs}: ${condition}`);
+    }
+  }
+});
+
+test('docs/migrate.md uses every predicate, except those that the others do not have', async (t) => {
+  const conditions = (await translations()).map(({ ours }) => ours).join('\n');
+  const missing = [...predicates.keys()].filter((name) => !new RegExp(`\\b${name}:`).test(conditions));
+  t.deepEqual(missing, []);
 });
 
 test('what the README says of kills is in docs/performance.md', async (t) => {
