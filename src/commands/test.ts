@@ -9,7 +9,7 @@ import { MAX_CASES_BYTES } from '../review/limits.ts';
 import type { Fault } from '../review/policy/faults.ts';
 import { casesJsonSchema } from '../review/policy/json-schema.ts';
 import { mergePolicies } from '../review/policy/merge.ts';
-import { POLICY_PATHS } from '../review/policy/paths.ts';
+import { CASES_PATH, POLICY_PATHS } from '../review/policy/paths.ts';
 import type { Policy } from '../review/policy/schema.ts';
 import { describeCases } from '../review/rendering/cases.ts';
 import { junitXml } from '../review/rendering/junit.ts';
@@ -22,8 +22,6 @@ import { hasColours, type Terminal } from './terminal.ts';
 const PASSED = 0;
 const FAILED = 1;
 const UNUSABLE = 2;
-
-const CASES_PATH = '.gatehouse.test.yml';
 
 const HELP = `Usage: gatehouse test [policy file] [options]
 
@@ -130,7 +128,7 @@ async function readInput(paths: Paths, threads: ReviewThreads, folder: string): 
   const text = await readText(folder, path);
   const role = paths.baseline ? 'baseline' : 'own';
   const own = valid(await threads.parsePolicy(path, text, { path }, role), text).policy;
-  const inPolicy = valid(await threads.parseCases(text, path, 'policy'), text).cases;
+  const inPolicy = valid(await threads.parseCases(path, text, path, 'policy'), text).cases;
   const policy = paths.extends === undefined ? own : mergePolicies(await readExtended(paths.extends), own);
 
   const casesPath = paths.cases ?? CASES_PATH;
@@ -138,7 +136,9 @@ async function readInput(paths: Paths, threads: ReviewThreads, folder: string): 
     paths.cases !== undefined || (await stat(resolve(folder, casesPath)).catch(() => undefined)) !== undefined;
   const casesText = exists ? await readText(folder, casesPath) : undefined;
   const inFile =
-    casesText === undefined ? [] : valid(await threads.parseCases(casesText, casesPath, 'cases'), casesText).cases;
+    casesText === undefined
+      ? []
+      : valid(await threads.parseCases(casesPath, casesText, casesPath, 'cases'), casesText).cases;
   const cases = [...inPolicy, ...inFile];
   if (cases.length === 0) {
     throw new UnusableInput(`gatehouse test: no cases: ${path} has no "cases", and there are none in ${casesPath}\n`);

@@ -100,6 +100,7 @@ async function reviewOnce(
     onWillReadChecks: () => recordChecksAsked(parts.pool, review.claim()),
     onWillReadRequestedReviews: () => recordRequestedReviewsAsked(parts.pool, review.claim()),
     onWillReadComments: (present) => knownComments(parts.pool, present),
+    runsCases: true,
     mayReadToObserve: () => hasSpareRequests(parts.remainingRequests()),
   });
   switch (result.kind) {

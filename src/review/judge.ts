@@ -23,9 +23,10 @@ import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
 import { orFallback } from './policy/operator-policy.ts';
 import { overruledRules } from './policy/overruled.ts';
 import type { PolicyRole } from './policy/parse.ts';
-import { changesPolicy } from './policy/paths.ts';
+import { changesCases, changesPolicy } from './policy/paths.ts';
 import { type Comments, DEFAULT_COMMENTS, type Policy } from './policy/schema.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
+import { judgeProposal } from './proposal/run-proposed-cases.ts';
 import type { SourceText, VerdictSources } from './sources.ts';
 import type { ReviewThreads } from './threads/review-threads.ts';
 
@@ -78,6 +79,8 @@ export interface JudgeOptions {
   readonly onWillReadComments: (pullRequest: PullRequest) => Promise<KnownComments>;
   /** Whether the forge may be asked for what only observed rules need: that must not use up its rate limit. Absent: yes. */
   readonly mayReadToObserve?: () => boolean;
+  /** Whether the cases of a pull request that changes the policy, or the cases, are run. */
+  readonly runsCases?: boolean;
 }
 
 /**
@@ -117,6 +120,7 @@ export async function judgeRead(
     onWillReadRequestedReviews,
     onWillReadComments,
     mayReadToObserve = () => true,
+    runsCases = false,
   }: JudgeOptions,
 ): Promise<ReviewResult> {
   if (pullRequest.state === 'closed') {
@@ -155,11 +159,16 @@ export async function judgeRead(
     await onWillJudge?.(pullRequest);
   }
 
+  const ofHead = () => loadProposed(forge, parse, pullRequest, role);
   const proposed: LoadedPolicy = proposes
-    ? orRemoval(await loadProposed(forge, parse, pullRequest, role), isBaseline ? baseline : undefined)
+    ? orRemoval(await ofHead(), isBaseline ? baseline : undefined)
     : { kind: 'absent' };
+  const proposal =
+    runsCases && (proposes || changesCases(changedFiles))
+      ? await judgeProposal(forge, threads, pullRequest, proposes ? proposed : await ofHead())
+      : {};
   if (present.kind === 'broken') {
-    const verdict = brokenPolicyVerdict(present.faults, proposed.kind === 'policy');
+    const verdict = { ...brokenPolicyVerdict(present.faults, proposed.kind === 'policy'), ...proposal };
     return {
       kind: 'judged',
       pullRequest,
@@ -187,7 +196,7 @@ export async function judgeRead(
   const observed = await observe(policy, facts, { forge, threads, baseSha, readChecks, mayRead: mayReadToObserve });
   const evaluation = withObserved(policy, evaluated, observed.rules);
   const overruled = overruledRules(baseline, own, proposed, { repository, hidden });
-  const verdict = { ...verdictOf(redacted(evaluation), overrides), ...(overruled && { overruled }) };
+  const verdict = { ...verdictOf(redacted(evaluation), overrides), ...(overruled && { overruled }), ...proposal };
   const codeOwners = codeOwnersText(facts.codeOwners);
   return {
     kind: 'judged',
@@ -196,6 +205,7 @@ export async function judgeRead(
     comments: policy.comments ?? DEFAULT_COMMENTS,
     selfContained:
       !proposes &&
+      proposal.proposal === undefined &&
       !hidden &&
       present.sources.extendsName === undefined &&
       overrides === undefined &&

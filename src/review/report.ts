@@ -145,8 +145,9 @@ async function reportComment(
   return hasSomethingToSay(verdict) ? (await forge.createComment(pullRequest, body)).id : undefined;
 }
 
-function hasSomethingToSay({ state, findings, policyFaults, overruled }: Verdict): boolean {
-  return state !== 'success' || findings.length > 0 || policyFaults.length > 0 || overruled?.proposed === true;
+function hasSomethingToSay({ state, findings, policyFaults, overruled, proposal }: Verdict): boolean {
+  const saysMore = overruled?.proposed === true || proposal !== undefined;
+  return state !== 'success' || findings.length > 0 || policyFaults.length > 0 || saysMore;
 }
 
 async function reportInlines(

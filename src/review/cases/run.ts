@@ -53,7 +53,8 @@ export async function runCases(
   return results;
 }
 
-function compare(one: Case, { rules }: Evaluation): CaseResult {
+/** What was expected of the rules beside what became of them. */
+export function compare(one: Case, { rules }: Evaluation): CaseResult {
   const results = one.expect.flatMap((expected): RuleResult[] => {
     const found = rules.find(({ rule }) => rule.id === expected.rule);
     return found === undefined ? [] : [{ expected, found, passed: found.outcome === outcomeOf(expected.outcome) }];

@@ -4,6 +4,7 @@ import type { Override, Overrides } from '../overrides/override.ts';
 import type { Fault } from '../policy/faults.ts';
 import type { Overruled } from '../policy/overruled.ts';
 import type { LevelInForce, Rule } from '../policy/schema.ts';
+import type { Proposal } from '../proposal/proposal.ts';
 import { bare } from '../text.ts';
 import type { EvaluatedRule, Evaluation } from './evaluate.ts';
 import { type FingerprintedLocation, fingerprinted } from './fingerprint.ts';
@@ -43,6 +44,8 @@ export interface Verdict {
   readonly overrides?: Overrides;
   /** Rules without effect beside a locked rule of the organisation's baseline. */
   readonly overruled?: Overruled;
+  /** Of a pull request that changes the policy or its cases. It does not change the state. */
+  readonly proposal?: Proposal;
   /** The policy of the base branch is broken, and this pull request brings in one that is valid. */
   readonly fixesPolicy?: boolean;
 }

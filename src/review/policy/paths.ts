@@ -1,5 +1,5 @@
 import { FORGES } from '../../forges/forges.ts';
-import type { ChangedFiles } from '../../forges/pull-request.ts';
+import type { ChangedFile, ChangedFiles } from '../../forges/pull-request.ts';
 
 /** Where a policy may be in a repository, in the order in which to look; the first that exists counts. */
 export const POLICY_PATHS: readonly string[] = [
@@ -7,9 +7,19 @@ export const POLICY_PATHS: readonly string[] = [
   ...Object.values(FORGES).map(({ policyPath }) => policyPath),
 ];
 
+/** Cases of the policy, at the root of the repository. */
+export const CASES_PATH = '.gatehouse.test.yml';
+
 /** Whether the change touches a file that may be a policy. */
 export function changesPolicy({ files }: ChangedFiles): boolean {
-  // A file below such a path makes a directory of it, which is a broken policy.
-  const isPolicy = (path: string) => POLICY_PATHS.some((policy) => path === policy || path.startsWith(`${policy}/`));
-  return files.some((file) => isPolicy(file.path) || (file.previousPath !== undefined && isPolicy(file.previousPath)));
+  return files.some((file) => POLICY_PATHS.some((path) => concerns(file, path)));
+}
+
+export function changesCases({ files }: ChangedFiles): boolean {
+  return files.some((file) => concerns(file, CASES_PATH));
+}
+
+/** A file below such a path makes a directory of it. */
+function concerns({ path, previousPath }: ChangedFile, wanted: string): boolean {
+  return [path, previousPath].some((name) => name === wanted || name?.startsWith(`${wanted}/`));
 }

@@ -208,7 +208,7 @@ const policyShape = {
 
 const MAPPING = { error: 'a mapping with `version` and `rules`' };
 
-/** What a review reads a policy with. It has cases for `gatehouse test`, which a review does not look into. */
+/** What a review reads a policy with. Its cases are read apart. */
 export const policySchema = z.strictObject({ ...policyShape, cases: z.unknown().optional() }, MAPPING);
 
 /** The same with its cases, for editors. */

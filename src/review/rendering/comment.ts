@@ -6,6 +6,7 @@ import { iconOf, OVERRIDDEN, UNDECIDED, WAITING } from './levels.ts';
 import type { Links } from './links.ts';
 import { overriddenRow, renderOverrides } from './overrides.ts';
 import { renderOverruled } from './overruled.ts';
+import { renderProposal } from './proposal.ts';
 import { authorRow, waitingRow } from './rows.ts';
 import { renderRules } from './rules.ts';
 
@@ -44,14 +45,15 @@ export function renderReview(verdict: Verdict, { links, inlines, enforce }: Comm
     ...renderOverrides(verdict.overrides),
     ...renderRules(verdict, context, MAX_RULES_LENGTH),
   ];
+  const middle = [...renderFaults(verdict), ...renderProposal(verdict)];
   const start = [REVIEW_MARKER, headline(verdict), ...(enforce || verdict.state === 'success' ? [] : [NOT_ENFORCED])];
-  const budget = { left: MAX_LENGTH - [...start, ...end].join('\n\n').length };
+  const budget = { left: MAX_LENGTH - [...start, ...middle, ...end].join('\n\n').length };
   return `${[
     ...start,
     ...table('For you', 'Found → wanted', [...counted, ...own], budget),
     ...table('Waiting for others', 'So far', waiting, budget),
     ...table('Overridden', 'By and why', overridden, budget),
-    ...renderFaults(verdict),
+    ...middle,
     ...end,
   ].join('\n\n')}\n`;
 }

@@ -1,4 +1,5 @@
-import type { CasesRole, ParsedCases } from '../cases/parse.ts';
+import type { CaseOutcomes } from '../cases/outcomes.ts';
+import type { Case, CasesRole, ParsedCases } from '../cases/parse.ts';
 import { type Evaluation, notEvaluated } from '../evaluation/evaluate.ts';
 import type { Facts } from '../facts.ts';
 import type { ParsedPolicy, PolicyRole } from '../policy/parse.ts';
@@ -16,8 +17,10 @@ const THREADS = 2;
 export interface ReviewThreads {
   /** `repository` is the one under review. A policy that hits a limit is one with a fault. */
   parsePolicy(repository: string, text: string, origin: PolicyOrigin, role?: PolicyRole): Promise<ParsedPolicy>;
-  /** The cases of a file, for `gatehouse test`. */
-  parseCases(text: string, file: string, role: CasesRole): Promise<ParsedCases>;
+  /** The cases of a file. `repository` as in {@link ReviewThreads.parsePolicy}. */
+  parseCases(repository: string, text: string, file: string, role: CasesRole): Promise<ParsedCases>;
+  /** Judges the pull requests of cases. All together have the limits of one task; undefined when they hit one. */
+  runCases(repository: string, policy: Policy, cases: readonly Case[]): Promise<CaseOutcomes | undefined>;
   /** When it hits a limit all rules are undecided, so that the result does not depend on how far it came. */
   evaluate(policy: Policy, facts: Facts): Promise<Evaluation>;
   /** The teams that CODEOWNERS names for the change; none when they were not found within the limits. */
@@ -42,13 +45,18 @@ export function makeReviewThreads(options: Partial<ThreadPoolOptions> = {}): Rev
       return { ok: false, faults: [{ file: origin.path, line: 1, column: 1, message }] };
     },
 
-    async parseCases(text, file, role) {
-      const result = await pool.run(file, 'parseCases', { text, file, role });
+    async parseCases(repository, text, file, role) {
+      const result = await pool.run(repository, 'parseCases', { text, file, role });
       if (result.kind === 'done') {
         return result.output;
       }
       const message = `reading these cases takes ${limits[result.limit]} that it may take: use fewer or smaller ones`;
       return { ok: false, faults: [{ file, line: 1, column: 1, message }] };
+    },
+
+    async runCases(repository, policy, cases) {
+      const result = await pool.run(repository, 'runCases', { policy, cases });
+      return result.kind === 'done' ? result.output : undefined;
     },
 
     async evaluate(policy, facts) {

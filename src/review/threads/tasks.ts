@@ -1,4 +1,5 @@
-import { type CasesRole, type ParsedCases, parseCases } from '../cases/parse.ts';
+import { type CaseOutcomes, outcomesOf } from '../cases/outcomes.ts';
+import { type Case, type CasesRole, type ParsedCases, parseCases } from '../cases/parse.ts';
 import { type Evaluation, evaluate, neededOwnerTeams } from '../evaluation/evaluate.ts';
 import type { Facts } from '../facts.ts';
 import { type ParsedPolicy, type PolicyRole, parsePolicy } from '../policy/parse.ts';
@@ -13,6 +14,10 @@ interface Tasks {
   readonly parseCases: {
     readonly input: { readonly text: string; readonly file: string; readonly role: CasesRole };
     readonly output: ParsedCases;
+  };
+  readonly runCases: {
+    readonly input: { readonly policy: Policy; readonly cases: readonly Case[] };
+    readonly output: CaseOutcomes;
   };
   /** Its steps are the indices of the policy's rules. */
   readonly evaluate: {
@@ -35,6 +40,7 @@ export const TASKS: {
 } = {
   parsePolicy: ({ text, origin, role }) => parsePolicy(text, origin, role),
   parseCases: ({ text, file, role }) => parseCases(text, file, role),
+  runCases: ({ policy, cases }) => outcomesOf(policy, cases),
   evaluate: ({ policy, facts }, onStep) => evaluate(policy, facts, onStep),
   ownerTeams: ({ facts }) => neededOwnerTeams(facts),
 };
