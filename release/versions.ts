@@ -5,6 +5,7 @@ import { join } from 'node:path';
 const TEXT_FILES: readonly string[] = [
   'README.md',
   'Dockerfile',
+  'docs/ci.md',
   'docs/operations.md',
   'docs/prove.md',
   'docs/rules.md',
@@ -14,8 +15,8 @@ const TEXT_FILES: readonly string[] = [
   'charts/gatehouse/ci/production-values.yaml',
 ];
 
-/** What stands before the version: an image's name, a build argument, or a key of YAML. */
-const BEFORE = 'gatehouse:|VERSION=|^version: |^appVersion: "|^ *tag: "';
+/** What stands before the version: an image's name, a tag of git, a build argument, or a key of YAML. */
+const BEFORE = 'gatehouse:|--branch v|VERSION=|^version: |^appVersion: "|^ *tag: "';
 
 const RELEASE = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 

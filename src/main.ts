@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { dirname } from 'node:path';
 import { EX_CONFIG, EX_USAGE, reasonOf, UsageError } from './commands/failures.ts';
 import type { Terminal } from './commands/terminal.ts';
 import { ConfigurationError } from './config.ts';
@@ -37,20 +38,17 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   check: {
     usage: 'check [file]',
     summary: 'Check a policy file, .gatehouse.yml by default',
-    // npm runs its scripts in its own folder, and says in INIT_CWD where it was called from.
-    run: async (args, terminal) =>
-      (await import('./commands/check.ts')).check(args, terminal, terminal.env['INIT_CWD']),
+    run: async (args, terminal) => (await import('./commands/check.ts')).check(args, terminal, callersFolder()),
   },
   test: {
     usage: 'test [file]',
     summary: 'Run the cases of a policy: what its rules make of pull requests in short',
-    run: async (args, terminal) => (await import('./commands/test.ts')).test(args, terminal, terminal.env['INIT_CWD']),
+    run: async (args, terminal) => (await import('./commands/test.ts')).test(args, terminal, callersFolder()),
   },
   explain: {
     usage: 'explain <pull request URL>',
     summary: 'Judge a pull request without writing anything, and explain the result',
-    run: async (args, terminal) =>
-      (await import('./commands/explain.ts')).explain(args, terminal, terminal.env['INIT_CWD']),
+    run: async (args, terminal) => (await import('./commands/explain.ts')).explain(args, terminal, callersFolder()),
   },
   deliveries: {
     usage: 'deliveries [options]',
@@ -93,6 +91,14 @@ ${Object.values(COMMANDS)
 Configuration is by environment variables; docs/settings.md lists them. Exit codes: 0 done, 1 failed,
 64 wrong usage, 78 wrong configuration or a database schema that is newer than this version.
 `;
+
+/**
+ * Where the paths of the command line begin, if not in the present folder. npm runs our scripts in our own folder, and says in
+ * INIT_CWD where it was called from. In any other folder the variable is that of another script, such as one that commits.
+ */
+function callersFolder(): string | undefined {
+  return process.cwd() === dirname(import.meta.dirname) ? process.env['INIT_CWD'] : undefined;
+}
 
 const complain = (line: string) => process.stderr.write(`${line}\n`);
 

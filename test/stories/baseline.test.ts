@@ -257,10 +257,14 @@ for (const name of FORGES) {
 
 /** `STORY_PULL_REQUESTS=1000` is a thousand. */
 const PULL_REQUESTS = Number(process.env['STORY_PULL_REQUESTS'] ?? 40);
+/** Requests that are left where no limit is wanted. */
+const PLENTY = 1_000_000;
 
 test('github: a changed baseline takes at most half of the requests that are left', async (t) => {
   await using story = await tellWithBaseline('github', { '.gatehouse.yml': LENIENT });
   const { forge } = story;
+  // What the first reviews take of the limit is not what is counted here.
+  forge.rateLimit.remaining = PLENTY;
   const numbers: number[] = [];
   for (let index = 0; index < PULL_REQUESTS; index++) {
     numbers.push(story.openSilently({ [`${index}.txt`]: 'a\n', 'b.txt': 'b\n' }));
@@ -278,11 +282,18 @@ test('github: a changed baseline takes at most half of the requests that are lef
   forge.forgetRequests();
   await workerComesBy(story);
   const first = forge.seen.length;
-  t.log(`${PULL_REQUESTS} open pull requests, ${left} requests left: ${failing()} reviewed with ${first} requests`);
-  t.true(failing() > 0);
-  t.true(failing() <= PULL_REQUESTS / 4);
+  const reviewed = failing();
+  t.true(reviewed > 0);
+  t.true(reviewed <= PULL_REQUESTS / 4);
   t.true(first <= left / 2, `${first} of ${left} requests`);
-  forge.rateLimit.remaining = 100_000;
+  forge.rateLimit.remaining = PLENTY;
+  forge.forgetRequests();
+  const began = performance.now();
   await workerComesBy(story);
+  const seconds = ((performance.now() - began) / 1_000).toFixed(0);
   t.is(failing(), PULL_REQUESTS, 'the next resync goes on with the others');
+  t.log(
+    `${PULL_REQUESTS} open pull requests, ${left} requests left: ${reviewed} reviewed with ${first} requests;`,
+    `without a limit the other ${PULL_REQUESTS - reviewed} with ${forge.seen.length} requests in ${seconds} s`,
+  );
 });

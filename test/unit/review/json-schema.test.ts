@@ -1,5 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import { OUTCOME_WORDS } from '../../../src/review/cases/schema.ts';
 import { casesJsonSchema, policyJsonSchema } from '../../../src/review/policy/json-schema.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
 
@@ -11,6 +14,34 @@ test('the JSON Schema that is checked in is the one that is made (npm run schema
 test('the JSON Schema of cases that is checked in is the one that is made', async (t) => {
   const text = await readFile(new URL('../../../docs/gatehouse.test.schema.json', import.meta.url), 'utf8');
   t.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(casesJsonSchema())));
+});
+
+const CASE_ROW = new RegExp(String.raw`^\| \`(\{.*\})\` \| (${OUTCOME_WORDS.join('|')}) \|$`, 'gm');
+const readDocument = (name: string) => readFile(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
+
+test('the JSON Schemas accept every case of the documents, and mark what is wrong', async (t) => {
+  const [cases, policy] = await Promise.all(
+    ['gatehouse.test.schema.json', 'gatehouse.schema.json'].map(async (name) =>
+      z.fromJSONSchema(JSON.parse(await readDocument(name))),
+    ),
+  );
+  const accepted = (all: unknown) => [
+    cases?.safeParse({ cases: all }).success,
+    policy?.safeParse({ version: 1, rules: [], cases: all }).success,
+  ];
+  const rows = [...(await readDocument('rules.md')).matchAll(CASE_ROW)];
+  t.true(rows.length > 100);
+  for (const [row, given = '', outcome = ''] of rows) {
+    const one = { given: parse(given.replaceAll('\\|', '|')), expect: { it: outcome } };
+    t.deepEqual(accepted([one]), [true, true], row);
+    t.deepEqual(accepted([{ ...one, given: { ...one.given, titel: 'a' } }]), [false, false], row);
+    t.deepEqual(accepted([{ ...one, expect: { it: 'hold' } }]), [false, false], row);
+  }
+  const inProse = parse(
+    /^```yaml\n(# yaml-language-server: [\s\S]*?)^```$/m.exec(await readDocument('ci.md'))?.[1] ?? '',
+  );
+  t.deepEqual(accepted(inProse.cases), [true, true]);
+  t.is(new Set(rows.map(([, , outcome]) => outcome)).size, OUTCOME_WORDS.length, 'with every outcome');
 });
 
 test('every key of a policy has a description for editors', (t) => {
