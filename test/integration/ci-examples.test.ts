@@ -95,7 +95,7 @@ const SCRIPTS: readonly (readonly [heading: string, commands: readonly string[]]
 ];
 
 for (const [heading, commands] of SCRIPTS) {
-  test(`docs/ci.md, ${heading}: the commands check the policy and run its cases`, async (t) => {
+  test(`docs/ci.md, ${heading}: the commands check and test the policy`, async (t) => {
     const folder = await makeFolder(t);
     const codes = async (policy: string, cases: string) => {
       await folder.write('.gatehouse.yml', policy);
@@ -125,7 +125,7 @@ for (const heading of ['GitHub', 'Gitea and Forgejo']) {
   });
 }
 
-test('docs/ci.md clones the version of this repository, with the packages of production', (t) => {
+test('docs/ci.md clones this version, and installs the packages of production', (t) => {
   const workflow = blockUnder('Gitea and Forgejo');
   t.true(workflow.includes(`git clone -q --depth 1 --branch v${version} https://`), workflow);
   t.true(workflow.includes('npm ci --omit=dev --ignore-scripts --prefix /opt/gatehouse\n'), workflow);
