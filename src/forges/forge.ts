@@ -8,6 +8,7 @@ import type { AccessCheck } from './access.ts';
 import type { Checks } from './checks.ts';
 import type { DeliveryRecovery } from './delivery-recovery.ts';
 import type { ForgeName } from './forges.ts';
+import type { Inspection } from './inspection.ts';
 import type { ChangeList, Overviews } from './many-repositories.ts';
 import type {
   CommitStatus,
@@ -45,6 +46,7 @@ export interface MergeQueueEntry {
  */
 export interface Forge extends AccessCheck {
   readonly name: ForgeName;
+  readonly inspection: Inspection;
   /** Only where the forge offers it. */
   readonly deliveries?: DeliveryRecovery;
   readonly overviews?: Overviews;

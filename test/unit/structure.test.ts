@@ -40,8 +40,11 @@ const SHARED = new Set(
     'forge',
     'forge-error',
     'forges',
+    'hooks',
+    'inspection',
     'many-repositories',
     'postings',
+    'protection',
     'pull-request',
   ].map((name) => `forges/${name}.ts`),
 );

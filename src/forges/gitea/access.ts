@@ -1,13 +1,20 @@
+import { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import { ForgeError } from '../forge-error.ts';
+import type { Extra, Grants } from '../inspection.ts';
 import type { GiteaClient } from './client.ts';
 import * as shapes from './shapes.ts';
+
+interface Scope {
+  readonly scope: string;
+  readonly ask: (client: GiteaClient) => Promise<unknown>;
+}
 
 /**
  * The scopes that every review needs (docs/forges.md), each with a request that needs it. The forges check the scope
  * first, by method and path. Nothing is written: no account can be named `-`, so with the scope the answer is 404.
  */
-const NEEDED: readonly { readonly scope: string; readonly ask: (client: GiteaClient) => Promise<unknown> }[] = [
+const NEEDED: readonly Scope[] = [
   {
     scope: 'read:user',
     ask: async (client) => requireFound(await client.ask('/user', shapes.user), 'GET /user'),
@@ -19,10 +26,21 @@ const NEEDED: readonly { readonly scope: string; readonly ask: (client: GiteaCli
 /** Gitea and Forgejo: "token does not have at least one of required scope(s)". */
 const NAMES_A_SCOPE = /required scope/;
 
+/** Only for rules that name teams. */
+const TEAMS: Scope = { scope: 'read:organization', ask: (client) => client.ask('/orgs/-/hooks', z.unknown()) };
+
 /** The names of the scopes that the token does not have. */
-export async function missingScopes(client: GiteaClient): Promise<readonly string[]> {
+export function missingScopes(client: GiteaClient): Promise<readonly string[]> {
+  return missingOf(client, NEEDED);
+}
+
+export async function grants(client: GiteaClient, extras: readonly Extra[]): Promise<Grants> {
+  return { missing: await missingOf(client, extras.includes('teams') ? [...NEEDED, TEAMS] : NEEDED) };
+}
+
+async function missingOf(client: GiteaClient, needed: readonly Scope[]): Promise<readonly string[]> {
   const missing: string[] = [];
-  for (const { scope, ask } of NEEDED) {
+  for (const { scope, ask } of needed) {
     try {
       await ask(client);
     } catch (error) {

@@ -11,6 +11,7 @@ import { comments } from './comments.ts';
 import * as history from './commits.ts';
 import { DIFFERENCES } from './differences.ts';
 import * as inline from './inline-comments.ts';
+import { makeInspection } from './inspection.ts';
 import { mayWrite } from './may-write.ts';
 import * as read from './read.ts';
 import { requestedReviews, reviews } from './reviews.ts';
@@ -30,6 +31,7 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
 
   return {
     name,
+    inspection: makeInspection(name, client),
     changeList: makeChangeList(client),
     self,
     checkAccess: () => accessBy(() => missingScopes(client)),

@@ -26,6 +26,13 @@ export const repositoryNow = z.object({
   /** Its owner is not public, so that neither is the repository. */
   internal: z.boolean().optional(),
 });
+
+/** `permissions` are those of who asks. */
+export const inspectedRepository = repositoryNow.extend({
+  archived: z.boolean().default(false),
+  permissions: z.object({ push: z.boolean() }).optional(),
+});
+
 const baseRepository = repository.extend({ archived: z.boolean().default(false) });
 
 export const pull = z.object({
@@ -192,6 +199,13 @@ export const teams = z.object({
 });
 
 export const branch = z.object({ commit: z.object({ id: z.string() }) });
+export const protectedBranch = z.object({
+  enable_status_check: z.boolean(),
+  status_check_contexts: z
+    .array(z.string())
+    .nullish()
+    .transform((contexts) => contexts ?? []),
+});
 export const tag = z.object({ commit: z.object({ sha: z.string() }) });
 
 /** A directory is a list; a submodule or a link has another `type`. */
@@ -207,3 +221,12 @@ export const foundRepositories = z
 
 /** Of the search for issues. Pull requests are issues here, without head and base. */
 export const foundPulls = z.array(z.object({ repository: z.object({ id, full_name: z.string() }) }));
+
+const hook = z.object({
+  id,
+  active: z.boolean(),
+  events: z.array(z.string()),
+  config: z.object({ url: z.string(), content_type: z.string() }),
+});
+export type ListedHook = z.output<typeof hook>;
+export const hooks = z.array(hook);

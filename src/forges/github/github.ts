@@ -10,6 +10,7 @@ import type { GitHubClient } from './client.ts';
 import { comments } from './comments.ts';
 import * as history from './commits.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';
+import { makeInspection } from './inspection.ts';
 import { mergeQueueEntries } from './merge-queue.ts';
 import { makeOverviews } from './overviews.ts';
 import { pullRequest } from './pull-request.ts';
@@ -31,6 +32,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
 
   return {
     name: 'github',
+    inspection: makeInspection(client),
     deliveries: makeDeliveryRecovery(client),
     overviews: makeOverviews(client),
     mergeQueue: { entries: (repository, branch) => mergeQueueEntries(client, repository, branch) },

@@ -1,0 +1,45 @@
+import type { InspectedRepository, Inspection } from '../inspection.ts';
+import type { BranchProtection } from '../protection.ts';
+import { grants } from './access.ts';
+import { type GiteaClient, path } from './client.ts';
+import { makeHookReader } from './hooks.ts';
+import { repositoryPath } from './read.ts';
+import * as shapes from './shapes.ts';
+
+export function makeInspection(forge: 'gitea' | 'forgejo', client: GiteaClient): Inspection {
+  return {
+    hooks: makeHookReader(forge, client),
+    repository: (name) => inspect(client, name),
+    grants: (_repository, extras) => grants(client, extras),
+    protection: (repository, branch) => protection(client, repository, branch),
+  };
+}
+
+async function inspect(client: GiteaClient, name: string): Promise<InspectedRepository | undefined> {
+  const answer = await client.ask(repositoryPath(name), shapes.inspectedRepository);
+  return (
+    answer && {
+      name: answer.full_name,
+      defaultBranch: answer.default_branch,
+      isPublic: !answer.private && answer.internal !== true,
+      archived: answer.archived,
+      mayWrite: answer.permissions?.push,
+    }
+  );
+}
+
+/** Everybody who can read the repository is shown which statuses a branch requires. */
+async function protection(
+  client: GiteaClient,
+  repository: string,
+  branch: string,
+): Promise<BranchProtection | undefined> {
+  const route = `${repositoryPath(repository)}/branches${path(...branch.split('/'))}`;
+  const answer = await client.ask(route, shapes.protectedBranch);
+  if (answer === undefined) {
+    return undefined;
+  }
+  const { enable_status_check, status_check_contexts } = answer;
+  const names = enable_status_check ? status_check_contexts : [];
+  return { required: names.map((context) => ({ context })), arePatterns: true, hasMergeQueue: false };
+}
