@@ -198,6 +198,12 @@ export function parseDatabaseConfig(
   return { ok: true, config: Object.freeze({ databaseUrl, logLevel: LOG_LEVEL }) };
 }
 
+/** The address of Redis alone. */
+export function parseRedisUrl(env: Environment, readFile: ReadFile = readText): Parsed<string> {
+  const parsed = parseEnvironment(z.object({ REDIS_URL: common.REDIS_URL }), env, readFile);
+  return parsed.ok ? { ok: true, config: parsed.config.REDIS_URL } : parsed;
+}
+
 /** What `gatehouse replay` needs. Without Redis the workers are not notified. */
 export function parseReplayConfig(
   env: Environment,

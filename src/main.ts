@@ -12,6 +12,8 @@ interface Command {
   readonly summary: string;
   /** Whether it logs the error that stops it as JSON, instead of printing a sentence. */
   readonly logs?: boolean;
+  /** Whether something that hangs may be left behind at its end, such as a connection. */
+  readonly mayHang?: boolean;
   /** Resolves with the exit code. The modules of a command are loaded only when it runs. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
@@ -49,6 +51,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'explain <pull request URL>',
     summary: 'Judge a pull request without writing anything, and explain the result',
     run: async (args, terminal) => (await import('./commands/explain.ts')).explain(args, terminal, callersFolder()),
+  },
+  doctor: {
+    usage: 'doctor [owner/repository]',
+    summary: 'Check the configuration, the stores, the forge, and how a repository is set up',
+    mayHang: true,
+    run: async (args, terminal) => (await import('./commands/doctor.ts')).doctor(args, terminal),
   },
   deliveries: {
     usage: 'deliveries [options]',
@@ -121,7 +129,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   const run = command.run(args, { stdin, stdout, stderr, env: process.env });
   const code = await run.catch((error: unknown) => stopped(name, command, error));
   // A store that hangs does not close its half of a connection, which would keep the process.
-  if (command.logs) {
+  if (command.logs || command.mayHang) {
     process.exit(code);
   }
   return code;

@@ -77,7 +77,8 @@ function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== REQUEST_TIMEOUT && status !== TOO_MANY_REQUESTS;
 }
 
-const WHAT_TO_DO: Readonly<Record<number, string>> = {
+/** By the status of the answer. */
+export const REFUSAL_ADVICE: Readonly<Record<number, string>> = {
   401: 'the secret of the webhook is not WEBHOOK_SECRET: set the same on both sides',
   404: 'the URL of the webhook must end in /webhook',
   413: 'the payload is larger than WEBHOOK_BODY_LIMIT',
@@ -105,7 +106,7 @@ async function reportRefused(
     if (added > 0 && !known) {
       log.error(
         { repository: hook?.repository, status, deliveries: added },
-        `deliveries are refused, and not requested again: ${WHAT_TO_DO[status] ?? 'the log of the door names the reason'}`,
+        `deliveries are refused, and not requested again: ${REFUSAL_ADVICE[status] ?? 'the log of the door names the reason'}`,
       );
     }
   }

@@ -1,0 +1,122 @@
+import type { Forge } from '../../forges/forge.ts';
+import type { Extra, InspectedRepository } from '../../forges/inspection.ts';
+import { policyRepositoryOf, presentBaseline, withBaseline } from '../../review/policy/baseline.ts';
+import type { Fault } from '../../review/policy/faults.ts';
+import { loadPolicy } from '../../review/policy/load.ts';
+import { neededFacts } from '../../review/policy/needs.ts';
+import type { Policy } from '../../review/policy/schema.ts';
+import type { ReviewThreads } from '../../review/threads/review-threads.ts';
+import { type Finding, ok, unknown, wrong } from './finding.ts';
+
+export interface PolicyOptions {
+  readonly threads: ReviewThreads;
+  /** The operator's policy; `given`: there is one, which may be broken. */
+  readonly operators: { readonly given: boolean; readonly policy: Policy | undefined };
+  /** POLICY_REPOSITORY. */
+  readonly policyRepository: string | undefined;
+}
+
+export interface PolicyReport {
+  readonly findings: readonly Finding[];
+  /** What a pull request into the default branch is judged by; undefined where that cannot be said. */
+  readonly policy: Policy | undefined;
+}
+
+/** The policy of the default branch, as a review would read it now, and the organisation's baseline. */
+export async function checkPolicy(
+  forge: Forge,
+  { name, defaultBranch }: InspectedRepository,
+  { threads, operators, policyRepository }: PolicyOptions,
+): Promise<PolicyReport> {
+  const parse: Parameters<typeof loadPolicy>[1] = (text, origin, role) => threads.parsePolicy(name, text, origin, role);
+  const commit = await forge.branchCommit(name, defaultBranch);
+  if (commit === undefined) {
+    const action = 'push a commit with a .gatehouse.yml';
+    return { findings: [wrong('policy', `${name} has no commit in ${defaultBranch}`, action)], policy: undefined };
+  }
+  const baseline =
+    policyRepository === undefined
+      ? ({ kind: 'none' } as const)
+      : await presentBaseline(forge, parse, policyRepositoryOf(name, policyRepository));
+  const own = await loadPolicy(forge, parse, name, commit);
+  const fallback = own.kind === 'absent' && operators.policy !== undefined;
+  const loaded = fallback ? ({ kind: 'policy', policy: operators.policy, sources: {}, texts: [] } as const) : own;
+  const judged = withBaseline(baseline, loaded, { repository: name, hidden: false });
+
+  const findings: Finding[] = [];
+  if (baseline.kind === 'broken') {
+    findings.push(...faulty('baseline', baseline.faults));
+  } else if (baseline.kind === 'policy') {
+    findings.push(ok('baseline', `${baseline.repository} has ${rules(baseline.policy)}`));
+  } else if (baseline.repository !== undefined) {
+    const message = `cannot be known: ${baseline.repository} does not exist, has no policy, or these credentials may not see it`;
+    findings.push(unknown('baseline', message, 'create it, or unset POLICY_REPOSITORY, if a baseline is wanted'));
+  }
+  if (own.kind === 'broken') {
+    findings.push(...faulty('policy', own.faults));
+  } else if (own.kind === 'policy') {
+    findings.push(ok('policy', `${own.policy.origin.path} on ${defaultBranch} has ${rules(own.policy)}`));
+  } else {
+    findings.push(withoutOwn(name, defaultBranch, operators.given, baseline.kind !== 'none'));
+  }
+  return { findings, policy: judged.kind === 'policy' ? judged.policy : undefined };
+}
+
+function withoutOwn(name: string, branch: string, hasOperators: boolean, hasBaseline: boolean): Finding {
+  if (hasOperators || hasBaseline) {
+    const other = hasOperators ? 'POLICY_FILE' : 'the baseline';
+    return ok('policy', `${branch} has none of its own: ${other} applies`);
+  }
+  const message = `${name} has no policy on ${branch}: nothing is reviewed, and no status is set`;
+  return wrong('policy', message, `add a .gatehouse.yml to ${branch}`);
+}
+
+function faulty(check: string, faults: readonly Fault[]): readonly Finding[] {
+  return faults.map(({ file, line, column, message }) =>
+    wrong(check, `${file}:${line}:${column}: ${message}`, 'fix it; gatehouse check tests the file before it is merged'),
+  );
+}
+
+function rules(policy: Policy): string {
+  const count = policy.rules.length;
+  return count === 1 ? '1 rule' : `${count} rules`;
+}
+
+/** What a policy needs beside what every review does. */
+export function extrasOf(policy: Policy): readonly Extra[] {
+  const { checks, requestedReviews } = neededFacts(policy);
+  const extras: readonly (readonly [Extra, boolean])[] = [
+    ['checks', checks],
+    ['requested-reviews', requestedReviews],
+    ['commands', policy.override !== undefined || policy.lockedOverride !== undefined],
+    ['teams', teamsOf(policy).length > 0],
+  ];
+  return extras.flatMap(([extra, needed]) => (needed ? [extra] : []));
+}
+
+function teamsOf(policy: Policy): readonly string[] {
+  const overriders = [policy.override, policy.lockedOverride].flatMap((by) => by?.teams ?? []);
+  return [...new Set([...neededFacts(policy).teams, ...overriders])];
+}
+
+/** Whether the members of each team that the policy names can be seen. CODEOWNERS is not looked into. */
+export async function checkTeams(forge: Forge, policy: Policy): Promise<readonly Finding[]> {
+  const teams = teamsOf(policy);
+  if (teams.length === 0) {
+    return [ok('teams', 'the policy names none')];
+  }
+  const action =
+    forge.name === 'github'
+      ? 'give the permission Organisation: Members, or correct the name'
+      : 'give the scope read:organization and add Gatehouse’s account to the team, or correct the name';
+  const findings: Finding[] = [];
+  for (const team of teams) {
+    const members = await forge.teamMembers(team);
+    findings.push(
+      members === undefined
+        ? wrong('teams', `@${team} does not exist, or its members cannot be seen: its rules are undecided`, action)
+        : ok('teams', `@${team} has ${members.length === 1 ? '1 member' : `${members.length} members`}`),
+    );
+  }
+  return findings;
+}

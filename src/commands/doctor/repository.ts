@@ -1,0 +1,103 @@
+import type pg from 'pg';
+import type { Forge } from '../../forges/forge.ts';
+import type { Extra, InspectedRepository } from '../../forges/inspection.ts';
+import type { BranchProtection } from '../../forges/protection.ts';
+import type { ForgeDoctorConfig } from './configuration.ts';
+import { checkScopes } from './credentials.ts';
+import { bounded, type Finding, ok, skipped, wrong } from './finding.ts';
+import { checkPolicy, checkTeams, extrasOf, type PolicyOptions, type PolicyReport } from './policy.ts';
+import { judgeRequiredStatus } from './required-status.ts';
+import { WEBHOOK_CHECKS } from './webhook.ts';
+import { checkWebhook } from './webhook-facts.ts';
+
+const AFTER_REPOSITORY = ['policy', 'teams', 'required status', 'repository scopes', ...WEBHOOK_CHECKS] as const;
+export const REPOSITORY_CHECKS = ['repository', ...AFTER_REPOSITORY] as const;
+
+export interface RepositoryOptions extends Omit<PolicyOptions, 'policyRepository'> {
+  readonly forge: Forge;
+  readonly config: ForgeDoctorConfig;
+  readonly repository: string;
+  /** What `--url` says. */
+  readonly webhookUrl: string | undefined;
+  /** Undefined where the database cannot be read. */
+  readonly database: Promise<pg.Pool | undefined>;
+  readonly retentionDays: number | undefined;
+}
+
+/** Everything that is about one repository: in three steps, of which each needs what the one before has read. */
+export async function examineRepository(options: RepositoryOptions): Promise<readonly Finding[]> {
+  const { forge, config, repository } = options;
+  let found: InspectedRepository | undefined;
+  const first = await bounded('repository', async () => {
+    found = await forge.inspection.repository(repository);
+    return [judgeRepository(repository, found, forge.name === 'github')];
+  });
+  if (found === undefined) {
+    return [...first, ...skipped(AFTER_REPOSITORY, 'no repository')];
+  }
+
+  const { name, defaultBranch } = found;
+  const inspected = found;
+  let protection: BranchProtection | undefined;
+  let read: PolicyReport | undefined;
+  const [policy, status] = await Promise.all([
+    bounded('policy', async () => {
+      read = await checkPolicy(forge, inspected, { ...options, policyRepository: config.policyRepository });
+      return read.findings;
+    }),
+    bounded('required status', async () => {
+      protection = await forge.inspection.protection(name, defaultBranch);
+      return [judgeProtection(protection, defaultBranch, config)];
+    }),
+  ]);
+
+  const judgedBy = policyIn(read);
+  const extras: readonly Extra[] = [
+    ...(judgedBy === undefined ? [] : extrasOf(judgedBy)),
+    ...(hasMergeQueue(protection) ? (['merge-queue'] as const) : []),
+  ];
+  const later = await Promise.all([
+    judgedBy === undefined
+      ? skipped(['teams'], 'no valid policy')
+      : bounded('teams', () => checkTeams(forge, judgedBy)),
+    status,
+    bounded('repository scopes', async () => [await checkScopes(forge, name, extras)]),
+    bounded('webhook', () => checkWebhook({ ...options, repository: name, extras })),
+  ]);
+  return [...first, ...policy, ...later.flat()];
+}
+
+// What a callback has assigned is not known to the type checker.
+const policyIn = (report: PolicyReport | undefined) => report?.policy;
+const hasMergeQueue = (protection: BranchProtection | undefined) => protection?.hasMergeQueue === true;
+
+function judgeRepository(named: string, found: InspectedRepository | undefined, isGitHub: boolean): Finding {
+  if (found === undefined) {
+    const action = isGitHub
+      ? 'check its name; install the App in it, or give the token access to it'
+      : 'check its name; add Gatehouse’s account to it, with Write access to its code';
+    return wrong('repository', `${named} does not exist, or these credentials may not see it`, action);
+  }
+  const { name, defaultBranch, archived, mayWrite } = found;
+  if (archived) {
+    return wrong('repository', `${name} is archived: nothing is reviewed`, 'unarchive it');
+  }
+  if (mayWrite === false) {
+    const message = `Gatehouse’s account may not write to ${name}: its commit statuses are refused`;
+    return wrong('repository', message, 'give the account Write access to its code');
+  }
+  const renamed = name.toLowerCase() === named.toLowerCase() ? '' : `, the new name of ${named}`;
+  return ok('repository', `${name}${renamed}, with the default branch ${defaultBranch}`);
+}
+
+function judgeProtection(
+  protection: BranchProtection | undefined,
+  branch: string,
+  { statusContext: template, credentials }: ForgeDoctorConfig,
+): Finding {
+  if (protection === undefined) {
+    return wrong('required status', `there is no branch ${branch}`, 'push a commit to it');
+  }
+  const app = credentials.kind === 'app' ? { appId: credentials.appId } : {};
+  return judgeRequiredStatus(protection, { branch, template, ...app });
+}

@@ -1,0 +1,173 @@
+import ava from 'ava';
+import { checkDatabase } from '../../src/commands/doctor/stores.ts';
+import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import { SCHEMA_VERSION } from '../../src/db/schema.ts';
+import { makeDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
+import { askDoctor } from '../helpers/doctor.ts';
+import { SECRET } from '../helpers/door.ts';
+import { gatehouse } from '../helpers/process.ts';
+import { startProxy } from '../helpers/proxy.ts';
+
+const test = ava;
+
+/** Of a door: it has no credentials for the forge. */
+const DOOR = { FORGE: 'gitea', WEBHOOK_SECRET: SECRET };
+const NOWHERE = 'postgres://user:sesame@127.0.0.1:1/gatehouse';
+
+async function withDatabase(work: (url: string, run: (sql: string) => Promise<unknown>) => Promise<void>) {
+  const database = await makeDatabase();
+  await migrateStores(database.url);
+  const pool = openPool(database.url);
+  try {
+    await work(database.url, (sql) => pool.query(sql));
+  } finally {
+    await pool.end();
+    await database.drop();
+  }
+}
+
+test('doctor names each fault of the configuration, and checks what it can', async (t) => {
+  const said = await askDoctor([], { FORGE: 'gitea', PORT: 'eighty', REDIS_URL: await sharedRedisUrl() });
+  t.is(said.code, 1);
+  t.deepEqual(said.of('configuration'), [
+    '✘ PORT: must be a port number, 0 to 65535 → correct the variable',
+    '✘ DATABASE_URL: is required → correct the variable',
+    '✘ WEBHOOK_SECRET: is required → correct the variable',
+    '✘ FORGE_URL: is required when FORGE is gitea → correct the variable',
+    '✘ FORGE_TOKEN: is required → correct the variable',
+  ]);
+  t.deepEqual(said.of('database schema'), ['? skipped: no DATABASE_URL']);
+  t.regex(said.of('redis')[0] ?? '', /^✔ answers/);
+  t.deepEqual(said.of('forge'), ['? skipped: the configuration has faults']);
+});
+
+test('doctor needs no credentials where the configuration is that of a door', async (t) => {
+  await withDatabase(async (url) => {
+    const said = await askDoctor([], { ...DOOR, DATABASE_URL: url, REDIS_URL: await sharedRedisUrl() });
+    t.is(said.code, 0, said.text);
+    t.deepEqual(said.of('configuration'), ['✔ valid for the door']);
+    t.deepEqual(said.of('forge'), ['? skipped: no credentials here, a worker has them']);
+    t.deepEqual(said.of('database schema'), [`✔ version ${SCHEMA_VERSION}, with its job queues`]);
+  });
+});
+
+test('doctor reads POLICY_FILE, and names each of its faults', async (t) => {
+  const worker = { FORGE: 'gitea', FORGE_URL: 'http://127.0.0.1:1', FORGE_TOKEN: 'any', DATABASE_URL: NOWHERE };
+  const said = await askDoctor([], { ...worker, REDIS_URL: 'redis://127.0.0.1:1', POLICY_FILE: 'package.json' });
+  t.is(said.code, 1);
+  t.regex(said.of('policy file')[0] ?? '', /^✘ package\.json:\d+:\d+: .* no worker starts with it$/);
+  const missing = await askDoctor([], { ...worker, REDIS_URL: 'redis://127.0.0.1:1', POLICY_FILE: '/no/such/file' });
+  t.regex(missing.of('policy file')[0] ?? '', /^✘ POLICY_FILE: cannot read \/no\/such\/file \(ENOENT\)/);
+});
+
+test('doctor finds a schema that is old, or absent, or newer', async (t) => {
+  await withDatabase(async (url, run) => {
+    const schema = async () => (await askDoctor([], { ...DOOR, DATABASE_URL: url })).of('database schema').join();
+    await run('UPDATE gatehouse_jobs.version SET version = version - 1');
+    t.regex(await schema(), /^✘ the job engine cannot use its schema; run gatehouse migrate of this version/);
+    await run('UPDATE gatehouse_jobs.version SET version = version + 1');
+    await run('UPDATE gatehouse.schema_compatibility SET oldest_reader = 10000');
+    t.regex(await schema(), /^✘ it is newer than this version can use/);
+    await run('UPDATE gatehouse.schema_compatibility SET oldest_reader = 1');
+    await run('DELETE FROM gatehouse.migrations WHERE name = (SELECT max(name) FROM gatehouse.migrations)');
+    t.regex(await schema(), /^✘ it is older than version \d+, or there is none → run gatehouse migrate/);
+    await run('DROP SCHEMA gatehouse CASCADE');
+    t.regex(await schema(), /^✘ it is older than version \d+, or there is none → run gatehouse migrate/);
+  });
+});
+
+test('doctor finds a database that is read-only, and a user without rights', async (t) => {
+  await withDatabase(async (url, run) => {
+    const rights = async (databaseUrl: string) =>
+      (await askDoctor([], { ...DOOR, DATABASE_URL: databaseUrl })).of('database rights').join();
+    t.is(await rights(url), '✔ may read and write its tables');
+
+    const name = new URL(url).pathname.slice(1);
+    const poor = new URL(url);
+    poor.username = `poor_${name}`;
+    poor.password = 'poor';
+    await run(`CREATE ROLE ${poor.username} LOGIN PASSWORD 'poor'`);
+    await run(`GRANT USAGE ON SCHEMA gatehouse, gatehouse_jobs TO ${poor.username}`);
+    await run(`GRANT SELECT ON ALL TABLES IN SCHEMA gatehouse, gatehouse_jobs TO ${poor.username}`);
+    t.regex(
+      await rights(poor.href),
+      /^✘ the user lacks CREATE on schema gatehouse, DELETE on .*, \d+ more → use the user/,
+    );
+    await run(`DROP OWNED BY ${poor.username}`);
+    await run(`DROP ROLE ${poor.username}`);
+
+    await run(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    t.regex(await rights(url), /^✘ the database is read-only → connect to the primary/);
+  });
+});
+
+test('doctor finds clocks that differ', async (t) => {
+  await withDatabase(async (url) => {
+    const pool = openPool(url);
+    try {
+      const clock = async (now: () => number) =>
+        (await checkDatabase(pool, now)).findings.find(({ check }) => check === 'clock');
+      t.is((await clock(Date.now))?.result, 'ok');
+      t.like(await clock(() => Date.now() + 3_600_000), {
+        result: 'wrong',
+        message: 'the database’s clock is 3600 s behind this machine’s',
+      });
+      t.like(await clock(() => Date.now() - 3_600_000), {
+        message: 'the database’s clock is 3600 s ahead of this machine’s',
+      });
+    } finally {
+      await pool.end();
+    }
+  });
+});
+
+test('doctor finds a database and a Redis that are not there', async (t) => {
+  const said = await askDoctor([], { ...DOOR, DATABASE_URL: NOWHERE, REDIS_URL: 'redis://:sesame@127.0.0.1:1' });
+  t.is(said.code, 1);
+  t.regex(said.of('database')[0] ?? '', /^✘ .*ECONNREFUSED.* → check DATABASE_URL/);
+  t.regex(said.of('redis')[0] ?? '', /^✘ .*ECONNREFUSED.* → check REDIS_URL/);
+  for (const check of ['database schema', 'database rights', 'clock']) {
+    t.deepEqual(said.of(check), ['? skipped: no database']);
+  }
+  t.false(said.text.includes('sesame'));
+});
+
+test('doctor gives up stores that hang, checks the others, and ends', async (t) => {
+  await withDatabase(async (url) => {
+    const redisUrl = await sharedRedisUrl();
+    const database = await startProxy(url);
+    const redis = await startProxy(redisUrl);
+    try {
+      await database.hang();
+      const env = { ...DOOR, DATABASE_URL: database.url, REDIS_URL: redisUrl };
+      const hung = await gatehouse(['doctor', '--json'], env).finished;
+      t.is(hung.code, 1, hung.stderr);
+      const resultOf = (text: string, name: string) =>
+        JSON.parse(text).checks.find(({ check }: { check: string }) => check === name)?.result;
+      t.is(resultOf(hung.stdout, 'database'), 'wrong');
+      t.is(resultOf(hung.stdout, 'clock'), 'skipped');
+      t.is(resultOf(hung.stdout, 'redis'), 'ok');
+
+      await redis.hang();
+      const other = await gatehouse(['doctor', '--json'], { ...env, DATABASE_URL: url, REDIS_URL: redis.url }).finished;
+      t.is(other.code, 1, other.stderr);
+      t.is(resultOf(other.stdout, 'redis'), 'wrong');
+      t.is(resultOf(other.stdout, 'database schema'), 'ok');
+    } finally {
+      await database.close();
+      await redis.close();
+    }
+  });
+});
+
+for (const args of [['a', 'b'], ['no-owner'], ['a/b/c'], ['../b'], ['--url', 'gatehouse.example.com'], ['--nope']]) {
+  test(`"gatehouse doctor ${args.join(' ')}" is wrong usage`, async (t) => {
+    await t.throwsAsync(() => askDoctor(args, DOOR));
+  });
+}
+
+test('the help of doctor names its exit codes', async (t) => {
+  const { code, text } = await askDoctor(['--help'], {});
+  t.is(code, 0);
+  t.regex(text, /Exit codes: 0 nothing is wrong.*; 1 something is wrong; 64 wrong usage/);
+});
