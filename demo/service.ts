@@ -72,7 +72,8 @@ async function listening(child: ChildProcess, ended: Promise<number | null>) {
     if (line.level === 'fatal') {
       complaints.push(line.err?.message ?? line.msg);
     } else if (line.level !== 'info') {
-      process.stderr.write(`${text}\n`);
+      const { message = '' } = line.err ?? {};
+      process.stderr.write(`  ${line.level}: ${line.msg}${message && `: ${message}`}\n`);
     }
     if (line.port !== undefined && line.metricsPort !== undefined) {
       ports.resolve({ port: line.port, metricsPort: line.metricsPort });
