@@ -14,6 +14,8 @@ export interface Dialect {
   login(headers: IncomingHttpHeaders): string | undefined;
   /** The path that is really meant, or where to send the client instead. */
   locate(method: string, path: string): { path: string } | { redirect: Answer };
+  /** What is answered to anybody, by its whole path: a page for people, or a request without credentials. */
+  open?(call: Call): Answer | undefined;
   readonly notFound: Answer;
   readonly unauthorized: Answer;
   /** What is answered before the route is reached: a limit, or a scope that the token lacks. */

@@ -1,4 +1,5 @@
 import { type Changes, makeCommit, mergeBase } from './git.ts';
+import { makeHook } from './gitea-settings-routes.ts';
 import { compareTrees } from './tree-diff.ts';
 import { makeWebhook, type Webhook, type WebhookEvent, type WebhookParts } from './webhooks.ts';
 import {
@@ -13,10 +14,12 @@ import {
   type InlineComment,
   moveHead,
   newId,
+  type Protection,
   type Pull,
   type PullEvent,
   type Repository,
   type Review,
+  type Ruleset,
   type Status,
   touch,
   type World,
@@ -95,7 +98,14 @@ export interface Driver {
   /** From now on this person may look and speak, and decides nothing. */
   addOutsider(login: string): void;
   /** On Gitea and Forgejo: from now on what is done through the API is told there. What people do is told by the test. */
-  addHook(repository: string, hook: Hook): void;
+  addHook(repository: string, hook: Pick<Hook, 'url' | 'secret'> & Partial<Hook>): Hook;
+  /** The webhooks of a repository, or of an organisation. */
+  hooks(owner: string): readonly Hook[];
+  deleteHook(owner: string, hook: number): void;
+  /** Who may change the settings of every repository and organisation, as its owner may. */
+  addAdministrator(login: string): void;
+  protection(repository: string, branch: string): Protection | undefined;
+  rulesets(repository: string): readonly Ruleset[];
   /**
    * How long files, difference and commits of Gitea and Forgejo stay those of the head before a push: 0 unless set.
    * Infinite holds them back until it is set anew.
@@ -186,6 +196,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       mergeQueues: new Map(),
       hooks: [],
       protections: new Map(),
+      rulesets: [],
       pushedAt: now(),
       deleted: false,
       isPrivate: false,
@@ -230,7 +241,9 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     const present = new Map(
       repository.statuses.filter(({ sha }) => sha === headSha).map(({ context, state }) => [context, state]),
     );
-    return (repository.protections.get(baseBranch) ?? []).every((pattern) => {
+    const protection = repository.protections.get(baseBranch);
+    const required = protection?.checks === true ? protection.statuses : [];
+    return required.every((pattern) => {
       const named = [...present].filter(([context]) =>
         pattern.endsWith('*') ? context.startsWith(pattern.slice(0, -1)) : context === pattern,
       );
@@ -411,7 +424,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
     close: (repository, number) => change(repository, number, { state: 'closed' }),
     reopen: (repository, number) => change(repository, number, { state: 'open' }),
     protect(repository, branch, statuses) {
-      find(repository).protections.set(branch, statuses);
+      find(repository).protections.set(branch, { checks: true, approvals: 0, push: false, statuses });
     },
     merge(repository, number) {
       const found = pull(repository, number);
@@ -502,8 +515,23 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       world.tokens.delete(token);
     },
     addHook(repository, hook) {
-      find(repository).hooks.push(hook);
+      const made = makeHook(world, hook);
+      find(repository).hooks.push(made);
+      return made;
     },
+    hooks: (owner) => (owner.includes('/') ? find(owner).hooks : (world.organisationHooks.get(owner) ?? [])),
+    deleteHook(owner, hook) {
+      const list = owner.includes('/') ? find(owner).hooks : (world.organisationHooks.get(owner) ?? []);
+      list.splice(
+        list.findIndex(({ id }) => id === hook),
+        1,
+      );
+    },
+    addAdministrator(login) {
+      world.administrators.add(login);
+    },
+    protection: (repository, branch) => find(repository).protections.get(branch),
+    rulesets: (repository) => find(repository).rulesets,
     delayDifferences(milliseconds) {
       world.differenceDelayMs = milliseconds;
     },

@@ -1,5 +1,6 @@
 import type { Dialect } from './dialect.ts';
 import { giteaReadRoutes } from './gitea-read-routes.ts';
+import { giteaSettingsRoutes } from './gitea-settings-routes.ts';
 import { giteaWriteRoutes, type Notify } from './gitea-write-routes.ts';
 import { giteaHistoryRoutes } from './history-routes.ts';
 import type { Answer, Call } from './routes.ts';
@@ -22,6 +23,7 @@ export function makeGiteaDialect(
       ...giteaReadRoutes(world, name),
       ...giteaHistoryRoutes(world, notFound),
       ...giteaWriteRoutes(world, name, keepsInlineComments, notify),
+      ...giteaSettingsRoutes(world, name),
     },
     notFound,
     unauthorized: { status: 401, body: { message: 'invalid username, password or token', url: swagger } },

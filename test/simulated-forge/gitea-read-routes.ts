@@ -8,6 +8,7 @@ import {
   commitsOf,
   differenceHead,
   findRepository,
+  isAdministrator,
   type Pull,
   type Repository,
   resolve,
@@ -87,7 +88,14 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
 
     [`GET ${repos}`]: withRepository(world, (repository, call) => ({
       status: 200,
-      body: shapes.repository(repository, webOf(call)),
+      body: {
+        ...shapes.repository(repository, webOf(call)),
+        permissions: {
+          admin: isAdministrator(world, repository.fullName, call.login),
+          push: !world.outsiders.has(call.login),
+          pull: true,
+        },
+      },
     })),
 
     [`GET ${repos}/pulls`]: withRepository(world, (repository, call) => {

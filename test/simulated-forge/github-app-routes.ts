@@ -1,6 +1,6 @@
 import type { SimulatedApp } from './github-dialect.ts';
 import { cursorPage } from './github-pages.ts';
-import { NOT_FOUND, withRepository } from './github-read-routes.ts';
+import { NOT_FOUND, webOf, withRepository } from './github-read-routes.ts';
 import type { Answer, Call, Routes } from './routes.ts';
 import { type Delivery, newId, type World } from './world.ts';
 
@@ -20,10 +20,21 @@ export function githubAppRoutes(world: World, app: SimulatedApp | undefined): Ro
   const hooks = `${repos}/hooks/:hook/deliveries`;
 
   return {
-    'GET /app': asApp((_, known) => ({
+    'GET /app': asApp((call, known) => ({
       status: 200,
-      body: { id: Number(known.id), slug: known.slug, permissions: known.permissions },
+      body: {
+        id: Number(known.id),
+        slug: known.slug,
+        html_url: `${webOf(call)}/github-apps/${known.slug}`,
+        permissions: known.permissions,
+        events: known.events,
+      },
     })),
+    'GET /app/hook/config': asApp((_, known) => ({ status: 200, body: shownHook(known) })),
+    'PATCH /app/hook/config': asApp(({ body }, known) => {
+      known.hook = { ...known.hook, ...body };
+      return { status: 200, body: shownHook(known) };
+    }),
     [`GET ${repos}/installation`]: asApp((call, known) => installation(call.parameters['owner'], known)),
     'GET /orgs/:org/installation': asApp((call, known) => installation(call.parameters['org'], known)),
 
@@ -46,6 +57,11 @@ export function githubAppRoutes(world: World, app: SimulatedApp | undefined): Ro
     [`GET ${hooks}`]: withRepository(world, (_, call) => list(world, call, hookOf(call))),
     [`POST ${hooks}/:id/attempts`]: withRepository(world, (_, call) => redeliver(world, call, hookOf(call))),
   };
+}
+
+/** Of the secret only whether there is one. */
+function shownHook({ hook }: SimulatedApp): object {
+  return { ...hook, secret: hook.secret === null ? null : '********', insecure_ssl: '0' };
 }
 
 function hookOf(call: Call): string {

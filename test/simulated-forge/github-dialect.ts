@@ -3,6 +3,7 @@ import type { Dialect } from './dialect.ts';
 import { githubAppRoutes } from './github-app-routes.ts';
 import { githubGraphqlRoutes } from './github-graphql-routes.ts';
 import { githubReadRoutes } from './github-read-routes.ts';
+import { githubSettingsRoutes, manifestFlow } from './github-settings-routes.ts';
 import { githubWriteRoutes } from './github-write-routes.ts';
 import { githubHistoryRoutes } from './history-routes.ts';
 import type { Answer, Call } from './routes.ts';
@@ -18,6 +19,10 @@ export interface SimulatedApp {
   readonly installations: ReadonlyMap<string, number>;
   /** What it was given, by GitHub's names; a test may change it. */
   permissions: Readonly<Record<string, string>>;
+  events: readonly string[];
+  readonly privateKey: string;
+  /** Its webhook. A registration from a manifest has GitHub make the secret, or none. */
+  hook: { readonly url: string; readonly content_type: string; readonly secret: string | null };
   install(owner: string): void;
 }
 
@@ -48,8 +53,10 @@ export function makeGitHubDialect(world: World, app: SimulatedApp | undefined, r
       ...githubHistoryRoutes(world),
       ...githubWriteRoutes(world),
       ...githubAppRoutes(world, app),
+      ...githubSettingsRoutes(world),
       ...githubGraphqlRoutes(world),
     },
+    ...(app && { open: manifestFlow(app) }),
     notFound,
     unauthorized: {
       status: 401,

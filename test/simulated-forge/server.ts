@@ -75,7 +75,7 @@ async function serve(
   const method = request.method ?? 'GET';
   const restPath = url.pathname.startsWith(`${dialect.prefix}/`) ? url.pathname.slice(dialect.prefix.length) : '';
   const path = url.pathname === dialect.graphqlPath ? '/graphql' : restPath;
-  const body = await readJson(request);
+  const body = await readBody(request);
   const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
   const fault = faults.take(method, path);
   const located = dialect.locate(method, path);
@@ -92,7 +92,8 @@ async function serve(
   };
 
   const untouched = fault !== undefined && !fault.afterwards;
-  const answer = untouched ? dialect.notFound : answerTo(dialect, call, located, match?.handler);
+  const open = untouched ? undefined : dialect.open?.({ ...call, path: url.pathname });
+  const answer = open ?? (untouched ? dialect.notFound : answerTo(dialect, call, located, match?.handler));
   const finished = untouched ? answer : dialect.finish(call, answer);
   const sent = fault === undefined ? finished : spoil(fault, finished, call);
   const route = match?.route.split(' ')[1] ?? path;
@@ -176,11 +177,15 @@ function send(response: ServerResponse, answer: Answer, cut: boolean, accepted =
   }
 }
 
-async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
+/** JSON, or the fields of a form. */
+async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) {
     chunks.push(chunk);
   }
   const text = Buffer.concat(chunks).toString('utf8');
+  if (request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')) {
+    return Object.fromEntries(new URLSearchParams(text));
+  }
   return text === '' ? {} : JSON.parse(text);
 }

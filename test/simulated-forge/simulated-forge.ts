@@ -29,7 +29,7 @@ export interface SimulatedForge extends Driver {
   /** A token that may do everything, whose login is `gatehouse`. */
   readonly token: string;
   /** A GitHub App (only GitHub's dialect knows it), to be installed for owners of repositories. */
-  readonly app: SimulatedApp & { readonly privateKey: string };
+  readonly app: SimulatedApp;
   /** GitHub's limit, to be set by a test. */
   readonly rateLimit: RateLimit;
   fault(fault: Fault): void;
@@ -59,7 +59,8 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
   const rateLimit = makeRateLimit();
   const underWay = new Set<Promise<unknown>>();
   const notify: Notify = (repository, event) => {
-    for (const { url, secret } of repository.hooks) {
+    const ofOwner = world.organisationHooks.get(repository.fullName.split('/')[0] ?? '') ?? [];
+    for (const { url, secret } of [...repository.hooks, ...ofOwner].filter(({ active }) => active)) {
       const { headers, body } = makeWebhook(world, repository, event, { forge: name, web: server.url, secret });
       // Sent once: whoever does not answer has missed it.
       const signal = AbortSignal.timeout(WEBHOOK_TIMEOUT_MS);
@@ -123,12 +124,14 @@ function keyPair() {
   return keys;
 }
 
-function makeApp(installations: Map<string, number>): SimulatedApp & { readonly privateKey: string } {
+function makeApp(installations: Map<string, number>): SimulatedApp {
   return {
     id: '4711',
     slug: 'gatehouse-app',
     installations,
     permissions: { metadata: 'read', contents: 'read', pull_requests: 'write', statuses: 'write', members: 'read' },
+    events: ['pull_request', 'pull_request_review', 'push'],
+    hook: { url: '', content_type: 'form', secret: null },
     install(owner) {
       lastInstallation += 1;
       installations.set(owner, lastInstallation);

@@ -19,6 +19,10 @@ export interface World {
   /** `organisation/team` to logins. */
   readonly teams: Map<string, readonly string[]>;
   readonly deliveries: Delivery[];
+  /** By organisation. Gitea's and Forgejo's alone. */
+  readonly organisationHooks: Map<string, Hook[]>;
+  /** Logins of people who may change the settings of every repository and organisation. */
+  readonly administrators: Set<string>;
   /** Logins of people who belong to no repository. */
   readonly outsiders: Set<string>;
   /** How long `refs/pull/N/head` of Gitea and Forgejo stays behind its branch, in milliseconds; infinite: until set anew. */
@@ -42,8 +46,10 @@ export interface Repository {
   readonly mergeQueues: Map<string, QueueEntry[]>;
   /** Where the forge itself sends what is done through its API. */
   readonly hooks: Hook[];
-  /** By branch, the statuses that a merge into it requires: names, or patterns that end in `*`. */
-  readonly protections: Map<string, readonly string[]>;
+  /** By branch, or pattern of branches. */
+  readonly protections: Map<string, Protection>;
+  /** GitHub's alone. */
+  readonly rulesets: Ruleset[];
   /** When a branch was last pushed to. */
   pushedAt: string;
   deleted: boolean;
@@ -52,15 +58,41 @@ export interface Repository {
   archived: boolean;
 }
 
+export interface Protection {
+  /** Whether the statuses are required. */
+  readonly checks: boolean;
+  /** Names, or patterns that end in `*`. */
+  readonly statuses: readonly string[];
+  readonly approvals: number;
+  readonly push: boolean;
+}
+
+/** One that requires statuses of a branch, each of an App or of anybody. */
+export interface Ruleset {
+  readonly id: number;
+  readonly name: string;
+  readonly branch: string;
+  readonly checks: readonly { readonly context: string; readonly integration_id?: number }[];
+}
+
 /** A pull request in a merge queue, and the commit that merges it and all ahead of it into the base. */
 export interface QueueEntry {
   readonly number: number;
   readonly headSha: string;
 }
 
+/** A webhook of Gitea or Forgejo. */
 export interface Hook {
-  readonly url: string;
+  readonly id: number;
+  readonly type: string;
+  url: string;
   readonly secret: string;
+  contentType: string;
+  active: boolean;
+  /** By the names that the API lists. */
+  events: readonly string[];
+  branchFilter: string;
+  authorization: string;
 }
 
 export interface Pull {
@@ -176,6 +208,8 @@ export function makeWorld(): World {
     scopes: new Map(),
     teams: new Map(),
     deliveries: [],
+    organisationHooks: new Map(),
+    administrators: new Set(),
     outsiders: new Set(),
     differenceDelayMs: 0,
     nextId: 1000,
@@ -189,6 +223,11 @@ export function newId(world: World): number {
 
 export function findRepository(world: World, fullName: string): Repository | undefined {
   return world.repositories.get(fullName.toLowerCase());
+}
+
+/** Whether somebody may change the settings of a repository, or of an organisation. */
+export function isAdministrator(world: World, name: string, login: string): boolean {
+  return world.administrators.has(login) || name.split('/')[0] === login;
 }
 
 /** Whether the path, and so what is written there, belongs to an archived repository. */

@@ -1,0 +1,176 @@
+import { NOT_FOUND, withRepository } from './gitea-read-routes.ts';
+import { type Answer, type Call, type Handler, type Routes, textIn } from './routes.ts';
+import { type Hook, isAdministrator, newId, type Protection, type Repository, type World } from './world.ts';
+
+const FORBIDDEN: Answer = {
+  status: 403,
+  body: { message: 'user should be an owner or a collaborator with admin write of a repository' },
+};
+const NOT_OWNER: Answer = { status: 403, body: { message: 'Must be an organization owner' } };
+const DONE: Answer = { status: 204, text: '' };
+
+type Change = Pick<Hook, 'url' | 'secret'> & Partial<Hook>;
+
+/** With every event that Gatehouse needs, unless told otherwise. */
+export function makeHook(world: World, hook: Change): Hook {
+  return {
+    id: newId(world),
+    type: 'gitea',
+    contentType: 'json',
+    active: true,
+    events: [
+      ...['push', 'pull_request', 'pull_request_label', 'pull_request_review', 'pull_request_sync'],
+      ...['pull_request_review_request', 'status', 'pull_request_comment'],
+    ],
+    branchFilter: '',
+    authorization: '',
+    ...hook,
+  };
+}
+
+/** Webhooks and branch protections, as only those who administrate a repository or organisation may see and change them. */
+export function giteaSettingsRoutes(world: World, name: 'gitea' | 'forgejo'): Routes {
+  const repos = '/repos/:owner/:repo';
+  const ofRepository = (answer: (repository: Repository, call: Call) => Answer): Handler =>
+    withRepository(world, (repository, call) =>
+      isAdministrator(world, repository.fullName, call.login) ? answer(repository, call) : FORBIDDEN,
+    );
+  const ofOrganisation = (answer: (hooks: Hook[], call: Call) => Answer): Handler => {
+    return (call) => {
+      const organisation = call.parameters['org'] ?? '';
+      const owners = [...world.repositories.values()].map(({ fullName }) => fullName.split('/')[0]);
+      if (!owners.includes(organisation)) {
+        return NOT_FOUND;
+      }
+      const hooks = world.organisationHooks.get(organisation) ?? [];
+      world.organisationHooks.set(organisation, hooks);
+      return isAdministrator(world, organisation, call.login) ? answer(hooks, call) : NOT_OWNER;
+    };
+  };
+  const hookRoutes = (base: string, handler: (answer: (hooks: Hook[], call: Call) => Answer) => Handler): Routes => ({
+    [`GET ${base}`]: handler((hooks) => ({ status: 200, body: hooks.map(shown) })),
+    [`POST ${base}`]: handler((hooks, { body }) => {
+      const { url, secret = '', content_type } = configOf(body);
+      if (url === undefined || content_type === undefined) {
+        return { status: 422, body: { message: 'Missing config option' } };
+      }
+      if (textIn(body, 'type') !== 'gitea' && textIn(body, 'type') !== name) {
+        return { status: 422, body: { message: `Invalid hook type: ${textIn(body, 'type')}` } };
+      }
+      const made = makeHook(world, { url, secret, type: textIn(body, 'type'), ...changed(name, body) });
+      hooks.push(made);
+      return { status: 201, body: shown(made) };
+    }),
+    [`PATCH ${base}/:id`]: handler((hooks, call) => {
+      const hook = hooks.find(({ id }) => id === Number(call.parameters['id']));
+      if (hook === undefined) {
+        return NOT_FOUND;
+      }
+      // Gitea 1.26 ignores a secret here.
+      const { url = hook.url } = configOf(call.body);
+      const active = typeof call.body['active'] === 'boolean' ? call.body['active'] : hook.active;
+      Object.assign(hook, { url, ...changed(name, call.body), active });
+      return { status: 200, body: shown(hook) };
+    }),
+    [`DELETE ${base}/:id`]: handler((hooks, call) => {
+      const index = hooks.findIndex(({ id }) => id === Number(call.parameters['id']));
+      if (index < 0) {
+        return NOT_FOUND;
+      }
+      hooks.splice(index, 1);
+      return DONE;
+    }),
+  });
+
+  return {
+    ...hookRoutes(`${repos}/hooks`, (answer) => ofRepository((repository, call) => answer(repository.hooks, call))),
+    ...hookRoutes('/orgs/:org/hooks', ofOrganisation),
+
+    [`GET ${repos}/branch_protections`]: ofRepository(({ protections }) => ({
+      status: 200,
+      body: [...protections].map(([rule, protection]) => shownProtection(rule, protection)),
+    })),
+    [`POST ${repos}/branch_protections`]: ofRepository(({ protections }, { body }) => {
+      const rule = textIn(body, 'rule_name');
+      if (protections.has(rule)) {
+        return { status: 403, body: { message: 'Branch protection already exist' } };
+      }
+      const made = protectionWith({ checks: false, statuses: [], approvals: 0, push: false }, body);
+      protections.set(rule, made);
+      return { status: 201, body: shownProtection(rule, made) };
+    }),
+    [`PATCH ${repos}/branch_protections/:rule`]: ofRepository(({ protections }, { body, parameters }) => {
+      const rule = parameters['rule'] ?? '';
+      const known = protections.get(rule);
+      if (known === undefined) {
+        return NOT_FOUND;
+      }
+      const now = protectionWith(known, body);
+      protections.set(rule, now);
+      return { status: 200, body: shownProtection(rule, now) };
+    }),
+  };
+}
+
+function configOf(body: Call['body']): Readonly<Record<string, string | undefined>> {
+  const config = body['config'];
+  return typeof config === 'object' && config !== null ? { ...config } : {};
+}
+
+/** What an edit leaves out is reset, but for the URL and whether it is active. Without events it is `push` alone. */
+function changed(name: 'gitea' | 'forgejo', body: Call['body']): Partial<Hook> {
+  const asked = Array.isArray(body['events']) && body['events'].length > 0 ? body['events'] : ['push'];
+  const { content_type } = configOf(body);
+  return {
+    active: body['active'] === true,
+    events: asked.flatMap((event) => listedAs(name, event)),
+    branchFilter: textIn(body, 'branch_filter'),
+    authorization: textIn(body, 'authorization_header'),
+    ...(content_type === undefined ? {} : { contentType: content_type }),
+  };
+}
+
+/** Forgejo lists the kinds of reviews, as Gitea did before 1.26, and knows no event of statuses. */
+function listedAs(name: 'gitea' | 'forgejo', event: string): readonly string[] {
+  if (event === 'pull_request_only' || event === 'issues_only') {
+    return [event.replace('_only', '')];
+  }
+  if (name === 'gitea') {
+    return [event];
+  }
+  const kinds = ['approved', 'rejected', 'comment'].map((kind) => `pull_request_review_${kind}`);
+  return event === 'pull_request_review' ? kinds : event === 'status' ? [] : [event];
+}
+
+function shown({ id, type, url, contentType, events, active, branchFilter, authorization }: Hook): object {
+  return {
+    id,
+    type,
+    branch_filter: branchFilter,
+    config: { content_type: contentType, url },
+    events,
+    authorization_header: authorization,
+    active,
+  };
+}
+
+function protectionWith(known: Protection, body: Call['body']): Protection {
+  const statuses = body['status_check_contexts'];
+  return {
+    checks: typeof body['enable_status_check'] === 'boolean' ? body['enable_status_check'] : known.checks,
+    statuses: Array.isArray(statuses) ? statuses.map(String) : known.statuses,
+    approvals: typeof body['required_approvals'] === 'number' ? body['required_approvals'] : known.approvals,
+    push: typeof body['enable_push'] === 'boolean' ? body['enable_push'] : known.push,
+  };
+}
+
+function shownProtection(rule: string, { checks, statuses, approvals, push }: Protection): object {
+  return {
+    rule_name: rule,
+    branch_name: rule,
+    enable_push: push,
+    enable_status_check: checks,
+    status_check_contexts: statuses,
+    required_approvals: approvals,
+  };
+}
