@@ -1,15 +1,23 @@
 /**
  * `npm run dev`: `gatehouse serve` on embedded stores, restarted whenever a file of src changes. The
- * data stays in .dev/ between runs. PORT, METRICS_PORT, WEBHOOK_SECRET and LOG_LEVEL are honoured.
+ * data stays in .dev/ between runs. PORT, METRICS_PORT, WEBHOOK_SECRET and LOG_LEVEL are honoured. With the credentials of a
+ * forge, as `gatehouse setup` writes them to .env, it reviews too.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { startEmbeddedStores } from '../test/helpers/stores.ts';
 import { runCommand } from './service.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const DEVELOPMENT_SECRET = 'for development only';
+
+if (existsSync(`${root}.env`)) {
+  // What the environment has already stays.
+  process.loadEnvFile(`${root}.env`);
+}
+const reviews = ['FORGE_TOKEN', 'FORGE_TOKEN_FILE', 'GITHUB_APP_ID'].some((name) => process.env[name]);
 
 const stores = await startEmbeddedStores({ dataDir: `${root}.dev` });
 try {
@@ -26,7 +34,8 @@ try {
     process.stderr.write(`WEBHOOK_SECRET is '${DEVELOPMENT_SECRET}'\n`);
   }
   process.stderr.write(`psql ${stores.database.url}\n\n`);
-  const watched = spawn(process.execPath, ['--watch-path=src', '--watch-preserve-output', 'src/main.ts', 'serve'], {
+  const command = ['src/main.ts', 'serve', ...(reviews ? ['--with-worker'] : [])];
+  const watched = spawn(process.execPath, ['--watch-path=src', '--watch-preserve-output', ...command], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: 'inherit',

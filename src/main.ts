@@ -37,6 +37,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     logs: true,
     run: async (args, terminal) => (await import('./commands/migrate.ts')).migrate(args, terminal),
   },
+  setup: {
+    usage: 'setup [options]',
+    summary: 'Connect Gatehouse to a forge, and write the settings that it runs with',
+    run: async (args, terminal) =>
+      (await import('./commands/setup.ts')).setup(args, terminal, { input: process.stdin }),
+  },
   check: {
     usage: 'check [file]',
     summary: 'Check a policy file, .gatehouse.yml by default',

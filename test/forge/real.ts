@@ -14,6 +14,8 @@ export function realForge(gitea: Gitea): TestForge {
     url: gitea.url,
     token: gitea.tokens.gatehouse,
     readingToken: gitea.tokens.reader,
+    ownerToken: gitea.tokens[OWNER],
+    hostName: HOST_NAME,
     // Not the loopback address, which a container cannot reach.
     listenOn: '0.0.0.0',
     async site(files = {}) {

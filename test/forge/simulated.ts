@@ -14,11 +14,15 @@ export async function simulatedForge(): Promise<TestForge> {
   forge.addOutsider('mallory');
   const readingToken = 'token-of-reader';
   forge.addToken(readingToken, 'reader', ['read:repository', 'read:user']);
+  const ownerToken = 'token-of-the-owner';
+  forge.addToken(ownerToken, OWNER);
   return {
     kind: 'simulated',
     url: forge.url,
     token: forge.token,
     readingToken,
+    ownerToken,
+    hostName: '127.0.0.1',
     listenOn: '127.0.0.1',
     async site(files = {}) {
       const name = `${OWNER}/site-${randomBytes(6).toString('hex')}`;

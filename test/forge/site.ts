@@ -67,6 +67,10 @@ export interface TestForge {
   readonly token: string;
   /** One with the scopes `read:repository` and `read:user` only. */
   readonly readingToken: string;
+  /** Of `alice`, who owns every site. */
+  readonly ownerToken: string;
+  /** The name by which the forge reaches this machine. */
+  readonly hostName: string;
   /** Where doors and receivers have to listen to be reached from it. */
   readonly listenOn: string;
   site(files?: Changes): Promise<Site>;

@@ -1,0 +1,8 @@
+/** What became of the request to require a commit status on a branch. Nothing is ever removed from a protection. */
+export type Required =
+  /** It was required before. */
+  | { readonly kind: 'already' }
+  /** `what` was changed or made, for people. */
+  | { readonly kind: 'added'; readonly what: string }
+  /** It cannot be added without changing something else. Nothing was changed. */
+  | { readonly kind: 'by-hand'; readonly reason: string };

@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { ExecutionContext } from 'ava';
+import { type SetupParts, setup } from '../../src/commands/setup.ts';
+import { until } from './until.ts';
+
+export interface SetupRun {
+  /** The exit code, or the error that ended it. */
+  readonly finished: Promise<number | Error>;
+  /** All that was printed so far. */
+  output(): string;
+}
+
+/** A folder of the test's own. */
+export async function makeFolder(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-setup-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+/** `gatehouse setup` in this process, which writes to the folder. Nobody is there to answer unless `parts` has an input. */
+export function startSetup(
+  folder: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  parts: SetupParts = {},
+): SetupRun {
+  let printed = '';
+  const screen = {
+    isTTY: true,
+    write(text: string | Uint8Array) {
+      printed += String(text);
+    },
+  };
+  const terminal = { stdin: new PassThrough(), stdout: screen, stderr: screen, env: { INIT_CWD: folder, ...env } };
+  const finished = setup(args, terminal, parts).catch((error: unknown) =>
+    error instanceof Error ? error : new Error(String(error)),
+  );
+  return { finished, output: () => printed };
+}
+
+/** Somebody at a terminal who answers each question, found by a part of its text, once. */
+export function typist(): NonNullable<SetupParts['input']> & PassThrough {
+  return Object.assign(new PassThrough(), { isTTY: true });
+}
+
+export async function answer(run: SetupRun, input: PassThrough, question: string, text: string): Promise<void> {
+  let ended = false;
+  void run.finished.then(() => {
+    ended = true;
+  });
+  await until(() => ended || run.output().includes(question));
+  if (ended) {
+    throw new Error(`it ended before it asked "${question}": ${await run.finished}\n${run.output()}`);
+  }
+  input.write(`${text}\n`);
+}

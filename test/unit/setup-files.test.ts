@@ -1,0 +1,101 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import test from 'ava';
+import { envOutput, kubernetesOutput } from '../../src/commands/setup-files.ts';
+import { parseConfig } from '../../src/config.ts';
+import { makeFolder } from '../helpers/setup.ts';
+
+const { privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+});
+const STORES = { DATABASE_URL: 'postgres://g:p%23w@db/g?sslmode=verify-full', REDIS_URL: 'rediss://r:6379/0' };
+const SECRET = '0123456789abcdef0123456789abcdef';
+const WITH_TOKEN = {
+  FORGE: 'forgejo',
+  FORGE_URL: 'https://git.example.com',
+  FORGE_TOKEN: 'a-token',
+  WEBHOOK_SECRET: SECRET,
+  ...STORES,
+};
+const WITH_APP = {
+  FORGE: 'github',
+  GITHUB_APP_ID: '4711',
+  GITHUB_APP_PRIVATE_KEY: privateKey.trimEnd(),
+  WEBHOOK_SECRET: SECRET,
+  ...STORES,
+};
+const ROLES = { door: true, worker: true };
+const modeOf = async (path: string) => ((await lstat(path)).mode & 0o777).toString(8);
+
+for (const [name, settings] of Object.entries({ 'a token': WITH_TOKEN, 'an App': WITH_APP })) {
+  test(`.env with ${name} is accepted by the program, and can be read by its owner only`, async (t) => {
+    const folder = await makeFolder(t);
+    const output = envOutput(folder);
+    t.is(await output.read(), undefined);
+    await output.check(settings);
+    const written = await output.write(settings);
+    for (const path of written) {
+      t.is(await modeOf(path), '600', path);
+    }
+    const env = parseEnv(await readFile(join(folder, '.env'), 'utf8'));
+    const parsed = parseConfig(env, ROLES);
+    t.true(parsed.ok, JSON.stringify(parsed));
+    t.deepEqual<unknown, unknown>(await output.read(), settings, 'and by setup itself');
+    // docker run --env-file takes a line as it is.
+    const lines = (await readFile(join(folder, '.env'), 'utf8')).split('\n').filter((line) => /^[^#]/.test(line));
+    t.deepEqual<unknown, unknown>(
+      Object.fromEntries(lines.map((line) => [line.split('=')[0], line.slice(line.indexOf('=') + 1)])),
+      { ...env },
+    );
+  });
+
+  test(`the Secret and the values with ${name} are read again as they were`, async (t) => {
+    const folder = await makeFolder(t);
+    const output = kubernetesOutput(folder, 'review');
+    t.is(await output.read(), undefined);
+    const written = await output.write(settings);
+    t.deepEqual(await Promise.all(written.map(modeOf)), ['600', '600']);
+    t.deepEqual<unknown, unknown>(await output.read(), settings);
+    const values = await readFile(join(folder, 'gatehouse-values.yaml'), 'utf8');
+    for (const secret of [SECRET, 'a-token', 'PRIVATE KEY', 'postgres:']) {
+      t.false(values.includes(secret), secret);
+    }
+  });
+}
+
+test('a file or a link that exists is never overwritten', async (t) => {
+  const folder = await makeFolder(t);
+  await writeFile(join(folder, '.env'), 'PORT=1\n');
+  await t.throwsAsync(() => envOutput(folder).read(), { message: /was not written by gatehouse setup/ });
+  await t.throwsAsync(() => envOutput(folder).write(WITH_TOKEN), { message: /EEXIST/ });
+  t.is(await readFile(join(folder, '.env'), 'utf8'), 'PORT=1\n');
+
+  const target = join(folder, 'target');
+  await symlink(target, join(folder, 'gatehouse-secret.yaml'));
+  await t.throwsAsync(() => kubernetesOutput(folder, 'g').write(WITH_TOKEN), { message: /EEXIST/ });
+  await t.throwsAsync(() => lstat(target), { message: /ENOENT/ });
+});
+
+test('one Kubernetes file without the other is reported', async (t) => {
+  const folder = await makeFolder(t);
+  const output = kubernetesOutput(folder, 'g');
+  await writeFile(join(folder, 'gatehouse-values.yaml'), 'config: { forge: gitea }\n');
+  await t.throwsAsync(() => output.read(), {
+    message: /gatehouse-values.yaml exists and .*gatehouse-secret.yaml does not/,
+  });
+});
+
+test('what a .env cannot hold, and a folder that cannot be written, are reported', async (t) => {
+  const output = envOutput(await makeFolder(t));
+  for (const url of ['postgres://g:p#w@db/g', 'postgres://g:"@db/g', 'postgres://db/a b', 'postgres://g:$x@db/g']) {
+    const error = await t.throwsAsync(() => output.check({ ...WITH_TOKEN, DATABASE_URL: url }), {
+      message: /^DATABASE_URL has .*percent-encode/,
+    });
+    t.false(error.message.includes(url));
+  }
+  await t.throwsAsync(() => envOutput('/no/such/folder').check(WITH_TOKEN), { message: /cannot write to \/no\/such/ });
+});
