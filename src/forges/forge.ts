@@ -10,6 +10,7 @@ import type { DeliveryRecovery } from './delivery-recovery.ts';
 import type { ForgeName } from './forges.ts';
 import type { Inspection } from './inspection.ts';
 import type { ChangeList, Overviews } from './many-repositories.ts';
+import type { MergedPullRequests } from './merged.ts';
 import type {
   CommitStatus,
   InlineComment,
@@ -47,6 +48,7 @@ export interface MergeQueueEntry {
 export interface Forge extends AccessCheck {
   readonly name: ForgeName;
   readonly inspection: Inspection;
+  readonly merged: MergedPullRequests;
   /** Only where the forge offers it. */
   readonly deliveries?: DeliveryRecovery;
   readonly overviews?: Overviews;

@@ -289,7 +289,7 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
         draft: details.draft ?? false,
         labels: [...(details.labels ?? [])],
         state: 'open',
-        merged: false,
+        merged: undefined,
         reviews: [],
         requested: [],
         comments: [],
@@ -438,8 +438,9 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
         files[path] = tree.get(path) ?? null;
       }
       const details = { message: `Merge #${number}`, merging: [found.headSha], author: found.author };
-      commitOn(found.repository, found.baseBranch, files, details);
-      change(repository, number, { state: 'closed', merged: true });
+      const into = baseSha(found);
+      const as = commitOn(found.repository, found.baseBranch, files, details);
+      change(repository, number, { state: 'closed', merged: { at: now(), into, as } });
       return true;
     },
     enqueue(repository, number) {

@@ -3,9 +3,9 @@ import * as shapes from './gitea-shapes.ts';
 import type { Answer, Call, Handler, Routes } from './routes.ts';
 import { printDiff } from './tree-diff.ts';
 import {
-  baseSha,
   changesOf,
   commitsOf,
+  comparedWith,
   differenceHead,
   findRepository,
   isAdministrator,
@@ -72,6 +72,12 @@ function foundRepositories(world: World, query: URLSearchParams): readonly Repos
   return query.get('order') === 'desc' ? found.toReversed() : found;
 }
 
+/** The newest first unless told otherwise. */
+function inOrder(pulls: readonly Pull[], sort: string): readonly Pull[] {
+  const byUpdate = () => pulls.toSorted((one, other) => Date.parse(other.updatedAt) - Date.parse(one.updatedAt));
+  return sort === 'recentupdate' ? byUpdate() : sort === 'oldest' ? pulls : pulls.toReversed();
+}
+
 export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes {
   const repos = '/repos/:owner/:repo';
   const webOf = (call: Call) => call.apiUrl.replace(/\/api\/v1$/, '');
@@ -101,7 +107,7 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
     [`GET ${repos}/pulls`]: withRepository(world, (repository, call) => {
       const state = call.query.get('state') ?? 'open';
       const pulls = [...repository.pulls.values()].filter((pull) => state === 'all' || pull.state === state);
-      const sorted = call.query.get('sort') === 'oldest' ? pulls : pulls.toReversed();
+      const sorted = inOrder(pulls, call.query.get('sort') ?? '');
       return page(
         call,
         sorted.map((pull) => shapes.pull(pull, webOf(call), name)),
@@ -116,8 +122,8 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
     [`GET ${repos}/pulls/:number`]: withPull(world, (pull, call) => ({
       status: 200,
       body: {
-        ...shapes.pull(pull, webOf(call), name),
-        merge_base: mergeBase(world.objects, baseSha(pull), pull.headSha) ?? '',
+        ...shapes.wholePull(pull, webOf(call), name),
+        merge_base: mergeBase(world.objects, comparedWith(pull), pull.headSha) ?? '',
         ...(name === 'gitea' ? { changed_files: changesOf(world, pull).length } : {}),
       },
     })),

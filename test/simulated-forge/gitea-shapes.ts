@@ -67,7 +67,11 @@ export function foundPull(of: Pull): object {
     state: of.state,
     updated_at: time(of.updatedAt),
     repository: { id: of.repository.id, name, owner, full_name: of.repository.fullName },
-    pull_request: { merged: of.merged, merged_at: null, draft: of.draft },
+    pull_request: {
+      merged: of.merged !== undefined,
+      merged_at: of.merged ? time(of.merged.at) : null,
+      draft: of.draft,
+    },
   };
 }
 
@@ -95,7 +99,9 @@ export function pull(of: Pull, web: string, forge: 'gitea' | 'forgejo'): Record<
     is_locked: false,
     comments: of.comments.length,
     ...(forge === 'gitea' && submitted > 0 ? { review_comments: submitted } : {}),
-    merged: of.merged,
+    merged: of.merged !== undefined,
+    merged_at: of.merged ? time(of.merged.at) : null,
+    merge_commit_sha: of.merged?.as ?? null,
     merge_base: '',
     base: {
       label: of.baseBranch,
@@ -114,6 +120,13 @@ export function pull(of: Pull, web: string, forge: 'gitea' | 'forgejo'): Record<
     created_at: time(of.createdAt),
     updated_at: time(of.updatedAt),
   };
+}
+
+/** Unlike a list of them it shows the branch as it is now, also where it went on after the merge. */
+export function wholePull(of: Pull, web: string, forge: 'gitea' | 'forgejo'): object {
+  const { head, ...others } = pull(of, web, forge);
+  const sha = of.headRepository.deleted ? undefined : of.headRepository.branches.get(of.headBranch);
+  return { ...others, head: { ...(head as object), ...(sha === undefined ? {} : { sha }) } };
 }
 
 /** Its addresses name the commit that it was looked up at. */

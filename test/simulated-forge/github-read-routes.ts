@@ -55,7 +55,11 @@ export function githubReadRoutes(world: World): Routes {
     [`GET ${repos}/pulls`]: withRepository(world, (repository, call) => {
       const state = call.query.get('state') ?? 'open';
       const pulls = [...repository.pulls.values()].filter((pull) => state === 'all' || pull.state === state);
-      const sorted = call.query.get('direction') === 'asc' ? pulls : pulls.toReversed();
+      const ascending =
+        call.query.get('sort') === 'updated'
+          ? pulls.toSorted((one, other) => Date.parse(one.updatedAt) - Date.parse(other.updatedAt))
+          : pulls;
+      const sorted = call.query.get('direction') === 'asc' ? ascending : ascending.toReversed();
       return page(
         call,
         sorted.map((pull) => shapes.pull(pull, webOf(call))),

@@ -64,7 +64,8 @@ export function pull(of: Pull, web: string): Record<string, unknown> {
     user: user(of.author),
     labels: of.labels.map((name, index) => ({ id: index + 1, name, color: 'ededed', default: false })),
     draft: of.draft,
-    merged_at: of.merged ? of.createdAt : null,
+    merged_at: of.merged?.at ?? null,
+    merge_commit_sha: of.merged?.as ?? null,
     created_at: of.createdAt,
     updated_at: of.updatedAt,
     base: {
@@ -89,7 +90,7 @@ export function wholePull(world: World, of: Pull, web: string): object {
   const changes = changesOf(world, of);
   return {
     ...pull(of, web),
-    merged: of.merged,
+    merged: of.merged !== undefined,
     comments: of.comments.length,
     review_comments: of.inlineComments.length,
     commits: commitsOf(world, of).length,

@@ -111,7 +111,7 @@ export interface Pull {
   title: string;
   body: string;
   state: 'open' | 'closed';
-  merged: boolean;
+  merged: Merged | undefined;
   draft: boolean;
   labels: string[];
   readonly reviews: Review[];
@@ -120,6 +120,13 @@ export interface Pull {
   readonly comments: Comment[];
   readonly inlineComments: InlineComment[];
   events: PullEvent[];
+}
+
+/** That a pull request was merged: when, into which commit of the base branch, and as which one. */
+export interface Merged {
+  readonly at: string;
+  readonly into: string;
+  readonly as: string;
 }
 
 /** What the timeline of a pull request tells, beside what people say. */
@@ -257,6 +264,11 @@ export function baseSha(pull: Pull): string {
   return pull.repository.branches.get(pull.baseBranch) ?? '';
 }
 
+/** What a pull request is compared with: once it is merged, what the base branch was then. */
+export function comparedWith(pull: Pull): string {
+  return pull.merged?.into ?? baseSha(pull);
+}
+
 /** Moves the pull request's head. What its difference is of follows, on Gitea and Forgejo, after a delay. */
 export function moveHead(world: World, pull: Pull, sha: string): void {
   pull.behind = { sha: differenceHead(world, pull), since: performance.now() };
@@ -278,7 +290,7 @@ export function touch(pull: Pull): void {
 /** Against the merge base, as all forges show a pull request. */
 export function changesOf(world: World, pull: Pull, headSha = pull.headSha): readonly FileChange[] {
   const head = commitOf(world, headSha);
-  const base = world.objects.get(mergeBase(world.objects, baseSha(pull), headSha) ?? '');
+  const base = world.objects.get(mergeBase(world.objects, comparedWith(pull), headSha) ?? '');
   const cached = computed.get(head)?.get(base);
   if (cached !== undefined) {
     return cached;
@@ -292,7 +304,7 @@ export function changesOf(world: World, pull: Pull, headSha = pull.headSha): rea
 const computed = new WeakMap<Commit, Map<Commit | undefined, readonly FileChange[]>>();
 
 export function commitsOf(world: World, pull: Pull, headSha = pull.headSha): readonly Commit[] {
-  return commitsBetween(world.objects, baseSha(pull), headSha);
+  return commitsBetween(world.objects, comparedWith(pull), headSha);
 }
 
 /** The text of a line that the new side of the change shows, or undefined when it shows no such line. */

@@ -43,6 +43,7 @@ const SHARED = new Set(
     'hooks',
     'inspection',
     'many-repositories',
+    'merged',
     'postings',
     'protection',
     'pull-request',

@@ -88,8 +88,11 @@ async function listAll(client: GiteaClient, ref: PullRequestRef): Promise<readon
   return requireFound(await client.askAll(route, shapes.files), route);
 }
 
-/** What the forge makes the difference and the list of commits from. It follows the branch with a delay. */
-async function differenceHead(
+/**
+ * What the forge makes the difference and the list of commits from. It follows the branch with a delay, and stays where it is once
+ * the pull request is merged.
+ */
+export async function differenceHead(
   client: GiteaClient,
   { repository, number }: PullRequestRef,
 ): Promise<string | undefined> {

@@ -13,6 +13,7 @@ import { DIFFERENCES } from './differences.ts';
 import * as inline from './inline-comments.ts';
 import { makeInspection } from './inspection.ts';
 import { mayWrite } from './may-write.ts';
+import { makeMergedPullRequests } from './merged.ts';
 import * as read from './read.ts';
 import { requestedReviews, reviews } from './reviews.ts';
 import * as shapes from './shapes.ts';
@@ -33,6 +34,7 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     name,
     inspection: makeInspection(name, client),
     changeList: makeChangeList(client),
+    merged: makeMergedPullRequests(client),
     self,
     checkAccess: () => accessBy(() => missingScopes(client)),
     pullRequest: (ref) => read.pullRequest(client, ref),

@@ -60,7 +60,7 @@ export async function repositoryNow(client: GiteaClient, repository: string): Pr
   );
 }
 
-function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
+export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
   return {
     repository: answer.base.repo.full_name,
     number: answer.number,

@@ -12,6 +12,7 @@ import * as history from './commits.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';
 import { makeInspection } from './inspection.ts';
 import { mergeQueueEntries } from './merge-queue.ts';
+import { makeMergedPullRequests } from './merged.ts';
 import { makeOverviews } from './overviews.ts';
 import { pullRequest } from './pull-request.ts';
 import * as read from './read.ts';
@@ -35,6 +36,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
     inspection: makeInspection(client),
     deliveries: makeDeliveryRecovery(client),
     overviews: makeOverviews(client),
+    merged: makeMergedPullRequests(client),
     mergeQueue: { entries: (repository, branch) => mergeQueueEntries(client, repository, branch) },
     self,
     checkAccess: () => accessBy(() => missingScopes(client)),

@@ -1,0 +1,94 @@
+import test from 'ava';
+import { until } from '../helpers/until.ts';
+import { clientOf, onBothForges, refOf } from './forges.ts';
+import { call, pullOf } from './reading.ts';
+import { MAIN, type Site } from './site.ts';
+
+/** What a backtest relies on, held against the simulated Gitea and the real one alike. */
+const both = onBothForges(test);
+
+async function merged(site: Site, branch: string, title: string): Promise<{ sha: string; number: number }> {
+  const sha = await site.push(branch, { [`${branch}.ts`]: 'one\n' });
+  const number = await site.open(branch, { title });
+  await site.mergeByButton(number);
+  return { sha, number };
+}
+
+both('merged pull requests are listed, the one merged last first', async (t, forge) => {
+  const site = await forge.site();
+  const client = clientOf(t, forge);
+  t.deepEqual(await client.merged.list(site.repository(), 10), { merged: [] });
+  const first = await merged(site, 'first', 'feat: first');
+  // Times are told in seconds: the next one must have begun.
+  const after = (await pullOf(forge, site, first.number)).updated_at;
+  await until(() => Math.floor(Date.now() / 1_000) > Date.parse(after) / 1_000);
+  const second = await merged(site, 'second', 'feat: second');
+  await site.push('closed', { 'closed.ts': 'one\n' });
+  const closed = await site.open('closed');
+  await call(forge, 'PATCH', `/repos/${site.repository()}/pulls/${closed}`, { state: 'closed' });
+  await site.push('open', { 'open.ts': 'one\n' });
+  await site.open('open');
+  // A comment puts the first one before the second in the forge's own order.
+  await site.comment(first.number, 'bob', 'Thank you');
+
+  const list = await client.merged.list(site.repository(), 10);
+  t.is(list?.cutAt, undefined);
+  t.deepEqual(
+    list?.merged.map(({ pullRequest: { number, title, state } }) => [number, title, state]),
+    [
+      [second.number, 'feat: second', 'closed'],
+      [first.number, 'feat: first', 'closed'],
+    ],
+  );
+  t.deepEqual(
+    (await client.merged.list(site.repository(), 1))?.merged.map(({ pullRequest }) => pullRequest.number),
+    [second.number],
+  );
+  const [newest] = list?.merged ?? [];
+  t.is(newest?.mergeCommit, await client.branchCommit(site.repository(), MAIN));
+  t.regex(newest?.mergedAt ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  t.is(await client.merged.list(`${site.repository()}-gone`, 10), undefined);
+});
+
+both('what was merged can be read, whatever became of its branch', async (t, forge) => {
+  const site = await forge.site();
+  const client = clientOf(t, forge);
+  const moving = await merged(site, 'moving', 'feat: a branch that goes on');
+  const tip = await site.push('moving', { 'later.ts': 'two\n' });
+  const gone = await merged(site, 'gone', 'feat: a branch that is deleted');
+  await site.deleteBranch('gone');
+  const list = (await client.merged.list(site.repository(), 10))?.merged ?? [];
+  t.is(list.length, 2);
+  t.is((await pullOf(forge, site, moving.number)).head.sha, tip, 'by itself it shows the branch as it is now');
+  for (const { number, sha } of [moving, gone]) {
+    const found = list.find(({ pullRequest }) => pullRequest.number === number);
+    t.is(found && (await client.merged.headOf(found)), sha);
+    const { files, complete } = await client.changedFiles(refOf(site, number), sha);
+    t.true(complete);
+    t.deepEqual(
+      files.map(({ path, status, additions }) => [path, status, additions]),
+      [[number === moving.number ? 'moving.ts' : 'gone.ts', 'added', 1]],
+    );
+    t.deepEqual(
+      (await client.commits(refOf(site, number))).map((commit) => commit.sha),
+      [sha],
+    );
+  }
+});
+
+both('what a fork brought in can be read when the fork is gone', async (t, forge) => {
+  const site = await forge.site();
+  const client = clientOf(t, forge);
+  const number = await site.openFromFork({ 'fork.ts': 'one\n' });
+  await site.mergeByButton(number);
+  await site.deleteFork();
+  const [found] = (await client.merged.list(site.repository(), 10))?.merged ?? [];
+  t.is(found?.pullRequest.head.repository, null);
+  const sha = found && (await client.merged.headOf(found));
+  t.truthy(sha);
+  const { files } = await client.changedFiles(refOf(site, number), sha ?? '');
+  t.deepEqual(
+    files.map(({ path }) => path),
+    ['fork.ts'],
+  );
+});
