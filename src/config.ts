@@ -218,18 +218,16 @@ export function parseReplayConfig(
   return { ok: true, config: Object.freeze({ databaseUrl, redisUrl }) };
 }
 
+/** What a command needs that judges without stores. */
+export interface ForgeSettings extends ForgeAccess {
+  readonly forge: ForgeName;
+  readonly policyFile: string | undefined;
+  readonly policyRepository: string | undefined;
+  readonly statusContext: string;
+}
+
 /** What commands need that only ask the forge. */
-export function parseForgeConfig(
-  env: Environment,
-  readFile: ReadFile = readText,
-): Parsed<
-  ForgeAccess & {
-    readonly forge: ForgeName;
-    readonly policyFile: string | undefined;
-    readonly policyRepository: string | undefined;
-    readonly statusContext: string;
-  }
-> {
+export function parseForgeConfig(env: Environment, readFile: ReadFile = readText): Parsed<ForgeSettings> {
   const shape = z.object({
     FORGE: common.FORGE,
     POLICY_FILE: worker.POLICY_FILE,

@@ -58,6 +58,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'Judge a pull request without writing anything, and explain the result',
     run: async (args, terminal) => (await import('./commands/explain.ts')).explain(args, terminal, callersFolder()),
   },
+  backtest: {
+    usage: 'backtest <repository>',
+    summary: 'Judge the pull requests that were merged last: what a policy would have stopped',
+    run: async (args, terminal) => (await import('./commands/backtest.ts')).backtest(args, terminal, callersFolder()),
+  },
   doctor: {
     usage: 'doctor [owner/repository]',
     summary: 'Check the configuration, the stores, the forge, and how a repository is set up',

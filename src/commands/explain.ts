@@ -1,16 +1,13 @@
 import { parseArgs } from 'node:util';
-import { connectForge } from '../composition/forge.ts';
-import { readPolicyFile } from '../composition/policy-file.ts';
+import { openJudging } from '../composition/judging.ts';
 import { parseForgeConfig } from '../config.ts';
 import type { PullRequest, PullRequestRef } from '../forges/pull-request.ts';
 import { readPullRequestUrl } from '../forges/pull-request-url.ts';
 import type { Verdict } from '../review/evaluation/verdict.ts';
 import { judge, type ReviewResult } from '../review/judge.ts';
-import { type BaselineOf, policyRepositoryOf, presentBaseline } from '../review/policy/baseline.ts';
 import { explanation } from '../review/rendering/json.ts';
 import { explain as explainEvaluation } from '../review/rendering/terminal.ts';
 import { visible } from '../review/text.ts';
-import { makeReviewThreads } from '../review/threads/review-threads.ts';
 import { configured, reasonOf, UsageError } from './failures.ts';
 import { readOwnPolicy } from './own-policy.ts';
 import { hasColours, type Terminal } from './terminal.ts';
@@ -60,31 +57,17 @@ export async function explain(args: readonly string[], terminal: Terminal, folde
   if (address === undefined || more.length > 0) {
     throw new UsageError('expected exactly one pull request URL');
   }
-  const { policyFile, policyRepository, statusContext, ...access } = configured(parseForgeConfig(terminal.env));
-  const addressed = readPullRequestUrl(access.forge, access.forgeUrl, address);
+  const settings = configured(parseForgeConfig(terminal.env));
+  const addressed = readPullRequestUrl(settings.forge, settings.forgeUrl, address);
   if (!addressed.ok) {
     throw new UsageError(addressed.reason);
   }
   const policy = values.policy === undefined ? undefined : await readOwnPolicy(values.policy, folder);
-  const threads = makeReviewThreads();
-  const fallback = policyFile === undefined ? undefined : await readPolicyFile(policyFile, threads);
-
-  const forge = connectForge(access);
-  const baselineOf: BaselineOf = async (repository) =>
-    policyRepository === undefined
-      ? { kind: 'none' }
-      : presentBaseline(
-          forge,
-          (text, origin, role) => threads.parsePolicy(repository, text, origin, role),
-          policyRepositoryOf(repository, policyRepository),
-        );
+  const { close, forge, ...judging } = await openJudging(settings);
   try {
     const result = await judge(forge, addressed.ref, {
-      threads,
+      ...judging,
       policyFile: policy,
-      fallback,
-      baselineOf,
-      statusContext,
       onWillReadComments: async () => ({ posted: new Map(), now: Date.now() }),
     });
     // A review treats a closed pull request and a missing one alike; the user wants to know which it is.
@@ -99,8 +82,7 @@ export async function explain(args: readonly string[], terminal: Terminal, folde
     terminal.stderr.write(`gatehouse explain: the pull request could not be read: ${reasonOf(error)}\n`);
     return UNDECIDED;
   } finally {
-    await forge.close();
-    await threads.close();
+    await close();
   }
 }
 

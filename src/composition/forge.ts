@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics.ts';
 /** The forge client of the worker and the commands. */
 export function connectForge(
   access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials'>,
-  parts: Pick<ForgeParts, 'redis' | 'installations'> & {
+  parts: Pick<ForgeParts, 'redis' | 'installations' | 'hooks'> & {
     readonly metrics?: Metrics;
     readonly log?: Log;
     readonly onRateLimit?: (remaining: number) => void;

@@ -6,7 +6,7 @@ import type { Pause } from '../pause.ts';
 import type { WriteBudget } from '../write-budget.ts';
 import { readBounded } from './bounded-body.ts';
 import type { Exchange, Network } from './network.ts';
-import { exhaustedUntil, rateLimitedUntil, remainingRequests } from './rate-limit.ts';
+import { exhaustedUntil, type RateLimit, rateLimitedUntil, rateLimitOf } from './rate-limit.ts';
 
 /** From the first byte sent to the last byte read, redirects and the one retry included. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -29,9 +29,11 @@ export const UNCHANGING = 'max-stale=3600';
 const ASK_ALWAYS = 'no-cache';
 
 export interface ForgeHooks {
+  /** Before each exchange. It prevents it by throwing. */
+  onWillRequest?(): void;
   /** After each exchange. `off`: not cacheable, or no Redis. `none`: no answer came. */
   onRequest?(seen: { forge: ForgeName; status: number | 'none'; cache: 'hit' | 'revalidated' | 'miss' | 'off' }): void;
-  onRateLimit?(seen: { forge: ForgeName; remaining: number }): void;
+  onRateLimit?(seen: { forge: ForgeName } & RateLimit): void;
 }
 
 export interface FetchInit {
@@ -137,6 +139,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
       throw failure('unavailable', call, `pointed to another host (${call.url.host}), which is not allowed`);
     }
     const cacheable = SAFE_METHODS.has(call.method);
+    parts.hooks.onWillRequest?.();
     const exchange: Exchange = { status: undefined, headers: {} };
     let status: number | 'none' = 'none';
     try {
@@ -196,9 +199,9 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
   /** Read off the wire: a cached answer repeats the numbers of when it was fetched. */
   async function noticeLimits(exchange: Exchange): Promise<void> {
     const headers = { get: (name: string) => exchange.headers[name]?.toString() ?? null };
-    const remaining = remainingRequests(headers);
-    if (remaining !== undefined) {
-      parts.hooks.onRateLimit?.({ forge: parts.forge, remaining });
+    const rateLimit = rateLimitOf(headers);
+    if (rateLimit !== undefined) {
+      parts.hooks.onRateLimit?.({ forge: parts.forge, ...rateLimit });
     }
     const until = exhaustedUntil(headers);
     if (until !== undefined && until > Date.now()) {

@@ -31,8 +31,27 @@ export function exhaustedUntil(headers: Headers): number | undefined {
   return headers.get('x-ratelimit-remaining') === '0' && reset !== undefined ? reset * 1_000 : undefined;
 }
 
-export function remainingRequests(headers: Headers): number | undefined {
-  return parseWhole(headers.get('x-ratelimit-remaining'));
+/** What a forge says of its limit with every answer. */
+export interface RateLimit {
+  /** What the forge counts apart, such as `core` and `graphql`. */
+  readonly resource: string;
+  readonly remaining: number;
+  /** Undefined where the forge does not say how many there are in all, or until when: milliseconds since the epoch. */
+  readonly limit: number | undefined;
+  readonly resetAt: number | undefined;
+}
+
+export function rateLimitOf(headers: Headers): RateLimit | undefined {
+  const remaining = parseWhole(headers.get('x-ratelimit-remaining'));
+  const reset = parseWhole(headers.get('x-ratelimit-reset'));
+  return remaining === undefined
+    ? undefined
+    : {
+        resource: headers.get('x-ratelimit-resource') ?? '',
+        remaining,
+        limit: parseWhole(headers.get('x-ratelimit-limit')),
+        resetAt: reset === undefined ? undefined : reset * 1_000,
+      };
 }
 
 /** RFC 9110: seconds, or a date. */

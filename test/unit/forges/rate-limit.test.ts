@@ -1,5 +1,5 @@
 import test from 'ava';
-import { exhaustedUntil, rateLimitedUntil, remainingRequests } from '../../../src/forges/transport/rate-limit.ts';
+import { exhaustedUntil, rateLimitedUntil, rateLimitOf } from '../../../src/forges/transport/rate-limit.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const headers = (fields: Record<string, string> = {}) => new Headers(fields);
@@ -35,7 +35,7 @@ test('other answers are no limits', (t) => {
 });
 
 test('what is left is a whole number or unknown', (t) => {
-  t.is(remainingRequests(headers({ 'x-ratelimit-remaining': '4999' })), 4_999);
-  t.is(remainingRequests(headers({ 'x-ratelimit-remaining': '-1' })), undefined);
-  t.is(remainingRequests(headers()), undefined);
+  t.is(rateLimitOf(headers({ 'x-ratelimit-remaining': '4999' }))?.remaining, 4_999);
+  t.is(rateLimitOf(headers({ 'x-ratelimit-remaining': '-1' })), undefined);
+  t.is(rateLimitOf(headers()), undefined);
 });

@@ -1,0 +1,46 @@
+import type { ForgeSettings } from '../config.ts';
+import type { Forge } from '../forges/forge.ts';
+import type { ForgeHooks } from '../forges/transport/forge-fetch.ts';
+import { type BaselineOf, policyRepositoryOf, presentBaseline } from '../review/policy/baseline.ts';
+import type { Policy } from '../review/policy/schema.ts';
+import { makeReviewThreads, type ReviewThreads } from '../review/threads/review-threads.ts';
+import { connectForge } from './forge.ts';
+import { readPolicyFile } from './policy-file.ts';
+
+/** What a command judges with: no stores, and nothing is written. */
+export interface Judging {
+  readonly forge: Forge;
+  readonly threads: ReviewThreads;
+  /** The operator's policy. */
+  readonly fallback: Policy | undefined;
+  /** The baseline as it is now. */
+  readonly baselineOf: BaselineOf;
+  readonly statusContext: string;
+  close(): Promise<void>;
+}
+
+/** Throws a ConfigurationError when the operator's policy cannot be used. */
+export async function openJudging(settings: ForgeSettings, hooks: ForgeHooks = {}): Promise<Judging> {
+  const { policyFile, policyRepository, statusContext, ...access } = settings;
+  const threads = makeReviewThreads();
+  const fallback = policyFile === undefined ? undefined : await readPolicyFile(policyFile, threads);
+  const forge = connectForge(access, { hooks });
+  return {
+    forge,
+    threads,
+    fallback,
+    statusContext,
+    baselineOf: async (repository) =>
+      policyRepository === undefined
+        ? { kind: 'none' }
+        : presentBaseline(
+            forge,
+            (text, origin, role) => threads.parsePolicy(repository, text, origin, role),
+            policyRepositoryOf(repository, policyRepository),
+          ),
+    async close() {
+      await forge.close();
+      await threads.close();
+    },
+  };
+}

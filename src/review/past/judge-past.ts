@@ -1,0 +1,34 @@
+import type { ForgeName } from '../../forges/forges.ts';
+import { type Evaluation, notEvaluated } from '../evaluation/evaluate.ts';
+import type { Facts } from '../facts.ts';
+import type { Policy } from '../policy/schema.ts';
+import { quotedList, say } from '../text.ts';
+import type { ReviewThreads } from '../threads/review-threads.ts';
+import { possibleReviews } from './possible-reviews.ts';
+
+/** Judges a pull request as it was when it was merged. A rule whose result depends on what is not known of then is undecided. */
+export async function judgePast(
+  { evaluate }: Pick<ReviewThreads, 'evaluate'>,
+  policy: Policy,
+  facts: Facts,
+  forge: ForgeName,
+): Promise<Evaluation> {
+  const { unknown, ways } = possibleReviews(facts.reviews.reviews, facts.pullRequest.author, forge);
+  if (ways.length === 0) {
+    return evaluate(policy, { ...facts, reviews: { ...facts.reviews, complete: false } });
+  }
+  const [first = [], ...others] = ways;
+  const withReviews = (reviews: Facts['reviews']['reviews']) =>
+    evaluate(policy, { ...facts, reviews: { ...facts.reviews, reviews } });
+  const present = await withReviews(first);
+  const possible = await Promise.all(others.map(withReviews));
+  const found = say`whether the review of ${quotedList(unknown)} counted then is not known`;
+  return {
+    ...present,
+    rules: present.rules.map((rule, index) => {
+      const asked = policy.rules[index];
+      const agrees = possible.every(({ rules }) => rules[index]?.outcome === rule.outcome);
+      return agrees || asked === undefined ? rule : notEvaluated(asked, found);
+    }),
+  };
+}

@@ -1,0 +1,155 @@
+import type { Forge } from '../../forges/forge.ts';
+import { ForgeError } from '../../forges/forge-error.ts';
+import { FORGES } from '../../forges/forges.ts';
+import type { MergedPullRequest } from '../../forges/merged.ts';
+import type { ChangedFiles, Commit, PersonReview, PullRequest } from '../../forges/pull-request.ts';
+import { lookIntoMerges, readCleanMerges } from '../evaluation/clean-merge.ts';
+import { readCodeOwners, readCommits, readLastChange } from '../evaluation/gather-facts.ts';
+import { readOthersChecks } from '../evaluation/read-checks.ts';
+import { readUpdatedFrom } from '../evaluation/updates.ts';
+import { type Facts, type LastChange, type NeededFacts, unreadFacts } from '../facts.ts';
+
+/** What the forge still tells of a pull request as it was when it was merged. */
+export interface PastFacts {
+  /** Who was in a team then is not known: teams are unread. */
+  readonly facts: Facts;
+  /** What could not be read, and why. */
+  readonly gone: readonly string[];
+  /** Why something of it could perhaps be read later: the forge did not answer, or did not let these credentials see it. */
+  readonly failure: 'none' | 'refused' | 'unavailable';
+}
+
+/**
+ * Reads what a policy needs, and no more. What the forge no longer has is unread, so that what depends on it is undecided. Throws where it
+ * would be the same for every pull request: at a rate limit.
+ */
+export async function readPastFacts(
+  forge: Forge,
+  needed: NeededFacts,
+  merged: MergedPullRequest,
+  statusContext: string,
+): Promise<PastFacts> {
+  const gone: string[] = [];
+  let failure: PastFacts['failure'] = 'none';
+
+  /** Where it cannot be read, `unread`. */
+  async function tryTo<T>(read: () => Promise<T>, unread: T): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.kind === 'rate-limited') {
+        throw error;
+      }
+      gone.push(error.message);
+      if (error.kind === 'unavailable' || (error.kind === 'refused' && failure === 'none')) {
+        failure = error.kind;
+      }
+      return unread;
+    }
+  }
+
+  const none = unreadFacts(merged.pullRequest);
+  const needsHead = needed.changedFiles || needed.commits || needed.reviews || needed.checks;
+  const head = needsHead ? await tryTo(() => forge.merged.headOf(merged), undefined) : undefined;
+  if (head === undefined) {
+    const reason = `${merged.pullRequest.repository}#${merged.pullRequest.number}: the forge no longer has its commits`;
+    return { facts: none, gone: needsHead && gone.length === 0 ? [reason] : gone, failure };
+  }
+  const pullRequest: PullRequest = { ...merged.pullRequest, head: { ...merged.pullRequest.head, sha: head } };
+  const { repository } = pullRequest;
+  const unread = { commits: [], complete: false };
+
+  const [changedFiles, listed, reviews, requested, checks] = await Promise.all([
+    needed.changedFiles ? tryTo(() => forge.changedFiles(pullRequest, head), none.changedFiles) : none.changedFiles,
+    needed.commits ? tryTo(() => readCommits(forge, pullRequest, needed.signatures), unread) : unread,
+    needed.reviews ? tryTo(() => readReviews(forge, needed, pullRequest, merged.mergedAt), undefined) : undefined,
+    needed.requestedReviews ? tryTo(() => forge.requestedReviews(pullRequest), undefined) : undefined,
+    needed.checks ? tryTo(() => readOthersChecks(forge, repository, head, statusContext), none.checks) : none.checks,
+  ]);
+  const given = reviews ?? [];
+  const lastChange = needed.lastChange
+    ? await tryTo(() => readLastChangeThen(forge, pullRequest, reviews, merged.mergedAt), none.reviews.lastChange)
+    : none.reviews.lastChange;
+  const commits = await tryTo(() => readMerges(forge, needed, pullRequest, listed, given), {
+    ...unread,
+    cleanMerges: new Set<string>(),
+    updatedFrom: [],
+  });
+  const codeOwners = needed.codeOwners
+    ? await tryTo(() => readCodeOwnersThen(forge, merged, changedFiles), none.codeOwners)
+    : none.codeOwners;
+  const facts: Facts = {
+    pullRequest,
+    changedFiles,
+    commits,
+    reviews: { reviews: given, complete: reviews !== undefined, lastChange, requested },
+    teams: new Map(),
+    codeOwners,
+    checks,
+  };
+  return { facts, gone, failure };
+}
+
+/** Those given before it was merged. */
+async function readReviews(
+  forge: Forge,
+  { requestsForChanges }: NeededFacts,
+  pullRequest: PullRequest,
+  mergedAt: string,
+): Promise<readonly PersonReview[]> {
+  const reviews = await forge.reviews(pullRequest, { requestsForChanges });
+  return reviews.filter(({ submittedAt }) => Date.parse(submittedAt) <= Date.parse(mergedAt));
+}
+
+/** What changed after the merge hides what changed before it. */
+async function readLastChangeThen(
+  forge: Forge,
+  pullRequest: PullRequest,
+  reviews: readonly PersonReview[] | undefined,
+  mergedAt: string,
+): Promise<LastChange> {
+  if (reviews !== undefined && !reviews.some(({ state }) => state === 'approved' || state === 'dismissed')) {
+    return { kind: 'none' };
+  }
+  const last = await readLastChange(forge, pullRequest);
+  return last.kind === 'change' && Date.parse(last.at) > Date.parse(mergedAt) ? { kind: 'unread' } : last;
+}
+
+/**
+ * The base branch has the commits of the pull request now. What was brought into the pull request from the base branch is known by what its
+ * list of commits leaves out: what the base branch had then.
+ */
+async function readMerges(
+  forge: Forge,
+  needed: NeededFacts,
+  pullRequest: PullRequest,
+  { commits, complete }: { readonly commits: readonly Commit[]; readonly complete: boolean },
+  reviews: readonly PersonReview[],
+): Promise<Facts['commits']> {
+  const isClean = lookIntoMerges(forge, pullRequest.repository);
+  // An approval that was dismissed since may have counted.
+  const approvals = reviews.map((review) =>
+    review.state === 'dismissed' ? { ...review, state: 'approved' as const } : review,
+  );
+  const own = new Set(commits.map(({ sha }) => sha));
+  const then: Forge = { ...forge, isAncestor: async (_repository, ancestor) => complete && !own.has(ancestor) };
+  return {
+    commits,
+    complete,
+    cleanMerges: needed.cleanMerges ? await readCleanMerges(isClean, commits, approvals) : new Set(),
+    updatedFrom: needed.updates ? await readUpdatedFrom(then, isClean, pullRequest, '', commits, approvals) : [],
+  };
+}
+
+/** From the commit that merged it, which has the base branch's own unless the pull request changed it. */
+async function readCodeOwnersThen(
+  forge: Forge,
+  { pullRequest, mergeCommit }: MergedPullRequest,
+  { files, complete }: ChangedFiles,
+): Promise<Facts['codeOwners']> {
+  const { paths } = FORGES[forge.name].codeOwners;
+  const changed = files.some(({ path, previousPath }) => paths.includes(path) || paths.includes(previousPath ?? path));
+  return mergeCommit === undefined || !complete || changed
+    ? { kind: 'unread' }
+    : readCodeOwners(forge, pullRequest.repository, mergeCommit);
+}
