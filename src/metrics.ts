@@ -171,8 +171,8 @@ export function makeMetrics() {
     }),
     forgeRateRemaining: new Gauge({
       name: 'gatehouse_forge_rate_remaining',
-      help: 'Requests left in the forge’s current rate limit window',
-      labelNames: ['forge'],
+      help: 'Requests, or points of GraphQL, left in the forge’s current rate limit window',
+      labelNames: ['forge', 'api'],
       registers,
     }),
   };

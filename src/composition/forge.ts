@@ -17,9 +17,11 @@ export function connectForge(
   const { metrics, onRateLimit, ...others } = parts;
   const hooks = metrics && {
     onRequest: (seen: { forge: string; status: number | 'none'; cache: string }) => metrics.forgeRequests.inc(seen),
-    onRateLimit: (seen: { forge: string; remaining: number }) => {
-      metrics.forgeRateRemaining.set({ forge: seen.forge }, seen.remaining);
-      onRateLimit?.(seen.remaining);
+    onRateLimit: ({ forge, api, remaining }: { forge: string; api: string; remaining: number }) => {
+      metrics.forgeRateRemaining.set({ forge, api }, remaining);
+      if (api === 'rest') {
+        onRateLimit?.(remaining);
+      }
     },
   };
   const common = { ...others, ...(hooks && { hooks }) };

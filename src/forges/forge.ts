@@ -26,6 +26,7 @@ import type {
   PersonComment,
   PersonReview,
   PullRequestNow,
+  PullRequestRead,
   PullRequestRef,
   RepositoryNow,
   RequestedReviews,
@@ -60,6 +61,8 @@ export interface Forge extends AccessCheck {
 
   // What a review reads
   pullRequest(ref: PullRequestRef): Promise<PullRequestNow | undefined>;
+  /** The same, and whatever else of a review comes with it for the same cost. `paths` are files to read at the base's commit. */
+  pullRequestWithFacts(ref: PullRequestRef, paths: readonly string[]): Promise<PullRequestRead | undefined>;
   /**
    * What the commit `headSha` changes. Gitea and Forgejo show the difference of the head before for a while after a push:
    * it is looked at again shortly, and `unavailable` when it does not become that of `headSha`. `count` is how many files the

@@ -52,7 +52,7 @@ export function makeForge(config: ForgeConfig, parts: ForgeParts = {}): Forge {
         ...(parts.installations ? { installations: parts.installations } : {}),
         ...(log ? { log } : {}),
       });
-      return rememberFiles(makeGitHub(client, network.close));
+      return rememberFiles(makeGitHub(client, network.close, log));
     }
     case 'gitea':
     case 'forgejo': {

@@ -1,5 +1,7 @@
 /** What a review reads of a pull request, in the words that all forges share. */
 
+import type { OwnInlineComments, PostedComment, PostedStatus } from './postings.ts';
+
 /** Which pull request: `repository` is `owner/name` as the forge spells it, `number` counts from 1. */
 export interface PullRequestRef {
   readonly repository: string;
@@ -56,10 +58,36 @@ export interface PullRequestNow extends PullRequest {
   readonly baseCommit: string | undefined;
   /** How many comments it has, of anybody and of any kind; undefined where the forge does not say. */
   readonly commentCount: number | undefined;
-  /** The commit that its difference begins at; undefined where the forge does not say. */
-  readonly mergeBase: string | undefined;
+  /**
+   * What its difference with the head is computed from: the merge base, or on GitHub the base branch's commit as the pull
+   * request has it, which can lag behind the branch. Undefined where the forge does not say.
+   */
+  readonly differenceBase: string | undefined;
   /** How many files it changes; undefined where the forge does not say. */
   readonly changedFileCount: number | undefined;
+}
+
+/**
+ * What a forge gave together with a pull request, of the same moment. What is absent was not given, or not whole: it is
+ * to be read by the method of its own.
+ */
+export interface KnownFacts {
+  /** Without differences and line counts. Absent when a file has an old name. */
+  readonly changedFiles?: ChangedFiles;
+  /** Their signatures are not read. */
+  readonly commits?: readonly Commit[];
+  readonly reviews?: readonly PersonReview[];
+  /** The newest of each name on the head. */
+  readonly statuses?: readonly PostedStatus[];
+  readonly ownComments?: readonly PostedComment[];
+  readonly ownInlineComments?: OwnInlineComments;
+}
+
+export interface PullRequestRead {
+  readonly pullRequest: PullRequestNow;
+  readonly known: KnownFacts;
+  /** Files at {@link PullRequestNow.baseCommit}; null: there is no such file. */
+  readonly files: ReadonlyMap<string, string | null>;
 }
 
 /** One file of a pull request's change. */
@@ -76,7 +104,9 @@ export interface ChangedFile {
   readonly diff:
     | { readonly kind: 'text' /** Unified hunks, without the `---`/`+++` lines. */; readonly patch: string }
     | { readonly kind: 'binary' }
-    | { readonly kind: 'too-large' };
+    | { readonly kind: 'too-large' }
+    /** Nothing needed it. A rule that looks at it all the same cannot be judged. */
+    | { readonly kind: 'unread' };
 }
 
 /** All files of a change. `complete` is false when the forge would not list every one of them. */

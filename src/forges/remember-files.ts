@@ -5,44 +5,67 @@ import { isObjectId } from './text-file.ts';
 const MAX_CHARACTERS = 8_000_000;
 
 /**
- * The forge, but that a file at a commit is read once: it never changes. By name, a branch's file is always read. What is not
- * there is not remembered, for a commit may be known to one server of a forge before another.
+ * The forge, but that a file at a commit is read once: it never changes. By name, a branch's file is always read. What `fileAt`
+ * does not find is not remembered, for a commit may be known to one server of a forge before another. What a forge says together
+ * with the commit is: then it knows the commit.
  */
 export function rememberFiles(forge: Forge, maxCharacters = MAX_CHARACTERS): Forge {
   /** The one used longest ago comes first. */
-  const files = new Map<string, string>();
+  const files = new Map<string, string | null>();
   let characters = 0;
 
-  function remember(key: string, text: string): void {
+  function remember(repository: string, path: string, commit: string, text: string | null): void {
+    const key = keyOf(repository, path, commit);
+    if (files.has(key)) {
+      return;
+    }
     files.set(key, text);
-    characters += key.length + text.length;
+    characters += key.length + lengthOf(text);
     for (const [oldest, oldText] of files) {
       if (characters <= maxCharacters) {
         return;
       }
       files.delete(oldest);
-      characters -= oldest.length + oldText.length;
+      characters -= oldest.length + lengthOf(oldText);
     }
   }
 
   return {
     ...forge,
+    async pullRequestWithFacts(ref, paths) {
+      const read = await forge.pullRequestWithFacts(ref, paths);
+      const commit = read?.pullRequest.baseCommit;
+      if (read !== undefined && commit !== undefined) {
+        for (const [path, text] of read.files) {
+          remember(read.pullRequest.repository, path, commit, text);
+        }
+      }
+      return read;
+    },
     async fileAt(repository, path, ref) {
       if (!isObjectId(ref)) {
         return forge.fileAt(repository, path, ref);
       }
-      const key = JSON.stringify([repository, path, ref]);
+      const key = keyOf(repository, path, ref);
       const known = files.get(key);
       if (known !== undefined) {
         files.delete(key);
         files.set(key, known);
-        return known;
+        return known ?? undefined;
       }
       const text = await forge.fileAt(repository, path, ref);
-      if (text !== undefined && !files.has(key)) {
-        remember(key, text);
+      if (text !== undefined) {
+        remember(repository, path, ref, text);
       }
       return text;
     },
   };
+}
+
+function keyOf(repository: string, path: string, commit: string): string {
+  return JSON.stringify([repository, path, commit]);
+}
+
+function lengthOf(text: string | null): number {
+  return text?.length ?? 0;
 }

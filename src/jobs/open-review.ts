@@ -6,7 +6,7 @@ import type { PullRequestNow, PullRequestRef } from '../forges/pull-request.ts';
 import { type BaselineOf, digestOfBaseline } from '../review/policy/baseline.ts';
 import type { Policy } from '../review/policy/schema.ts';
 import { statusContext } from '../review/status-context.ts';
-import { judgedState } from './judged-state.ts';
+import { hasState, judgedState } from './judged-state.ts';
 import { reportStatus, type StatusParts, withdrawSuccess } from './report-status.ts';
 import {
   beginReview,
@@ -47,10 +47,10 @@ export interface OpenReview {
   /** Whether it is known that there are no comments of ours. */
   hasNoComments(): boolean;
   /**
-   * Records what is under review, and corrects the status that showed the verdict before. `stands`: nothing that this verdict
-   * depends on has changed, and no comment of ours has to be looked at.
+   * Records what is under review, and corrects the status that showed the verdict before. Returns the stored state of this
+   * verdict, see judged-state.ts, when nothing that it depends on has changed: then only our comments are to be compared.
    */
-  enter(pullRequest: PullRequestNow): Promise<'judge' | 'stands'>;
+  enter(pullRequest: PullRequestNow): Promise<string | undefined>;
   /** All comments of ours were looked for, and there was none. */
   foundNoComments(): Promise<void>;
   /** The pull request is closed or gone. */
@@ -109,14 +109,14 @@ export async function openReview(
       const state = before?.judgedState ?? null;
       before = undefined;
       if (last === undefined || (last.headSha === pullRequest.head.sha && last.context === context)) {
-        const unchanged = shown && state !== null && state === (await presentState(parts, pullRequest));
-        return unchanged && commented === false ? 'stands' : 'judge';
+        const now = shown && state !== null ? await presentState(parts, pullRequest) : null;
+        return state !== null && now !== null && hasState(state, now) ? state : undefined;
       }
       const others = await reportStatus(status, last, true);
       if (!others && last.headSha === pullRequest.head.sha) {
         await withdrawSuccess(status, last);
       }
-      return 'judge';
+      return undefined;
     },
     async foundNoComments() {
       if (commented === null) {

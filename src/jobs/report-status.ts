@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { recordPosting } from '../audit/record-posting.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { Forge } from '../forges/forge.ts';
-import type { CommitStatus } from '../forges/postings.ts';
+import type { CommitStatus, PostedStatus } from '../forges/postings.ts';
 import { sharedStatus } from '../review/shared-status.ts';
 import { sameContext, statusContext } from '../review/status-context.ts';
 import { postedBefore, rememberPosted, type StatusPlace } from './posted-statuses.ts';
@@ -28,8 +28,15 @@ const MAX_ROUNDS = 5;
  * Returns false when no pull request is known that the status names.
  *
  * Before a verdict (`final: false`) no success is written: the present status stays.
+ *
+ * `seen` are the statuses that the commit has, where they have just been read with the pull request.
  */
-export async function reportStatus(parts: StatusParts, place: StatusPlace, final: boolean): Promise<boolean> {
+export async function reportStatus(
+  parts: StatusParts,
+  place: StatusPlace,
+  final: boolean,
+  seen?: readonly PostedStatus[],
+): Promise<boolean> {
   const { repository, headSha, context } = place;
   let shown: string | undefined;
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -46,7 +53,7 @@ export async function reportStatus(parts: StatusParts, place: StatusPlace, final
       baseBranch === null ? [] : [statusContext(parts.statusContext, baseBranch)],
     );
     for (const spelling of new Set([context, ...spellings])) {
-      await showStatus(parts, { ...place, context: spelling }, { ...wanted, context: spelling });
+      await showStatus(parts, { ...place, context: spelling }, { ...wanted, context: spelling }, seen);
     }
     shown = JSON.stringify(wanted);
   }
@@ -85,16 +92,32 @@ export async function mayShowSuccess(pool: pg.Pool, place: StatusPlace): Promise
 
 /**
  * Sets a status of ours. Where the one set last was another, it is set without reading the present one. Nothing is left unset
- * without one: somebody else may have set theirs since.
+ * without one: somebody else may have set theirs since. `seen` can only show that ours stands: where it shows another one, the
+ * review of another pull request with the commit may have set ours since. Where it is not known what was set last, `seen` may be
+ * older than that.
  */
-async function showStatus(parts: StatusParts, place: StatusPlace, status: CommitStatus): Promise<void> {
+async function showStatus(
+  parts: StatusParts,
+  place: StatusPlace,
+  status: CommitStatus,
+  seen: readonly PostedStatus[] | undefined,
+): Promise<void> {
   const before = await postedBefore(parts.pool, place);
   const mayStand = before.kind === 'unknown' || (before.kind === 'status' && isSame(before, status));
-  if (!mayStand || !(await stands(parts.forge, place.repository, place.headSha, status))) {
+  const known = before.kind === 'status' ? onlyOf(seen, status.context) : undefined;
+  const standsNow = async () =>
+    (known !== undefined && isOurs(known, status)) || stands(parts.forge, place.repository, place.headSha, status);
+  if (!mayStand || !(await standsNow())) {
     await post(parts, place, status);
   } else if (before.kind === 'unknown') {
     await rememberAndRecord(parts, place, status);
   }
+}
+
+/** Undefined where it is not certain which one is in force: forges compare names without case. */
+function onlyOf(seen: readonly PostedStatus[] | undefined, context: string): PostedStatus | undefined {
+  const [only, ...others] = seen?.filter((status) => sameContext(status.context, context)) ?? [];
+  return others.length === 0 ? only : undefined;
 }
 
 async function post(parts: StatusParts, place: StatusPlace, status: CommitStatus): Promise<void> {
@@ -138,8 +161,12 @@ export async function writeStatus(
 
 async function stands(forge: Forge, repository: string, headSha: string, status: CommitStatus): Promise<boolean> {
   const present = await forge.status(repository, headSha, status.context);
-  // One of the same words that somebody else set is not ours: a required status may be pinned to its author.
-  return present?.own === true && isSame(present, status);
+  return present !== undefined && isOurs(present, status);
+}
+
+/** One of the same words that somebody else set is not ours: a required status may be pinned to its author. */
+function isOurs(present: PostedStatus, status: CommitStatus): boolean {
+  return present.own && isSame(present, status);
 }
 
 type Words = Pick<CommitStatus, 'state' | 'description'>;

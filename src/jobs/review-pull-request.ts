@@ -1,16 +1,20 @@
 import { ForgeError } from '../forges/forge-error.ts';
-import type { PullRequest, PullRequestRef } from '../forges/pull-request.ts';
+import type { KnownFacts, PullRequest, PullRequestRef } from '../forges/pull-request.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { notEnforced, type Verdict } from '../review/evaluation/verdict.ts';
-import { isCurrent, judgeRead, type ReviewResult } from '../review/judge.ts';
+import { isCurrent } from '../review/is-current.ts';
+import { judgeRead, type ReviewResult } from '../review/judge.ts';
+import { pathsAtBase } from '../review/policy/paths.ts';
+import { withOwnComments } from '../review/posted-comments.ts';
 import { commentUrl, linksOf } from '../review/rendering/links.ts';
 import { reportComments, withdrawComments, withRefusals } from '../review/report.ts';
 import { statusContext } from '../review/status-context.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
 import { countObserved } from './count-observed.ts';
+import { countOverrides } from './count-overrides.ts';
 import { givenUpBecause } from './given-up.ts';
-import { judgedState } from './judged-state.ts';
+import { hasComments, judgedState, storedState } from './judged-state.ts';
 import { type LatePending, latePending } from './late-pending.ts';
 import { type OpenReview, type OpenReviewParts, openReview } from './open-review.ts';
 import { knownComments } from './override-comments.ts';
@@ -81,28 +85,35 @@ async function reviewOnce(
   ref: PullRequestRef,
   askedAt: Date,
 ): Promise<Outcome> {
-  const pullRequest = await parts.forge.pullRequest(ref);
-  if (pullRequest === undefined || pullRequest.state === 'closed') {
+  const read = await parts.forge.pullRequestWithFacts(ref, pathsAtBase(parts.forge.name));
+  if (read === undefined || read.pullRequest.state === 'closed') {
     return endReview(parts, review, ref);
   }
+  const { pullRequest } = read;
   if (pullRequest.archived) {
     return leaveArchived(parts, review, ref);
   }
-  if ((await review.enter(pullRequest)) === 'stands') {
-    await reportStatus(review.status, placeOf(parts, pullRequest), true);
+  const stored = await review.enter(pullRequest);
+  const known = stored === undefined ? read.known : await withOwnComments(parts.forge, read, review.hasNoComments());
+  if (stored !== undefined && hasComments(stored, parts.forge.name, known)) {
+    await reportStatus(review.status, placeOf(parts, pullRequest), true, read.known.statuses);
     parts.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
     return 'over';
   }
   await using pending = latePending(parts.pendingAfterSeconds * 1_000);
-  const result = await judgeRead(parts.forge, pullRequest, {
-    ...parts,
-    onWillJudge: () => showPending(parts, review, pullRequest, pending),
-    onWillReadChecks: () => recordChecksAsked(parts.pool, review.claim()),
-    onWillReadRequestedReviews: () => recordRequestedReviewsAsked(parts.pool, review.claim()),
-    onWillReadComments: (present) => knownComments(parts.pool, present),
-    runsCases: true,
-    mayReadToObserve: () => hasSpareRequests(parts.remainingRequests()),
-  });
+  const result = await judgeRead(
+    parts.forge,
+    { ...read, known },
+    {
+      ...parts,
+      onWillJudge: () => showPending(parts, review, pullRequest, pending),
+      onWillReadChecks: () => recordChecksAsked(parts.pool, review.claim()),
+      onWillReadRequestedReviews: () => recordRequestedReviewsAsked(parts.pool, review.claim()),
+      onWillReadComments: (present) => knownComments(parts.pool, present),
+      runsCases: true,
+      mayReadToObserve: () => hasSpareRequests(parts.remainingRequests()),
+    },
+  );
   switch (result.kind) {
     case 'over':
       return endReview(parts, review, ref);
@@ -112,7 +123,7 @@ async function reviewOnce(
       await pending.end();
       return releasePullRequest(parts, review, result, askedAt);
     case 'judged':
-      return report(parts, review, result, pending, askedAt);
+      return report(parts, review, result, known, pending, askedAt);
   }
 }
 
@@ -180,6 +191,7 @@ async function report(
   parts: ReviewParts,
   review: OpenReview,
   result: Extract<ReviewResult, { kind: 'judged' }>,
+  known: KnownFacts,
   pending: LatePending,
   askedAt: Date,
 ): Promise<Outcome> {
@@ -195,6 +207,7 @@ async function report(
     links: linksOf(forge.name, pullRequest, sources),
     hasNone: review.hasNoComments(),
     enforce,
+    known,
   });
   if (comments.foundNone) {
     await review.foundNoComments();
@@ -213,8 +226,8 @@ async function report(
   await pending.end();
   const description = withRefusals(verdict.description, comments.refusals);
   const dryRun = withRefusals(notEnforced(verdict), comments.refusals);
-  const state =
-    selfContained && comments.refusals.length === 0 ? judgedState(pullRequest, { ...parts, ...sources }) : null;
+  const canStand = selfContained && verdict.state !== 'error' && comments.digest !== undefined;
+  const state = canStand ? storedState(judgedState(pullRequest, { ...parts, ...sources }), comments.digest) : null;
   const url = commentUrl(pullRequest, comments.commentId);
   await saveAndRecord(parts, review.claim(), pullRequest, {
     state: verdict.state,
@@ -235,21 +248,6 @@ async function report(
     'a pull request was reviewed',
   );
   return verdict.state;
-}
-
-/** Each override once, however often it is found. */
-function countOverrides(
-  { metrics, log }: ReviewParts,
-  { overridesBefore }: OpenReview,
-  { repository, number, head }: PullRequest,
-  { overrides }: Verdict,
-): void {
-  for (const { ruleId, by, reason, commentId } of overrides?.inForce ?? []) {
-    if (!overridesBefore.includes(commentId)) {
-      metrics.overrides.inc();
-      log.warn({ repository, number, head: head.sha, rule: ruleId, by, reason, commentId }, 'a rule was overridden');
-    }
-  }
 }
 
 function placeOf({ statusContext: template }: ReviewParts, { repository, head, base }: PullRequest): StatusPlace {

@@ -71,6 +71,8 @@ export function unreadFacts(pullRequest: PullRequest): Facts {
 /** What has to be read from the forge for a policy. The pull request itself is always needed. */
 export interface NeededFacts {
   readonly changedFiles: boolean;
+  /** Whether the lines of the changed files matter, and not only their paths. */
+  readonly lines: boolean;
   readonly commits: boolean;
   /** Whether commits have a signature that the forge has verified. */
   readonly signatures: boolean;

@@ -1,29 +1,22 @@
 import type { Forge } from '../forges/forge.ts';
-import type { PullRequest, PullRequestNow, PullRequestRef } from '../forges/pull-request.ts';
+import type { PullRequest, PullRequestNow, PullRequestRead, PullRequestRef } from '../forges/pull-request.ts';
 import type { Evaluation } from './evaluation/evaluate.ts';
-import { codeOwnersText, gatherFacts, readCodeOwners } from './evaluation/gather-facts.ts';
+import { codeOwnersText, gatherFacts } from './evaluation/gather-facts.ts';
 import { observe, rulesInForce, withObserved } from './evaluation/observe.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { redacted } from './evaluation/redact.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
 import type { Facts } from './facts.ts';
+import { isCurrent } from './is-current.ts';
 import type { KnownComments } from './overrides/judge-overrides.ts';
 import { readOverrides } from './overrides/read-overrides.ts';
-import { type BaselineOf, digestOfBaseline, isBaselineOf, orRemoval, withBaseline } from './policy/baseline.ts';
-import {
-  extendedDigest,
-  isPublic,
-  type LoadedPolicy,
-  loadPolicy,
-  type ParsePolicy,
-  type PolicyFile,
-  policyDigest,
-} from './policy/load.ts';
-import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
+import { type BaselineOf, isBaselineOf, orRemoval, withBaseline } from './policy/baseline.ts';
+import { isPublic, type LoadedPolicy, loadPolicy, type ParsePolicy, type PolicyFile } from './policy/load.ts';
+import { neededFacts, needsLines, needsOnlyFiles } from './policy/needs.ts';
 import { orFallback } from './policy/operator-policy.ts';
 import { overruledRules } from './policy/overruled.ts';
 import type { PolicyRole } from './policy/parse.ts';
-import { changesCases, changesPolicy } from './policy/paths.ts';
+import { changesCases, changesPolicy, pathsAtBase } from './policy/paths.ts';
 import { type Comments, DEFAULT_COMMENTS, type Policy } from './policy/schema.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
 import { judgeProposal } from './proposal/run-proposed-cases.ts';
@@ -101,14 +94,14 @@ export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOpt
 
 /** Judges once. What it read may be of two states: {@link isCurrent} checks that. */
 export async function judgeOnce(forge: Forge, ref: PullRequestRef, options: JudgeOptions): Promise<ReviewResult> {
-  const pullRequest = await forge.pullRequest(ref);
-  return pullRequest === undefined ? { kind: 'over' } : judgeRead(forge, pullRequest, options);
+  const read = await forge.pullRequestWithFacts(ref, pathsAtBase(forge.name));
+  return read === undefined ? { kind: 'over' } : judgeRead(forge, read, options);
 }
 
 /** The same, of a pull request that has just been read. */
 export async function judgeRead(
   forge: Forge,
-  pullRequest: PullRequestNow,
+  { pullRequest, known }: PullRequestRead,
   {
     threads,
     policyFile,
@@ -147,7 +140,9 @@ export async function judgeRead(
     // Before the changed files, which may take long to read: the present status may be of another pull request.
     await onWillJudge?.(pullRequest);
   }
-  const changedFiles = await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount);
+  const changedFiles =
+    (needsLines([baseline, loaded], fallback) ? undefined : known.changedFiles) ??
+    (await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount));
   const proposes = changesPolicy(changedFiles);
   const hidden = baseline.kind !== 'none' && !baseline.isPublic && (await isPublic(forge, repository));
   const own = orFallback(loaded, fallback, pullRequest, proposes);
@@ -189,11 +184,12 @@ export async function judgeRead(
   };
   const { policy } = present;
   const inForce = rulesInForce(policy);
-  const facts = await gatherFacts(forge, threads, inForce, pullRequest, changedFiles, baseSha, readChecks);
+  const facts = await gatherFacts(forge, threads, inForce, { pullRequest, known }, changedFiles, baseSha, readChecks);
   const evaluated = await threads.evaluate(inForce, facts);
   const ofAll = withObserved(policy, evaluated, []);
   const overrides = await readOverrides(forge, policy, pullRequest, ofAll, onWillReadComments);
-  const observed = await observe(policy, facts, { forge, threads, baseSha, readChecks, mayRead: mayReadToObserve });
+  const more = { forge, threads, given: known, baseSha, readChecks, mayRead: mayReadToObserve };
+  const observed = await observe(policy, facts, more);
   const evaluation = withObserved(policy, evaluated, observed.rules);
   const overruled = overruledRules(baseline, own, proposed, { repository, hidden });
   const verdict = { ...verdictOf(redacted(evaluation), overrides), ...(overruled && { overruled }), ...proposal };
@@ -247,46 +243,4 @@ function loadProposed(
   return head.repository === null
     ? loadPolicy(forge, parse, repository, head.sha, { followExtends: false, role })
     : loadPolicy(forge, parse, head.repository, head.sha, { role, shownIn: repository });
-}
-
-/** Whether the pull request, its policy and its CODEOWNERS are still those that were judged. One read, where nothing moved. */
-export async function isCurrent(
-  forge: Forge,
-  { pullRequest, sources }: Pick<Extract<ReviewResult, { kind: 'judged' }>, 'pullRequest' | 'sources'>,
-  baselineOf: BaselineOf,
-): Promise<boolean> {
-  const { repository } = pullRequest;
-  if (digestOfBaseline(await baselineOf(repository)) !== sources.baselineDigest) {
-    return false;
-  }
-  const now = await forge.pullRequest(pullRequest);
-  const baseSha = now?.baseCommit;
-  if (now === undefined || baseSha === undefined || stateOf(now) !== stateOf(pullRequest)) {
-    return false;
-  }
-  const { extendsName, extendsDigest } = sources;
-  // Only what was read: a policy may name another owner's, which is never read.
-  if (extendsName !== undefined && extendsDigest !== undefined) {
-    if ((await extendedDigest(forge, repository, extendsName)) !== extendsDigest) {
-      return false;
-    }
-  }
-  if (baseSha === sources.baseSha) {
-    return true;
-  }
-  // The branch has moved, mostly for another pull request that was merged: what counts is whether the rules did.
-  if ((await policyDigest(forge, repository, baseSha)) !== sources.policyDigest) {
-    return false;
-  }
-  if (sources.codeOwnersDigest === undefined) {
-    return true;
-  }
-  const codeOwners = await readCodeOwners(forge, repository, baseSha);
-  return codeOwnersText(codeOwners)?.digest === sources.codeOwnersDigest;
-}
-
-/** All that a verdict can depend on. The commits of the base, the counts and the time of the last change move for other reasons too. */
-export function stateOf(pullRequest: PullRequestNow): string {
-  const { updatedAt, baseCommit, mergeBase, commentCount, changedFileCount, ...state } = pullRequest;
-  return JSON.stringify(state);
 }

@@ -2,10 +2,11 @@ import type { Forge } from '../forges/forge.ts';
 import { ForgeError } from '../forges/forge-error.ts';
 import { FORGES } from '../forges/forges.ts';
 import { MAX_STATUS_DESCRIPTION_LENGTH, type OwnInlineComments, type PostedComment } from '../forges/postings.ts';
-import type { PullRequest } from '../forges/pull-request.ts';
+import type { KnownFacts, PullRequest } from '../forges/pull-request.ts';
 import { shorten } from '../shorten.ts';
 import type { Verdict } from './evaluation/verdict.ts';
 import type { Comments } from './policy/schema.ts';
+import { NOTHING_POSTED, wantedDigest } from './posted-comments.ts';
 import { REVIEW_MARKER, renderReview } from './rendering/comment.ts';
 import { fingerprintIn, renderInlines } from './rendering/inline.ts';
 import type { Links } from './rendering/links.ts';
@@ -26,11 +27,15 @@ export interface ReportOptions {
   readonly hasNone: boolean;
   /** False: the status is `success` whatever the verdict, and the comment says so. */
   readonly enforce: boolean;
+  /** Our comments, as far as they were read with the pull request. */
+  readonly known: KnownFacts;
 }
 
 export interface Reported {
   readonly refusals: readonly Refusal[];
   readonly commentId?: string;
+  /** Of all comments that are there now, see {@link wantedDigest}; absent where that is not sure. */
+  readonly digest?: string;
   /** All comments of ours were looked for, and there was none. */
   readonly foundNone: boolean;
 }
@@ -47,7 +52,7 @@ export async function reportComments(
   forge: Forge,
   pullRequest: PullRequest,
   verdict: Verdict,
-  { comments, links, hasNone, enforce }: ReportOptions,
+  { comments, links, hasNone, enforce, known }: ReportOptions,
 ): Promise<Reported> {
   if (comments === 'off') {
     return { refusals: hasNone ? [] : await withdrawComments(forge, pullRequest), foundNone: false };
@@ -55,29 +60,28 @@ export async function reportComments(
   let found = 0;
   const wanted = comments === 'all' ? renderInlines(verdict) : [];
   const refusedInlines = await refusalOf('comments at lines', async () => {
-    const own = hasNone ? NO_INLINES : await forge.ownInlineComments(pullRequest, pullRequest.head.sha);
+    const own = hasNone
+      ? NOTHING_POSTED.inlines
+      : (known.ownInlineComments ?? (await forge.ownInlineComments(pullRequest, pullRequest.head.sha)));
     found += own.comments.length + own.reviews.length;
     await reportInlines(forge, pullRequest, wanted, own);
   });
   const inlines = comments === 'all' && refusedInlines.length === 0;
+  const body = renderReview(verdict, { links, inlines, enforce });
   let commentId: string | undefined;
   const refusedComment = await refusalOf('comment', async () => {
-    const own = hasNone ? [] : await forge.ownComments(pullRequest);
+    const own = hasNone ? [] : (known.ownComments ?? (await forge.ownComments(pullRequest)));
     found += own.length;
-    commentId = await reportComment(
-      forge,
-      pullRequest,
-      verdict,
-      renderReview(verdict, { links, inlines, enforce }),
-      own,
-    );
+    commentId = await reportComment(forge, pullRequest, verdict, body, own);
   });
   const refusals = [...refusedComment, ...refusedInlines];
   const foundNone = found === 0 && refusals.length === 0;
-  return { refusals, foundNone, ...(commentId === undefined ? {} : { commentId }) };
+  if (refusals.length > 0) {
+    return { refusals, foundNone, ...(commentId === undefined ? {} : { commentId }) };
+  }
+  const digest = wantedDigest(forge.name, commentId === undefined ? undefined : body, wanted);
+  return { refusals, foundNone, digest, ...(commentId === undefined ? {} : { commentId }) };
 }
-
-const NO_INLINES: OwnInlineComments = { comments: [], reviews: [] };
 
 const REFUSALS: readonly ForgeError['kind'][] = ['refused', 'invalid', 'too-large'];
 

@@ -60,7 +60,7 @@ export interface Scene {
    */
   trap(number: number, nth: number, carriedOut: boolean): Trap;
   /** Does something once, at the moment when the forge is asked for a path like this and has not answered yet. */
-  when(method: string, path: RegExp, act: () => void): void;
+  when(method: string | undefined, path: RegExp, act: () => void): void;
 }
 
 /** A forge, and Gatehouse beside it: door and worker, on real stores. */
@@ -75,6 +75,11 @@ export interface Story extends Scene, AsyncDisposable {
   openDoor(env: Environment, roles: Roles, log?: Log): Promise<Door>;
   /** What a process of this installation is configured by, beside the stores. */
   readonly environment: Environment;
+}
+
+/** Where a pull request itself is read: by REST, or on GitHub by GraphQL. */
+export function pathsOfReads(repository: string, number: number): RegExp {
+  return new RegExp(`^(?:/graphql)?/repos/${repository}/pulls/${number}(?:/facts)?$`);
 }
 
 export interface Trap {
@@ -285,7 +290,7 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
       let writes = 0;
       const nthWrite = Object.assign(/^/, {
         test(path: string) {
-          if (trap.sprung || !isAbout(pull(number), path)) {
+          if (trap.sprung || path.startsWith('/graphql') || !isAbout(pull(number), path)) {
             return false;
           }
           writes += 1;
@@ -311,7 +316,7 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
           return false;
         },
       });
-      forge.fault({ method, path: watching, fault: { kind: 'hang' } });
+      forge.fault({ ...(method === undefined ? {} : { method }), path: watching, fault: { kind: 'hang' } });
     },
   };
   return scene;

@@ -9,6 +9,8 @@ export interface Dialect {
   readonly prefix: string;
   /** Where its GraphQL is, which the routes know as `/graphql`. */
   readonly graphqlPath?: string;
+  /** What a query is about: appended to that path, for faults and for what is seen. */
+  graphqlTarget?(body: Readonly<Record<string, unknown>>): string;
   readonly routes: Routes;
   /** Who asks, or undefined for nobody known. */
   login(headers: IncomingHttpHeaders): string | undefined;

@@ -25,6 +25,8 @@ type FaultKind =
   | { readonly kind: 'html' }
   /** An answer of the test's own. */
   | { readonly kind: 'json'; readonly body: unknown }
+  /** The answer with one part of its text replaced, the first time that it occurs. */
+  | { readonly kind: 'replace'; readonly text: string; readonly by: string }
   | { readonly kind: 'redirect'; readonly to: string }
   /** A `Link` to the next page, wherever that is. */
   | { readonly kind: 'link'; readonly to: string }

@@ -39,7 +39,24 @@ export function makeRateLimit(): RateLimit {
   return { remaining: 5_000, resetAt: Math.ceil(Date.now() / 1_000) + HOUR_S };
 }
 
-export function makeGitHubDialect(world: World, app: SimulatedApp | undefined, rateLimit: RateLimit): Dialect {
+/** What a test may change about GraphQL. */
+export interface GraphqlSwitch {
+  /** Points, which are counted apart from requests. */
+  readonly points: RateLimit;
+  /** Fields that this server does not have. */
+  readonly missing: string[];
+}
+
+export function makeGraphqlSwitch(): GraphqlSwitch {
+  return { points: makeRateLimit(), missing: [] };
+}
+
+export function makeGitHubDialect(
+  world: World,
+  app: SimulatedApp | undefined,
+  rateLimit: RateLimit,
+  graphql: GraphqlSwitch,
+): Dialect {
   const notFound: Answer = {
     status: 404,
     body: { message: 'Not Found', documentation_url: 'https://docs.github.com/rest', status: '404' },
@@ -54,7 +71,7 @@ export function makeGitHubDialect(world: World, app: SimulatedApp | undefined, r
       ...githubWriteRoutes(world),
       ...githubAppRoutes(world, app),
       ...githubSettingsRoutes(world),
-      ...githubGraphqlRoutes(world),
+      ...githubGraphqlRoutes(world, graphql.missing),
     },
     ...(app && { open: manifestFlow(app) }),
     notFound,
@@ -84,11 +101,20 @@ export function makeGitHubDialect(world: World, app: SimulatedApp | undefined, r
       return { redirect: { status, body: { message: 'Moved Permanently', url: location }, headers: { location } } };
     },
 
+    graphqlTarget(body) {
+      const { owner, repo, number, facts } = Object(body['variables']);
+      const part = facts === undefined ? '/comments' : facts ? '/facts' : '';
+      return number === undefined ? '' : `/repos/${owner}/${repo}/pulls/${number}${part}`;
+    },
+
     refuse({ method, path }) {
+      if (isGraphql(path)) {
+        return isUsedUp(graphql.points) ? POINTS_USED_UP : undefined;
+      }
       if (method !== 'GET' && isArchived(world, path)) {
         return { status: 403, body: { message: 'Repository was archived so is read-only.' } };
       }
-      if (rateLimit.remaining > 0 || rateLimit.resetAt * 1_000 < Date.now()) {
+      if (!isUsedUp(rateLimit)) {
         return undefined;
       }
       return {
@@ -99,9 +125,29 @@ export function makeGitHubDialect(world: World, app: SimulatedApp | undefined, r
     },
 
     finish(call, answer) {
-      return withValidators(call, answer, rateLimit);
+      return isGraphql(call.path) ? withPoints(answer, graphql.points) : withValidators(call, answer, rateLimit);
     },
   };
+}
+
+function isGraphql(path: string): boolean {
+  return path === '/graphql' || path.startsWith('/graphql/');
+}
+
+function isUsedUp({ remaining, resetAt }: RateLimit): boolean {
+  return remaining <= 0 && resetAt * 1_000 >= Date.now();
+}
+
+/** https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api */
+const POINTS_USED_UP: Answer = {
+  status: 200,
+  body: { errors: [{ type: 'RATE_LIMITED', message: 'API rate limit already exceeded for user ID 1.' }] },
+};
+
+/** Every query here costs one. */
+function withPoints(answer: Answer, points: RateLimit): Answer {
+  points.remaining = Math.max(0, points.remaining - 1);
+  return { ...answer, headers: { ...answer.headers, ...limitHeaders(points), 'x-ratelimit-resource': 'graphql' } };
 }
 
 function limitHeaders(rateLimit: RateLimit): Record<string, string> {

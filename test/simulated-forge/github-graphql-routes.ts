@@ -1,83 +1,81 @@
+import { type Commit, type Tree, typeOf } from './git.ts';
+import { COPILOT, isApp } from './github-shapes.ts';
 import type { Answer, Call, Routes } from './routes.ts';
 import { textIn } from './routes.ts';
+import type { FileChange } from './tree-diff.ts';
 import {
   baseSha,
-  type Comment,
+  changesOf,
+  commitOf,
+  commitsOf,
   findRepository,
+  lineInDiff,
   type Pull,
   type QueueEntry,
   type Repository,
   type World,
 } from './world.ts';
 
-/** The most nodes that GitHub gives at once. */
-const PAGE_SIZE = 100;
+/** Undefined where the packages are not installed, as in the pod of a test: there this server has no GraphQL, as behind some proxies. */
+const graphql = await import('./github-graphql.ts').catch((error: NodeJS.ErrnoException) => {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND') {
+    throw error;
+  }
+  return undefined;
+});
 
-/** Three queries only: the entries of a merge queue, the overview of many repositories, and the comments of a pull request. */
-export function githubGraphqlRoutes(world: World): Routes {
+/** What GitHub calls an error of a query that ran. */
+function queryError(type: string, message: string): Error {
+  return Object.assign(new Error(message), { type });
+}
+
+/** The most nodes that GitHub gives at once. */
+const MAX_PAGE = 100;
+/** Longer texts come cut. */
+const LARGEST_TEXT_BYTES = 524_288;
+/** GitHub lists no more. */
+const MOST_FILES = 3_000;
+const MOST_COMMITS = 250;
+
+/** `missing` are fields that this server does not have, as an older GitHub Enterprise Server. */
+export function githubGraphqlRoutes(world: World, missing: readonly string[]): Routes {
+  if (graphql === undefined) {
+    return {};
+  }
+  const { runQuery } = graphql;
+  const answer = (call: Call): Answer => {
+    const root = {
+      repository: ({ owner, name }: { owner: string; name: string }) => repositoryNode(world, call, `${owner}/${name}`),
+    };
+    return { status: 200, body: runQuery(textIn(call.body, 'query'), Object(call.body['variables']), root, missing) };
+  };
+  return { 'POST /graphql': answer, 'POST /graphql/*about': answer };
+}
+
+function repositoryNode(world: World, call: Call, fullName: string): object {
+  const found = visibleRepository(world, call, fullName);
+  if (found === undefined) {
+    throw queryError('NOT_FOUND', `Could not resolve to a Repository with the name '${fullName}'.`);
+  }
   return {
-    'POST /graphql': (call) => {
-      const query = textIn(call.body, 'query');
-      if (query.includes('mergeQueue(branch: $branch)')) {
-        return mergeQueue(world, call);
+    nameWithOwner: found.fullName,
+    isArchived: found.archived,
+    mergeQueue: ({ branch }: { branch: string }) => {
+      const entries = found.mergeQueues.get(branch);
+      return entries && { entries: (page: Page) => connection(entries, page, queueNode) };
+    },
+    pullRequests({ states, ...page }: Page & { readonly states: readonly string[] }) {
+      const pulls = [...found.pulls.values()].filter(({ state }) => states.includes(state.toUpperCase()));
+      return connection(pulls, page, (pull) => pullNode(world, call, found, pull));
+    },
+    pullRequest({ number }: { number: number }) {
+      const pull = found.pulls.get(number);
+      if (pull === undefined) {
+        throw queryError('NOT_FOUND', `Could not resolve to a PullRequest with the number of ${number}.`);
       }
-      if (query.includes('fragment overview on Repository')) {
-        return overviews(world, call, query);
-      }
-      return query.includes('comments(first: 100, after: $cursor)')
-        ? comments(world, call)
-        : failure('UNKNOWN_QUERY', 'The simulated forge knows no such query');
+      return pullNode(world, call, found, pull);
     },
   };
-}
-
-function comments(world: World, call: Call): Answer {
-  const variables = Object.fromEntries(Object.entries(Object(call.body['variables'])));
-  const repository = findRepository(world, `${textIn(variables, 'owner')}/${textIn(variables, 'repo')}`);
-  const all = repository?.pulls.get(Number(variables['number']))?.comments;
-  if (all === undefined) {
-    return failure('NOT_FOUND', 'Could not resolve to a PullRequest.');
-  }
-  const start = Number(textIn(variables, 'cursor'));
-  const end = start + PAGE_SIZE;
-  const connection = {
-    nodes: all.slice(start, end).map(commentNode),
-    pageInfo: { hasNextPage: end < all.length, endCursor: String(end) },
-  };
-  return { status: 200, body: { data: { repository: { pullRequest: { comments: connection } } } } };
-}
-
-/** A bot has no "[bot]" in its login here. */
-function commentNode({ id, author, body, at, editedAt, byEmail }: Comment): object {
-  const login = author.replace(/\[bot\]$/, '');
-  return {
-    url: `https://github.test/comments#issuecomment-${id}`,
-    author: author === 'ghost' ? null : { __typename: login === author ? 'User' : 'Bot', login },
-    body,
-    createdAt: at,
-    lastEditedAt: editedAt ?? null,
-    createdViaEmail: byEmail ?? false,
-  };
-}
-
-/** What is not there is null, and an error beside the rest. */
-function overviews(world: World, call: Call, query: string): Answer {
-  const variables = variablesOf(call);
-  const size = Number(/pullRequests\(states: OPEN, first: (\d+)\)/.exec(query)?.[1]);
-  const data: Record<string, object | null> = {};
-  const errors: object[] = [];
-  for (const [, alias = '', owner = '', name = ''] of query.matchAll(
-    /(\w+): repository\(owner: \$(\w+), name: \$(\w+)\) \{ \.\.\.overview \}/g,
-  )) {
-    const fullName = `${textIn(variables, owner)}/${textIn(variables, name)}`;
-    const repository = visibleRepository(world, call, fullName);
-    data[alias] = repository === undefined ? null : overview(repository, size);
-    if (repository === undefined) {
-      const message = `Could not resolve to a Repository with the name '${fullName}'.`;
-      errors.push({ type: 'NOT_FOUND', path: [alias], message });
-    }
-  }
-  return { status: 200, body: { data, ...(errors.length > 0 ? { errors } : {}) } };
 }
 
 /** By its old name, too. An installation sees the repositories of its own owner: all here count as private. */
@@ -88,54 +86,186 @@ function visibleRepository(world: World, call: Call, fullName: string): Reposito
   return hidden || repository?.deleted === true ? undefined : repository;
 }
 
-function overview(repository: Repository, size: number): object {
-  const open = [...repository.pulls.values()].filter(({ state }) => state === 'open');
+interface Page {
+  readonly first?: number;
+  readonly last?: number;
+  readonly after?: string;
+}
+
+function connection<T>(
+  items: readonly T[],
+  { first, last, after }: Page,
+  node: (item: T, index: number) => object,
+): object {
+  const size = first ?? last ?? 0;
+  if (size < 1 || size > MAX_PAGE) {
+    throw queryError('EXCESSIVE_PAGINATION', `Requesting ${size} records exceeds the limit of ${MAX_PAGE} records.`);
+  }
+  const start = last === undefined ? Number(after ?? 0) : Math.max(0, items.length - last);
+  const end = start + size;
   return {
-    nameWithOwner: repository.fullName,
-    isArchived: repository.archived,
-    pullRequests: {
-      nodes: open.slice(0, size).map(openPull),
-      pageInfo: { hasNextPage: open.length > size },
+    totalCount: items.length,
+    nodes: items.slice(start, end).map((item, index) => node(item, start + index)),
+    pageInfo: { hasNextPage: end < items.length, endCursor: String(end) },
+  };
+}
+
+function queueNode({ number, headSha }: QueueEntry, index: number): object {
+  return { position: index + 1, headCommit: { oid: headSha }, pullRequest: { number } };
+}
+
+function pullNode(world: World, call: Call, repository: Repository, pull: Pull): object {
+  const list =
+    <T>(items: () => readonly T[], node: (item: T, index: number) => object) =>
+    (page: Page) =>
+      connection(items(), page, node);
+  const [owner] = repository.fullName.split('/');
+  const web = call.apiUrl.replace(/\/api\/v3$/, '');
+  const base = baseSha(pull);
+  return {
+    number: pull.number,
+    url: `${web}/${repository.fullName}/pull/${pull.number}`,
+    state: pull.merged ? 'MERGED' : pull.state.toUpperCase(),
+    title: pull.title,
+    body: pull.body,
+    isDraft: pull.draft,
+    updatedAt: pull.updatedAt,
+    changedFiles: () => changesOf(world, pull).length,
+    baseRefName: pull.baseBranch,
+    baseRefOid: base,
+    headRefName: pull.headBranch,
+    headRefOid: pull.headSha,
+    author: actor(pull.author),
+    labels: list(
+      () => pull.labels,
+      (name) => ({ name }),
+    ),
+    headRepository: pull.headRepository.deleted ? null : { nameWithOwner: pull.headRepository.fullName, owner },
+    baseRef:
+      base === ''
+        ? null
+        : {
+            name: pull.baseBranch,
+            prefix: 'refs/heads/',
+            target: commitNode(repository, commitOf(world, base)),
+          },
+    files: list(() => changesOf(world, pull).slice(0, MOST_FILES), fileNode),
+    commits: list(
+      () => commitsOf(world, pull).slice(0, MOST_COMMITS),
+      (commit) => ({ commit: commitNode(repository, commit) }),
+    ),
+    reviews: list(
+      () => pull.reviews.filter(({ state, author }) => state !== 'pending' || author === call.login),
+      (review) => ({
+        author: actor(review.author),
+        state: review.dismissed ? 'DISMISSED' : review.state.replace('-', '_').toUpperCase(),
+        submittedAt: review.state === 'pending' ? null : review.at,
+        // Of a bot too, whose permission REST calls `none`.
+        authorCanPushToRepository: !world.outsiders.has(review.author),
+        commit: { oid: review.sha },
+      }),
+    ),
+    comments: list(
+      () => pull.comments,
+      ({ id, body, author, at, editedAt, byEmail }) => ({
+        ...commentNode(call, author),
+        url: `${web}/${repository.fullName}/pull/${pull.number}#issuecomment-${id}`,
+        fullDatabaseId: String(id),
+        body,
+        createdAt: at,
+        lastEditedAt: editedAt ?? null,
+        createdViaEmail: byEmail ?? false,
+      }),
+    ),
+    reviewThreads: list(
+      () => pull.inlineComments,
+      ({ id, body, author, path, line, text }) => {
+        const still = lineInDiff(world, pull, path, line) === text;
+        const comment = {
+          ...commentNode(call, author),
+          fullDatabaseId: String(id),
+          body,
+          path,
+          line: still ? line : null,
+        };
+        return { comments: (page: Page) => connection([comment], page, (only) => only) };
+      },
+    ),
+  };
+}
+
+function commentNode({ login }: Call, author: string): object {
+  return { author: actor(author), viewerDidAuthor: author === login };
+}
+
+/** An App's login has no `[bot]` here, and one of GitHub's own another name. */
+function actor(login: string): object | null {
+  if (login === 'ghost') {
+    return null;
+  }
+  if (!isApp(login)) {
+    return { __typename: 'User', login };
+  }
+  return { __typename: 'Bot', login: login === COPILOT ? 'copilot-swe-agent' : login.slice(0, -'[bot]'.length) };
+}
+
+const CHANGES = { added: 'ADDED', modified: 'MODIFIED', removed: 'DELETED', renamed: 'RENAMED' } as const;
+
+function fileNode({ path, additions, deletions, status }: FileChange): object {
+  return { path, additions, deletions, changeType: CHANGES[status] };
+}
+
+function commitNode(repository: Repository, commit: Commit): object {
+  const { name, email } = commit.author;
+  // Only people are users: no App, and nobody without an account, who has an e-mail address for a name here.
+  const person = { name, email, user: isApp(name) || name.includes('@') ? null : { login: name } };
+  return {
+    __typename: 'Commit',
+    id: commit.sha,
+    oid: commit.sha,
+    message: commit.message,
+    author: person,
+    committer: person,
+    parents: (page: Page) => connection(commit.parents, page, (oid) => ({ oid })),
+    file: ({ path }: { path: string }) => entryNode(commit.tree, path),
+    status: () => statusNode(repository, commit.sha),
+  };
+}
+
+const BLOB_MODES = { file: 0o100644, symlink: 0o120000 } as const;
+
+function entryNode(tree: Tree, path: string): object | null {
+  const content = tree.get(path);
+  if (content === undefined) {
+    const isDirectory = [...tree.keys()].some((name) => name.startsWith(`${path}/`));
+    return isDirectory ? { type: 'tree', mode: 0o040000, object: { __typename: 'Tree' } } : null;
+  }
+  const type = typeOf(content);
+  if (type === 'submodule') {
+    return { type: 'commit', mode: 0o160000, object: null };
+  }
+  const { byteLength: byteSize } = content;
+  return {
+    type: 'blob',
+    mode: BLOB_MODES[type],
+    object: {
+      __typename: 'Blob',
+      text: content.includes(0) ? null : content.toString('utf8', 0, LARGEST_TEXT_BYTES),
+      byteSize,
+      isTruncated: byteSize > LARGEST_TEXT_BYTES,
     },
   };
 }
 
-function openPull(pull: Pull): object {
-  const oid = baseSha(pull);
-  return {
-    number: pull.number,
-    updatedAt: pull.updatedAt,
-    headRefOid: pull.headSha,
-    baseRefName: pull.baseBranch,
-    baseRef: oid === '' ? null : { target: { oid } },
-  };
-}
-
-function variablesOf(call: Call): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(Object(call.body['variables'])));
-}
-
-function failure(type: string, message: string): Answer {
-  return { status: 200, body: { data: null, errors: [{ type, message }] } };
-}
-
-function mergeQueue(world: World, call: Call): Answer {
-  const variables = variablesOf(call);
-  const fullName = `${textIn(variables, 'owner')}/${textIn(variables, 'repo')}`;
-  const repository = findRepository(world, fullName);
-  if (repository === undefined || repository.deleted) {
-    return failure('NOT_FOUND', `Could not resolve to a Repository with the name '${fullName}'.`);
-  }
-  const all = repository.mergeQueues.get(textIn(variables, 'branch'));
-  const start = Number(textIn(variables, 'cursor'));
-  const end = start + PAGE_SIZE;
-  const entries = all && {
-    nodes: all.slice(start, end).map((entry, index) => node(entry, start + index + 1)),
-    pageInfo: { hasNextPage: end < all.length, endCursor: String(end) },
-  };
-  return { status: 200, body: { data: { repository: { mergeQueue: entries ? { entries } : null } } } };
-}
-
-function node({ number, headSha }: QueueEntry, position: number): object {
-  return { position, headCommit: { oid: headSha }, pullRequest: { number } };
+function statusNode({ statuses }: Repository, sha: string): object | null {
+  const newest = new Map(statuses.filter((status) => status.sha === sha).map((status) => [status.context, status]));
+  const contexts = [...newest.values()].map(({ context, state, description, targetUrl, at, author }) => ({
+    context,
+    state: state.toUpperCase(),
+    description: description || null,
+    targetUrl: targetUrl || null,
+    createdAt: at,
+    creator: actor(author),
+  }));
+  return contexts.length === 0 ? null : { contexts };
 }

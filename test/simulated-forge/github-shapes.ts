@@ -28,8 +28,15 @@ const REVIEW_STATES = {
   pending: 'PENDING',
 } as const;
 
+/** An App of GitHub's own, whose login ends unlike those of others. */
+export const COPILOT = 'Copilot';
+
+export function isApp(login: string): boolean {
+  return login === COPILOT || login.endsWith('[bot]');
+}
+
 export function user(login: string): object {
-  return { login, id: idOf(login), type: login.endsWith('[bot]') ? 'Bot' : 'User', site_admin: false };
+  return { login, id: idOf(login), type: isApp(login) ? 'Bot' : 'User', site_admin: false };
 }
 
 function idOf(login: string): number {

@@ -74,8 +74,8 @@ async function serve(
   const url = new URL(request.url ?? '/', `http://${request.headers.host}`);
   const method = request.method ?? 'GET';
   const restPath = url.pathname.startsWith(`${dialect.prefix}/`) ? url.pathname.slice(dialect.prefix.length) : '';
-  const path = url.pathname === dialect.graphqlPath ? '/graphql' : restPath;
   const body = await readBody(request);
+  const path = url.pathname === dialect.graphqlPath ? `/graphql${dialect.graphqlTarget?.(body) ?? ''}` : restPath;
   const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
   const fault = faults.take(method, path);
   const located = dialect.locate(method, path);
@@ -91,7 +91,7 @@ async function serve(
     apiUrl: `${url.origin}${dialect.prefix}`,
   };
 
-  const untouched = fault !== undefined && !fault.afterwards;
+  const untouched = fault !== undefined && !fault.afterwards && fault.fault.kind !== 'replace';
   const open = untouched ? undefined : dialect.open?.({ ...call, path: url.pathname });
   const answer = open ?? (untouched ? dialect.notFound : answerTo(dialect, call, located, match?.handler));
   const finished = untouched ? answer : dialect.finish(call, answer);
@@ -148,6 +148,8 @@ function spoil({ fault }: Fault, answer: Answer, call: Call): Answer | 'hang' {
       };
     case 'json':
       return { status: 200, body: fault.body };
+    case 'replace':
+      return { ...answer, body: JSON.parse(JSON.stringify(answer.body).replace(fault.text, () => fault.by)) };
     case 'redirect':
       return { status: 302, text: '', headers: { location: fault.to } };
     case 'link':

@@ -4,7 +4,14 @@ import { type Driver, makeDriver } from './driver.ts';
 import type { Fault } from './faults.ts';
 import { makeGiteaDialect } from './gitea-dialect.ts';
 import type { Notify } from './gitea-write-routes.ts';
-import { makeGitHubDialect, makeRateLimit, type RateLimit, type SimulatedApp } from './github-dialect.ts';
+import {
+  type GraphqlSwitch,
+  makeGitHubDialect,
+  makeGraphqlSwitch,
+  makeRateLimit,
+  type RateLimit,
+  type SimulatedApp,
+} from './github-dialect.ts';
 import { type Seen, startServer } from './server.ts';
 import { makeWebhook } from './webhooks.ts';
 import { makeWorld } from './world.ts';
@@ -32,6 +39,8 @@ export interface SimulatedForge extends Driver {
   readonly app: SimulatedApp;
   /** GitHub's limit, to be set by a test. */
   readonly rateLimit: RateLimit;
+  /** GitHub's GraphQL. */
+  readonly graphql: GraphqlSwitch;
   fault(fault: Fault): void;
   clearFaults(): void;
   /** Every request so far, in order. */
@@ -57,6 +66,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
   world.tokens.set(token, self);
   const app = makeApp(world.installations);
   const rateLimit = makeRateLimit();
+  const graphql = makeGraphqlSwitch();
   const underWay = new Set<Promise<unknown>>();
   const notify: Notify = (repository, event) => {
     const ofOwner = world.organisationHooks.get(repository.fullName.split('/')[0] ?? '') ?? [];
@@ -72,7 +82,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
   const server = await startServer(
     (url) =>
       name === 'github'
-        ? makeGitHubDialect(world, app, rateLimit)
+        ? makeGitHubDialect(world, app, rateLimit, graphql)
         : makeGiteaDialect(world, name, url, keepsInlineComments, notify),
     port,
     host,
@@ -91,13 +101,13 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
     token,
     app,
     rateLimit,
+    graphql,
     seen: server.seen,
     count,
     // To the repository `-/-`, which cannot exist, only the scopes of a token are tried; every GraphQL query reads.
     writes: () =>
       server.seen.filter(
-        ({ method, path }) =>
-          !['GET', 'HEAD'].includes(method) && path !== '/graphql' && !path.startsWith('/repos/-/-/'),
+        ({ method, path }) => !['GET', 'HEAD'].includes(method) && !/^\/(?:repos\/-\/-\/|graphql)/.test(path),
       ).length,
     fault: server.faults.add,
     clearFaults: server.faults.clear,

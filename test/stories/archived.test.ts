@@ -53,7 +53,7 @@ for (const name of FORGES) {
     await resyncs(story, file);
     t.deepEqual(
       forge.seen
-        .filter(({ path }) => path.startsWith(`/repos/${REPOSITORY}`))
+        .filter(({ path }) => path.includes(`/repos/${REPOSITORY}`))
         .map(({ path }) => path)
         .filter((path) => !path.includes('/hooks/')),
       // GitHub shows it in the overview of all repositories.

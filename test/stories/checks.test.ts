@@ -1,7 +1,7 @@
 import test from 'ava';
 import { openDoor, SECRET } from '../helpers/door.ts';
 import { watchJobs } from '../helpers/settling.ts';
-import { FORGES, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { FORGES, pathsOfReads, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 
 const gatehouse = shareStories(test);
@@ -152,10 +152,7 @@ for (const name of ['github', 'gitea'] as const) {
     const scene = gatehouse(name).scene(CI_WEB);
     const number = await scene.open({ 'a.txt': 'a\n' });
     await scene.settled();
-    const reads = () =>
-      scene.forge.seen.filter(
-        ({ path, method }) => method === 'GET' && path === `/repos/${scene.repository}/pulls/${number}`,
-      ).length;
+    const reads = () => scene.forge.seen.filter(({ path }) => pathsOfReads(scene.repository, number).test(path)).length;
     const before = reads();
     const { headSha } = scene.forge.pull(scene.repository, number);
     for (const status of scene.forge.statuses(scene.repository, headSha)) {

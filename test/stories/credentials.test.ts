@@ -11,6 +11,10 @@ rules:
     require: { title: '^(feat|fix|docs): ' }
 `,
 };
+/** A rule for which the lines are read. */
+const NO_DEBUGGER = `  - id: no-debugger
+    forbid: { added_lines: debugger }
+`;
 const CHANGE = { 'app.ts': 'one\n' };
 const DOOR = { door: true, worker: false };
 const WORKER = { door: false, worker: true };
@@ -85,7 +89,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a refused review is not retried, and the next resync tries again`, async (t) => {
-    await using story = await tellStory(name, FILES);
+    await using story = await tellStory(name, { '.gatehouse.yml': `${FILES['.gatehouse.yml']}${NO_DEBUGGER}` });
     const { forge } = story;
     const path = new RegExp(`^/repos/${REPOSITORY}/pulls/1(?:/files|\\.diff)$`);
     forge.fault({ path, fault: { kind: 'status', status: 403 } });

@@ -64,6 +64,8 @@ for (const name of FORGES) {
     const number = scene.openSilently(TWO_FILES);
     const path = new RegExp(`^/repos/${scene.repository}/(contents/|pulls/${number}/files|pulls/${number}\\.diff)`);
     scene.forge.fault({ method: 'GET', path, fault: { kind: 'status', status: 500 } });
+    const withFacts = new RegExp(`^/graphql/repos/${scene.repository}/pulls/${number}/facts`);
+    scene.forge.fault({ path: withFacts, fault: { kind: 'status', status: 500 } });
     await scene.tell({ kind: 'pull-request', number, action: 'opened' });
     await scene.settled();
     t.deepEqual(scene.status(number), {

@@ -2,7 +2,7 @@ import test from 'ava';
 import MarkdownIt from 'markdown-it';
 import { visible } from '../../src/review/text.ts';
 import { noise, policy, SLOW_TO_EVALUATE, SLOW_TO_PARSE } from '../helpers/hostile-policies.ts';
-import { FORGES, shareStories, withoutOwnLinks } from '../helpers/story.ts';
+import { FORGES, pathsOfReads, shareStories, withoutOwnLinks } from '../helpers/story.ts';
 import { submodule, symlink } from '../simulated-forge/git.ts';
 
 /**
@@ -307,10 +307,9 @@ for (const name of FORGES) {
     const number = scene.openSilently({ 'a.txt': 'fine\n' });
     const fine = forge.pull(repository, number).headSha;
     const bad = forge.forcePush(repository, number, { 'a.txt': 'debugger\n' });
-    const pulls = `^/repos/${repository}/pulls/${number}`;
-    scene.when('GET', new RegExp(`${pulls}/files`), () => {
+    scene.when('GET', new RegExp(`^/repos/${repository}/pulls/${number}/files`), () => {
       forge.pushCommit(repository, number, fine);
-      scene.when('GET', new RegExp(`${pulls}$`), () => forge.pushCommit(repository, number, bad));
+      scene.when(undefined, pathsOfReads(repository, number), () => forge.pushCommit(repository, number, bad));
     });
     await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
     await scene.settled();
@@ -326,10 +325,9 @@ for (const name of FORGES) {
     const bad = forge.forcePush(repository, number, { 'a.txt': 'b\n' }, { message: 'things' });
     const fine = forge.forcePush(repository, number, { 'a.txt': 'b\n' }, { message: 'feat: things' });
     forge.pushCommit(repository, number, bad);
-    const pulls = `^/repos/${repository}/pulls/${number}`;
-    scene.when('GET', new RegExp(`${pulls}/commits`), () => {
+    scene.when(undefined, new RegExp(`/repos/${repository}/pulls/${number}/(?:commits|facts)`), () => {
       forge.pushCommit(repository, number, fine);
-      scene.when('GET', new RegExp(`${pulls}$`), () => forge.pushCommit(repository, number, bad));
+      scene.when(undefined, pathsOfReads(repository, number), () => forge.pushCommit(repository, number, bad));
     });
     await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
     await scene.settled();

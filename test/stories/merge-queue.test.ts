@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { SECRET } from '../helpers/door.ts';
 import { signatureOf } from '../helpers/signature.ts';
-import { FORGES, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import { FORGES, pathsOfReads, type Scene, shareStories, tellStory } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
 
@@ -118,7 +118,7 @@ test('github: a group with a closed or retargeted pull request is an error', asy
 test('github: no success for a group whose pull request changed meanwhile', async (t) => {
   const scene = gatehouse('github').scene(FILES);
   const groups = enqueue(scene, ['feat: one', 'feat: two']);
-  scene.when('GET', new RegExp(`^/repos/${scene.repository}/pulls/2$`), () => {
+  scene.when(undefined, pathsOfReads(scene.repository, 2), () => {
     scene.forge.edit(scene.repository, 1, { title: 'one' });
   });
   t.deepEqual(states(await requestChecks(scene, groups[1])), ['pending', 'failure']);

@@ -36,7 +36,7 @@ async function requests(scene: Scene, step: () => Promise<unknown>): Promise<rea
     const isKnown = answer !== undefined && known.has(answer);
     known.add(answer ?? '');
     const { method, path } = request;
-    return isKnown || !path.startsWith(`/repos/${repository}/`) ? [] : [`${method} ${kindOf(path, repository)}`];
+    return isKnown || !path.includes(`/repos/${repository}/`) ? [] : [`${method} ${kindOf(path, repository)}`];
   });
 }
 
@@ -55,16 +55,16 @@ function kindOf(path: string, repository: string): string {
 
 /** How many they are. One more is a cost for everybody, and must be meant. docs/forges.md has them too. */
 const EXPECTED: Readonly<Record<string, Readonly<Record<ForgeName, number>>>> = {
-  'first green, first review of the repository': { github: 5, gitea: 7, forgejo: 10 },
-  'first green': { github: 3, gitea: 6, forgejo: 9 },
-  'first failing, with a comment at a line': { github: 5, gitea: 8, forgejo: 11 },
+  'first green, first review of the repository': { github: 4, gitea: 7, forgejo: 10 },
+  'first green': { github: 4, gitea: 6, forgejo: 9 },
+  'first failing, with a comment at a line': { github: 6, gitea: 8, forgejo: 11 },
   'unchanged, green': { github: 1, gitea: 2, forgejo: 2 },
-  'unchanged, failing': { github: 4, gitea: 9, forgejo: 10 },
-  'push, still green': { github: 3, gitea: 6, forgejo: 7 },
+  'unchanged, failing': { github: 1, gitea: 5, forgejo: 5 },
+  'push, still green': { github: 4, gitea: 6, forgejo: 7 },
   'push that resolves': { github: 7, gitea: 13, forgejo: 14 },
-  'first green, 2,999 files': { github: 32, gitea: 6, forgejo: 9 },
-  'a rule with fresh approvals, none given': { github: 8, gitea: 10, forgejo: 13 },
-  'the same, approved': { github: 8, gitea: 18, forgejo: 19 },
+  'first green, 2,999 files': { github: 33, gitea: 6, forgejo: 9 },
+  'a rule with fresh approvals, none given': { github: 4, gitea: 10, forgejo: 13 },
+  'the same, approved': { github: 6, gitea: 18, forgejo: 19 },
 };
 
 /** What each step made. */

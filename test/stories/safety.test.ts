@@ -69,7 +69,8 @@ for (const name of FORGES) {
       t.is(scene.status(number)?.state, 'error', target);
     }
 
-    const scene = story.scene({ '.gatehouse.yml': 'version: 1\nrules: []\n' });
+    const lines = 'version: 1\nrules: [{ id: no-debugger, forbid: { added_lines: debugger } }]\n';
+    const scene = story.scene({ '.gatehouse.yml': lines });
     story.forge.fault({
       method: 'GET',
       path: new RegExp(`^/repos/${scene.repository}/pulls/\\d+(?:/files|\\.diff)$`),

@@ -1,7 +1,16 @@
 import test, { type ExecutionContext } from 'ava';
 import type { ForgeName } from '../../src/forges/forges.ts';
 import { within } from '../helpers/deadline.ts';
-import { eventually, FORGES, REPOSITORY, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import {
+  eventually,
+  FORGES,
+  pathsOfReads,
+  REPOSITORY,
+  type Scene,
+  type Story,
+  shareStories,
+  tellStory,
+} from '../helpers/story.ts';
 
 const gatehouse = shareStories(test, { WORKER_CONCURRENCY: '16' });
 
@@ -54,6 +63,7 @@ for (const name of FORGES) {
       const scene = gatehouse(name).scene(FILES);
       const number = scene.openSilently(CHANGE, { title: 'things' });
       scene.forge.fault({ method: 'GET', path: new RegExp(`^/repos/${scene.repository}/`), times: 5, fault });
+      scene.forge.fault({ method: 'POST', path: new RegExp(`^/graphql/repos/${scene.repository}/`), times: 5, fault });
       await scene.tell({ kind: 'pull-request', number, action: 'opened' });
       await scene.settled();
       assertReviewed(t, scene, number);
@@ -90,9 +100,8 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene(FILES);
     const reading = scene.openSilently(CHANGE, { title: 'things' });
     scene.forge.fault({
-      method: 'GET',
-      path: new RegExp(`^/repos/${scene.repository}/pulls/${reading}$`),
-      times: 1,
+      path: pathsOfReads(scene.repository, reading),
+      times: 2,
       fault: { kind: 'hang' },
     });
     const writing = scene.openSilently({ 'app.ts': 'debugger\n' }, { title: 'things' });
@@ -144,13 +153,13 @@ async function limited(
   const other = story.openSilently({ 'app.ts': 'debugger\n' }, { title: 'things' });
   let told = Number.POSITIVE_INFINITY;
   let next = 0;
-  story.when('GET', new RegExp(`^/repos/${REPOSITORY}/pulls/${number}$`), () => {
+  story.when(undefined, pathsOfReads(REPOSITORY, number), () => {
     told = performance.now();
-    story.when('GET', /^/, () => {
+    story.when(undefined, /^/, () => {
       next = performance.now();
     });
   });
-  forge.fault({ method: 'GET', path: new RegExp(`^/repos/${REPOSITORY}/pulls/${number}$`), times: 1, fault });
+  forge.fault({ path: pathsOfReads(REPOSITORY, number), times: 1, fault });
   await story.tell({ kind: 'pull-request', number, action: 'opened' });
   await eventually('the limit was told', () => told < Number.POSITIVE_INFINITY);
   await eventually('the review was put off', async () => {
@@ -178,7 +187,7 @@ async function limited(
 test('github: a secondary limit without a time is a wait of a minute', async (t) => {
   await using story = await tellStory('github', FILES);
   const number = story.openSilently(CHANGE);
-  story.forge.fault({ path: new RegExp(`/pulls/${number}$`), fault: { kind: 'secondary-limit' } });
+  story.forge.fault({ path: pathsOfReads(REPOSITORY, number), fault: { kind: 'secondary-limit' } });
   await story.tell({ kind: 'pull-request', number, action: 'opened' });
   await eventually('the review is put off', async () => {
     const { rows } = await story.door.database.query(
@@ -195,7 +204,7 @@ test('after a long outage of the forge the next resync completes all reviews', a
   for (const name of outages) {
     await using story = await tellStory(name, FILES);
     const number = story.openSilently(CHANGE, { title: 'things' });
-    story.when('GET', /\/contents\//, () => {
+    story.when('GET', /\/files$/, () => {
       // From here on.
       story.forge.fault({ path: /\/repos\//, fault: { kind: 'status', status: 503 } });
     });

@@ -71,7 +71,9 @@ for (const name of FORGES) {
     const { forge, repository } = scene;
     const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'things' });
     const before = forge.head(repository, forge.pull(repository, number).headBranch);
-    scene.when('GET', new RegExp(`^/repos/${repository}/pulls/${number}(?:/files|.diff)$`), () => {
+    // On GitHub the files come with the pull request: then it is when it is looked at again.
+    const later = name === 'github' ? `^/graphql/repos/${repository}/pulls/${number}$` : `/pulls/${number}.diff$`;
+    scene.when(undefined, new RegExp(later), () => {
       forge.push(repository, number, { 'a.txt': 'b\n' });
       forge.edit(repository, number, { title: 'feat: things' });
     });

@@ -38,6 +38,10 @@ export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close:
     self,
     checkAccess: () => accessBy(() => missingScopes(client)),
     pullRequest: (ref) => read.pullRequest(client, ref),
+    async pullRequestWithFacts(ref) {
+      const pullRequest = await read.pullRequest(client, ref);
+      return pullRequest && { pullRequest, known: {}, files: new Map() };
+    },
     changedFiles: (ref, headSha, count) => changedFiles(client, ref, headSha, count),
     commits: (ref, ask) => history.commits(client, ref, ask),
     tree: (repository, sha) => history.tree(client, repository, sha),

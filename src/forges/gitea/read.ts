@@ -34,7 +34,7 @@ export async function pullRequest(client: GiteaClient, ref: PullRequestRef): Pro
   return {
     ...toPullRequest(answer),
     baseCommit: base.sha || undefined,
-    mergeBase: merge_base || undefined,
+    differenceBase: merge_base || undefined,
     commentCount,
     changedFileCount,
   };

@@ -7,7 +7,7 @@ import { repositoryAddress } from './read.ts';
 import { askGraphql } from './request.ts';
 
 /** REST does not say whether a comment was edited: its `updated_at` moves for other reasons too. */
-const COMMENTS_QUERY = `query ($owner: String!, $repo: String!, $number: Int!, $cursor: String) {
+export const COMMENTS_QUERY = `query ($owner: String!, $repo: String!, $number: Int!, $cursor: String) {
   repository(owner: $owner, name: $repo) {
     pullRequest(number: $number) {
       comments(first: 100, after: $cursor) {

@@ -11,7 +11,7 @@ import * as shapes from './shapes.ts';
 const MAX_LISTED_COMMITS = 250;
 
 /** The account that GitHub commits with where somebody edits or merges on its pages. */
-const WEB_COMMITTER = 'web-flow';
+export const WEB_COMMITTER = 'web-flow';
 /** What is read at a commit never changes. */
 const FOREVER = { 'cache-control': UNCHANGING };
 

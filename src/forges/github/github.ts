@@ -2,20 +2,25 @@ import { z } from 'zod';
 import { accessBy } from '../access.ts';
 import { requireFound } from '../answer.ts';
 import type { Forge } from '../forge.ts';
+import type { PullRequestNow, PullRequestRead } from '../pull-request.ts';
+import type { Log } from '../transport/optional-redis.ts';
 import { missingScopes } from './access.ts';
 import * as ancestry from './ancestry.ts';
+import { rememberAppLogins } from './app-logins.ts';
 import { changedFiles } from './changed-files.ts';
 import { checks } from './checks.ts';
 import type { GitHubClient } from './client.ts';
 import { comments } from './comments.ts';
 import * as history from './commits.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';
+import { makeGraphqlFirst } from './graphql-first.ts';
 import { makeInspection } from './inspection.ts';
 import { mergeQueueEntries } from './merge-queue.ts';
 import { makeMergedPullRequests } from './merged.ts';
 import { makeOverviews } from './overviews.ts';
 import { pullRequest } from './pull-request.ts';
 import * as read from './read.ts';
+import { pullRequestAtOnce, reviewAtOnce } from './read-at-once.ts';
 import * as refs from './refs.ts';
 import { ask } from './request.ts';
 import { mayWrite, requestedReviews, reviews } from './reviews.ts';
@@ -23,7 +28,9 @@ import { lastForcePushOrRetarget } from './timeline.ts';
 import * as post from './write.ts';
 
 /** GitHub and GitHub Enterprise Server. */
-export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Forge {
+export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log?: Log): Forge {
+  const graphqlFirst = makeGraphqlFirst(log);
+  const loginOf = rememberAppLogins(client);
   let known: string | undefined;
 
   async function self(): Promise<string> {
@@ -40,7 +47,19 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>): Fo
     mergeQueue: { entries: (repository, branch) => mergeQueueEntries(client, repository, branch) },
     self,
     checkAccess: () => accessBy(() => missingScopes(client)),
-    pullRequest: (ref) => pullRequest(client, ref),
+    pullRequest: (ref) =>
+      graphqlFirst<PullRequestNow | undefined>(
+        () => pullRequestAtOnce(client, ref, loginOf),
+        () => pullRequest(client, ref),
+      ),
+    pullRequestWithFacts: (ref, paths) =>
+      graphqlFirst<PullRequestRead | undefined>(
+        async () => reviewAtOnce(client, ref, paths, await self(), loginOf),
+        async () => {
+          const read = await pullRequest(client, ref);
+          return read && { pullRequest: read, known: {}, files: new Map() };
+        },
+      ),
     changedFiles: (ref, headSha, count) => changedFiles(client, ref, headSha, count),
     commits: (ref) => history.commits(client, ref),
     tree: (repository, sha) => history.tree(client, repository, sha),

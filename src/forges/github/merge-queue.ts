@@ -7,7 +7,7 @@ import { repositoryAddress } from './read.ts';
 import { askGraphql } from './request.ts';
 
 /** Only GraphQL has it. Older entries are merged first. */
-const QUERY = `query ($owner: String!, $repo: String!, $branch: String!, $cursor: String) {
+export const QUEUE_QUERY = `query ($owner: String!, $repo: String!, $branch: String!, $cursor: String) {
   repository(owner: $owner, name: $repo) {
     mergeQueue(branch: $branch) {
       entries(first: 100, after: $cursor) {
@@ -60,7 +60,7 @@ export async function mergeQueueEntries(
   let cursor: string | null = null;
   for (let page = 0; page < MAX_PAGES; page++) {
     const variables = { ...repositoryAddress(repository), branch, cursor };
-    const read: z.output<typeof answer> = await askGraphql(octokit, what, QUERY, variables, answer);
+    const read: z.output<typeof answer> = await askGraphql(octokit, what, QUEUE_QUERY, variables, answer);
     const list = read.repository.mergeQueue?.entries;
     entries.push(...(list?.nodes ?? []));
     if (list?.pageInfo.hasNextPage !== true) {

@@ -20,7 +20,7 @@ const FIELDS = `fragment overview on Repository {
 }`;
 
 /** Aliases `r0`, `r1`, … with their variables: names never become part of the query's text. */
-function overviewQuery(count: number): string {
+export function overviewQuery(count: number): string {
   const indices = Array.from({ length: count }, (_, index) => index);
   const variables = indices.map((index) => `$o${index}: String!, $n${index}: String!`).join(', ');
   const parts = indices.map((index) => `r${index}: repository(owner: $o${index}, name: $n${index}) { ...overview }`);

@@ -18,6 +18,6 @@ export async function pullRequest(client: GitHubClient, ref: PullRequestRef): Pr
     baseCommit: await branchCommit(client, ref.repository, base.ref),
     commentCount: comments === undefined || review_comments === undefined ? undefined : comments + review_comments,
     changedFileCount,
-    mergeBase: undefined,
+    differenceBase: base.sha,
   };
 }

@@ -53,7 +53,8 @@ export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest
     body: answer.body ?? '',
     author: answer.user,
     draft: answer.draft,
-    labels: answer.labels.map((label) => label.name),
+    // Sorted: REST and GraphQL list them in different orders.
+    labels: answer.labels.map((label) => label.name).sort(),
     updatedAt: answer.updated_at,
     base: { branch: answer.base.ref },
     head: { branch: answer.head.ref, sha: answer.head.sha, repository: answer.head.repo?.full_name ?? null },

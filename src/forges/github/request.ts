@@ -74,19 +74,30 @@ export async function write(
   return allowNotFound ? response?.data : requireFound(response, route).data;
 }
 
+/** Those of a query that ran have a `type`; those of a query that the schema does not allow have a code instead. */
 const graphqlError = z.object({
   message: z.string(),
   type: z.string().optional(),
   path: z.array(z.unknown()).optional(),
+  extensions: z.object({ code: z.string().optional() }).optional(),
 });
 type GraphqlError = z.output<typeof graphqlError>;
 const graphqlFailure = z.object({
   name: z.literal('GraphqlResponseError'),
+  headers: z.record(z.string(), z.unknown()).default({}),
   errors: z.array(graphqlError),
   data: z.unknown(),
 });
 
-/** One query to the GraphQL API, validated. It answers 200 with errors, also where a part of the data is there. */
+/** Status of an answer to GraphQL that holds errors: the request itself was fine. */
+const GRAPHQL_STATUS = 200;
+/** The wait for a limit whose end is not named. */
+const UNNAMED_WAIT_MS = 60_000;
+
+/**
+ * One query to the GraphQL API, validated. It answers 200 with errors, also where a part of the data is there: that part is not
+ * used. Throws as `invalid` when the forge's schema does not allow the query.
+ */
 export function askGraphql<T>(
   octokit: Octokit,
   what: string,
@@ -122,20 +133,33 @@ async function queryGraphql<T>(
   ignored: (error: GraphqlError) => boolean,
 ): Promise<T> {
   const route = `POST /graphql (${what})`;
-  try {
-    return parseAnswer(shape, await octokit.graphql(query, { ...variables }), route);
-  } catch (error) {
+  const answer = await octokit.graphql(query, { ...variables }).catch((error: unknown) => {
     const failed = graphqlFailure.safeParse(error);
     if (!failed.success) {
-      throw error instanceof ForgeError ? error : translate(error, route);
+      throw translate(error, route);
     }
-    const { errors, data } = failed.data;
-    if (errors.every(ignored)) {
-      return parseAnswer(shape, data, route);
+    if (!failed.data.errors.every(ignored)) {
+      throw errorOf(route, failed.data);
     }
-    const said = errors.map(({ message }) => message).join('; ');
-    throw new ForgeError('unavailable', `${route}: the forge answered: ${said.slice(0, MAX_QUOTE_LENGTH)}`);
+    return failed.data.data;
+  });
+  try {
+    return parseAnswer(shape, answer, route);
+  } catch (error) {
+    throw error instanceof ForgeError ? new ForgeError(error.kind, error.message, { status: GRAPHQL_STATUS }) : error;
   }
+}
+
+function errorOf(route: string, { errors, headers }: z.output<typeof graphqlFailure>): ForgeError {
+  const said = errors.map(({ message }) => message).join('; ');
+  const message = `${route}: the forge answered: ${said.slice(0, MAX_QUOTE_LENGTH)}`;
+  if (errors.some(({ type }) => type === 'RATE_LIMITED')) {
+    const reset = Number(headers['x-ratelimit-reset']) * 1_000;
+    const retryAt = reset > Date.now() ? reset : Date.now() + UNNAMED_WAIT_MS;
+    return new ForgeError('rate-limited', message, { status: GRAPHQL_STATUS, retryAt });
+  }
+  const isRefused = errors.some(({ type, extensions }) => type === undefined && extensions?.code !== undefined);
+  return new ForgeError(isRefused ? 'invalid' : 'unavailable', message, { status: GRAPHQL_STATUS });
 }
 
 /** One answer; undefined when GitHub answers 404 or 410. */

@@ -6,7 +6,7 @@ import { address, repositoryAddress } from './read.ts';
 import { ask, askAll } from './request.ts';
 import * as shapes from './shapes.ts';
 
-const STATES = {
+export const REVIEW_STATES = {
   APPROVED: 'approved',
   CHANGES_REQUESTED: 'changes-requested',
   COMMENTED: 'commented',
@@ -35,7 +35,7 @@ export async function reviews(
       : [
           {
             author: user.login,
-            state: STATES[state],
+            state: REVIEW_STATES[state],
             sha: commit_id ?? '',
             submittedAt: submitted_at,
             official: writers.has(user.login),

@@ -6,7 +6,7 @@ import type { Pause } from '../pause.ts';
 import type { WriteBudget } from '../write-budget.ts';
 import { readBounded } from './bounded-body.ts';
 import type { Exchange, Network } from './network.ts';
-import { exhaustedUntil, type RateLimit, rateLimitedUntil, rateLimitOf } from './rate-limit.ts';
+import { exhaustedUntil, graphqlLimitedUntil, type RateLimit, rateLimitedUntil, rateLimitOf } from './rate-limit.ts';
 
 /** From the first byte sent to the last byte read, redirects and the one retry included. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -28,12 +28,15 @@ export const UNCHANGING = 'max-stale=3600';
 /** Sent with everything else: the cache asks the forge each time, and gains when the answer is 304. */
 const ASK_ALWAYS = 'no-cache';
 
+/** GitHub counts points of GraphQL queries apart from REST requests. Secondary limits are common to both. */
+export type Api = 'rest' | 'graphql';
+
 export interface ForgeHooks {
   /** Before each exchange. It prevents it by throwing. */
   onWillRequest?(): void;
   /** After each exchange. `off`: not cacheable, or no Redis. `none`: no answer came. */
   onRequest?(seen: { forge: ForgeName; status: number | 'none'; cache: 'hit' | 'revalidated' | 'miss' | 'off' }): void;
-  onRateLimit?(seen: { forge: ForgeName } & RateLimit): void;
+  onRateLimit?(seen: { forge: ForgeName; api: Api } & RateLimit): void;
 }
 
 export interface FetchInit {
@@ -67,7 +70,9 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
   const limitMs = parts.limitMs ?? REQUEST_TIMEOUT_MS;
 
   return async (url, init = {}) => {
-    const call: Call = { ...init, url: new URL(url), method: init.method ?? 'GET', limitMs };
+    const target = new URL(url);
+    const api = target.pathname.endsWith('/graphql') ? 'graphql' : 'rest';
+    const call: Call = { ...init, url: target, api, method: init.method ?? 'GET', limitMs };
     await waitForPause(call);
     await waitForBudget(call);
     const limit = AbortSignal.timeout(limitMs);
@@ -86,8 +91,10 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
   };
 
   async function waitForPause(call: Call): Promise<void> {
-    const until = await parts.pause.pausedUntil(scope);
-    if (until === undefined) {
+    const scopes = call.api === 'graphql' ? [scope, ownScope(call)] : [scope];
+    const pauses = await Promise.all(scopes.map((paused) => parts.pause.pausedUntil(paused)));
+    const until = Math.max(...pauses.map((end) => end ?? 0));
+    if (until === 0) {
       return;
     }
     if (until - Date.now() > MAX_WAIT_MS) {
@@ -96,9 +103,15 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
     await sleep(Math.max(0, until - Date.now()));
   }
 
+  /** What the primary limit of this API is counted by. */
+  function ownScope({ api }: Call): string {
+    return api === 'graphql' ? `${scope}:graphql` : scope;
+  }
+
   /** Only with a {@link WriteBudget}, and only writes: every GraphQL query reads. Whoever waits here for long comes back as a job. */
   async function waitForBudget(call: Call): Promise<void> {
-    const isWrite = !SAFE_METHODS.has(call.method) && !/\/(?:access_tokens|graphql)$/.test(call.url.pathname);
+    const isRead = SAFE_METHODS.has(call.method) || call.api === 'graphql';
+    const isWrite = !isRead && !call.url.pathname.endsWith('/access_tokens');
     for (let until = await budgetAt(isWrite); until !== undefined; until = await budgetAt(isWrite)) {
       if (until - Date.now() > MAX_WAIT_MS) {
         throw limited(call, until);
@@ -158,7 +171,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
       throw error instanceof ForgeError ? error : noAnswer(call, error);
     } finally {
       parts.hooks.onRequest?.({ forge: parts.forge, status, cache: outcome(exchange, status, cacheable) });
-      await noticeLimits(exchange);
+      await noticeLimits(call, exchange);
     }
   }
 
@@ -167,9 +180,12 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
     if (body === undefined) {
       throw failure('too-large', call, 'sent an answer that is too large', { status });
     }
-    const until = rateLimitedUntil(status, headers, body.toString('utf8', 0, 2_000));
+    const until =
+      rateLimitedUntil(status, headers, body.toString('utf8', 0, 2_000)) ??
+      (call.api === 'graphql' ? graphqlLimitedUntil(headers, body.toString('utf8')) : undefined);
     if (until !== undefined) {
-      throw limited(call, await parts.pause.pauseUntil(scope, until), status);
+      const limitedScope = exhaustedUntil(headers) === undefined ? scope : ownScope(call);
+      throw limited(call, await parts.pause.pauseUntil(limitedScope, until), status);
     }
     if (status >= 500) {
       throw failure('unavailable', call, `answered ${status}`, { status });
@@ -197,15 +213,15 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
   }
 
   /** Read off the wire: a cached answer repeats the numbers of when it was fetched. */
-  async function noticeLimits(exchange: Exchange): Promise<void> {
+  async function noticeLimits(call: Call, exchange: Exchange): Promise<void> {
     const headers = { get: (name: string) => exchange.headers[name]?.toString() ?? null };
     const rateLimit = rateLimitOf(headers);
     if (rateLimit !== undefined) {
-      parts.hooks.onRateLimit?.({ forge: parts.forge, ...rateLimit });
+      parts.hooks.onRateLimit?.({ forge: parts.forge, api: call.api, ...rateLimit });
     }
     const until = exhaustedUntil(headers);
     if (until !== undefined && until > Date.now()) {
-      await parts.pause.pauseUntil(scope, until);
+      await parts.pause.pauseUntil(ownScope(call), until);
     }
   }
 }
@@ -213,6 +229,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
 interface Call extends FetchInit {
   readonly url: URL;
   readonly method: string;
+  readonly api: Api;
   readonly limitMs: number;
 }
 

@@ -1,5 +1,6 @@
 /** GitHub's documents: without a time given, wait at least one minute. */
 const UNNAMED_WAIT_MS = 60_000;
+const SECONDARY_LIMIT = /secondary rate limit|abuse detection/i;
 
 interface Headers {
   get(name: string): string | null;
@@ -18,11 +19,31 @@ export function rateLimitedUntil(status: number, headers: Headers, body: string,
   }
   const retryAfter = parseRetryAfter(headers.get('retry-after'), now);
   const exhausted = exhaustedUntil(headers);
-  const secondary = /secondary rate limit|abuse detection/i.test(body);
+  const secondary = SECONDARY_LIMIT.test(body);
   if (status === 403 && retryAfter === undefined && exhausted === undefined && !secondary) {
     return undefined;
   }
   return retryAfter ?? exhausted ?? now + UNNAMED_WAIT_MS;
+}
+
+/**
+ * The same of an answer 200 to GraphQL, which can hold the message of a secondary limit. The primary limit, which is in its
+ * headers, is the query's own: whoever asked reads it there.
+ */
+export function graphqlLimitedUntil(headers: Headers, body: string, now = Date.now()): number | undefined {
+  // Parsed only where it may be so: the words can also be in what people wrote.
+  return SECONDARY_LIMIT.test(body) && saysSecondaryLimit(body)
+    ? (parseRetryAfter(headers.get('retry-after'), now) ?? now + UNNAMED_WAIT_MS)
+    : undefined;
+}
+
+function saysSecondaryLimit(body: string): boolean {
+  try {
+    const { errors } = JSON.parse(body);
+    return SECONDARY_LIMIT.test(JSON.stringify(errors ?? null));
+  } catch {
+    return false;
+  }
 }
 
 /** When the window of an answer that left no further request ends; undefined while some are left. */

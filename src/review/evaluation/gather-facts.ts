@@ -2,7 +2,7 @@ import type { Checks } from '../../forges/checks.ts';
 import type { Forge } from '../../forges/forge.ts';
 import { ForgeError } from '../../forges/forge-error.ts';
 import { FORGES } from '../../forges/forges.ts';
-import type { ChangedFiles, Commit, PullRequest } from '../../forges/pull-request.ts';
+import type { ChangedFiles, Commit, KnownFacts, PullRequest, PullRequestRead } from '../../forges/pull-request.ts';
 import { type Facts, type LastChange, type NeededFacts, unreadFacts } from '../facts.ts';
 import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/schema.ts';
@@ -12,35 +12,36 @@ import { lookIntoMerges, readCleanMerges } from './clean-merge.ts';
 import { readUpdatedFrom } from './updates.ts';
 
 /**
- * Reads from the forge what the policy needs, and no more. The changed files have been read already. `baseSha` is the
+ * Reads from the forge what the policy needs and what is not known yet, and no more. The changed files have been read already. `baseSha` is the
  * base branch's commit that the policy was read at. `readChecks` is only called for a policy that asks for checks.
  */
 export function gatherFacts(
   forge: Forge,
   threads: ReviewThreads,
   policy: Policy,
-  pullRequest: PullRequest,
+  { pullRequest, known: given }: Pick<PullRequestRead, 'pullRequest' | 'known'>,
   changedFiles: ChangedFiles,
   baseSha: string,
   readChecks: () => Promise<Checks>,
 ): Promise<Facts> {
   const known = { ...unreadFacts(pullRequest), changedFiles };
-  return gatherMore(forge, threads, neededFacts(policy), known, baseSha, readChecks);
+  return gatherMore(forge, threads, neededFacts(policy), known, given, baseSha, readChecks);
 }
 
-/** Reads what is needed, and adds it to what is known. */
+/** Reads what is needed, and adds it to what is known. `given`: what came with the pull request. */
 export async function gatherMore(
   forge: Forge,
   threads: ReviewThreads,
   needed: NeededFacts,
   known: Facts,
+  given: KnownFacts,
   baseSha: string,
   readChecks: () => Promise<Checks>,
 ): Promise<Facts> {
   const { pullRequest } = known;
   const [commits, reviews, requested, codeOwners, checks] = await Promise.all([
-    needed.commits ? readCommits(forge, pullRequest, needed.signatures) : known.commits,
-    needed.reviews ? readReviews(forge, pullRequest, needed.requestsForChanges) : known.reviews,
+    needed.commits ? readCommits(forge, pullRequest, needed.signatures, given.commits) : known.commits,
+    needed.reviews ? readReviews(forge, pullRequest, needed.requestsForChanges, given.reviews) : known.reviews,
     needed.requestedReviews ? forge.requestedReviews(pullRequest) : known.reviews.requested,
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : known.codeOwners,
     needed.checks ? readChecks() : known.checks,
@@ -72,8 +73,10 @@ export async function readCommits(
   forge: Forge,
   pullRequest: PullRequest,
   signatures: boolean,
+  known?: KnownFacts['commits'],
 ): Promise<Omit<Facts['commits'], 'cleanMerges' | 'updatedFrom'>> {
-  const commits = await unlessTooLarge(() => forge.commits(pullRequest, { signatures }));
+  const listed = signatures ? undefined : known;
+  const commits = listed ?? (await unlessTooLarge(() => forge.commits(pullRequest, { signatures })));
   if (commits !== undefined && commits.length > 0 && !endsAt(commits, pullRequest.head.sha)) {
     const { repository, number, head } = pullRequest;
     throw new ForgeError(
@@ -93,8 +96,9 @@ async function readReviews(
   forge: Forge,
   pullRequest: PullRequest,
   requestsForChanges: boolean,
+  known: KnownFacts['reviews'],
 ): Promise<Pick<Facts['reviews'], 'reviews' | 'complete'>> {
-  const reviews = await unlessTooLarge(() => forge.reviews(pullRequest, { requestsForChanges }));
+  const reviews = known ?? (await unlessTooLarge(() => forge.reviews(pullRequest, { requestsForChanges })));
   return { reviews: reviews ?? [], complete: reviews !== undefined };
 }
 

@@ -1,6 +1,7 @@
 import type { Checks } from '../../forges/checks.ts';
 import type { Forge } from '../../forges/forge.ts';
 import { ForgeError } from '../../forges/forge-error.ts';
+import type { KnownFacts } from '../../forges/pull-request.ts';
 import { withTimeout } from '../../timeout.ts';
 import type { Facts } from '../facts.ts';
 import { neededBeside, neededFacts, needsReading } from '../policy/needs.ts';
@@ -17,6 +18,8 @@ const MAX_READING_MS = 10_000;
 export interface ObserveParts {
   readonly forge: Forge;
   readonly threads: ReviewThreads;
+  /** What came with the pull request. */
+  readonly given: KnownFacts;
   readonly baseSha: string;
   readonly readChecks: () => Promise<Checks>;
   /** Whether the forge may be asked for more than the rules in force need. */
@@ -53,10 +56,10 @@ export async function observe(
 async function readMore(
   missing: ReturnType<typeof neededBeside>,
   known: Facts,
-  { forge, threads, baseSha, readChecks, maxReadingMs = MAX_READING_MS }: ObserveParts,
+  { forge, threads, given, baseSha, readChecks, maxReadingMs = MAX_READING_MS }: ObserveParts,
 ): Promise<Facts> {
   try {
-    const all = gatherMore(forge, threads, missing, known, baseSha, readChecks);
+    const all = gatherMore(forge, threads, missing, known, given, baseSha, readChecks);
     return await withTimeout(maxReadingMs, all, () => known);
   } catch (error) {
     if (error instanceof ForgeError) {

@@ -14,6 +14,7 @@ export function neededBeside(known: NeededFacts, wanted: NeededFacts): NeededFac
   const firstReviews = wanted.reviews && !known.reviews;
   return {
     changedFiles: wanted.changedFiles && !known.changedFiles,
+    lines: wanted.lines && !known.lines,
     commits: (wanted.commits && !known.commits) || signatures,
     signatures,
     // Which merges are looked into depends on who approves.
@@ -30,7 +31,7 @@ export function neededBeside(known: NeededFacts, wanted: NeededFacts): NeededFac
 }
 
 /** Whether anything of it has to be read beside the pull request and its changed files. */
-export function needsReading({ changedFiles: _files, ...others }: NeededFacts): boolean {
+export function needsReading({ changedFiles: _files, lines: _lines, ...others }: NeededFacts): boolean {
   return Object.values(others).some((needed) => needed === true || (Array.isArray(needed) && needed.length > 0));
 }
 
@@ -61,6 +62,7 @@ function conditionNeeds(condition: Condition): readonly Partial<NeededFacts>[] {
 function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
   return {
     changedFiles: all.some(({ changedFiles }) => changedFiles),
+    lines: all.some(({ lines }) => lines),
     commits: all.some(({ commits }) => commits),
     signatures: all.some(({ signatures }) => signatures),
     cleanMerges: all.some(({ cleanMerges }) => cleanMerges),
@@ -73,4 +75,13 @@ function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
     codeOwners: all.some(({ codeOwners }) => codeOwners),
     teams: [...new Set(all.flatMap(({ teams }) => teams ?? []))].sort(),
   };
+}
+
+/** Whether a rule of one of the policies, or of the operator's, looks at lines. What a pull request proposes is only validated. */
+export function needsLines(
+  sources: readonly ({ readonly kind: 'policy'; readonly policy: Policy } | { readonly kind: string })[],
+  fallback: Policy | undefined,
+): boolean {
+  const policies = sources.flatMap((source) => ('policy' in source ? [source.policy] : []));
+  return [...policies, ...(fallback === undefined ? [] : [fallback])].some((policy) => neededFacts(policy).lines);
 }

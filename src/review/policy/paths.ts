@@ -1,4 +1,4 @@
-import { FORGES } from '../../forges/forges.ts';
+import { FORGES, type ForgeName } from '../../forges/forges.ts';
 import type { ChangedFile, ChangedFiles } from '../../forges/pull-request.ts';
 
 /** Where a policy may be in a repository, in the order in which to look; the first that exists counts. */
@@ -9,6 +9,11 @@ export const POLICY_PATHS: readonly string[] = [
 
 /** Cases of the policy, at the root of the repository. */
 export const CASES_PATH = '.gatehouse.test.yml';
+
+/** The files that a review reads at the base's commit: the policy and CODEOWNERS, wherever they may be. */
+export function pathsAtBase(forge: ForgeName): readonly string[] {
+  return [...POLICY_PATHS, ...FORGES[forge].codeOwners.paths];
+}
 
 /** Whether the change touches a file that may be a policy. */
 export function changesPolicy({ files }: ChangedFiles): boolean {

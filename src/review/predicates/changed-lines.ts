@@ -11,7 +11,7 @@ export const changedLines = definePredicate({
   actor: 'author',
   schema: comparison,
   options: z.object({ except: globs.optional(), binary: binaryFiles.optional() }),
-  needs: () => ({ changedFiles: true }),
+  needs: () => ({ changedFiles: true, lines: true }),
   judge(wanted, { except, binary }, facts) {
     const { files, complete } = facts.changedFiles;
     const counted = filesExcept(files, except).filter((file) => !(binary === 'ignore' && file.diff.kind === 'binary'));

@@ -17,7 +17,7 @@ export function fingerprintIn(body: string): string | undefined {
   return /^<!-- gatehouse:finding ([0-9a-f]{32}) -->/.exec(body)?.[1];
 }
 
-interface RenderedInline extends InlineComment {
+export interface RenderedInline extends InlineComment {
   readonly fingerprint: string;
 }
 

@@ -50,7 +50,7 @@ for (const name of FORGES) {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     simulated.fault({ fault: { kind: 'status', status: 401 } });
-    const error = await forgeError(t, () => forge.pullRequest(ref));
+    const error = await forgeError(t, () => forge.reviews(ref));
     t.is(error.kind, 'refused');
     t.is(error.status, 401);
     t.is(simulated.seen.length, 1);
@@ -58,16 +58,16 @@ for (const name of FORGES) {
 
   test(`${name}: a read is retried after a temporary fault`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    openPullRequest(simulated);
     for (const fault of [
       { kind: 'status', status: 502 },
       { kind: 'drop' },
       { kind: 'too-many', retryAfter: 0 },
     ] as const) {
-      simulated.fault({ path: ONE_PULL, times: 1, fault });
-      t.is((await forge.pullRequest(ref))?.number, 1, fault.kind);
+      simulated.fault({ path: /\/pulls$/, times: 1, fault });
+      t.is((await forge.openPullRequests(SITE))?.pullRequests.length, 1, fault.kind);
     }
-    t.is(simulated.count('GET', /pulls\/:number$/), 6);
+    t.is(simulated.count('GET', /pulls$/), 6);
   });
 
   test(`${name}: a connection cut in the middle of a body is not an empty answer`, async (t) => {
@@ -80,9 +80,9 @@ for (const name of FORGES) {
 
   test(`${name}: a request to a hung forge times out`, async (t) => {
     const { simulated, forge } = await setUp(t, name, { limitMs: 1_500 });
-    const { ref } = openPullRequest(simulated);
-    simulated.fault({ path: ONE_PULL, fault: { kind: 'hang' } });
-    const error = await forgeError(t, () => forge.pullRequest(ref));
+    openPullRequest(simulated);
+    simulated.fault({ path: /\/pulls$/, fault: { kind: 'hang' } });
+    const error = await forgeError(t, () => forge.openPullRequests(SITE));
     t.is(error.kind, 'unavailable');
     t.regex(error.message, /did not answer in full within 1500 ms/);
     t.is(simulated.seen.length, 1);

@@ -43,7 +43,7 @@ test('writes go out at once until the budget is used up, then the job waits', as
   t.is(simulated.statuses(SITE).length, MAX_WRITES_AT_ONCE);
   t.is((await forge.pullRequest(ref))?.number, ref.number, 'reads need no budget');
   simulated.fault({ method: 'GET', fault: { kind: 'secondary-limit', retryAfter: 600 } });
-  const error = await t.throwsAsync(() => forge.pullRequest(ref), { instanceOf: ForgeError });
+  const error = await t.throwsAsync(() => forge.commits(ref), { instanceOf: ForgeError });
   t.is(error?.kind, 'rate-limited');
 });
 

@@ -71,7 +71,6 @@ test('an overview leaves out what is gone, was renamed, or has too many pull req
 test('an overview that shows only a part is not used', async (t) => {
   const { simulated, overviews } = await setUpOverviews(t);
   const answers = [
-    { data: null, errors: [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded' }] },
     { data: { r0: null }, errors: [{ message: 'Something went wrong', path: ['r0'] }] },
     {
       data: {
@@ -84,6 +83,9 @@ test('an overview that shows only a part is not used', async (t) => {
     simulated.fault({ path: /^\/graphql$/, times: 1, fault: { kind: 'json', body } });
     t.is((await forgeError(t, () => overviews.read([SITE]))).kind, 'unavailable');
   }
+  const body = { data: null, errors: [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded' }] };
+  simulated.fault({ path: /^\/graphql$/, times: 1, fault: { kind: 'json', body } });
+  t.is((await forgeError(t, () => overviews.read([SITE]))).kind, 'rate-limited');
   const hidden = { data: { r0: null }, errors: [{ type: 'FORBIDDEN', message: 'SAML', path: ['r0'] }] };
   simulated.fault({ path: /^\/graphql$/, times: 1, fault: { kind: 'json', body: hidden } });
   t.deepEqual(await namesIn(overviews, [SITE]), []);

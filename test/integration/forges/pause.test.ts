@@ -21,7 +21,7 @@ for (const name of FORGES) {
     const before = Date.now();
     simulated.fault({ times: 1, fault: { kind: 'too-many', retryAfter: 120 } });
 
-    const met = await forgeError(t, () => forge.pullRequest(ref));
+    const met = await forgeError(t, () => forge.reviews(ref));
     const paused = await forgeError(t, () => other.commits(ref));
     const writing = await forgeError(t, () => other.createComment(ref, 'Hello'));
 
@@ -84,8 +84,8 @@ test('github: an exhausted limit is met only once', async (t) => {
   const { simulated, forge } = await setUp(t, 'github');
   const { ref } = openPullRequest(simulated);
   simulated.rateLimit.remaining = 0;
-  await forgeError(t, () => forge.pullRequest(ref));
-  t.is((await forgeError(t, () => forge.pullRequest(ref))).kind, 'rate-limited');
+  await forgeError(t, () => forge.commits(ref));
+  t.is((await forgeError(t, () => forge.commits(ref))).kind, 'rate-limited');
   t.is(simulated.seen.length, 1);
 });
 

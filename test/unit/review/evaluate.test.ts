@@ -105,6 +105,7 @@ test('nothing is asked of an inactive rule', (t) => {
 test('a policy about titles needs nothing but the pull request', (t) => {
   t.deepEqual(neededFacts(ruleOf('require: { title: x, body: y, label: z, draft: false, base: main }')), {
     changedFiles: false,
+    lines: false,
     checks: false,
     commits: false,
     signatures: false,
@@ -125,9 +126,9 @@ test('each predicate asks for what it looks at, wherever it stands', (t) => {
     return [...Object.entries(facts).flatMap(([name, needed]) => (needed ? [name] : [])), ...teams];
   };
   t.deepEqual(needs('when: { files: x }, require: { draft: true }'), ['changedFiles']);
-  t.deepEqual(needs('forbid: { any: [{ not: { added_lines: x } }] }'), ['changedFiles']);
+  t.deepEqual(needs('forbid: { any: [{ not: { added_lines: x } }] }'), ['changedFiles', 'lines']);
   t.deepEqual(needs("require: { changed_files: '< 3' }"), ['changedFiles']);
-  t.deepEqual(needs("require: { changed_lines: '< 3' }"), ['changedFiles']);
+  t.deepEqual(needs("require: { changed_lines: '< 3' }"), ['changedFiles', 'lines']);
   t.deepEqual(needs('require: { commits: { some: { merge: true } } }'), ['commits']);
   t.deepEqual(needs('require: { commits: { every: { signed_off: true } } }'), ['commits', 'cleanMerges']);
   t.deepEqual(needs('when: { not: { checks: { name: ci } } }, require: { title: x }'), ['checks']);

@@ -1,0 +1,35 @@
+import { requireFound } from '../answer.ts';
+import type { PullRequestRef } from '../pull-request.ts';
+import type { GitHubClient } from './client.ts';
+import { address } from './read.ts';
+import { ask } from './request.ts';
+import * as shapes from './shapes.ts';
+
+/** Far more than the Apps that open pull requests anywhere. */
+const MAX_REMEMBERED = 1_000;
+
+/** The login that REST and webhooks have of the App that opened a pull request; `slug` is the one that GraphQL has. */
+export type AppLoginOf = (ref: PullRequestRef, slug: string) => Promise<string>;
+
+/**
+ * Mostly it is the slug with `[bot]` behind it, but of Copilot it is another. Policies name Apps by it, so that it is read by
+ * REST, once for each App.
+ */
+export function rememberAppLogins(client: GitHubClient): AppLoginOf {
+  const logins = new Map<string, string>();
+
+  return async (ref, slug) => {
+    const known = logins.get(slug);
+    if (known !== undefined) {
+      return known;
+    }
+    const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+    const answer = await ask(await client.forRepository(ref.repository), route, address(ref), shapes.pull);
+    const { user } = requireFound(answer, route);
+    if (logins.size >= MAX_REMEMBERED) {
+      logins.clear();
+    }
+    logins.set(slug, user);
+    return user;
+  };
+}

@@ -1,0 +1,231 @@
+import { ForgeError } from '../forge-error.ts';
+import type { OwnInlineComments, PostedComment, PostedStatus } from '../postings.ts';
+import type {
+  ChangedFiles,
+  Commit,
+  KnownFacts,
+  PersonReview,
+  PullRequestNow,
+  PullRequestRead,
+  PullRequestRef,
+} from '../pull-request.ts';
+import type { AppLoginOf } from './app-logins.ts';
+import type { GitHubClient } from './client.ts';
+import { WEB_COMMITTER } from './commits.ts';
+import { repositoryAddress } from './read.ts';
+import { askGraphql } from './request.ts';
+import {
+  type FactsNode,
+  filesAt,
+  type PullNode,
+  pathVariables,
+  pullAnswer,
+  reviewAnswer,
+  reviewQuery,
+} from './review-query.ts';
+import { REVIEW_STATES } from './reviews.ts';
+
+const WHAT = 'a pull request';
+
+/** Throws whenever the answer is not whole: then REST is to be asked. */
+export async function pullRequestAtOnce(
+  client: GitHubClient,
+  ref: PullRequestRef,
+  loginOf: AppLoginOf,
+): Promise<PullRequestNow> {
+  const { repository } = await query(client, ref, [], pullAnswer, false);
+  const { pullRequest: pull } = repository;
+  return toPullRequest(repository, pull, await authorOf(ref, pull, loginOf), undefined);
+}
+
+/** The same, with all that a review may need, as far as it is whole. `self` is the login that Gatehouse posts with. */
+export async function reviewAtOnce(
+  client: GitHubClient,
+  ref: PullRequestRef,
+  paths: readonly string[],
+  self: string,
+  loginOf: AppLoginOf,
+): Promise<PullRequestRead> {
+  const { repository } = await query(client, ref, paths, reviewAnswer, true);
+  const { pullRequest: pull } = repository;
+  const { comments, reviewThreads } = pull;
+  const commentCount = comments && reviewThreads && comments.length + reviewThreads.length;
+  return {
+    pullRequest: toPullRequest(repository, pull, await authorOf(ref, pull, loginOf), commentCount),
+    known: knownFacts(pull, self),
+    files: filesAt(pull.baseRef.target, paths),
+  };
+}
+
+async function query<T>(
+  client: GitHubClient,
+  { repository, number }: PullRequestRef,
+  paths: readonly string[],
+  shape: Parameters<typeof askGraphql<T>>[4],
+  facts: boolean,
+): Promise<T> {
+  const octokit = await client.forRepository(repository);
+  if (octokit === undefined) {
+    throw unusable(`the App is not installed for ${repository}`);
+  }
+  const variables = { ...repositoryAddress(repository), number, facts, ...pathVariables(paths) };
+  return askGraphql(octokit, WHAT, reviewQuery(paths), variables, shape);
+}
+
+function unusable(why: string): ForgeError {
+  // A status: the forge has answered.
+  return new ForgeError('unavailable', `POST /graphql (${WHAT}): ${why}`, { status: 200 });
+}
+
+async function authorOf(ref: PullRequestRef, { author }: PullNode, loginOf: AppLoginOf): Promise<string> {
+  return author.bot ? loginOf(ref, author.login) : author.login;
+}
+
+function toPullRequest(
+  repository: { readonly nameWithOwner: string; readonly isArchived: boolean },
+  pull: PullNode,
+  author: string,
+  commentCount: number | undefined,
+): PullRequestNow {
+  if (pull.labels === undefined || pull.baseRef.name !== pull.baseRefName) {
+    throw unusable('more labels than a page, or another base branch than its name says');
+  }
+  return {
+    repository: repository.nameWithOwner,
+    number: pull.number,
+    url: pull.url,
+    state: pull.state === 'OPEN' ? 'open' : 'closed',
+    archived: repository.isArchived,
+    title: pull.title,
+    body: pull.body,
+    author,
+    draft: pull.isDraft,
+    labels: pull.labels.map(({ name }) => name).sort(),
+    updatedAt: pull.updatedAt,
+    base: { branch: pull.baseRefName },
+    head: { branch: pull.headRefName, sha: pull.headRefOid, repository: pull.headRepository?.nameWithOwner ?? null },
+    baseCommit: pull.baseRef.target.oid,
+    commentCount,
+    differenceBase: pull.baseRefOid,
+    changedFileCount: pull.changedFiles,
+  };
+}
+
+/** What is of the head only if the last commit is: it may be another one while a push is taken in. */
+function knownFacts(pull: PullNode & FactsNode, self: string): KnownFacts {
+  const isOfHead = pull.tip.nodes.at(-1)?.commit.oid === pull.headRefOid;
+  const facts: { [Fact in keyof KnownFacts]: KnownFacts[Fact] | undefined } = {
+    reviews: reviewsOf(pull),
+    ownComments: ownCommentsOf(pull, self),
+    ownInlineComments: ownInlineCommentsOf(pull, self),
+    ...(isOfHead
+      ? { changedFiles: changedFilesOf(pull), commits: commitsOf(pull), statuses: statusesOf(pull, self) }
+      : {}),
+  };
+  return Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== undefined));
+}
+
+const FILE_STATUSES = { ADDED: 'added', CHANGED: 'modified', DELETED: 'removed', MODIFIED: 'modified' } as const;
+
+/** The old name of a file is not told, and it may be the one that a rule is about. */
+function changedFilesOf({ files, changedFiles }: PullNode & FactsNode): ChangedFiles | undefined {
+  if (files === undefined || files.length !== changedFiles) {
+    return undefined;
+  }
+  const listed = files.flatMap(({ path, additions, deletions, changeType }) =>
+    changeType === 'RENAMED' || changeType === 'COPIED'
+      ? []
+      : [
+          {
+            path,
+            status: FILE_STATUSES[changeType],
+            additions,
+            deletions,
+            counted: false,
+            diff: { kind: 'unread' } as const,
+          },
+        ],
+  );
+  return listed.length === files.length ? { files: listed, complete: true } : undefined;
+}
+
+/** REST knows more accounts: an App has none here. */
+function commitsOf({ commits }: FactsNode): readonly Commit[] | undefined {
+  const listed = commits?.flatMap(({ commit: { oid, message, author, committer, parents } }): readonly Commit[] => {
+    if (!author?.user || !committer?.user || parents === undefined) {
+      return [];
+    }
+    const by = (person: NonNullable<typeof author>, login: string) => ({
+      name: person.name ?? '',
+      email: person.email ?? '',
+      login,
+    });
+    const { login } = committer.user;
+    return [
+      {
+        sha: oid,
+        message,
+        author: by(author, author.user.login),
+        committer: login === WEB_COMMITTER ? null : by(committer, login),
+        parents: parents.map((parent) => parent.oid),
+        verified: null,
+      },
+    ];
+  });
+  return listed?.length === commits?.length ? listed : undefined;
+}
+
+/** Who approves must have the login that policies name, which for an App is that of REST. */
+function reviewsOf({ reviews }: FactsNode): readonly PersonReview[] | undefined {
+  if (reviews?.some(({ author, state }) => author.bot && state !== 'COMMENTED' && state !== 'PENDING')) {
+    return undefined;
+  }
+  return reviews
+    ?.flatMap(({ author, state, submittedAt, authorCanPushToRepository, commit }): readonly PersonReview[] =>
+      state === 'PENDING' || submittedAt === null
+        ? []
+        : [
+            {
+              author: author.login,
+              state: REVIEW_STATES[state],
+              sha: commit?.oid ?? '',
+              submittedAt,
+              // As REST has it: an App's permissions are not those of a person.
+              official: authorCanPushToRepository && !author.bot,
+              bot: author.bot,
+            },
+          ],
+    )
+    .sort((one, other) => Date.parse(one.submittedAt) - Date.parse(other.submittedAt));
+}
+
+function statusesOf({ tip }: FactsNode, self: string): readonly PostedStatus[] {
+  const contexts = tip.nodes.at(-1)?.commit.status?.contexts ?? [];
+  return contexts.map(({ context, state, description, targetUrl, createdAt, creator }) => ({
+    context,
+    own: creator.login.toLowerCase() === self.toLowerCase(),
+    state: STATES.find((known) => known === state) ?? 'pending',
+    description: description ?? '',
+    ...(targetUrl === null ? {} : { targetUrl }),
+    updatedAt: createdAt,
+  }));
+}
+
+const STATES = ['error', 'failure', 'pending', 'success'] as const;
+
+function ownCommentsOf({ comments }: FactsNode, self: string): readonly PostedComment[] | undefined {
+  return comments?.filter((comment) => isOwn(comment, self)).map(({ fullDatabaseId: id, body }) => ({ id, body }));
+}
+
+function ownInlineCommentsOf({ reviewThreads }: FactsNode, self: string): OwnInlineComments | undefined {
+  const threads = reviewThreads?.flatMap(({ comments }) => (comments === undefined ? [] : [comments]));
+  if (threads === undefined || threads.length !== reviewThreads?.length) {
+    return undefined;
+  }
+  const own = threads.flat().filter((comment) => isOwn(comment, self));
+  return { comments: own.map(({ fullDatabaseId: id, body, path, line }) => ({ id, body, path, line })), reviews: [] };
+}
+
+function isOwn({ viewerDidAuthor, author }: NonNullable<FactsNode['comments']>[number], self: string): boolean {
+  return viewerDidAuthor || author.login === self;
+}

@@ -1,0 +1,71 @@
+import { hash } from 'node:crypto';
+import type { Forge } from '../forges/forge.ts';
+import { ForgeError } from '../forges/forge-error.ts';
+import { FORGES, type ForgeName } from '../forges/forges.ts';
+import type { OwnInlineComments, PostedComment } from '../forges/postings.ts';
+import type { KnownFacts, PullRequestRead } from '../forges/pull-request.ts';
+import { REVIEW_MARKER } from './rendering/comment.ts';
+import { fingerprintIn, type RenderedInline } from './rendering/inline.ts';
+
+/** The comments of Gatehouse on a pull request. */
+export interface OwnPosted {
+  readonly comments: readonly PostedComment[];
+  readonly inlines: OwnInlineComments;
+}
+
+export const NOTHING_POSTED: OwnPosted = { comments: [], inlines: { comments: [], reviews: [] } };
+
+/**
+ * What is known of a pull request, and our comments: those that came with it, or else read now. Where they cannot be read they
+ * stay unknown, and the report says so.
+ */
+export async function withOwnComments(
+  forge: Forge,
+  { pullRequest, known }: Pick<PullRequestRead, 'pullRequest' | 'known'>,
+  hasNone: boolean,
+): Promise<KnownFacts> {
+  if (hasNone) {
+    return { ...known, ownComments: NOTHING_POSTED.comments, ownInlineComments: NOTHING_POSTED.inlines };
+  }
+  try {
+    const ownComments = known.ownComments ?? (await forge.ownComments(pullRequest));
+    const ownInlineComments =
+      known.ownInlineComments ?? (await forge.ownInlineComments(pullRequest, pullRequest.head.sha));
+    return { ...known, ownComments, ownInlineComments };
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind !== 'rate-limited') {
+      return known;
+    }
+    throw error;
+  }
+}
+
+/** A digest of what stands there, equal to {@link wantedDigest} when nothing has to be written. */
+export function postedDigest(forge: ForgeName, { comments, inlines }: OwnPosted): string {
+  return digest(
+    comments.flatMap(({ body }) => (body.startsWith(REVIEW_MARKER) ? [body] : [])),
+    inlines.comments.flatMap(({ body, line }) => {
+      const fingerprint = fingerprintIn(body);
+      return fingerprint === undefined ? [] : [placeOf(forge, fingerprint, line)];
+    }),
+  );
+}
+
+/** Of what is to stand there: the comment, if there is to be one, and the comments at lines. */
+export function wantedDigest(
+  forge: ForgeName,
+  comment: string | undefined,
+  inlines: readonly Pick<RenderedInline, 'fingerprint' | 'line'>[],
+): string {
+  const places = new Map(inlines.map(({ fingerprint, line }) => [fingerprint, placeOf(forge, fingerprint, line)]));
+  return digest(comment === undefined ? [] : [comment], [...places.values()]);
+}
+
+/** Where comments follow their line, it does not matter which one that is. */
+function placeOf(forge: ForgeName, fingerprint: string, line: number | null): string {
+  return `${fingerprint} ${line !== null && FORGES[forge].movesInlineComments ? 'shown' : line}`;
+}
+
+function digest(comments: readonly string[], places: readonly string[]): string {
+  return hash('sha256', JSON.stringify([comments.map((body) => body.trim()).sort(), places.toSorted()]));
+}
