@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { validate } from '@octokit/graphql-schema';
+import test from 'ava';
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type IntValueNode,
+  Kind,
+  parse,
+  type SelectionSetNode,
+} from 'graphql';
+import { COMMENTS_QUERY } from '../../../src/forges/github/comments.ts';
+import { QUEUE_QUERY } from '../../../src/forges/github/merge-queue.ts';
+import { overviewQuery } from '../../../src/forges/github/overviews.ts';
+import { reviewQuery } from '../../../src/forges/github/review-query.ts';
+import { pathsAtBase } from '../../../src/review/policy/paths.ts';
+
+const QUERIES = {
+  review: reviewQuery(pathsAtBase('github')),
+  look: reviewQuery([]),
+  queue: QUEUE_QUERY,
+  comments: COMMENTS_QUERY,
+  overview: overviewQuery(100),
+};
+/** From 51 on it would be rounded up to a point of its own, and to two points from 150 on. */
+const MAX_REQUESTS_OF_ONE_POINT = 149;
+
+for (const [name, query] of Object.entries(QUERIES)) {
+  test(`the query ${name} is valid in GitHub’s schema`, (t) => {
+    t.deepEqual(
+      validate(query).map(({ message }) => message),
+      [],
+    );
+  });
+
+  test(`the query ${name} costs one point at most`, (t) => {
+    const { definitions } = parse(query);
+    const operation = definitions.find((part) => part.kind === Kind.OPERATION_DEFINITION);
+    const fragments = new Map(
+      definitions.flatMap((part) => (part.kind === Kind.FRAGMENT_DEFINITION ? [[part.name.value, part] as const] : [])),
+    );
+    t.true(requestsFor(operation?.selectionSet, 1, fragments) >= 1);
+    t.true(requestsFor(operation?.selectionSet, 1, fragments) <= MAX_REQUESTS_OF_ONE_POINT);
+  });
+}
+
+test('a query that GitHub’s schema does not have is found', (t) => {
+  t.is(validate(QUERIES.look.replace('isDraft', 'isRough')).length, 1);
+});
+
+test('no other file of src has a GraphQL query', (t) => {
+  const src = new URL('../../../src/', import.meta.url);
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  t.deepEqual(files.filter((file) => /`query[ ({]/.test(readFileSync(new URL(file, src), 'utf8'))).sort(), [
+    'forges/github/comments.ts',
+    'forges/github/merge-queue.ts',
+    'forges/github/overviews.ts',
+    'forges/github/review-query.ts',
+  ]);
+});
+
+/**
+ * As GitHub counts: a request for each connection, as often as what is around it can occur. A hundred are a point
+ * (https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api).
+ */
+function requestsFor(selected: SelectionSetNode | undefined, times: number, fragments: Fragments): number {
+  const nodes = selected?.selections ?? [];
+  return nodes.reduce((sum, node) => {
+    if (node.kind === Kind.FRAGMENT_SPREAD) {
+      return sum + requestsFor(fragments.get(node.name.value)?.selectionSet, times, fragments);
+    }
+    const size = node.kind === Kind.FIELD ? sizeOf(node) : undefined;
+    return sum + (size === undefined ? 0 : times) + requestsFor(node.selectionSet, times * (size ?? 1), fragments);
+  }, 0);
+}
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+function sizeOf({ arguments: given }: FieldNode): number | undefined {
+  const value = given?.find(({ name }) => name.value === 'first' || name.value === 'last')?.value;
+  return value?.kind === Kind.INT ? Number((value satisfies IntValueNode).value) : undefined;
+}
