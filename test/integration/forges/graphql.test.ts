@@ -1,0 +1,305 @@
+import test, { type ExecutionContext } from 'ava';
+import type { Forge } from '../../../src/forges/forge.ts';
+import type { PullRequestRef } from '../../../src/forges/pull-request.ts';
+import { symlink } from '../../simulated-forge/git.ts';
+import type { SimulatedForge } from '../../simulated-forge/simulated-forge.ts';
+import { everythingIn, openPullRequest, type Setup, SITE, setUp } from './setup.ts';
+
+const PATHS = ['.gatehouse.yml', '.github/gatehouse.yml', 'CODEOWNERS'];
+/** On a busy machine an answer that came late would be read by REST. */
+const PATIENT = { limitMs: 60_000 };
+/** As behind a proxy that knows only the REST API. */
+const NO_GRAPHQL = { method: 'POST', path: /^\/graphql/, fault: { kind: 'status', status: 404 } } as const;
+
+function queries({ simulated }: Pick<Setup, 'simulated'>): number {
+  return simulated.count('POST', /^\/graphql/);
+}
+
+async function factsOf(t: ExecutionContext, forge: Forge, ref: PullRequestRef) {
+  const read = await forge.pullRequestWithFacts(ref, PATHS);
+  return read ?? t.fail('the pull request was not found');
+}
+
+function busyPullRequest(simulated: SimulatedForge) {
+  simulated.commit(SITE, 'main', { '.gatehouse.yml': 'version: 1\nrules: []\n', 'old.txt': 'gone\n' });
+  simulated.commit(SITE, 'topic', { 'a.txt': 'a\n', 'src/app.ts': 'changed\n', 'old.txt': null });
+  simulated.commit(SITE, 'topic', { 'b.txt': 'b\n' }, { message: 'feat: b\n\nSigned-off-by: bob' });
+  const number = simulated.openPullRequest(SITE, { head: 'topic', title: 'feat: “quoted”\t✓', author: 'alice' });
+  simulated.edit(SITE, number, { body: 'Some words\r\nand more' });
+  for (const label of ['zebra', 'apple']) {
+    simulated.label(SITE, number, label);
+  }
+  simulated.review(SITE, number, 'bob', 'approved');
+  simulated.review(SITE, number, 'carol', 'changes-requested');
+  simulated.review(SITE, number, 'scanner[bot]', 'commented');
+  return { repository: SITE, number };
+}
+
+test('what GraphQL tells of a pull request is what REST tells', async (t) => {
+  const { simulated, forge, another } = await setUp(t, 'github', PATIENT);
+  const ref = busyPullRequest(simulated);
+  await forge.createComment(ref, 'Hello');
+  const { head, ...byGraphql } = await factsOf(t, forge, ref).then(({ pullRequest, ...others }) => ({
+    head: pullRequest.head,
+    pullRequest,
+    ...others,
+  }));
+  t.is(queries({ simulated }), 1);
+  const { known } = byGraphql;
+  const plain = await forge.pullRequest(ref);
+  simulated.fault(NO_GRAPHQL);
+  const rest = another();
+  const byRest = await rest.pullRequest(ref);
+
+  t.deepEqual(byGraphql.pullRequest, byRest);
+  t.deepEqual(plain && { ...plain, commentCount: byRest?.commentCount }, byRest);
+  t.deepEqual(
+    known.commits,
+    (await rest.commits(ref)).map((commit) => ({ ...commit, verified: null })),
+  );
+  t.deepEqual(
+    known.reviews,
+    (await rest.reviews(ref, { requestsForChanges: true })).map((review) => review),
+  );
+  const { files, complete } = await rest.changedFiles(ref, head.sha);
+  const unread = files.map((file) => ({ ...file, counted: false, diff: { kind: 'unread' } }));
+  t.deepEqual(known.changedFiles, { files: unread, complete } as typeof known.changedFiles);
+  t.deepEqual(known.ownComments, await rest.ownComments(ref));
+  t.deepEqual(known.ownInlineComments, await rest.ownInlineComments(ref, head.sha));
+  t.deepEqual(
+    byGraphql.files,
+    new Map([
+      ['.gatehouse.yml', 'version: 1\nrules: []\n'],
+      ['.github/gatehouse.yml', null],
+      ['CODEOWNERS', null],
+    ]),
+  );
+});
+
+test('a file that GraphQL has told of is not read again', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const ref = busyPullRequest(simulated);
+  const { pullRequest } = await factsOf(t, forge, ref);
+  const at = pullRequest.baseCommit ?? '';
+  t.is(await forge.fileAt(SITE, '.gatehouse.yml', at), 'version: 1\nrules: []\n');
+  t.is(await forge.fileAt(SITE, 'CODEOWNERS', at), undefined);
+  t.is(simulated.count('GET', /\/contents\//), 0);
+});
+
+test('a link, a directory and what is cut or not text are left to REST', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const files = {
+    link: symlink('README.md'),
+    'folder/file': 'text\n',
+    large: 'x'.repeat(600_000),
+    binary: Buffer.from([1, 0, 2]),
+    broken: Buffer.from([0x61, 0xff, 0x62]),
+    marked: '\ufeffversion: 1\n',
+    empty: '',
+  };
+  simulated.commit(SITE, 'main', files);
+  const { ref } = openPullRequest(simulated);
+  const read = await forge.pullRequestWithFacts(ref, [
+    'link',
+    'folder',
+    'large',
+    'binary',
+    'broken',
+    'marked',
+    'empty',
+  ]);
+  t.deepEqual(
+    [...(read?.files ?? [])],
+    [
+      ['marked', files.marked],
+      ['empty', ''],
+    ],
+  );
+});
+
+test('a file that GraphQL describes in an unknown way is left to REST', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const ref = busyPullRequest(simulated);
+  for (const [text, by] of [
+    ['"file0":{"type":"blob"', '"file0":{"type":7'],
+    ['"file0":{"type":"blob"', '"file0":{"type":"other"'],
+    ['"file0":{', '"another":{'],
+  ] as const) {
+    simulated.fault({ path: /^\/graphql/, times: 1, fault: { kind: 'replace', text, by } });
+    t.deepEqual([...(await factsOf(t, forge, ref)).files.keys()], ['.github/gatehouse.yml', 'CODEOWNERS'], by);
+  }
+});
+
+test('a list of more than a page is not taken for all of it', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  for (let index = 0; index < 41; index++) {
+    simulated.commit(SITE, 'topic', { [`${index}.txt`]: `${index}\n` });
+  }
+  simulated.commit(
+    SITE,
+    'topic',
+    Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`more/${index}`, 'x\n'])),
+  );
+  const number = simulated.openPullRequest(SITE, { head: 'topic' });
+  const ref = { repository: SITE, number };
+  for (let index = 0; index < 101; index++) {
+    simulated.review(SITE, number, 'bob', 'commented');
+  }
+  const { known, pullRequest } = await factsOf(t, forge, ref);
+  t.is(pullRequest.changedFileCount, 101);
+  t.deepEqual(Object.keys(known).sort(), ['ownComments', 'ownInlineComments', 'statuses']);
+});
+
+test('a renamed file needs REST, which knows its old name', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  simulated.commit(SITE, 'topic', { 'src/app.ts': null, 'src/moved.ts': 'one\ntwo\nthree\n' });
+  const ref = { repository: SITE, number: simulated.openPullRequest(SITE, { head: 'topic' }) };
+  t.is((await factsOf(t, forge, ref)).known.changedFiles, undefined);
+});
+
+test('commits of somebody without an account need REST, which knows more of them', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  simulated.commit(SITE, 'topic', { a: 'a\n' }, { author: 'renovate[bot]' });
+  const ref = { repository: SITE, number: simulated.openPullRequest(SITE, { head: 'topic' }) };
+  t.is((await factsOf(t, forge, ref)).known.commits, undefined);
+  t.deepEqual(
+    (await forge.commits(ref)).map(({ author }) => author.login),
+    ['renovate[bot]'],
+  );
+});
+
+test('an approval by an App needs REST, which has the login that policies name', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { ref } = openPullRequest(simulated);
+  simulated.review(SITE, ref.number, 'bob', 'approved');
+  simulated.review(SITE, ref.number, 'Copilot', 'commented');
+  t.is((await factsOf(t, forge, ref)).known.reviews?.length, 2);
+  simulated.review(SITE, ref.number, 'Copilot', 'approved');
+  t.is((await factsOf(t, forge, ref)).known.reviews, undefined);
+  t.deepEqual(
+    (await forge.reviews(ref)).map(({ author, bot }) => ({ author, bot })),
+    [
+      { author: 'bob', bot: false },
+      { author: 'Copilot', bot: true },
+      { author: 'Copilot', bot: true },
+    ],
+  );
+});
+
+test('an App that opened a pull request has the login of REST, read once', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const open = (head: string, author: string) => {
+    simulated.commit(SITE, head, { [head]: 'text\n' });
+    return { repository: SITE, number: simulated.openPullRequest(SITE, { head, author }) };
+  };
+  const refs = [open('one', 'renovate[bot]'), open('two', 'Copilot'), open('three', 'Copilot')];
+  const authors = [];
+  for (const ref of refs) {
+    authors.push((await factsOf(t, forge, ref)).pullRequest.author, (await forge.pullRequest(ref))?.author);
+  }
+  t.deepEqual(authors, ['renovate[bot]', 'renovate[bot]', 'Copilot', 'Copilot', 'Copilot', 'Copilot']);
+  t.deepEqual([queries({ simulated }), simulated.count('GET', /\/pulls\/:number$/)], [6, 2]);
+});
+
+test('what belongs to another commit than the head is not taken for the head’s', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { ref, head } = openPullRequest(simulated);
+  const stale = head();
+  simulated.fault({
+    method: 'POST',
+    path: /^\/graphql/,
+    times: 1,
+    fault: { kind: 'replace', text: `"headRefOid":"${stale}"`, by: `"headRefOid":"${'d'.repeat(40)}"` },
+  });
+  const { known, pullRequest } = await factsOf(t, forge, ref);
+  t.is(pullRequest.head.sha, 'd'.repeat(40));
+  t.deepEqual([known.changedFiles, known.commits, known.statuses], [undefined, undefined, undefined]);
+});
+
+for (const [what, text, by] of [
+  [
+    'an error beside the data',
+    '"data":',
+    '"errors":[{"type":"FORBIDDEN","message":"Resource not accessible"}],"data":',
+  ],
+  ['no base branch', '"baseRef":{', '"baseRef":null,"other":{'],
+  ['no list of labels', '"labels":{', '"labels":null,"other":{'],
+  ['a node that is null', '"nodes":[{"path"', '"nodes":[null,{"path"'],
+  ['no status of the tip', '"tip":{', '"tip":null,"other":{'],
+] as const) {
+  test(`GraphQL with ${what} is read by REST instead`, async (t) => {
+    const { simulated, forge } = await setUp(t, 'github', PATIENT);
+    const ref = busyPullRequest(simulated);
+    simulated.fault({ method: 'POST', path: /^\/graphql/, times: 1, fault: { kind: 'replace', text, by } });
+    const { pullRequest, known, files } = await factsOf(t, forge, ref);
+    t.deepEqual([known, files.size], [{}, 0]);
+    t.is(pullRequest.title, 'feat: “quoted”\t✓');
+    t.is(simulated.count('GET', /\/pulls\/:number$/), 1);
+    t.is(Object.keys((await factsOf(t, forge, ref)).known).length, 6, 'and the next one by GraphQL');
+  });
+}
+
+test('a pull request that GraphQL does not find is looked for by REST', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  t.is(await forge.pullRequestWithFacts({ repository: SITE, number: 77 }, PATHS), undefined);
+  t.deepEqual([queries({ simulated }), simulated.count('GET', /\/pulls\//)], [1, 1]);
+});
+
+test('a server without a field of the query is asked by REST from then on', async (t) => {
+  const warnings: string[] = [];
+  const log = { debug: () => {}, warn: (_: object, message: string) => warnings.push(message) };
+  const { simulated, forge } = await setUp(t, 'github', { ...PATIENT, log });
+  const { ref } = openPullRequest(simulated);
+  simulated.graphql.missing.push('fullDatabaseId');
+  for (let times = 0; times < 3; times++) {
+    t.is((await factsOf(t, forge, ref)).pullRequest.number, ref.number);
+  }
+  t.is(queries({ simulated }), 1);
+  t.deepEqual(warnings, ['the forge refused a GraphQL query; for an hour only REST is used']);
+});
+
+test('a GraphQL API that hangs delays one review and not the next', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', { limitMs: 2_000 });
+  const { ref } = openPullRequest(simulated);
+  simulated.fault({ path: /^\/graphql/, fault: { kind: 'hang' } });
+  await factsOf(t, forge, ref);
+  await factsOf(t, forge, ref);
+  t.is(queries({ simulated }), 1);
+});
+
+test('without points left REST is used, which is not paused', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { ref } = openPullRequest(simulated);
+  simulated.graphql.points.remaining = 0;
+  t.is((await factsOf(t, forge, ref)).pullRequest.number, ref.number);
+  t.is((await factsOf(t, forge, ref)).pullRequest.number, ref.number);
+  t.is(queries({ simulated }), 1, 'and GraphQL is');
+});
+
+test('a secondary limit that GraphQL answers with 200 pauses REST as well', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { ref } = openPullRequest(simulated);
+  const body = { errors: [{ message: 'You have exceeded a secondary rate limit. Please wait.' }] };
+  simulated.fault({ path: /^\/graphql/, fault: { kind: 'json', body } });
+  const error = await t.throwsAsync(() => forge.pullRequest(ref));
+  t.is(error && 'kind' in error ? error.kind : '', 'rate-limited');
+  t.is(simulated.count('GET'), 0);
+});
+
+test('a title about rate limits is no rate limit', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { ref } = openPullRequest(simulated, { title: '"errors":[{"message":"secondary rate limit"}] RATE_LIMITED' });
+  t.is((await factsOf(t, forge, ref)).pullRequest.number, ref.number);
+  t.is(simulated.count('GET', /\/pulls\//), 0);
+});
+
+test('an error of GraphQL does not repeat the credential', async (t) => {
+  const logged: object[] = [];
+  const log = { debug: (fields: object) => logged.push(fields), warn: (fields: object) => logged.push(fields) };
+  const { simulated, forge } = await setUp(t, 'github', { ...PATIENT, log });
+  const { ref } = openPullRequest(simulated);
+  simulated.fault({ fault: { kind: 'echo' } });
+  const error = await t.throwsAsync(() => forge.pullRequest(ref));
+  t.false(everythingIn([error, logged]).includes(simulated.token));
+  t.true(logged.length > 0);
+});

@@ -1,0 +1,199 @@
+import test from 'ava';
+import { type Scene, shareStories, tellStory } from '../helpers/story.ts';
+
+// What GitHub's GraphQL tells in part, late or not at all decides nothing. PENDING_AFTER_SECONDS: never.
+const gatehouse = shareStories(test, { PENDING_AFTER_SECONDS: '3600' });
+
+const FILES = {
+  '.gatehouse.yml': `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^feat: ' }
+  - id: no-keys
+    forbid: { files: ['**/*.key'] }
+`,
+};
+const APPROVED = {
+  '.gatehouse.yml': 'version: 1\nrules: [{ id: reviewed, require: { approvals: { count: 1 } } }]\n',
+};
+const GOOD = { title: 'feat: things' };
+
+async function redeliver(scene: Scene, number: number): Promise<void> {
+  await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+  await scene.settled();
+}
+
+/** The second query: whether the pull request is still what was judged. */
+function lookAt(repository: string, number: number): RegExp {
+  return new RegExp(`^/graphql/repos/${repository}/pulls/${number}$`);
+}
+
+test('github: a file on the second page is judged', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`a/${index}.txt`, 'text\n']));
+  const number = await scene.open({ ...many, 'z/last.key': 'secret\n' }, GOOD);
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'failure');
+});
+
+test('github: a renamed file is judged by its old path too', async (t) => {
+  const rules = "version: 1\nrules: [{ id: keep, forbid: { files: ['kept/**'] } }]\n";
+  const scene = gatehouse('github').scene({ '.gatehouse.yml': rules, 'kept/a.txt': 'one\ntwo\nthree\n' });
+  const number = await scene.open({ 'kept/a.txt': null, 'moved/a.txt': 'one\ntwo\nthree\n' }, GOOD);
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'failure');
+});
+
+test('github: a withdrawn approval on the second page of reviews does not count', async (t) => {
+  const scene = gatehouse('github').scene(APPROVED);
+  const { forge, repository } = scene;
+  const number = scene.openSilently({ 'a.txt': 'a\n' }, GOOD);
+  forge.review(repository, number, 'bob', 'approved');
+  for (let index = 0; index < 100; index++) {
+    forge.review(repository, number, 'carol', 'commented');
+  }
+  await redeliver(scene, number);
+  t.is(scene.status(number)?.state, 'success');
+  await scene.review(number, 'bob', 'changes-requested');
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'pending');
+});
+
+test('github: own comments behind a hundred of others are found, and not repeated', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const { forge, repository } = scene;
+  const number = scene.openSilently({ 'a.key': 'secret\n' }, GOOD);
+  for (let index = 0; index < 101; index++) {
+    forge.comment(repository, number, 'bob', `Comment ${index}`);
+  }
+  await redeliver(scene, number);
+  const [comment, ...others] = scene.comments(number);
+  t.truthy(comment);
+  t.deepEqual(others, []);
+  const writes = scene.writes();
+  await redeliver(scene, number);
+  t.is(scene.writes(), writes, 'nothing has changed');
+  await scene.edit(number, { title: 'things' });
+  await scene.settled();
+  t.is(scene.comments(number).length, 1);
+});
+
+test('github: data beside an error decides nothing', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const { forge, repository } = scene;
+  const number = scene.openSilently({ 'a.key': 'secret\n' }, { title: 'things' });
+  const head = forge.pull(repository, number).headSha;
+  // Of a pull request that would pass, in every answer.
+  forge.fault({
+    path: new RegExp(`^/graphql/repos/${repository}/pulls/${number}`),
+    fault: {
+      kind: 'json',
+      body: {
+        errors: [{ type: 'SERVICE_UNAVAILABLE', message: 'Something went wrong', path: ['repository'] }],
+        data: passing(scene, number, head),
+      },
+    },
+  });
+  await redeliver(scene, number);
+  t.deepEqual(scene.status(number), {
+    state: 'failure',
+    description: '2 of 2 rules failed: conventional-title, no-keys',
+  });
+  t.deepEqual(scene.states(number), ['failure']);
+});
+
+test('github: reviews go on by REST without points of GraphQL', async (t) => {
+  await using story = await tellStory('github', FILES);
+  story.forge.graphql.points.remaining = 0;
+  const failing = await story.open({ 'a.key': 'secret\n' }, GOOD);
+  await story.settled();
+  const passing = await story.open({ 'a.txt': 'text\n' }, GOOD);
+  await story.settled();
+  t.deepEqual([story.status(failing)?.state, story.status(passing)?.state], ['failure', 'success']);
+  const queries = story.forge.seen.filter(({ path }) => path.startsWith('/graphql/repos/'));
+  t.is(queries.length, 1);
+});
+
+test('github: a status that somebody sets during a review is replaced', async (t) => {
+  const scene = gatehouse('github').scene(APPROVED);
+  const { forge, repository } = scene;
+  const number = await scene.open({ 'a.txt': 'a\n' }, GOOD);
+  await scene.settled();
+  const ours = scene.status(number);
+  t.is(ours?.state, 'pending');
+  scene.when('POST', lookAt(repository, number), () => {
+    const foreign = { context: 'gatehouse/main', description: 'Trust me', author: 'mallory' } as const;
+    forge.setStatus(repository, forge.pull(repository, number).headSha, { ...foreign, state: 'success' });
+  });
+  await redeliver(scene, number);
+  t.deepEqual(scene.status(number), ours);
+  t.deepEqual(scene.states(number), ['pending', 'success', 'pending']);
+});
+
+test('github: a status that a review sets is set once', async (t) => {
+  // At once: the review shows the verdict before, then its own.
+  await using story = await tellStory('github', APPROVED);
+  const number = await story.open({ 'a.txt': 'a\n' }, GOOD);
+  await story.settled();
+  const { forge, repository } = story;
+  const { headSha } = forge.pull(repository, number);
+  const foreign = { context: 'gatehouse/main', description: 'Trust me', author: 'mallory' } as const;
+  forge.setStatus(repository, headSha, { ...foreign, state: 'success' });
+  await redeliver(story, number);
+  t.deepEqual(story.states(number), ['pending', 'pending', 'success', 'pending']);
+});
+
+test('github: our comment that is deleted during a review is written again', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const { forge, repository } = scene;
+  const number = await scene.open({ 'a.key': 'secret\n' }, GOOD);
+  await scene.settled();
+  t.is(scene.comments(number).length, 1);
+  forge.edit(repository, number, { title: 'things' });
+  scene.when('POST', lookAt(repository, number), () => forge.pull(repository, number).comments.splice(0));
+  await redeliver(scene, number);
+  t.is(scene.comments(number).length, 1);
+  t.is(scene.status(number)?.state, 'failure');
+});
+
+/** The answer to the query with facts of a pull request that breaks no rule. */
+function passing({ forge, repository }: Scene, number: number, head: string): object {
+  const none = { totalCount: 0, pageInfo: { hasNextPage: false }, nodes: [] };
+  const base = forge.head(repository, 'main');
+  const text = FILES['.gatehouse.yml'];
+  const policy = {
+    type: 'blob',
+    mode: 0o100644,
+    object: { text, byteSize: Buffer.byteLength(text), isTruncated: false },
+  };
+  return {
+    repository: {
+      nameWithOwner: repository,
+      isArchived: false,
+      pullRequest: {
+        number,
+        url: `${forge.url}/${repository}/pull/${number}`,
+        state: 'OPEN',
+        title: 'feat: things',
+        body: '',
+        isDraft: false,
+        updatedAt: forge.pull(repository, number).updatedAt,
+        changedFiles: 0,
+        baseRefName: 'main',
+        baseRefOid: base,
+        headRefName: forge.pull(repository, number).headBranch,
+        headRefOid: head,
+        author: { __typename: 'User', login: forge.pull(repository, number).author },
+        labels: none,
+        headRepository: { nameWithOwner: repository },
+        baseRef: { name: 'main', prefix: 'refs/heads/', target: { __typename: 'Commit', oid: base, file0: policy } },
+        files: none,
+        commits: none,
+        tip: { nodes: [{ commit: { oid: head, status: null } }] },
+        reviews: none,
+        comments: none,
+        reviewThreads: none,
+      },
+    },
+  };
+}
