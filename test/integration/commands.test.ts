@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,6 +93,18 @@ for (const args of [
     t.regex(stderr, /Usage: gatehouse /);
   });
 }
+
+test('the README lists every command that the help lists, and no other', async (t) => {
+  const { stdout } = await gatehouse(['--help'], {}).finished;
+  const commands = [...stdout.matchAll(/^ {2}(\w+) .*$/gm)].map(([, name]) => name);
+  t.true(commands.length > 10, stdout);
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+  const [, table = ''] = /^## Commands\n([\s\S]*?)^## /m.exec(readme) ?? [];
+  const listed = [...table.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`(\w+)/g)].map(([, name]) => name),
+  );
+  t.deepEqual(listed.toSorted(), commands.toSorted());
+});
 
 test('help and version go to standard output, with status 0', async (t) => {
   const help = await gatehouse(['--help'], {}).finished;
