@@ -157,7 +157,10 @@ function valuesOf(settings: Settings): string {
         }
       : {}),
   };
-  return `# Written by gatehouse setup: values of the chart, without secrets.\n${stringify(values)}`;
+  return `# Written by gatehouse setup: values of the chart, without secrets. Add what your cluster needs, such as
+# image: { repository: registry.example.com/gatehouse }
+# ingress: { enabled: true, className: nginx, hosts: [gatehouse.example.com] }
+${stringify(values)}`;
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

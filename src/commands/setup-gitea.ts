@@ -165,13 +165,13 @@ async function setUpHooks(
       plan.kind
     ];
     say(`✔ The webhook of ${nameOf(wanted.owner)} ${done}.`);
-    if (plan.kind !== 'create' && plan.others > 0) {
-      say(
-        `  There are ${plan.others + 1} webhooks with this URL. Delete the others by hand: each sends every event again.`,
-      );
-    }
     if (plan.kind !== 'create' && !setSecret) {
       say('  Its secret cannot be read. If its deliveries are answered 401, run this again with --set-secret.');
+      if (plan.others.length > 0) {
+        say(
+          `  There are ${plan.others.length + 1} webhooks with this URL, and each sends every event. --set-secret leaves one.`,
+        );
+      }
     }
   }
   return secret;
@@ -198,7 +198,7 @@ async function apply(client: GiteaClient, wanted: WantedHook, plan: HookPlan, se
   if (plan.kind === 'create') {
     await createHook(client, wanted, secret);
   } else if (setSecret) {
-    await replaceHook(client, wanted, plan.hook, secret);
+    await replaceHook(client, wanted, [plan.hook, ...plan.others], secret);
   } else if (plan.kind === 'repair') {
     await repairHook(client, wanted, plan.hook);
   }

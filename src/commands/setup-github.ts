@@ -1,23 +1,37 @@
+import { ConfigurationError } from '../config.ts';
 import { ForgeError } from '../forges/forge-error.ts';
 import { configureAppHook, installationUrl, readApp } from '../forges/setup/github-app.ts';
 import { convertManifest, manifestOf, type RegisteredApp, registrationUrl } from '../forges/setup/github-manifest.ts';
 import { UsageError } from './failures.ts';
 import type { ByHand, ForgeResult, SetupContext } from './setup-context.ts';
 import { newSecret } from './setup-gitea.ts';
+import { nameFault } from './setup-given.ts';
 import { openManifestPage } from './setup-page.ts';
+import { resolve } from './setup-questions.ts';
 
 /** Registers an App, or checks and repairs the one that is registered already. */
 export async function setUpGitHub(context: SetupContext): Promise<ForgeResult> {
-  const { connection, webhookUrl } = context;
+  const { connection, given, known, questions, webhookUrl } = context;
   if (isLoopback(webhookUrl)) {
     throw new UsageError(
       '--url: GitHub sends no webhooks to this machine itself; it must be an address that GitHub reaches',
     );
   }
   if (!context.isNew) {
+    if (known['GITHUB_APP_ID'] === undefined) {
+      throw new ConfigurationError(
+        'these settings have a token, and setup is for Apps: choose another folder with --folder',
+      );
+    }
     return { settings: {}, byHand: await checkApp(context) };
   }
-  const app = await registerApp(context);
+  const organisation = await resolve(questions, given.organisation, {
+    text: 'Organisation that owns the App (Enter: your own account)',
+    option: '--organisation',
+    fallback: '',
+    fault: nameFault,
+  });
+  const app = await registerApp(context, organisation === '' ? undefined : organisation);
   const secret = app.webhookSecret ?? newSecret();
   const credentials = { appId: app.appId, privateKey: app.privateKey };
   const install = `install the App in your repositories: ${installationUrl(app.pageUrl)}`;
@@ -32,9 +46,8 @@ export async function setUpGitHub(context: SetupContext): Promise<ForgeResult> {
 }
 
 /** Registers an App with the user's browser. Returns its credentials, which GitHub shows only this once. */
-async function registerApp(context: SetupContext): Promise<RegisteredApp> {
-  const { connection, forgeUrl, given, say, webhookUrl } = context;
-  const { organisation } = given;
+async function registerApp(context: SetupContext, organisation: string | undefined): Promise<RegisteredApp> {
+  const { connection, forgeUrl, say, webhookUrl } = context;
   const form = {
     action: (state: string) => registrationUrl(forgeUrl, organisation, state),
     manifest: (redirectUrl: string) => manifestOf({ organisation, webhookUrl }, redirectUrl),

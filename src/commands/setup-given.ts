@@ -107,7 +107,7 @@ function requireNoFault(option: string, fault: string | undefined): void {
 /** In the characters that the forges allow in the name of an account or a repository. */
 const NAME = /^(?!\.{1,2}$)[\w.-]{1,100}$/;
 
-function nameFault(name: string): string | undefined {
+export function nameFault(name: string): string | undefined {
   return NAME.test(name) ? undefined : 'it is not the name of an account';
 }
 

@@ -6,6 +6,7 @@ import { reasonOf } from './failures.ts';
 
 /** How long the page is there: the time to sign in, read and press two buttons. */
 const MAX_OPEN_MS = 600_000;
+const LINGER_MS = 2_000;
 const LOOPBACK = '127.0.0.1';
 /** 256 bits. */
 const SECRET_BYTES = 32;
@@ -94,20 +95,24 @@ export async function openManifestPage<T>(
       return send(400, 'The code is missing.');
     }
     used = true;
+    // From here on the App exists: only the exchange may end this now.
+    stopTimer();
     try {
       const { value, say, link } = await exchange(code);
-      await send(200, `${escaped(say)} <a href="${escaped(link.url)}">${escaped(link.text)}</a>`);
+      // A browser that does not read its answer keeps nobody from saving the App.
       result.resolve(value);
+      return await send(200, `${escaped(say)} <a href="${escaped(link.url)}">${escaped(link.text)}</a>`);
     } catch (error) {
-      await send(502, `The App could not be fetched: ${escaped(reasonOf(error))}`);
       result.reject(error);
+      return await send(502, `The App could not be fetched: ${escaped(reasonOf(error))} ${DELETE_IT}`);
     }
   }
 
   const close = () => {
     stopTimer();
     server.close();
-    server.closeAllConnections();
+    // The last answer is still on its way; browsers also keep connections that they may need.
+    setTimeout(() => server.closeAllConnections(), LINGER_MS).unref();
   };
   const stopTimer = startTimer(() => {
     result.reject(new Error('the time for the browser (10 minutes) is over: run gatehouse setup again'));
@@ -115,6 +120,7 @@ export async function openManifestPage<T>(
   return { url: `http://${host}${path}`, port, result: result.promise.finally(close), close };
 }
 
+const DELETE_IT = 'If GitHub shows the App in its settings, delete it there, and run gatehouse setup again.';
 const USED = 'This was used already. The terminal says what came of it.';
 
 /** In constant time, whatever the lengths. */

@@ -1,6 +1,7 @@
 import { requireStatus as requireOnGitea } from '../forges/setup/gitea-protection.ts';
 import { requireStatus as requireOnGitHub } from '../forges/setup/github-protection.ts';
 import { statusContext } from '../review/status-context.ts';
+import { reasonOf } from './failures.ts';
 import type { ByHand, SetupContext } from './setup-context.ts';
 import type { Settings } from './setup-files.ts';
 import { explained } from './setup-gitea.ts';
@@ -18,7 +19,7 @@ export async function protectBranch(context: SetupContext, settings: Settings): 
   const byHand: ByHand[] = [];
   for (const repository of given.repositories) {
     const token = await setupToken();
-    const result = await explained({ kind: 'repository', repository }, () =>
+    const asked = explained({ kind: 'repository', repository }, () =>
       forge === 'github'
         ? requireOnGitHub(
             connection.github({ kind: 'token', token }),
@@ -29,6 +30,8 @@ export async function protectBranch(context: SetupContext, settings: Settings): 
           )
         : requireOnGitea(connection.gitea(token), repository, branch, name),
     );
+    // Everything else is done, and its next step has to be printed.
+    const result = await asked.catch((error: unknown) => ({ kind: 'by-hand', reason: reasonOf(error) }) as const);
     switch (result.kind) {
       case 'already':
         say(`✔ ${repository} requires ${name} on ${branch}.`);

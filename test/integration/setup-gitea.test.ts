@@ -168,13 +168,18 @@ test('a webhook whose secret is not known is left alone until --set-secret', asy
   t.like(now, { url: HOOK, secret: (await settings())['WEBHOOK_SECRET'], branchFilter: 'main' });
 });
 
-test('two webhooks with the same URL are reported', async (t) => {
-  const { forge, run } = await setUp(t);
+test('two webhooks with the same URL are reported, and one is left by --set-secret', async (t) => {
+  const { forge, run, settings } = await setUp(t);
   await run();
   forge.addHook(REPOSITORY, { url: HOOK, secret: 'of-the-other-webhook' });
   const { result, output } = await run();
   t.is(result, 0);
-  t.true(output.includes('There are 2 webhooks with this URL.'));
+  t.true(output.includes('There are 2 webhooks with this URL, and each sends every event. --set-secret leaves one.'));
+  t.is((await run(['--repository', REPOSITORY, '--set-secret'])).result, 0);
+  t.deepEqual(
+    forge.hooks(REPOSITORY).map(({ url, secret }) => [url, secret]),
+    [[HOOK, (await settings())['WEBHOOK_SECRET']]],
+  );
 });
 
 test('a token without its scopes is named, and nothing is changed', async (t) => {

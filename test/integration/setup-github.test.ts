@@ -1,11 +1,11 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import ava, { type ExecutionContext } from 'ava';
 import { parseConfig } from '../../src/config.ts';
 import { APP_EVENTS, APP_PERMISSIONS } from '../../src/forges/github/app-permissions.ts';
 import { makeForge } from '../../src/forges/make-forge.ts';
-import { makeFolder, type SetupRun, startSetup } from '../helpers/setup.ts';
+import { answer, makeFolder, type SetupRun, startSetup, typist } from '../helpers/setup.ts';
 import { until } from '../helpers/until.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
@@ -121,6 +121,39 @@ test('a code that was used already is refused by GitHub, and nothing is written'
   await t.throwsAsync(settings, { message: /ENOENT/ });
 });
 
+test('a code that may still work is not printed when GitHub does not answer', async (t) => {
+  const { start, forge } = await setUp(t);
+  const run = start();
+  const { back } = await pressButton(await pageOf(run));
+  forge.fault({ path: /conversions/, fault: { kind: 'drop' } });
+  const page = await (await fetch(back)).text();
+  const error = String(await run.finished);
+  const code = new URL(back).searchParams.get('code') ?? t.fail();
+  t.regex(error, /app-manifests\/\{code\}\/conversions: the forge could not be reached/);
+  t.false((error + page + run.output()).includes(code));
+});
+
+test('in a terminal the owner of the App is asked for', async (t) => {
+  const { folder, forge } = await setUp(t);
+  const input = typist();
+  const run = startSetup(folder, ['--forge', 'github', '--url', HOOK], {}, { input });
+  await answer(run, input, 'URL of GitHub, as people open it [https://github.com]', forge.url);
+  await answer(run, input, 'URL of PostgreSQL', '');
+  await answer(run, input, 'Organisation that owns the App', 'acme');
+  const { action } = await pressButton(await pageOf(run));
+  t.true(action.includes('/organizations/acme/settings/apps/new'));
+  await register(run);
+  t.is(await run.finished, 0, run.output());
+});
+
+test('settings with a token are not taken for those of an App', async (t) => {
+  const { folder, start } = await setUp(t);
+  const lines = ['FORGE=github', 'FORGE_TOKEN=t', 'WEBHOOK_SECRET=0123456789abcdef'];
+  await writeFile(join(folder, '.env'), lines.join('\n'));
+  const run = start(['--forge-url', 'https://github.com']);
+  t.regex(String(await run.finished), /ConfigurationError: these settings have a token/);
+});
+
 test('an answer with another state is refused, and the right one still counts', async (t) => {
   const { start, forge } = await setUp(t);
   const run = start();
@@ -220,7 +253,12 @@ test('--protect adds a ruleset that names the App, once', async (t) => {
   const second = start(args, { SETUP_TOKEN: 'of-the-owner' });
   t.is(await second.finished, 0, second.output());
   t.is(forge.rulesets(REPOSITORY).length, 1);
-  const refused = start(args, { SETUP_TOKEN: forge.token });
+  const other = ['--repository', REPOSITORY, '--protect', 'release'];
+  const refused = start(other, { SETUP_TOKEN: forge.token });
+  t.is(await refused.finished, 1);
+  t.regex(
+    refused.output(),
+    /✘ By hand: require gatehouse\/release on release of acme\/widgets: SETUP_TOKEN: its account may not .*\nNext:/,
+  );
   t.is(forge.rulesets(REPOSITORY).length, 1);
-  await refused.finished;
 });

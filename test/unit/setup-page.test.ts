@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import test from 'ava';
 import { openManifestPage, type StartTimer } from '../../src/commands/setup-page.ts';
+import { until } from '../helpers/until.ts';
 
 const FORGE = 'https://git.example.com';
 const form = {
@@ -120,9 +121,31 @@ test('the page is gone when its time is over', async (t) => {
   });
   t.is(ms, 600_000);
   over();
+  over();
   await t.throwsAsync(() => page.result, { message: /10 minutes.*run gatehouse setup again/ });
   await t.throwsAsync(() => ask(back('late')));
   t.deepEqual(codes, []);
+});
+
+test('once the code is there, the time does not end the exchange', async (t) => {
+  const events: string[] = [];
+  const exchanged = Promise.withResolvers<void>();
+  const page = await openManifestPage(
+    form,
+    async () => {
+      events.push('exchange');
+      await exchanged.promise;
+      return { value: 'app', say: 'Done.', link: { url: FORGE, text: 'Install' } };
+    },
+    () => () => events.push('timer stopped'),
+  );
+  const state = /state=([^"]+)"/.exec((await ask(page.url)).body)?.[1] ?? '';
+  const answered = ask(`http://127.0.0.1:${page.port}/registered?code=c&state=${state}`);
+  await until(() => events.includes('exchange'));
+  t.deepEqual(events.slice(0, 2), ['timer stopped', 'exchange']);
+  exchanged.resolve();
+  t.is(await page.result, 'app');
+  t.is((await answered).status, 200);
 });
 
 test('a failed exchange is told in the browser, escaped, and ends the page', async (t) => {
@@ -130,6 +153,6 @@ test('a failed exchange is told in the browser, escaped, and ends the page', asy
   const failed = t.throwsAsync(() => page.result, { message: 'the code <b>is</b> old' });
   const { status, body } = await ask(back('bad'));
   t.is(status, 502);
-  t.true(body.includes('the code &lt;b&gt;is&lt;/b&gt; old'));
+  t.true(body.includes('the code &lt;b&gt;is&lt;/b&gt; old If GitHub shows the App in its settings, delete it there'));
   await failed;
 });

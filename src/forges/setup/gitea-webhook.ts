@@ -25,14 +25,14 @@ export type HookFault =
   | { readonly kind: 'content-type'; readonly found: string }
   | { readonly kind: 'missing-events'; readonly events: readonly HookEvent[] };
 
-/** What there is to do. `others`: how many more webhooks have this URL. */
+/** What there is to do. `others` are more webhooks with this URL, each of which sends every event again. */
 export type HookPlan =
   | { readonly kind: 'create' }
-  | { readonly kind: 'keep'; readonly hook: GiteaHook; readonly others: number }
+  | { readonly kind: 'keep'; readonly hook: GiteaHook; readonly others: readonly GiteaHook[] }
   | {
       readonly kind: 'repair';
       readonly hook: GiteaHook;
-      readonly others: number;
+      readonly others: readonly GiteaHook[];
       readonly faults: readonly HookFault[];
     };
 
@@ -66,7 +66,7 @@ export async function planHook(client: GiteaClient, wanted: WantedHook): Promise
   if (hook === undefined) {
     return { kind: 'create' };
   }
-  const others = Math.max(0, same.length - 1);
+  const others = same.filter(({ id }) => id !== hook.id);
   const faults = faultsOf(wanted, hook);
   return faults.length === 0 ? { kind: 'keep', hook, others } : { kind: 'repair', hook, others, faults };
 }
@@ -118,17 +118,19 @@ export async function repairHook(client: GiteaClient, wanted: WantedHook, hook: 
 }
 
 /**
- * Gitea 1.26 ignores a secret in an edit, so a new webhook takes the place of the old one. It is made first: no event is lost
- * between the two, and one that comes twice is reviewed twice.
+ * Gitea 1.26 ignores a secret in an edit, so a new webhook takes the place of the old one, and of others with its URL. It is made
+ * first: no event is lost between the two, and one that comes twice is reviewed twice.
  */
 export async function replaceHook(
   client: GiteaClient,
   wanted: WantedHook,
-  hook: GiteaHook,
+  [hook, ...others]: readonly [GiteaHook, ...GiteaHook[]],
   secret: string,
 ): Promise<void> {
   await post(client, wanted, secret, keptOf(wanted, hook));
-  await client.write('DELETE', `${hooksPath(wanted.owner)}${path(hook.id)}`, undefined, true);
+  for (const { id } of [hook, ...others]) {
+    await client.write('DELETE', `${hooksPath(wanted.owner)}${path(id)}`, undefined, true);
+  }
 }
 
 async function post(client: GiteaClient, { forge, owner, url }: WantedHook, secret: string, more: object) {

@@ -15,8 +15,8 @@ export interface AppState {
 }
 
 const app = z.object({
-  slug: z.string(),
-  html_url: z.url({ protocol: /^https?$/ }),
+  slug: z.string().regex(/^[\w-]+$/),
+  html_url: z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).href),
   permissions: z.record(z.string(), z.string()),
   events: z.array(z.string()),
 });

@@ -42,7 +42,7 @@ export function registrationUrl(forgeUrl: string, organisation: string | undefin
 const converted = z.object({
   id,
   slug: z.string().regex(/^[\w-]+$/),
-  html_url: z.url({ protocol: /^https?$/ }),
+  html_url: z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).href),
   pem: z.string(),
   webhook_secret: z.string().nullish(),
   owner: z.object({ login: z.string() }).nullish(),
@@ -65,6 +65,11 @@ export async function convertManifest(forgeFetch: ForgeFetch, apiUrl: string, co
   const response = await forgeFetch(`${apiUrl}/app-manifests/${encodeURIComponent(code)}/conversions`, {
     method: 'POST',
     headers: { accept: 'application/vnd.github+json', 'user-agent': 'gatehouse' },
+  }).catch((error: unknown) => {
+    // The message has the path, and a code that did not arrive still works for an hour.
+    throw error instanceof ForgeError
+      ? new ForgeError(error.kind, error.message.replaceAll(code, '{code}'), { cause: error.cause })
+      : error;
   });
   if (response.status !== 201) {
     const advice = 'the code was used already, or is older than an hour: run gatehouse setup again';
