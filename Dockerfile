@@ -1,4 +1,4 @@
-# The image has Node, the production dependencies and src/, nothing else.
+# The image has Node, the production dependencies, src/ and the cookbook, which `gatehouse init` reads; nothing else.
 #
 #   docker build -t gatehouse --build-arg VERSION=0.1.0 --build-arg REVISION="$(git rev-parse HEAD)" .
 #
@@ -26,6 +26,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY src src
+COPY docs/cookbook.md docs/cookbook.md
 ARG VERSION=0.0.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Gatehouse" \

@@ -58,6 +58,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'Judge a pull request without writing anything, and explain the result',
     run: async (args, terminal) => (await import('./commands/explain.ts')).explain(args, terminal, callersFolder()),
   },
+  init: {
+    usage: 'init <repository>',
+    summary: 'Print a policy of recipes that the last merged pull requests met; --write writes it',
+    run: async (args, terminal) => (await import('./commands/init.ts')).init(args, terminal, callersFolder()),
+  },
   backtest: {
     usage: 'backtest <repository>',
     summary: 'Judge the pull requests that were merged last: what a policy would have stopped',

@@ -1,5 +1,4 @@
 import type { ForgeName } from '../forges/forges.ts';
-import type { MergedList } from '../forges/merged.ts';
 import { type OutcomeWords, wordsFor } from '../review/cases/schema.ts';
 import type { RuleOutcome } from '../review/evaluation/evaluate.ts';
 import type { Reason } from '../review/evaluation/reasons.ts';
@@ -10,25 +9,15 @@ import type { Policy } from '../review/policy/schema.ts';
 import { plain, visible } from '../review/text.ts';
 import { shorten } from '../shorten.ts';
 import { columns } from './columns.ts';
+import type { OverHistory } from './over-history.ts';
 
 const MAX_REASON_LENGTH = 300;
 const MAX_TITLE_SHOWN = 100;
 const OUTCOMES: readonly RuleOutcome[] = ['passed', 'failed', 'waiting', 'inactive', 'undecided'];
 const MARK = ' *';
 
-/** All that a backtest found. */
-export interface Backtest {
-  readonly forge: ForgeName;
-  readonly repository: string;
-  readonly policy: Policy;
-  readonly list: MergedList;
-  readonly verdicts: readonly PastVerdict[];
-  readonly requests: number;
-  readonly fromCache: number;
-}
-
 /** For people. */
-export function describeBacktest({ forge, repository, policy, list, verdicts }: Backtest): string {
+export function describeBacktest({ forge, repository, policy, list, verdicts }: OverHistory): string {
   const days = verdicts.map(({ merged }) => merged.mergedAt.slice(0, 10));
   const from = days.length === 0 ? '' : `, merged ${days.at(-1)} to ${days[0]}`;
   const head = `${repository}: ${count(verdicts.length)}${from}, judged by ${visible(nameOf(policy))}\n`;
@@ -101,7 +90,7 @@ function ofReason(reason: Reason): string {
 }
 
 /** For programs. */
-export function backtestJson({ forge, repository, policy, list, verdicts, requests, fromCache }: Backtest): object {
+export function backtestJson({ forge, repository, policy, list, verdicts, requests, fromCache }: OverHistory): object {
   return {
     repository,
     policy: policy.origin,

@@ -33,6 +33,8 @@ export interface HistoryOptions {
   /** A share, 0 to 1. */
   readonly reserve: number;
   readonly cache: FactsCache;
+  /** Where the cache is, as it was given. */
+  readonly cacheFolder: string | undefined;
 }
 
 /** Throws a {@link UsageError}. */
@@ -58,6 +60,7 @@ export async function historyOptions(
     repository: addressed.repository,
     last: number('--last', last, MAX_LAST),
     reserve: percent / 100,
+    cacheFolder: cache,
     cache: cache === undefined ? noCache : await openFactsCache(resolve(folder, cache), forgeUrl),
   };
 }

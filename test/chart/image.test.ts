@@ -139,6 +139,7 @@ interface ImageConfig {
 onStage('the image has the service and its dependencies, and none that is for development', async (t) => {
   t.deepEqual((await inImage('ls', '-A', '/app')).split('\n').sort(), [
     'LICENSE',
+    'docs',
     'node_modules',
     'package.json',
     'src',

@@ -108,7 +108,7 @@ for (const name of FORGE_NAMES) {
 test('reviews after the merge do not count, and one dismissed since is not known', async (t) => {
   const policy =
     'version: 1\nrules:\n  - { id: one, require: { approvals: 1 } }\n  - { id: two, require: { approvals: 2 } }\n';
-  await using world = await forgeWith('gitea', { '.gatehouse.yml': policy });
+  await using world = await forgeWith('github', { '.gatehouse.yml': policy });
   const { forge } = world;
   const late = world.merge({ approvedBy: [] });
   await until(() => Date.now() > Date.parse(forge.pull(REPOSITORY, late).merged?.at ?? '') + 1_000);

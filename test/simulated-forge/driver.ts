@@ -388,6 +388,9 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
       change(repository, number, { requested: requested.filter((candidate) => candidate !== reviewer) });
     },
     dismiss(repository, number, review) {
+      if (forge === 'gitea' && pull(repository, number).merged) {
+        throw new Error("can't dismiss a review associated to a closed or merged PR");
+      }
       const found = pull(repository, number).reviews.find((candidate) => candidate.id === review);
       if (found !== undefined) {
         found.dismissed = true;

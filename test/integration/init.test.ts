@@ -1,0 +1,132 @@
+import { mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ava from 'ava';
+import { FORGE_NAMES, type ForgeName } from '../../src/forges/forges.ts';
+import { parsePolicy } from '../../src/review/policy/parse.ts';
+import { gatehouse } from '../helpers/process.ts';
+import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
+
+const test = ava.serial;
+
+const REPOSITORY = 'acme/widgets';
+
+/** Ten merged pull requests: one has no conventional title, none is approved, one is of a bot. */
+async function forgeWithTen(name: ForgeName) {
+  const forge = await startSimulatedForge({ forge: name });
+  forge.createRepository(REPOSITORY);
+  for (let count = 0; count < 10; count += 1) {
+    const branch = `topic-${count}`;
+    const author = count === 9 ? 'renovate[bot]' : 'alice';
+    forge.commit(REPOSITORY, branch, { [`src/${count}.ts`]: 'one\n' }, { author });
+    const title = count === 3 ? 'Change it' : 'feat: a change';
+    const body = count < 2 ? '- [ ] later' : 'Done.';
+    forge.merge(REPOSITORY, forge.openPullRequest(REPOSITORY, { head: branch, title, body, author }));
+  }
+  return Object.assign(forge, { [Symbol.asyncDispose]: () => forge.stop() });
+}
+
+function init(forge: SimulatedForge, folder: string, args: readonly string[] = []) {
+  const access = { FORGE: forge.name, FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
+  return gatehouse(['init', REPOSITORY, ...args], { ...access, INIT_CWD: folder }).finished;
+}
+
+for (const name of FORGE_NAMES) {
+  test(`${name}: recipes that 90 % of the merged pull requests met are offered`, async (t) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'gatehouse-init-'));
+    await using forge = await forgeWithTen(name);
+    const { code, stdout, stderr } = await init(forge, folder.path);
+    t.is(code, 0);
+    t.is(
+      stdout,
+      `# Recipes of Gatehouse's cookbook that the last 10 merged pull requests of acme/widgets met.
+# "level: observe" records what a rule would do and shows nobody; "gatehouse backtest" names those that it would have stopped.
+version: 1
+rules:
+  # Conventional titles: met by 9 of 10 (90 %)
+  - id: conventional-title
+    require: { title: '^(build|chore|ci|docs|feat|fix|perf|refactor|revert|style|test)(\\([\\w./-]+\\))?!?: \\S' }
+    message: The changelog is made from titles.
+    example: 'feat(api): add a door'
+
+  # Small changes: met by 10 of 10 (100 %)
+  - id: small
+    require:
+      any:
+        - changed_lines: '<= 600'
+          except: ['**/package-lock.json', 'gen/**', '**/*.snap']
+          binary: ignore
+        - label: large-change
+    message: A change of this size is hard to review.
+`,
+    );
+    t.true(parsePolicy(stdout, { path: '.gatehouse.yml' }).ok);
+    t.regex(stderr, /^At most 5060 requests: .*\n10 of 10 judged\nNot offered:\n/);
+    t.regex(stderr, /\n {2}A finished task list: met by 8 of 10 \(80 %\)\n/);
+    t.regex(
+      stderr,
+      /\n {2}The lockfile with its manifest: met by 10 of 10 \(100 %\), 10 of which it did not apply to\n/,
+    );
+    t.regex(
+      stderr,
+      /\n {2}Two people for what bots propose: met by 9 of 10 \(90 %\), 9 of which it did not apply to\n/,
+    );
+    t.deepEqual(await readdir(folder.path), [], 'nothing is written without --write');
+    t.is(forge.writes(), 0);
+  });
+}
+
+test('--write writes the policy, and never over one that is there', async (t) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'gatehouse-init-'));
+  await using forge = await forgeWithTen('gitea');
+  const printed = await init(forge, folder.path);
+  const written = await init(forge, folder.path, ['--write']);
+  t.is(written.code, 0);
+  t.is(written.stdout, '');
+  t.regex(written.stderr, /\n\.gatehouse\.yml is written, with 2 rules\n$/);
+  const file = join(folder.path, '.gatehouse.yml');
+  t.is(await readFile(file, 'utf8'), printed.stdout);
+
+  await writeFile(file, 'version: 1\nrules: []\n');
+  forge.forgetRequests();
+  const refused = await init(forge, folder.path, ['--write']);
+  t.is(refused.code, 2);
+  t.is(refused.stderr, 'gatehouse init: .gatehouse.yml is there already, and is not replaced\n');
+  t.is(forge.seen.length, 0, 'nothing is asked of the forge for it');
+  t.is(await readFile(file, 'utf8'), 'version: 1\nrules: []\n');
+});
+
+test('without merged pull requests there is nothing to offer or to write', async (t) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'gatehouse-init-'));
+  const forge = await startSimulatedForge({ forge: 'github' });
+  forge.createRepository(REPOSITORY);
+  const printed = await init(forge, folder.path);
+  t.is(printed.code, 0);
+  t.is(printed.stdout, '');
+  t.regex(printed.stderr, /\nacme\/widgets has no merged pull requests: there is nothing to judge\.\n$/);
+  const written = await init(forge, folder.path, ['--write']);
+  t.is(written.code, 2);
+  t.regex(
+    written.stderr,
+    /\ngatehouse init: no recipe was met by 90 % of the merged pull requests, so that there is nothing to write\n$/,
+  );
+  t.deepEqual(await readdir(folder.path), []);
+  await forge.stop();
+});
+
+test('what was not judged to the end offers nothing', async (t) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'gatehouse-init-'));
+  await using forge = await forgeWithTen('forgejo');
+  forge.fault({ path: /pulls\/5\/commits$/, fault: { kind: 'too-many', retryAfter: 600 } });
+  const { code, stdout, stderr } = await init(forge, folder.path, ['--write']);
+  t.is(code, 3);
+  t.is(stdout, '');
+  t.regex(stderr, /\ngatehouse init: stopped after 5 of 10 pull requests: /);
+  t.deepEqual(await readdir(folder.path), []);
+});
+
+test('init --help names the exit codes', async (t) => {
+  const { code, stdout } = await gatehouse(['init', '--help'], {}).finished;
+  t.is(code, 0);
+  t.regex(stdout, /Exit codes: 0 done/);
+});
