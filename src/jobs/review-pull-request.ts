@@ -13,7 +13,6 @@ import { statusContext } from '../review/status-context.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
 import { countObserved } from './count-observed.ts';
 import { countOverrides } from './count-overrides.ts';
-import { givenUpBecause } from './given-up.ts';
 import { hasComments, judgedState, storedState } from './judged-state.ts';
 import { type LatePending, latePending } from './late-pending.ts';
 import { type OpenReview, type OpenReviewParts, openReview } from './open-review.ts';
@@ -22,6 +21,7 @@ import type { StatusPlace } from './posted-statuses.ts';
 import { mayShowSuccess, releaseStatus, reportStatus } from './report-status.ts';
 import { LostClaimError, markReported, recordChecksAsked, recordRequestedReviewsAsked } from './reviews-table.ts';
 import { saveAndRecord } from './save-and-record.ts';
+import { showPreview, withPreview } from './show-preview.ts';
 import { hasSpareRequests } from './spare-requests.ts';
 
 export interface ReviewParts extends OpenReviewParts {
@@ -55,7 +55,7 @@ export async function reviewPullRequest(
   try {
     const review = await openReview(parts, ref, signal);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const outcome = await reviewOnce(parts, review, ref, askedAt);
+      const { outcome, afterwards } = await reviewOnce(parts, review, ref, askedAt);
       if (outcome !== 'outdated') {
         if (outcome !== 'over' && outcome !== 'archived') {
           metrics.reviews.inc({ verdict: outcome });
@@ -64,6 +64,7 @@ export async function reviewPullRequest(
           stopTimer();
           metrics.webhookToStatusSeconds.observe((Date.now() - askedAt.getTime()) / 1_000);
         }
+        await afterwards?.(signal);
         return 'done';
       }
     }
@@ -79,26 +80,32 @@ export async function reviewPullRequest(
 
 type Outcome = 'over' | 'archived' | 'outdated' | 'none' | Verdict['state'];
 
+interface Reviewed {
+  readonly outcome: Outcome;
+  /** What does not belong to the verdict, and comes when that is shown. */
+  readonly afterwards?: (signal: AbortSignal) => Promise<void>;
+}
+
 async function reviewOnce(
   parts: ReviewParts,
   review: OpenReview,
   ref: PullRequestRef,
   askedAt: Date,
-): Promise<Outcome> {
+): Promise<Reviewed> {
   const read = await parts.forge.pullRequestWithFacts(ref, pathsAtBase(parts.forge.name));
   if (read === undefined || read.pullRequest.state === 'closed') {
-    return endReview(parts, review, ref);
+    return { outcome: await endReview(parts, review, ref) };
   }
   const { pullRequest } = read;
   if (pullRequest.archived) {
-    return leaveArchived(parts, review, ref);
+    return { outcome: await leaveArchived(parts, review, ref) };
   }
   const stored = await review.enter(pullRequest);
   const known = stored === undefined ? read.known : await withOwnComments(parts.forge, read, review.hasNoComments());
   if (stored !== undefined && hasComments(stored, parts.forge.name, known)) {
     await reportStatus(review.status, placeOf(parts, pullRequest), true, read.known.statuses);
     parts.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
-    return 'over';
+    return { outcome: 'over' };
   }
   await using pending = latePending(parts.pendingAfterSeconds * 1_000);
   const result = await judgeRead(
@@ -110,18 +117,18 @@ async function reviewOnce(
       onWillReadChecks: () => recordChecksAsked(parts.pool, review.claim()),
       onWillReadRequestedReviews: () => recordRequestedReviewsAsked(parts.pool, review.claim()),
       onWillReadComments: (present) => knownComments(parts.pool, present),
-      runsCases: true,
+      showsProposals: true,
       mayReadToObserve: () => hasSpareRequests(parts.remainingRequests()),
     },
   );
   switch (result.kind) {
     case 'over':
-      return endReview(parts, review, ref);
+      return { outcome: await endReview(parts, review, ref) };
     case 'archived':
-      return leaveArchived(parts, review, ref);
+      return { outcome: await leaveArchived(parts, review, ref) };
     case 'no-policy':
       await pending.end();
-      return releasePullRequest(parts, review, result, askedAt);
+      return { outcome: await releasePullRequest(parts, review, result, askedAt) };
     case 'judged':
       return report(parts, review, result, known, pending, askedAt);
   }
@@ -194,21 +201,23 @@ async function report(
   known: KnownFacts,
   pending: LatePending,
   askedAt: Date,
-): Promise<Outcome> {
+): Promise<Reviewed> {
   const { forge, pool, enforce, metrics, log } = parts;
   const { pullRequest, verdict, sources, selfContained } = result;
   const { repository, number } = pullRequest;
   if (!(await isCurrent(forge, result, parts.baselineOf))) {
-    return 'outdated';
+    return { outcome: 'outdated' };
   }
   const writesBefore = review.writes();
-  const comments = await reportComments(review.status.forge, pullRequest, verdict, {
+  const preview = await withPreview(parts, result);
+  const options = {
     comments: result.comments,
     links: linksOf(forge.name, pullRequest, sources),
     hasNone: review.hasNoComments(),
     enforce,
     known,
-  });
+  };
+  const comments = await reportComments(review.status.forge, pullRequest, preview.verdict, options);
   if (comments.foundNone) {
     await review.foundNoComments();
   }
@@ -221,7 +230,7 @@ async function report(
     review.writes() > writesBefore &&
     !(await isCurrent(forge, result, parts.baselineOf))
   ) {
-    return 'outdated';
+    return { outcome: 'outdated' };
   }
   await pending.end();
   const description = withRefusals(verdict.description, comments.refusals);
@@ -247,51 +256,15 @@ async function report(
     { repository, number, head: pullRequest.head.sha, verdict: verdict.state, enforce },
     'a pull request was reviewed',
   );
-  return verdict.state;
+  const outcome = verdict.state;
+  return preview.isKnown || result.comments === 'off'
+    ? { outcome }
+    : { outcome, afterwards: (signal) => showPreview(parts, review, result, options, signal) };
 }
 
-function placeOf({ statusContext: template }: ReviewParts, { repository, head, base }: PullRequest): StatusPlace {
+export function placeOf(
+  { statusContext: template }: ReviewParts,
+  { repository, head, base }: PullRequest,
+): StatusPlace {
   return { repository, headSha: head.sha, context: statusContext(template, base.branch) };
-}
-
-/**
- * After the last attempt: the status says error and why, as far as the forge will still take it. The head
- * then counts as one without a verdict, so that a resync comes back to it.
- */
-export async function reportGivenUp(
-  parts: ReviewParts,
-  ref: PullRequestRef,
-  error: unknown,
-  askedAt: Date,
-  signal: AbortSignal,
-): Promise<void> {
-  const { forge, pool, log } = parts;
-  try {
-    const review = await openReview(parts, ref, signal);
-    // Before the forge is asked, which may not answer.
-    await markReported(pool, review.claim(), null);
-    const pullRequest = await forge.pullRequest(ref);
-    if (pullRequest === undefined || pullRequest.state === 'closed') {
-      await review.leave();
-      return;
-    }
-    if (pullRequest.archived) {
-      await review.leaveUnchanged();
-      return;
-    }
-    await review.enter(pullRequest);
-    await saveAndRecord(parts, review.claim(), pullRequest, {
-      state: 'error',
-      description: givenUpBecause(error),
-      url: pullRequest.url,
-      result: undefined,
-      askedAt,
-    });
-    const place = placeOf(parts, pullRequest);
-    await reportStatus(review.status, place, true);
-    await markReported(pool, review.claim(), place.context);
-  } catch (err) {
-    const what = err instanceof ForgeError ? { reason: err.message } : { err };
-    log.warn({ ...what, ...ref }, 'could not set the status to error');
-  }
 }

@@ -31,11 +31,12 @@ import {
   reviewKey,
 } from './queues.ts';
 import { recoverDeliveries } from './recover-deliveries.ts';
+import { reportGivenUp } from './report-given-up.ts';
 import { resync } from './resync.ts';
 import { applyRetention } from './retention.ts';
 import { reviewCommit } from './review-commit.ts';
 import { reportGroupGivenUp, reviewMergeGroup } from './review-merge-group.ts';
-import { type ReviewParts, reportGivenUp, reviewPullRequest } from './review-pull-request.ts';
+import { type ReviewParts, reviewPullRequest } from './review-pull-request.ts';
 import { reviewRepository } from './review-repository.ts';
 
 /** Runs the jobs of the queues until it is stopped. */

@@ -10,15 +10,17 @@ import type { Facts } from './facts.ts';
 import { isCurrent } from './is-current.ts';
 import type { KnownComments } from './overrides/judge-overrides.ts';
 import { readOverrides } from './overrides/read-overrides.ts';
-import { type BaselineOf, isBaselineOf, orRemoval, withBaseline } from './policy/baseline.ts';
+import { type BaselineOf, digestOfBaseline, isBaselineOf, orRemoval, withBaseline } from './policy/baseline.ts';
 import { isPublic, type LoadedPolicy, loadPolicy, type ParsePolicy, type PolicyFile } from './policy/load.ts';
 import { neededFacts, needsLines, needsOnlyFiles } from './policy/needs.ts';
 import { orFallback } from './policy/operator-policy.ts';
 import { overruledRules } from './policy/overruled.ts';
-import type { PolicyRole } from './policy/parse.ts';
 import { changesCases, changesPolicy, pathsAtBase } from './policy/paths.ts';
 import { type Comments, DEFAULT_COMMENTS, type Policy } from './policy/schema.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
+import { loadProposed } from './proposal/load-proposed.ts';
+import type { ProposedPolicy } from './proposal/proposal.ts';
+import { proposedPolicy } from './proposal/proposed-policy.ts';
 import { judgeProposal } from './proposal/run-proposed-cases.ts';
 import type { SourceText, VerdictSources } from './sources.ts';
 import type { ReviewThreads } from './threads/review-threads.ts';
@@ -45,6 +47,8 @@ export type ReviewResult =
       readonly evaluation?: Evaluation;
       /** It depends on nothing but the pull request as it was read, its commits' difference, and the base's commit. */
       readonly selfContained: boolean;
+      /** What a review judges other pull requests by, to show what it would mean. */
+      readonly proposed?: ProposedPolicy;
     };
 
 /** How often a pull request is judged at most, when it changes meanwhile. */
@@ -72,8 +76,8 @@ export interface JudgeOptions {
   readonly onWillReadComments: (pullRequest: PullRequest) => Promise<KnownComments>;
   /** Whether the forge may be asked for what only observed rules need: that must not use up its rate limit. Absent: yes. */
   readonly mayReadToObserve?: () => boolean;
-  /** Whether the cases of a pull request that changes the policy, or the cases, are run. */
-  readonly runsCases?: boolean;
+  /** Whether it is shown what a pull request that changes the policy or its cases proposes: its cases are run. */
+  readonly showsProposals?: boolean;
 }
 
 /**
@@ -113,7 +117,7 @@ export async function judgeRead(
     onWillReadRequestedReviews,
     onWillReadComments,
     mayReadToObserve = () => true,
-    runsCases = false,
+    showsProposals = false,
   }: JudgeOptions,
 ): Promise<ReviewResult> {
   if (pullRequest.state === 'closed') {
@@ -159,9 +163,14 @@ export async function judgeRead(
     ? orRemoval(await ofHead(), isBaseline ? baseline : undefined)
     : { kind: 'absent' };
   const proposal =
-    runsCases && (proposes || changesCases(changedFiles))
+    showsProposals && (proposes || changesCases(changedFiles))
       ? await judgeProposal(forge, threads, pullRequest, proposes ? proposed : await ofHead())
       : {};
+  // In the policy repository, the baseline in force judges, whatever is proposed.
+  const preview =
+    showsProposals && !isBaseline
+      ? proposedPolicy(proposed, present, [digestOfBaseline(baseline), pullRequest.base.branch])
+      : undefined;
   if (present.kind === 'broken') {
     const verdict = { ...brokenPolicyVerdict(present.faults, proposed.kind === 'policy'), ...proposal };
     return {
@@ -173,6 +182,7 @@ export async function judgeRead(
       texts: present.texts,
       approvals: null,
       selfContained: false,
+      ...(preview && { proposed: preview }),
     };
   }
   if (neededFacts(present.policy).requestedReviews) {
@@ -198,6 +208,7 @@ export async function judgeRead(
     kind: 'judged',
     pullRequest,
     evaluation,
+    ...(preview && { proposed: preview }),
     comments: policy.comments ?? DEFAULT_COMMENTS,
     selfContained:
       !proposes &&
@@ -228,19 +239,4 @@ function othersSource(
     ...(needed.checks ? { checksDigest: checksDigest(checks) } : {}),
     asksRequestedReviews: needed.requestedReviews,
   };
-}
-
-/**
- * Of a deleted fork the commits are still in the repository itself. What such a policy extends is not read: its author
- * does not belong to the owner whose other repositories it could then name, and quote from.
- */
-function loadProposed(
-  forge: Forge,
-  parse: ParsePolicy,
-  { repository, head }: PullRequest,
-  role: PolicyRole,
-): Promise<LoadedPolicy> {
-  return head.repository === null
-    ? loadPolicy(forge, parse, repository, head.sha, { followExtends: false, role })
-    : loadPolicy(forge, parse, head.repository, head.sha, { role, shownIn: repository });
 }

@@ -50,6 +50,10 @@ export const MAX_REASON_LENGTH = 200;
 /** People whose permission is read because they override a rule, one pull request. */
 export const MAX_OVERRIDERS = 20;
 
+/** Open pull requests that are judged by a proposed policy, and requests to the forge for all of them together. */
+export const MAX_PREVIEWED = 20;
+export const MAX_PREVIEW_REQUESTS = 50;
+
 /** Lines or files named of one predicate; the others are counted. */
 export const MAX_LOCATIONS = 200;
 /** Characters of a line of the change that are kept for showing. Matching sees all of it. */

@@ -109,3 +109,114 @@ test('cases tell nothing of the rules of a private policy', async (t) => {
   const text = await proposed(scene, { '.gatehouse.test.yml': cases });
   t.regex(text, /0 passed, 0 failed, 1 not run, because they name rules of a private policy\./);
 });
+
+const STRICT = POLICY.replace('<= 9', '<= 1');
+const TWO_FILES = { 'a.txt': 'a\n', 'b.txt': 'b\n' };
+/** The owner of the repositories: may write to them. */
+const WRITER = 'acme';
+
+/** How often the forge was asked about pull requests of these numbers. */
+function askedAbout({ forge, repository }: Scene, numbers: readonly number[]): number {
+  const path = new RegExp(`^/repos/${repository}/(pulls|issues)/(${numbers.join('|')})(/|\\.|$)`);
+  return forge.seen.filter((seen) => seen.method === 'GET' && path.test(seen.path)).length;
+}
+
+for (const name of FORGES) {
+  test(`${name}: a writer’s policy shows what it would mean for others, once`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
+    scene.forge.commit(scene.repository, 'release', { 'release.txt': 'r\n' });
+    const failing = await scene.open(TWO_FILES);
+    const passing = await scene.open({ 'c.txt': 'c\n' });
+    const elsewhere = await scene.open(TWO_FILES, { base: 'release' });
+    await scene.settled();
+    const number = await scene.open({ '.gatehouse.yml': STRICT }, { author: WRITER });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+    const shown = `- \`#${failing}\` would fail: \`small\` (now: passes)\n- 1 would pass, as now\n`;
+    t.true(scene.comments(number).join().includes(shown), scene.comments(number).join());
+    t.is(scene.comments(number).length, 1);
+    t.deepEqual(scene.comments(failing), [], 'the others themselves show nothing of it');
+
+    const others = [failing, passing, elsewhere];
+    const before = askedAbout(scene, others);
+    await scene.push(number, { 'd.txt': 'd\n' });
+    await scene.settled();
+    t.true(scene.comments(number).join().includes(shown));
+    t.is(askedAbout(scene, others), before, 'the same policy is not looked at again');
+
+    await scene.push(number, { '.gatehouse.yml': POLICY.replace('<= 9', '<= 3') });
+    await scene.settled();
+    t.true(scene.comments(number).join().includes('- 2 would pass, as now\n'));
+  });
+
+  test(`${name}: nobody else makes Gatehouse judge others by a policy of theirs`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
+    const { forge, repository } = scene;
+    const other = await scene.open(TWO_FILES);
+    await scene.settled();
+    const before = askedAbout(scene, [other]);
+    forge.addOutsider('mallory');
+    const fork = forge.fork(repository, 'mallory');
+    const policy = { '.gatehouse.yml': `${STRICT}${CASES}` };
+    for (const author of ['mallory', WRITER]) {
+      const number = await scene.open(policy, { from: fork, author });
+      await scene.settled();
+      t.regex(scene.comments(number).join(), /2 passed, 0 failed/, author);
+      t.notRegex(scene.comments(number).join(), /would/, author);
+    }
+    const own = await scene.open(policy, { author: 'mallory' });
+    await scene.settled();
+    t.notRegex(scene.comments(own).join(), /would/);
+    t.is(askedAbout(scene, [other]), before);
+  });
+
+  test(`${name}: a proposal asks for no team that the present policy does not name`, async (t) => {
+    const rule = (team: string) => `  - { id: ${team}, require: { approvals: { from: ['@acme/${team}'] } } }\n`;
+    const present = `version: 1\nrules:\n${rule('core')}`;
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': present });
+    const { forge } = scene;
+    forge.createTeam('acme/core', ['carol']);
+    forge.createTeam('acme/secret', ['carol']);
+    const other = await scene.open(TWO_FILES);
+    await scene.review(other, 'carol', 'approved');
+    await scene.settled();
+    const number = await scene.open({ '.gatehouse.yml': `${present}${rule('secret')}` }, { author: WRITER });
+    await scene.settled();
+    t.true(scene.comments(number).join().includes(`- \`#${other}\` could not be judged: \`secret\` (now: passes)\n`));
+    t.false(forge.seen.some(({ path }) => path.includes('secret')));
+  });
+
+  test(`${name}: at most twenty pull requests are judged, with fifty requests`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
+    const numbers = Array.from({ length: 23 }, (_, index) =>
+      scene.openSilently({ [`${index}.txt`]: 'x\n', 'y.txt': 'y\n' }),
+    );
+    const number = await scene.open(
+      { '.gatehouse.yml': `${STRICT}  - { id: reviewed, require: { approvals: 1 } }\n` },
+      { author: WRITER },
+    );
+    await scene.settled();
+    const text = scene.comments(number).join();
+    const judged = text.match(/would fail: `small`/g)?.length ?? 0;
+    t.true(judged > 5 && judged <= 20, String(judged));
+    t.true(text.includes(`- ${numbers.length - judged} not judged: at most 20 are, with 50 requests\n`), text);
+    const asked = askedAbout(scene, numbers);
+    t.true(asked > 0 && asked <= 50, String(asked));
+  });
+
+  test(`${name}: a preview that fails holds up no verdict, and is made later`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
+    await scene.open(TWO_FILES);
+    await scene.settled();
+    const list = new RegExp(`^/repos/${scene.repository}/pulls(\\?|$)`);
+    scene.forge.fault({ method: 'GET', path: list, times: 2, fault: { kind: 'status', status: 500 } });
+    const number = await scene.open({ '.gatehouse.yml': STRICT }, { author: WRITER });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+    t.notRegex(scene.comments(number).join(), /would/);
+
+    await scene.edit(number, { title: 'feat: again' });
+    await scene.settled();
+    t.regex(scene.comments(number).join(), /would fail: `small`/);
+  });
+}

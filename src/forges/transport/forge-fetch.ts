@@ -3,6 +3,7 @@ import { fetch, Response } from 'undici';
 import { ForgeError } from '../forge-error.ts';
 import type { ForgeName } from '../forges.ts';
 import type { Pause } from '../pause.ts';
+import { takeRequest } from '../request-limit.ts';
 import type { WriteBudget } from '../write-budget.ts';
 import { readBounded } from './bounded-body.ts';
 import type { Exchange, Network } from './network.ts';
@@ -151,6 +152,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
       // A request to another host would send the credential along.
       throw failure('unavailable', call, `pointed to another host (${call.url.host}), which is not allowed`);
     }
+    takeRequest(call.url.pathname);
     const cacheable = SAFE_METHODS.has(call.method);
     parts.hooks.onWillRequest?.();
     const exchange: Exchange = { status: undefined, headers: {} };

@@ -167,12 +167,19 @@ export function withProposedPolicyFaults(verdict: Verdict, faults: readonly Faul
   };
 }
 
-/** What the status says with `ENFORCE=false`, where it is `success` whatever the verdict. */
-export function notEnforced({ state, description, findings, policyFaults }: Verdict): string {
-  const outcome = ({ failure: 'failed', pending: 'waiting', error: 'undecided', success: undefined } as const)[state];
-  const concerned = findings.filter(
-    (finding) => finding.level === 'error' && finding.outcome === outcome && finding.override === undefined,
+const DECIDING = { failure: 'failed', pending: 'waiting', error: 'undecided', success: undefined } as const;
+
+/** The findings that a verdict's state comes from. */
+export function decidingFindings({ state, findings }: Pick<Verdict, 'state' | 'findings'>): readonly Finding[] {
+  return findings.filter(
+    ({ level, outcome, override }) => level === 'error' && outcome === DECIDING[state] && override === undefined,
   );
+}
+
+/** What the status says with `ENFORCE=false`, where it is `success` whatever the verdict. */
+export function notEnforced(verdict: Verdict): string {
+  const { state, description, policyFaults } = verdict;
+  const concerned = decidingFindings(verdict);
   if (state === 'success' || concerned.length === 0 || policyFaults.length > 0) {
     return dryRun(description);
   }

@@ -1,6 +1,7 @@
 import type { FailedCase } from '../cases/outcomes.ts';
 import type { Verdict } from '../evaluation/verdict.ts';
-import type { ProposedCases } from '../proposal/proposal.ts';
+import { MAX_PREVIEW_REQUESTS, MAX_PREVIEWED } from '../limits.ts';
+import type { Impact, ImpactOn, ProposedCases } from '../proposal/proposal.ts';
 import { renderFault } from './faults.ts';
 import { code } from './markdown.ts';
 
@@ -10,7 +11,53 @@ const MAX_RULES_SHOWN = 5;
 
 /** What a pull request that changes the policy, or its cases, would bring in. */
 export function renderProposal({ proposal }: Verdict): readonly string[] {
-  return proposal === undefined ? [] : [renderCases(proposal.cases)].filter((part) => part !== '');
+  if (proposal === undefined) {
+    return [];
+  }
+  const { cases, impact } = proposal;
+  return [renderCases(cases), ...(impact === undefined ? [] : [renderImpact(impact)])].filter((part) => part !== '');
+}
+
+/** Numbers are in code spans: a reference would notify everybody who follows these pull requests. */
+function renderImpact({ judged, leftOut }: Impact): string {
+  const changes = judged.filter(({ state, now }) => state !== 'success' || !PASSING.includes(now));
+  const others = judged.length - changes.length;
+  const rest = [
+    ...(others === 0 ? [] : [`- ${others} would pass, as now`]),
+    ...(leftOut === 0
+      ? []
+      : [`- ${leftOut} not judged: at most ${MAX_PREVIEWED} are, with ${MAX_PREVIEW_REQUESTS} requests`]),
+  ];
+  if (judged.length === 0 && leftOut === 0) {
+    return '';
+  }
+  return [
+    '**Other open pull requests by the policy as proposed:**',
+    '',
+    ...changes.map(renderOne),
+    ...rest,
+    '',
+    'They were judged once, when this policy was proposed, without overrides and without teams that the present policy does not ask for.',
+  ].join('\n');
+}
+
+/** Of one that is not judged yet, nothing is known that would change. */
+const PASSING: readonly (string | null)[] = ['success', 'none', null];
+const WOULD = { failure: 'would fail', pending: 'would wait', error: 'could not be judged', success: 'would pass' };
+const NOW: Readonly<Record<string, string>> = {
+  success: 'passes',
+  none: 'passes',
+  failure: 'fails',
+  pending: 'waits',
+  error: 'cannot be judged',
+};
+
+function renderOne({ number, state, rules, now }: ImpactOn): string {
+  const shown = rules.slice(0, MAX_RULES_SHOWN).map((rule) => code(rule));
+  const more = rules.length > shown.length ? [`${rules.length - shown.length} more`] : [];
+  const why = rules.length === 0 ? '' : `: ${[...shown, ...more].join(', ')}`;
+  const present = now === null ? '' : ` (now: ${NOW[now] ?? 'not judged'})`;
+  return `- ${code(`#${number}`)} ${WOULD[state]}${why}${present}`;
 }
 
 function renderCases(cases: ProposedCases): string {

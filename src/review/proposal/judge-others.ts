@@ -1,0 +1,66 @@
+import type { Forge } from '../../forges/forge.ts';
+import type { PullRequest } from '../../forges/pull-request.ts';
+import { sameRepository } from '../policy/baseline.ts';
+import type { ReviewThreads } from '../threads/review-threads.ts';
+import type { ProposedPolicy } from './proposal.ts';
+
+/**
+ * Whether the proposed policy is of somebody who may write to the repository. The author of a pull request may be another one
+ * than the owner of the fork that it comes from.
+ */
+export async function isByWriter(forge: Forge, { repository, author, head }: PullRequest): Promise<boolean> {
+  const from = head.repository;
+  if (from === null || !(sameRepository(from, repository) || sameRepository(from.split('/')[0] ?? '', author))) {
+    return false;
+  }
+  return (await forge.mayWrite(repository, author)) === true;
+}
+
+/**
+ * What other pull requests are judged with. What is the same for all of them is read once; teams only as far as the present
+ * policy names them, or reads CODEOWNERS, which names them; and no comments, so that nobody's override counts.
+ */
+export function partsForOthers(
+  forge: Forge,
+  threads: ReviewThreads,
+  { present }: ProposedPolicy,
+): { readonly forge: Forge; readonly threads: ReviewThreads } {
+  const teams = new Set(present.teams);
+  const teamMembers = once(forge.teamMembers);
+  return {
+    forge: {
+      ...forge,
+      repository: once(forge.repository),
+      branchCommit: once(forge.branchCommit),
+      tagCommit: once(forge.tagCommit),
+      fileAt: once(forge.fileAt),
+      teamMembers: async (team) => (teams.has(team) ? teamMembers(team) : undefined),
+      comments: async () => [],
+    },
+    threads: {
+      ...threads,
+      async ownerTeams(facts) {
+        const owners = await threads.ownerTeams(facts);
+        if (present.codeOwners) {
+          for (const team of owners) {
+            teams.add(team);
+          }
+        }
+        return owners;
+      },
+    },
+  };
+}
+
+/** Each answer is kept; a failure too, which ends the work soon anyway. */
+function once<Arguments extends readonly string[], Result>(
+  read: (...given: Arguments) => Promise<Result>,
+): (...given: Arguments) => Promise<Result> {
+  const known = new Map<string, Promise<Result>>();
+  return (...given) => {
+    const key = JSON.stringify(given);
+    const answer = known.get(key) ?? read(...given);
+    known.set(key, answer);
+    return answer;
+  };
+}
