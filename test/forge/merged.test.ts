@@ -121,6 +121,8 @@ both('a backtest judges what was merged as it was then', async (t, forge) => {
     const sha = await site.push(branch, { [`${branch}.ts`]: 'one\n' });
     return { sha, number: await site.open(branch, { title: 'feat: it' }) };
   }
+  const updated = await opened('updated');
+  await site.review(updated.number, 'bob', 'approved');
   const passing = await opened('passing');
   await site.review(passing.number, 'bob', 'approved');
   await site.setStatus('bob', passing.sha, { context: 'ci', state: 'success' });
@@ -129,8 +131,6 @@ both('a backtest judges what was merged as it was then', async (t, forge) => {
   const review = await site.review(dismissed.number, 'bob', 'approved');
   await site.dismiss(dismissed.number, review);
   await site.mergeByButton(dismissed.number);
-  const updated = await opened('updated');
-  await site.review(updated.number, 'bob', 'approved');
   await site.updateBranch(updated.number);
   await site.mergeByButton(updated.number);
   await site.deleteBranch('updated');
