@@ -67,7 +67,7 @@ export async function explain(args: readonly string[], terminal: Terminal, folde
   try {
     const result = await judge(forge, addressed.ref, {
       ...judging,
-      policyFile: policy,
+      givenPolicy: policy,
       onWillReadComments: async () => ({ posted: new Map(), now: Date.now() }),
     });
     // A review treats a closed pull request and a missing one alike; the user wants to know which it is.

@@ -45,7 +45,7 @@ export async function previewPolicy(
         ...parts,
         threads,
         baselineOf: async () => baseline,
-        policyFile: proposed.file,
+        givenPolicy: proposed.file,
         onWillReadComments: async () => ({ posted: new Map(), now: 0 }),
         mayReadToObserve: () => false,
       });

@@ -56,8 +56,8 @@ const MAX_ATTEMPTS = 3;
 
 export interface JudgeOptions {
   readonly threads: ReviewThreads;
-  /** Read instead of the policy of the base branch. */
-  readonly policyFile?: PolicyFile | undefined;
+  /** Read instead of the policy of the base branch. Never that of the setting POLICY_FILE, which is `fallback`. */
+  readonly givenPolicy?: PolicyFile | undefined;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
   readonly baselineOf: BaselineOf;
@@ -108,7 +108,7 @@ export async function judgeRead(
   { pullRequest, known }: PullRequestRead,
   {
     threads,
-    policyFile,
+    givenPolicy,
     fallback,
     baselineOf,
     statusContext,
@@ -138,7 +138,7 @@ export async function judgeRead(
   const baseline = await baselineOf(repository);
   const isBaseline = isBaselineOf(baseline, repository);
   const role = isBaseline ? 'baseline' : 'own';
-  const loaded = await loadPolicy(forge, parse, repository, baseSha, { role, file: policyFile });
+  const loaded = await loadPolicy(forge, parse, repository, baseSha, { role, file: givenPolicy });
   const certain = loaded.kind !== 'absent' || fallback !== undefined || baseline.kind !== 'none';
   if (certain) {
     // Before the changed files, which may take long to read: the present status may be of another pull request.
