@@ -259,7 +259,7 @@ test('a server without a field of the query is asked by REST from then on', asyn
 });
 
 test('a GraphQL API that hangs delays one review and not the next', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', { limitMs: 2_000 });
+  const { simulated, forge } = await setUp(t, 'github', { limitMs: 8_000 });
   const { ref } = openPullRequest(simulated);
   simulated.fault({ path: /^\/graphql/, fault: { kind: 'hang' } });
   await factsOf(t, forge, ref);
