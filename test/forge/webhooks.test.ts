@@ -79,7 +79,7 @@ both('own comments and statuses come back as webhooks', async (t, forge) => {
   await postInlines(client, refOf(site, number), sha, [{ path: 'app.ts', line: 2, body: 'Two' }]);
   await until(() => receiver.received.length > already + 2);
   t.deepEqual(receiver.names().slice(already), [
-    'pull_request_comment/created',
+    'issue_comment/created',
     'status/gatehouse',
     'pull_request_comment/reviewed',
   ]);
