@@ -117,8 +117,9 @@ const WRITER = 'acme';
 
 /** How often the forge was asked about pull requests of these numbers. */
 function askedAbout({ forge, repository }: Scene, numbers: readonly number[]): number {
-  const path = new RegExp(`^/repos/${repository}/(pulls|issues)/(${numbers.join('|')})(/|\\.|$)`);
-  return forge.seen.filter((seen) => seen.method === 'GET' && path.test(seen.path)).length;
+  const about = `/repos/${repository}/(pulls|issues)/(${numbers.join('|')})(/|\\.|$)`;
+  const path = new RegExp(`^(GET |POST /graphql)${about}`);
+  return forge.seen.filter((seen) => path.test(`${seen.method} ${seen.path}`)).length;
 }
 
 for (const name of FORGES) {
