@@ -248,12 +248,14 @@ export async function notOpen(
   return rows.map(({ number }) => ({ repository, number }));
 }
 
-/** Nothing is asked for it again, until a delivery comes from it. */
+/**
+ * Nothing is asked for it again, until a delivery comes from it. What is known of override comments is left to the retention: the
+ * repository may only be hidden for a while, and no forge can tell afterwards that such a comment was edited in its first second.
+ */
 export async function forgetRepository(pool: pg.Pool, repository: string): Promise<void> {
   await pool.query(
     `WITH reviews AS (DELETE FROM gatehouse.reviews WHERE repository = $1),
           hooks AS (DELETE FROM gatehouse.hooks WHERE repository = $1),
-          comments AS (DELETE FROM gatehouse.override_comments WHERE repository = $1),
           statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1)
      DELETE FROM gatehouse.repositories WHERE name = $1`,
     [repository],

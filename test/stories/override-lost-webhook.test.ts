@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FORGES, tellStory } from '../helpers/story.ts';
+import { FORGES, type Story, tellStory } from '../helpers/story.ts';
 
 const POLICY = `version: 1
 override: { by: bob }
@@ -55,4 +55,37 @@ for (const name of FORGES) {
     }
     t.is(story.status(number)?.state, 'success');
   });
+}
+
+test.serial('gitea: the edit of a comment is still known after its repository was hidden', async (t) => {
+  await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
+  const { forge, repository, door } = story;
+  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
+  await story.settled();
+  const comment = await story.comment(number, 'bob', 'Thanks!');
+  await story.editComment(
+    number,
+    comment,
+    `/gatehouse override titled ${forge.pull(repository, number).headSha} hotfix`,
+  );
+  await story.settled();
+  editedAtOnce(story, number, comment);
+  forge.fault({ path: new RegExp(`^/repos/${repository}`), fault: { kind: 'status', status: 404 } });
+  const since = new Date();
+  {
+    await using _another = await story.openDoor({ REDIS_URL: door.redisUrl }, { door: false, worker: true });
+    await story.resynced(since);
+    await story.settled();
+  }
+  forge.clearFaults();
+  await story.edit(number, { body: 'Judged again' });
+  await story.settled();
+  t.is(story.status(number)?.state, 'failure');
+  t.regex(story.comments(number).join(), /by `bob` was edited\./);
+});
+
+/** As Gitea shows a comment that was edited in the second of its posting. */
+function editedAtOnce({ forge, repository }: Story, number: number, id: number): void {
+  const comment = forge.pull(repository, number).comments.find((candidate) => candidate.id === id);
+  Object.assign(comment ?? {}, { editedAt: comment?.at });
 }
