@@ -25,7 +25,7 @@ const steps: readonly Step[] = [...walk.matchAll(/^```(yaml|console)\n(.*)\n([\s
 test('the walk of docs/prove.md has its commands in order', (t) => {
   t.deepEqual(
     steps.flatMap((step) => (step.kind === 'command' ? [step.args[0]] : [])),
-    ['backtest', 'report', 'test', 'test', 'explain'],
+    ['init', 'backtest', 'report', 'test', 'test', 'explain'],
   );
 });
 
