@@ -12,6 +12,7 @@ const isGatehouse = (headers: Readonly<Record<string, string | undefined>>) => h
 export async function simulatedForge(): Promise<TestForge> {
   const forge = await startSimulatedForge({ forge: 'gitea', keepsInlineComments: false });
   forge.addOutsider('mallory');
+  forge.addOutsider('reader');
   const readingToken = 'token-of-reader';
   forge.addToken(readingToken, 'reader', ['read:repository', 'read:user']);
   const ownerToken = 'token-of-the-owner';

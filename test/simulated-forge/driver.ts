@@ -72,7 +72,7 @@ export interface Driver {
   close(repository: string, number: number): void;
   reopen(repository: string, number: number): void;
   /** From now on a merge into the branch requires these statuses: names, or patterns that end in `*`. */
-  protect(repository: string, branch: string, statuses: readonly string[]): void;
+  protect(repository: string, branch: string, statuses: readonly string[], appId?: number): void;
   /** False when the base branch requires a status that the head does not have as a success. */
   merge(repository: string, number: number): boolean;
   /** Puts it last in the merge queue of its base. Returns the commit of its group. */
@@ -426,8 +426,9 @@ export function makeDriver(world: World, forge: WebhookParts['forge'], url: stri
 
     close: (repository, number) => change(repository, number, { state: 'closed' }),
     reopen: (repository, number) => change(repository, number, { state: 'open' }),
-    protect(repository, branch, statuses) {
-      find(repository).protections.set(branch, { checks: true, approvals: 0, push: false, statuses });
+    protect(repository, branch, statuses, appId) {
+      const protection = { checks: true, approvals: 0, push: false, statuses, ...(appId !== undefined && { appId }) };
+      find(repository).protections.set(branch, protection);
     },
     merge(repository, number) {
       const found = pull(repository, number);

@@ -3,6 +3,7 @@ import { giteaReadRoutes } from './gitea-read-routes.ts';
 import { giteaSettingsRoutes } from './gitea-settings-routes.ts';
 import { giteaWriteRoutes, type Notify } from './gitea-write-routes.ts';
 import { giteaHistoryRoutes } from './history-routes.ts';
+import { giteaInspectionRoutes } from './inspection-routes.ts';
 import type { Answer, Call } from './routes.ts';
 import { findRepository, isArchived, type World } from './world.ts';
 
@@ -24,6 +25,7 @@ export function makeGiteaDialect(
       ...giteaHistoryRoutes(world, notFound),
       ...giteaWriteRoutes(world, name, keepsInlineComments, notify),
       ...giteaSettingsRoutes(world, name),
+      ...giteaInspectionRoutes(world),
     },
     notFound,
     unauthorized: { status: 401, body: { message: 'invalid username, password or token', url: swagger } },
@@ -80,4 +82,5 @@ const CATEGORIES = [
   [/^\/repos\/(?:[^/]+\/[^/]+\/issues(?:\/|$)|issues\/search$)/, 'issue'],
   [/^\/repos\//, 'repository'],
   [/^\/(?:orgs|teams)\//, 'organization'],
+  [/^\/admin\//, 'admin'],
 ] as const;

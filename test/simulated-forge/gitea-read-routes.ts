@@ -37,7 +37,7 @@ export function withPull(world: World, answer: (pull: Pull, call: Call) => Answe
 }
 
 /** Not every list has links: the one of reviews says only how many there are. */
-function page(call: Call, items: readonly unknown[], linked = true): Answer {
+export function page(call: Call, items: readonly unknown[], linked = true): Answer {
   const size = Math.min(Number(call.query.get('limit') ?? PAGE_SIZE), LARGEST_PAGE);
   const number = Number(call.query.get('page') ?? 1);
   const query = new URLSearchParams(call.query);
@@ -220,12 +220,6 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
       const answer = page(call, [...newest.values()].map(shapes.status));
       const state = WORST_FIRST.find((worst) => [...newest.values()].some((status) => status.state === worst)) ?? '';
       return { ...answer, body: { state, sha, total_count: newest.size, statuses: answer.body } };
-    }),
-
-    [`GET ${repos}/branches/*branch`]: withRepository(world, (repository, call) => {
-      const name = call.parameters['branch'] ?? '';
-      const sha = repository.branches.get(name);
-      return sha === undefined ? NOT_FOUND : { status: 200, body: { name, commit: { id: sha } } };
     }),
 
     [`GET ${repos}/tags/*tag`]: withRepository(world, (repository, call) => {

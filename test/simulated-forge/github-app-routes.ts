@@ -14,7 +14,8 @@ export function githubAppRoutes(world: World, app: SimulatedApp | undefined): Ro
       : { status: 401, body: { message: 'A JSON web token could not be decoded' } };
   const installation = (owner: string | undefined, known: SimulatedApp): Answer => {
     const id = known.installations.get(owner ?? '');
-    return id === undefined ? NOT_FOUND : { status: 200, body: { id, app_id: Number(known.id), app_slug: known.slug } };
+    const body = { id, app_id: Number(known.id), app_slug: known.slug, permissions: known.permissions };
+    return id === undefined ? NOT_FOUND : { status: 200, body };
   };
   const repos = '/repos/:owner/:repo';
   const hooks = `${repos}/hooks/:hook/deliveries`;

@@ -6,6 +6,7 @@ import { githubReadRoutes } from './github-read-routes.ts';
 import { githubSettingsRoutes, manifestFlow } from './github-settings-routes.ts';
 import { githubWriteRoutes } from './github-write-routes.ts';
 import { githubHistoryRoutes } from './history-routes.ts';
+import { githubInspectionRoutes } from './inspection-routes.ts';
 import type { Answer, Call } from './routes.ts';
 import { findRepository, isArchived, type World } from './world.ts';
 
@@ -71,6 +72,7 @@ export function makeGitHubDialect(
       ...githubWriteRoutes(world),
       ...githubAppRoutes(world, app),
       ...githubSettingsRoutes(world),
+      ...githubInspectionRoutes(world),
       ...githubGraphqlRoutes(world, graphql.missing),
     },
     ...(app && { open: manifestFlow(app) }),

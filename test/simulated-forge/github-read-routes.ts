@@ -4,7 +4,16 @@ import { page } from './github-pages.ts';
 import * as shapes from './github-shapes.ts';
 import type { Answer, Call, Routes } from './routes.ts';
 import { printDiff } from './tree-diff.ts';
-import { changesOf, commitsOf, findRepository, type Pull, type Repository, resolve, type World } from './world.ts';
+import {
+  changesOf,
+  commitsOf,
+  findRepository,
+  isAdministrator,
+  type Pull,
+  type Repository,
+  resolve,
+  type World,
+} from './world.ts';
 
 /** GitHub ends these lists here. */
 const MOST_FILES = 3_000;
@@ -47,10 +56,13 @@ export function githubReadRoutes(world: World): Routes {
       return { status: 200, body: shapes.user(call.login), ...(headers && { headers }) };
     },
 
-    [`GET ${repos}`]: withRepository(world, (repository, call) => ({
-      status: 200,
-      body: shapes.repository(repository, webOf(call)),
-    })),
+    [`GET ${repos}`]: withRepository(world, (repository, call) => {
+      const [login = ''] = repository.fullName.split('/');
+      const owner = { login, type: world.organisationHooks.has(login) ? 'Organization' : 'User' };
+      const admin = isAdministrator(world, repository.fullName, call.login);
+      const permissions = { admin, push: !world.outsiders.has(call.login), pull: true };
+      return { status: 200, body: { ...shapes.repository(repository, webOf(call)), owner, permissions } };
+    }),
 
     [`GET ${repos}/pulls`]: withRepository(world, (repository, call) => {
       const state = call.query.get('state') ?? 'open';

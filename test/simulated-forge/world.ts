@@ -65,6 +65,8 @@ export interface Protection {
   readonly statuses: readonly string[];
   readonly approvals: number;
   readonly push: boolean;
+  /** The App that must have set the statuses. GitHub's alone. */
+  readonly appId?: number;
 }
 
 /** One that requires statuses of a branch, each of an App or of anybody. */

@@ -85,7 +85,7 @@ function noHook({ repository, lists, expectedUrl, lastStored }: WebhookFacts): F
   }
   const seen = lists.flatMap(({ place, kind }) => (kind === 'listed' ? [PLACES[place]] : []));
   const without = seen.length === 0 ? '' : `${seen.join(' and ')} has none to Gatehouse, and `;
-  const message = `cannot be known: ${without}these credentials may not list those of ${hidden.join(' and ')}`;
+  const message = `cannot be known: ${without}these credentials may not list those of ${hidden.join(', ')}`;
   return unknown('webhook', `${message}. ${storedText(repository, lastStored)}`, `if there is none, ${add}`);
 }
 

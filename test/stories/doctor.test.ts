@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto';
+import ava from 'ava';
+import { askDoctor } from '../helpers/doctor.ts';
+import { SECRET } from '../helpers/door.ts';
+import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+
+const test = ava;
+
+const POLICY = `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^(feat|fix|docs): ' }
+`;
+const FILES = { '.gatehouse.yml': POLICY };
+
+const GITHUB_EVENTS = ['pull_request', 'pull_request_review', 'push'];
+
+/** An installation as it should be: a webhook to the door, the status required, and an account that may see both. */
+async function wellSetUp(name: (typeof FORGES)[number], files: Readonly<Record<string, string>> = FILES) {
+  const story = await tellStory(name, files, {}, { door: true, worker: false });
+  const { forge, door } = story;
+  forge.addAdministrator('gatehouse');
+  forge.protect(REPOSITORY, 'main', ['gatehouse/main']);
+  const [hook] = forge.hooks(REPOSITORY);
+  if (hook === undefined) {
+    throw new Error('the story has no webhook');
+  }
+  if (name === 'github') {
+    hook.events = GITHUB_EVENTS;
+  }
+  const webhookUrl = `${door.url}/webhook`;
+  return {
+    story,
+    hook,
+    webhookUrl,
+    ask: (args: readonly string[] = [REPOSITORY], env: Readonly<Record<string, string | undefined>> = {}) =>
+      askDoctor(args, { ...story.environment, ...env }),
+  };
+}
+
+/** Sends a webhook of the repository, and has GitHub remember what it was answered. */
+async function deliver(story: Story, hook: { readonly id: number }, statusCode = 200): Promise<void> {
+  const guid = randomUUID();
+  if (statusCode === 200) {
+    await story.tell({ kind: 'push', branch: 'main', commits: 1 }, guid);
+  }
+  const deliveredAt = new Date().toISOString();
+  story.forge.addDelivery({ guid, event: 'push', statusCode, deliveredAt, hook: `${REPOSITORY}#${hook.id}` });
+}
+
+for (const name of FORGES) {
+  const onGitHub = name === 'github';
+
+  test(`${name}: doctor finds nothing wrong where all is set up, and changes nothing`, async (t) => {
+    const { story, hook, ask, webhookUrl } = await wellSetUp(name);
+    await using _story = story;
+    await deliver(story, hook);
+    story.forge.forgetRequests();
+    const said = await ask([REPOSITORY, '--url', webhookUrl]);
+    t.is(said.code, 0, said.text);
+    t.false(said.text.includes('✘'));
+    t.is(story.forge.writes(), 0);
+    const expected = ['configuration', 'database', 'database schema', 'database rights', 'clock', 'redis', 'forge'];
+    const ofRepository = ['account', 'repository', 'policy', 'teams', 'required status', 'webhook', 'webhook events'];
+    for (const check of [...expected, ...ofRepository]) {
+      t.true(said.of(check)[0]?.startsWith('✔'), `${check}: ${said.text}`);
+    }
+    t.is(said.of('webhook secret')[0]?.[0], onGitHub ? '✔' : '?');
+    t.is(said.of('scopes')[0]?.[0], onGitHub ? '?' : '✔');
+    const json = JSON.parse((await ask([REPOSITORY, '--json'])).text);
+    t.true(json.ok);
+    t.deepEqual(Object.keys(json.checks[0]), ['check', 'result', 'message']);
+  });
+
+  test(`${name}: doctor prints no secret, also not one in a URL`, async (t) => {
+    const { story, hook, ask, webhookUrl } = await wellSetUp(name);
+    await using _story = story;
+    hook.url = webhookUrl.replace('://', '://user:sesame1@').concat('?key=sesame2');
+    story.forge.addHook(REPOSITORY, { url: 'https://chat.example.com/hooks/sesame3', secret: 'sesame4' });
+    const forgeUrl = new URL(story.forge.url);
+    forgeUrl.username = 'sesame5';
+    const secrets = { WEBHOOK_SECRET: 'sesame6 and more of it', FORGE_TOKEN: story.forge.token };
+    const wrongUrls = {
+      DATABASE_URL: 'postgres://user:sesame7@127.0.0.1:1/x',
+      REDIS_URL: 'redis://:sesame8@127.0.0.1:1',
+    };
+    for (const url of [hook.url, 'https://nothing.example.com/webhook']) {
+      hook.url = url;
+      for (const args of [[REPOSITORY], [REPOSITORY, '--url', webhookUrl], [REPOSITORY, '--json']]) {
+        const { text } = await ask(args, { ...secrets, ...wrongUrls, FORGE_URL: forgeUrl.href });
+        t.false(text.includes('sesame'), text);
+        t.false(text.includes(story.forge.token), text);
+      }
+    }
+  });
+
+  test(`${name}: doctor finds a webhook that is deleted, inactive, or leads elsewhere`, async (t) => {
+    const { story, hook, ask, webhookUrl } = await wellSetUp(name);
+    await using _story = story;
+    const about = async (args?: readonly string[]) => {
+      const said = await ask(args);
+      return [said.code, said.of('webhook').join('\n')];
+    };
+
+    hook.active = false;
+    t.deepEqual(await about(), [1, `✘ the one of the repository, to ${webhookUrl} is not active → activate it`]);
+    hook.active = true;
+    hook.contentType = 'form';
+    t.regex(String(await about()), /^1,✘ .* does not send JSON: its deliveries are refused with 415/);
+    hook.contentType = 'json';
+
+    const [, wrongHost] = await about([REPOSITORY, '--url', 'https://gatehouse.example.com/webhook']);
+    t.is(
+      wrongHost,
+      `✘ the one of the repository goes to ${webhookUrl} → set its URL to https://gatehouse.example.com/webhook`,
+    );
+    hook.url = `${story.door.url}/webhooks`;
+    t.regex(String(await about()), /^1,✘ the one of the repository goes to .*\/webhooks → set its URL to https:/);
+    hook.url = 'https://chat.example.com/hooks/1234';
+    t.is(
+      (await about())[1],
+      '✘ none leads to Gatehouse; there are others, to chat.example.com → add one to https://<host of the door>/webhook',
+    );
+
+    story.forge.deleteHook(REPOSITORY, hook.id);
+    const said = await ask();
+    t.is(said.of('webhook')[0], '✘ none leads to Gatehouse → add one to https://<host of the door>/webhook');
+    t.deepEqual(said.of('webhook secret'), ['? skipped: no webhook is known']);
+  });
+
+  test(`${name}: doctor finds the events that a webhook lacks, for this policy too`, async (t) => {
+    const { story, hook, ask } = await wellSetUp(name, {
+      '.gatehouse.yml': `${POLICY}  - id: ci\n    require: { checks: { name: build } }\noverride: { by: [alice] }\n`,
+    });
+    await using _story = story;
+    hook.events = ['push'];
+    const [line = ''] = (await ask()).of('webhook events');
+    t.true(line.startsWith('✘ missing: '), line);
+    const titles = {
+      github: ['Pull request', 'Pull request review', 'Issue comment', 'Status', 'Check run'],
+      gitea: ['Pull Request', 'Pull Request Reviewed', 'Pull Request Comment', 'Commit Status'],
+      forgejo: ['Pull Request', 'Pull Request Reviewed', 'Pull Request Comment'],
+    }[name];
+    for (const title of titles) {
+      t.true(line.includes(title), `${title}: ${line}`);
+    }
+    t.is(line.includes('Status'), name !== 'forgejo');
+  });
+
+  test(`${name}: doctor says what it may not see of webhooks`, async (t) => {
+    const { story, hook } = await wellSetUp(name);
+    await using _story = story;
+    await deliver(story, hook);
+    story.forge.addToken('of-a-writer', 'writer');
+    const said = await askDoctor([REPOSITORY], { ...story.environment, FORGE_TOKEN: 'of-a-writer' });
+    t.is(said.code, 0, said.text);
+    const [line = ''] = said.of('webhook');
+    t.regex(line, /^\? cannot be known: these credentials may not list those of the repository/);
+    t.regex(line, /The last one of acme\/widgets was accepted at \d{4}-/);
+  });
+
+  test(`${name}: doctor finds a broken policy, none, and teams that it cannot see`, async (t) => {
+    const { story, ask } = await wellSetUp(name, {
+      '.gatehouse.yml': `${POLICY}  - id: security\n    require: { approvals: { count: 1, from: ['@acme/security', '@acme/nobody'] } }\n`,
+    });
+    await using _story = story;
+    const { forge } = story;
+    forge.createTeam('acme/security', ['alice', 'bob']);
+    const first = await ask();
+    t.is(first.code, 1);
+    t.is(first.of('policy')[0], '✔ .gatehouse.yml on main has 2 rules');
+    t.is(
+      first.of('teams').find((line) => line.includes('security')),
+      '✔ @acme/security has 2 members',
+    );
+    t.regex(first.of('teams').find((line) => line.includes('nobody')) ?? '', /^✘ @acme\/nobody does not exist, or/);
+
+    forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': 'version: 1\nrules:\n  - id: a\n    requires: {}\n' });
+    const broken = await ask();
+    t.regex(broken.of('policy')[0] ?? '', /^✘ \.gatehouse\.yml:4:5: /);
+    t.deepEqual(broken.of('teams'), ['? skipped: no valid policy']);
+
+    forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': null });
+    const none = await ask();
+    t.regex(none.of('policy')[0] ?? '', /^✘ acme\/widgets has no policy on main: nothing is reviewed/);
+    const elsewhere = await ask(['acme/elsewhere']);
+    t.regex(elsewhere.of('repository')[0] ?? '', /^✘ acme\/elsewhere does not exist, or these credentials may not/);
+    t.deepEqual(elsewhere.of('webhook'), ['? skipped: no repository']);
+  });
+
+  test(`${name}: doctor finds a status that is not required, or by a wrong name`, async (t) => {
+    const { story, ask } = await wellSetUp(name);
+    await using _story = story;
+    const { forge } = story;
+    const line = async () => (await ask()).of('required status').join('\n');
+    t.is(await line(), '✔ gatehouse/main is required on main');
+    forge.protect(REPOSITORY, 'main', ['ci']);
+    t.regex(await line(), /^✘ gatehouse\/main is not required on main: what Gatehouse says blocks no merge/);
+    for (const wrong of ['gatehouse', 'gatehouse/master']) {
+      forge.protect(REPOSITORY, 'main', ['ci', wrong]);
+      t.is(
+        await line(),
+        `✘ main requires ${wrong}, but Gatehouse sets gatehouse/main → require gatehouse/main instead`,
+      );
+    }
+    forge.protect(REPOSITORY, 'main', ['GATEHOUSE/MAIN']);
+    t.is((await line())[0], onGitHub ? '✔' : '✘');
+    forge.protect(REPOSITORY, 'main', ['gatehouse/*']);
+    t.is((await line())[0], '✘');
+    t.is((await line()).includes('which other statuses meet as well'), !onGitHub);
+  });
+
+  test(`${name}: doctor finds a token that is refused, and a forge that is not there`, async (t) => {
+    const { story, ask } = await wellSetUp(name);
+    await using _story = story;
+    const refused = await ask([REPOSITORY], { FORGE_TOKEN: 'revoked' });
+    t.is(refused.code, 1);
+    t.regex(refused.of('forge')[0] ?? '', /^✔ /);
+    t.regex(refused.of('account')[0] ?? '', /^✘ .*401.* → replace FORGE_TOKEN/);
+    t.deepEqual(refused.of('webhook'), ['? skipped: no access to the forge']);
+    const gone = await ask([REPOSITORY], { FORGE_URL: 'http://127.0.0.1:1' });
+    t.regex(gone.of('forge')[0] ?? '', /^✘ .* → check FORGE_URL/);
+    t.deepEqual(gone.of('account'), ['? skipped: no forge']);
+    t.regex(gone.of('redis')[0] ?? '', /^✔/, 'the others are checked all the same');
+  });
+}
+
+for (const name of ['gitea', 'forgejo'] as const) {
+  test(`${name}: doctor names the scopes that a token lacks, for teams too`, async (t) => {
+    const { story } = await wellSetUp(name, {
+      '.gatehouse.yml': `${POLICY}  - id: security\n    require: { approvals: { count: 1, from: ['@acme/security'] } }\n`,
+    });
+    await using _story = story;
+    story.forge.addToken('poor', 'gatehouse', ['read:repository', 'read:user']);
+    const said = await askDoctor([REPOSITORY], { ...story.environment, FORGE_TOKEN: 'poor' });
+    t.is(said.code, 1);
+    t.regex(said.of('scopes')[0] ?? '', /^✘ the credentials lack: write:repository, write:issue → add them/);
+    t.regex(said.of('repository scopes')[0] ?? '', /lack: write:repository, write:issue, read:organization/);
+  });
+}
+
+test('github: doctor reads the last answers of a webhook: a wrong secret, another service', async (t) => {
+  const { story, hook, ask } = await wellSetUp('github');
+  await using _story = story;
+  const about = async () => {
+    const said = await ask();
+    return [...said.of('webhook answers'), ...said.of('webhook secret')];
+  };
+  t.true((await about()).every((line) => line.startsWith('? cannot be known: GitHub shows no recent delivery')));
+  await deliver(story, hook);
+  t.true((await about()).every((line) => line.startsWith('✔')));
+  await deliver(story, hook, 401);
+  const [answers = '', secret = ''] = await about();
+  t.regex(answers, /^✘ the last delivery, at .*, was answered 401 → the secret of the webhook is not WEBHOOK_SECRET/);
+  t.regex(secret, /^✘ the delivery at .* was refused with 401 → the secret of the webhook is not WEBHOOK_SECRET/);
+  await deliver(story, hook, 404);
+  t.regex((await about())[0] ?? '', /was answered 404 → the URL of the webhook must end in \/webhook/);
+  t.true((await about())[1]?.startsWith('✘'), 'the newest that got as far as the signature');
+
+  const hookOf = `${REPOSITORY}#${hook.id}`;
+  const deliveredAt = new Date().toISOString();
+  story.forge.addDelivery({ guid: 'elsewhere', event: 'push', statusCode: 200, deliveredAt, hook: hookOf });
+  t.regex((await about())[0] ?? '', /^✘ .*answered 200, but it is not in this database/);
+});
+
+test('github: doctor finds what an App lacks: permissions, a secret, its source', async (t) => {
+  const { story } = await wellSetUp('github');
+  await using _story = story;
+  const { forge, environment } = story;
+  const { app } = forge;
+  app.install('acme');
+  app.hook = { url: `${story.door.url}/webhook`, content_type: 'json', secret: null };
+  forge.protect(REPOSITORY, 'main', ['gatehouse/main'], 1);
+  const env = {
+    ...environment,
+    FORGE_TOKEN: undefined,
+    GITHUB_APP_ID: app.id,
+    GITHUB_APP_PRIVATE_KEY: app.privateKey,
+  };
+  app.permissions = { ...app.permissions, statuses: 'read' };
+  const said = await askDoctor([REPOSITORY], env);
+  t.is(said.of('account')[0], '✔ the credentials are those of gatehouse-app[bot]');
+  t.is(said.of('scopes')[0]?.startsWith('✘ the credentials lack: Commit statuses: read and write'), true);
+  t.regex(said.of('repository scopes')[0] ?? '', /^✘ in acme\/widgets the credentials lack: Commit statuses/);
+  t.regex(said.of('webhook')[0] ?? '', /^✘ the one of the App, .* has no secret: its deliveries are refused with 401/);
+  t.regex(said.of('required status')[0] ?? '', /^✘ gatehouse\/main is required of the App 1, which is not Gatehouse/);
+
+  app.permissions = { ...app.permissions, statuses: 'write' };
+  app.hook = { ...app.hook, secret: SECRET };
+  forge.protect(REPOSITORY, 'main', ['gatehouse/main'], Number(app.id));
+  const now = await askDoctor([REPOSITORY], env);
+  t.is(now.code, 0, now.text);
+  t.is(now.of('required status')[0], '✔ gatehouse/main is required on main');
+});
