@@ -102,6 +102,16 @@ test('the notes warn that rules are not enforced', async (t) => {
 test('with a worker the notes say what a repository needs to be reviewed', async (t) => {
   const text = await notes('forgeToken.existingSecret=mine');
   t.notRegex(text, /NOTHING IS REVIEWED/);
+  t.regex(
+    text,
+    /kubectl -n gatehouse-test exec deployment\/gh-gatehouse-worker -- gatehouse doctor owner\/repository\n/,
+  );
+  t.notRegex(await notes(), /gatehouse doctor/, 'only a worker has the credentials');
+  const ingress = ['ingress.enabled=true', 'ingress.hosts={gatehouse.example.com}', 'ingress.tls[0].secretName=tls'];
+  t.regex(
+    await notes('forgeToken.existingSecret=mine', ...ingress),
+    /gatehouse doctor owner\/repository \\\n +--url https:\/\/gatehouse\.example\.com\/webhook\n?$/,
+  );
   t.regex(text, /4\. A policy\n.*\.gatehouse\.yml\.\n/);
   t.regex(await notes('forgeToken.existingSecret=mine', 'config.policy=x'), /by config\.policy until then/);
 });
