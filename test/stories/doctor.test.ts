@@ -239,7 +239,7 @@ for (const name of ['gitea', 'forgejo'] as const) {
   });
 }
 
-test('github: doctor reads the last answers of a webhook: a wrong secret, another service', async (t) => {
+test('github: doctor reads the last answers: a wrong secret, another service', async (t) => {
   const { story, hook, ask } = await wellSetUp('github');
   await using _story = story;
   const about = async () => {
