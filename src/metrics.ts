@@ -129,7 +129,7 @@ export function makeMetrics() {
     }),
     baselines: new Gauge({
       name: 'gatehouse_baselines',
-      help: 'Owners by the state of their baseline: in-force, none, missing, unreadable, broken; all 0 without POLICY_REPOSITORY',
+      help: 'Owners by the state of their baseline: in-force, none, missing, replaced, unreadable, broken; all 0 without POLICY_REPOSITORY',
       labelNames: ['state'],
       registers,
     }),

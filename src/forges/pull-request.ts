@@ -33,8 +33,14 @@ export interface PullRequest extends PullRequestRef {
   readonly head: { readonly branch: string; readonly sha: string; readonly repository: string | null };
 }
 
+/** Ids that the forge gives once: a name can be given to another repository, or to another account. */
+export interface RepositoryIds {
+  readonly id: string;
+  readonly ownerId: string;
+}
+
 /** A repository as it is now. */
-export interface RepositoryNow {
+export interface RepositoryNow extends RepositoryIds {
   /** `owner/name`: another one than was asked for when it was renamed or transferred. */
   readonly name: string;
   readonly defaultBranch: string;

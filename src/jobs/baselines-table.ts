@@ -1,8 +1,9 @@
 import type pg from 'pg';
+import type { RepositoryIds } from '../forges/pull-request.ts';
 import type { Fault } from '../review/policy/faults.ts';
 
 /** What is wrong with a baseline that was in force, or that never could be. */
-export type BaselineProblem = 'missing' | 'unreadable' | 'broken';
+export type BaselineProblem = 'missing' | 'replaced' | 'unreadable' | 'broken';
 
 /** A policy that can be used. */
 export interface StoredPolicy {
@@ -10,6 +11,8 @@ export interface StoredPolicy {
   readonly isPublic: boolean;
   readonly path: string;
   readonly text: string;
+  /** Of the repository that it was read from; undefined when a version of Gatehouse stored it that knew no ids. */
+  readonly ids?: RepositoryIds;
 }
 
 /** What is known of the baseline of an owner. */
@@ -81,7 +84,7 @@ export async function knownOwners(pool: pg.Pool): Promise<readonly string[]> {
   return rows.map(({ name }) => name);
 }
 
-const BASELINE_STATES = ['in-force', 'none', 'missing', 'unreadable', 'broken'] as const;
+const BASELINE_STATES = ['in-force', 'none', 'missing', 'replaced', 'unreadable', 'broken'] as const;
 
 /** Owners by what became of their baseline, each state with its number. `none`: there never was one. */
 export async function countBaselines(pool: pg.Pool): Promise<ReadonlyMap<string, number>> {

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Forge } from '../forges/forge.ts';
 import { ForgeError } from '../forges/forge-error.ts';
+import type { RepositoryIds } from '../forges/pull-request.ts';
 import type { Log } from '../log.ts';
 import {
   type Baseline,
@@ -132,12 +133,15 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
   }
 
   async function rowOf(repository: string, before: BaselineRow | undefined): Promise<BaselineRow | 'same'> {
-    const settled = before?.problem === null || before?.problem === 'broken' ? before.seen : undefined;
+    const isSettled = before?.problem === null || before?.problem === 'broken';
+    const settled = isSettled && hasIds(before) ? before.seen : undefined;
     let read: BaselineRead | 'same';
     try {
-      read = await readBaseline(forge, parseFor(repository), repository, (commit, isPublic) =>
-        settled?.commit === commit && settled.isPublic === isPublic ? 'same' : undefined,
-      );
+      read = await readBaseline(forge, parseFor(repository), repository, {
+        isTrusted: (ids) => isTrusted(ids, before),
+        unchanged: (commit, isPublic) =>
+          settled?.commit === commit && settled.isPublic === isPublic ? 'same' : undefined,
+      });
     } catch (error) {
       // Without one in force there is nothing to go on with. A rate limit ends by itself.
       if (!(error instanceof ForgeError) || error.kind === 'rate-limited' || !before?.inForce) {
@@ -145,7 +149,7 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
       }
       return { ...before, problem: 'unreadable', reason: error.message };
     }
-    return read === 'same' ? 'same' : rowAfter(repository, read, before?.inForce ?? null);
+    return read === 'same' ? 'same' : rowAfter(repository, read, stillInForce(read.ids, before));
   }
 
   /** Logs what has changed. Whether another baseline is in force now. */
@@ -191,31 +195,59 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
 const LAST_GOOD = 'a baseline cannot be used: the last good one stays in force until POLICY_REPOSITORY is unset';
 const NOTHING_JUDGED = 'a baseline cannot be used, and there was none before: nothing of this owner can be judged';
 
+/** Whether the ids are stored that the next look compares. */
+function hasIds({ inForce }: BaselineRow): boolean {
+  return inForce === null || inForce.ids !== undefined;
+}
+
+/**
+ * Whether the policy repository may decide what is in force. Not if another repository has its name: anybody who may create
+ * repositories in an organisation can make one.
+ */
+function isTrusted(ids: RepositoryIds, before: BaselineRow | undefined): boolean {
+  const last = stillInForce(ids, before);
+  if (last?.ids === undefined) {
+    // A version that knew no ids stored it. They are adopted from a repository that had a policy at the last look, not from one that has come since.
+    return last === null || (before?.seen ?? null) !== null;
+  }
+  return last.ids.id === ids.id;
+}
+
+/** The last good one. Null where the owner's name belongs to another account now, which the old owner's policy does not concern. */
+function stillInForce(ids: RepositoryIds | undefined, before: BaselineRow | undefined): BaselineRow['inForce'] {
+  const last = before?.inForce ?? null;
+  const isOtherOwner = ids !== undefined && last?.ids !== undefined && last.ids.ownerId !== ids.ownerId;
+  return isOtherOwner ? null : last;
+}
+
 /** What became of the baseline: a bad one leaves the last good one in force. */
 function rowAfter(repository: string, read: BaselineRead, last: BaselineRow['inForce']): BaselineRow {
   switch (read.kind) {
     case 'absent':
+    case 'replaced': {
+      const problem = read.kind === 'replaced' ? 'replaced' : 'missing';
       return {
         repository,
         inForce: last,
         seen: null,
-        problem: last === null ? null : 'missing',
+        problem: last === null ? null : problem,
         reason: read.reason,
         faults: [],
       };
+    }
     case 'broken': {
-      const { commit, isPublic, faults } = read;
+      const { ids, commit, isPublic, faults } = read;
       const [first] = faults;
       const reason = first === undefined ? 'it has faults' : `${first.file}:${first.line}: ${first.message}`;
       // What is private now was public when it was good: from now on it is not shown any more.
-      const inForce = last && { ...last, isPublic: last.isPublic && isPublic };
+      const inForce = last && { ...last, isPublic: last.isPublic && isPublic, ids };
       return { repository, inForce, seen: { commit, isPublic }, problem: 'broken', reason, faults };
     }
     case 'policy': {
-      const { commit, isPublic, file } = read;
+      const { ids, commit, isPublic, file } = read;
       return {
         repository,
-        inForce: { commit, isPublic, ...file },
+        inForce: { commit, isPublic, ...file, ids },
         seen: { commit, isPublic },
         problem: null,
         reason: null,

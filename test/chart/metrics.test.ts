@@ -303,7 +303,7 @@ const COURSES = [
   {
     alert: 'GatehouseBaseline',
     fires: {
-      [`gatehouse_baselines{${MATCHERS},state="missing"}`]: '1x40',
+      [`gatehouse_baselines{${MATCHERS},state="replaced"}`]: '1x40',
       [`gatehouse_baselines{${MATCHERS},state="in-force"}`]: '3x40',
     },
     // Some owners have one, others do not.

@@ -59,7 +59,7 @@ async function withBaseline(t: ExecutionContext, forge: TestForge, baseline: str
   return { gatehouse, name, policies, site, number, sha, shown };
 }
 
-both('a baseline is broken, fixed, hidden, deleted and made again', async (t, forge) => {
+both('a baseline is broken, fixed, hidden, deleted, and replaced by another', async (t, forge) => {
   const { gatehouse, name, policies, site, number, sha, shown } = await withBaseline(t, forge, LOCKED);
   const becomes = (state: string) =>
     eventually(`the baseline is ${state}`, async () => (await gatehouse.baselines()) === state);
@@ -107,8 +107,10 @@ both('a baseline is broken, fixed, hidden, deleted and made again', async (t, fo
   const again = await gatehouse.site({ '.gatehouse.yml': LOCKED });
   await again.rename(name);
   await again.push('main', { '.gatehouse.yml': LENIENT });
-  await becomes('in-force');
-  await gatehouse.expect(t, site, sha, 'success');
+  await becomes('replaced');
+  await site.edit(number, { title: 'things' });
+  await described(forge, site, sha, '2 of 2 rules failed: small, titled');
+  t.notRegex(await shown(/Ask the owners/), /changed file/, 'a repository of the same name is another one');
 });
 
 both('a locked rule is overridden only by those whom the baseline names', async (t, forge) => {

@@ -421,16 +421,18 @@ both('the scopes that a token lacks are found, and those of docs/forges.md suffi
   t.is((await access('0'.repeat(40))).kind, 'not-accepted');
 });
 
-both('a repository has its present name, default branch and visibility', async (t, forge) => {
+both('a repository has ids, its present name, default branch and visibility', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);
-  const seen = { name: site.repository(), defaultBranch: MAIN, isPublic: true };
   const before = site.repository();
-  t.deepEqual(await client.repository(before), seen);
+  const first = await client.repository(before);
+  const seen = { id: first?.id, ownerId: first?.ownerId, name: before, defaultBranch: MAIN, isPublic: true };
+  t.regex(`${seen.id} ${seen.ownerId}`, /^\d+ \d+$/);
+  t.deepEqual(first, seen);
   await site.setPrivate(true);
   t.deepEqual(await client.repository(before), { ...seen, isPublic: false });
   const renamed = `renamed-${before.split('/')[1]}`;
   await site.rename(renamed);
-  t.is((await client.repository(before))?.name, `alice/${renamed}`);
+  t.deepEqual(await client.repository(before), { ...seen, name: `alice/${renamed}`, isPublic: false });
   t.is(await client.repository('alice/nowhere'), undefined);
 });

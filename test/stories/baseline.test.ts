@@ -97,6 +97,34 @@ for (const name of FORGES) {
     t.not(story.status(third)?.state, 'failure');
   });
 
+  test(`${name}: another repository under the name of a lost baseline is not trusted`, async (t) => {
+    await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED });
+    const { forge } = story;
+    const number = await story.open(TWO_FILES);
+    await workerComesBy(story);
+    failsSmall(t, story, number);
+    forge.rename(BASELINE, 'acme/policies');
+    t.is(await workerComesBy(story), 'missing,1');
+    // Anybody can do this who may create repositories of the organisation.
+    forge.createRepository(BASELINE, { '.gatehouse.yml': 'version: 1\nrules: []\n' });
+    t.is(await workerComesBy(story), 'replaced,1');
+    failsSmall(t, story, number);
+    const second = await story.open(TWO_FILES);
+    await workerComesBy(story);
+    failsSmall(t, story, second);
+
+    forge.deleteRepository(BASELINE);
+    forge.rename('acme/policies', BASELINE);
+    t.is(await workerComesBy(story), 'in-force,1', 'the first one has its name back');
+
+    forge.deleteRepository(BASELINE);
+    forge.createRepository(BASELINE, { '.gatehouse.yml': LENIENT });
+    t.is(await workerComesBy(story), 'replaced,1');
+    await story.door.database.query('DELETE FROM gatehouse.baselines WHERE repository = $1', [BASELINE]);
+    t.is(await workerComesBy(story), 'in-force,1', 'the operator accepts the new one');
+    t.is(story.status(second)?.state, 'success');
+  });
+
   test(`${name}: a pull request that breaks or removes the baseline fails`, async (t) => {
     await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED });
     const { forge } = story;

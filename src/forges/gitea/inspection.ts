@@ -3,7 +3,7 @@ import type { BranchProtection } from '../protection.ts';
 import { grants } from './access.ts';
 import { type GiteaClient, path } from './client.ts';
 import { makeHookReader } from './hooks.ts';
-import { repositoryPath } from './read.ts';
+import { repositoryPath, toRepositoryNow } from './read.ts';
 import * as shapes from './shapes.ts';
 
 export function makeInspection(forge: 'gitea' | 'forgejo', client: GiteaClient): Inspection {
@@ -19,9 +19,7 @@ async function inspect(client: GiteaClient, name: string): Promise<InspectedRepo
   const answer = await client.ask(repositoryPath(name), shapes.inspectedRepository);
   return (
     answer && {
-      name: answer.full_name,
-      defaultBranch: answer.default_branch,
-      isPublic: !answer.private && answer.internal !== true,
+      ...toRepositoryNow(answer),
       archived: answer.archived,
       mayWrite: answer.permissions?.push,
     }

@@ -51,13 +51,17 @@ export async function openPullRequests(client: GiteaClient, repository: string):
 
 export async function repositoryNow(client: GiteaClient, repository: string): Promise<RepositoryNow | undefined> {
   const answer = await client.ask(repositoryPath(repository), shapes.repositoryNow);
-  return (
-    answer && {
-      name: answer.full_name,
-      defaultBranch: answer.default_branch,
-      isPublic: !answer.private && answer.internal !== true,
-    }
-  );
+  return answer && toRepositoryNow(answer);
+}
+
+export function toRepositoryNow(answer: z.output<typeof shapes.repositoryNow>): RepositoryNow {
+  return {
+    id: answer.id,
+    ownerId: answer.owner.id,
+    name: answer.full_name,
+    defaultBranch: answer.default_branch,
+    isPublic: !answer.private && answer.internal !== true,
+  };
 }
 
 export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {

@@ -20,6 +20,8 @@ export const users = z.array(user);
 export const repository = z.object({ full_name: z.string() });
 
 export const repositoryNow = z.object({
+  id,
+  owner: z.object({ id }),
   full_name: z.string(),
   default_branch: z.string(),
   private: z.boolean(),

@@ -4,7 +4,7 @@ import type { BranchProtection, RequiredStatus } from '../protection.ts';
 import { grants } from './access.ts';
 import type { GitHubClient } from './client.ts';
 import { makeHookReader } from './hooks.ts';
-import { repositoryAddress } from './read.ts';
+import { repositoryAddress, toRepositoryNow } from './read.ts';
 import { ask, askAll } from './request.ts';
 import * as shapes from './shapes.ts';
 
@@ -27,9 +27,7 @@ async function inspect(client: GitHubClient, name: string): Promise<InspectedRep
   const answer = await ask(octokit, 'GET /repos/{owner}/{repo}', repositoryAddress(name), inspected);
   return (
     answer && {
-      name: answer.full_name,
-      defaultBranch: answer.default_branch,
-      isPublic: !answer.private,
+      ...toRepositoryNow(answer),
       archived: answer.archived,
       // What an App may do is a matter of its permissions.
       mayWrite: client.kind === 'app' ? undefined : answer.permissions?.push,

@@ -39,7 +39,17 @@ export async function openPullRequests(
 export async function repositoryNow(client: GitHubClient, repository: string): Promise<RepositoryNow | undefined> {
   const octokit = await client.forRepository(repository);
   const answer = await ask(octokit, 'GET /repos/{owner}/{repo}', repositoryAddress(repository), shapes.repositoryNow);
-  return answer && { name: answer.full_name, defaultBranch: answer.default_branch, isPublic: !answer.private };
+  return answer && toRepositoryNow(answer);
+}
+
+export function toRepositoryNow(answer: z.output<typeof shapes.repositoryNow>): RepositoryNow {
+  return {
+    id: answer.id,
+    ownerId: answer.owner.id,
+    name: answer.full_name,
+    defaultBranch: answer.default_branch,
+    isPublic: !answer.private,
+  };
 }
 
 export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {

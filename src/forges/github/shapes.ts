@@ -12,6 +12,8 @@ const login = z
 export const repository = z.object({ full_name: z.string() });
 
 export const repositoryNow = z.object({
+  id,
+  owner: z.object({ id }),
   full_name: z.string(),
   default_branch: z.string(),
   /** True of what is internal to an enterprise as well. */

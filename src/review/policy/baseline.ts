@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Forge } from '../../forges/forge.ts';
+import type { RepositoryIds } from '../../forges/pull-request.ts';
 import type { SourceFile } from '../sources.ts';
 import type { Fault } from './faults.ts';
 import { findPolicy, hiddenFaults, type LoadedPolicy, type ParsePolicy, parseFile } from './load.ts';
@@ -27,21 +28,27 @@ export type BaselineOf = (repository: string) => Promise<Baseline>;
 
 /** What the policy repository has now. */
 export type BaselineRead =
-  | { readonly kind: 'absent'; readonly reason: string }
-  | {
-      readonly kind: 'broken';
-      readonly commit: string;
-      readonly isPublic: boolean;
-      readonly file: SourceFile;
-      readonly faults: readonly Fault[];
-    }
-  | {
-      readonly kind: 'policy';
-      readonly commit: string;
-      readonly isPublic: boolean;
-      readonly file: SourceFile;
-      readonly policy: Policy;
-    };
+  /** `ids`: of the repository, where there is one of this name. */
+  | { readonly kind: 'absent'; readonly reason: string; readonly ids?: RepositoryIds }
+  /** There is a repository of this name, but not the one that is trusted. */
+  | { readonly kind: 'replaced'; readonly reason: string; readonly ids: RepositoryIds }
+  | ({ readonly kind: 'broken'; readonly faults: readonly Fault[] } & PolicyRead)
+  | ({ readonly kind: 'policy'; readonly policy: Policy } & PolicyRead);
+
+interface PolicyRead {
+  readonly ids: RepositoryIds;
+  readonly commit: string;
+  readonly isPublic: boolean;
+  readonly file: SourceFile;
+}
+
+/** What is known from an earlier look. */
+interface EarlierLook<Known> {
+  /** Whether it is the repository that the baseline in force was read from. */
+  readonly isTrusted: (ids: RepositoryIds) => boolean;
+  /** Whether this commit, with this visibility, need not be read again. */
+  readonly unchanged: (commit: string, isPublic: boolean) => Known | undefined;
+}
 
 /** The policy repository of the owner of a repository. */
 export function policyRepositoryOf(repository: string, name: string): string {
@@ -58,14 +65,13 @@ export function isBaselineOf(baseline: Baseline, repository: string): boolean {
 }
 
 /**
- * Reads the baseline at the tip of its repository's default branch. `unchanged`: whether this commit, with this visibility, need not be
- * read again. A repository that was renamed or transferred counts as absent: the forge would answer with that of another name or owner.
+ * Reads the baseline at the tip of its repository's default branch. A repository that was renamed or transferred counts as absent: the forge would answer with that of another name or owner.
  */
 export async function readBaseline<Known = never>(
   forge: Forge,
   parse: ParsePolicy,
   repository: string,
-  unchanged: (commit: string, isPublic: boolean) => Known | undefined = () => undefined,
+  { isTrusted, unchanged }: EarlierLook<Known> = { isTrusted: () => true, unchanged: () => undefined },
 ): Promise<BaselineRead | Known> {
   const found = await forge.repository(repository);
   if (found === undefined) {
@@ -74,10 +80,15 @@ export async function readBaseline<Known = never>(
   if (!sameRepository(found.name, repository)) {
     return { kind: 'absent', reason: `${repository} was renamed to ${found.name}` };
   }
-  const { isPublic, defaultBranch } = found;
+  const { id, ownerId, isPublic, defaultBranch } = found;
+  const ids = { id, ownerId };
+  if (!isTrusted(ids)) {
+    const reason = `${repository} is not known to be the repository that its baseline was read from: it may be another one of the same name`;
+    return { kind: 'replaced', reason, ids };
+  }
   const commit = await forge.branchCommit(repository, defaultBranch);
   if (commit === undefined) {
-    return { kind: 'absent', reason: `${repository} has no commit in ${defaultBranch}` };
+    return { kind: 'absent', reason: `${repository} has no commit in ${defaultBranch}`, ids };
   }
   const known = unchanged(commit, isPublic);
   if (known !== undefined) {
@@ -85,11 +96,11 @@ export async function readBaseline<Known = never>(
   }
   const file = await findPolicy(forge, repository, commit);
   if (file === undefined) {
-    return { kind: 'absent', reason: `${repository} has no policy in ${defaultBranch}` };
+    return { kind: 'absent', reason: `${repository} has no policy in ${defaultBranch}`, ids };
   }
   const parsed = await parseFile(parse, file, { path: file.path, repository }, 'baseline');
   const { path, text } = file;
-  const read = { commit, isPublic, file: { path, text } };
+  const read = { ids, commit, isPublic, file: { path, text } };
   return parsed.ok
     ? { kind: 'policy', ...read, policy: parsed.policy }
     : { kind: 'broken', ...read, faults: parsed.faults };
@@ -98,7 +109,7 @@ export async function readBaseline<Known = never>(
 /** What the policy repository has now is in force, for who has no memory of what was. */
 export async function presentBaseline(forge: Forge, parse: ParsePolicy, repository: string): Promise<Baseline> {
   const read = await readBaseline(forge, parse, repository);
-  if (read.kind === 'absent') {
+  if (read.kind === 'absent' || read.kind === 'replaced') {
     return { kind: 'none', repository };
   }
   return { ...read, repository, digest: baselineDigest(read.file, read.isPublic) };

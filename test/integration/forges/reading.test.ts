@@ -59,14 +59,16 @@ for (const name of FORGES) {
     t.is(await forge.openPullRequests('platform/nowhere'), undefined);
   });
 
-  test(`${name}: a repository has its present name, default branch and visibility`, async (t) => {
+  test(`${name}: a repository has ids, its present name, default branch and visibility`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
-    const seen = { name: SITE, defaultBranch: 'main', isPublic: true };
-    t.deepEqual(await forge.repository(SITE), seen);
+    const before = await forge.repository(SITE);
+    const seen = { id: before?.id, ownerId: before?.ownerId, name: SITE, defaultBranch: 'main', isPublic: true };
+    t.regex(`${seen.id} ${seen.ownerId}`, /^\d+ \d+$/);
+    t.deepEqual(before, seen);
     simulated.setPrivate(SITE, true);
     t.deepEqual(await forge.repository(SITE), { ...seen, isPublic: false });
     simulated.rename(SITE, 'platform/other');
-    t.is((await forge.repository(SITE))?.name, 'platform/other');
+    t.deepEqual(await forge.repository(SITE), { ...seen, name: 'platform/other', isPublic: false });
     t.is(await forge.repository('platform/nowhere'), undefined);
   });
 

@@ -1,0 +1,99 @@
+import test from 'ava';
+import type pg from 'pg';
+import type { Forge } from '../../src/forges/forge.ts';
+import type { RepositoryNow } from '../../src/forges/pull-request.ts';
+import { type Baselines, makeBaselines } from '../../src/jobs/baselines.ts';
+import type { BaselineRow } from '../../src/jobs/baselines-table.ts';
+import { makeLog } from '../../src/log.ts';
+import { parsePolicy } from '../../src/review/policy/parse.ts';
+import type { ReviewThreads } from '../../src/review/threads/review-threads.ts';
+
+const NAME = 'acme/.gatehouse';
+const FIRST: RepositoryNow = { id: '1', ownerId: '10', name: NAME, defaultBranch: 'main', isPublic: false };
+
+const textOf = (count: number) =>
+  `version: 1\nrules: [{ id: small, locked: true, require: { changed_files: '<= ${count}' } }]\n`;
+
+/** The baseline's row of one owner. */
+function oneRow() {
+  let stored: { state: string; revision: string } | undefined;
+  const query = async (text: string, values: readonly string[]) => {
+    if (text.startsWith('SELECT')) {
+      return { rows: stored === undefined ? [] : [stored] };
+    }
+    stored = { state: values[1] ?? '', revision: String(Number(stored?.revision ?? 0) + 1) };
+    return { rowCount: 1 };
+  };
+  const row = (): BaselineRow => JSON.parse(stored?.state ?? 'null');
+  /** As a version stored it that knew no ids. */
+  const forgetIds = () => {
+    const { inForce, ...rest } = row();
+    const { ids: _, ...policy } = inForce ?? {};
+    stored = { state: JSON.stringify({ ...rest, inForce: policy }), revision: '7' };
+  };
+  return { pool: { query } as unknown as pg.Pool, row, forgetIds };
+}
+
+function baselinesOf(pool: pg.Pool, forge: Partial<Forge>): Baselines {
+  const threads: Partial<ReviewThreads> = {
+    parsePolicy: async (_repository, text, origin, role) => parsePolicy(text, origin, role),
+  };
+  return makeBaselines({
+    forge: forge as Forge,
+    pool,
+    threads: threads as ReviewThreads,
+    name: '.gatehouse',
+    log: makeLog('silent'),
+  });
+}
+
+/** A forge whose policy repository a test replaces: `is`. Its policy allows as many files as the repository's id says. */
+function replaceable() {
+  let present: RepositoryNow | undefined = FIRST;
+  const { pool, row, forgetIds } = oneRow();
+  const baselines = baselinesOf(pool, {
+    repository: async () => present,
+    branchCommit: async () => `commit of ${present?.id}`,
+    fileAt: async () => textOf(Number(present?.id)),
+  });
+  /** Looks at the repository as it is then, and returns the problem and the text in force. */
+  const is = async (now: RepositoryNow | undefined) => {
+    present = now;
+    await baselines.refresh(NAME);
+    return [row().problem, row().inForce?.text];
+  };
+  return { is, row, forgetIds };
+}
+
+test('another repository under the name of the baseline is not trusted', async (t) => {
+  const { is } = replaceable();
+  t.deepEqual(await is(FIRST), [null, textOf(1)]);
+  t.deepEqual(await is({ ...FIRST, id: '2' }), ['replaced', textOf(1)]);
+  t.deepEqual(await is(undefined), ['missing', textOf(1)]);
+  t.deepEqual(await is({ ...FIRST, id: '2' }), ['replaced', textOf(1)]);
+  t.deepEqual(await is(FIRST), [null, textOf(1)]);
+});
+
+test('ids are adopted where the version before stored none', async (t) => {
+  const { is, row, forgetIds } = replaceable();
+  await is(FIRST);
+  forgetIds();
+  await is(FIRST);
+  t.deepEqual(row().inForce?.ids, { id: '1', ownerId: '10' });
+  t.deepEqual(await is({ ...FIRST, id: '2' }), ['replaced', textOf(1)]);
+});
+
+test('no ids are adopted from a repository that came after one was lost', async (t) => {
+  const { is, forgetIds } = replaceable();
+  await is(FIRST);
+  await is(undefined);
+  forgetIds();
+  t.deepEqual(await is({ ...FIRST, id: '2' }), ['replaced', textOf(1)]);
+  t.deepEqual(await is({ ...FIRST, id: '2' }), ['replaced', textOf(1)]);
+});
+
+test("a baseline ends where its owner's name belongs to another account", async (t) => {
+  const { is } = replaceable();
+  await is(FIRST);
+  t.deepEqual(await is({ ...FIRST, id: '2', ownerId: '20' }), [null, textOf(2)]);
+});
