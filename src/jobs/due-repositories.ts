@@ -100,8 +100,8 @@ async function recordCovered(pool: pg.Pool, covered: readonly ListedRepository[]
 async function markChanged(client: pg.ClientBase, changed: readonly ListedRepository[]): Promise<void> {
   await client.query(
     `UPDATE gatehouse.repositories r SET due = true
-      WHERE NOT due AND (listed_id IS NULL OR listed_id = ANY ($1::text[]) OR lower(name) = ANY ($2::text[]))`,
-    [changed.map(({ id }) => id), changed.map(({ name }) => name.toLowerCase())],
+      WHERE NOT due AND (listed_id IS NULL OR listed_id = ANY ($1::text[]) OR lower(name) IN (SELECT lower(listed) FROM unnest($2::text[]) AS listed))`,
+    [changed.map(({ id }) => id), changed.map(({ name }) => name)],
   );
 }
 

@@ -54,8 +54,8 @@ export async function setWithOtherEnforcement(
   enforce: boolean,
 ): Promise<readonly PullRequestRef[]> {
   const { rows } = await pool.query<PullRequestRef>(
-    `SELECT r.repository, r.pull_request AS number FROM ${WITH_OTHER_ENFORCEMENT} AND r.repository = $2 ORDER BY 2`,
-    [enforce, repository],
+    `SELECT r.repository, r.pull_request AS number FROM ${WITH_OTHER_ENFORCEMENT} AND r.repository = $4 ORDER BY 2`,
+    [enforce, ...(await contextKeys(pool)), repository],
   );
   return rows;
 }
@@ -67,22 +67,40 @@ export async function repositoriesWithOtherEnforcement(
 ): Promise<readonly string[]> {
   const { rows } = await client.query<{ repository: string }>(
     `SELECT DISTINCT r.repository FROM ${WITH_OTHER_ENFORCEMENT}`,
-    [enforce],
+    [enforce, ...(await contextKeys(client))],
   );
   return rows.map(({ repository }) => repository);
 }
 
 /** Whether there is one in any repository. */
 export async function isAnySetWithOtherEnforcement(pool: pg.Pool, enforce: boolean): Promise<boolean> {
-  const { rowCount } = await pool.query(`SELECT FROM ${WITH_OTHER_ENFORCEMENT} LIMIT 1`, [enforce]);
+  const { rowCount } = await pool.query(`SELECT FROM ${WITH_OTHER_ENFORCEMENT} LIMIT 1`, [
+    enforce,
+    ...(await contextKeys(pool)),
+  ]);
   return rowCount === 1;
 }
 
 const WITH_OTHER_ENFORCEMENT = `gatehouse.reviews r
+  LEFT JOIN unnest($2::text[], $3::text[]) AS known (context, key) ON known.context = r.reported_as
   LEFT JOIN gatehouse.posted_statuses p
-    ON p.repository = r.repository AND p.head_sha = r.head_sha AND p.context = lower(r.reported_as)
+    ON p.repository = r.repository AND p.head_sha = r.head_sha AND p.context = known.key
  WHERE r.open AND r.verdict <> 'none' AND coalesce(p.not_enforced_at = p.posted_at, false) = $1`;
 
+/** The contexts of open reviews, and the key of each. PostgreSQL's lower() depends on the locale and differs from ours beyond ASCII. */
+async function contextKeys(client: pg.Pool | pg.ClientBase): Promise<[contexts: string[], keys: string[]]> {
+  const { rows } = await client.query<{ context: string }>(
+    'SELECT DISTINCT reported_as AS context FROM gatehouse.reviews WHERE open AND reported_as IS NOT NULL',
+  );
+  const contexts = rows.map(({ context }) => context);
+  return [contexts, contexts.map(contextKey)];
+}
+
 function keyOf({ repository, headSha, context }: StatusPlace): [string, string, string] {
-  return [repository, headSha, context.toLowerCase()];
+  return [repository, headSha, contextKey(context)];
+}
+
+/** Forges compare the names of statuses without case. */
+function contextKey(context: string): string {
+  return context.toLowerCase();
 }

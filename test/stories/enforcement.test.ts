@@ -115,6 +115,17 @@ for (const name of FORGES) {
   });
 }
 
+test('github: a green status of a dry run is found on a branch with a non-ASCII name', async (t) => {
+  await using story = await tellStory('github', FILES, {}, DOOR);
+  const base = 'release/İstanbul';
+  story.forge.commit(story.repository, base, {});
+  const number = await story.open(TWO_FILES, { base });
+  await workerComesBy(story, 'false');
+  t.is(story.status(number)?.state, 'success');
+  await workerComesBy(story, 'true');
+  t.is(story.status(number)?.state, 'failure');
+});
+
 async function applyRetentionOf({ door: { database } }: Scene): Promise<void> {
   const state = await applyRetention({
     pool: database,
