@@ -29,11 +29,18 @@ export async function recordEdited(
   );
 }
 
-/** What is known of the comments of a pull request from their webhooks. */
-export async function knownComments(pool: pg.Pool, { repository, number }: PullRequestRef): Promise<KnownComments> {
+/**
+ * What is known from their webhooks of the comments with these ids. Whatever number a row has: who can send webhooks could name
+ * another pull request, and the row of an id is taken once.
+ */
+export async function knownComments(
+  pool: pg.Pool,
+  repository: string,
+  commentIds: readonly string[],
+): Promise<KnownComments> {
   const { rows } = await pool.query<{ id: string; digest: string | null }>(
-    'SELECT comment_id AS id, digest FROM gatehouse.override_comments WHERE repository = $1 AND pull_request = $2',
-    [repository, number],
+    'SELECT comment_id AS id, digest FROM gatehouse.override_comments WHERE repository = $1 AND comment_id = ANY ($2)',
+    [repository, commentIds],
   );
   const posted = rows.map(({ id, digest }): readonly [string, PostedText] => [
     id,

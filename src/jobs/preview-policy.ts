@@ -46,7 +46,7 @@ export async function previewPolicy(
         threads,
         baselineOf: async () => baseline,
         givenPolicy: proposed.file,
-        onWillReadComments: async () => ({ posted: new Map(), now: 0 }),
+        knownComments: async () => ({ posted: new Map(), now: 0 }),
         mayReadToObserve: () => false,
       });
     const results = await judgeEach(others.slice(0, MAX_PREVIEWED), judgeOther, limit, signal);

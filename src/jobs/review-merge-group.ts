@@ -82,7 +82,7 @@ async function judgeMembers(parts: ReviewParts, job: MergeGroupJob, members: rea
         fallback,
         baselineOf: parts.baselineOf,
         statusContext: template,
-        onWillReadComments: (pullRequest) => knownComments(parts.pool, pullRequest),
+        knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
         // The reviews of the pull requests observe; here the queue waits.
         mayReadToObserve: () => false,
         onWillJudge: async () => {

@@ -116,7 +116,7 @@ async function reviewOnce(
       onWillJudge: () => showPending(parts, review, pullRequest, pending),
       onWillReadChecks: () => recordChecksAsked(parts.pool, review.claim()),
       onWillReadRequestedReviews: () => recordRequestedReviewsAsked(parts.pool, review.claim()),
-      onWillReadComments: (present) => knownComments(parts.pool, present),
+      knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
       showsProposals: true,
       mayReadToObserve: () => hasSpareRequests(parts.remainingRequests()),
     },

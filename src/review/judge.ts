@@ -70,10 +70,10 @@ export interface JudgeOptions {
   /** The same of the requested reviews. */
   readonly onWillReadRequestedReviews?: () => Promise<void>;
   /**
-   * Called before comments are read for commands to override, and only if the policy lets somebody. Returns what is known of
-   * them beside what the forge says.
+   * What is known of comments with commands to override, beside what the forge says. Called after they were read, and only if
+   * there may be some.
    */
-  readonly onWillReadComments: (pullRequest: PullRequest) => Promise<KnownComments>;
+  readonly knownComments: (repository: string, commentIds: readonly string[]) => Promise<KnownComments>;
   /** Whether the forge may be asked for what only observed rules need: that must not use up its rate limit. Absent: yes. */
   readonly mayReadToObserve?: () => boolean;
   /** Whether it is shown what a pull request that changes the policy or its cases proposes: its cases are run. */
@@ -115,7 +115,7 @@ export async function judgeRead(
     onWillJudge,
     onWillReadChecks,
     onWillReadRequestedReviews,
-    onWillReadComments,
+    knownComments,
     mayReadToObserve = () => true,
     showsProposals = false,
   }: JudgeOptions,
@@ -197,7 +197,7 @@ export async function judgeRead(
   const facts = await gatherFacts(forge, threads, inForce, { pullRequest, known }, changedFiles, baseSha, readChecks);
   const evaluated = await threads.evaluate(inForce, facts);
   const ofAll = withObserved(policy, evaluated, []);
-  const overrides = await readOverrides(forge, policy, pullRequest, ofAll, onWillReadComments);
+  const overrides = await readOverrides(forge, policy, pullRequest, ofAll, knownComments);
   const more = { forge, threads, given: known, baseSha, readChecks, mayRead: mayReadToObserve };
   const observed = await observe(policy, facts, more);
   const evaluation = withObserved(policy, evaluated, observed.rules);

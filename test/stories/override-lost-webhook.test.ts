@@ -84,6 +84,27 @@ test.serial('gitea: the edit of a comment is still known after its repository wa
   t.regex(story.comments(number).join(), /by `bob` was edited\./);
 });
 
+test.serial('gitea: a webhook for another pull request does not hide the edit of a comment', async (t) => {
+  await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
+  const { forge, repository } = story;
+  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
+  const other = await story.open({ 'b.txt': 'b\n' });
+  await story.settled();
+  const comment = forge.comment(repository, number, 'bob', 'Thanks!');
+  const command = `/gatehouse override titled ${forge.pull(repository, number).headSha} hotfix`;
+  // Whoever knows the webhook's secret can send it before the comment is posted: ids are consecutive.
+  await story.tell({ kind: 'comment', number: other, comment: { ...comment, body: command }, action: 'created' });
+  await story.settled();
+  await story.tell({ kind: 'comment', number, comment, action: 'created' });
+  await story.editComment(number, comment.id, command);
+  await story.settled();
+  editedAtOnce(story, number, comment.id);
+  await story.edit(number, { body: 'Judged again' });
+  await story.settled();
+  t.is(story.status(number)?.state, 'failure');
+  t.regex(story.comments(number).join(), /by `bob` was edited\./);
+});
+
 /** As Gitea shows a comment that was edited in the second of its posting. */
 function editedAtOnce({ forge, repository }: Story, number: number, id: number): void {
   const comment = forge.pull(repository, number).comments.find((candidate) => candidate.id === id);

@@ -26,22 +26,27 @@ export async function readOverrides(
   policy: Policy,
   pullRequest: PullRequest,
   evaluation: Evaluation,
-  knownComments: (pullRequest: PullRequest) => Promise<KnownComments>,
+  knownComments: (repository: string, commentIds: readonly string[]) => Promise<KnownComments>,
 ): Promise<Overrides | undefined> {
   const overriders = (ruleId: string) => overridersOf(policy, { id: ruleId });
   if (!canBeOverridden(policy)) {
     return undefined;
   }
-  const known = await knownComments(pullRequest);
   const headSha = pullRequest.head.sha;
   const blocking = blockingRules(evaluation);
   if (blocking.length === 0) {
     return { headSha, complete: true, inForce: [], refused: [], possible: [] };
   }
   const [comments, self] = await Promise.all([unlessUnreadable(() => forge.comments(pullRequest)), forge.self()]);
+  const found = claimsIn(comments ?? []);
+  // After the comments: an edit of one that was read is known by now, or starts another review.
+  const known = await knownComments(
+    pullRequest.repository,
+    found.map(({ comment }) => comment.id),
+  );
   const context: ClaimContext = { pullRequest, evaluation, overridersOf: overriders, self, known };
 
-  const claims = claimsIn(comments ?? []).map((claim) => ({ claim, why: refusalOf(claim, context) }));
+  const claims = found.map((claim) => ({ claim, why: refusalOf(claim, context) }));
   const open = claims.flatMap(({ claim, why }) => (why === undefined ? [claim] : []));
   const facts = open.length === 0 ? undefined : await readClaimFacts(forge, pullRequest, open, context);
 
