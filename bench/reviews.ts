@@ -39,6 +39,8 @@ const GIVE_UP_MS = 150_000;
 const MOST = 0.95;
 /** So that a review and its job are finished before the next starts. */
 const PAUSE_MS = 30;
+/** A worker that makes no request for this long has nothing more to do. */
+const QUIET_MS = 2_000;
 
 /** Door and worker in separate processes, the forge in this one: its time is part of the measurement. */
 export async function measureReviews(bench: Omit<Bench, 'admin'>, plan: Plan, say: Say): Promise<Reviews> {
@@ -68,12 +70,14 @@ export async function measureReviews(bench: Omit<Bench, 'admin'>, plan: Plan, sa
 
     const [sample = 1] = numbers;
     const count = async (title: string, state: string): Promise<Asked> => {
+      await quiet(forge);
       forge.forgetRequests();
       await tell(sample, title);
       await settled(forge, [sample], state);
-      await sleep(PAUSE_MS);
+      await quiet(forge);
       return { requests: forge.count(), notModified: forge.seen.filter(({ status }) => status === 304).length };
     };
+    await quiet(forge);
     const redis = new Redis(bench.redisUrl);
     await redis.flushall();
     await redis.quit();
@@ -141,6 +145,14 @@ function unsettled(forge: SimulatedForge, numbers: readonly number[], state: str
     const { headSha } = forge.pull(REPOSITORY, number);
     return forge.statuses(REPOSITORY, headSha).at(-1)?.state !== state;
   });
+}
+
+async function quiet(forge: SimulatedForge): Promise<void> {
+  let before = -1;
+  while (forge.count() !== before) {
+    before = forge.count();
+    await sleep(QUIET_MS);
+  }
 }
 
 /** Waits until all but so many have this state. */
