@@ -172,11 +172,13 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
 
   async function refreshAll(): Promise<void> {
     await forgetOtherBaselines(pool, name);
+    const isOwnLimit = forge.overviews?.scope === 'owner';
     for (const repository of await knownOwners(pool)) {
       try {
         await refresh(repository);
       } catch (err) {
-        if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
+        // Go on with the next owner, unless it concerns the forge as a whole.
+        if (!(err instanceof ForgeError) || (err.kind === 'rate-limited' && !isOwnLimit)) {
           throw err;
         }
         log.warn({ repository, reason: err.message }, 'whether its owner has a baseline could not be read');

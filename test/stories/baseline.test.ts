@@ -4,6 +4,7 @@ import type { ForgeName } from '../../src/forges/forges.ts';
 import { countBaselines } from '../../src/jobs/baselines-table.ts';
 import { SECRET } from '../helpers/door.ts';
 import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { until } from '../helpers/until.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 
 const BASELINE = 'acme/.gatehouse';
@@ -285,6 +286,29 @@ for (const name of FORGES) {
 
 /** `STORY_PULL_REQUESTS=1000` is a thousand. */
 const PULL_REQUESTS = Number(process.env['STORY_PULL_REQUESTS'] ?? 40);
+test("github: one owner's rate limit does not hold up the resync of the others", async (t) => {
+  const asApp = ({ app }: Story['forge']) => {
+    app.install('acme');
+    app.install('other');
+    return { FORGE_TOKEN: '', GITHUB_APP_ID: app.id, GITHUB_APP_PRIVATE_KEY: app.privateKey, ...SETTING };
+  };
+  const own = { '.gatehouse.yml': "version: 1\nrules:\n  - id: title\n    require: { title: '^feat: ' }\n" };
+  await using story = await tellStory('github', own, asApp, DOOR);
+  const { forge, door } = story;
+  story.openSilently({ 'a.txt': 'a\n' }, { title: 'feat: a' });
+  forge.createRepository('other/site', own);
+  forge.commit('other/site', 'topic', { 'a.txt': 'a\n' });
+  const number = forge.openPullRequest('other/site', { head: 'topic', title: 'feat: a' });
+  await door.database.query("INSERT INTO gatehouse.hooks VALUES ($1, ''), ('other/site', '')", [REPOSITORY]);
+  await door.database.query("INSERT INTO gatehouse.repositories (name) VALUES ($1), ('other/site')", [REPOSITORY]);
+  // What the installation of acme has left is used up for ten minutes.
+  forge.fault({ path: /^\/repos\/acme\/[^/]+(?:$|\/(?!installation))/, fault: { kind: 'too-many', retryAfter: 600 } });
+  await using _worker = await story.openDoor({ REDIS_URL: door.redisUrl }, WORKER);
+  const { headSha } = forge.pull('other/site', number);
+  await until(() => forge.statuses('other/site', headSha).at(-1)?.state === 'success');
+  t.is(forge.statuses('other/site', headSha).at(-1)?.state, 'success');
+});
+
 /** A thousand take some minutes on two cores that others use too. */
 const TIMEOUT_MS = 20 * 60_000;
 /** Requests that are left where no limit is wanted. */
