@@ -60,6 +60,8 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
   /** By policy repository, what was parsed last, under its digest. */
   const parsed = new Map<string, { readonly digest: string; readonly policy: Promise<ParsedPolicy> }>();
   const looking = new Map<string, Promise<boolean>>();
+  /** One look that starts when the one under way ends, which may have read what was before. */
+  const following = new Map<string, Promise<boolean>>();
 
   const parseFor =
     (repository: string): ParsePolicy =>
@@ -72,7 +74,7 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
     if (known !== undefined) {
       return inForce(known.row);
     }
-    await refresh(repository);
+    await (looking.get(key.toLowerCase()) ?? refresh(repository));
     const found = await storedBaseline(pool, key);
     if (found === undefined) {
       throw new ForgeError('unavailable', `whether ${key} has a policy is not known`);
@@ -112,9 +114,26 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
 
   function refresh(repository: string): Promise<boolean> {
     const key = policyRepositoryOf(repository, name).toLowerCase();
-    const under = looking.get(key) ?? look(repository).finally(() => looking.delete(key));
-    looking.set(key, under);
-    return under;
+    const under = looking.get(key);
+    if (under === undefined) {
+      return startLook(key, repository);
+    }
+    const next =
+      following.get(key) ??
+      under
+        .catch(() => false)
+        .then(() => {
+          following.delete(key);
+          return startLook(key, repository);
+        });
+    following.set(key, next);
+    return next;
+  }
+
+  function startLook(key: string, repository: string): Promise<boolean> {
+    const started = look(repository).finally(() => looking.delete(key));
+    looking.set(key, started);
+    return started;
   }
 
   async function look(reviewed: string): Promise<boolean> {

@@ -97,3 +97,26 @@ test("a baseline ends where its owner's name belongs to another account", async 
   await is(FIRST);
   t.deepEqual(await is({ ...FIRST, id: '2', ownerId: '20' }), [null, textOf(2)]);
 });
+
+test('a look that a push requests sees the push, also while another look runs', async (t) => {
+  let commit = 'c1';
+  const reading = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const { pool, row } = oneRow();
+  const baselines = baselinesOf(pool, {
+    repository: async () => FIRST,
+    branchCommit: async () => commit,
+    fileAt: async () => {
+      reading.resolve();
+      await goOn.promise;
+      return textOf(1);
+    },
+  });
+  const first = baselines.refresh('acme/widgets');
+  await reading.promise;
+  commit = 'c2';
+  const pushed = [baselines.refresh(NAME), baselines.refresh(NAME)];
+  goOn.resolve();
+  await Promise.all([first, ...pushed]);
+  t.is(row().inForce?.commit, 'c2');
+});
