@@ -160,7 +160,8 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
       const { number, action, comment } = event;
       const pull = pullOf(repository, number);
       const issue = { number, user: github.user(pull.author), state: pull.state, pull_request: { url: web } };
-      const payload = { action, issue, comment: github.comment(comment), ...changesOf(event), ...about };
+      const sender = github.user(comment.author);
+      const payload = { action, issue, comment: github.comment(comment), ...changesOf(event), ...about, sender };
       return { name: 'issue_comment', type: 'issue_comment', payload };
     }
     case 'pull-request': {
@@ -231,8 +232,9 @@ function ofGitea(
       const { number, action, comment } = event;
       const pull_request = gitea.pull(pullOf(repository, number), web, forge);
       const issue = { number, pull_request: { merged: false, merged_at: null } };
-      const payload = { action, issue, pull_request, comment: gitea.comment(comment), ...changesOf(event), ...about };
-      return { name: 'issue_comment', type: 'pull_request_comment', payload: { ...payload, is_pull: true } };
+      const told = { action, issue, pull_request, comment: gitea.comment(comment), ...changesOf(event), is_pull: true };
+      const payload = { ...told, ...about, sender: gitea.user(comment.author) };
+      return { name: 'issue_comment', type: 'pull_request_comment', payload };
     }
     case 'pull-request': {
       const pull = pullOf(repository, event.number);
