@@ -39,13 +39,18 @@ export interface RepositoryIds {
   readonly ownerId: string;
 }
 
+/**
+ * Who can read a repository. `public`: everybody who reaches the forge; `internal`: the whole enterprise on GitHub, or the whole
+ * organisation that is itself private on Gitea and Forgejo; `private`: those who were given access.
+ */
+export type Visibility = 'public' | 'internal' | 'private';
+
 /** A repository as it is now. */
 export interface RepositoryNow extends RepositoryIds {
   /** `owner/name`: another one than was asked for when it was renamed or transferred. */
   readonly name: string;
   readonly defaultBranch: string;
-  /** Whether everybody who reaches the forge can read it. */
-  readonly isPublic: boolean;
+  readonly visibility: Visibility;
 }
 
 /** All open pull requests of a repository. */

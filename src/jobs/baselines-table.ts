@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RepositoryIds } from '../forges/pull-request.ts';
+import type { RepositoryIds, Visibility } from '../forges/pull-request.ts';
 import type { Fault } from '../review/policy/faults.ts';
 
 /** What is wrong with a baseline that was in force, or that never could be. */
@@ -8,7 +8,7 @@ export type BaselineProblem = 'missing' | 'replaced' | 'unreadable' | 'broken';
 /** A policy that can be used. */
 export interface StoredPolicy {
   readonly commit: string;
-  readonly isPublic: boolean;
+  readonly visibility: Visibility;
   readonly path: string;
   readonly text: string;
   /** Of the repository that it was read from; undefined when a version of Gatehouse stored it that knew no ids. */
@@ -22,7 +22,7 @@ export interface BaselineRow {
   /** The last one that could be used; null: there was none. */
   readonly inForce: StoredPolicy | null;
   /** The commit that was looked at last, if it had a policy, and its visibility. */
-  readonly seen: { readonly commit: string; readonly isPublic: boolean } | null;
+  readonly seen: { readonly commit: string; readonly visibility: Visibility } | null;
   readonly problem: BaselineProblem | null;
   /** Why; null without a problem and a policy. */
   readonly reason: string | null;
@@ -43,7 +43,24 @@ export async function storedBaseline(pool: pg.Pool, key: string): Promise<KnownB
     [key.toLowerCase()],
   );
   const [row] = rows;
-  return row && { row: JSON.parse(row.state), revision: row.revision };
+  return row && { row: JSON.parse(row.state, withVisibility), revision: row.revision };
+}
+
+/** The version before reads `isPublic` instead. */
+function withIsPublic(_key: string, value: unknown): unknown {
+  return isObject(value) && 'visibility' in value ? { ...value, isPublic: value['visibility'] === 'public' } : value;
+}
+
+function withVisibility(_key: string, value: unknown): unknown {
+  if (!isObject(value) || !('isPublic' in value)) {
+    return value;
+  }
+  const { isPublic, ...rest } = value;
+  return 'visibility' in rest ? rest : { ...rest, visibility: isPublic === true ? 'public' : 'private' };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** False when somebody else has changed it since it was read: `before`, or undefined where there was none. */
@@ -52,7 +69,7 @@ export async function storeBaseline(
   row: BaselineRow,
   before: KnownBaseline | undefined,
 ): Promise<boolean> {
-  const values = [row.repository.toLowerCase(), JSON.stringify(row), row.inForce !== null, row.problem];
+  const values = [row.repository.toLowerCase(), JSON.stringify(row, withIsPublic), row.inForce !== null, row.problem];
   const { rowCount } =
     before === undefined
       ? await pool.query(

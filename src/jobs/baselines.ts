@@ -12,7 +12,7 @@ import {
   readBaseline,
   sameRepository,
 } from '../review/policy/baseline.ts';
-import type { ParsePolicy } from '../review/policy/load.ts';
+import { narrowerOf, type ParsePolicy } from '../review/policy/load.ts';
 import type { ParsedPolicy } from '../review/policy/parse.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
 import {
@@ -90,19 +90,19 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
             repository,
             ...seen,
             faults,
-            digest: baselineDigest({ path: '', text: seen.commit }, false),
+            digest: baselineDigest({ path: '', text: seen.commit }, 'private'),
           }
         : { kind: 'none', repository };
     }
-    const { commit, isPublic, path, text } = stored;
-    const digest = baselineDigest(stored, isPublic);
+    const { commit, visibility, path, text } = stored;
+    const digest = baselineDigest(stored, visibility);
     const before = parsed.get(repository);
     const policy =
       before?.digest === digest
         ? before.policy
         : threads.parsePolicy(repository, text, { path, repository }, 'baseline');
     parsed.set(repository, { digest, policy });
-    const source = { repository, commit, digest, isPublic };
+    const source = { repository, commit, digest, visibility };
     const result = await policy;
     if (!result.ok) {
       // It was parsed by another version of Gatehouse, or this time a limit was exceeded.
@@ -158,8 +158,8 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
     try {
       read = await readBaseline(forge, parseFor(repository), repository, {
         isTrusted: (ids) => isTrusted(ids, before),
-        unchanged: (commit, isPublic) =>
-          settled?.commit === commit && settled.isPublic === isPublic ? 'same' : undefined,
+        unchanged: (commit, visibility) =>
+          settled?.commit === commit && settled.visibility === visibility ? 'same' : undefined,
       });
     } catch (error) {
       // Without one in force there is nothing to go on with. A rate limit ends by itself.
@@ -257,19 +257,19 @@ function rowAfter(repository: string, read: BaselineRead, last: BaselineRow['inF
       };
     }
     case 'broken': {
-      const { ids, commit, isPublic, faults } = read;
+      const { ids, commit, visibility, faults } = read;
       const [first] = faults;
       const reason = first === undefined ? 'it has faults' : `${first.file}:${first.line}: ${first.message}`;
       // What is private now was public when it was good: from now on it is not shown any more.
-      const inForce = last && { ...last, isPublic: last.isPublic && isPublic, ids };
-      return { repository, inForce, seen: { commit, isPublic }, problem: 'broken', reason, faults };
+      const inForce = last && { ...last, visibility: narrowerOf(last.visibility, visibility), ids };
+      return { repository, inForce, seen: { commit, visibility }, problem: 'broken', reason, faults };
     }
     case 'policy': {
-      const { ids, commit, isPublic, file } = read;
+      const { ids, commit, visibility, file } = read;
       return {
         repository,
-        inForce: { commit, isPublic, ...file, ids },
-        seen: { commit, isPublic },
+        inForce: { commit, visibility, ...file, ids },
+        seen: { commit, visibility },
         problem: null,
         reason: null,
         faults: [],
@@ -281,5 +281,5 @@ function rowAfter(repository: string, read: BaselineRead, last: BaselineRow['inF
 /** What verdicts depend on. */
 function stateOf({ inForce, problem, seen }: BaselineRow): string {
   const broken = inForce === null && problem === 'broken' ? seen : null;
-  return JSON.stringify([inForce && baselineDigest(inForce, inForce.isPublic), broken]);
+  return JSON.stringify([inForce && baselineDigest(inForce, inForce.visibility), broken]);
 }

@@ -11,7 +11,7 @@ import { isCurrent } from './is-current.ts';
 import type { KnownComments } from './overrides/judge-overrides.ts';
 import { readOverrides } from './overrides/read-overrides.ts';
 import { type BaselineOf, digestOfBaseline, isBaselineOf, orRemoval, withBaseline } from './policy/baseline.ts';
-import { isPublic, type LoadedPolicy, loadPolicy, type ParsePolicy, type PolicyFile } from './policy/load.ts';
+import { isHiddenIn, type LoadedPolicy, loadPolicy, type ParsePolicy, type PolicyFile } from './policy/load.ts';
 import { neededFacts, needsLines, needsOnlyFiles } from './policy/needs.ts';
 import { orFallback } from './policy/operator-policy.ts';
 import { overruledRules } from './policy/overruled.ts';
@@ -148,7 +148,7 @@ export async function judgeRead(
     (needsLines([baseline, loaded], fallback) ? undefined : known.changedFiles) ??
     (await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount));
   const proposes = changesPolicy(changedFiles);
-  const hidden = baseline.kind !== 'none' && !baseline.isPublic && (await isPublic(forge, repository));
+  const hidden = baseline.kind !== 'none' && (await isHiddenIn(forge, baseline.visibility, repository));
   const own = orFallback(loaded, fallback, pullRequest, proposes);
   const present = withBaseline(baseline, own, { repository, hidden });
   if (present.kind === 'absent') {

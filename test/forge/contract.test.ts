@@ -426,13 +426,13 @@ both('a repository has ids, its present name, default branch and visibility', as
   const client = clientOf(t, forge);
   const before = site.repository();
   const first = await client.repository(before);
-  const seen = { id: first?.id, ownerId: first?.ownerId, name: before, defaultBranch: MAIN, isPublic: true };
+  const seen = { id: first?.id, ownerId: first?.ownerId, name: before, defaultBranch: MAIN, visibility: 'public' };
   t.regex(`${seen.id} ${seen.ownerId}`, /^\d+ \d+$/);
   t.deepEqual(first, seen);
   await site.setPrivate(true);
-  t.deepEqual(await client.repository(before), { ...seen, isPublic: false });
+  t.deepEqual(await client.repository(before), { ...seen, visibility: 'private' });
   const renamed = `renamed-${before.split('/')[1]}`;
   await site.rename(renamed);
-  t.deepEqual(await client.repository(before), { ...seen, name: `alice/${renamed}`, isPublic: false });
+  t.deepEqual(await client.repository(before), { ...seen, name: `alice/${renamed}`, visibility: 'private' });
   t.is(await client.repository('alice/nowhere'), undefined);
 });

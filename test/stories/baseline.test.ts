@@ -201,6 +201,30 @@ for (const name of FORGES) {
     t.regex(story.comments(number).join(), /vault-\[0-9\]/, 'who reads this one may read the other');
   });
 
+  test(`${name}: a private baseline is not shown in an internal repository`, async (t) => {
+    const policy = LOCKED.replace("require: { changed_files: '<= 1' }", "forbid: { files: 'vault-[0-9]/**' }");
+    await using story = await tellWithBaseline(name, { '.gatehouse.yml': policy });
+    const { forge } = story;
+    const showInternal = (repository: string) => {
+      const by = name === 'github' ? '"private":true,"visibility":"internal"' : '"private":false,"internal":true';
+      const path = new RegExp(`^/repos/${repository}$`);
+      forge.fault({ method: 'GET', path, fault: { kind: 'replace', text: '"private":false', by } });
+    };
+    showInternal(BASELINE);
+    showInternal(REPOSITORY);
+    const number = await story.open({ 'vault-1/a': 'a\n' });
+    await workerComesBy(story);
+    t.regex(story.comments(number).join(), /vault-\[0-9\]/, 'who reads this one may read the other');
+    forge.clearFaults();
+    forge.setPrivate(BASELINE, true);
+    showInternal(REPOSITORY);
+    await workerComesBy(story);
+    const shown = [story.status(number)?.description, ...story.comments(number)].join('\n');
+    t.regex(shown, /small/);
+    t.notRegex(shown, /vault/);
+    t.is(story.status(number)?.state, 'failure');
+  });
+
   test(`${name}: a private extended policy shows no conditions in public`, async (t) => {
     const policy = LOCKED.replace('    locked: true\n', '');
     const own = { '.gatehouse.yml': 'version: 1\nextends: acme/policies@main\nrules: []\n' };

@@ -9,7 +9,7 @@ import { parsePolicy } from '../../src/review/policy/parse.ts';
 import type { ReviewThreads } from '../../src/review/threads/review-threads.ts';
 
 const NAME = 'acme/.gatehouse';
-const FIRST: RepositoryNow = { id: '1', ownerId: '10', name: NAME, defaultBranch: 'main', isPublic: false };
+const FIRST: RepositoryNow = { id: '1', ownerId: '10', name: NAME, defaultBranch: 'main', visibility: 'private' };
 
 const textOf = (count: number) =>
   `version: 1\nrules: [{ id: small, locked: true, require: { changed_files: '<= ${count}' } }]\n`;

@@ -3,7 +3,14 @@ import { ForgeError } from '../forge-error.ts';
 import { withPresentName } from '../moved.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
 import type { PostedStatus, StatusState } from '../postings.ts';
-import type { OpenPullRequests, PullRequest, PullRequestNow, PullRequestRef, RepositoryNow } from '../pull-request.ts';
+import type {
+  OpenPullRequests,
+  PullRequest,
+  PullRequestNow,
+  PullRequestRef,
+  RepositoryNow,
+  Visibility,
+} from '../pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { type GiteaClient, path } from './client.ts';
@@ -60,8 +67,15 @@ export function toRepositoryNow(answer: z.output<typeof shapes.repositoryNow>): 
     ownerId: answer.owner.id,
     name: answer.full_name,
     defaultBranch: answer.default_branch,
-    isPublic: !answer.private && answer.internal !== true,
+    visibility: visibilityOf(answer),
   };
+}
+
+function visibilityOf({ private: isPrivate, internal }: z.output<typeof shapes.repositoryNow>): Visibility {
+  if (isPrivate) {
+    return 'private';
+  }
+  return internal === true ? 'internal' : 'public';
 }
 
 export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {

@@ -25,7 +25,7 @@ export const repositoryNow = z.object({
   full_name: z.string(),
   default_branch: z.string(),
   private: z.boolean(),
-  /** Its owner is not public, so that neither is the repository. */
+  /** It is not private, but its owner is: the members of the organisation can read it. */
   internal: z.boolean().optional(),
 });
 

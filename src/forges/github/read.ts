@@ -3,7 +3,7 @@ import { ForgeError } from '../forge-error.ts';
 import { withPresentName } from '../moved.ts';
 import { isFilePath, splitRepository, splitTeam } from '../names.ts';
 import type { PostedStatus } from '../postings.ts';
-import type { OpenPullRequests, PullRequest, PullRequestRef, RepositoryNow } from '../pull-request.ts';
+import type { OpenPullRequests, PullRequest, PullRequestRef, RepositoryNow, Visibility } from '../pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import type { GitHubClient } from './client.ts';
@@ -48,8 +48,15 @@ export function toRepositoryNow(answer: z.output<typeof shapes.repositoryNow>): 
     ownerId: answer.owner.id,
     name: answer.full_name,
     defaultBranch: answer.default_branch,
-    isPublic: !answer.private,
+    visibility: visibilityOf(answer),
   };
+}
+
+function visibilityOf({ private: isPrivate, visibility }: z.output<typeof shapes.repositoryNow>): Visibility {
+  if (!isPrivate) {
+    return 'public';
+  }
+  return visibility === 'internal' ? 'internal' : 'private';
 }
 
 export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {

@@ -18,6 +18,8 @@ export const repositoryNow = z.object({
   default_branch: z.string(),
   /** True of what is internal to an enterprise as well. */
   private: z.boolean(),
+  /** `public`, `internal` or `private`. */
+  visibility: z.string().optional(),
 });
 const baseRepository = repository.extend({ archived: z.boolean().default(false) });
 

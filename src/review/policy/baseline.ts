@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Forge } from '../../forges/forge.ts';
-import type { RepositoryIds } from '../../forges/pull-request.ts';
+import type { RepositoryIds, Visibility } from '../../forges/pull-request.ts';
 import type { SourceFile } from '../sources.ts';
 import type { Fault } from './faults.ts';
 import { findPolicy, hiddenFaults, type LoadedPolicy, type ParsePolicy, parseFile } from './load.ts';
@@ -20,7 +20,7 @@ interface BaselineSource {
   readonly commit: string;
   /** Of its text, its path and its visibility. */
   readonly digest: string;
-  readonly isPublic: boolean;
+  readonly visibility: Visibility;
 }
 
 /** The baseline in force for a repository. Throws where that is not known. */
@@ -38,7 +38,7 @@ export type BaselineRead =
 interface PolicyRead {
   readonly ids: RepositoryIds;
   readonly commit: string;
-  readonly isPublic: boolean;
+  readonly visibility: Visibility;
   readonly file: SourceFile;
 }
 
@@ -47,7 +47,7 @@ interface EarlierLook<Known> {
   /** Whether it is the repository that the baseline in force was read from. */
   readonly isTrusted: (ids: RepositoryIds) => boolean;
   /** Whether this commit, with this visibility, need not be read again. */
-  readonly unchanged: (commit: string, isPublic: boolean) => Known | undefined;
+  readonly unchanged: (commit: string, visibility: Visibility) => Known | undefined;
 }
 
 /** The policy repository of the owner of a repository. */
@@ -80,7 +80,7 @@ export async function readBaseline<Known = never>(
   if (!sameRepository(found.name, repository)) {
     return { kind: 'absent', reason: `${repository} was renamed to ${found.name}` };
   }
-  const { id, ownerId, isPublic, defaultBranch } = found;
+  const { id, ownerId, visibility, defaultBranch } = found;
   const ids = { id, ownerId };
   if (!isTrusted(ids)) {
     const reason = `${repository} is not known to be the repository that its baseline was read from: it may be another one of the same name`;
@@ -90,7 +90,7 @@ export async function readBaseline<Known = never>(
   if (commit === undefined) {
     return { kind: 'absent', reason: `${repository} has no commit in ${defaultBranch}`, ids };
   }
-  const known = unchanged(commit, isPublic);
+  const known = unchanged(commit, visibility);
   if (known !== undefined) {
     return known;
   }
@@ -100,7 +100,7 @@ export async function readBaseline<Known = never>(
   }
   const parsed = await parseFile(parse, file, { path: file.path, repository }, 'baseline');
   const { path, text } = file;
-  const read = { ids, commit, isPublic, file: { path, text } };
+  const read = { ids, commit, visibility, file: { path, text } };
   return parsed.ok
     ? { kind: 'policy', ...read, policy: parsed.policy }
     : { kind: 'broken', ...read, faults: parsed.faults };
@@ -112,11 +112,14 @@ export async function presentBaseline(forge: Forge, parse: ParsePolicy, reposito
   if (read.kind === 'absent' || read.kind === 'replaced') {
     return { kind: 'none', repository };
   }
-  return { ...read, repository, digest: baselineDigest(read.file, read.isPublic) };
+  return { ...read, repository, digest: baselineDigest(read.file, read.visibility) };
 }
 
-export function baselineDigest({ path, text }: SourceFile, isPublic: boolean): string {
-  return hash('sha256', JSON.stringify([isPublic, path, text]));
+/** As before there were internal ones, so that the verdicts of others are not judged again. */
+const KEYS = { public: true, internal: 'internal', private: false } as const;
+
+export function baselineDigest({ path, text }: SourceFile, visibility: Visibility): string {
+  return hash('sha256', JSON.stringify([KEYS[visibility], path, text]));
 }
 
 /** The digest that a verdict is stored with; undefined where there is no baseline. */

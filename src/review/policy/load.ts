@@ -1,5 +1,6 @@
 import type { Forge } from '../../forges/forge.ts';
 import { ForgeError } from '../../forges/forge-error.ts';
+import type { Visibility } from '../../forges/pull-request.ts';
 import { MAX_POLICY_BYTES } from '../limits.ts';
 import { digestOf, type SourceFile, type SourceText, sourceText, type VerdictSources } from '../sources.ts';
 import type { Fault } from './faults.ts';
@@ -28,7 +29,7 @@ export type PolicySources = Omit<VerdictSources, 'baseSha' | 'codeOwnersDigest'>
 interface LoadOptions {
   readonly followExtends?: boolean;
   readonly role?: PolicyRole;
-  /** The repository of the pull request under review: what it extends is hidden there if it is private, and this one is not. */
+  /** The repository of the pull request under review: what it extends is hidden there if fewer people can read that. */
   readonly shownIn?: string;
   /** Taken instead of what the commit has. */
   readonly file?: PolicyFile | undefined;
@@ -78,15 +79,28 @@ export async function loadPolicy(
   return { kind: 'policy', policy: mergePolicies(first, own.policy), sources, texts };
 }
 
-/** Whether what a repository says must not be shown in another one: it is private, and the other is not known to be. */
+/** Of a source that is not known it is taken that it is private. */
 async function isHidden(forge: Forge, source: string, shownIn: string): Promise<boolean> {
-  return !((await forge.repository(source))?.isPublic ?? false) && (await isPublic(forge, shownIn));
+  return isHiddenIn(forge, (await forge.repository(source))?.visibility ?? 'private', shownIn);
 }
 
-/** Of one that is not known it is taken that everybody can read it. */
-export async function isPublic(forge: Forge, repository: string): Promise<boolean> {
-  return (await forge.repository(repository))?.isPublic ?? true;
+/**
+ * Whether what a repository of this visibility says must not be shown in another one: more people can read that. Of one that is not
+ * known it is taken that everybody can.
+ */
+export async function isHiddenIn(forge: Forge, visibility: Visibility, shownIn: string): Promise<boolean> {
+  if (visibility === 'public') {
+    return false;
+  }
+  const target = (await forge.repository(shownIn))?.visibility ?? 'public';
+  return narrowerOf(visibility, target) !== target;
 }
+
+export function narrowerOf(one: Visibility, other: Visibility): Visibility {
+  return FROM_NARROW.find((visibility) => visibility === one || visibility === other) ?? 'private';
+}
+
+const FROM_NARROW: readonly Visibility[] = ['private', 'internal', 'public'];
 
 /** What a private policy says of its faults where everybody can read it. */
 export function hiddenFaults(name: string, faults: readonly Fault[]): readonly Fault[] {

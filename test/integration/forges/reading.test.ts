@@ -62,13 +62,13 @@ for (const name of FORGES) {
   test(`${name}: a repository has ids, its present name, default branch and visibility`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const before = await forge.repository(SITE);
-    const seen = { id: before?.id, ownerId: before?.ownerId, name: SITE, defaultBranch: 'main', isPublic: true };
+    const seen = { id: before?.id, ownerId: before?.ownerId, name: SITE, defaultBranch: 'main', visibility: 'public' };
     t.regex(`${seen.id} ${seen.ownerId}`, /^\d+ \d+$/);
     t.deepEqual(before, seen);
     simulated.setPrivate(SITE, true);
-    t.deepEqual(await forge.repository(SITE), { ...seen, isPublic: false });
+    t.deepEqual(await forge.repository(SITE), { ...seen, visibility: 'private' });
     simulated.rename(SITE, 'platform/other');
-    t.deepEqual(await forge.repository(SITE), { ...seen, name: 'platform/other', isPublic: false });
+    t.deepEqual(await forge.repository(SITE), { ...seen, name: 'platform/other', visibility: 'private' });
     t.is(await forge.repository('platform/nowhere'), undefined);
   });
 
