@@ -58,7 +58,7 @@ export function githubReadRoutes(world: World): Routes {
 
     [`GET ${repos}`]: withRepository(world, (repository, call) => {
       const [login = ''] = repository.fullName.split('/');
-      const owner = { login, type: world.organisationHooks.has(login) ? 'Organization' : 'User' };
+      const owner = { ...shapes.user(login), type: world.organisationHooks.has(login) ? 'Organization' : 'User' };
       const admin = isAdministrator(world, repository.fullName, call.login);
       const permissions = { admin, push: !world.outsiders.has(call.login), pull: true };
       return { status: 200, body: { ...shapes.repository(repository, webOf(call)), owner, permissions } };
