@@ -149,7 +149,10 @@ function spoil({ fault }: Fault, answer: Answer, call: Call): Answer | 'hang' {
     case 'json':
       return { status: 200, body: fault.body };
     case 'replace':
-      return { ...answer, body: JSON.parse(JSON.stringify(answer.body).replace(fault.text, () => fault.by)) };
+      // Without a body it is 304: the text was replaced in what the client has kept.
+      return answer.body === undefined
+        ? answer
+        : { ...answer, body: JSON.parse(JSON.stringify(answer.body).replace(fault.text, () => fault.by)) };
     case 'redirect':
       return { status: 302, text: '', headers: { location: fault.to } };
     case 'link':
