@@ -5,7 +5,6 @@ import { attempt, type Work } from './attempt.ts';
 import type { Baselines } from './baselines.ts';
 import { engineDatabase } from './engine.ts';
 import { watchForgeAccess } from './forge-access.ts';
-import { obeyCommand } from './obey-command.ts';
 import type { PresentRules } from './outdated-reviews.ts';
 import { isAnySetWithOtherEnforcement } from './posted-statuses.ts';
 import { isDue, recordDone } from './progress.ts';
@@ -38,6 +37,7 @@ import { reviewCommit } from './review-commit.ts';
 import { reportGroupGivenUp, reviewMergeGroup } from './review-merge-group.ts';
 import { type ReviewParts, reviewPullRequest } from './review-pull-request.ts';
 import { reviewRepository } from './review-repository.ts';
+import { runCommand } from './run-command.ts';
 
 /** Runs the jobs of the queues until it is stopped. */
 export interface Worker {
@@ -183,7 +183,7 @@ export function startWorker(parts: WorkerParts): Worker {
     }));
     await workOn<CommandJob>(COMMAND_QUEUE, ({ data }) => ({
       key: commandKey(data),
-      run: () => obeyCommand({ ...parts, enqueue }, data),
+      run: () => runCommand({ ...parts, enqueue }, data),
     }));
     await boss.work(RESYNC_QUEUE, POLLING, async (jobs: JobWithMetadata<ResyncJob>[]) => {
       for (const job of jobs) {

@@ -29,9 +29,9 @@ export interface CommandParts {
  * Does what a comment tells Gatehouse to do. May be cut short anywhere and be repeated. Whether an override counts is judged by the review that it starts,
  * from the comments that are there then.
  */
-export async function obeyCommand(parts: CommandParts, job: CommandJob): Promise<void> {
+export async function runCommand(parts: CommandParts, job: CommandJob): Promise<void> {
   if (job.command === 'override') {
-    // First of all, and whatever the policy is now: nothing else tells of an edit in the second of the posting.
+    // First of all, and whatever the policy is now: only this shows an edit in the second of the posting.
     await recordChange(parts.pool, job);
   }
   const pullRequest = await parts.forge.pullRequest(job);
