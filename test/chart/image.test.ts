@@ -177,18 +177,19 @@ onStage('a rendered release comes up: stores, migrations, door, each as its mani
   // The init container is first, and waits for a database that is not there yet.
   const migrated = finish(release, MIGRATE);
   await sleep(WHILE_MS);
-  const [database] = await Promise.all([start(release, POSTGRES), start(release, REDIS)]);
-  there.database = database;
+  there.database = await start(release, POSTGRES);
   const { code, output } = await migrated;
   t.is(code, 0, output);
   t.regex(output, /waiting for the database/);
-  // The command of helm test waits, too: a Service leads to a new pod some time after the pod is ready.
+  // The command of helm test waits, too: for the Service to lead to the new pod, and for the pod to have found Redis.
   const tested = finish(release, HELM_TEST);
   await sleep(WHILE_MS);
   there.door = await startDoor(there, release);
+  await sleep(WHILE_MS);
+  await start(release, REDIS);
   const { code: testCode, output: testOutput } = await tested;
   t.is(testCode, 0, testOutput);
-  t.regex(testOutput, /No answer: .*\{"received":true\}/s);
+  t.regex(testOutput, /No answer: .*\{"received":true\}.*^503 .*"redis".*^200 /ms);
   const health = await fetch(`http://${await there.door.address(8080)}/health`);
   t.deepEqual(await health.json(), { status: 'ok', info: { database: { status: 'up' }, redis: { status: 'up' } } });
   t.true((await metricsOf(there.door)).includes(`revision="${REVISION}"`));
