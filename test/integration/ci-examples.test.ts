@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'yaml';
+import { writeExecutable } from '../helpers/executable.ts';
 
 /** The examples of docs/ci.md, run as far as that is possible without the service that would run them. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -60,8 +61,7 @@ async function makeFolder(t: ExecutionContext): Promise<Folder> {
   await mkdir(path);
   await mkdir(bin);
   await writeFile(log, '');
-  await writeFile(join(bin, 'docker'), DOCKER);
-  await chmod(join(bin, 'docker'), 0o755);
+  await writeExecutable(join(bin, 'docker'), DOCKER);
   const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}`, CALLS: log, GIT_CONFIG_GLOBAL: '/dev/null' };
   return {
     path,
@@ -136,8 +136,7 @@ async function makeRepository(t: ExecutionContext): Promise<Folder> {
   t.is(await folder.sh('git init -q && git config user.name alice && git config user.email alice@example.test'), 0);
   const hook = join(folder.path, '.git/hooks/pre-commit');
   await mkdir(join(folder.path, '.git/hooks'), { recursive: true });
-  await writeFile(hook, blockUnder('Before a commit'));
-  await chmod(hook, 0o755);
+  await writeExecutable(hook, blockUnder('Before a commit'));
   return folder;
 }
 
