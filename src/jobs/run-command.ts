@@ -38,9 +38,13 @@ export async function runCommand(parts: CommandParts, job: CommandJob): Promise<
   if (pullRequest === undefined || pullRequest.state === 'closed' || pullRequest.archived) {
     return;
   }
-  // Where no policy applies, Gatehouse says nothing.
-  const policy = await presentPolicy(parts.forge, pullRequest, parts);
-  if (policy === undefined) {
+  const { repository, baseCommit } = pullRequest;
+  if (baseCommit === undefined) {
+    return;
+  }
+  const present = await presentPolicy(parts.forge, parts, repository, baseCommit);
+  if (present.kind === 'absent') {
+    // Where no policy applies, Gatehouse says nothing.
     return;
   }
   switch (job.command) {
@@ -48,15 +52,15 @@ export async function runCommand(parts: CommandParts, job: CommandJob): Promise<
       await recheck(parts, pullRequest, job);
       break;
     case 'override': {
-      const isJudged = policy === 'broken' || canBeOverridden(policy) || job.change !== 'posted';
+      const isJudged = present.kind === 'broken' || canBeOverridden(present.policy) || job.change !== 'posted';
       // All answers have one key, so that no two of them look for the other's comment at once.
-      const { repository, number } = pullRequest;
+      const { number } = pullRequest;
       const asAnswer = { kind: 'command', ...job, repository, number, command: 'unknown' } as const;
       await parts.enqueue([isJudged ? requestOf(pullRequest) : asAnswer]);
       break;
     }
     case 'unknown':
-      if (policy === 'broken' || policy.comments !== 'off') {
+      if (present.kind === 'broken' || present.policy.comments !== 'off') {
         await answer(parts, pullRequest);
       }
   }

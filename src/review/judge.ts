@@ -13,7 +13,7 @@ import { readOverrides } from './overrides/read-overrides.ts';
 import { type BaselineOf, digestOfBaseline, isBaselineOf, orRemoval, withBaseline } from './policy/baseline.ts';
 import { isHiddenIn, type LoadedPolicy, loadPolicy, type ParsePolicy, type PolicyFile } from './policy/load.ts';
 import { neededFacts, needsLines, needsOnlyFiles } from './policy/needs.ts';
-import { orFallback } from './policy/operator-policy.ts';
+import { orOperatorPolicy, orProposed } from './policy/operator-policy.ts';
 import { overruledRules } from './policy/overruled.ts';
 import { changesCases, changesPolicy, pathsAtBase } from './policy/paths.ts';
 import { type Comments, DEFAULT_COMMENTS, type Policy } from './policy/schema.ts';
@@ -149,7 +149,7 @@ export async function judgeRead(
     (await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount));
   const proposes = changesPolicy(changedFiles);
   const hidden = baseline.kind !== 'none' && (await isHiddenIn(forge, baseline.visibility, repository));
-  const own = orFallback(loaded, fallback, pullRequest, proposes);
+  const own = orProposed(orOperatorPolicy(loaded, fallback), pullRequest, proposes);
   const present = withBaseline(baseline, own, { repository, hidden });
   if (present.kind === 'absent') {
     return { kind: 'no-policy', pullRequest, sources: { baseSha } };

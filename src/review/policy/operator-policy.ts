@@ -5,21 +5,18 @@ import type { LoadedPolicy } from './load.ts';
 import { POLICY_PATHS } from './paths.ts';
 import type { Policy } from './schema.ts';
 
-/** The first policy of a repository is checked as well, in the pull request that adds it. */
-export function orFallback(
-  loaded: LoadedPolicy,
-  fallback: Policy | undefined,
-  { repository }: PullRequest,
-  proposes: boolean,
-): LoadedPolicy {
-  if (loaded.kind !== 'absent') {
+/** The operator's policy is for repositories that have none of their own. */
+export function orOperatorPolicy(loaded: LoadedPolicy, fallback: Policy | undefined): LoadedPolicy {
+  if (loaded.kind !== 'absent' || fallback === undefined) {
     return loaded;
   }
-  if (fallback !== undefined) {
-    const text = operatorPolicyText(fallback);
-    return { kind: 'policy', policy: fallback, sources: { operatorPolicyDigest: text.digest }, texts: [text] };
-  }
-  return proposes
+  const text = operatorPolicyText(fallback);
+  return { kind: 'policy', policy: fallback, sources: { operatorPolicyDigest: text.digest }, texts: [text] };
+}
+
+/** The first policy of a repository is checked as well, in the pull request that adds it. */
+export function orProposed(loaded: LoadedPolicy, { repository }: PullRequest, proposes: boolean): LoadedPolicy {
+  return loaded.kind === 'absent' && proposes
     ? { kind: 'policy', policy: { origin: { path: POLICY_PATHS[0] ?? repository }, rules: [] }, sources: {}, texts: [] }
     : loaded;
 }
