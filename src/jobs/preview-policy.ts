@@ -42,8 +42,9 @@ export async function previewPolicy(
     const { forge, threads } = partsForOthers(parts.forge, parts.threads, proposed);
     const judgeOther = (ref: PullRequest) =>
       judgeOnce(forge, ref, {
-        ...parts,
         threads,
+        fallback: parts.fallback,
+        statusContext: parts.statusContext,
         baselineOf: async () => baseline,
         givenPolicy: proposed.file,
         knownComments: async () => ({ posted: new Map(), now: 0 }),

@@ -108,11 +108,15 @@ async function reviewOnce(
     return { outcome: 'over' };
   }
   await using pending = latePending(parts.pendingAfterSeconds * 1_000);
+  const { forge, threads, fallback, baselineOf, statusContext: template } = parts;
   const result = await judgeRead(
-    parts.forge,
+    forge,
     { ...read, known },
     {
-      ...parts,
+      threads,
+      fallback,
+      baselineOf,
+      statusContext: template,
       onWillJudge: () => showPending(parts, review, pullRequest, pending),
       onWillReadChecks: () => recordChecksAsked(parts.pool, review.claim()),
       onWillReadRequestedReviews: () => recordRequestedReviewsAsked(parts.pool, review.claim()),
