@@ -13,7 +13,6 @@ import {
   sameRepository,
 } from '../review/policy/baseline.ts';
 import { narrowerOf, type ParsePolicy } from '../review/policy/load.ts';
-import type { ParsedPolicy } from '../review/policy/parse.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
 import {
   type BaselineRow,
@@ -22,6 +21,7 @@ import {
   storeBaseline,
   storedBaseline,
 } from './baselines-table.ts';
+import { makeParseBaseline } from './parsed-baselines.ts';
 
 /** The baselines in force, from our own table: the forge is read when its policy repository may have changed, not for each review. */
 export interface Baselines {
@@ -57,8 +57,7 @@ export interface BaselineParts {
 const MAX_ATTEMPTS = 5;
 
 export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts): Baselines {
-  /** By policy repository, what was parsed last, under its digest. */
-  const parsed = new Map<string, { readonly digest: string; readonly policy: Promise<ParsedPolicy> }>();
+  const parse = makeParseBaseline(threads);
   const looking = new Map<string, Promise<boolean>>();
   /** One look that starts when the one under way ends, which may have read what was before. */
   const following = new Map<string, Promise<boolean>>();
@@ -96,17 +95,10 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
     }
     const { commit, visibility, path, text } = stored;
     const digest = baselineDigest(stored, visibility);
-    const before = parsed.get(repository);
-    const policy =
-      before?.digest === digest
-        ? before.policy
-        : threads.parsePolicy(repository, text, { path, repository }, 'baseline');
-    parsed.set(repository, { digest, policy });
     const source = { repository, commit, digest, visibility };
-    const result = await policy;
+    const result = await parse(repository, digest, { path, text });
     if (!result.ok) {
       // It was parsed by another version of Gatehouse, or this time a limit was exceeded.
-      parsed.delete(repository);
       return { kind: 'broken', ...source, faults: result.faults };
     }
     return { kind: 'policy', ...source, policy: result.policy, file: { path, text } };

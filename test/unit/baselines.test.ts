@@ -34,10 +34,13 @@ function oneRow() {
   return { pool: { query } as unknown as pg.Pool, row, forgetIds };
 }
 
-function baselinesOf(pool: pg.Pool, forge: Partial<Forge>): Baselines {
-  const threads: Partial<ReviewThreads> = {
-    parsePolicy: async (_repository, text, origin, role) => parsePolicy(text, origin, role),
-  };
+type Parser = Pick<ReviewThreads, 'parsePolicy'>;
+
+const THREADS: Parser = {
+  parsePolicy: async (_repository, text, origin, role) => parsePolicy(text, origin, role),
+};
+
+function baselinesOf(pool: pg.Pool, forge: Partial<Forge>, threads: Parser = THREADS): Baselines {
   return makeBaselines({
     forge: forge as Forge,
     pool,
@@ -119,4 +122,25 @@ test('a look that a push requests sees the push, also while another look runs', 
   goOn.resolve();
   await Promise.all([first, ...pushed]);
   t.is(row().inForce?.commit, 'c2');
+});
+
+test('a baseline that a lost thread did not parse is parsed again, and then once', async (t) => {
+  const parse = THREADS.parsePolicy;
+  const lost = async () => {
+    throw new Error('the thread ended without an answer');
+  };
+  const overLimit = async () => ({ ok: false, faults: [] }) as const;
+  // The first is of the look at the forge.
+  const attempts = [parse, lost, overLimit, parse];
+  const { pool } = oneRow();
+  const baselines = baselinesOf(
+    pool,
+    { repository: async () => FIRST, branchCommit: async () => 'c1', fileAt: async () => textOf(1) },
+    { parsePolicy: (...given) => (attempts.shift() ?? lost)(...given) },
+  );
+  await baselines.refresh(NAME);
+  await t.throwsAsync(baselines.of('acme/widgets'), { message: /ended without an answer/ });
+  t.is((await baselines.of('acme/widgets')).kind, 'broken');
+  t.is((await baselines.of('acme/widgets')).kind, 'policy');
+  t.is((await baselines.of('acme/widgets')).kind, 'policy');
 });
