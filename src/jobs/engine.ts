@@ -6,6 +6,7 @@ import { NewerSchemaError } from '../db/schema.ts';
 import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_TABLE } from '../db/sqlstate.ts';
 import type { ReviewRequest } from '../forges/events.ts';
 import type { Log } from '../log.ts';
+import { recordStatements } from './override-comments.ts';
 import { JOBS_SCHEMA, QUEUES, REQUEST_QUEUES, requestKey, singletonOptions } from './queues.ts';
 
 /** The job engine as the door and the commands use it: they only put jobs in. */
@@ -122,7 +123,7 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
   /** The engine runs its statements on the executor it is given; this one only records them. */
   async function statements(jobs: readonly ReviewRequest[]): Promise<readonly pg.QueryConfig[]> {
     await start();
-    const written: pg.QueryConfig[] = [];
+    const written = [...recordStatements(jobs)];
     const executeSql = async (text: string, values: unknown[] = []) => {
       // Other values would fail only when they are sent, and nothing would stop the COMMIT that follows.
       if (!values.every((value) => typeof value === 'string')) {

@@ -1,32 +1,48 @@
 import type pg from 'pg';
+import type { ReviewRequest } from '../forges/events.ts';
 import type { PullRequestRef } from '../forges/pull-request.ts';
 import type { KnownComments, PostedText } from '../review/overrides/judge-overrides.ts';
 
-/** Remembers the text of a comment that was posted, unless it is known to have been edited since. */
-export async function recordPosted(
-  pool: pg.Pool,
-  { repository, number }: PullRequestRef,
-  commentId: string,
-  digest: string,
-): Promise<void> {
-  await pool.query(
-    `INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, digest)
-     VALUES ($1, $2, $3, $4) ON CONFLICT (repository, comment_id) DO NOTHING`,
-    [repository, number, commentId, digest],
-  );
+/**
+ * What deliveries tell of commands to override: the text that one was posted with, unless it is known to have been edited
+ * since, and for good that one was edited. Recorded with the delivery, since only this shows an edit in the second of the
+ * posting: no review may count the command before, however many jobs are waiting.
+ */
+export function recordStatements(requests: readonly ReviewRequest[]): readonly pg.QueryConfig[] {
+  return requests
+    .flatMap((request) => (request.kind === 'command' && request.command === 'override' ? [request] : []))
+    .sort(byComment)
+    .flatMap(({ change, repository, number, commentId, digest }) => {
+      const comment = [repository, number, commentId];
+      const recorded = {
+        posted: [{ ...RECORD_POSTED, values: [...comment, digest] }],
+        edited: [{ ...RECORD_EDITED, values: comment }],
+        deleted: [],
+      };
+      return recorded[change];
+    });
 }
 
-/** Remembers for good that a comment was edited. */
-export async function recordEdited(
-  pool: pg.Pool,
-  { repository, number }: PullRequestRef,
-  commentId: string,
-): Promise<void> {
-  await pool.query(
-    `INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id)
-     VALUES ($1, $2, $3) ON CONFLICT (repository, comment_id) DO UPDATE SET digest = NULL`,
-    [repository, number, commentId],
-  );
+const RECORD_POSTED = {
+  name: 'record a posted override',
+  text: `INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, digest)
+         VALUES ($1, $2, $3, $4) ON CONFLICT (repository, comment_id) DO NOTHING`,
+};
+const RECORD_EDITED = {
+  name: 'record an edited override',
+  text: `INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id)
+         VALUES ($1, $2, $3) ON CONFLICT (repository, comment_id) DO UPDATE SET digest = NULL`,
+};
+
+/** One order for every transaction, or two of them could wait for each other. */
+function byComment(left: CommandRequest, right: CommandRequest): number {
+  return keyOf(left) < keyOf(right) ? -1 : 1;
+}
+
+type CommandRequest = Extract<ReviewRequest, { kind: 'command' }>;
+
+function keyOf({ repository, commentId }: CommandRequest): string {
+  return `${repository}/${commentId}`;
 }
 
 /**

@@ -10,7 +10,6 @@ import type { Policy } from '../review/policy/schema.ts';
 import { presentPolicy } from '../review/present-policy.ts';
 import { COMMANDS_MARKER, renderCommands } from '../review/rendering/commands.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
-import { recordEdited, recordPosted } from './override-comments.ts';
 import type { CommandJob } from './queues.ts';
 import { markRechecked, mayRecheck } from './recheck.ts';
 
@@ -30,10 +29,6 @@ export interface CommandParts {
  * from the comments that are there then.
  */
 export async function runCommand(parts: CommandParts, job: CommandJob): Promise<void> {
-  if (job.command === 'override') {
-    // First of all, and whatever the policy is now: only this shows an edit in the second of the posting.
-    await recordChange(parts.pool, job);
-  }
   const pullRequest = await parts.forge.pullRequest(job);
   if (pullRequest === undefined || pullRequest.state === 'closed' || pullRequest.archived) {
     return;
@@ -63,14 +58,6 @@ export async function runCommand(parts: CommandParts, job: CommandJob): Promise<
       if (present.kind === 'broken' || present.policy.comments !== 'off') {
         await answer(parts, pullRequest);
       }
-  }
-}
-
-async function recordChange(pool: pg.Pool, job: CommandJob): Promise<void> {
-  if (job.change === 'posted') {
-    await recordPosted(pool, job, job.commentId, job.digest);
-  } else if (job.change === 'edited') {
-    await recordEdited(pool, job, job.commentId);
   }
 }
 
