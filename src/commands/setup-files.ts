@@ -1,4 +1,5 @@
 import { access, constants, open, readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { parse, stringify } from 'yaml';
@@ -19,8 +20,8 @@ export interface Output {
   read(): Promise<Settings | undefined>;
   /** Throws where these could not be written: asked before anything is changed at the forge. */
   check(settings: Settings): Promise<void>;
-  /** Returns the paths written. */
-  write(settings: Settings): Promise<readonly string[]>;
+  /** `webhookUrl`: where the forge sends its webhooks. Returns the paths written. */
+  write(settings: Settings, webhookUrl: string): Promise<readonly string[]>;
 }
 
 /** A `.env` for `node --env-file` and `docker run --env-file`, and beside it the private key of an App. */
@@ -113,9 +114,9 @@ export function kubernetesOutput(folder: string, namespace: string): Output {
       });
     },
     check: () => checkFolder(folder),
-    async write(settings) {
+    async write(settings, webhookUrl) {
       await writeNew(secretPath, secretManifest(settings, namespace));
-      await writeNew(valuesPath, valuesOf(settings));
+      await writeNew(valuesPath, valuesOf(settings, ingressHost(webhookUrl)));
       return [secretPath, valuesPath];
     },
   };
@@ -135,7 +136,14 @@ function secretManifest(settings: Settings, namespace: string): string {
   return `# Written by gatehouse setup. Keep it out of version control.\n${stringify(secret)}`;
 }
 
-function valuesOf(settings: Settings): string {
+/** The host that an Ingress can be for. Undefined of an address, and of a name inside the cluster. */
+export function ingressHost(webhookUrl: string): string | undefined {
+  const { hostname } = new URL(webhookUrl);
+  const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+  return isAddress || !hostname.includes('.') || /\.svc(?:\.|$)/.test(hostname) ? undefined : hostname;
+}
+
+function valuesOf(settings: Settings, host: string | undefined): string {
   const existing = { existingSecret: SECRET_NAME };
   const ownStores = settings['DATABASE_URL'] !== undefined;
   const values = {
@@ -156,10 +164,12 @@ function valuesOf(settings: Settings): string {
           bundled: { postgresql: { enabled: false }, redis: { enabled: false } },
         }
       : {}),
+    ...(host === undefined ? {} : { ingress: { enabled: true, hosts: [host] } }),
   };
+  const example = host ?? 'gatehouse.example.com';
   return `# Written by gatehouse setup: values of the chart, without secrets. Add what your cluster needs, such as
 # image: { repository: registry.example.com/gatehouse }
-# ingress: { enabled: true, className: nginx, hosts: [gatehouse.example.com] }
+# ingress: { enabled: true, className: nginx, hosts: [${example}], tls: [{ secretName: gatehouse-tls, hosts: [${example}] }] }
 ${stringify(values)}`;
 }
 

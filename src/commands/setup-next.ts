@@ -1,6 +1,8 @@
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { version } from '../version.ts';
 import type { ByHand, SetupContext } from './setup-context.ts';
+import { ingressHost } from './setup-files.ts';
 
 /** Of Gatehouse itself. Its npm scripts `dev` and `up` read the .env there. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -11,10 +13,25 @@ export function nextSteps(context: SetupContext, folder: string, left: readonly 
   return [
     ...before,
     ...allowedHosts(context),
+    ...ofTheCluster(context),
     'Next:',
     `  ${nextCommand(context, folder)}`,
     'Then commit a .gatehouse.yml to the base branch (docs/rules.md), and open a pull request.',
   ].join('\n');
+}
+
+/** What only the user knows of the cluster. */
+function ofTheCluster({ given, webhookUrl }: SetupContext): readonly string[] {
+  if (!given.kubernetes) {
+    return [];
+  }
+  const host = ingressHost(webhookUrl);
+  return [
+    `→ Image: docker build -t gatehouse:${version} . and load it into the cluster, or push it and set image.repository in gatehouse-values.yaml`,
+    host === undefined
+      ? `→ Address: ${new URL(webhookUrl).host} has to lead to the Service gatehouse; the chart makes no Ingress for it`
+      : `→ Address: gatehouse-values.yaml has an Ingress for ${host}; set its class and TLS there, or a Gateway's httpRoute instead`,
+  ];
 }
 
 function nextCommand({ given, known }: SetupContext, folder: string): string {

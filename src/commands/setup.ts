@@ -106,7 +106,7 @@ async function setUp(context: SetupContext, output: Output, folder: string): Pro
     : setUpGitea(context, context.forge));
   const all = { ...known, ...settings };
   if (isNew) {
-    for (const path of await output.write(all)) {
+    for (const path of await output.write(all, context.webhookUrl)) {
       say(`✔ ${path} was written. Only you may read it.`);
     }
     await afterWriting?.();

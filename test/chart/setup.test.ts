@@ -34,12 +34,14 @@ function valueIn({ env = [] }: Container, name: string, secret: Readonly<Record<
 for (const [name, settings] of Object.entries(CASES)) {
   test(`the chart takes what setup writes: ${name}`, async (t) => {
     const folder = await makeFolder(t);
-    await kubernetesOutput(folder, 'review').write(settings);
+    await kubernetesOutput(folder, 'review').write(settings, 'https://gatehouse.example.com/webhook');
     const [secret] = parseManifests(await readFile(join(folder, 'gatehouse-secret.yaml'), 'utf8'));
     t.like(secret, { kind: 'Secret', metadata: { namespace: 'review' } });
     const manifests = await render({ release: 'gatehouse', valuesFile: join(folder, 'gatehouse-values.yaml') });
     const worker = podOf(find(manifests, 'Deployment', 'gatehouse-worker'))?.spec;
     const door = podOf(find(manifests, 'Deployment', 'gatehouse-door'))?.spec;
+    const ingress = find(manifests, 'Ingress', 'gatehouse')['spec'];
+    t.like(ingress, { rules: [{ host: 'gatehouse.example.com' }] });
     const [works, takes] = [worker?.containers[0] ?? t.fail(), door?.containers[0] ?? t.fail()];
     const data = secret?.['stringData'] as Readonly<Record<string, string>>;
 

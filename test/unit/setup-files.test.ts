@@ -3,7 +3,7 @@ import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import test from 'ava';
-import { envOutput, kubernetesOutput } from '../../src/commands/setup-files.ts';
+import { envOutput, ingressHost, kubernetesOutput } from '../../src/commands/setup-files.ts';
 import { parseConfig } from '../../src/config.ts';
 import { makeFolder } from '../helpers/setup.ts';
 
@@ -29,6 +29,7 @@ const WITH_APP = {
   ...STORES,
 };
 const ROLES = { door: true, worker: true };
+const URL_OF_WEBHOOKS = 'https://gatehouse.example.com/webhook';
 const modeOf = async (path: string) => ((await lstat(path)).mode & 0o777).toString(8);
 
 for (const [name, settings] of Object.entries({ 'a token': WITH_TOKEN, 'an App': WITH_APP })) {
@@ -37,7 +38,7 @@ for (const [name, settings] of Object.entries({ 'a token': WITH_TOKEN, 'an App':
     const output = envOutput(folder);
     t.is(await output.read(), undefined);
     await output.check(settings);
-    const written = await output.write(settings);
+    const written = await output.write(settings, URL_OF_WEBHOOKS);
     for (const path of written) {
       t.is(await modeOf(path), '600', path);
     }
@@ -57,7 +58,7 @@ for (const [name, settings] of Object.entries({ 'a token': WITH_TOKEN, 'an App':
     const folder = await makeFolder(t);
     const output = kubernetesOutput(folder, 'review');
     t.is(await output.read(), undefined);
-    const written = await output.write(settings);
+    const written = await output.write(settings, URL_OF_WEBHOOKS);
     t.deepEqual(await Promise.all(written.map(modeOf)), ['600', '600']);
     t.deepEqual<unknown, unknown>(await output.read(), settings);
     const values = await readFile(join(folder, 'gatehouse-values.yaml'), 'utf8');
@@ -71,12 +72,12 @@ test('a file or a link that exists is never overwritten', async (t) => {
   const folder = await makeFolder(t);
   await writeFile(join(folder, '.env'), 'PORT=1\n');
   await t.throwsAsync(() => envOutput(folder).read(), { message: /was not written by gatehouse setup/ });
-  await t.throwsAsync(() => envOutput(folder).write(WITH_TOKEN), { message: /EEXIST/ });
+  await t.throwsAsync(() => envOutput(folder).write(WITH_TOKEN, URL_OF_WEBHOOKS), { message: /EEXIST/ });
   t.is(await readFile(join(folder, '.env'), 'utf8'), 'PORT=1\n');
 
   const target = join(folder, 'target');
   await symlink(target, join(folder, 'gatehouse-secret.yaml'));
-  await t.throwsAsync(() => kubernetesOutput(folder, 'g').write(WITH_TOKEN), { message: /EEXIST/ });
+  await t.throwsAsync(() => kubernetesOutput(folder, 'g').write(WITH_TOKEN, URL_OF_WEBHOOKS), { message: /EEXIST/ });
   await t.throwsAsync(() => lstat(target), { message: /ENOENT/ });
 });
 
@@ -98,4 +99,14 @@ test('what a .env cannot hold, and a folder that cannot be written, are reported
     t.false(error.message.includes(url));
   }
   await t.throwsAsync(() => envOutput('/no/such/folder').check(WITH_TOKEN), { message: /cannot write to \/no\/such/ });
+});
+
+test('an Ingress is for a public name, not for an address or a Service', (t) => {
+  const hosts = ['gatehouse.example.com', 'gatehouse.intranet.example:8443', '10.0.0.7', '[::1]:8080', 'gatehouse'];
+  t.deepEqual(
+    [...hosts, 'gatehouse.review.svc', 'gatehouse.review.svc.cluster.local'].map((host) =>
+      ingressHost(`https://${host}/webhook`),
+    ),
+    ['gatehouse.example.com', 'gatehouse.intranet.example', ...Array.from({ length: 5 }, () => undefined)],
+  );
 });
