@@ -59,8 +59,8 @@ export interface Scene {
    * carried out first, or it is not.
    */
   trap(number: number, nth: number, carriedOut: boolean): Trap;
-  /** Does something once, at the moment when the forge is asked for a path like this and has not answered yet. */
-  when(method: string | undefined, path: RegExp, act: () => void): void;
+  /** Does something once, when the forge is asked for a path like this. The answer waits for it. */
+  when(method: string | undefined, path: RegExp, act: () => unknown): void;
 }
 
 /** A forge, and Gatehouse beside it: door and worker, on real stores. */
@@ -304,19 +304,7 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
       return trap;
     },
     when(method, path, act) {
-      let done = false;
-      const matching = new RegExp(path);
-      // A fault that never happens: it only watches the requests.
-      const watching = Object.assign(new RegExp(path), {
-        test(asked: string) {
-          if (!done && matching.test(asked)) {
-            done = true;
-            act();
-          }
-          return false;
-        },
-      });
-      forge.fault({ ...(method === undefined ? {} : { method }), path: watching, fault: { kind: 'hang' } });
+      forge.watch({ method, path, act });
     },
   };
   return scene;

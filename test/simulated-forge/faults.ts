@@ -33,21 +33,46 @@ type FaultKind =
   /** 401 with the request's own credential in its message. */
   | { readonly kind: 'echo' };
 
+/** Something that happens once, when a request matches and is not answered yet. Its answer waits for that. */
+export interface Watch {
+  /** Absent: any. */
+  readonly method?: string | undefined;
+  /** As in {@link Fault}. */
+  readonly path: RegExp;
+  readonly act: () => unknown;
+}
+
 export interface Faults {
   add(fault: Fault): void;
+  watch(watch: Watch): void;
+  /** Forgets what is watched, too. */
   clear(): void;
+  /** Does what was waiting for such a request. */
+  asked(method: string, path: string): Promise<void>;
   /** The first that matches, counted down. */
   take(method: string, path: string): Fault | undefined;
 }
 
 export function makeFaults(): Faults {
   let faults: { fault: Fault; left: number }[] = [];
+  let watches: Watch[] = [];
   return {
+    watch(watch) {
+      watches.push(watch);
+    },
+    async asked(method, path) {
+      const matching = watches.filter((watch) => (watch.method ?? method) === method && watch.path.test(path));
+      watches = watches.filter((watch) => !matching.includes(watch));
+      for (const { act } of matching) {
+        await act();
+      }
+    },
     add(fault) {
       faults.push({ fault, left: fault.times ?? Number.POSITIVE_INFINITY });
     },
     clear() {
       faults = [];
+      watches = [];
     },
     take(method, path) {
       const found = faults.find(

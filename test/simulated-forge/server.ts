@@ -77,6 +77,7 @@ async function serve(
   const body = await readBody(request);
   const path = url.pathname === dialect.graphqlPath ? `/graphql${dialect.graphqlTarget?.(body) ?? ''}` : restPath;
   const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+  await faults.asked(method, path);
   const fault = faults.take(method, path);
   const located = dialect.locate(method, path);
   const match = 'path' in located ? matchRoute(dialect.routes, method, located.path) : undefined;

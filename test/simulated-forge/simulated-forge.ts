@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { ForgeName } from '../../src/forges/forges.ts';
 import { type Driver, makeDriver } from './driver.ts';
-import type { Fault } from './faults.ts';
+import type { Fault, Watch } from './faults.ts';
 import { makeGiteaDialect } from './gitea-dialect.ts';
 import type { Notify } from './gitea-write-routes.ts';
 import {
@@ -42,6 +42,7 @@ export interface SimulatedForge extends Driver {
   /** GitHub's GraphQL. */
   readonly graphql: GraphqlSwitch;
   fault(fault: Fault): void;
+  watch(watch: Watch): void;
   clearFaults(): void;
   /** Every request so far, in order. */
   readonly seen: readonly Seen[];
@@ -110,6 +111,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
         ({ method, path }) => !['GET', 'HEAD'].includes(method) && !/^\/(?:repos\/-\/-\/|graphql)/.test(path),
       ).length,
     fault: server.faults.add,
+    watch: server.faults.watch,
     clearFaults: server.faults.clear,
     forgetRequests: () => {
       server.seen.length = 0;
