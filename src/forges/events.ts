@@ -240,7 +240,12 @@ function canChangeReview(event: string, payload: Readonly<Record<string, unknown
 }
 
 function object(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  return isObject(value) ? value : undefined;
+}
+
+/** Not a copy: a repository has a hundred keys, and every delivery is read. */
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const MAX_REPOSITORY_CHARACTERS = 256;
