@@ -11,7 +11,10 @@ import { JOBS_SCHEMA, QUEUES, REQUEST_QUEUES, requestKey, singletonOptions } fro
 
 /** The job engine as the door and the commands use it: they only put jobs in. */
 export interface JobQueue {
-  /** What adds jobs, for the caller's own transaction. A job is not added when the same one is already waiting. */
+  /**
+   * What adds jobs, for the caller's own transaction, and records what they say of overrides. A job is not added when the same one is
+   * already waiting.
+   */
   statements(jobs: readonly ReviewRequest[]): Promise<readonly pg.QueryConfig[]>;
   /** Adds jobs now. */
   enqueue(jobs: readonly ReviewRequest[]): Promise<void>;
@@ -120,7 +123,7 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
     started = true;
   }
 
-  /** The engine runs its statements on the executor it is given; this one only records them. */
+  /** The engine runs its statements on the executor it is given; this one only collects them. */
   async function statements(jobs: readonly ReviewRequest[]): Promise<readonly pg.QueryConfig[]> {
     await start();
     const written = [...recordStatements(jobs)];

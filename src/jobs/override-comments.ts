@@ -4,9 +4,9 @@ import type { PullRequestRef } from '../forges/pull-request.ts';
 import type { KnownComments, PostedText } from '../review/overrides/judge-overrides.ts';
 
 /**
- * What deliveries tell of commands to override: the text that one was posted with, unless it is known to have been edited
- * since, and for good that one was edited. Recorded with the delivery, since only this shows an edit in the second of the
- * posting: no review may count the command before, however many jobs are waiting.
+ * Records what webhooks say of commands to override: the text at posting, unless it is known to have been edited since, and,
+ * permanently, that it was edited. It belongs to the transaction of the delivery: only the webhook shows an edit in the second of
+ * the posting, and no review may count the command before that is known, however many jobs are waiting.
  */
 export function recordStatements(requests: readonly ReviewRequest[]): readonly pg.QueryConfig[] {
   return requests
@@ -36,7 +36,7 @@ const RECORD_EDITED = {
 
 /** One order for every transaction, or two of them could wait for each other. */
 function byComment(left: CommandRequest, right: CommandRequest): number {
-  return keyOf(left) < keyOf(right) ? -1 : 1;
+  return keyOf(left) < keyOf(right) ? -1 : Number(keyOf(left) > keyOf(right));
 }
 
 type CommandRequest = Extract<ReviewRequest, { kind: 'command' }>;

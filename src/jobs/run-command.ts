@@ -10,6 +10,7 @@ import type { Policy } from '../review/policy/schema.ts';
 import { presentPolicy } from '../review/present-policy.ts';
 import { COMMANDS_MARKER, renderCommands } from '../review/rendering/commands.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
+import { recordStatements } from './override-comments.ts';
 import type { CommandJob } from './queues.ts';
 import { markRechecked, mayRecheck } from './recheck.ts';
 
@@ -29,6 +30,10 @@ export interface CommandParts {
  * from the comments that are there then.
  */
 export async function runCommand(parts: CommandParts, job: CommandJob): Promise<void> {
+  // The delivery has recorded it already, unless a version before accepted it, or it is replayed.
+  for (const statement of recordStatements([{ kind: 'command', ...job }])) {
+    await parts.pool.query(statement);
+  }
   const pullRequest = await parts.forge.pullRequest(job);
   if (pullRequest === undefined || pullRequest.state === 'closed' || pullRequest.archived) {
     return;

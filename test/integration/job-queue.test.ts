@@ -1,49 +1,96 @@
 import test, { type ExecutionContext } from 'ava';
+import type pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import { makeInboxPool } from '../../src/db/pool.ts';
 import { textDigest } from '../../src/forges/command.ts';
+import type { ReviewRequest } from '../../src/forges/events.ts';
+import { makeInbox } from '../../src/inbox/inbox.ts';
 import { makeJobQueue } from '../../src/jobs/engine.ts';
-import { knownComments } from '../../src/jobs/override-comments.ts';
+import { knownComments, recordStatements } from '../../src/jobs/override-comments.ts';
+import type { CommandJob } from '../../src/jobs/queues.ts';
+import { type CommandParts, runCommand } from '../../src/jobs/run-command.ts';
 import { makeLog } from '../../src/log.ts';
+import { makeMetrics } from '../../src/metrics.ts';
 import { makeDatabase, openPool } from '../helpers/database.ts';
+import { delivery } from '../helpers/inbox.ts';
 
-async function makePool(t: ExecutionContext) {
+async function makeMigrated(t: ExecutionContext) {
   const database = await makeDatabase();
+  t.teardown(() => database.drop());
   await migrateStores(database.url);
-  const pool = openPool(database.url);
-  t.teardown(async () => {
-    await pool.end();
-    await database.drop();
-  });
-  return pool;
+  return database;
 }
 
 test('a stopped job queue is never started again by a late check', async (t) => {
-  const pool = await makePool(t);
+  const pool = openPool((await makeMigrated(t)).url);
   const stopped = makeJobQueue(pool, makeLog('silent'));
   await stopped.stop();
   t.regex((await stopped.fault()) ?? 'it has started', /cannot use its schema/);
   const running = makeJobQueue(pool, makeLog('silent'));
   t.is(await running.fault(), undefined);
   await running.stop();
+  await pool.end();
 });
 
+const repository = 'octo/site';
+const digest = textDigest('/gatehouse override of-the-repository');
+const posted = { kind: 'as-posted', digest };
+const edited = { kind: 'edited' };
+
+function command(commentId: string, change: CommandJob['change']) {
+  return {
+    kind: 'command',
+    repository,
+    number: 7,
+    command: 'override',
+    author: 'lea',
+    digest,
+    commentId,
+    change,
+  } as const;
+}
+
+async function known(pool: pg.Pool) {
+  return Object.fromEntries((await knownComments(pool, repository, ['10', '9', '8'])).posted);
+}
+
 test('an edit of an override is never recorded later than its delivery', async (t) => {
-  const pool = await makePool(t);
+  const url = (await makeMigrated(t)).url;
+  const [pool, inboxPool] = [openPool(url), makeInboxPool(url, makeLog('silent'))];
   const jobs = makeJobQueue(pool, makeLog('silent'));
-  const repository = 'octo/site';
-  const digest = textDigest('/gatehouse override of-the-repository');
-  const command = { kind: 'command', repository, number: 7, command: 'override', author: 'lea', digest } as const;
-  const posted = { kind: 'as-posted', digest };
-  const known = async () => Object.fromEntries((await knownComments(pool, repository, ['10', '9', '8'])).posted);
-  // No worker runs.
-  await jobs.enqueue([
-    { ...command, commentId: '9', change: 'posted' },
-    { ...command, commentId: '10', change: 'posted' },
-    { ...command, commentId: '8', change: 'deleted' },
-  ]);
-  t.deepEqual(await known(), { 9: posted, 10: posted });
-  await jobs.enqueue([{ ...command, commentId: '10', change: 'edited' }]);
-  await jobs.enqueue([{ ...command, commentId: '10', change: 'posted' }]);
-  t.deepEqual(await known(), { 9: posted, 10: { kind: 'edited' } });
+  const inbox = makeInbox<ReviewRequest>({
+    pool: inboxPool,
+    jobStatements: jobs.statements,
+    // No worker runs.
+    wakeWorkers: () => {},
+    metrics: makeMetrics(),
+    log: makeLog('silent'),
+  });
+  const accept = (...requests: readonly ReviewRequest[]) =>
+    Promise.all(requests.map((job) => inbox.accept({ ...delivery(), job })));
+  // The first goes alone, the others in one transaction.
+  await accept(command('8', 'deleted'), command('10', 'posted'), command('9', 'posted'));
+  t.deepEqual(await known(pool), { 9: posted, 10: posted });
+  await accept(command('8', 'posted'), command('10', 'edited'), command('9', 'posted'), command('10', 'posted'));
+  t.deepEqual(await known(pool), { 8: posted, 9: posted, 10: edited });
+  await inbox.idle();
   await jobs.stop();
+  await Promise.all([pool.end(), inboxPool.end()]);
+});
+
+test('a worker records an edit that no delivery has recorded', async (t) => {
+  const pool = openPool((await makeMigrated(t)).url);
+  // As of a delivery that is replayed; the pull request is gone meanwhile.
+  const parts = { pool, forge: { pullRequest: async () => undefined } };
+  await runCommand(parts as unknown as CommandParts, command('9', 'edited'));
+  t.deepEqual(await known(pool), { 9: edited });
+  await pool.end();
+});
+
+test('changes of overrides are recorded in one order, as other transactions do', (t) => {
+  const ids = (...requests: readonly ReviewRequest[]) => recordStatements(requests).map(({ values }) => values?.[2]);
+  const [first, second] = [command('1', 'posted'), command('2', 'edited')];
+  t.deepEqual(ids(second, first), ['1', '2']);
+  t.deepEqual(ids(first, second), ['1', '2']);
+  t.deepEqual(ids({ kind: 'review', repository, number: 7 }, command('3', 'deleted')), []);
 });
