@@ -2,7 +2,7 @@ import type { ParsedPolicy } from '../review/policy/parse.ts';
 import type { SourceFile } from '../review/sources.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
 
-/** Owners, of each the policy that was parsed last; the oldest is forgotten first. */
+/** Baselines; the one that was not used for longest is forgotten first. */
 const MAX_REMEMBERED = 200;
 
 export type ParseBaseline = (repository: string, digest: string, file: SourceFile) => Promise<ParsedPolicy>;
@@ -15,11 +15,16 @@ export function makeParseBaseline({ parsePolicy }: Pick<ReviewThreads, 'parsePol
   const parsed = new Map<string, { readonly digest: string; readonly policy: Promise<ParsedPolicy> }>();
 
   function remember(repository: string, digest: string, policy: Promise<ParsedPolicy>): void {
+    // A Map keeps the place of a key that is set again.
+    parsed.delete(repository);
     parsed.set(repository, { digest, policy });
     const [oldest] = parsed.keys();
     if (parsed.size > MAX_REMEMBERED && oldest !== undefined) {
       parsed.delete(oldest);
     }
+  }
+
+  function forgetUnlessUsable(repository: string, policy: Promise<ParsedPolicy>): void {
     const forget = () => {
       if (parsed.get(repository)?.policy === policy) {
         parsed.delete(repository);
@@ -31,10 +36,12 @@ export function makeParseBaseline({ parsePolicy }: Pick<ReviewThreads, 'parsePol
   return (repository, digest, { path, text }) => {
     const before = parsed.get(repository);
     if (before?.digest === digest) {
+      remember(repository, digest, before.policy);
       return before.policy;
     }
     const policy = parsePolicy(repository, text, { path, repository }, 'baseline');
     remember(repository, digest, policy);
+    forgetUnlessUsable(repository, policy);
     return policy;
   };
 }

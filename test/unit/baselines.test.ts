@@ -4,6 +4,7 @@ import type { Forge } from '../../src/forges/forge.ts';
 import type { RepositoryNow } from '../../src/forges/pull-request.ts';
 import { type Baselines, makeBaselines } from '../../src/jobs/baselines.ts';
 import type { BaselineRow } from '../../src/jobs/baselines-table.ts';
+import { makeParseBaseline } from '../../src/jobs/parsed-baselines.ts';
 import { makeLog } from '../../src/log.ts';
 import { parsePolicy } from '../../src/review/policy/parse.ts';
 import type { ReviewThreads } from '../../src/review/threads/review-threads.ts';
@@ -143,4 +144,22 @@ test('a baseline that a lost thread did not parse is parsed again, and then once
   t.is((await baselines.of('acme/widgets')).kind, 'broken');
   t.is((await baselines.of('acme/widgets')).kind, 'policy');
   t.is((await baselines.of('acme/widgets')).kind, 'policy');
+});
+
+test('a baseline that is in use is not forgotten for one of another owner', async (t) => {
+  const parses = new Map<string, number>();
+  const parse = makeParseBaseline({
+    parsePolicy(repository, text, origin, role) {
+      parses.set(repository, (parses.get(repository) ?? 0) + 1);
+      return THREADS.parsePolicy(repository, text, origin, role);
+    },
+  });
+  const file = { path: '.gatehouse.yml', text: textOf(1) };
+  for (let owner = 0; owner < 300; owner++) {
+    await parse('busy/.gatehouse', 'd', file);
+    await parse(`owner-${owner}/.gatehouse`, 'd', file);
+  }
+  await parse('owner-0/.gatehouse', 'd', file);
+  t.is(parses.get('busy/.gatehouse'), 1);
+  t.is(parses.get('owner-0/.gatehouse'), 2, 'of an owner whose turn was long ago');
 });
