@@ -136,11 +136,13 @@ function secretManifest(settings: Settings, namespace: string): string {
   return `# Written by gatehouse setup. Keep it out of version control.\n${stringify(secret)}`;
 }
 
-/** The host that an Ingress can be for. Undefined of an address, and of a name inside the cluster. */
+/** The host that the chart's Ingress can be for. Undefined of an address, of a name inside the cluster, and of a path that it does not route. */
 export function ingressHost(webhookUrl: string): string | undefined {
-  const { hostname } = new URL(webhookUrl);
-  const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
-  return isAddress || !hostname.includes('.') || /\.svc(?:\.|$)/.test(hostname) ? undefined : hostname;
+  const { hostname, pathname } = new URL(webhookUrl);
+  const host = hostname.replace(/\.$/, '');
+  const isAddress = isIP(host.replace(/^\[|\]$/g, '')) !== 0;
+  const isOutside = !isAddress && host.includes('.') && !/\.svc(?:\.|$)/.test(host);
+  return isOutside && pathname === '/webhook' ? host : undefined;
 }
 
 function valuesOf(settings: Settings, host: string | undefined): string {
@@ -164,13 +166,20 @@ function valuesOf(settings: Settings, host: string | undefined): string {
           bundled: { postgresql: { enabled: false }, redis: { enabled: false } },
         }
       : {}),
-    ...(host === undefined ? {} : { ingress: { enabled: true, hosts: [host] } }),
   };
-  const example = host ?? 'gatehouse.example.com';
   return `# Written by gatehouse setup: values of the chart, without secrets. Add what your cluster needs, such as
 # image: { repository: registry.example.com/gatehouse }
-# ingress: { enabled: true, className: nginx, hosts: [${example}], tls: [{ secretName: gatehouse-tls, hosts: [${example}] }] }
-${stringify(values)}`;
+${stringify(values)}${host === undefined ? '' : ingressValues(host)}`;
+}
+
+function ingressValues(host: string): string {
+  return `ingress:
+  enabled: true
+  hosts: [${host}]
+  # className: nginx
+  # annotations: { nginx.ingress.kubernetes.io/proxy-body-size: 25m }
+  # tls: [{ secretName: gatehouse-tls, hosts: [${host}] }]
+`;
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

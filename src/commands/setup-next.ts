@@ -21,15 +21,15 @@ export function nextSteps(context: SetupContext, folder: string, left: readonly 
 }
 
 /** What only the user knows of the cluster. */
-function ofTheCluster({ given, webhookUrl }: SetupContext): readonly string[] {
+function ofTheCluster({ given, webhookUrl, isNew }: SetupContext): readonly string[] {
   if (!given.kubernetes) {
     return [];
   }
   const host = ingressHost(webhookUrl);
   return [
     `→ Image: docker build -t gatehouse:${version} . and load it into the cluster, or push it and set image.repository in gatehouse-values.yaml`,
-    host === undefined
-      ? `→ Address: ${new URL(webhookUrl).host} has to lead to the Service gatehouse; the chart makes no Ingress for it`
+    host === undefined || !isNew
+      ? `→ Address: ${new URL(webhookUrl).host} has to lead to the Service gatehouse: see ingress and httpRoute of the chart`
       : `→ Address: gatehouse-values.yaml has an Ingress for ${host}; set its class and TLS there, or a Gateway's httpRoute instead`,
   ];
 }

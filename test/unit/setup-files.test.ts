@@ -109,4 +109,6 @@ test('an Ingress is for a public name, not for an address or a Service', (t) => 
     ),
     ['gatehouse.example.com', 'gatehouse.intranet.example', ...Array.from({ length: 5 }, () => undefined)],
   );
+  t.is(ingressHost('https://gatehouse.example.com./webhook'), 'gatehouse.example.com');
+  t.is(ingressHost('https://proxy.example.com/hooks/gatehouse'), undefined, 'the Ingress routes /webhook only');
 });

@@ -2,13 +2,14 @@ import test from 'ava';
 import type { SetupContext } from '../../src/commands/setup-context.ts';
 import { nextSteps } from '../../src/commands/setup-next.ts';
 
-const endOf = (url: string) =>
+const endOf = (url: string, isNew = true) =>
   nextSteps(
     {
       given: { kubernetes: true, namespace: 'review' },
       forge: 'gitea',
       webhookUrl: `${url}/webhook`,
       known: {},
+      isNew,
     } as SetupContext,
     '/srv/it',
     [],
@@ -27,8 +28,13 @@ test('for Kubernetes setup ends with the one command, and says first what it nee
   t.is(rest.length, 1);
 });
 
+test('of files that exist setup does not say what is in them', (t) => {
+  const [, address] = endOf('https://gatehouse.example.com', false);
+  t.regex(address ?? '', /^→ Address: gatehouse\.example\.com has to lead to the Service gatehouse: see ingress /);
+});
+
 test('inside the cluster no Ingress is promised', (t) => {
   const [hosts, , address] = endOf('http://gatehouse.review.svc');
   t.regex(hosts ?? '', /ALLOWED_HOST_LIST = external, gatehouse\.review\.svc$/);
-  t.regex(address ?? '', /^→ Address: gatehouse\.review\.svc has to lead to the Service gatehouse; .* no Ingress/);
+  t.regex(address ?? '', /^→ Address: gatehouse\.review\.svc has to lead to the Service gatehouse: see ingress/);
 });
