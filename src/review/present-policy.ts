@@ -5,8 +5,8 @@ import { type LoadedPolicy, loadPolicy, type ParsePolicy, type PolicyFile } from
 import { orOperatorPolicy } from './policy/operator-policy.ts';
 
 /**
- * What pull requests are judged by whose base is at `commit`; undefined: a branch that does not exist. `file`: taken instead of
- * the repository's own policy. Nothing of it is to be shown: a private baseline is not hidden in it.
+ * The policy for pull requests whose base is at `commit`; undefined: the branch does not exist. `file`: taken instead of the
+ * repository's own policy. Do not show it on the forge: a private baseline is not hidden in it.
  */
 export async function presentPolicy(
   forge: Forge,
