@@ -14,22 +14,28 @@ import { makeMetrics } from '../../src/metrics.ts';
 import { makeDatabase, openPool } from '../helpers/database.ts';
 import { delivery } from '../helpers/inbox.ts';
 
-async function makeMigrated(t: ExecutionContext) {
+/** Returns its URL. */
+async function makeMigrated(t: ExecutionContext): Promise<string> {
   const database = await makeDatabase();
   t.teardown(() => database.drop());
   await migrateStores(database.url);
-  return database;
+  return database.url;
+}
+
+async function openMigrated(t: ExecutionContext): Promise<pg.Pool> {
+  const pool = openPool(await makeMigrated(t));
+  t.teardown(() => pool.end());
+  return pool;
 }
 
 test('a stopped job queue is never started again by a late check', async (t) => {
-  const pool = openPool((await makeMigrated(t)).url);
+  const pool = await openMigrated(t);
   const stopped = makeJobQueue(pool, makeLog('silent'));
   await stopped.stop();
   t.regex((await stopped.fault()) ?? 'it has started', /cannot use its schema/);
   const running = makeJobQueue(pool, makeLog('silent'));
   t.is(await running.fault(), undefined);
   await running.stop();
-  await pool.end();
 });
 
 const repository = 'octo/site';
@@ -55,8 +61,9 @@ async function known(pool: pg.Pool) {
 }
 
 test('an edit of an override is never recorded later than its delivery', async (t) => {
-  const url = (await makeMigrated(t)).url;
+  const url = await makeMigrated(t);
   const [pool, inboxPool] = [openPool(url), makeInboxPool(url, makeLog('silent'))];
+  t.teardown(() => Promise.all([pool.end(), inboxPool.end()]));
   const jobs = makeJobQueue(pool, makeLog('silent'));
   const inbox = makeInbox<ReviewRequest>({
     pool: inboxPool,
@@ -75,16 +82,14 @@ test('an edit of an override is never recorded later than its delivery', async (
   t.deepEqual(await known(pool), { 8: posted, 9: posted, 10: edited });
   await inbox.idle();
   await jobs.stop();
-  await Promise.all([pool.end(), inboxPool.end()]);
 });
 
 test('a worker records an edit that no delivery has recorded', async (t) => {
-  const pool = openPool((await makeMigrated(t)).url);
+  const pool = await openMigrated(t);
   // As of a delivery that is replayed; the pull request is gone meanwhile.
   const parts = { pool, forge: { pullRequest: async () => undefined } };
   await runCommand(parts as unknown as CommandParts, command('9', 'edited'));
   t.deepEqual(await known(pool), { 9: edited });
-  await pool.end();
 });
 
 test('changes of overrides are recorded in one order, as other transactions do', (t) => {
