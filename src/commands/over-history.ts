@@ -27,8 +27,8 @@ export const UNUSABLE = 2;
 export const STOPPED = 3;
 
 /**
- * Judges the merged pull requests of a repository by a policy. Says on standard error what it costs, how far it is, and what was
- * wrong: then it resolves to an exit code alone. `stopped` writes why not all were judged.
+ * Judges the merged pull requests of a repository by a policy. Says on standard error what it costs, how far it is, and what is
+ * wrong. Resolves to an exit code where nothing was judged; where not all were, `stoppedBy` is set.
  */
 export async function overHistory(
   command: string,
