@@ -1,3 +1,4 @@
+import { isObject } from '../is-object.ts';
 import { type Command, commandIn, textDigest } from './command.ts';
 import { FORGES } from './forges.ts';
 import { MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './pull-request.ts';
@@ -239,13 +240,9 @@ function canChangeReview(event: string, payload: Readonly<Record<string, unknown
   });
 }
 
+/** Not a copy: a repository has a hundred keys, and every delivery is read. */
 function object(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return isObject(value) ? value : undefined;
-}
-
-/** Not a copy: a repository has a hundred keys, and every delivery is read. */
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const MAX_REPOSITORY_CHARACTERS = 256;

@@ -1,3 +1,5 @@
+import { isObject } from '../is-object.ts';
+
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -11,10 +13,6 @@ export function parseJsonObject(bytes: Buffer): Readonly<Record<string, unknown>
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Whether the one Content-Type is `application/json`, with or without parameters. */

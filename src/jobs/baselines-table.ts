@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RepositoryIds, Visibility } from '../forges/pull-request.ts';
+import { isObject } from '../is-object.ts';
 import type { Fault } from '../review/policy/faults.ts';
 
 /** What is wrong with a baseline that was in force, or that never could be. */
@@ -57,10 +58,6 @@ function withVisibility(_key: string, value: unknown): unknown {
   }
   const { isPublic, ...rest } = value;
   return 'visibility' in rest ? rest : { ...rest, visibility: isPublic === true ? 'public' : 'private' };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** False when somebody else has changed it since it was read: `before`, or undefined where there was none. */

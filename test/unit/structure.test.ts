@@ -27,7 +27,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['lifecycle.ts', 'metrics.ts'],
   ['log.ts', 'version.ts'],
   ['config.ts'],
-  ['environment.ts', 'hunk-header.ts', 'settings.ts', 'shorten.ts', 'timeout.ts'],
+  ['environment.ts', 'hunk-header.ts', 'is-object.ts', 'settings.ts', 'shorten.ts', 'timeout.ts'],
 ];
 
 /** Types and constants that any folder may import, since they import nothing themselves. */
