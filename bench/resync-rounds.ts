@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import { migrateStores } from '../src/composition/migrate-stores.ts';
 import { readInstallation, saveInstallation } from '../src/db/installations.ts';
-import type { Forge } from '../src/forges/forge.ts';
-import type { ForgeName } from '../src/forges/forges.ts';
 import { makeForge } from '../src/forges/make-forge.ts';
-import { readPresentRules } from '../src/jobs/outdated-reviews.ts';
-import { recoverDeliveries } from '../src/jobs/recover-deliveries.ts';
-import { resync } from '../src/jobs/resync.ts';
+import type { Forge } from '../src/forges/port/forge.ts';
+import type { ForgeName } from '../src/forges/port/forges.ts';
+import { readPresentRules } from '../src/jobs/resync/outdated-reviews.ts';
+import { recoverDeliveries } from '../src/jobs/resync/recover-deliveries.ts';
+import { resync } from '../src/jobs/resync/resync.ts';
 import { makeLog } from '../src/log.ts';
 import { makeMetrics } from '../src/metrics.ts';
 import { makeDatabase, openPool } from '../test/helpers/database.ts';

@@ -11,7 +11,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { FORGE_NAMES, FORGES, isForgeName } from '../src/forges/forges.ts';
+import { FORGE_NAMES, FORGES, isForgeName } from '../src/forges/port/forges.ts';
 import { signatureOf } from '../test/helpers/signature.ts';
 import { startEmbeddedStores } from '../test/helpers/stores.ts';
 import { type SimulatedForge, startSimulatedForge } from '../test/simulated-forge/simulated-forge.ts';

@@ -1,5 +1,5 @@
+import { withTimeout } from './common/timeout.ts';
 import type { Log } from './log.ts';
-import { withTimeout } from './timeout.ts';
 
 /** Things to release, in the reverse of the order in which they were acquired. */
 export interface Closers {

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { EX_CONFIG, EX_USAGE, reasonOf, UsageError } from './commands/failures.ts';
 import type { Terminal } from './commands/terminal.ts';
-import { ConfigurationError } from './config.ts';
+import { ConfigurationError } from './config/config.ts';
 import { NewerSchemaError } from './db/schema.ts';
 import { makeLog } from './log.ts';
 import { version } from './version.ts';
@@ -41,7 +41,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'setup [options]',
     summary: 'Connect Gatehouse to a forge, and write the settings that it runs with',
     run: async (args, terminal) =>
-      (await import('./commands/setup.ts')).setup(args, terminal, { input: process.stdin }),
+      (await import('./commands/setup/setup.ts')).setup(args, terminal, { input: process.stdin }),
   },
   check: {
     usage: 'check [file]',
@@ -61,38 +61,39 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   init: {
     usage: 'init <repository>',
     summary: 'Print a policy of recipes that the last merged pull requests met; --write writes it',
-    run: async (args, terminal) => (await import('./commands/init.ts')).init(args, terminal, callersFolder()),
+    run: async (args, terminal) => (await import('./commands/history/init.ts')).init(args, terminal, callersFolder()),
   },
   backtest: {
     usage: 'backtest <repository>',
     summary: 'Judge the pull requests that were merged last: what a policy would have stopped',
-    run: async (args, terminal) => (await import('./commands/backtest.ts')).backtest(args, terminal, callersFolder()),
+    run: async (args, terminal) =>
+      (await import('./commands/history/backtest.ts')).backtest(args, terminal, callersFolder()),
   },
   doctor: {
     usage: 'doctor [owner/repository]',
     summary: 'Check the configuration, the stores, the forge, and how a repository is set up',
     mayHang: true,
-    run: async (args, terminal) => (await import('./commands/doctor.ts')).doctor(args, terminal),
+    run: async (args, terminal) => (await import('./commands/doctor/doctor.ts')).doctor(args, terminal),
   },
   deliveries: {
     usage: 'deliveries [options]',
     summary: 'List the webhooks that were acknowledged',
-    run: async (args, terminal) => (await import('./commands/deliveries.ts')).deliveries(args, terminal),
+    run: async (args, terminal) => (await import('./commands/records/deliveries.ts')).deliveries(args, terminal),
   },
   audit: {
     usage: 'audit [pull request URL]',
     summary: 'Print the record of verdicts: of a pull request, or since a time',
-    run: async (args, terminal) => (await import('./commands/audit.ts')).audit(args, terminal),
+    run: async (args, terminal) => (await import('./commands/records/audit.ts')).audit(args, terminal),
   },
   report: {
     usage: 'report [options]',
     summary: 'Say which rules fail most, are overridden most, and take longest to pass',
-    run: async (args, terminal) => (await import('./commands/report.ts')).report(args, terminal),
+    run: async (args, terminal) => (await import('./commands/records/report.ts')).report(args, terminal),
   },
   replay: {
     usage: 'replay <delivery id…>',
     summary: 'Queue the review of a delivery again, or all failed reviews: --dead-letters',
-    run: async (args, terminal) => (await import('./commands/replay.ts')).replay(args, terminal),
+    run: async (args, terminal) => (await import('./commands/records/replay.ts')).replay(args, terminal),
   },
   send: {
     usage: 'send <file>',

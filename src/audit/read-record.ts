@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { PullRequestRef } from '../forges/pull-request.ts';
+import type { PullRequestRef } from '../forges/port/pull-request.ts';
 import type { StoredRule } from './rule-changes.ts';
 import type { Place, RecordedApproval, RecordedOverride } from './verdict-record.ts';
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { CommitStatus } from '../forges/postings.ts';
+import type { CommitStatus } from '../forges/port/postings.ts';
 import { ensurePartitions } from './partitions.ts';
 
 /** Adds a status that stands on a commit to the record, unless it is the one that was recorded last. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { shorten } from '../common/shorten.ts';
 import type { EvaluatedRule, Evaluation } from '../review/evaluation/evaluate.ts';
 import { locationsOf, type Reason, reasonsOf } from '../review/evaluation/reasons.ts';
 import type { Verdict } from '../review/evaluation/verdict.ts';
@@ -6,7 +7,6 @@ import type { Level, Rule } from '../review/policy/schema.ts';
 import type { CurrentApproval } from '../review/predicates/current-approvals.ts';
 import type { VerdictSources } from '../review/sources.ts';
 import { type Text, visible } from '../review/text.ts';
-import { shorten } from '../shorten.ts';
 
 /** A verdict as it is recorded. Nothing in it is content of the change: a line that was found may be a secret. */
 export interface VerdictRecord {

@@ -1,6 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { shorten } from '../common/shorten.ts';
 import { MAX_POLICY_BYTES } from '../review/limits.ts';
 import type { Fault } from '../review/policy/faults.ts';
 import { policyJsonSchema } from '../review/policy/json-schema.ts';
@@ -8,7 +9,6 @@ import type { PolicyRole } from '../review/policy/parse.ts';
 import { POLICY_PATHS } from '../review/policy/paths.ts';
 import { visible } from '../review/text.ts';
 import { makeReviewThreads } from '../review/threads/review-threads.ts';
-import { shorten } from '../shorten.ts';
 import { UsageError } from './failures.ts';
 
 const VALID = 0;

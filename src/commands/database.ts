@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { ConfigurationError } from '../config.ts';
+import { ConfigurationError } from '../config/config.ts';
 import { makePool } from '../db/pool.ts';
 import { NewerSchemaError, readSchemaState } from '../db/schema.ts';
 import { readBody } from '../inbox/read-body.ts';

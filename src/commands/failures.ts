@@ -1,5 +1,5 @@
-import { ConfigurationError } from '../config.ts';
-import type { Parsed } from '../environment.ts';
+import { ConfigurationError } from '../config/config.ts';
+import type { Parsed } from '../config/environment.ts';
 import { describeError } from '../log.ts';
 
 /** The exit codes of sysexits.h that mean these things. */

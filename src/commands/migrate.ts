@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { migrateStores } from '../composition/migrate-stores.ts';
-import { parseDatabaseConfig } from '../config.ts';
+import { parseDatabaseConfig } from '../config/config.ts';
 import { makeLog } from '../log.ts';
 import { configured } from './failures.ts';
 import type { Terminal } from './terminal.ts';

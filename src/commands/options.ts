@@ -1,4 +1,4 @@
-import { MAX_PULL_REQUEST_NUMBER } from '../forges/pull-request.ts';
+import { MAX_PULL_REQUEST_NUMBER } from '../forges/port/pull-request.ts';
 import { UsageError } from './failures.ts';
 
 /** The value of an option, 1 or more. */

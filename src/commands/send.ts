@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { parseSecret } from '../config.ts';
+import { parseSecret } from '../config/config.ts';
 import { configured, reasonOf, UsageError } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 import { parseWait } from './wait.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { startService } from '../composition/service.ts';
-import { parseConfig, type Roles } from '../config.ts';
+import { parseConfig, type Roles } from '../config/config.ts';
 import { firstShutdownSignal } from '../lifecycle.ts';
 import { makeLog } from '../log.ts';
 import { configured } from './failures.ts';

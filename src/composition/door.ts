@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import type pg from 'pg';
-import type { DoorConfig } from '../config.ts';
+import type { DoorConfig } from '../config/config.ts';
 import type { WebhookOptions } from '../http/webhook.ts';
 import { makeByteBudget } from '../inbox/byte-budget.ts';
 import { makeInbox } from '../inbox/inbox.ts';
 import { makeInstallationRecorder } from '../inbox/installations.ts';
-import { REVIEW_QUEUE } from '../jobs/queues.ts';
+import { REVIEW_QUEUE } from '../jobs/queue/queues.ts';
 import type { Metrics } from '../metrics.ts';
 import { isContextOf } from '../review/status-context.ts';
 import { type SharedParts, WAKE_CHANNEL } from './shared-parts.ts';

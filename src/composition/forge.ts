@@ -1,6 +1,6 @@
-import type { Config, WorkerConfig } from '../config.ts';
-import type { Forge } from '../forges/forge.ts';
+import type { Config, WorkerConfig } from '../config/config.ts';
 import { type ForgeParts, makeForge } from '../forges/make-forge.ts';
+import type { Forge } from '../forges/port/forge.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 

@@ -1,5 +1,5 @@
-import type { ForgeSettings } from '../config.ts';
-import type { Forge } from '../forges/forge.ts';
+import type { ForgeSettings } from '../config/config.ts';
+import type { Forge } from '../forges/port/forge.ts';
 import type { ForgeHooks } from '../forges/transport/forge-fetch.ts';
 import { type BaselineOf, policyRepositoryOf, presentBaseline } from '../review/policy/baseline.ts';
 import type { Policy } from '../review/policy/schema.ts';

@@ -1,5 +1,5 @@
 import { type DatabaseWait, migrate } from '../db/migrate.ts';
-import { installJobs } from '../jobs/engine.ts';
+import { installJobs } from '../jobs/queue/engine.ts';
 
 /** Runs every migration, the job engine's included. Returns the names of those that were applied. */
 export function migrateStores(databaseUrl: string, wait?: DatabaseWait): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { ConfigurationError } from '../config.ts';
+import { ConfigurationError } from '../config/config.ts';
 import type { Policy } from '../review/policy/schema.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type pg from 'pg';
 import { closeRedis, makeRedis } from '../db/redis.ts';
-import { REVIEW_QUEUE } from '../jobs/queues.ts';
-import { makeReplay } from '../jobs/replay.ts';
+import { REVIEW_QUEUE } from '../jobs/queue/queues.ts';
+import { makeReplay } from '../jobs/queue/replay.ts';
 import { makeLog } from '../log.ts';
 import { WAKE_CHANNEL } from './shared-parts.ts';
 

@@ -1,5 +1,5 @@
 import type { Readiness } from '../http/readiness.ts';
-import type { QueueStats } from '../jobs/queue-stats.ts';
+import type { QueueStats } from '../jobs/queue/queue-stats.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 

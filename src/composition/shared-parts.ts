@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type pg from 'pg';
-import type { Config } from '../config.ts';
-import type { JobQueue } from '../jobs/engine.ts';
+import type { Config } from '../config/config.ts';
+import type { JobQueue } from '../jobs/queue/engine.ts';
 import type { Closers } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';

@@ -1,10 +1,10 @@
-import type { WorkerConfig } from '../config.ts';
+import type { WorkerConfig } from '../config/config.ts';
 import { readInstallation, saveInstallation } from '../db/installations.ts';
 import { closeRedis, makeRedis } from '../db/redis.ts';
-import { makeBaselines, noBaselines } from '../jobs/baselines.ts';
-import { countNoneObserved } from '../jobs/count-observed.ts';
-import { readPresentRules } from '../jobs/outdated-reviews.ts';
-import { paceReviews } from '../jobs/pace-reviews.ts';
+import { makeBaselines, noBaselines } from '../jobs/resync/baselines.ts';
+import { readPresentRules } from '../jobs/resync/outdated-reviews.ts';
+import { paceReviews } from '../jobs/resync/pace-reviews.ts';
+import { countNoneObserved } from '../jobs/review/count-observed.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { operatorPolicyDigest } from '../review/policy/operator-policy.ts';
 import { makeReviewThreads } from '../review/threads/review-threads.ts';

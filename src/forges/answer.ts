@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ForgeError } from './forge-error.ts';
+import { ForgeError } from './port/forge-error.ts';
 
 /** The part of an answer that is used, or a {@link ForgeError} that says where it is not as documented. */
 export function parseAnswer<T>(shape: z.ZodType<T>, answer: unknown, route: string): T {

@@ -1,4 +1,4 @@
-import { type HunkHeader, parseHunkHeader } from '../hunk-header.ts';
+import { type HunkHeader, parseHunkHeader } from '../common/hunk-header.ts';
 import { isPointer } from './pointers.ts';
 
 /** Characters of one file's patch. A longer one is dropped. */

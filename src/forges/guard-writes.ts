@@ -1,4 +1,4 @@
-import type { Forge } from './forge.ts';
+import type { Forge } from './port/forge.ts';
 
 export type ForgeWrite =
   | 'setStatus'

@@ -1,16 +1,16 @@
 import type { Redis } from 'ioredis';
-import { apiUrlOf } from './api-url.ts';
-import type { Forge } from './forge.ts';
 import { makeGiteaClient } from './gitea/client.ts';
 import { makeGitea } from './gitea/gitea.ts';
 import { type GitHubCredentials, type Installations, makeGitHubClient } from './github/client.ts';
 import { makeGitHub } from './github/github.ts';
-import { makePause, scopeOfToken } from './pause.ts';
+import { makePause, scopeOfToken } from './limits/pause.ts';
+import { makeWriteBudget } from './limits/write-budget.ts';
+import { apiUrlOf } from './port/api-url.ts';
+import type { Forge } from './port/forge.ts';
 import { rememberFiles } from './remember-files.ts';
 import { type ForgeHooks, makeForgeFetch } from './transport/forge-fetch.ts';
 import { makeNetwork } from './transport/network.ts';
 import { type Log, makeOptionalRedis } from './transport/optional-redis.ts';
-import { makeWriteBudget } from './write-budget.ts';
 
 /** Which forge, where, and as whom. `url` is the address that people use, not the API's. */
 export type ForgeConfig =

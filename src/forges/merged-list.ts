@@ -1,4 +1,4 @@
-import type { MergedList, MergedPullRequest } from './merged.ts';
+import type { MergedList, MergedPullRequest } from './port/merged.ts';
 
 /** A closed pull request in a forge's list; `merged` is absent where it was not merged. */
 export interface ClosedPullRequest {

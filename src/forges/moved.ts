@@ -1,4 +1,4 @@
-import type { OpenPullRequests, PullRequest } from './pull-request.ts';
+import type { OpenPullRequests, PullRequest } from './port/pull-request.ts';
 
 /**
  * Open pull requests, with the present name of their repository. Where a request by an old name was redirected, forges

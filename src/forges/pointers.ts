@@ -1,4 +1,4 @@
-import { parseHunkHeader } from '../hunk-header.ts';
+import { parseHunkHeader } from '../common/hunk-header.ts';
 
 /** The first line of a pointer file (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md), and of its old form. */
 const LFS_VERSION = /^version https:\/\/(?:git-lfs|hawser)\.github\.com\/spec\/v1\r?$/;

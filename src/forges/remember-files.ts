@@ -1,4 +1,4 @@
-import type { Forge } from './forge.ts';
+import type { Forge } from './port/forge.ts';
 import { isObjectId } from './text-file.ts';
 
 /** Characters of all files together: policies and CODEOWNERS, of a few kilobytes each. */

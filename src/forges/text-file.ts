@@ -1,4 +1,4 @@
-import { ForgeError } from './forge-error.ts';
+import { ForgeError } from './port/forge-error.ts';
 
 /** Policies and CODEOWNERS are small; GitHub itself gives no content above this (1 MiB). */
 const MAX_TEXT_BYTES = 1_048_576;

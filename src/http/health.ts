@@ -1,4 +1,4 @@
-import { withTimeout } from '../timeout.ts';
+import { withTimeout } from '../common/timeout.ts';
 
 /** Looks at a dependency: resolves with undefined when it is up, else with a message fit for the public. */
 export type DependencyCheck = () => Promise<string | undefined>;

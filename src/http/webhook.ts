@@ -1,14 +1,14 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
+import { KNOWN_EVENTS } from '../forges/known-events.ts';
 import {
   installationIn,
   interpretEvent,
   type PayloadInstallation,
   type ReviewRequest,
   requestedReview,
-} from '../forges/events.ts';
-import { FORGES, type ForgeName } from '../forges/forges.ts';
-import { KNOWN_EVENTS } from '../forges/known-events.ts';
+} from '../forges/port/events.ts';
+import { FORGES, type ForgeName } from '../forges/port/forges.ts';
 import type { ByteBudget } from '../inbox/byte-budget.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import type { Log } from '../log.ts';

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
+import { withTimeout } from '../common/timeout.ts';
 import { isDataFault } from '../db/sqlstate.ts';
 import { commitTransaction, onConnection, TransactionTimeoutError } from '../db/transaction.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { withTimeout } from '../timeout.ts';
 import { BEGIN_GUARDED, deliveryKey, insertDeliveries, type StoredDelivery } from './deliveries.ts';
 import { makeGroupCommit } from './group-commit.ts';
 import { packBodies, prepareBody, type WaitingBody, weightOf } from './pack-bodies.ts';

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
-import { ForgeError } from '../forges/forge-error.ts';
+import { ForgeError } from '../forges/port/forge-error.ts';
 import type { Log } from '../log.ts';
 import type { ForgeAccess } from './forge-access.ts';
-import { JOBS_SCHEMA, RESYNC_QUEUE, REVIEW_DEAD_LETTERS, singletonOptions } from './queues.ts';
+import { JOBS_SCHEMA, RESYNC_QUEUE, REVIEW_DEAD_LETTERS, singletonOptions } from './queue/queues.ts';
 
 interface AttemptParts {
   readonly boss: PgBoss;

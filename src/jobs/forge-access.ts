@@ -1,5 +1,5 @@
-import type { Access, AccessCheck } from '../forges/access.ts';
-import { ForgeError } from '../forges/forge-error.ts';
+import type { Access, AccessCheck } from '../forges/port/access.ts';
+import { ForgeError } from '../forges/port/forge-error.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 

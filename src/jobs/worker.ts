@@ -1,13 +1,9 @@
 import { type JobWithMetadata, PgBoss } from 'pg-boss';
 import { dropOldPartitions } from '../audit/partitions.ts';
-import type { ReviewRequest } from '../forges/events.ts';
+import type { ReviewRequest } from '../forges/port/events.ts';
 import { attempt, type Work } from './attempt.ts';
-import type { Baselines } from './baselines.ts';
-import { engineDatabase } from './engine.ts';
 import { watchForgeAccess } from './forge-access.ts';
-import type { PresentRules } from './outdated-reviews.ts';
-import { isAnySetWithOtherEnforcement } from './posted-statuses.ts';
-import { isDue, recordDone } from './progress.ts';
+import { engineDatabase } from './queue/engine.ts';
 import {
   COMMAND_QUEUE,
   COMMIT_QUEUE,
@@ -28,16 +24,20 @@ import {
   type ReviewJob,
   repositoryKey,
   reviewKey,
-} from './queues.ts';
-import { recoverDeliveries } from './recover-deliveries.ts';
-import { reportGivenUp } from './report-given-up.ts';
-import { resync } from './resync.ts';
+} from './queue/queues.ts';
+import type { Baselines } from './resync/baselines.ts';
+import type { PresentRules } from './resync/outdated-reviews.ts';
+import { recoverDeliveries } from './resync/recover-deliveries.ts';
+import { resync } from './resync/resync.ts';
+import { reviewRepository } from './resync/review-repository.ts';
 import { applyRetention } from './retention.ts';
-import { reviewCommit } from './review-commit.ts';
-import { reportGroupGivenUp, reviewMergeGroup } from './review-merge-group.ts';
-import { type ReviewParts, reviewPullRequest } from './review-pull-request.ts';
-import { reviewRepository } from './review-repository.ts';
-import { runCommand } from './run-command.ts';
+import { reportGivenUp } from './review/report-given-up.ts';
+import { reviewCommit } from './review/review-commit.ts';
+import { reportGroupGivenUp, reviewMergeGroup } from './review/review-merge-group.ts';
+import { type ReviewParts, reviewPullRequest } from './review/review-pull-request.ts';
+import { runCommand } from './review/run-command.ts';
+import { isAnySetWithOtherEnforcement } from './tables/posted-statuses.ts';
+import { isDue, recordDone } from './tables/progress.ts';
 
 /** Runs the jobs of the queues until it is stopped. */
 export interface Worker {

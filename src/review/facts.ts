@@ -1,6 +1,6 @@
-import type { Checks } from '../forges/checks.ts';
-import type { CodeOwnersDialect } from '../forges/forges.ts';
-import type { ChangedFiles, Commit, PersonReview, PullRequest, RequestedReviews } from '../forges/pull-request.ts';
+import type { Checks } from '../forges/port/checks.ts';
+import type { CodeOwnersDialect } from '../forges/port/forges.ts';
+import type { ChangedFiles, Commit, PersonReview, PullRequest, RequestedReviews } from '../forges/port/pull-request.ts';
 
 /**
  * Everything that is judged of one pull request: a snapshot, never added to.

@@ -1,5 +1,5 @@
-import type { Forge } from '../forges/forge.ts';
-import type { PullRequestNow } from '../forges/pull-request.ts';
+import type { Forge } from '../forges/port/forge.ts';
+import type { PullRequestNow } from '../forges/port/pull-request.ts';
 import { codeOwnersText, readCodeOwners } from './evaluation/gather-facts.ts';
 import type { ReviewResult } from './judge.ts';
 import { type BaselineOf, digestOfBaseline } from './policy/baseline.ts';

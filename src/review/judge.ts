@@ -1,5 +1,5 @@
-import type { Forge } from '../forges/forge.ts';
-import type { PullRequest, PullRequestNow, PullRequestRead, PullRequestRef } from '../forges/pull-request.ts';
+import type { Forge } from '../forges/port/forge.ts';
+import type { PullRequest, PullRequestNow, PullRequestRead, PullRequestRef } from '../forges/port/pull-request.ts';
 import type { Evaluation } from './evaluation/evaluate.ts';
 import { codeOwnersText, gatherFacts } from './evaluation/gather-facts.ts';
 import { observe, rulesInForce, withObserved } from './evaluation/observe.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import type { Forge } from '../forges/forge.ts';
-import { ForgeError } from '../forges/forge-error.ts';
-import { FORGES, type ForgeName } from '../forges/forges.ts';
-import type { OwnInlineComments, PostedComment } from '../forges/postings.ts';
-import type { KnownFacts, PullRequestRead } from '../forges/pull-request.ts';
+import type { Forge } from '../forges/port/forge.ts';
+import { ForgeError } from '../forges/port/forge-error.ts';
+import { FORGES, type ForgeName } from '../forges/port/forges.ts';
+import type { OwnInlineComments, PostedComment } from '../forges/port/postings.ts';
+import type { KnownFacts, PullRequestRead } from '../forges/port/pull-request.ts';
 import { REVIEW_MARKER } from './rendering/comment.ts';
 import { fingerprintIn, type RenderedInline } from './rendering/inline.ts';
 

@@ -1,4 +1,4 @@
-import type { Forge } from '../forges/forge.ts';
+import type { Forge } from '../forges/port/forge.ts';
 import type { JudgeOptions } from './judge.ts';
 import { isBaselineOf, withBaseline } from './policy/baseline.ts';
 import { type LoadedPolicy, loadPolicy, type ParsePolicy, type PolicyFile } from './policy/load.ts';

@@ -1,9 +1,9 @@
-import type { Forge } from '../forges/forge.ts';
-import { ForgeError } from '../forges/forge-error.ts';
-import { FORGES } from '../forges/forges.ts';
-import { MAX_STATUS_DESCRIPTION_LENGTH, type OwnInlineComments, type PostedComment } from '../forges/postings.ts';
-import type { KnownFacts, PullRequest } from '../forges/pull-request.ts';
-import { shorten } from '../shorten.ts';
+import { shorten } from '../common/shorten.ts';
+import type { Forge } from '../forges/port/forge.ts';
+import { ForgeError } from '../forges/port/forge-error.ts';
+import { FORGES } from '../forges/port/forges.ts';
+import { MAX_STATUS_DESCRIPTION_LENGTH, type OwnInlineComments, type PostedComment } from '../forges/port/postings.ts';
+import type { KnownFacts, PullRequest } from '../forges/port/pull-request.ts';
 import type { Verdict } from './evaluation/verdict.ts';
 import type { Comments } from './policy/schema.ts';
 import { NOTHING_POSTED, wantedDigest } from './posted-comments.ts';

@@ -1,6 +1,5 @@
-import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type StatusState } from '../forges/postings.ts';
-
-import { shorten } from '../shorten.ts';
+import { shorten } from '../common/shorten.ts';
+import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type StatusState } from '../forges/port/postings.ts';
 import { dryRun } from './evaluation/verdict.ts';
 
 /** What is known of an open pull request whose head a status is on. */

@@ -1,4 +1,4 @@
-import { shorten } from '../shorten.ts';
+import { shorten } from '../common/shorten.ts';
 
 /**
  * A sentence for people, in which what came from outside is kept apart from our own words.

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
-import { ForgeError } from '../../src/forges/forge-error.ts';
 import { makeForge } from '../../src/forges/make-forge.ts';
-import type { ChangeList } from '../../src/forges/many-repositories.ts';
+import { ForgeError } from '../../src/forges/port/forge-error.ts';
+import type { ChangeList } from '../../src/forges/port/many-repositories.ts';
 import { until } from '../helpers/until.ts';
 import { clientOf, onBothForges } from './forges.ts';
 import { call } from './reading.ts';

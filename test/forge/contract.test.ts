@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ForgeError } from '../../src/forges/forge-error.ts';
+import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import { until } from '../helpers/until.ts';
 import { submodule, symlink } from '../simulated-forge/git.ts';
 import { clientOf, onBothForges, postInlines, refOf } from './forges.ts';

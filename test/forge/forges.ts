@@ -1,8 +1,8 @@
 import type { ExecutionContext, TestFn } from 'ava';
-import type { Forge } from '../../src/forges/forge.ts';
 import { makeForge } from '../../src/forges/make-forge.ts';
-import type { InlineComment } from '../../src/forges/postings.ts';
-import type { PullRequestRef } from '../../src/forges/pull-request.ts';
+import type { Forge } from '../../src/forges/port/forge.ts';
+import type { InlineComment } from '../../src/forges/port/postings.ts';
+import type { PullRequestRef } from '../../src/forges/port/pull-request.ts';
 import { sharedGitea } from '../helpers/gitea.ts';
 import { makeSlots } from '../helpers/slots.ts';
 import { realForge } from './real.ts';

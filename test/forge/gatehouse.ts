@@ -1,5 +1,5 @@
 import type { ExecutionContext, TestFn } from 'ava';
-import { countBaselines } from '../../src/jobs/baselines-table.ts';
+import { countBaselines } from '../../src/jobs/tables/baselines.ts';
 import { type Door, openDoor, SECRET } from '../helpers/door.ts';
 import { eventually } from '../helpers/story.ts';
 import { ask, statusOf } from './reading.ts';

@@ -1,4 +1,4 @@
-import { doctor } from '../../src/commands/doctor.ts';
+import { doctor } from '../../src/commands/doctor/doctor.ts';
 
 export interface DoctorSaid {
   readonly code: number;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { type Service, startService } from '../../src/composition/service.ts';
-import { type Config, parseConfig, type Roles } from '../../src/config.ts';
+import { type Config, parseConfig, type Roles } from '../../src/config/config.ts';
 import { type Log, makeLog } from '../../src/log.ts';
 import { makeDatabase, openPool, sharedRedisUrl } from './database.ts';
 import { signatureOf } from './signature.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { ExecutionContext } from 'ava';
-import { type SetupParts, setup } from '../../src/commands/setup.ts';
+import { type SetupParts, setup } from '../../src/commands/setup/setup.ts';
 import { until } from './until.ts';
 
 export interface SetupRun {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestFn } from 'ava';
-import type { Roles } from '../../src/config.ts';
-import { FORGE_NAMES, type ForgeName } from '../../src/forges/forges.ts';
+import type { Roles } from '../../src/config/config.ts';
+import { FORGE_NAMES, type ForgeName } from '../../src/forges/port/forges.ts';
 import type { Log } from '../../src/log.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';

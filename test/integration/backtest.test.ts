@@ -2,7 +2,7 @@ import { chmod, mkdtempDisposable, readdir, readFile, stat, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
-import { FORGE_NAMES, type ForgeName } from '../../src/forges/forges.ts';
+import { FORGE_NAMES, type ForgeName } from '../../src/forges/port/forges.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { until } from '../helpers/until.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';

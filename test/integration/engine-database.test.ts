@@ -1,5 +1,5 @@
 import test from 'ava';
-import { engineDatabase } from '../../src/jobs/engine.ts';
+import { engineDatabase } from '../../src/jobs/queue/engine.ts';
 import { type Database, makeDatabase, openPool } from '../helpers/database.ts';
 
 let database: Database;

@@ -2,7 +2,7 @@ import { mkdtemp, mkdtempDisposable, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
-import { FORGE_NAMES, type ForgeName } from '../../src/forges/forges.ts';
+import { FORGE_NAMES, type ForgeName } from '../../src/forges/port/forges.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';

@@ -1,8 +1,8 @@
 import ava from 'ava';
 import type pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
-import { readQueueStats } from '../../src/jobs/queue-stats.ts';
-import { QUEUES, REVIEW_QUEUE } from '../../src/jobs/queues.ts';
+import { readQueueStats } from '../../src/jobs/queue/queue-stats.ts';
+import { QUEUES, REVIEW_QUEUE } from '../../src/jobs/queue/queues.ts';
 import { makeDatabase, openPool } from '../helpers/database.ts';
 
 const test = ava.serial;

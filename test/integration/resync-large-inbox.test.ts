@@ -1,10 +1,10 @@
 import test from 'ava';
 import pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
-import type { Forge } from '../../src/forges/forge.ts';
-import { readPresentRules } from '../../src/jobs/outdated-reviews.ts';
-import { recoverDeliveries } from '../../src/jobs/recover-deliveries.ts';
-import { resync } from '../../src/jobs/resync.ts';
+import type { Forge } from '../../src/forges/port/forge.ts';
+import { readPresentRules } from '../../src/jobs/resync/outdated-reviews.ts';
+import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
+import { resync } from '../../src/jobs/resync/resync.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeDatabase } from '../helpers/database.ts';

@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import ava, { type ExecutionContext } from 'ava';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { APP_EVENTS, APP_PERMISSIONS } from '../../src/forges/github/app-permissions.ts';
 import { makeForge } from '../../src/forges/make-forge.ts';
 import { answer, makeFolder, type SetupRun, startSetup, typist } from '../helpers/setup.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ForgeName } from '../../src/forges/forges.ts';
+import type { ForgeName } from '../../src/forges/port/forges.ts';
 import type { Answer, Call, Routes } from './routes.ts';
 
 /** One forge's way of speaking: what differs between them before any route is reached and after it answered. */

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import type { ForgeName } from '../../src/forges/forges.ts';
+import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { type Driver, makeDriver } from './driver.ts';
 import type { Fault, Watch } from './faults.ts';
 import { makeGiteaDialect } from './gitea-dialect.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ForgeName } from '../../src/forges/forges.ts';
+import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { signatureOf } from '../helpers/signature.ts';
 import type { Commit } from './git.ts';
 import * as gitea from './gitea-shapes.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import type { ForgeName } from '../../src/forges/forges.ts';
-import { countBaselines } from '../../src/jobs/baselines-table.ts';
+import type { ForgeName } from '../../src/forges/port/forges.ts';
+import { countBaselines } from '../../src/jobs/tables/baselines.ts';
 import { SECRET } from '../helpers/door.ts';
 import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
 import { until } from '../helpers/until.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import type { Forge } from '../../src/forges/forge.ts';
-import { resync } from '../../src/jobs/resync.ts';
+import type { Forge } from '../../src/forges/port/forge.ts';
+import { resync } from '../../src/jobs/resync/resync.ts';
 import { makeLog } from '../../src/log.ts';
 import { SECRET } from '../helpers/door.ts';
 import { eventually, FORGES, REPOSITORY, type Story, shareStories, tellStory } from '../helpers/story.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { ForgeName } from '../../src/forges/forges.ts';
+import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
 import type { SimulatedForge } from '../simulated-forge/simulated-forge.ts';
 

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import type { ForgeName } from '../../src/forges/forges.ts';
+import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { within } from '../helpers/deadline.ts';
 import {
   eventually,

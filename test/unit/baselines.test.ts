@@ -1,10 +1,10 @@
 import test from 'ava';
 import type pg from 'pg';
-import type { Forge } from '../../src/forges/forge.ts';
-import type { RepositoryNow } from '../../src/forges/pull-request.ts';
-import { type Baselines, makeBaselines } from '../../src/jobs/baselines.ts';
-import type { BaselineRow } from '../../src/jobs/baselines-table.ts';
-import { makeParseBaseline } from '../../src/jobs/parsed-baselines.ts';
+import type { Forge } from '../../src/forges/port/forge.ts';
+import type { RepositoryNow } from '../../src/forges/port/pull-request.ts';
+import { type Baselines, makeBaselines } from '../../src/jobs/resync/baselines.ts';
+import { makeParseBaseline } from '../../src/jobs/resync/parsed-baselines.ts';
+import type { BaselineRow } from '../../src/jobs/tables/baselines.ts';
 import { makeLog } from '../../src/log.ts';
 import { parsePolicy } from '../../src/review/policy/parse.ts';
 import type { ReviewThreads } from '../../src/review/threads/review-threads.ts';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
-import { parseConfig as parse, parseDatabaseConfig, parseForgeConfig } from '../../src/config.ts';
+import { parseConfig as parse, parseDatabaseConfig, parseForgeConfig } from '../../src/config/config.ts';
 
 type Environment = Parameters<typeof parse>[0];
 type ReadFile = Parameters<typeof parse>[2];

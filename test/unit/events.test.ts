@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { installationIn, interpretEvent, requestedReview } from '../../src/forges/events.ts';
 import { KNOWN_EVENTS } from '../../src/forges/known-events.ts';
-import { requestKey } from '../../src/jobs/queues.ts';
+import { installationIn, interpretEvent, requestedReview } from '../../src/forges/port/events.ts';
+import { requestKey } from '../../src/jobs/queue/queues.ts';
 import { payloads } from '../helpers/payloads.ts';
 
 const repository = { full_name: 'acme/widgets' };

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { pino } from 'pino';
-import type { Access } from '../../src/forges/access.ts';
-import { ForgeError } from '../../src/forges/forge-error.ts';
+import type { Access } from '../../src/forges/port/access.ts';
+import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import { watchForgeAccess } from '../../src/jobs/forge-access.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
-import { latePending } from '../../src/jobs/late-pending.ts';
+import { latePending } from '../../src/jobs/review/late-pending.ts';
 
 const NEVER_MS = 3_600_000;
 

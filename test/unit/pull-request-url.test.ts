@@ -1,6 +1,6 @@
 import test from 'ava';
-import type { ForgeName } from '../../src/forges/forges.ts';
-import { readPullRequestUrl } from '../../src/forges/pull-request-url.ts';
+import type { ForgeName } from '../../src/forges/port/forges.ts';
+import { readPullRequestUrl } from '../../src/forges/port/pull-request-url.ts';
 
 const SEVEN = { ok: true, ref: { repository: 'acme/widgets', number: 7 } } as const;
 

@@ -3,8 +3,8 @@ import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import test from 'ava';
-import { envOutput, ingressHost, kubernetesOutput } from '../../src/commands/setup-files.ts';
-import { parseConfig } from '../../src/config.ts';
+import { envOutput, ingressHost, kubernetesOutput } from '../../src/commands/setup/files.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { makeFolder } from '../helpers/setup.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', {

@@ -1,6 +1,6 @@
 import test from 'ava';
-import type { SetupContext } from '../../src/commands/setup-context.ts';
-import { nextSteps } from '../../src/commands/setup-next.ts';
+import type { SetupContext } from '../../src/commands/setup/context.ts';
+import { nextSteps } from '../../src/commands/setup/next.ts';
 
 const endOf = (url: string, isNew = true) =>
   nextSteps(

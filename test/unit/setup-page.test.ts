@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import test from 'ava';
-import { openManifestPage, type StartTimer } from '../../src/commands/setup-page.ts';
+import { openManifestPage, type StartTimer } from '../../src/commands/setup/page.ts';
 import { until } from '../helpers/until.ts';
 
 const FORGE = 'https://git.example.com';

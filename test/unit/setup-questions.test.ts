@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import test from 'ava';
-import { questionsOn, resolve, UNATTENDED } from '../../src/commands/setup-questions.ts';
+import { questionsOn, resolve, UNATTENDED } from '../../src/commands/setup/questions.ts';
 import { until } from '../helpers/until.ts';
 
 function terminal() {

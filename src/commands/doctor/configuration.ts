@@ -1,5 +1,5 @@
-import { parseConfig, parseDatabaseConfig, parseForgeConfig, parseRedisUrl } from '../../config.ts';
-import type { Environment, Parsed } from '../../environment.ts';
+import { parseConfig, parseDatabaseConfig, parseForgeConfig, parseRedisUrl } from '../../config/config.ts';
+import type { Environment, Parsed } from '../../config/environment.ts';
 import { type Finding, ok, wrong } from './finding.ts';
 
 export type ForgeDoctorConfig = Extract<ReturnType<typeof parseForgeConfig>, { readonly ok: true }>['config'];

@@ -1,6 +1,6 @@
-import type { Forge } from '../../forges/forge.ts';
-import { FORGES } from '../../forges/forges.ts';
-import type { Extra } from '../../forges/inspection.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import { FORGES } from '../../forges/port/forges.ts';
+import type { Extra } from '../../forges/port/inspection.ts';
 import { reasonOf } from '../failures.ts';
 import { type Finding, ok, skipped, unknown, wrong } from './finding.ts';
 

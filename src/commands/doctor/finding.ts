@@ -1,5 +1,5 @@
-import { ForgeError } from '../../forges/forge-error.ts';
-import { withTimeout } from '../../timeout.ts';
+import { withTimeout } from '../../common/timeout.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
 import { reasonOf } from '../failures.ts';
 
 /** What one check has found. */

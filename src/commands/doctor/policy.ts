@@ -1,5 +1,5 @@
-import type { Forge } from '../../forges/forge.ts';
-import type { Extra, InspectedRepository } from '../../forges/inspection.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import type { Extra, InspectedRepository } from '../../forges/port/inspection.ts';
 import { policyRepositoryOf, presentBaseline, withBaseline } from '../../review/policy/baseline.ts';
 import type { Fault } from '../../review/policy/faults.ts';
 import { loadPolicy } from '../../review/policy/load.ts';

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { closeRedis, makeProbeRedis } from '../../db/redis.ts';
 import { readSchemaState, SCHEMA_VERSION, type SchemaState } from '../../db/schema.ts';
 import { onConnection } from '../../db/transaction.ts';
-import { makeJobQueue } from '../../jobs/engine.ts';
+import { makeJobQueue } from '../../jobs/queue/engine.ts';
 import { makeLog } from '../../log.ts';
 import { reasonOf } from '../failures.ts';
 import { bounded, type Finding, ok, skipped, wrong } from './finding.ts';

@@ -1,5 +1,5 @@
-import type { Hook, HookAnswer, HookList, HookPlace } from '../../forges/hooks.ts';
-import { REFUSAL_ADVICE } from '../../jobs/recover-deliveries.ts';
+import type { Hook, HookAnswer, HookList, HookPlace } from '../../forges/port/hooks.ts';
+import { REFUSAL_ADVICE } from '../../jobs/resync/recover-deliveries.ts';
 import { type Finding, ok, skipped, unknown, wrong } from './finding.ts';
 
 /** What is known of the webhooks of a repository. */

@@ -2,7 +2,7 @@
 CREATE TABLE gatehouse.baselines (
   -- owner/name of the policy repository, in lower case.
   repository text        PRIMARY KEY,
-  -- BaselineRow of src/jobs/baselines-table.ts, as JSON. Not jsonb, which refuses U+0000: the policy may have any text.
+  -- BaselineRow of src/jobs/tables/baselines.ts, as JSON. Not jsonb, which refuses U+0000: the policy may have any text.
   state      text        NOT NULL,
   -- The same, for those who count.
   in_force   boolean     NOT NULL,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import { ForgeError } from '../forge-error.ts';
-import type { Extra, Grants } from '../inspection.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import type { Extra, Grants } from '../port/inspection.ts';
 import type { GiteaClient } from './client.ts';
 import * as shapes from './shapes.ts';
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { timeOf } from '../answer.ts';
-import { ForgeError } from '../forge-error.ts';
-import type { ChangeList, ListedRepository } from '../many-repositories.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import type { ChangeList, ListedRepository } from '../port/many-repositories.ts';
 import type { GiteaClient, Page } from './client.ts';
 import * as shapes from './shapes.ts';
 

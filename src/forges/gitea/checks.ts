@@ -1,5 +1,5 @@
 import { requireFound } from '../answer.ts';
-import { type Checks, newestOfEach } from '../checks.ts';
+import { type Checks, newestOfEach } from '../port/checks.ts';
 import { type GiteaClient, path } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { limitList, parseAnswer, requireFound } from '../answer.ts';
-import { ForgeError } from '../forge-error.ts';
+import { ForgeError } from '../port/forge-error.ts';
 import type { FetchInit, ForgeFetch } from '../transport/forge-fetch.ts';
 
 /** Gitea's and Forgejo's MAX_RESPONSE_ITEMS as installed; an operator may have set less. */

@@ -1,5 +1,5 @@
 import { requireFound } from '../answer.ts';
-import type { PersonComment, PullRequestRef } from '../pull-request.ts';
+import type { PersonComment, PullRequestRef } from '../port/pull-request.ts';
 import type { GiteaClient } from './client.ts';
 import { repositoryPath, utc } from './read.ts';
 import * as shapes from './shapes.ts';

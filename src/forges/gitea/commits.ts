@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import type { Commit, PullRequestRef, Tree } from '../pull-request.ts';
+import type { Commit, PullRequestRef, Tree } from '../port/pull-request.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { type GiteaClient, path } from './client.ts';
 import { pullPath, repositoryPath } from './read.ts';

@@ -1,6 +1,6 @@
-import { accessBy } from '../access.ts';
 import { requireFound } from '../answer.ts';
-import type { Forge } from '../forge.ts';
+import { accessBy } from '../port/access.ts';
+import type { Forge } from '../port/forge.ts';
 import { missingScopes } from './access.ts';
 import * as ancestry from './ancestry.ts';
 import { makeChangeList } from './change-list.ts';

@@ -1,7 +1,7 @@
 import { requireFound } from '../answer.ts';
-import { ForgeError } from '../forge-error.ts';
-import type { Hook, HookList, HookPlace, HookReader } from '../hooks.ts';
-import { splitRepository } from '../names.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import type { Hook, HookList, HookPlace, HookReader } from '../port/hooks.ts';
+import { splitRepository } from '../port/names.ts';
 import { type GiteaClient, path } from './client.ts';
 import { missingHookEvents } from './hook-events.ts';
 import { repositoryPath } from './read.ts';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
-import { ForgeError } from '../forge-error.ts';
-import type { InlineComment, OwnInlineComments, OwnReview, PostedInlineComment } from '../postings.ts';
-import type { PullRequestRef } from '../pull-request.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import type { InlineComment, OwnInlineComments, OwnReview, PostedInlineComment } from '../port/postings.ts';
+import type { PullRequestRef } from '../port/pull-request.ts';
 import { type GiteaClient, path } from './client.ts';
 import { commits } from './commits.ts';
 import type { Differences } from './differences.ts';

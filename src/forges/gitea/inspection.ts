@@ -1,5 +1,5 @@
-import type { InspectedRepository, Inspection } from '../inspection.ts';
-import type { BranchProtection } from '../protection.ts';
+import type { InspectedRepository, Inspection } from '../port/inspection.ts';
+import type { BranchProtection } from '../port/protection.ts';
 import { grants } from './access.ts';
 import { type GiteaClient, path } from './client.ts';
 import { makeHookReader } from './hooks.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import { ForgeError } from '../forge-error.ts';
+import { ForgeError } from '../port/forge-error.ts';
 import { type GiteaClient, path } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { limitList } from '../answer.ts';
-import { ForgeError } from '../forge-error.ts';
-import type { MergedPullRequests } from '../merged.ts';
 import { type ClosedPullRequest, isEnough, mergedList } from '../merged-list.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import type { MergedPullRequests } from '../port/merged.ts';
 import { differenceHead } from './changed-files.ts';
 import type { GiteaClient } from './client.ts';
 import { repositoryPath, toPullRequest, utc } from './read.ts';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { ForgeError } from '../forge-error.ts';
 import { withPresentName } from '../moved.ts';
-import { isFilePath, splitRepository, splitTeam } from '../names.ts';
-import type { PostedStatus, StatusState } from '../postings.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import { isFilePath, splitRepository, splitTeam } from '../port/names.ts';
+import type { PostedStatus, StatusState } from '../port/postings.ts';
 import type {
   OpenPullRequests,
   PullRequest,
@@ -10,7 +10,7 @@ import type {
   PullRequestRef,
   RepositoryNow,
   Visibility,
-} from '../pull-request.ts';
+} from '../port/pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { type GiteaClient, path } from './client.ts';

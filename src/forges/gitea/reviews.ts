@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import { splitRepository } from '../names.ts';
-import type { PersonReview, PullRequestRef, RequestedReviews } from '../pull-request.ts';
+import { splitRepository } from '../port/names.ts';
+import type { PersonReview, PullRequestRef, RequestedReviews } from '../port/pull-request.ts';
 import type { GiteaClient } from './client.ts';
 import { pullPath, utc } from './read.ts';
 import * as shapes from './shapes.ts';

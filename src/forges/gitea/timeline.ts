@@ -1,6 +1,6 @@
 import { limitList, requireFound, timeOf } from '../answer.ts';
-import { ForgeError } from '../forge-error.ts';
-import type { PullRequestRef } from '../pull-request.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import type { PullRequestRef } from '../port/pull-request.ts';
 import type { GiteaClient } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';

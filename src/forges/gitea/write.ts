@@ -1,7 +1,7 @@
-import { shorten } from '../../shorten.ts';
+import { shorten } from '../../common/shorten.ts';
 import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
-import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type PostedComment } from '../postings.ts';
-import type { PullRequestRef } from '../pull-request.ts';
+import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type PostedComment } from '../port/postings.ts';
+import type { PullRequestRef } from '../port/pull-request.ts';
 import { type GiteaClient, path } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';

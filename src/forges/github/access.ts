@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseAnswer, requireFound } from '../answer.ts';
-import { ForgeError } from '../forge-error.ts';
-import type { Extra, Grants } from '../inspection.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import type { Extra, Grants } from '../port/inspection.ts';
 import { APP_PERMISSIONS, includesAccess, permissionName } from './app-permissions.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';

@@ -1,5 +1,5 @@
 import { requireFound } from '../answer.ts';
-import type { PullRequestRef } from '../pull-request.ts';
+import type { PullRequestRef } from '../port/pull-request.ts';
 import type { GitHubClient } from './client.ts';
 import { address } from './read.ts';
 import { ask } from './request.ts';

@@ -1,6 +1,6 @@
 import type { Octokit } from 'octokit';
 import { requireFound } from '../answer.ts';
-import { type Check, type Checks, NOT_ENDED, newestOfEach } from '../checks.ts';
+import { type Check, type Checks, NOT_ENDED, newestOfEach } from '../port/checks.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { askAll } from './request.ts';

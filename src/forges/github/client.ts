@@ -1,8 +1,8 @@
 import { createAppAuth } from '@octokit/auth-app';
 import { Octokit, RequestError } from 'octokit';
 import { z } from 'zod';
-import { splitRepository } from '../names.ts';
-import { scopeOfToken } from '../pause.ts';
+import { scopeOfToken } from '../limits/pause.ts';
+import { splitRepository } from '../port/names.ts';
 import type { ForgeFetch } from '../transport/forge-fetch.ts';
 import type { Log } from '../transport/optional-redis.ts';
 import { ask } from './request.ts';

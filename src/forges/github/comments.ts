@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import { ForgeError } from '../forge-error.ts';
-import type { PersonComment, PullRequestRef } from '../pull-request.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import type { PersonComment, PullRequestRef } from '../port/pull-request.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { askGraphql } from './request.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import type { DeliveryRecovery, FailedDelivery, RepositoryHook } from '../delivery-recovery.ts';
-import { ForgeError } from '../forge-error.ts';
+import type { DeliveryRecovery, FailedDelivery, RepositoryHook } from '../port/delivery-recovery.ts';
+import { ForgeError } from '../port/forge-error.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { askAll, write } from './request.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { accessBy } from '../access.ts';
 import { requireFound } from '../answer.ts';
-import type { Forge } from '../forge.ts';
-import type { PullRequestNow, PullRequestRead } from '../pull-request.ts';
+import { accessBy } from '../port/access.ts';
+import type { Forge } from '../port/forge.ts';
+import type { PullRequestNow, PullRequestRead } from '../port/pull-request.ts';
 import type { Log } from '../transport/optional-redis.ts';
 import { missingScopes } from './access.ts';
 import * as ancestry from './ancestry.ts';

@@ -1,4 +1,4 @@
-import { ForgeError } from '../forge-error.ts';
+import { ForgeError } from '../port/forge-error.ts';
 import type { Log } from '../transport/optional-redis.ts';
 
 /** After a query that the forge's schema does not allow (an older GitHub Enterprise Server). It may be upgraded meanwhile. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { InspectedRepository, Inspection } from '../inspection.ts';
-import type { BranchProtection, RequiredStatus } from '../protection.ts';
+import type { InspectedRepository, Inspection } from '../port/inspection.ts';
+import type { BranchProtection, RequiredStatus } from '../port/protection.ts';
 import { grants } from './access.ts';
 import type { GitHubClient } from './client.ts';
 import { makeHookReader } from './hooks.ts';

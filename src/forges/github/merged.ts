@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { MergedPullRequests } from '../merged.ts';
 import { isEnough, mergedList } from '../merged-list.ts';
+import type { MergedPullRequests } from '../port/merged.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress, toPullRequest } from './read.ts';
 import { askAll } from './request.ts';

@@ -1,6 +1,6 @@
 import type { Octokit } from 'octokit';
 import { z } from 'zod';
-import type { Overviews, RepositoryOverview } from '../many-repositories.ts';
+import type { Overviews, RepositoryOverview } from '../port/many-repositories.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { askPartialGraphql } from './request.ts';

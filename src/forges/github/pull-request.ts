@@ -1,4 +1,4 @@
-import type { PullRequestNow, PullRequestRef } from '../pull-request.ts';
+import type { PullRequestNow, PullRequestRef } from '../port/pull-request.ts';
 import type { GitHubClient } from './client.ts';
 import { address, toPullRequest } from './read.ts';
 import { branchCommit } from './refs.ts';

@@ -1,5 +1,5 @@
-import { ForgeError } from '../forge-error.ts';
-import type { OwnInlineComments, PostedComment, PostedStatus } from '../postings.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import type { OwnInlineComments, PostedComment, PostedStatus } from '../port/postings.ts';
 import type {
   ChangedFiles,
   Commit,
@@ -8,7 +8,7 @@ import type {
   PullRequestNow,
   PullRequestRead,
   PullRequestRef,
-} from '../pull-request.ts';
+} from '../port/pull-request.ts';
 import type { AppLoginOf } from './app-logins.ts';
 import type { GitHubClient } from './client.ts';
 import { WEB_COMMITTER } from './commits.ts';

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import { ForgeError } from '../forge-error.ts';
 import { withPresentName } from '../moved.ts';
-import { isFilePath, splitRepository, splitTeam } from '../names.ts';
-import type { PostedStatus } from '../postings.ts';
-import type { OpenPullRequests, PullRequest, PullRequestRef, RepositoryNow, Visibility } from '../pull-request.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import { isFilePath, splitRepository, splitTeam } from '../port/names.ts';
+import type { PostedStatus } from '../port/postings.ts';
+import type { OpenPullRequests, PullRequest, PullRequestRef, RepositoryNow, Visibility } from '../port/pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import type { GitHubClient } from './client.ts';

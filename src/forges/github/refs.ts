@@ -1,4 +1,4 @@
-import { ForgeError } from '../forge-error.ts';
+import { ForgeError } from '../port/forge-error.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { ask } from './request.ts';

@@ -1,7 +1,7 @@
 import { type Octokit, RequestError } from 'octokit';
 import { z } from 'zod';
 import { limitList, parseAnswer, requireFound } from '../answer.ts';
-import { ForgeError } from '../forge-error.ts';
+import { ForgeError } from '../port/forge-error.ts';
 
 /** The most that GitHub gives in one page. */
 const PAGE_SIZE = 100;

@@ -1,6 +1,6 @@
 import type { Octokit } from 'octokit';
 import { requireFound } from '../answer.ts';
-import type { PersonReview, PullRequestRef, RequestedReviews } from '../pull-request.ts';
+import type { PersonReview, PullRequestRef, RequestedReviews } from '../port/pull-request.ts';
 import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
 import { ask, askAll } from './request.ts';

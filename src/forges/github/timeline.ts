@@ -1,5 +1,5 @@
 import { requireFound, timeOf } from '../answer.ts';
-import type { PullRequestRef } from '../pull-request.ts';
+import type { PullRequestRef } from '../port/pull-request.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { askAll } from './request.ts';

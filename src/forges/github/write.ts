@@ -1,4 +1,4 @@
-import { shorten } from '../../shorten.ts';
+import { shorten } from '../../common/shorten.ts';
 import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
 import {
   type CommitStatus,
@@ -6,8 +6,8 @@ import {
   MAX_STATUS_DESCRIPTION_LENGTH,
   type PostedComment,
   type PostedInlineComment,
-} from '../postings.ts';
-import type { PullRequestRef } from '../pull-request.ts';
+} from '../port/postings.ts';
+import type { PullRequestRef } from '../port/pull-request.ts';
 import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
 import { askAll, write } from './request.ts';

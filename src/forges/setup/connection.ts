@@ -1,8 +1,8 @@
-import { apiUrlOf } from '../api-url.ts';
-import type { ForgeName } from '../forges.ts';
 import { type GiteaClient, makeGiteaClient } from '../gitea/client.ts';
 import { type GitHubClient, type GitHubCredentials, makeGitHubClient } from '../github/client.ts';
-import { makePause, scopeOfToken } from '../pause.ts';
+import { makePause, scopeOfToken } from '../limits/pause.ts';
+import { apiUrlOf } from '../port/api-url.ts';
+import type { ForgeName } from '../port/forges.ts';
 import { type ForgeFetch, makeForgeFetch } from '../transport/forge-fetch.ts';
 import { makeNetwork } from '../transport/network.ts';
 import { makeOptionalRedis } from '../transport/optional-redis.ts';

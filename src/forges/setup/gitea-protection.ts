@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseAnswer, requireFound } from '../answer.ts';
 import { type GiteaClient, path } from '../gitea/client.ts';
-import { splitRepository } from '../names.ts';
+import { splitRepository } from '../port/names.ts';
 import type { Required } from './required-status.ts';
 
 const protection = z.object({

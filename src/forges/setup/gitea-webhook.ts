@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { parseAnswer } from '../answer.ts';
-import { ForgeError } from '../forge-error.ts';
 import { type GiteaClient, path } from '../gitea/client.ts';
 import { type HookEvent, hookEvents, missingHookEvents } from '../gitea/hook-events.ts';
-import { splitRepository } from '../names.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import { splitRepository } from '../port/names.ts';
 
 /** Whose webhooks. Those of an organisation are sent for all of its repositories. */
 export type HookOwner =

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id, parseAnswer } from '../answer.ts';
-import { ForgeError } from '../forge-error.ts';
 import { APP_EVENTS, APP_PERMISSIONS } from '../github/app-permissions.ts';
+import { ForgeError } from '../port/forge-error.ts';
 import type { ForgeFetch } from '../transport/forge-fetch.ts';
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { acceptedWrite, parseAnswer } from '../answer.ts';
 import type { GitHubClient } from '../github/client.ts';
 import { askAll, write } from '../github/request.ts';
-import { splitRepository } from '../names.ts';
+import { splitRepository } from '../port/names.ts';
 import type { Required } from './required-status.ts';
 
 const rule = z.object({

@@ -1,13 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetch, Response } from 'undici';
-import { ForgeError } from '../forge-error.ts';
-import type { ForgeName } from '../forges.ts';
-import type { Pause } from '../pause.ts';
-import { takeRequest } from '../request-limit.ts';
-import type { WriteBudget } from '../write-budget.ts';
+import type { Pause } from '../limits/pause.ts';
+import {
+  exhaustedUntil,
+  graphqlLimitedUntil,
+  type RateLimit,
+  rateLimitedUntil,
+  rateLimitOf,
+} from '../limits/rate-limit.ts';
+import { takeRequest } from '../limits/request-limit.ts';
+import type { WriteBudget } from '../limits/write-budget.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import type { ForgeName } from '../port/forges.ts';
 import { readBounded } from './bounded-body.ts';
 import type { Exchange, Network } from './network.ts';
-import { exhaustedUntil, graphqlLimitedUntil, type RateLimit, rateLimitedUntil, rateLimitOf } from './rate-limit.ts';
 
 /** From the first byte sent to the last byte read, redirects and the one retry included. */
 const REQUEST_TIMEOUT_MS = 10_000;

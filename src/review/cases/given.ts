@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ChangedFile, Commit, PullRequest } from '../../forges/pull-request.ts';
+import type { ChangedFile, Commit, PullRequest } from '../../forges/port/pull-request.ts';
 import type { Facts } from '../facts.ts';
 
 const SHAS = { head: 'b'.repeat(40), old: 'c'.repeat(40), updated: 'd'.repeat(40) };

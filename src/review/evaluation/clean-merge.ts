@@ -1,5 +1,5 @@
-import type { Forge } from '../../forges/forge.ts';
-import type { Commit, PersonReview, Tree } from '../../forges/pull-request.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import type { Commit, PersonReview, Tree } from '../../forges/port/pull-request.ts';
 
 /** Merge commits looked into for one review, at five requests each. Others count as changes by their authors. */
 const MAX_EXAMINED_MERGES = 10;

@@ -1,8 +1,8 @@
-import type { Checks } from '../../forges/checks.ts';
-import type { Forge } from '../../forges/forge.ts';
-import { ForgeError } from '../../forges/forge-error.ts';
-import { FORGES } from '../../forges/forges.ts';
-import type { ChangedFiles, Commit, KnownFacts, PullRequest, PullRequestRead } from '../../forges/pull-request.ts';
+import type { Checks } from '../../forges/port/checks.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import { FORGES } from '../../forges/port/forges.ts';
+import type { ChangedFiles, Commit, KnownFacts, PullRequest, PullRequestRead } from '../../forges/port/pull-request.ts';
 import { type Facts, type LastChange, type NeededFacts, unreadFacts } from '../facts.ts';
 import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/schema.ts';

@@ -1,8 +1,8 @@
-import type { Checks } from '../../forges/checks.ts';
-import type { Forge } from '../../forges/forge.ts';
-import { ForgeError } from '../../forges/forge-error.ts';
-import type { KnownFacts } from '../../forges/pull-request.ts';
-import { withTimeout } from '../../timeout.ts';
+import { withTimeout } from '../../common/timeout.ts';
+import type { Checks } from '../../forges/port/checks.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { KnownFacts } from '../../forges/port/pull-request.ts';
 import type { Facts } from '../facts.ts';
 import { neededBeside, neededFacts, needsReading } from '../policy/needs.ts';
 import type { Policy } from '../policy/schema.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Checks } from '../../forges/checks.ts';
-import type { Forge } from '../../forges/forge.ts';
-import { ForgeError } from '../../forges/forge-error.ts';
+import type { Checks } from '../../forges/port/checks.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
 import { isContextOf } from '../status-context.ts';
 
 /**

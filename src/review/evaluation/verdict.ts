@@ -1,5 +1,5 @@
-import { MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/postings.ts';
-import { shorten } from '../../shorten.ts';
+import { shorten } from '../../common/shorten.ts';
+import { MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/port/postings.ts';
 import type { Override, Overrides } from '../overrides/override.ts';
 import type { Fault } from '../policy/faults.ts';
 import type { Overruled } from '../policy/overruled.ts';

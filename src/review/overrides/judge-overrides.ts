@@ -1,5 +1,5 @@
-import { commandIn, type OverrideCommand, textDigest } from '../../forges/command.ts';
-import type { PersonComment, PullRequest } from '../../forges/pull-request.ts';
+import { commandIn, type OverrideCommand, textDigest } from '../../forges/port/command.ts';
+import type { PersonComment, PullRequest } from '../../forges/port/pull-request.ts';
 import { blockingRules, type Evaluation, type RuleOutcome } from '../evaluation/evaluate.ts';
 import type { Facts } from '../facts.ts';
 import { MAX_REASON_LENGTH } from '../limits.ts';

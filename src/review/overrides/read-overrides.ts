@@ -1,6 +1,6 @@
-import type { Forge } from '../../forges/forge.ts';
-import { ForgeError } from '../../forges/forge-error.ts';
-import type { PullRequest } from '../../forges/pull-request.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { blockingRules, type Evaluation } from '../evaluation/evaluate.ts';
 import { readCommits, readLastChange, readOwnTeams } from '../evaluation/gather-facts.ts';
 import { MAX_OVERRIDERS } from '../limits.ts';

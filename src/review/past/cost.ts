@@ -1,4 +1,4 @@
-import type { ForgeName } from '../../forges/forges.ts';
+import type { ForgeName } from '../../forges/port/forges.ts';
 import type { NeededFacts } from '../facts.ts';
 
 /** Beyond these, what is still unread of a pull request is left unread. */

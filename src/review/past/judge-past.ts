@@ -1,4 +1,4 @@
-import type { ForgeName } from '../../forges/forges.ts';
+import type { ForgeName } from '../../forges/port/forges.ts';
 import { type Evaluation, notEvaluated } from '../evaluation/evaluate.ts';
 import type { Facts } from '../facts.ts';
 import type { Policy } from '../policy/schema.ts';

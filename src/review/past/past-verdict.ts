@@ -1,4 +1,4 @@
-import type { MergedPullRequest } from '../../forges/merged.ts';
+import type { MergedPullRequest } from '../../forges/port/merged.ts';
 import type { EvaluatedRule, Evaluation, RuleOutcome } from '../evaluation/evaluate.ts';
 import { type Finding, verdictOf } from '../evaluation/verdict.ts';
 import type { Policy } from '../policy/schema.ts';

@@ -1,4 +1,4 @@
-import type { Forge } from '../../forges/forge.ts';
+import type { Forge } from '../../forges/port/forge.ts';
 import type { JudgeOptions } from '../judge.ts';
 import type { Fault } from '../policy/faults.ts';
 import type { PolicyFile } from '../policy/load.ts';

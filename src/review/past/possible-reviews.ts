@@ -1,5 +1,5 @@
-import type { ForgeName } from '../../forges/forges.ts';
-import type { PersonReview } from '../../forges/pull-request.ts';
+import type { ForgeName } from '../../forges/port/forges.ts';
+import type { PersonReview } from '../../forges/port/pull-request.ts';
 import { currentReviews } from '../predicates/current-approvals.ts';
 
 /** What reviews may have been when a pull request was merged. */

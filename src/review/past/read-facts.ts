@@ -1,8 +1,8 @@
-import type { Forge } from '../../forges/forge.ts';
-import { ForgeError } from '../../forges/forge-error.ts';
-import { FORGES } from '../../forges/forges.ts';
-import type { MergedPullRequest } from '../../forges/merged.ts';
-import type { ChangedFiles, Commit, PersonReview, PullRequest } from '../../forges/pull-request.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import { FORGES } from '../../forges/port/forges.ts';
+import type { MergedPullRequest } from '../../forges/port/merged.ts';
+import type { ChangedFiles, Commit, PersonReview, PullRequest } from '../../forges/port/pull-request.ts';
 import { lookIntoMerges, readCleanMerges } from '../evaluation/clean-merge.ts';
 import { readCodeOwners, readCommits, readLastChange } from '../evaluation/gather-facts.ts';
 import { readOthersChecks } from '../evaluation/read-checks.ts';

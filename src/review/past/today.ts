@@ -1,4 +1,4 @@
-import type { ForgeName } from '../../forges/forges.ts';
+import type { ForgeName } from '../../forges/port/forges.ts';
 import type { Condition, Rule } from '../policy/schema.ts';
 
 /** What predicates look at that the forge shows as it is now, and not as it was when a pull request was merged. */

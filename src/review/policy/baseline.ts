@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Forge } from '../../forges/forge.ts';
-import type { RepositoryIds, Visibility } from '../../forges/pull-request.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import type { RepositoryIds, Visibility } from '../../forges/port/pull-request.ts';
 import type { SourceFile } from '../sources.ts';
 import type { Fault } from './faults.ts';
 import { findPolicy, hiddenFaults, type LoadedPolicy, type ParsePolicy, parseFile } from './load.ts';

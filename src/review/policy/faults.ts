@@ -1,5 +1,5 @@
 import type { LineCounter } from 'yaml';
-import { shorten } from '../../shorten.ts';
+import { shorten } from '../../common/shorten.ts';
 import { MAX_POLICY_FAULTS } from '../limits.ts';
 import { visible } from '../text.ts';
 

@@ -1,6 +1,6 @@
-import type { Forge } from '../../forges/forge.ts';
-import { ForgeError } from '../../forges/forge-error.ts';
-import type { Visibility } from '../../forges/pull-request.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { Visibility } from '../../forges/port/pull-request.ts';
 import { MAX_POLICY_BYTES } from '../limits.ts';
 import { digestOf, type SourceFile, type SourceText, sourceText, type VerdictSources } from '../sources.ts';
 import type { Fault } from './faults.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { PullRequest } from '../../forges/pull-request.ts';
+import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { SourceText } from '../sources.ts';
 import type { LoadedPolicy } from './load.ts';
 import { POLICY_PATHS } from './paths.ts';

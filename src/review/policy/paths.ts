@@ -1,5 +1,5 @@
-import { FORGES, type ForgeName } from '../../forges/forges.ts';
-import type { ChangedFile, ChangedFiles } from '../../forges/pull-request.ts';
+import { FORGES, type ForgeName } from '../../forges/port/forges.ts';
+import type { ChangedFile, ChangedFiles } from '../../forges/port/pull-request.ts';
 
 /** Where a policy may be in a repository, in the order in which to look; the first that exists counts. */
 export const POLICY_PATHS: readonly string[] = [

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { shorten } from '../../shorten.ts';
+import { shorten } from '../../common/shorten.ts';
 import { visible } from '../text.ts';
 import type { FaultCollector } from './faults.ts';
 import { knownKeys } from './known-keys.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { ChangedFile } from '../../forges/pull-request.ts';
-import { shorten } from '../../shorten.ts';
+import { shorten } from '../../common/shorten.ts';
+import type { ChangedFile } from '../../forges/port/pull-request.ts';
 import { MAX_LINE_SHOWN, MAX_LOCATIONS } from '../limits.ts';
 import { compileGlobs } from '../matching/glob.ts';
 import { compilePattern } from '../matching/pattern.ts';

@@ -1,4 +1,4 @@
-import type { ChangedFile } from '../../forges/pull-request.ts';
+import type { ChangedFile } from '../../forges/port/pull-request.ts';
 import type { OwnersOf } from './code-owners.ts';
 import { pathsOf } from './files.ts';
 

@@ -1,4 +1,4 @@
-import type { ChangedFile } from '../../forges/pull-request.ts';
+import type { ChangedFile } from '../../forges/port/pull-request.ts';
 import { compileGlobs } from '../matching/glob.ts';
 import { quotedList, say } from '../text.ts';
 import { type Comparison, compared } from './comparison.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Check, NOT_ENDED } from '../../forges/checks.ts';
+import { type Check, NOT_ENDED } from '../../forges/port/checks.ts';
 import { compileName } from '../matching/glob.ts';
 import { joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';

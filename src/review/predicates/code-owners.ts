@@ -1,4 +1,4 @@
-import type { CodeOwnersDialect } from '../../forges/forges.ts';
+import type { CodeOwnersDialect } from '../../forges/port/forges.ts';
 import type { Facts } from '../facts.ts';
 import { MAX_CODE_OWNERS_LENGTH, MAX_GLOB_LENGTH, MAX_PATTERN_LENGTH } from '../limits.ts';
 import { compilePattern, expressionFault, type Pattern } from '../matching/pattern.ts';

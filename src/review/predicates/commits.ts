@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Commit } from '../../forges/pull-request.ts';
-import { shorten } from '../../shorten.ts';
+import { shorten } from '../../common/shorten.ts';
+import type { Commit } from '../../forges/port/pull-request.ts';
 import { compilePattern } from '../matching/pattern.ts';
 import { count, joinTexts, patternList, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';

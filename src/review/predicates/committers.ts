@@ -1,4 +1,4 @@
-import type { Commit, CommitPerson } from '../../forges/pull-request.ts';
+import type { Commit, CommitPerson } from '../../forges/port/pull-request.ts';
 import type { Facts } from '../facts.ts';
 
 /** Who made what the pull request brings in, as far as the forge can tell from the e-mail addresses of its commits. */

@@ -1,4 +1,4 @@
-import type { PersonReview } from '../../forges/pull-request.ts';
+import type { PersonReview } from '../../forges/port/pull-request.ts';
 
 /** An approval in force: nothing its author said later takes it back. */
 export type CurrentApproval = Pick<PersonReview, 'author' | 'sha' | 'submittedAt' | 'official' | 'bot'>;

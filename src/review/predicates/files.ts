@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ChangedFile } from '../../forges/pull-request.ts';
+import type { ChangedFile } from '../../forges/port/pull-request.ts';
 import { MAX_LOCATIONS } from '../limits.ts';
 import { compileGlobs } from '../matching/glob.ts';
 import { count, pathList, quotedList, say, type Text } from '../text.ts';

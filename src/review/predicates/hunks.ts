@@ -1,4 +1,4 @@
-import { parseHunkHeader } from '../../hunk-header.ts';
+import { parseHunkHeader } from '../../common/hunk-header.ts';
 
 /** A line on the new side of a change. */
 interface AddedLine {

@@ -1,4 +1,4 @@
-import { shorten } from '../../shorten.ts';
+import { shorten } from '../../common/shorten.ts';
 import type { Facts } from '../facts.ts';
 import { compilePattern } from '../matching/pattern.ts';
 import { patternList, say } from '../text.ts';

@@ -1,5 +1,5 @@
-import type { Forge } from '../../forges/forge.ts';
-import type { PullRequest } from '../../forges/pull-request.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { sameRepository } from '../policy/baseline.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import type { ProposedPolicy } from './proposal.ts';

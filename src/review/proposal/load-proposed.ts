@@ -1,5 +1,5 @@
-import type { Forge } from '../../forges/forge.ts';
-import type { PullRequest } from '../../forges/pull-request.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { type LoadedPolicy, loadPolicy, type ParsePolicy } from '../policy/load.ts';
 import type { PolicyRole } from '../policy/parse.ts';
 

@@ -1,4 +1,4 @@
-import type { StatusState } from '../../forges/postings.ts';
+import type { StatusState } from '../../forges/port/postings.ts';
 import type { FailedCase } from '../cases/outcomes.ts';
 import type { NeededFacts } from '../facts.ts';
 import type { Fault } from '../policy/faults.ts';

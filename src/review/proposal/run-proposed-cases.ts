@@ -1,6 +1,6 @@
-import type { Forge } from '../../forges/forge.ts';
-import { ForgeError } from '../../forges/forge-error.ts';
-import type { PullRequest } from '../../forges/pull-request.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { CaseOutcomes } from '../cases/outcomes.ts';
 import type { Case, CasesRole } from '../cases/parse.ts';
 import { unknownRules } from '../cases/run.ts';

@@ -1,4 +1,4 @@
-import { COMMAND_WORD } from '../../forges/command.ts';
+import { COMMAND_WORD } from '../../forges/port/command.ts';
 
 /** How the list of commands on a pull request is found again. */
 export const COMMANDS_MARKER = '<!-- gatehouse:commands -->';

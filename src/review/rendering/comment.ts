@@ -1,4 +1,4 @@
-import { MAX_COMMENT_LENGTH } from '../../forges/postings.ts';
+import { MAX_COMMENT_LENGTH } from '../../forges/port/postings.ts';
 import type { Verdict } from '../evaluation/verdict.ts';
 import { renderFaults } from './faults.ts';
 import { renderInlines } from './inline.ts';

@@ -1,4 +1,4 @@
-import type { InlineComment } from '../../forges/postings.ts';
+import type { InlineComment } from '../../forges/port/postings.ts';
 import type { Reason } from '../evaluation/reasons.ts';
 import type { Finding, Verdict } from '../evaluation/verdict.ts';
 import { iconOf } from './levels.ts';

@@ -1,4 +1,4 @@
-import type { PullRequest } from '../../forges/pull-request.ts';
+import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { EvaluatedCondition, EvaluatedRule } from '../evaluation/evaluate.ts';
 import type { ReviewResult } from '../judge.ts';
 import type { RefusedOverride } from '../overrides/override.ts';

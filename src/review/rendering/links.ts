@@ -1,5 +1,5 @@
-import { FORGES, type ForgeName } from '../../forges/forges.ts';
-import type { PullRequest } from '../../forges/pull-request.ts';
+import { FORGES, type ForgeName } from '../../forges/port/forges.ts';
+import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { Finding } from '../evaluation/verdict.ts';
 import type { VerdictSources } from '../sources.ts';
 

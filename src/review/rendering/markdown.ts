@@ -1,4 +1,4 @@
-import { shorten } from '../../shorten.ts';
+import { shorten } from '../../common/shorten.ts';
 import { quotedList, type Text, visible } from '../text.ts';
 import type { Links } from './links.ts';
 

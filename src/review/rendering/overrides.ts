@@ -1,4 +1,4 @@
-import { COMMAND_WORD, overrideLine } from '../../forges/command.ts';
+import { COMMAND_WORD, overrideLine } from '../../forges/port/command.ts';
 import type { Finding } from '../evaluation/verdict.ts';
 import { MAX_REASON_LENGTH } from '../limits.ts';
 import type { Overrides, RefusedOverride } from '../overrides/override.ts';

@@ -1,4 +1,4 @@
-import { shorten } from '../../shorten.ts';
+import { shorten } from '../../common/shorten.ts';
 import type { EvaluatedCondition, EvaluatedRule, Evaluation } from '../evaluation/evaluate.ts';
 import type { Verdict } from '../evaluation/verdict.ts';
 import { MAX_RULE_ID_LENGTH } from '../limits.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
-import type { Forge } from '../../../src/forges/forge.ts';
-import type { PullRequestRef } from '../../../src/forges/pull-request.ts';
+import type { Forge } from '../../../src/forges/port/forge.ts';
+import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 const ONE_PULL = /\/pulls\/1$/;

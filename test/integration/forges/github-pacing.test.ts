@@ -1,12 +1,12 @@
 import test from 'ava';
-import { ForgeError } from '../../../src/forges/forge-error.ts';
 import { makeGitHubClient } from '../../../src/forges/github/client.ts';
 import { makeGitHub } from '../../../src/forges/github/github.ts';
-import { makePause } from '../../../src/forges/pause.ts';
+import { makePause } from '../../../src/forges/limits/pause.ts';
+import { MAX_WRITES_AT_ONCE, makeWriteBudget } from '../../../src/forges/limits/write-budget.ts';
+import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { makeForgeFetch } from '../../../src/forges/transport/forge-fetch.ts';
 import { makeNetwork } from '../../../src/forges/transport/network.ts';
 import { makeOptionalRedis } from '../../../src/forges/transport/optional-redis.ts';
-import { MAX_WRITES_AT_ONCE, makeWriteBudget } from '../../../src/forges/write-budget.ts';
 import { openPullRequest, SITE, setUp, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();

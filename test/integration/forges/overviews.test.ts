@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import type { Overviews } from '../../../src/forges/many-repositories.ts';
+import type { Overviews } from '../../../src/forges/port/many-repositories.ts';
 import { forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 async function setUpOverviews(t: ExecutionContext) {

@@ -2,11 +2,11 @@ import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
-import type { Forge } from '../../../src/forges/forge.ts';
-import { ForgeError } from '../../../src/forges/forge-error.ts';
-import { FORGE_NAMES, type ForgeName } from '../../../src/forges/forges.ts';
 import { type ForgeParts, makeForge } from '../../../src/forges/make-forge.ts';
-import type { PullRequestRef } from '../../../src/forges/pull-request.ts';
+import type { Forge } from '../../../src/forges/port/forge.ts';
+import { ForgeError } from '../../../src/forges/port/forge-error.ts';
+import { FORGE_NAMES, type ForgeName } from '../../../src/forges/port/forges.ts';
+import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
 import { type SimulatedForge, startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 
 export const FORGES = FORGE_NAMES;

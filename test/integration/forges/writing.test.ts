@@ -1,7 +1,7 @@
 import test from 'ava';
-import type { Forge } from '../../../src/forges/forge.ts';
-import { MAX_COMMENT_LENGTH, type PostedInlineComment } from '../../../src/forges/postings.ts';
-import type { PullRequestRef } from '../../../src/forges/pull-request.ts';
+import type { Forge } from '../../../src/forges/port/forge.ts';
+import { MAX_COMMENT_LENGTH, type PostedInlineComment } from '../../../src/forges/port/postings.ts';
+import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 const STATUS = { context: 'gatehouse', state: 'pending', description: 'Looking at it' } as const;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import { FORGE_NAMES, FORGES } from '../../../src/forges/forges.ts';
 import { KNOWN_EVENTS } from '../../../src/forges/known-events.ts';
+import { FORGE_NAMES, FORGES } from '../../../src/forges/port/forges.ts';
 
 const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
 

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { ForgeError } from '../../../src/forges/forge-error.ts';
 import type { GiteaClient } from '../../../src/forges/gitea/client.ts';
 import { mayWrite } from '../../../src/forges/gitea/may-write.ts';
+import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 
 interface Team {
   readonly permission: string;

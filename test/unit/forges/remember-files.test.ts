@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Forge } from '../../../src/forges/forge.ts';
+import type { Forge } from '../../../src/forges/port/forge.ts';
 import { rememberFiles } from '../../../src/forges/remember-files.ts';
 
 const COMMIT = 'a'.repeat(40);

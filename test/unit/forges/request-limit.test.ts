@@ -1,5 +1,5 @@
 import test from 'ava';
-import { takeRequest, withRequestLimit } from '../../../src/forges/request-limit.ts';
+import { takeRequest, withRequestLimit } from '../../../src/forges/limits/request-limit.ts';
 
 test('work sends so many requests and no more, and others are not limited', async (t) => {
   await withRequestLimit(2, async (limit) => {

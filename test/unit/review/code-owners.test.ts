@@ -1,5 +1,5 @@
 import test from 'ava';
-import { type CodeOwnersDialect, FORGES } from '../../../src/forges/forges.ts';
+import { type CodeOwnersDialect, FORGES } from '../../../src/forges/port/forges.ts';
 import { factsOf } from '../../../src/review/cases/given.ts';
 import { ownerTeams, readCodeOwners } from '../../../src/review/predicates/code-owners.ts';
 import { requiring } from './judge.ts';

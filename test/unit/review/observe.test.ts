@@ -1,6 +1,6 @@
 import test from 'ava';
-import type { Forge } from '../../../src/forges/forge.ts';
-import { ForgeError } from '../../../src/forges/forge-error.ts';
+import type { Forge } from '../../../src/forges/port/forge.ts';
+import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { factsOf, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { observe, rulesInForce, withObserved } from '../../../src/review/evaluation/observe.ts';

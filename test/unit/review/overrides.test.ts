@@ -1,8 +1,8 @@
 import test from 'ava';
-import { textDigest } from '../../../src/forges/command.ts';
-import type { Forge } from '../../../src/forges/forge.ts';
-import { ForgeError } from '../../../src/forges/forge-error.ts';
-import type { PersonComment } from '../../../src/forges/pull-request.ts';
+import { textDigest } from '../../../src/forges/port/command.ts';
+import type { Forge } from '../../../src/forges/port/forge.ts';
+import { ForgeError } from '../../../src/forges/port/forge-error.ts';
+import type { PersonComment } from '../../../src/forges/port/pull-request.ts';
 import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { verdictOf } from '../../../src/review/evaluation/verdict.ts';

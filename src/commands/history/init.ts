@@ -1,0 +1,132 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { parseForgeConfig } from '../../config/config.ts';
+import { type RuleTally, tallyRules } from '../../review/past/past-verdict.ts';
+import { POLICY_PATHS } from '../../review/policy/paths.ts';
+import { policyOf, type Recipe, recipesIn } from '../../review/recipes.ts';
+import { firstPolicyFile } from '../check.ts';
+import { configured, reasonOf } from '../failures.ts';
+import type { Terminal } from '../terminal.ts';
+import { HISTORY_HELP, HISTORY_OPTIONS, historyOptions } from './options.ts';
+import { overHistory, STOPPED, UNUSABLE } from './over-history.ts';
+
+const DONE = 0;
+/** Of the pull requests that were merged last. */
+const LEAST_SHARE = 0.9;
+const COOKBOOK = new URL('../../../docs/cookbook.md', import.meta.url);
+const [FILE = ''] = POLICY_PATHS;
+
+const HELP = `Usage: gatehouse init <repository> [--write] [options]
+
+Prints a policy of those recipes of docs/cookbook.md that at least ${LEAST_SHARE * 100} % of the pull requests met that were merged last, with the share
+beside each. A recipe that applied to none of them is left out, and so is one that is a whole policy. Nothing is written to the
+forge. It judges as gatehouse backtest does, which says more.
+
+Options:
+  --write              write ${FILE} here; never over a policy that is there
+${HISTORY_HELP}
+  --help               print this
+
+Settings: as for gatehouse explain.
+
+Exit codes: 0 done; 2 no such repository, no answer from the forge, or nothing could be written; 3 stopped before its end: run it again
+with --cache; 64 wrong usage; 78 wrong configuration.
+`;
+
+export async function init(args: readonly string[], terminal: Terminal, folder = '.'): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { ...HISTORY_OPTIONS, write: { type: 'boolean', default: false } },
+  });
+  if (values.help === true) {
+    terminal.stdout.write(HELP);
+    return DONE;
+  }
+  const settings = configured(parseForgeConfig(terminal.env));
+  const options = await historyOptions(positionals, values, settings, folder);
+  const failed = (text: string) => {
+    terminal.stderr.write(`gatehouse init: ${text}\n`);
+    return UNUSABLE;
+  };
+  const present = values.write ? await firstPolicyFile(folder) : undefined;
+  if (present !== undefined) {
+    return failed(`${present} is there already, and is not replaced`);
+  }
+
+  const recipes = recipesIn(await readFile(COOKBOOK, 'utf8'));
+  const { repository } = options;
+  const found = await overHistory('init', terminal, settings, options, async ({ threads }) => {
+    const parsed = await threads.parsePolicy(repository, policyOf(recipes), { path: 'docs/cookbook.md' });
+    return parsed.ok
+      ? { kind: 'policy', repository, policy: parsed.policy }
+      : { kind: 'broken', faults: parsed.faults };
+  });
+  if (typeof found === 'number') {
+    return found;
+  }
+  if (found.stoppedBy !== undefined) {
+    return STOPPED;
+  }
+  const shares = tallyRules(found.policy, found.verdicts).flatMap((tally, index) => shareOf(recipes[index], tally));
+  const offered = shares.filter(isOffered);
+  if (shares.length > 0) {
+    terminal.stderr.write(describeLeftOut(shares.filter((share) => !isOffered(share))));
+  }
+  if (offered.length === 0) {
+    const nothing = `no recipe was met by ${LEAST_SHARE * 100} % of the merged pull requests, so that there is nothing to write`;
+    return values.write ? failed(nothing) : DONE;
+  }
+  const text = `${headOf(found.repository, found.verdicts.length)}${policyOf(
+    offered.map(({ recipe }) => recipe),
+    (recipe) => offered.filter((share) => share.recipe === recipe).map(describeShare),
+  )}`;
+  if (!values.write) {
+    terminal.stdout.write(text);
+    return DONE;
+  }
+  try {
+    await writeFile(resolve(folder, FILE), text, { flag: 'wx' });
+  } catch (error) {
+    return failed(`cannot write ${FILE}: ${reasonOf(error)}`);
+  }
+  terminal.stderr.write(`${FILE} is written, with ${offered.length} ${offered.length === 1 ? 'rule' : 'rules'}\n`);
+  return DONE;
+}
+
+interface Share {
+  readonly recipe: Recipe;
+  readonly judged: number;
+  /** How many it held for, or did not apply to. */
+  readonly met: number;
+  readonly held: number;
+}
+
+function shareOf(recipe: Recipe | undefined, { counts }: RuleTally): readonly Share[] {
+  const judged = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return recipe === undefined || judged === 0
+    ? []
+    : [{ recipe, judged, met: counts.passed + counts.inactive, held: counts.passed }];
+}
+
+/** One that has held for no pull request is not known to be of use. */
+function isOffered({ judged, met, held }: Share): boolean {
+  return held > 0 && met >= judged * LEAST_SHARE;
+}
+
+function describeShare({ recipe, judged, met, held }: Share): string {
+  const percent = Math.floor((met / judged) * 100);
+  const aside = met === held ? '' : `, ${met - held} of which it did not apply to`;
+  return `${recipe.title}: met by ${met} of ${judged} (${percent} %)${aside}`;
+}
+
+function describeLeftOut(shares: readonly Share[]): string {
+  return shares.length === 0 ? '' : `Not offered:\n${shares.map((share) => `  ${describeShare(share)}\n`).join('')}`;
+}
+
+function headOf(repository: string, judged: number): string {
+  return `# Recipes of Gatehouse's cookbook that the last ${judged} merged pull requests of ${repository} met.
+# "level: observe" records what a rule would do and shows nobody; "gatehouse backtest" names those that it would have stopped.
+`;
+}

@@ -1,0 +1,149 @@
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { parseEnvironment, readText } from '../../config/environment.ts';
+import { FORGE_NAMES, type ForgeName, isForgeName } from '../../forges/port/forges.ts';
+import type { HookOwner } from '../../forges/setup/gitea-webhook.ts';
+import { configured, UsageError } from '../failures.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** What options and variables say. Secrets are never options: those are seen by everybody on the machine. */
+export interface Given {
+  readonly help: boolean;
+  readonly yes: boolean;
+  readonly forge: ForgeName | undefined;
+  readonly forgeUrl: string | undefined;
+  readonly url: string | undefined;
+  readonly repositories: readonly string[];
+  readonly organisation: string | undefined;
+  readonly protect: string | undefined;
+  readonly kubernetes: boolean;
+  readonly namespace: string;
+  readonly folder: string;
+  readonly setSecret: boolean;
+  readonly replacedUrl: string | undefined;
+  readonly variables: {
+    readonly FORGE_TOKEN?: string | undefined;
+    readonly SETUP_TOKEN?: string | undefined;
+    readonly WEBHOOK_SECRET?: string | undefined;
+    readonly DATABASE_URL?: string | undefined;
+    readonly REDIS_URL?: string | undefined;
+    readonly STATUS_CONTEXT?: string | undefined;
+  };
+}
+
+const OPTIONS = {
+  forge: { type: 'string' },
+  'forge-url': { type: 'string' },
+  url: { type: 'string' },
+  repository: { type: 'string', multiple: true },
+  organisation: { type: 'string' },
+  protect: { type: 'string' },
+  kubernetes: { type: 'boolean', default: false },
+  namespace: { type: 'string', default: 'gatehouse' },
+  folder: { type: 'string', default: '.' },
+  'set-secret': { type: 'boolean', default: false },
+  'replace-url': { type: 'string' },
+  yes: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+const text = z.string().optional();
+const variables = z.object({
+  FORGE: text,
+  FORGE_URL: text,
+  FORGE_TOKEN: text,
+  SETUP_TOKEN: text,
+  WEBHOOK_SECRET: text,
+  DATABASE_URL: text,
+  REDIS_URL: text,
+  STATUS_CONTEXT: text,
+});
+
+/** RFC 1123, as Kubernetes has it for namespaces. */
+const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+export function readGiven(args: readonly string[], { env }: Pick<Terminal, 'env'>): Given {
+  const { values } = parseArgs({ args: [...args], options: OPTIONS });
+  const { FORGE, FORGE_URL, ...secrets } = configured(parseEnvironment(variables, env, readText));
+  const forge = values.forge ?? FORGE;
+  if (forge !== undefined && !isForgeName(forge)) {
+    throw new UsageError(`--forge is one of ${FORGE_NAMES.join(', ')}`);
+  }
+  const { repository: repositories = [], organisation, protect, namespace } = values;
+  for (const repository of repositories) {
+    requireNoFault('--repository', repositoryFault(repository));
+  }
+  requireNoFault('--organisation', organisation === undefined ? undefined : nameFault(organisation));
+  if (protect !== undefined && (repositories.length === 0 || protect === '')) {
+    throw new UsageError('--protect takes a branch, and --repository says of which repository');
+  }
+  if (!NAMESPACE.test(namespace)) {
+    throw new UsageError('--namespace is not the name of a namespace: small letters, digits and dashes');
+  }
+  return {
+    help: values.help,
+    yes: values.yes,
+    forge,
+    forgeUrl: values['forge-url'] ?? FORGE_URL,
+    url: values.url,
+    repositories,
+    organisation,
+    protect,
+    kubernetes: values.kubernetes,
+    namespace,
+    folder: values.folder,
+    setSecret: values['set-secret'],
+    replacedUrl: values['replace-url'],
+    variables: secrets,
+  };
+}
+
+function requireNoFault(option: string, fault: string | undefined): void {
+  if (fault !== undefined) {
+    throw new UsageError(`${option}: ${fault}`);
+  }
+}
+
+/** In the characters that the forges allow in the name of an account or a repository. */
+const NAME = /^(?!\.{1,2}$)[\w.-]{1,100}$/;
+
+export function nameFault(name: string): string | undefined {
+  return NAME.test(name) ? undefined : 'it is not the name of an account';
+}
+
+function repositoryFault(repository: string): string | undefined {
+  const names = repository.split('/');
+  return names.length === 2 && names.every((name) => NAME.test(name)) ? undefined : 'it is not owner/name';
+}
+
+/** Whose webhooks are to be set up: `owner/name`, or the name of an organisation, several with commas. */
+export function ownersOf(answer: string): readonly HookOwner[] {
+  const names = answer.split(',').map((name) => name.trim());
+  return names.map((name) =>
+    name.includes('/') ? { kind: 'repository', repository: name } : { kind: 'organisation', organisation: name },
+  );
+}
+
+export function ownersFault(answer: string): string | undefined {
+  return ownersOf(answer)
+    .map((owner) => (owner.kind === 'repository' ? repositoryFault(owner.repository) : nameFault(owner.organisation)))
+    .find((fault) => fault !== undefined);
+}
+
+/** The address of Gatehouse as the forge reaches it. */
+export function urlFault(answer: string): string | undefined {
+  const url = URL.parse(answer);
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
+    return 'it must be a URL that begins with https:// or http://';
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    return 'it may have no password, no query and no fragment';
+  }
+  return undefined;
+}
+
+/** With the path that Gatehouse answers, unless there is one: a proxy may have another. */
+export function webhookUrlOf(answer: string): string {
+  const url = new URL(answer);
+  return url.pathname === '/' ? `${url.origin}/webhook` : url.href;
+}

@@ -1,0 +1,49 @@
+import { requireStatus as requireOnGitea } from '../../forges/setup/gitea-protection.ts';
+import { requireStatus as requireOnGitHub } from '../../forges/setup/github-protection.ts';
+import { statusContext } from '../../review/status-context.ts';
+import { reasonOf } from '../failures.ts';
+import type { ByHand, SetupContext } from './context.ts';
+import type { Settings } from './files.ts';
+import { explained } from './gitea.ts';
+
+const DEFAULT_CONTEXT = 'gatehouse/{base}';
+
+/** Requires the commit status where `--protect` asks for it, and nowhere else. */
+export async function protectBranch(context: SetupContext, settings: Settings): Promise<readonly ByHand[]> {
+  const { connection, forge, given, say, setupToken } = context;
+  const branch = given.protect;
+  if (branch === undefined) {
+    return [];
+  }
+  const name = statusContext(settings['STATUS_CONTEXT'] ?? DEFAULT_CONTEXT, branch);
+  const byHand: ByHand[] = [];
+  for (const repository of given.repositories) {
+    const token = await setupToken();
+    const asked = explained({ kind: 'repository', repository }, () =>
+      forge === 'github'
+        ? requireOnGitHub(
+            connection.github({ kind: 'token', token }),
+            repository,
+            branch,
+            name,
+            settings['GITHUB_APP_ID'] ?? '',
+          )
+        : requireOnGitea(connection.gitea(token), repository, branch, name),
+    );
+    // Everything else is done, and its next step has to be printed.
+    const result = await asked.catch((error: unknown) => ({ kind: 'by-hand', reason: reasonOf(error) }) as const);
+    switch (result.kind) {
+      case 'already':
+        say(`✔ ${repository} requires ${name} on ${branch}.`);
+        break;
+      case 'added':
+        say(`✔ ${repository} now requires ${name} on ${branch}: ${result.what}.`);
+        say('  Nothing can be merged there until Gatehouse runs and the branch has a .gatehouse.yml.');
+        break;
+      case 'by-hand':
+        byHand.push({ text: `require ${name} on ${branch} of ${repository}: ${result.reason}`, fault: true });
+        break;
+    }
+  }
+  return byHand;
+}

@@ -1,0 +1,262 @@
+import { isObject } from '../../common/is-object.ts';
+import { type Command, commandIn, textDigest } from './command.ts';
+import { FORGES } from './forges.ts';
+import { MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './pull-request.ts';
+
+/** What a delivery is about, as far as its payload says so in a valid form. */
+export interface Subject {
+  readonly repository: string | undefined;
+  readonly pullRequest: number | undefined;
+  /** Whether a resync is to look at the repository. A push to somebody's fork is no reason: hooks of a whole forge bring those too. */
+  readonly resynced: boolean;
+  /** Whether it can change the review of its pull request. */
+  readonly reviewable: boolean;
+  /** The branch that a push has moved. The rules of pull requests into it may have changed. */
+  readonly pushedBranch: string | undefined;
+  /** The commit about which others said something that only some policies ask for: a check, or a request for a review. */
+  readonly checkedCommit: CheckedCommit | undefined;
+  /** The group of a merge queue for which a status is requested. */
+  readonly mergeGroup: MergeGroupRef | undefined;
+  /** A comment on a pull request that is a command, or was one. */
+  readonly command: CommentedCommand | undefined;
+}
+
+/** A command in a comment, by what has become of the comment. */
+export interface CommentedCommand {
+  readonly command: Command['kind'];
+  readonly change: 'posted' | 'edited' | 'deleted';
+  readonly commentId: string;
+  /** Login. */
+  readonly author: string;
+  /** Of the comment's text. */
+  readonly digest: string;
+}
+
+export interface CheckedCommit {
+  readonly headSha: string;
+  /** The name of the commit status; absent for anything else. */
+  readonly context?: string;
+}
+
+/** A group of GitHub's merge queue: pull requests into `branch`, merged together at `headSha` for a trial. */
+export interface MergeGroupRef {
+  readonly branch: string;
+  readonly headSha: string;
+  /** Without `refs/heads/`; empty when the payload has no valid one. */
+  readonly headRef: string;
+}
+
+/**
+ * The events of all forges together: which forge sent a delivery is not stored with it.
+ *
+ * A review that only comments is not among them: no predicate looks at one, and every review that Gatehouse posts
+ * comes back as one. By what it says, and not by its author or text, so that an approval cannot be hidden behind it.
+ */
+const REVIEWABLE = Object.values(FORGES).map(({ reviewableEvents }) => reviewableEvents);
+
+/** Reads what a payload is about. Never throws: a payload is any JSON object, from anyone who has the secret. */
+export function interpretEvent(event: string, payload: Readonly<Record<string, unknown>>): Subject {
+  const source = object(payload['repository']);
+  const repository = repositoryName(source?.['full_name']);
+  const pullRequest =
+    pullRequestNumber(object(payload['pull_request'])?.['number']) ??
+    (event === 'issue_comment' ? commentedPullRequest(payload) : undefined) ??
+    (event.startsWith('pull_request') ? pullRequestNumber(payload['number']) : undefined);
+  // Whatever its commits are: forges list a part of them, or none, and none of those that a force-push takes away.
+  const pushedBranch = event === 'push' && payload['deleted'] !== true ? branch(payload['ref']) : undefined;
+  const resynced = repository !== undefined && (source?.['fork'] !== true || pullRequest !== undefined);
+  const reviewable = canChangeReview(event, payload);
+  return {
+    repository,
+    pullRequest,
+    resynced,
+    reviewable,
+    pushedBranch,
+    checkedCommit: checkedCommit(event, payload),
+    mergeGroup: mergeGroup(event, payload),
+    command: event === 'issue_comment' ? commentedCommand(payload) : undefined,
+  };
+}
+
+/** Which installation of a GitHub App sent a delivery. */
+export interface PayloadInstallation {
+  /** The account that has it. */
+  readonly owner: string;
+  readonly id: number;
+}
+
+/** Undefined where the hook is not that of an App. Only the events of installations themselves name the account beside it. */
+export function installationIn(payload: Readonly<Record<string, unknown>>): PayloadInstallation | undefined {
+  const installation = object(payload['installation']);
+  const id = installation?.['id'];
+  const login = object(installation?.['account'])?.['login'];
+  const owner = repositoryName(object(payload['repository'])?.['full_name'])?.split('/')[0] ?? accountName(login);
+  const isNew = !(payload['action'] === 'deleted' && login !== undefined);
+  return owner !== undefined && isNew && Number.isSafeInteger(id) && Number(id) > 0
+    ? { owner, id: Number(id) }
+    : undefined;
+}
+
+function accountName(value: unknown): string | undefined {
+  return typeof value === 'string' && value.length <= MAX_REPOSITORY_CHARACTERS && /^[\w.-]+$/.test(value)
+    ? value
+    : undefined;
+}
+
+/** Undefined where it is an issue that was commented on. */
+function commentedPullRequest(payload: Readonly<Record<string, unknown>>): number | undefined {
+  const issue = object(payload['issue']);
+  return object(issue?.['pull_request']) === undefined ? undefined : pullRequestNumber(issue?.['number']);
+}
+
+const COMMENT_CHANGES: Readonly<Record<string, CommentedCommand['change']>> = {
+  created: 'posted',
+  edited: 'edited',
+  deleted: 'deleted',
+};
+const MAX_LOGIN_CHARACTERS = 100;
+const LOGIN = /^[\w.[\]-]+$/;
+
+/**
+ * Of a comment that was edited or deleted only a command to override matters: it no longer counts. Gatehouse's own comments
+ * begin with another text than a command.
+ */
+function commentedCommand(payload: Readonly<Record<string, unknown>>): CommentedCommand | undefined {
+  const { id, body, user } = object(payload['comment']) ?? {};
+  const author = object(user)?.['login'];
+  const action = payload['action'];
+  const change =
+    typeof action === 'string' && Object.hasOwn(COMMENT_CHANGES, action) ? COMMENT_CHANGES[action] : undefined;
+  if (change === undefined || typeof body !== 'string' || !Number.isSafeInteger(id) || Number(id) < 1) {
+    return undefined;
+  }
+  if (typeof author !== 'string' || author.length > MAX_LOGIN_CHARACTERS || !LOGIN.test(author)) {
+    return undefined;
+  }
+  const before = object(object(payload['changes'])?.['body'])?.['from'];
+  const now = commandIn(body)?.kind;
+  const then = typeof before === 'string' ? commandIn(before)?.kind : undefined;
+  const command = then === 'override' ? then : now;
+  const matters = command === 'override' || (change === 'posted' && command !== undefined);
+  return matters ? { command, change, commentId: String(id), author, digest: textDigest(body) } : undefined;
+}
+
+/** SHA-1, or SHA-256. */
+const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+
+/** Somebody is asked for a review, or no longer asked. The same on all forges. */
+const REVIEW_REQUESTS: readonly unknown[] = ['review_requested', 'review_request_removed'];
+
+function checkedCommit(event: string, payload: Readonly<Record<string, unknown>>): CheckedCommit | undefined {
+  if (event === 'status') {
+    const { sha, context } = payload;
+    return isCommit(sha) ? { headSha: sha, ...(typeof context === 'string' && { context }) } : undefined;
+  }
+  if (event === 'pull_request' && REVIEW_REQUESTS.includes(payload['action'])) {
+    const sha = object(object(payload['pull_request'])?.['head'])?.['sha'];
+    return isCommit(sha) ? { headSha: sha } : undefined;
+  }
+  // Of its other actions, which people cause, nothing is reported yet.
+  const reported = event === 'check_run' && (payload['action'] === 'created' || payload['action'] === 'completed');
+  const sha = reported ? object(payload['check_run'])?.['head_sha'] : undefined;
+  return isCommit(sha) ? { headSha: sha } : undefined;
+}
+
+function isCommit(value: unknown): value is string {
+  return typeof value === 'string' && COMMIT.test(value);
+}
+
+const MAX_BRANCH_CHARACTERS = 255;
+
+/** In any script, without what git-check-ref-format forbids. */
+const BRANCH = /^[^\p{Cc} ~^:?*[\\]+$/u;
+
+function branch(ref: unknown, maxCharacters = MAX_BRANCH_CHARACTERS): string | undefined {
+  const name = typeof ref === 'string' && ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : '';
+  const usable = name.length <= maxCharacters && name.isWellFormed() && BRANCH.test(name);
+  return usable ? name : undefined;
+}
+
+/** The name of a group's branch has that of the base in it, a number and a commit. */
+const MAX_GROUP_BRANCH_CHARACTERS = 2 * MAX_BRANCH_CHARACTERS;
+
+/** `destroyed` requires nothing: nobody reads the status of a group that is gone. */
+function mergeGroup(event: string, payload: Readonly<Record<string, unknown>>): MergeGroupRef | undefined {
+  const group =
+    event === 'merge_group' && payload['action'] === 'checks_requested' ? payload['merge_group'] : undefined;
+  const { base_ref, head_ref, head_sha: headSha } = object(group) ?? {};
+  const base = branch(base_ref);
+  if (base === undefined || typeof headSha !== 'string' || !/^[0-9a-f]{40}$/.test(headSha)) {
+    return undefined;
+  }
+  return { branch: base, headSha, headRef: branch(head_ref, MAX_GROUP_BRANCH_CHARACTERS) ?? '' };
+}
+
+/**
+ * The review that a delivery requests: of one pull request, of all into a branch, of those with a head whose policy asks for
+ * what others have said, of a group of a merge queue, or what a command asks for.
+ */
+export type ReviewRequest =
+  | ({ readonly kind: 'review' } & PullRequestRef)
+  | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string }
+  | { readonly kind: 'review-commit'; readonly repository: string; readonly headSha: string }
+  | ({ readonly kind: 'review-merge-group'; readonly repository: string } & MergeGroupRef)
+  | ({ readonly kind: 'command' } & PullRequestRef & CommentedCommand);
+
+/** `isOwnContext`: whether a commit status of this name is Gatehouse's own, which starts nothing. */
+export function requestedReview(
+  subject: Subject,
+  isOwnContext: (context: string) => boolean,
+): ReviewRequest | undefined {
+  const { repository, pullRequest: number, reviewable, pushedBranch: branch, mergeGroup: group } = subject;
+  if (repository === undefined) {
+    return undefined;
+  }
+  if (reviewable && number !== undefined) {
+    return { kind: 'review', repository, number };
+  }
+  if (subject.command !== undefined && number !== undefined) {
+    return { kind: 'command', repository, number, ...subject.command };
+  }
+  if (group !== undefined) {
+    return { kind: 'review-merge-group', repository, ...group };
+  }
+  if (subject.checkedCommit !== undefined) {
+    const { headSha, context } = subject.checkedCommit;
+    const own = context !== undefined && isOwnContext(context);
+    return own ? undefined : { kind: 'review-commit', repository, headSha };
+  }
+  return branch === undefined ? undefined : { kind: 'review-repository', repository, branch };
+}
+
+function canChangeReview(event: string, payload: Readonly<Record<string, unknown>>): boolean {
+  const { action } = payload;
+  if (event === 'pull_request_review' && object(payload['review'])?.['state'] === 'commented') {
+    return false;
+  }
+  return REVIEWABLE.some((events) => {
+    const actions = Object.hasOwn(events, event) ? events[event] : undefined;
+    return actions === 'any action' || (typeof action === 'string' && (actions?.includes(action) ?? false));
+  });
+}
+
+/** Not a copy: a repository has a hundred keys, and every delivery is read. */
+function object(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return isObject(value) ? value : undefined;
+}
+
+const MAX_REPOSITORY_CHARACTERS = 256;
+
+/** `owner/name` in the characters that the forges allow in either. */
+function repositoryName(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.length > MAX_REPOSITORY_CHARACTERS) {
+    return undefined;
+  }
+  return /^[\w.-]+\/[\w.-]+$/.test(value) ? value : undefined;
+}
+
+function pullRequestNumber(value: unknown): number | undefined {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_PULL_REQUEST_NUMBER
+    ? Number(value)
+    : undefined;
+}

@@ -1,0 +1,186 @@
+import { hash } from 'node:crypto';
+import type pg from 'pg';
+import { type JobInsert, PgBoss } from 'pg-boss';
+import packageJson from 'pg-boss/package.json' with { type: 'json' };
+import { NewerSchemaError } from '../../db/schema.ts';
+import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_TABLE } from '../../db/sqlstate.ts';
+import type { ReviewRequest } from '../../forges/port/events.ts';
+import type { Log } from '../../log.ts';
+import { recordStatements } from '../tables/override-comments.ts';
+import { JOBS_SCHEMA, QUEUES, REQUEST_QUEUES, requestKey, singletonOptions } from './queues.ts';
+
+/** The job engine as the door and the commands use it: they only put jobs in. */
+export interface JobQueue {
+  /**
+   * What adds jobs, for the caller's own transaction, and records what they say of overrides. A job is not added when the same one is
+   * already waiting.
+   */
+  statements(jobs: readonly ReviewRequest[]): Promise<readonly pg.QueryConfig[]>;
+  /** Adds jobs now. */
+  enqueue(jobs: readonly ReviewRequest[]): Promise<void>;
+  /** Undefined when jobs can be added, else why not, without internal details. */
+  fault(): Promise<string | undefined>;
+  stop(): Promise<void>;
+}
+
+/**
+ * The engine starts on its own schema version only. A version of Gatehouse with a newer engine has raised it for good,
+ * so waiting does not help: throws {@link NewerSchemaError}.
+ */
+export async function refuseNewerEngine(client: pg.Pool | pg.ClientBase): Promise<void> {
+  try {
+    const { rows } = await client.query<{ version: number }>(`SELECT version FROM ${JOBS_SCHEMA}.version`);
+    if (rows.some(({ version }) => version > packageJson.pgboss.schema)) {
+      throw new NewerSchemaError();
+    }
+  } catch (error) {
+    const state = sqlState(error);
+    if (state !== UNDEFINED_TABLE && state !== INVALID_SCHEMA_NAME) {
+      throw error;
+    }
+  }
+}
+
+/** Installs or upgrades the engine's schema and its queues. Runs under the migration's lock. */
+export async function installJobs(databaseUrl: string, client: pg.ClientBase): Promise<void> {
+  await refuseNewerEngine(client);
+  const boss = new PgBoss({
+    connectionString: databaseUrl,
+    application_name: 'gatehouse migrate',
+    schema: JOBS_SCHEMA,
+    max: 2,
+    supervise: false,
+    schedule: false,
+  });
+  const failures: Error[] = [];
+  boss.on('error', (error) => failures.push(error));
+  await boss.start();
+  try {
+    for (const { name, ...options } of QUEUES) {
+      await boss.createQueue(name, options);
+      // The policy is fixed when a queue is made; everything else may change with a version.
+      const { policy: _fixed, ...changeable } = options;
+      await boss.updateQueue(name, changeable);
+    }
+  } finally {
+    await boss.stop({ graceful: false });
+  }
+  if (failures.length > 0) {
+    throw new AggregateError(failures, 'the job engine could not be installed');
+  }
+}
+
+/**
+ * Runs the engine's statements. From its queues it must not learn which keys were active at its last count, made every
+ * some seconds: it skips their next jobs until it counts again, though the job before has ended. Its unique index on
+ * active keys and its check of active groups keep two jobs of a key from running at once, and both are exact.
+ */
+export function engineDatabase(pool: pg.Pool) {
+  return {
+    async executeSql(text: string, values?: unknown[]): Promise<{ rows: object[] }> {
+      const result: pg.QueryResult<object> | pg.QueryResult<object>[] = await pool.query<object>(text, values);
+      // What the engine sends as several statements at once, its supervision above all, has a result for each.
+      const rows = Array.isArray(result) ? result.flatMap((each) => each.rows) : result.rows;
+      return { rows: rows.map((row) => ('singletonsActive' in row ? { ...row, singletonsActive: null } : row)) };
+    },
+  };
+}
+
+/** The engine for those who only put jobs in. Not started yet. */
+export function connectEngine(pool: pg.Pool, log: Log): PgBoss {
+  const boss = new PgBoss({
+    db: engineDatabase(pool),
+    schema: JOBS_SCHEMA,
+    migrate: false,
+    supervise: false,
+    schedule: false,
+  });
+  boss.on('error', (err) => log.warn({ err }, 'the job engine could not reach the database'));
+  return boss;
+}
+
+/** The engine starts at its first use, and again at the next if the database was not there. */
+export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
+  const boss = connectEngine(pool, log);
+
+  let started = false;
+  let stopped = false;
+
+  /** The engine refuses a schema of another version of itself; that its queues exist is checked here. */
+  async function start(): Promise<void> {
+    if (started) {
+      return;
+    }
+    // A check that was under way at the stop must not start the engine again: its timers would keep the process alive.
+    if (stopped) {
+      throw new Error('the job queue is stopped');
+    }
+    await boss.start();
+    const names = Object.values(REQUEST_QUEUES);
+    if ((await boss.getQueues(names)).length < names.length) {
+      throw new Error(`a queue is missing: expected ${names.join(', ')}`);
+    }
+    started = true;
+  }
+
+  /** The engine runs its statements on the executor it is given; this one only collects them. */
+  async function statements(jobs: readonly ReviewRequest[]): Promise<readonly pg.QueryConfig[]> {
+    await start();
+    const written = [...recordStatements(jobs)];
+    const executeSql = async (text: string, values: unknown[] = []) => {
+      // Other values would fail only when they are sent, and nothing would stop the COMMIT that follows.
+      if (!values.every((value) => typeof value === 'string')) {
+        throw new Error('the job engine passed a value that is not text');
+      }
+      // Under a name, so that each connection has the engine's long statement read and planned once.
+      written.push({ name: hash('sha256', text, 'base64url'), text, values });
+      return { rows: [] };
+    };
+    for (const [queue, inserts] of insertsByQueue(jobs)) {
+      await boss.insert(queue, inserts, { db: { executeSql } });
+    }
+    return written;
+  }
+
+  return {
+    async fault() {
+      try {
+        await start();
+        return undefined;
+      } catch (err) {
+        log.warn({ err }, 'the job engine cannot start');
+        return 'the job engine cannot use its schema; run gatehouse migrate of this version';
+      }
+    },
+
+    statements,
+
+    async enqueue(jobs) {
+      for (const statement of await statements(jobs)) {
+        await pool.query(statement);
+      }
+    },
+
+    stop() {
+      stopped = true;
+      return boss.stop({ graceful: false });
+    },
+  };
+}
+
+/** One order of queues and keys for every transaction, or two of them could wait for each other. */
+export function insertsByQueue(jobs: readonly ReviewRequest[]): readonly (readonly [string, JobInsert[]])[] {
+  return Object.entries(REQUEST_QUEUES).flatMap(([kind, queue]) => {
+    const byKey = new Map(jobs.filter((job) => job.kind === kind).map((job) => [requestKey(job), dataOf(job)]));
+    const inserts = [...byKey].sort(byName).map(([key, data]) => ({ ...singletonOptions(key), data }));
+    return inserts.length === 0 ? [] : [[queue, inserts] as const];
+  });
+}
+
+function dataOf({ kind: _kind, ...data }: ReviewRequest): object {
+  return data;
+}
+
+function byName([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {
+  return left < right ? -1 : Number(left > right);
+}

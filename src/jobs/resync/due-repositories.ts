@@ -1,0 +1,139 @@
+import type pg from 'pg';
+import { inTransaction } from '../../db/transaction.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { ChangeList, ListedRepository } from '../../forges/port/many-repositories.ts';
+import { statusContext } from '../../review/status-context.ts';
+import { repositoriesWithOtherEnforcement } from '../tables/posted-statuses.ts';
+import { doneUntil, recordDone } from '../tables/progress.ts';
+import { judgedByOtherRulesElsewhere } from './outdated-reviews.ts';
+import type { RepositoryResyncParts } from './resync-repository.ts';
+
+export interface RoundParts extends Omit<RepositoryResyncParts, 'enqueue'> {
+  /** From one round to the next. */
+  readonly minutes: number;
+}
+
+/**
+ * How far before the last list the next one begins: a change may be dated before it can be seen, and the time that the list gives may be
+ * that of a proxy. Longer than either, and what is listed twice is only looked at twice.
+ */
+const OVERLAP_MS = 10 * 60_000;
+/** How often it is read which repositories the list covers. A list of changes older than that is not continued. */
+const ALL_REPOSITORIES_MS = 24 * 60 * 60_000;
+/** Every repository is looked at within this time, whatever the list of changes says. */
+const FULL_LOOK_MINUTES = 48 * 60;
+const TRANSACTION_MS = 60_000;
+
+/** Begins a round: decides which of the repositories that deliveries came from it looks at. */
+export async function beginRound(parts: RoundParts): Promise<void> {
+  const { pool, log } = parts;
+  const { changeList } = parts.forge;
+  await pool.query(
+    'INSERT INTO gatehouse.repositories (name) SELECT DISTINCT repository FROM gatehouse.hooks ON CONFLICT DO NOTHING',
+  );
+  if (changeList === undefined) {
+    await markAllDue(pool);
+  } else {
+    try {
+      await markByList(parts, changeList);
+    } catch (err) {
+      if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
+        throw err;
+      }
+      log.warn({ reason: err.message }, 'the forge’s list of changes cannot be read: every repository is looked at');
+      await markAllDue(pool);
+    }
+  }
+}
+
+async function markAllDue(pool: pg.Pool): Promise<void> {
+  await pool.query('UPDATE gatehouse.repositories SET due = true WHERE NOT due');
+}
+
+async function markByList(parts: RoundParts, changeList: ChangeList): Promise<void> {
+  const { pool } = parts;
+  const oldest = Date.now() - ALL_REPOSITORIES_MS;
+  const [changesUntil, allUntil] = [
+    await doneUntil(pool, 'resync-changes'),
+    await doneUntil(pool, 'resync-repositories'),
+  ];
+  const since = changesUntil !== undefined && changesUntil.getTime() >= oldest ? changesUntil : undefined;
+  if (since === undefined || allUntil === undefined || allUntil.getTime() < oldest) {
+    const begun = new Date();
+    const { repositories, asOf } = await changeList.all();
+    await recordCovered(pool, repositories);
+    await recordDone(pool, 'resync-repositories', begun);
+    if (since === undefined) {
+      await markAllDue(pool);
+      await recordDone(pool, 'resync-changes', asOf);
+      return;
+    }
+  }
+  const { repositories, asOf } = await changeList.changedSince(new Date(since.getTime() - OVERLAP_MS));
+  const elsewhere = await judgedByOtherRulesElsewhere(pool, parts.rules);
+  await inTransaction(pool, TRANSACTION_MS, async (client) => {
+    await markChanged(client, repositories);
+    await markUnfinished(client, parts.statusContext);
+    await markDue(client, [...elsewhere, ...(await repositoriesWithOtherEnforcement(client, parts.enforce))]);
+    await markLongestAgo(client, parts.minutes);
+    await recordDone(client, 'resync-changes', asOf);
+  });
+}
+
+async function markDue(client: pg.ClientBase, names: readonly string[]): Promise<void> {
+  await client.query('UPDATE gatehouse.repositories SET due = true WHERE NOT due AND name = ANY ($1)', [names]);
+}
+
+/** The list covers these and no others. */
+async function recordCovered(pool: pg.Pool, covered: readonly ListedRepository[]): Promise<void> {
+  await pool.query(
+    `UPDATE gatehouse.repositories r SET listed_id = covered.id
+       FROM gatehouse.repositories known
+       LEFT JOIN (SELECT DISTINCT ON (lower(name)) lower(name) AS name, id
+                    FROM unnest($1::text[], $2::text[]) AS listed (id, name)) covered ON covered.name = lower(known.name)
+      WHERE r.name = known.name AND r.listed_id IS DISTINCT FROM covered.id`,
+    [covered.map(({ id }) => id), covered.map(({ name }) => name)],
+  );
+}
+
+/** By their ids, for a renamed one is listed under its new name; and by their names, for one may be new in the list. */
+async function markChanged(client: pg.ClientBase, changed: readonly ListedRepository[]): Promise<void> {
+  await client.query(
+    `UPDATE gatehouse.repositories r SET due = true
+      WHERE NOT due AND (listed_id IS NULL OR listed_id = ANY ($1::text[]) OR lower(name) IN (SELECT lower(listed) FROM unnest($2::text[]) AS listed))`,
+    [changed.map(({ id }) => id), changed.map(({ name }) => name)],
+  );
+}
+
+/**
+ * What no list of changes shows: reviews that have not come to their end, that are shown under another name than STATUS_CONTEXT
+ * gives them now, that wait for checks of others, of which not every forge sends an event, or in which an override counts: its
+ * comment may have been edited or deleted.
+ */
+async function markUnfinished(client: pg.ClientBase, template: string): Promise<void> {
+  const { rows } = await client.query<{ base: string; shown: string }>(
+    `SELECT DISTINCT base_branch AS base, reported_as AS shown FROM gatehouse.reviews
+      WHERE base_branch IS NOT NULL AND reported_as IS NOT NULL`,
+  );
+  const renamed = rows.filter(({ base, shown }) => shown !== statusContext(template, base));
+  await client.query(
+    `UPDATE gatehouse.repositories SET due = true
+      WHERE NOT due AND name IN (
+        SELECT repository FROM gatehouse.reviews
+         WHERE verdict IS NULL OR base_sha IS NULL OR reported_as IS NULL OR checks_digest IS NOT NULL OR NOT open
+            OR cardinality(overrides) > 0
+            OR (base_branch, reported_as) IN (SELECT * FROM unnest($1::text[], $2::text[])))`,
+    [renamed.map(({ base }) => base), renamed.map(({ shown }) => shown)],
+  );
+}
+
+/** So many that each has its turn within {@link FULL_LOOK_MINUTES}. */
+async function markLongestAgo(client: pg.ClientBase, minutes: number): Promise<void> {
+  await client.query(
+    `UPDATE gatehouse.repositories SET due = true
+      WHERE NOT due AND name IN (
+        SELECT name FROM gatehouse.repositories ORDER BY resynced_at NULLS FIRST, name
+         LIMIT (SELECT ceil(count(*) * least(1, $1::float8 / $2)) FROM gatehouse.repositories))`,
+    [minutes, FULL_LOOK_MINUTES],
+  );
+}

@@ -1,0 +1,47 @@
+import type { ParsedPolicy } from '../../review/policy/parse.ts';
+import type { SourceFile } from '../../review/sources.ts';
+import type { ReviewThreads } from '../../review/threads/review-threads.ts';
+
+/** Baselines; the one that was not used for longest is forgotten first. */
+const MAX_REMEMBERED = 200;
+
+export type ParseBaseline = (repository: string, digest: string, file: SourceFile) => Promise<ParsedPolicy>;
+
+/**
+ * Parses the baseline of a policy repository, unless it was parsed already under this digest. Only what can be used is
+ * remembered: anything else may be usable at the next attempt, such as after a thread that ended without an answer.
+ */
+export function makeParseBaseline({ parsePolicy }: Pick<ReviewThreads, 'parsePolicy'>): ParseBaseline {
+  const parsed = new Map<string, { readonly digest: string; readonly policy: Promise<ParsedPolicy> }>();
+
+  function remember(repository: string, digest: string, policy: Promise<ParsedPolicy>): void {
+    // A Map keeps the place of a key that is set again.
+    parsed.delete(repository);
+    parsed.set(repository, { digest, policy });
+    const [oldest] = parsed.keys();
+    if (parsed.size > MAX_REMEMBERED && oldest !== undefined) {
+      parsed.delete(oldest);
+    }
+  }
+
+  function forgetUnlessUsable(repository: string, policy: Promise<ParsedPolicy>): void {
+    const forget = () => {
+      if (parsed.get(repository)?.policy === policy) {
+        parsed.delete(repository);
+      }
+    };
+    policy.then(({ ok }) => ok || forget(), forget);
+  }
+
+  return (repository, digest, { path, text }) => {
+    const before = parsed.get(repository);
+    if (before?.digest === digest) {
+      remember(repository, digest, before.policy);
+      return before.policy;
+    }
+    const policy = parsePolicy(repository, text, { path, repository }, 'baseline');
+    remember(repository, digest, policy);
+    forgetUnlessUsable(repository, policy);
+    return policy;
+  };
+}

@@ -1,0 +1,94 @@
+import type pg from 'pg';
+import type { ReviewRequest } from '../../forges/port/events.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import type { ListedPullRequest, RepositoryOverview } from '../../forges/port/many-repositories.ts';
+import type { Log } from '../../log.ts';
+import { statusContext } from '../../review/status-context.ts';
+import { withOtherChecks } from '../tables/other-checks.ts';
+import { overriddenReviews } from '../tables/override-comments.ts';
+import { setWithOtherEnforcement } from '../tables/posted-statuses.ts';
+import { forgetRepository, moveRepository, notOpen, withoutVerdict } from '../tables/reviews.ts';
+import { type Candidate, notUnderReview } from '../tables/under-review.ts';
+import { type PresentRules, reviewsOf } from './outdated-reviews.ts';
+
+export interface RepositoryResyncParts {
+  readonly forge: Forge;
+  readonly pool: pg.Pool;
+  /** The name of the commit status, `{base}` for the base branch. */
+  readonly statusContext: string;
+  readonly enforce: boolean;
+  /** What the rules are in this resync. */
+  readonly rules: PresentRules;
+  readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
+  readonly log: Log;
+}
+
+/** `later`: the next round has to look at the repository again. */
+export type Look = 'done' | 'later';
+
+/** Requests the reviews that a repository needs. `overview` is what it is like now, where that is known already. */
+export async function resyncRepository(
+  parts: RepositoryResyncParts,
+  asked: string,
+  overview: RepositoryOverview | undefined,
+): Promise<Look> {
+  const { forge, pool, log } = parts;
+  if (overview !== undefined) {
+    return requestReviews(parts, asked, overview.pullRequests, overview.baseCommits);
+  }
+  const found = await forge.openPullRequests(asked);
+  if (found === undefined) {
+    await forgetRepository(pool, asked);
+    log.info(
+      { repository: asked },
+      'a repository is gone, or hidden from Gatehouse: it is forgotten until its next delivery',
+    );
+    return 'done';
+  }
+  const { repository, pullRequests } = found;
+  if (repository !== asked) {
+    await moveRepository(pool, asked, repository);
+    log.info({ repository, before: asked }, 'a repository was renamed: its old name is forgotten');
+  }
+  return requestReviews(parts, repository, pullRequests);
+}
+
+async function requestReviews(
+  { forge, pool, statusContext: template, enforce, rules, enqueue, log }: RepositoryResyncParts,
+  repository: string,
+  open: readonly ListedPullRequest[],
+  baseCommits?: RepositoryOverview['baseCommits'],
+): Promise<Look> {
+  if (open.some(({ archived }) => archived)) {
+    // No list shows when it is unarchived.
+    return 'later';
+  }
+  const missed = await withoutVerdict(pool, open, (base) => statusContext(template, base));
+  const closed = await notOpen(pool, repository, open);
+  const judged = open.length === 0 ? [] : await reviewsOf(pool, repository);
+  const outdated = await rules.outdated(judged, ({ baseBranch }) => baseCommits?.get(baseBranch));
+  const otherwise = await setWithOtherEnforcement(pool, repository, enforce);
+  const known = [...missed, ...closed, ...outdated, ...otherwise];
+  const rechecked = await withOtherChecks({ forge, pool, statusContext: template }, repository, open, known);
+  // No forge shows in the pull request that a comment was edited or deleted.
+  const overridden = await overriddenReviews(pool, repository);
+  const candidates = new Map<number, Candidate>(
+    [...closed, ...outdated, ...otherwise, ...rechecked, ...overridden].map(({ number }) => [
+      number,
+      { repository, number },
+    ]),
+  );
+  for (const { number, head, base, updatedAt } of missed) {
+    const now = { headSha: head.sha, baseBranch: base.branch, updatedAt };
+    candidates.set(number, { repository, number, now });
+  }
+  const requested = await notUnderReview(pool, [...candidates.values()]);
+  if (requested.length > 0) {
+    await enqueue(requested.map(({ number }) => ({ kind: 'review', repository, number })));
+    log.info(
+      { repository, pullRequests: requested.map(({ number }) => number) },
+      'a resync found pull requests whose verdict is missing or outdated, or depends on an override',
+    );
+  }
+  return 'done';
+}

@@ -1,0 +1,189 @@
+import type pg from 'pg';
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { Overviews, RepositoryOverview } from '../../forges/port/many-repositories.ts';
+import type { ForgeAccess } from '../forge-access.ts';
+import { beginRound, type RoundParts } from './due-repositories.ts';
+import { type Look, type RepositoryResyncParts, resyncRepository } from './resync-repository.ts';
+
+export interface ResyncParts extends RepositoryResyncParts, RoundParts {
+  readonly access: Pick<ForgeAccess, 'check'>;
+}
+
+/** A look at all repositories that are due. Its later pieces are not `new`. */
+export interface Round {
+  readonly began: Date;
+  readonly new: boolean;
+}
+
+/** So that other work of the queue, and a worker that stops, waits no longer. */
+const MAX_PIECE_MS = 60_000;
+const MAX_NAMES_READ = 100;
+
+/**
+ * Finds what lost webhooks missed, in each repository that is due and was not looked at since the round began. Forges do
+ * not send a webhook again by themselves, so this is how a lost one is recovered. `unfinished`: there are
+ * repositories left for the next piece of the round. `interrupted`: the forge is not there, or accepts no request of
+ * ours. {@link ForgeAccess} reports why, and has a resync queued when that has ended.
+ */
+export async function resync(
+  parts: ResyncParts,
+  round: Round,
+  maxPieceMs = MAX_PIECE_MS,
+): Promise<'finished' | 'unfinished' | 'interrupted'> {
+  const { access, pool, log } = parts;
+  const { overviews } = parts.forge;
+  const end = performance.now() + maxPieceMs;
+  if (!(await canAsk(access))) {
+    log.warn('a resync was skipped, because the forge cannot be asked: it follows when it can');
+    return 'interrupted';
+  }
+  const since = await startOf(pool, round);
+  if (round.new) {
+    await beginRound(parts);
+  }
+  for (;;) {
+    const names = await nextRepositories(pool, round.began, overviews);
+    if (names.length === 0) {
+      return 'finished';
+    }
+    const known = await overviewsOf(parts, overviews, names);
+    const state = await resyncBatch(parts, names, known, { since, end });
+    if (state !== 'finished') {
+      return state;
+    }
+  }
+}
+
+interface Piece {
+  /** By the clock of the database: what it reads may be of then. A resync that is requested later looks at its repositories again. */
+  readonly since: Date;
+  /** By the clock of this process. */
+  readonly end: number;
+}
+
+/** Not `finished`: the end of the piece has come, or the forge cannot be asked. */
+async function resyncBatch(
+  parts: ResyncParts,
+  names: readonly string[],
+  known: ReadonlyMap<string, RepositoryOverview>,
+  { since, end }: Piece,
+): Promise<'finished' | 'unfinished' | 'interrupted'> {
+  const { access, pool, log } = parts;
+  const isOwnLimit = parts.forge.overviews?.scope === 'owner';
+  const looks = new Map((await emptyOnes(pool, known)).map((repository): [string, Look] => [repository, 'done']));
+  try {
+    for (const repository of names.filter((name) => !looks.has(name))) {
+      try {
+        looks.set(repository, await resyncRepository(parts, repository, known.get(repository)));
+      } catch (err) {
+        // Go on with the next repository, unless it concerns the forge as a whole.
+        if (!(err instanceof ForgeError) || (err.kind === 'rate-limited' && !isOwnLimit)) {
+          throw err;
+        }
+        if (err.kind === 'rate-limited') {
+          log.warn(
+            { repository, reason: err.message },
+            'the rate limit of an owner is reached: the next resync tries again',
+          );
+          await leaveOwner(pool, repository);
+          return 'finished';
+        }
+        if (!(await canAsk(access))) {
+          log.warn(
+            { reason: err.message },
+            'a resync ends early, because the forge cannot be asked: it follows when it can',
+          );
+          return 'interrupted';
+        }
+        log.warn({ repository, reason: err.message }, 'a repository could not be resynced');
+        looks.set(repository, 'later');
+      }
+      if (performance.now() >= end) {
+        return 'unfinished';
+      }
+    }
+    return 'finished';
+  } finally {
+    await recordLooks(pool, looks, since);
+  }
+}
+
+/** Those that have no open pull request, and had none: there is nothing to do, and most are such. */
+async function emptyOnes(pool: pg.Pool, known: ReadonlyMap<string, RepositoryOverview>): Promise<readonly string[]> {
+  const empty = [...known].filter(([, { pullRequests }]) => pullRequests.length === 0).map(([name]) => name);
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT name FROM unnest($1::text[]) AS name
+      WHERE NOT EXISTS (SELECT FROM gatehouse.reviews WHERE repository = name)`,
+    [empty],
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function recordLooks(pool: pg.Pool, looks: ReadonlyMap<string, Look>, since: Date): Promise<void> {
+  await pool.query(
+    `UPDATE gatehouse.repositories r SET resynced_at = $3, due = look.due
+       FROM unnest($1::text[], $2::boolean[]) AS look (name, due) WHERE r.name = look.name`,
+    [[...looks.keys()], [...looks.values()].map((look) => look === 'later'), since],
+  );
+}
+
+/** Never before the round began, even after a failover to a database whose clock is behind: its repositories would be looked at without end. */
+async function startOf(pool: pg.Pool, { began }: Round): Promise<Date> {
+  const { rows } = await pool.query<{ now: Date }>('SELECT greatest(now(), $1::timestamptz) AS now', [began]);
+  return rows[0]?.now ?? began;
+}
+
+async function canAsk(access: ResyncParts['access']): Promise<boolean> {
+  const found = await access.check();
+  return found?.kind !== 'not-accepted' && found?.kind !== 'unreachable';
+}
+
+/** Those that have waited longest first; where each owner is asked for by itself, those of the owner that has. */
+async function nextRepositories(
+  pool: pg.Pool,
+  began: Date,
+  overviews: Overviews | undefined,
+): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    `WITH waiting AS (
+       SELECT name, resynced_at, lower(split_part(name, '/', 1)) AS owner FROM gatehouse.repositories
+        WHERE due AND (resynced_at IS NULL OR resynced_at < $1))
+     SELECT name FROM waiting
+      WHERE NOT $2 OR owner = (SELECT owner FROM waiting ORDER BY resynced_at NULLS FIRST, name LIMIT 1)
+      ORDER BY resynced_at NULLS FIRST, name LIMIT $3`,
+    [began, overviews?.scope === 'owner', overviews?.maxRepositories ?? MAX_NAMES_READ],
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** Empty where they cannot be had: then each repository is looked at by itself. */
+async function overviewsOf(
+  { log }: ResyncParts,
+  overviews: Overviews | undefined,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, RepositoryOverview>> {
+  if (overviews === undefined) {
+    return new Map();
+  }
+  try {
+    return await overviews.read(names);
+  } catch (err) {
+    if (!(err instanceof ForgeError)) {
+      throw err;
+    }
+    log.warn(
+      { repositories: names.length, reason: err.message },
+      'an overview of repositories cannot be read: each is looked at by itself',
+    );
+    return new Map();
+  }
+}
+
+/** Until the next round: the limit of one owner must not keep the others waiting. */
+async function leaveOwner(pool: pg.Pool, repository: string): Promise<void> {
+  await pool.query(
+    `UPDATE gatehouse.repositories SET resynced_at = now()
+      WHERE due AND lower(split_part(name, '/', 1)) = lower(split_part($1, '/', 1))`,
+    [repository],
+  );
+}

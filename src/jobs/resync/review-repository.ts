@@ -1,0 +1,31 @@
+import type pg from 'pg';
+import type { ReviewRequest } from '../../forges/port/events.ts';
+import type { RepositoryJob } from '../queue/queues.ts';
+import type { Baselines } from './baselines.ts';
+import { type PresentRules, reviewsThatDependOn } from './outdated-reviews.ts';
+
+export interface RepositoryReviewParts {
+  readonly pool: pg.Pool;
+  readonly rules: PresentRules;
+  readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
+  readonly baselines: Pick<Baselines, 'isPolicyRepository' | 'refresh'>;
+  /** Requests a resync, through which another baseline reaches open pull requests. */
+  readonly requestResync: () => Promise<void>;
+}
+
+/**
+ * After a push to a branch: requests the reviews whose verdict was judged by other rules than those that hold now. What
+ * the push lists is not looked at. Forges list a part of its commits, or none.
+ */
+export async function reviewRepository(
+  { pool, rules, enqueue, baselines, requestResync }: RepositoryReviewParts,
+  { repository, branch }: RepositoryJob,
+): Promise<void> {
+  if (baselines.isPolicyRepository(repository) && (await baselines.refresh(repository))) {
+    await requestResync();
+  }
+  const outdated = await rules.outdated(await reviewsThatDependOn(pool, repository, branch));
+  if (outdated.length > 0) {
+    await enqueue(outdated.map((ref) => ({ kind: 'review', ...ref })));
+  }
+}

@@ -1,0 +1,153 @@
+import type pg from 'pg';
+import { guardWrites } from '../../forges/guard-writes.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { PullRequestNow, PullRequestRef } from '../../forges/port/pull-request.ts';
+import { type BaselineOf, digestOfBaseline } from '../../review/policy/baseline.ts';
+import type { Policy } from '../../review/policy/schema.ts';
+import { statusContext } from '../../review/status-context.ts';
+import {
+  beginReview,
+  type Claim,
+  deleteReview,
+  markClosed,
+  markCommented,
+  markUncommented,
+  moveRepository,
+  type ReportedStatus,
+  recordHead,
+  requireClaim,
+} from '../tables/reviews.ts';
+import { hasState, judgedState } from './judged-state.ts';
+import { reportStatus, type StatusParts, withdrawSuccess } from './report-status.ts';
+
+export interface OpenReviewParts {
+  readonly forge: Forge;
+  readonly pool: pg.Pool;
+  /** The operator's policy, for repositories that have none of their own. */
+  readonly fallback: Policy | undefined;
+  readonly baselineOf: BaselineOf;
+  /** The name of the commit status, `{base}` for the base branch. */
+  readonly statusContext: string;
+  /** False: every status is `success`, whatever the verdict. */
+  readonly enforce: boolean;
+  /** Whether verdicts and statuses are recorded. */
+  readonly keepsRecord: boolean;
+}
+
+/** A review under way: its claim, and a forge that writes only as long as it holds the claim. */
+export interface OpenReview {
+  readonly status: StatusParts;
+  writes(): number;
+  /** Whether there is a verdict from before, or a review that was cut short. */
+  readonly hasSpoken: boolean;
+  claim(): Claim;
+  /** Ids of the comments whose overrides counted in the verdict before. */
+  readonly overridesBefore: readonly string[];
+  /** Whether it is known that there are no comments of ours. */
+  hasNoComments(): boolean;
+  /**
+   * Records what is under review, and corrects the status that showed the verdict before. Returns the stored state of this
+   * verdict, see judged-state.ts, when nothing that it depends on has changed: then only our comments are to be compared.
+   */
+  enter(pullRequest: PullRequestNow): Promise<string | undefined>;
+  /** All comments of ours were looked for, and there was none. */
+  foundNoComments(): Promise<void>;
+  /** The pull request is closed or gone. */
+  leave(): Promise<void>;
+  /** Nothing can be written. What is known is kept: pull requests that share a head need it when that changes. */
+  leaveUnchanged(): Promise<void>;
+}
+
+/** Takes the claim. */
+export async function openReview(
+  parts: OpenReviewParts,
+  ref: PullRequestRef,
+  signal: AbortSignal,
+): Promise<OpenReview> {
+  // A job that the engine has taken back must not take the claim from the one that has it now.
+  signal.throwIfAborted();
+  const { pool, statusContext: template, enforce, keepsRecord } = parts;
+  let { claim, before } = await beginReview(pool, ref);
+  const isFirst = before === undefined;
+  let commented = before?.commented ?? null;
+  const guard = guardWrites(parts.forge, async (write) => {
+    signal.throwIfAborted();
+    if (commented !== true && (write === 'createComment' || write === 'createInlineComments')) {
+      await markCommented(pool, claim);
+      commented = true;
+    } else {
+      await requireClaim(pool, claim);
+    }
+  });
+  const status: StatusParts = { forge: guard.forge, pool, statusContext: template, enforce, keepsRecord };
+  const placeOf = ({ headSha, baseBranch, reportedAs }: ReportedStatus) => ({
+    repository: claim.repository,
+    headSha,
+    context: reportedAs ?? statusContext(template, baseBranch ?? ''),
+  });
+
+  return {
+    status,
+    hasSpoken: before !== undefined && (before.verdict !== 'none' || before.reportedAs === null),
+    overridesBefore: before?.overrides ?? [],
+    writes: guard.writes,
+    claim: () => claim,
+    hasNoComments: () => commented === false,
+    async enter(pullRequest) {
+      if (pullRequest.repository !== claim.repository) {
+        await moveRepository(pool, claim.repository, pullRequest.repository);
+        ({ claim, before } = await beginReview(pool, pullRequest));
+      }
+      const context = statusContext(template, pullRequest.base.branch);
+      if (isFirst && commented === null && pullRequest.commentCount === 0) {
+        commented = false;
+      }
+      await recordHead(pool, claim, pullRequest, context, commented);
+      const last = before && placeOf(before);
+      const shown = before?.verdict != null && before.verdict !== 'none' && before.reportedAs === context;
+      const state = before?.judgedState ?? null;
+      before = undefined;
+      if (last === undefined || (last.headSha === pullRequest.head.sha && last.context === context)) {
+        const now = shown && state !== null ? await presentState(parts, pullRequest) : null;
+        return state !== null && now !== null && hasState(state, now) ? state : undefined;
+      }
+      const others = await reportStatus(status, last, true);
+      if (!others && last.headSha === pullRequest.head.sha) {
+        await withdrawSuccess(status, last);
+      }
+      return undefined;
+    },
+    async foundNoComments() {
+      if (commented === null) {
+        await markUncommented(pool, claim);
+        commented = false;
+      }
+    },
+    async leave() {
+      if (before !== undefined) {
+        await markClosed(pool, claim);
+        await reportStatus(status, placeOf(before), true);
+      }
+      await deleteReview(pool, claim);
+    },
+    async leaveUnchanged() {
+      if (before === undefined) {
+        await deleteReview(pool, claim);
+      }
+    },
+  };
+}
+
+/** Null where the baseline is not known: then it is judged, which reports why. */
+async function presentState(parts: OpenReviewParts, pullRequest: PullRequestNow): Promise<string | null> {
+  try {
+    const baselineDigest = digestOfBaseline(await parts.baselineOf(pullRequest.repository));
+    return judgedState(pullRequest, { ...parts, baselineDigest });
+  } catch (error) {
+    if (error instanceof ForgeError) {
+      return null;
+    }
+    throw error;
+  }
+}

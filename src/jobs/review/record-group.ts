@@ -1,0 +1,37 @@
+import { type Concluded, recordOf, textsOf } from '../../audit/record-of.ts';
+import { recordVerdict } from '../../audit/record-verdict.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import { pullRequestOfGroup } from '../../forges/port/merge-queue.ts';
+import type { CommitStatus } from '../../forges/port/postings.ts';
+import type { MergeGroupJob } from '../queue/queues.ts';
+import type { OpenReviewParts } from './open-review.ts';
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Records the verdict on a merge group: one row for each pull request that was judged for it. Without `results`, one for the pull
+ * request that the group is named after, 0 where the name has none.
+ */
+export async function recordGroup(
+  { pool, enforce }: Pick<OpenReviewParts, 'pool' | 'enforce'>,
+  job: MergeGroupJob,
+  askedAt: Date,
+  verdict: Pick<CommitStatus, 'state' | 'description'>,
+  results: readonly Concluded[] | undefined,
+): Promise<void> {
+  const { repository, branch, headSha } = job;
+  const options = { enforced: enforce, mergeGroupSha: headSha };
+  await inTransaction(pool, TIMEOUT_MS, async (client) => {
+    if (results === undefined) {
+      const group = { repository, number: pullRequestOfGroup(job) ?? 0, author: '' };
+      const subject = { ...group, head: { sha: headSha }, base: { branch } };
+      await recordVerdict(client, recordOf(subject, verdict, undefined, options), { askedAt, texts: [] });
+      return;
+    }
+    for (const result of results) {
+      const own = result.kind === 'judged' ? result.verdict : ({ state: 'none', description: 'No policy' } as const);
+      const record = recordOf(result.pullRequest, own, result, options);
+      await recordVerdict(client, record, { askedAt, texts: textsOf(result) });
+    }
+  });
+}

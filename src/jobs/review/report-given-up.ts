@@ -1,0 +1,50 @@
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { PullRequestRef } from '../../forges/port/pull-request.ts';
+import { markReported } from '../tables/reviews.ts';
+import { givenUpBecause } from './given-up.ts';
+import { openReview } from './open-review.ts';
+import { reportStatus } from './report-status.ts';
+import { placeOf, type ReviewParts } from './review-pull-request.ts';
+import { saveAndRecord } from './save-and-record.ts';
+
+/**
+ * After the last attempt: the status says error and why, as far as the forge will still take it. The head
+ * then counts as one without a verdict, so that a resync comes back to it.
+ */
+export async function reportGivenUp(
+  parts: ReviewParts,
+  ref: PullRequestRef,
+  error: unknown,
+  askedAt: Date,
+  signal: AbortSignal,
+): Promise<void> {
+  const { forge, pool, log } = parts;
+  try {
+    const review = await openReview(parts, ref, signal);
+    // Before the forge is asked, which may not answer.
+    await markReported(pool, review.claim(), null);
+    const pullRequest = await forge.pullRequest(ref);
+    if (pullRequest === undefined || pullRequest.state === 'closed') {
+      await review.leave();
+      return;
+    }
+    if (pullRequest.archived) {
+      await review.leaveUnchanged();
+      return;
+    }
+    await review.enter(pullRequest);
+    await saveAndRecord(parts, review.claim(), pullRequest, {
+      state: 'error',
+      description: givenUpBecause(error),
+      url: pullRequest.url,
+      result: undefined,
+      askedAt,
+    });
+    const place = placeOf(parts, pullRequest);
+    await reportStatus(review.status, place, true);
+    await markReported(pool, review.claim(), place.context);
+  } catch (err) {
+    const what = err instanceof ForgeError ? { reason: err.message } : { err };
+    log.warn({ ...what, ...ref }, 'could not set the status to error');
+  }
+}

@@ -1,0 +1,180 @@
+import { shorten } from '../../common/shorten.ts';
+import { guardWrites } from '../../forges/guard-writes.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import { groupUpTo, pullRequestOfGroup } from '../../forges/port/merge-queue.ts';
+import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/port/postings.ts';
+import { dryRun, type Verdict } from '../../review/evaluation/verdict.ts';
+import { isCurrent } from '../../review/is-current.ts';
+import { judgeOnce, type ReviewResult } from '../../review/judge.ts';
+import { statusContext } from '../../review/status-context.ts';
+import type { MergeGroupJob } from '../queue/queues.ts';
+import { knownComments } from '../tables/override-comments.ts';
+import { givenUpBecause } from './given-up.ts';
+import { recordGroup } from './record-group.ts';
+import { writeStatus } from './report-status.ts';
+import type { ReviewParts } from './review-pull-request.ts';
+
+type GroupVerdict = Pick<CommitStatus, 'state' | 'description'>;
+type Judged = Exclude<ReviewResult, { readonly kind: 'over' | 'archived' }>;
+
+/**
+ * Posts the status of a group of GitHub's merge queue on its commit: the worst verdict of the pull requests that the commit
+ * merges, each judged as it is now. Which they are is read from the queue. What is not certain is an error, never a success.
+ */
+export async function reviewMergeGroup(
+  parts: ReviewParts,
+  job: MergeGroupJob,
+  askedAt: Date,
+  signal: AbortSignal,
+): Promise<void> {
+  const { log } = parts;
+  const { mergeQueue } = parts.forge;
+  if (mergeQueue === undefined) {
+    log.info({ ...job }, 'nothing to review: this forge has no merge queues');
+    return;
+  }
+  const { forge } = guardWrites(parts.forge, async () => signal.throwIfAborted());
+  const group = pullRequestOfGroup(job);
+  if (group === undefined) {
+    const description = 'The merge group’s branch has an unexpected name';
+    await conclude({ ...parts, forge }, job, askedAt, { state: 'error', description });
+    return;
+  }
+  const members = groupUpTo(await mergeQueue.entries(job.repository, job.branch), job.headSha, group);
+  const present = await forge.status(job.repository, job.headSha, contextOf(parts, job));
+  if (members === undefined && present?.own && (present.state === 'success' || present.state === 'failure')) {
+    log.info({ ...job }, 'nothing to review: the merge group has its verdict and has left the queue');
+    return;
+  }
+  const { verdict, results }: JudgedGroup =
+    members === undefined
+      ? unjudged(`The merge queue has no certain entry of #${group} with this commit`)
+      : await judgeMembers({ ...parts, forge }, job, members);
+  if (verdict !== undefined) {
+    await conclude({ ...parts, forge }, job, askedAt, verdict, results);
+  } else if (present?.own) {
+    const free = { state: 'success', description: 'No policy requires anything of this group' } as const;
+    await conclude({ ...parts, forge }, job, askedAt, free, results);
+  }
+  log.info({ ...job, members, verdict: verdict?.state ?? 'none' }, 'a merge group was reviewed');
+}
+
+interface JudgedGroup {
+  /** Undefined when no policy applies to any of its pull requests. */
+  readonly verdict?: GroupVerdict;
+  /** Absent when not all of its pull requests could be judged. */
+  readonly results?: readonly Judged[];
+}
+
+function unjudged(description: string): JudgedGroup {
+  return { verdict: { state: 'error', description } };
+}
+
+async function judgeMembers(parts: ReviewParts, job: MergeGroupJob, members: readonly number[]): Promise<JudgedGroup> {
+  const { forge, threads, fallback, statusContext: template } = parts;
+  const results: Judged[] = [];
+  for (const number of members) {
+    const result = await judgeOnce(
+      forge,
+      { repository: job.repository, number },
+      {
+        threads,
+        fallback,
+        baselineOf: parts.baselineOf,
+        statusContext: template,
+        knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
+        // The reviews of the pull requests observe; here the queue waits.
+        mayReadToObserve: () => false,
+        onWillJudge: async () => {
+          // Without enforcement it would be a success, before anything was judged.
+          if (results.length === 0 && parts.enforce) {
+            await report(parts, job, { state: 'pending', description: `Reviewing ${counted(members.length)}` });
+          }
+        },
+      },
+    );
+    if (result.kind === 'over' || result.kind === 'archived') {
+      return unjudged(`#${number} is closed, its base branch is gone, or the repository is archived`);
+    }
+    const { branch } = result.pullRequest.base;
+    if (branch !== job.branch) {
+      return unjudged(`#${number} goes into ${branch}, not into ${job.branch}`);
+    }
+    results.push(result);
+  }
+  for (const result of results) {
+    if (!(await isCurrent(forge, result, parts.baselineOf))) {
+      const { repository, number } = result.pullRequest;
+      throw new ForgeError('unavailable', `${repository}#${number} changed while its merge group was reviewed`);
+    }
+  }
+  const verdict = worstOf(results);
+  return { results, ...(verdict === undefined ? {} : { verdict }) };
+}
+
+function worstOf(results: readonly Judged[]): GroupVerdict | undefined {
+  const judged = results.flatMap((result) => (result.kind === 'judged' ? [result] : []));
+  const named = (state: Verdict['state'], reported: GroupVerdict['state'], what: string) => {
+    const worst = judged.find(({ verdict }) => verdict.state === state);
+    return (
+      worst && { state: reported, description: `#${worst.pullRequest.number} ${what}: ${worst.verdict.description}` }
+    );
+  };
+  const bad =
+    named('failure', 'failure', 'fails') ??
+    named('error', 'error', 'could not be judged') ??
+    // An approval starts no review of the group, so that GitHub would wait for a pending one until its time-out.
+    named('pending', 'failure', 'is not ready');
+  if (bad !== undefined || judged.length === 0) {
+    return bad;
+  }
+  return { state: 'success', description: `${counted(results.length)} of this merge group passed` };
+}
+
+function counted(members: number): string {
+  return members === 1 ? '1 pull request' : `${members} pull requests`;
+}
+
+function contextOf({ statusContext: template }: ReviewParts, { branch }: MergeGroupJob): string {
+  return statusContext(template, branch);
+}
+
+/** Posts the verdict after it was recorded. */
+async function conclude(
+  parts: ReviewParts,
+  job: MergeGroupJob,
+  askedAt: Date,
+  verdict: GroupVerdict,
+  results?: readonly Judged[],
+): Promise<void> {
+  if (parts.keepsRecord) {
+    await recordGroup(parts, job, askedAt, verdict, results);
+  }
+  await report(parts, job, verdict);
+}
+
+async function report(parts: ReviewParts, job: MergeGroupJob, { state, description }: GroupVerdict): Promise<void> {
+  const { repository, headSha } = job;
+  const context = contextOf(parts, job);
+  const shown: GroupVerdict = parts.enforce
+    ? { state, description: shorten(description, MAX_STATUS_DESCRIPTION_LENGTH) }
+    : { state: 'success', description: dryRun(description) };
+  await writeStatus(parts, { repository, headSha }, { context, ...shown });
+}
+
+/** After the last attempt: an error lets GitHub remove the group at once, instead of when it has waited for long enough. */
+export async function reportGroupGivenUp(
+  parts: ReviewParts,
+  job: MergeGroupJob,
+  error: unknown,
+  askedAt: Date,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const { forge } = guardWrites(parts.forge, async () => signal.throwIfAborted());
+    const verdict = { state: 'error', description: givenUpBecause(error) } as const;
+    await conclude({ ...parts, forge }, job, askedAt, verdict);
+  } catch (err) {
+    parts.log.warn({ err, ...job }, 'could not set the status of a merge group to error');
+  }
+}

@@ -1,0 +1,274 @@
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { KnownFacts, PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { Log } from '../../log.ts';
+import type { Metrics } from '../../metrics.ts';
+import { notEnforced, type Verdict } from '../../review/evaluation/verdict.ts';
+import { isCurrent } from '../../review/is-current.ts';
+import { judgeRead, type ReviewResult } from '../../review/judge.ts';
+import { pathsAtBase } from '../../review/policy/paths.ts';
+import { withOwnComments } from '../../review/posted-comments.ts';
+import { commentUrl, linksOf } from '../../review/rendering/links.ts';
+import { reportComments, withdrawComments, withRefusals } from '../../review/report.ts';
+import { statusContext } from '../../review/status-context.ts';
+import type { ReviewThreads } from '../../review/threads/review-threads.ts';
+import { knownComments } from '../tables/override-comments.ts';
+import type { StatusPlace } from '../tables/posted-statuses.ts';
+import { LostClaimError, markReported, recordChecksAsked, recordRequestedReviewsAsked } from '../tables/reviews.ts';
+import { countObserved } from './count-observed.ts';
+import { countOverrides } from './count-overrides.ts';
+import { hasComments, judgedState, storedState } from './judged-state.ts';
+import { type LatePending, latePending } from './late-pending.ts';
+import { type OpenReview, type OpenReviewParts, openReview } from './open-review.ts';
+import { mayShowSuccess, releaseStatus, reportStatus } from './report-status.ts';
+import { saveAndRecord } from './save-and-record.ts';
+import { showPreview, withPreview } from './show-preview.ts';
+import { hasSpareRequests } from './spare-requests.ts';
+
+export interface ReviewParts extends OpenReviewParts {
+  /** What parses and evaluates what people wrote. */
+  readonly threads: ReviewThreads;
+  /** How long a review may take before it shows `pending`; 0: at once. */
+  readonly pendingAfterSeconds: number;
+  /** What is left of the forge's rate limit, as it said last; infinite where it has none. */
+  readonly remainingRequests: () => number;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** A pull request that changes while it is reviewed is reviewed again, this many times at most. */
+const MAX_ATTEMPTS = 3;
+
+/**
+ * Brings the review of a pull request up to date with its present state, whatever has happened to it and
+ * however often. May be cut short anywhere: the next run completes what is missing and repeats nothing.
+ * Returns `overtaken` when a newer review took the claim: that one may still be cut short itself.
+ * `askedAt` is when the delivery that requested it was committed; after `signal` nothing more is written.
+ */
+export async function reviewPullRequest(
+  parts: ReviewParts,
+  ref: PullRequestRef,
+  askedAt: Date,
+  signal: AbortSignal,
+): Promise<'done' | 'overtaken'> {
+  const { metrics, log } = parts;
+  const stopTimer = metrics.reviewSeconds.startTimer();
+  try {
+    const review = await openReview(parts, ref, signal);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const { outcome, afterwards } = await reviewOnce(parts, review, ref, askedAt);
+      if (outcome !== 'outdated') {
+        if (outcome !== 'over' && outcome !== 'archived') {
+          metrics.reviews.inc({ verdict: outcome });
+        }
+        if (outcome !== 'over' && outcome !== 'archived' && outcome !== 'none') {
+          stopTimer();
+          metrics.webhookToStatusSeconds.observe((Date.now() - askedAt.getTime()) / 1_000);
+        }
+        await afterwards?.(signal);
+        return 'done';
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof LostClaimError)) {
+      throw error;
+    }
+    log.info({ ...ref }, 'a review ends early: a newer one has begun');
+    return 'overtaken';
+  }
+  throw new ForgeError('unavailable', `${ref.repository}#${ref.number} kept changing while it was reviewed`);
+}
+
+type Outcome = 'over' | 'archived' | 'outdated' | 'none' | Verdict['state'];
+
+interface Reviewed {
+  readonly outcome: Outcome;
+  /** What does not belong to the verdict, and comes when that is shown. */
+  readonly afterwards?: (signal: AbortSignal) => Promise<void>;
+}
+
+async function reviewOnce(
+  parts: ReviewParts,
+  review: OpenReview,
+  ref: PullRequestRef,
+  askedAt: Date,
+): Promise<Reviewed> {
+  const read = await parts.forge.pullRequestWithFacts(ref, pathsAtBase(parts.forge.name));
+  if (read === undefined || read.pullRequest.state === 'closed') {
+    return { outcome: await endReview(parts, review, ref) };
+  }
+  const { pullRequest } = read;
+  if (pullRequest.archived) {
+    return { outcome: await leaveArchived(parts, review, ref) };
+  }
+  const stored = await review.enter(pullRequest);
+  const known = stored === undefined ? read.known : await withOwnComments(parts.forge, read, review.hasNoComments());
+  if (stored !== undefined && hasComments(stored, parts.forge.name, known)) {
+    await reportStatus(review.status, placeOf(parts, pullRequest), true, read.known.statuses);
+    parts.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
+    return { outcome: 'over' };
+  }
+  await using pending = latePending(parts.pendingAfterSeconds * 1_000);
+  const { forge, threads, fallback, baselineOf, statusContext: template } = parts;
+  const result = await judgeRead(
+    forge,
+    { ...read, known },
+    {
+      threads,
+      fallback,
+      baselineOf,
+      statusContext: template,
+      onWillJudge: () => showPending(parts, review, pullRequest, pending),
+      onWillReadChecks: () => recordChecksAsked(parts.pool, review.claim()),
+      onWillReadRequestedReviews: () => recordRequestedReviewsAsked(parts.pool, review.claim()),
+      knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
+      showsProposals: true,
+      mayReadToObserve: () => hasSpareRequests(parts.remainingRequests()),
+    },
+  );
+  switch (result.kind) {
+    case 'over':
+      return { outcome: await endReview(parts, review, ref) };
+    case 'archived':
+      return { outcome: await leaveArchived(parts, review, ref) };
+    case 'no-policy':
+      await pending.end();
+      return { outcome: await releasePullRequest(parts, review, result, askedAt) };
+    case 'judged':
+      return report(parts, review, result, known, pending, askedAt);
+  }
+}
+
+async function endReview({ log }: ReviewParts, review: OpenReview, ref: PullRequestRef): Promise<Outcome> {
+  await review.leave();
+  log.info({ ...ref }, 'nothing to review: the pull request is closed or gone');
+  return 'over';
+}
+
+async function leaveArchived({ log }: ReviewParts, review: OpenReview, ref: PullRequestRef): Promise<Outcome> {
+  await review.leaveUnchanged();
+  log.info({ ...ref }, 'nothing to review: the repository is archived');
+  return 'archived';
+}
+
+/**
+ * At once where a success from before would let the pull request be merged meanwhile, else only if the review takes long: a
+ * required status that is absent blocks as well.
+ */
+async function showPending(
+  parts: ReviewParts,
+  review: OpenReview,
+  pullRequest: PullRequest,
+  pending: LatePending,
+): Promise<void> {
+  const place = placeOf(parts, pullRequest);
+  const show = async () => {
+    await reportStatus(review.status, place, false);
+  };
+  if (parts.pendingAfterSeconds === 0 || (await mayShowSuccess(parts.pool, place))) {
+    await show();
+  } else {
+    pending.begin(show);
+  }
+}
+
+async function releasePullRequest(
+  parts: ReviewParts,
+  review: OpenReview,
+  result: Extract<ReviewResult, { kind: 'no-policy' }>,
+  askedAt: Date,
+): Promise<Outcome> {
+  const { pool, log } = parts;
+  const { pullRequest } = result;
+  const { repository, number, url } = pullRequest;
+  const place = placeOf(parts, pullRequest);
+  if (review.hasSpoken) {
+    for (const { what, error: err } of await withdrawComments(review.status.forge, pullRequest)) {
+      log.warn({ err, repository, number }, `the forge refused to remove: ${what}`);
+    }
+  }
+  const verdict = { state: 'none', description: 'No policy', url } as const;
+  await saveAndRecord(parts, review.claim(), pullRequest, { ...verdict, result, askedAt });
+  await reportStatus(review.status, place, true);
+  if (review.hasSpoken) {
+    await releaseStatus(review.status, place);
+  }
+  await markReported(pool, review.claim(), place.context);
+  log.info({ repository, number }, 'nothing to review: the base branch has no policy');
+  return 'none';
+}
+
+/** Writes what has been judged, as long as it is still so. */
+async function report(
+  parts: ReviewParts,
+  review: OpenReview,
+  result: Extract<ReviewResult, { kind: 'judged' }>,
+  known: KnownFacts,
+  pending: LatePending,
+  askedAt: Date,
+): Promise<Reviewed> {
+  const { forge, pool, enforce, metrics, log } = parts;
+  const { pullRequest, verdict, sources, selfContained } = result;
+  const { repository, number } = pullRequest;
+  if (!(await isCurrent(forge, result, parts.baselineOf))) {
+    return { outcome: 'outdated' };
+  }
+  const writesBefore = review.writes();
+  const preview = await withPreview(parts, result);
+  const options = {
+    comments: result.comments,
+    links: linksOf(forge.name, pullRequest, sources),
+    hasNone: review.hasNoComments(),
+    enforce,
+    known,
+  };
+  const comments = await reportComments(review.status.forge, pullRequest, preview.verdict, options);
+  if (comments.foundNone) {
+    await review.foundNoComments();
+  }
+  for (const { what, error } of comments.refusals) {
+    log.warn({ err: error, repository, number, what }, 'the forge refused what was to be posted beside the status');
+  }
+  // Comments take their time, on GitHub a second each; a success must not be of what was there before them.
+  if (
+    verdict.state === 'success' &&
+    review.writes() > writesBefore &&
+    !(await isCurrent(forge, result, parts.baselineOf))
+  ) {
+    return { outcome: 'outdated' };
+  }
+  await pending.end();
+  const description = withRefusals(verdict.description, comments.refusals);
+  const dryRun = withRefusals(notEnforced(verdict), comments.refusals);
+  const canStand = selfContained && verdict.state !== 'error' && comments.digest !== undefined;
+  const state = canStand ? storedState(judgedState(pullRequest, { ...parts, ...sources }), comments.digest) : null;
+  const url = commentUrl(pullRequest, comments.commentId);
+  await saveAndRecord(parts, review.claim(), pullRequest, {
+    state: verdict.state,
+    description,
+    dryRun,
+    url,
+    result,
+    judgedState: state,
+    askedAt,
+  });
+  countOverrides(parts, review, pullRequest, verdict);
+  countObserved(metrics, result.evaluation);
+  const place = placeOf(parts, pullRequest);
+  await reportStatus(review.status, place, true);
+  await markReported(pool, review.claim(), place.context);
+  log.info(
+    { repository, number, head: pullRequest.head.sha, verdict: verdict.state, enforce },
+    'a pull request was reviewed',
+  );
+  const outcome = verdict.state;
+  return preview.isKnown || result.comments === 'off'
+    ? { outcome }
+    : { outcome, afterwards: (signal) => showPreview(parts, review, result, options, signal) };
+}
+
+export function placeOf(
+  { statusContext: template }: ReviewParts,
+  { repository, head, base }: PullRequest,
+): StatusPlace {
+  return { repository, headSha: head.sha, context: statusContext(template, base.branch) };
+}

@@ -1,0 +1,111 @@
+import type pg from 'pg';
+import type { ReviewRequest } from '../../forges/port/events.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { PullRequest } from '../../forges/port/pull-request.ts';
+import type { Log } from '../../log.ts';
+import { canBeOverridden } from '../../review/overrides/override.ts';
+import type { BaselineOf } from '../../review/policy/baseline.ts';
+import type { Policy } from '../../review/policy/schema.ts';
+import { presentPolicy } from '../../review/present-policy.ts';
+import { COMMANDS_MARKER, renderCommands } from '../../review/rendering/commands.ts';
+import type { ReviewThreads } from '../../review/threads/review-threads.ts';
+import type { CommandJob } from '../queue/queues.ts';
+import { recordStatements } from '../tables/override-comments.ts';
+import { markRechecked, mayRecheck } from './recheck.ts';
+
+export interface CommandParts {
+  readonly forge: Forge;
+  readonly pool: pg.Pool;
+  readonly threads: ReviewThreads;
+  /** The operator's policy, for repositories that have none of their own. */
+  readonly fallback: Policy | undefined;
+  readonly baselineOf: BaselineOf;
+  readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
+  readonly log: Log;
+}
+
+/**
+ * Does what a comment tells Gatehouse to do. May be cut short anywhere and be repeated. Whether an override counts is judged by the review that it starts,
+ * from the comments that are there then.
+ */
+export async function runCommand(parts: CommandParts, job: CommandJob): Promise<void> {
+  // The delivery has recorded it already, unless a version before accepted it, or it is replayed.
+  for (const statement of recordStatements([{ kind: 'command', ...job }])) {
+    await parts.pool.query(statement);
+  }
+  const pullRequest = await parts.forge.pullRequest(job);
+  if (pullRequest === undefined || pullRequest.state === 'closed' || pullRequest.archived) {
+    return;
+  }
+  const { repository, baseCommit } = pullRequest;
+  if (baseCommit === undefined) {
+    return;
+  }
+  const present = await presentPolicy(parts.forge, parts, repository, baseCommit);
+  if (present.kind === 'absent') {
+    // Where no policy applies, Gatehouse says nothing.
+    return;
+  }
+  switch (job.command) {
+    case 'recheck':
+      await recheck(parts, pullRequest, job);
+      break;
+    case 'override': {
+      const isJudged = present.kind === 'broken' || canBeOverridden(present.policy) || job.change !== 'posted';
+      // All answers have one key, so that no two of them look for the other's comment at once.
+      const { number } = pullRequest;
+      const asAnswer = { kind: 'command', ...job, repository, number, command: 'unknown' } as const;
+      await parts.enqueue([isJudged ? requestOf(pullRequest) : asAnswer]);
+      break;
+    }
+    case 'unknown':
+      if (present.kind === 'broken' || present.policy.comments !== 'off') {
+        await answer(parts, pullRequest);
+      }
+  }
+}
+
+function requestOf({ repository, number }: PullRequest): ReviewRequest {
+  return { kind: 'review', repository, number };
+}
+
+async function recheck(
+  { forge, pool, enqueue, log }: CommandParts,
+  pullRequest: PullRequest,
+  job: CommandJob,
+): Promise<void> {
+  const { repository, number, author } = pullRequest;
+  const isAuthor = author.toLowerCase() === job.author.toLowerCase();
+  if (
+    !(await mayRecheck(pool, pullRequest)) ||
+    !(isAuthor || (await forge.mayWrite(repository, job.author)) === true)
+  ) {
+    log.info(
+      { repository, number, by: job.author },
+      'a recheck was not granted: too soon, or by somebody who may not write',
+    );
+    return;
+  }
+  await enqueue([requestOf(pullRequest)]);
+  // Afterwards: were it cut short between the two, the next attempt would be too soon.
+  await markRechecked(pool, pullRequest);
+  log.info({ repository, number, by: job.author }, 'a pull request is judged again, as a comment asks');
+}
+
+/** Once for a pull request: the forge has it, so that nothing is said twice when our database is lost. */
+async function answer({ forge, log }: CommandParts, pullRequest: PullRequest): Promise<void> {
+  const { repository, number } = pullRequest;
+  try {
+    const own = await forge.ownComments(pullRequest);
+    if (!own.some(({ body }) => body.startsWith(COMMANDS_MARKER))) {
+      await forge.createComment(pullRequest, renderCommands());
+    }
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind !== 'refused') {
+      throw error;
+    }
+    // As of a locked conversation.
+    log.warn({ repository, number, reason: error.message }, 'the forge refused the list of commands');
+  }
+}

@@ -1,0 +1,106 @@
+import type pg from 'pg';
+import type { CommitStatus, StatusState } from '../../forges/port/postings.ts';
+import type { PullRequestRef } from '../../forges/port/pull-request.ts';
+
+export interface StatusPlace {
+  readonly repository: string;
+  readonly headSha: string;
+  readonly context: string;
+}
+
+/** The status that Gatehouse set last at a place. `unknown`: the writing of one was cut short. */
+export type PostedBefore =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'status'; readonly state: StatusState; readonly description: string };
+
+export async function postedBefore(pool: pg.Pool, place: StatusPlace): Promise<PostedBefore> {
+  const { rows } = await pool.query<{ state: StatusState | null; description: string | null }>(
+    'SELECT state, description FROM gatehouse.posted_statuses WHERE repository = $1 AND head_sha = $2 AND context = $3',
+    keyOf(place),
+  );
+  const [row] = rows;
+  if (row === undefined) {
+    return { kind: 'none' };
+  }
+  const { state, description } = row;
+  return state === null || description === null ? { kind: 'unknown' } : { kind: 'status', state, description };
+}
+
+/** `status`: what stands now; undefined before one is written, since nobody knows whether a broken request was carried out. */
+export async function rememberPosted(
+  client: pg.Pool | pg.ClientBase,
+  place: StatusPlace,
+  status: Pick<CommitStatus, 'state' | 'description'> | undefined,
+  enforce: boolean,
+): Promise<void> {
+  await client.query(
+    `INSERT INTO gatehouse.posted_statuses (repository, head_sha, context, state, description, not_enforced_at)
+     VALUES ($1, $2, $3, $4, $5, CASE WHEN $6 THEN NULL ELSE now() END)
+     ON CONFLICT (repository, head_sha, context)
+       DO UPDATE SET state = excluded.state, description = excluded.description, posted_at = now(),
+                     not_enforced_at = excluded.not_enforced_at`,
+    [...keyOf(place), status?.state ?? null, status?.description ?? null, enforce],
+  );
+}
+
+/**
+ * The open pull requests of a repository whose status was set while rules were enforced and no longer are, or the other way
+ * round. The version before knows no `not_enforced_at`, and enforced.
+ */
+export async function setWithOtherEnforcement(
+  pool: pg.Pool,
+  repository: string,
+  enforce: boolean,
+): Promise<readonly PullRequestRef[]> {
+  const { rows } = await pool.query<PullRequestRef>(
+    `SELECT r.repository, r.pull_request AS number FROM ${WITH_OTHER_ENFORCEMENT} AND r.repository = $4 ORDER BY 2`,
+    [enforce, ...(await contextKeys(pool)), repository],
+  );
+  return rows;
+}
+
+/** Those in which there is one. */
+export async function repositoriesWithOtherEnforcement(
+  client: pg.ClientBase,
+  enforce: boolean,
+): Promise<readonly string[]> {
+  const { rows } = await client.query<{ repository: string }>(
+    `SELECT DISTINCT r.repository FROM ${WITH_OTHER_ENFORCEMENT}`,
+    [enforce, ...(await contextKeys(client))],
+  );
+  return rows.map(({ repository }) => repository);
+}
+
+/** Whether there is one in any repository. */
+export async function isAnySetWithOtherEnforcement(pool: pg.Pool, enforce: boolean): Promise<boolean> {
+  const { rowCount } = await pool.query(`SELECT FROM ${WITH_OTHER_ENFORCEMENT} LIMIT 1`, [
+    enforce,
+    ...(await contextKeys(pool)),
+  ]);
+  return rowCount === 1;
+}
+
+const WITH_OTHER_ENFORCEMENT = `gatehouse.reviews r
+  LEFT JOIN unnest($2::text[], $3::text[]) AS known (context, key) ON known.context = r.reported_as
+  LEFT JOIN gatehouse.posted_statuses p
+    ON p.repository = r.repository AND p.head_sha = r.head_sha AND p.context = known.key
+ WHERE r.open AND r.verdict <> 'none' AND coalesce(p.not_enforced_at = p.posted_at, false) = $1`;
+
+/** The contexts of open reviews, and the key of each. PostgreSQL's lower() depends on the locale and differs from ours beyond ASCII. */
+async function contextKeys(client: pg.Pool | pg.ClientBase): Promise<[contexts: string[], keys: string[]]> {
+  const { rows } = await client.query<{ context: string }>(
+    'SELECT DISTINCT reported_as AS context FROM gatehouse.reviews WHERE open AND reported_as IS NOT NULL',
+  );
+  const contexts = rows.map(({ context }) => context);
+  return [contexts, contexts.map(contextKey)];
+}
+
+function keyOf({ repository, headSha, context }: StatusPlace): [string, string, string] {
+  return [repository, headSha, contextKey(context)];
+}
+
+/** Forges compare the names of statuses without case. */
+function contextKey(context: string): string {
+  return context.toLowerCase();
+}

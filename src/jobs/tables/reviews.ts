@@ -1,0 +1,290 @@
+import type pg from 'pg';
+import type { ListedPullRequest } from '../../forges/port/many-repositories.ts';
+import type { PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { HeadVerdict } from '../../review/shared-status.ts';
+import type { VerdictSources } from '../../review/sources.ts';
+
+/**
+ * A review's right to write. Each review that begins takes the next number, and only the one with the row's number may
+ * write: one that hung, or that the job engine gave to another worker meanwhile, finds a higher number there.
+ */
+export interface Claim extends PullRequestRef {
+  readonly fence: string;
+}
+
+/** Which status shows a verdict: that of a commit, under a name. */
+export interface ReportedStatus {
+  readonly headSha: string;
+  readonly baseBranch: string | null;
+  /** The name of the status; null as long as the verdict is not shown. */
+  readonly reportedAs: string | null;
+  /** Null: not judged yet; none: no policy asked for it. */
+  readonly verdict: string | null;
+}
+
+/** What the last review left. */
+export interface ReviewBefore extends ReportedStatus {
+  /** Whether there may be comments of ours on the pull request; null: not known. */
+  readonly commented: boolean | null;
+  /** A digest of all that the verdict depends on; null: not known. */
+  readonly judgedState: string | null;
+  /** Ids of the comments whose overrides counted; null: the policy let nobody override. */
+  readonly overrides: readonly string[] | null;
+}
+
+/** A newer review of the same pull request has begun, which will say what this one would have said, and more. */
+export class LostClaimError extends Error {
+  override readonly name = 'LostClaimError';
+  constructor({ repository, number }: PullRequestRef) {
+    super(`a newer review of ${repository}#${number} has begun`);
+  }
+}
+
+/** Takes the claim. `before` is what the last review left; undefined when there was none. */
+export async function beginReview(
+  pool: pg.Pool,
+  { repository, number }: PullRequestRef,
+): Promise<{ readonly claim: Claim; readonly before: ReviewBefore | undefined }> {
+  const { rows } = await pool.query<ReviewBefore & { fence: string }>(
+    `INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, description, fence)
+     VALUES ($1, $2, '', '', nextval('gatehouse.review_fence'))
+     ON CONFLICT (repository, pull_request) DO UPDATE SET fence = excluded.fence
+     RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", reported_as AS "reportedAs", verdict, commented, overrides,
+               CASE WHEN judged_state_at = reviewed_at THEN judged_state END AS "judgedState"`,
+    [repository, number],
+  );
+  const [row] = rows;
+  if (row === undefined) {
+    throw new Error('the claim of a review was not stored');
+  }
+  const { fence, ...before } = row;
+  return { claim: { repository, number, fence }, before: before.headSha === '' ? undefined : before };
+}
+
+export async function requireClaim(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'SELECT FROM gatehouse.reviews', []);
+}
+
+/** Before the first comment is written: from then on there may be comments of ours. */
+export async function markCommented(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET commented = true', []);
+}
+
+/** Afterwards, when all were looked for: there is none. */
+export async function markUncommented(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET commented = false', []);
+}
+
+/** Remembers what is under review. A verdict on another head or base, or one that no status shows, does not count any more. */
+export async function recordHead(
+  pool: pg.Pool,
+  claim: Claim,
+  { head, base, url, updatedAt }: PullRequest,
+  context: string,
+  commented: boolean | null,
+): Promise<void> {
+  const isSame = 'head_sha = $4 AND base_branch = $5 AND reported_as = $6';
+  await changeClaimed(
+    pool,
+    claim,
+    `UPDATE gatehouse.reviews
+        SET verdict = CASE WHEN ${isSame} THEN verdict END, reported_as = CASE WHEN ${isSame} THEN reported_as END,
+            url = CASE WHEN ${isSame} THEN url ELSE $7 END, head_sha = $4, base_branch = $5, pull_request_updated_at = $8,
+            open = true, commented = $9`,
+    [head.sha, base.branch, context, url, updatedAt, commented],
+  );
+}
+
+/**
+ * Before the checks of others are read: from now on what is reported about the head starts a review, so that nothing is lost
+ * that comes after they were read.
+ */
+export async function recordChecksAsked(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, "UPDATE gatehouse.reviews SET checks_digest = coalesce(checks_digest, '')", []);
+}
+
+/** The same before the requested reviews are read. */
+export async function recordRequestedReviewsAsked(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET asks_requested_reviews = true', []);
+}
+
+export interface SavedVerdict extends Pick<HeadVerdict, 'state' | 'description' | 'url'> {
+  /** The description where it is not enforced. */
+  readonly dryRun?: string;
+}
+
+/** Saves a verdict that no status shows yet. Without `sources` it was not judged, and a resync looks at it again. */
+export async function saveVerdict(
+  client: pg.Pool | pg.ClientBase,
+  claim: Claim,
+  verdict: SavedVerdict,
+  sources?: VerdictSources,
+  judgedState: string | null = null,
+): Promise<void> {
+  await changeClaimed(
+    client,
+    claim,
+    `UPDATE gatehouse.reviews
+        SET verdict = $4, description = $5, url = $13, reported_as = NULL, reviewed_at = now(), base_sha = $6,
+            policy_digest = $7, operator_policy_digest = $8, extends_name = $9, extends_digest = $10, code_owners_digest = $11,
+            checks_digest = CASE WHEN $6::text IS NULL THEN checks_digest ELSE $12 END,
+            asks_requested_reviews = CASE WHEN $6::text IS NULL THEN asks_requested_reviews ELSE $15 END,
+            overrides = CASE WHEN $6::text IS NULL THEN overrides ELSE $17 END,
+            judged_state = $14, judged_state_at = now(), dry_run_description = $16,
+            baseline_digest = $18, baseline_commit = $19, baseline_at = now()`,
+    [
+      verdict.state,
+      verdict.description,
+      sources?.baseSha ?? null,
+      sources?.policyDigest ?? null,
+      sources?.operatorPolicyDigest ?? null,
+      sources?.extendsName ?? null,
+      sources?.extendsDigest ?? null,
+      sources?.codeOwnersDigest ?? null,
+      sources?.checksDigest ?? null,
+      verdict.url,
+      judgedState,
+      sources?.asksRequestedReviews ?? null,
+      verdict.dryRun ?? null,
+      sources?.overrides ?? null,
+      sources?.baselineDigest ?? null,
+      sources?.baselineCommit ?? null,
+    ],
+  );
+}
+
+/** `context`: the name of the status that shows the verdict now; null when none is known to. */
+export async function markReported(pool: pg.Pool, claim: Claim, context: string | null): Promise<void> {
+  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET reported_as = $4', [context]);
+}
+
+/** It no longer counts among the pull requests whose verdicts a status shows. */
+export async function markClosed(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET open = false', []);
+}
+
+export async function deleteReview(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'DELETE FROM gatehouse.reviews', []);
+}
+
+/** Runs a statement on the claimed row. Throws {@link LostClaimError} when it is not claimed by this review any more. */
+async function changeClaimed(
+  client: pg.Pool | pg.ClientBase,
+  claim: Claim,
+  statement: string,
+  values: readonly (string | boolean | readonly string[] | null)[],
+): Promise<void> {
+  const { rowCount } = await client.query(`${statement} WHERE repository = $1 AND pull_request = $2 AND fence = $3`, [
+    claim.repository,
+    claim.number,
+    claim.fence,
+    ...values,
+  ]);
+  if (rowCount === 0) {
+    throw new LostClaimError(claim);
+  }
+}
+
+/** What is known of the open pull requests with this head. `baseBranch` is null in rows of before 0003_verdicts.sql. */
+export async function verdictsOnHead(
+  pool: pg.Pool,
+  repository: string,
+  headSha: string,
+): Promise<readonly (HeadVerdict & { readonly baseBranch: string | null })[]> {
+  const { rows } = await pool.query<HeadVerdict & { readonly baseBranch: string | null }>(
+    `SELECT pull_request AS number, url, base_branch AS "baseBranch", coalesce(verdict, 'pending') AS state,
+            CASE WHEN verdict IS NULL THEN 'Reviewing by the rules of this repository' ELSE description END AS description,
+            CASE WHEN verdict IS NOT NULL THEN dry_run_description END AS "dryRun"
+       FROM gatehouse.reviews
+      WHERE repository = $1 AND head_sha = $2 AND open
+      ORDER BY pull_request`,
+    [repository, headSha],
+  );
+  return rows;
+}
+
+/**
+ * Those of the pull requests whose present head and base have no verdict, or none that a status of this name shows, and
+ * those that have changed since the review read them. The times are the forge's: our clock may differ. Our own comment is
+ * such a change too. It costs one more review, which writes nothing.
+ */
+export async function withoutVerdict(
+  pool: pg.Pool,
+  pullRequests: readonly ListedPullRequest[],
+  contextOf: (baseBranch: string) => string,
+): Promise<readonly ListedPullRequest[]> {
+  if (pullRequests.length === 0) {
+    return [];
+  }
+  const { rows } = await pool.query<{ ordinal: string }>(
+    `SELECT open.ordinal
+       FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]) WITH ORDINALITY
+              AS open (repository, pull_request, head_sha, base_branch, reported_as, updated_at, ordinal)
+       LEFT JOIN gatehouse.reviews r USING (repository, pull_request, head_sha, base_branch, reported_as)
+      WHERE r.verdict IS NULL OR r.base_sha IS NULL OR r.pull_request_updated_at IS DISTINCT FROM open.updated_at`,
+    [
+      pullRequests.map(({ repository }) => repository),
+      pullRequests.map(({ number }) => number),
+      pullRequests.map(({ head }) => head.sha),
+      pullRequests.map(({ base }) => base.branch),
+      pullRequests.map(({ base }) => contextOf(base.branch)),
+      pullRequests.map(({ updatedAt }) => updatedAt),
+    ],
+  );
+  return rows.flatMap(({ ordinal }) => pullRequests[Number(ordinal) - 1] ?? []);
+}
+
+/** Those with a row that are not among the open pull requests of their repository: closed, merged or deleted. */
+export async function notOpen(
+  pool: pg.Pool,
+  repository: string,
+  open: readonly PullRequestRef[],
+): Promise<readonly PullRequestRef[]> {
+  const { rows } = await pool.query<{ number: number }>(
+    `SELECT pull_request AS number FROM gatehouse.reviews
+      WHERE repository = $1 AND pull_request <> ALL ($2::int[]) ORDER BY pull_request`,
+    [repository, open.map(({ number }) => number)],
+  );
+  return rows.map(({ number }) => ({ repository, number }));
+}
+
+/**
+ * Nothing is asked for it again, until a delivery comes from it. What is known of override comments is left to the retention: the
+ * repository may only be hidden for a while, and no forge can tell afterwards that such a comment was edited in its first second.
+ */
+export async function forgetRepository(pool: pg.Pool, repository: string): Promise<void> {
+  await pool.query(
+    `WITH reviews AS (DELETE FROM gatehouse.reviews WHERE repository = $1),
+          hooks AS (DELETE FROM gatehouse.hooks WHERE repository = $1),
+          statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1)
+     DELETE FROM gatehouse.repositories WHERE name = $1`,
+    [repository],
+  );
+}
+
+/**
+ * After a rename: what is known under the old name is kept under the new one, and nothing is asked for by the old name until a
+ * delivery brings it again. No status is taken to show these verdicts, so that each is judged once more: a review under
+ * the new name may have written a shared status without them.
+ */
+export async function moveRepository(pool: pg.Pool, from: string, to: string): Promise<void> {
+  await pool.query(
+    `WITH hooks AS (
+       INSERT INTO gatehouse.hooks SELECT $2, hook_id FROM gatehouse.hooks WHERE repository = $1 ON CONFLICT DO NOTHING),
+     repositories AS (
+       INSERT INTO gatehouse.repositories (name, resynced_at) VALUES ($2, now()) ON CONFLICT DO NOTHING),
+     comments AS (
+       INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, digest, seen_at)
+       SELECT $2, pull_request, comment_id, digest, seen_at FROM gatehouse.override_comments WHERE repository = $1
+       ON CONFLICT (repository, comment_id) DO UPDATE SET digest = NULL WHERE excluded.digest IS NULL),
+     statuses AS (
+       INSERT INTO gatehouse.posted_statuses (repository, head_sha, context)
+       SELECT $2, head_sha, context FROM gatehouse.posted_statuses WHERE repository = $1
+       ON CONFLICT (repository, head_sha, context) DO UPDATE SET state = NULL)
+     UPDATE gatehouse.reviews old SET repository = $2, reported_as = NULL
+      WHERE repository = $1
+        AND NOT EXISTS (SELECT FROM gatehouse.reviews new WHERE new.repository = $2 AND new.pull_request = old.pull_request)`,
+    [from, to],
+  );
+  await forgetRepository(pool, from);
+}
