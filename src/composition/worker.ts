@@ -1,9 +1,10 @@
 import type { WorkerConfig } from '../config/config.ts';
 import { readInstallation, saveInstallation } from '../db/installations.ts';
 import { closeRedis, makeRedis } from '../db/redis.ts';
+import { paceReviews } from '../forges/limits/spending.ts';
+import { countPendingReviews } from '../jobs/queue/queue-stats.ts';
 import { makeBaselines, noBaselines } from '../jobs/resync/baselines.ts';
 import { readPresentRules } from '../jobs/resync/outdated-reviews.ts';
-import { paceReviews } from '../jobs/resync/pace-reviews.ts';
 import { countNoneObserved } from '../jobs/review/count-observed.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { operatorPolicyDigest } from '../review/policy/operator-policy.ts';
@@ -63,7 +64,7 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
     presentRules: () =>
       readPresentRules(forge, fallbackDigest, {
         baselineOf: baselines.of,
-        mayFollowBaseline: paceReviews(pool, remaining),
+        mayFollowBaseline: paceReviews(remaining, () => countPendingReviews(pool)),
       }),
     enqueue: jobs.enqueue,
     metrics,

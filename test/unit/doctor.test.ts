@@ -3,7 +3,7 @@ import { bounded, ok } from '../../src/commands/doctor/finding.ts';
 import { judgeRequiredStatus } from '../../src/commands/doctor/required-status.ts';
 import { gatehouseHooks, judgeAnswers, judgeHooks } from '../../src/commands/doctor/webhook.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
-import type { Hook, HookList } from '../../src/forges/port/hooks.ts';
+import type { Hook, HookList } from '../../src/forges/port/inspection.ts';
 
 const HOOK: Hook = {
   id: '1',

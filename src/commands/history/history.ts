@@ -1,5 +1,5 @@
 import type { Judging } from '../../composition/judging.ts';
-import type { RequestBudget } from '../../forges/limits/request-budget.ts';
+import type { RequestBudget } from '../../forges/limits/spending.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { MergedPullRequest } from '../../forges/port/merged.ts';
 import { MAX_REQUESTS_EACH } from '../../review/past/cost.ts';

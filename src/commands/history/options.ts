@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { ForgeSettings } from '../../config/config.ts';
-import { readRepository } from '../../forges/port/repository-address.ts';
+import { readRepository } from '../../forges/port/addresses.ts';
 import { UsageError } from '../failures.ts';
 import { number } from '../options.ts';
 import { type FactsCache, noCache, openFactsCache } from './facts-cache.ts';

@@ -1,6 +1,6 @@
 import { type Judging, openJudging } from '../../composition/judging.ts';
 import type { ForgeSettings } from '../../config/config.ts';
-import { makeRequestBudget } from '../../forges/limits/request-budget.ts';
+import { makeRequestBudget } from '../../forges/limits/spending.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { ForgeName } from '../../forges/port/forges.ts';
 import type { MergedList } from '../../forges/port/merged.ts';

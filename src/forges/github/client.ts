@@ -1,7 +1,7 @@
 import { createAppAuth } from '@octokit/auth-app';
 import { Octokit, RequestError } from 'octokit';
 import { z } from 'zod';
-import { scopeOfToken } from '../limits/pause.ts';
+import { scopeOfToken } from '../limits/waits.ts';
 import { splitRepository } from '../port/names.ts';
 import type { ForgeFetch } from '../transport/forge-fetch.ts';
 import type { Log } from '../transport/optional-redis.ts';
@@ -133,7 +133,7 @@ function makeOctokit(parts: GitHubClientParts, scope: string, auth: object): Oct
     request: { fetch: parts.fetchFor(scope) },
     // One retry, for every forge alike, is in forge-fetch.ts. This plugin would also repeat a POST that may have worked.
     retry: { enabled: false },
-    // It spaces writes a second apart (three for comments) in each process. write-budget.ts keeps to the documented limits for all.
+    // It spaces writes a second apart (three for comments) in each process. limits/waits.ts keeps to the documented limits for all.
     throttle: { enabled: false },
     log: {
       debug: () => {},

@@ -1,7 +1,7 @@
 import { type GiteaClient, makeGiteaClient } from '../gitea/client.ts';
 import { type GitHubClient, type GitHubCredentials, makeGitHubClient } from '../github/client.ts';
-import { makePause, scopeOfToken } from '../limits/pause.ts';
-import { apiUrlOf } from '../port/api-url.ts';
+import { makePause, scopeOfToken } from '../limits/waits.ts';
+import { apiUrlOf } from '../port/addresses.ts';
 import type { ForgeName } from '../port/forges.ts';
 import { type ForgeFetch, makeForgeFetch } from '../transport/forge-fetch.ts';
 import { makeNetwork } from '../transport/network.ts';

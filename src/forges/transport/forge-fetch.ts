@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetch, Response } from 'undici';
-import type { Pause } from '../limits/pause.ts';
 import {
   exhaustedUntil,
   graphqlLimitedUntil,
@@ -8,8 +7,8 @@ import {
   rateLimitedUntil,
   rateLimitOf,
 } from '../limits/rate-limit.ts';
-import { takeRequest } from '../limits/request-limit.ts';
-import type { WriteBudget } from '../limits/write-budget.ts';
+import { takeRequest } from '../limits/spending.ts';
+import type { Pause, WriteBudget } from '../limits/waits.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { ForgeName } from '../port/forges.ts';
 import { readBounded } from './bounded-body.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { JOBS_SCHEMA, QUEUES, REVIEW_DEAD_LETTERS } from './queues.ts';
+import { JOBS_SCHEMA, QUEUES, REVIEW_DEAD_LETTERS, REVIEW_QUEUE } from './queues.ts';
 
 export interface QueueStats {
   readonly queue: string;
@@ -52,4 +52,13 @@ export async function readQueueStats(pool: pg.Pool | pg.ClientBase): Promise<rea
     [MAX_AGE_SECONDS],
   );
   return rows.length === 0 ? undefined : rows;
+}
+
+/** Reviews that wait, for whatever reason, or run. */
+export async function countPendingReviews(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ pending: number }>(
+    `SELECT count(*)::int AS pending FROM ${JOBS_SCHEMA}.job WHERE name = $1 AND state IN ('created', 'retry', 'active')`,
+    [REVIEW_QUEUE],
+  );
+  return rows[0]?.pending ?? 0;
 }

@@ -1,4 +1,4 @@
-import { type RequestLimit, withRequestLimit } from '../../forges/limits/request-limit.ts';
+import { type RequestLimit, withRequestLimit } from '../../forges/limits/spending.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';

@@ -1,3 +1,4 @@
+import { hasSpareRequests } from '../../forges/limits/spending.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { KnownFacts, PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { Log } from '../../log.ts';
@@ -22,7 +23,6 @@ import { type OpenReview, type OpenReviewParts, openReview } from './open-review
 import { mayShowSuccess, releaseStatus, reportStatus } from './report-status.ts';
 import { saveAndRecord } from './save-and-record.ts';
 import { showPreview, withPreview } from './show-preview.ts';
-import { hasSpareRequests } from './spare-requests.ts';
 
 export interface ReviewParts extends OpenReviewParts {
   /** What parses and evaluates what people wrote. */

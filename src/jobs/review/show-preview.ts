@@ -1,3 +1,4 @@
+import { hasSpareRequests } from '../../forges/limits/spending.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Verdict } from '../../review/evaluation/verdict.ts';
 import type { ReviewResult } from '../../review/judge.ts';
@@ -7,7 +8,6 @@ import { readPreview, savePreview } from '../tables/previews.ts';
 import type { OpenReview } from './open-review.ts';
 import { previewPolicy } from './preview-policy.ts';
 import type { ReviewParts } from './review-pull-request.ts';
-import { hasSpareRequests } from './spare-requests.ts';
 
 type Judged = Extract<ReviewResult, { kind: 'judged' }>;
 

@@ -1,8 +1,7 @@
 import test from 'ava';
 import { makeGitHubClient } from '../../../src/forges/github/client.ts';
 import { makeGitHub } from '../../../src/forges/github/github.ts';
-import { makePause } from '../../../src/forges/limits/pause.ts';
-import { MAX_WRITES_AT_ONCE, makeWriteBudget } from '../../../src/forges/limits/write-budget.ts';
+import { MAX_WRITES_AT_ONCE, makePause, makeWriteBudget } from '../../../src/forges/limits/waits.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { makeForgeFetch } from '../../../src/forges/transport/forge-fetch.ts';
 import { makeNetwork } from '../../../src/forges/transport/network.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { Redis } from 'ioredis';
-import { makePause } from '../../../src/forges/limits/pause.ts';
+import { makePause } from '../../../src/forges/limits/waits.ts';
 import { makeOptionalRedis } from '../../../src/forges/transport/optional-redis.ts';
 
 /** Points to an address without a Redis, and connects only at the first command. */

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { takeRequest, withRequestLimit } from '../../../src/forges/limits/request-limit.ts';
+import { paceReviews, takeRequest, withRequestLimit } from '../../../src/forges/limits/spending.ts';
 
 test('work sends so many requests and no more, and others are not limited', async (t) => {
   await withRequestLimit(2, async (limit) => {
@@ -18,4 +18,20 @@ test('the token of an App is fetched whatever the limit: other work may wait for
     takeRequest('/app/installations/7/access_tokens');
     t.false(limit.exceeded);
   });
+});
+
+test('reviews that are not urgent take half of the requests left, less those that wait', async (t) => {
+  let counts = 0;
+  const may = paceReviews(150, async () => {
+    counts += 1;
+    return 3;
+  });
+  // 150 requests are enough for 10 reviews of 15; half of them, and 3 wait already.
+  t.deepEqual([await may(), await may(), await may()], [true, true, false]);
+  t.is(counts, 1);
+});
+
+test('where the forge has no limit, reviews are not paced or counted', async (t) => {
+  const may = paceReviews(Number.POSITIVE_INFINITY, () => Promise.reject(new Error('counted')));
+  t.true(await may());
 });

@@ -1,0 +1,124 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { ForgeError } from '../port/forge-error.ts';
+import type { ForgeHooks } from '../transport/forge-fetch.ts';
+
+/** What one piece of work may spend of the requests that all work shares. */
+
+/** Counts requests, and prevents those that would be too many. */
+export interface RequestBudget {
+  readonly hooks: ForgeHooks;
+  /** All so far. */
+  spent(): number;
+  /** From now on so many may be sent. */
+  allow(count: number): void;
+}
+
+interface Seen {
+  readonly remaining: number;
+  readonly limit: number;
+  readonly resetAt: number;
+}
+
+/**
+ * `reserve`: the share of the forge's limit, 0 to 1, that is left to others. Where the forge does not say what it is, nothing
+ * is left. Throws as `rate-limited` when it is reached, and as `too-large` when no more requests are allowed.
+ */
+export function makeRequestBudget(reserve: number): RequestBudget {
+  const limits = new Map<string, Seen>();
+  let spent = 0;
+  let allowed = Number.POSITIVE_INFINITY;
+  return {
+    hooks: {
+      onWillRequest() {
+        for (const { remaining, limit, resetAt } of limits.values()) {
+          if (remaining < limit * reserve && resetAt > Date.now()) {
+            const left = `${remaining} of ${limit} requests are left of the forge's limit, and ${Math.ceil(limit * reserve)} are reserved`;
+            throw new ForgeError('rate-limited', left, { retryAt: resetAt });
+          }
+        }
+        if (allowed === 0) {
+          throw new ForgeError('too-large', 'it takes more requests to the forge than one pull request may take');
+        }
+        allowed -= 1;
+        spent += 1;
+      },
+      onRateLimit({ resource, remaining, limit, resetAt }) {
+        if (limit !== undefined && resetAt !== undefined) {
+          limits.set(resource, { remaining, limit, resetAt });
+        }
+      },
+    },
+    spent: () => spent,
+    allow(count) {
+      allowed = count;
+    },
+  };
+}
+
+/** What is left of the requests that a piece of work may send to the forge. */
+export interface RequestLimit {
+  readonly left: number;
+  /** Whether it wanted to send more: what it has read since is not all that it asked for. */
+  readonly exceeded: boolean;
+}
+
+const limits = new AsyncLocalStorage<{ left: number; exceeded: boolean }>();
+
+/** Does work that may send so many requests to the forge. Further ones are refused, and not sent. */
+export function withRequestLimit<T>(max: number, work: (limit: RequestLimit) => Promise<T>): Promise<T> {
+  const limit = { left: max, exceeded: false };
+  return limits.run(limit, () => work(limit));
+}
+
+/**
+ * Before each request. The tokens of an App's installations do not count: other work may wait for the same token, and they cost
+ * nothing of the limit that reviews share.
+ */
+export function takeRequest(path: string): void {
+  const limit = limits.getStore();
+  if (limit === undefined || path.endsWith('/access_tokens')) {
+    return;
+  }
+  if (limit.left === 0) {
+    limit.exceeded = true;
+    throw new ForgeError('refused', 'not sent: this work has sent as many requests as it may');
+  }
+  limit.left -= 1;
+}
+
+/** Requests that are kept for verdicts: a tenth of what GitHub allows an hour at least. */
+const RESERVED_REQUESTS = 500;
+
+/**
+ * Whether the forge may be asked for what no verdict depends on. `remaining`: what is left of its rate limit, as it said last;
+ * infinite where it has none.
+ */
+export function hasSpareRequests(remaining: number): boolean {
+  return remaining > RESERVED_REQUESTS;
+}
+
+/** More than almost every review takes (docs/forges.md, "Requests of a review"), with room for the resync itself. */
+const REQUESTS_OF_A_REVIEW = 15;
+/** Of the requests that are left, reviews that are not urgent take so much. */
+const SHARE = 0.5;
+
+/**
+ * Tells for one review after another whether it may be requested, so that together with those that wait already they take at most half
+ * of what is left of the forge's rate limit. `remaining`: as above. `countWaiting` is asked once, for the first of them.
+ */
+export function paceReviews(remaining: number, countWaiting: () => Promise<number>): () => Promise<boolean> {
+  let allowed: Promise<number> | undefined;
+  let taken = 0;
+
+  async function count(): Promise<number> {
+    return remaining === Number.POSITIVE_INFINITY
+      ? remaining
+      : Math.floor((remaining * SHARE) / REQUESTS_OF_A_REVIEW) - (await countWaiting());
+  }
+
+  return async () => {
+    allowed ??= count();
+    taken += 1;
+    return taken <= (await allowed);
+  };
+}
