@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { openJudging } from '../composition/judging.ts';
 import { parseForgeConfig } from '../config/config.ts';
+import { readPullRequestUrl } from '../forges/port/addresses.ts';
 import type { PullRequest, PullRequestRef } from '../forges/port/pull-request.ts';
-import { readPullRequestUrl } from '../forges/port/pull-request-url.ts';
 import type { Verdict } from '../review/evaluation/verdict.ts';
 import { judge, type ReviewResult } from '../review/judge.ts';
 import { explanation } from '../review/rendering/json.ts';

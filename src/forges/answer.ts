@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Access } from './port/access.ts';
 import { ForgeError } from './port/forge-error.ts';
 
 /** The part of an answer that is used, or a {@link ForgeError} that says where it is not as documented. */
@@ -58,4 +59,20 @@ export function limitList(
       throw new ForgeError('too-large', `${route}: the list has more than ${limit}`);
     }
   };
+}
+
+/**
+ * The result of a check that returns what is missing, or throws what the forge answered. A rate limit says nothing about the
+ * credentials, so that error is thrown on.
+ */
+export async function accessBy(missingScopes: () => Promise<readonly string[]>): Promise<Access> {
+  try {
+    const scopes = await missingScopes();
+    return scopes.length === 0 ? { kind: 'granted' } : { kind: 'missing-scope', scopes };
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind === 'rate-limited') {
+      throw error;
+    }
+    return { kind: error.kind === 'refused' ? 'not-accepted' : 'unreachable', reason: error.message };
+  }
 }

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { Forge } from '../../forges/port/forge.ts';
-import type { Extra, InspectedRepository } from '../../forges/port/inspection.ts';
-import type { BranchProtection } from '../../forges/port/protection.ts';
+import type { BranchProtection, Extra, InspectedRepository } from '../../forges/port/inspection.ts';
 import type { ForgeDoctorConfig } from './configuration.ts';
 import { checkScopes } from './credentials.ts';
 import { bounded, type Finding, ok, skipped, wrong } from './finding.ts';

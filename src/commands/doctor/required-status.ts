@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import type { BranchProtection } from '../../forges/port/protection.ts';
+import type { BranchProtection } from '../../forges/port/inspection.ts';
 import { isContextOf, sameContext, statusContext } from '../../review/status-context.ts';
 import { type Finding, ok, wrong } from './finding.ts';
 

@@ -2,8 +2,7 @@ import type pg from 'pg';
 import { onConnection } from '../../db/transaction.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { FORGES } from '../../forges/port/forges.ts';
-import type { Hook, HookAnswer } from '../../forges/port/hooks.ts';
-import type { Extra } from '../../forges/port/inspection.ts';
+import type { Extra, Hook, HookAnswer } from '../../forges/port/inspection.ts';
 import type { Finding } from './finding.ts';
 import { gatehouseHooks, judgeAnswers, judgeHooks, type WebhookFacts } from './webhook.ts';
 

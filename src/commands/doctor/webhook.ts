@@ -1,4 +1,4 @@
-import type { Hook, HookAnswer, HookList, HookPlace } from '../../forges/port/hooks.ts';
+import type { Hook, HookAnswer, HookList, HookPlace } from '../../forges/port/inspection.ts';
 import { REFUSAL_ADVICE } from '../../jobs/resync/recover-deliveries.ts';
 import { type Finding, ok, skipped, unknown, wrong } from './finding.ts';
 

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { listRecord, type RecordEntry, readText, recordOfPullRequest } from '../../audit/read-record.ts';
 import { parseDatabaseConfig } from '../../config/config.ts';
-import { pullRequestAt } from '../../forges/port/pull-request-url.ts';
+import { pullRequestAt } from '../../forges/port/addresses.ts';
 import { withDatabase } from '../database.ts';
 import { configured, UsageError } from '../failures.ts';
 import { moment, number } from '../options.ts';

@@ -1,5 +1,4 @@
-import { requireFound } from '../answer.ts';
-import { accessBy } from '../port/access.ts';
+import { accessBy, requireFound } from '../answer.ts';
 import type { Forge } from '../port/forge.ts';
 import { missingScopes } from './access.ts';
 import * as ancestry from './ancestry.ts';

@@ -1,6 +1,6 @@
 import { requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import type { Hook, HookList, HookPlace, HookReader } from '../port/hooks.ts';
+import type { Hook, HookList, HookPlace, HookReader } from '../port/inspection.ts';
 import { splitRepository } from '../port/names.ts';
 import { type GiteaClient, path } from './client.ts';
 import { missingHookEvents } from './hook-events.ts';

@@ -1,5 +1,4 @@
-import type { InspectedRepository, Inspection } from '../port/inspection.ts';
-import type { BranchProtection } from '../port/protection.ts';
+import type { BranchProtection, InspectedRepository, Inspection } from '../port/inspection.ts';
 import { grants } from './access.ts';
 import { type GiteaClient, path } from './client.ts';
 import { makeHookReader } from './hooks.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { requireFound } from '../answer.ts';
-import { accessBy } from '../port/access.ts';
+import { accessBy, requireFound } from '../answer.ts';
 import type { Forge } from '../port/forge.ts';
 import type { PullRequestNow, PullRequestRead } from '../port/pull-request.ts';
 import type { Log } from '../transport/optional-redis.ts';

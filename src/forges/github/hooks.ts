@@ -2,7 +2,7 @@ import type { Octokit } from 'octokit';
 import { z } from 'zod';
 import { id } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import type { Hook, HookAnswer, HookList, HookPlace, HookReader } from '../port/hooks.ts';
+import type { Hook, HookAnswer, HookList, HookPlace, HookReader } from '../port/inspection.ts';
 import { APP_EVENTS } from './app-permissions.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { InspectedRepository, Inspection } from '../port/inspection.ts';
-import type { BranchProtection, RequiredStatus } from '../port/protection.ts';
+import type { BranchProtection, InspectedRepository, Inspection, RequiredStatus } from '../port/inspection.ts';
 import { grants } from './access.ts';
 import type { GitHubClient } from './client.ts';
 import { makeHookReader } from './hooks.ts';

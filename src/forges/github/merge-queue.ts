@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import type { MergeQueueEntry } from '../port/forge.ts';
 import { ForgeError } from '../port/forge-error.ts';
+import type { MergeQueueEntry } from '../port/merge-queue.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { askGraphql } from './request.ts';

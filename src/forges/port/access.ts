@@ -1,5 +1,3 @@
-import { ForgeError } from './forge-error.ts';
-
 /** Whether the forge accepts Gatehouse's credentials. */
 export type Access =
   | { readonly kind: 'granted' }
@@ -13,20 +11,4 @@ export type Access =
 export interface AccessCheck {
   /** Asks the forge now whether it accepts the credentials for every review. Throws in a rate limit. */
   checkAccess(): Promise<Access>;
-}
-
-/**
- * The result of a check that returns what is missing, or throws what the forge answered. A rate limit says nothing about the
- * credentials, so that error is thrown on.
- */
-export async function accessBy(missingScopes: () => Promise<readonly string[]>): Promise<Access> {
-  try {
-    const scopes = await missingScopes();
-    return scopes.length === 0 ? { kind: 'granted' } : { kind: 'missing-scope', scopes };
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'rate-limited') {
-      throw error;
-    }
-    return { kind: error.kind === 'refused' ? 'not-accepted' : 'unreachable', reason: error.message };
-  }
 }

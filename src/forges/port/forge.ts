@@ -10,6 +10,7 @@ import type { DeliveryRecovery } from './delivery-recovery.ts';
 import type { ForgeName } from './forges.ts';
 import type { Inspection } from './inspection.ts';
 import type { ChangeList, Overviews } from './many-repositories.ts';
+import type { MergeQueueEntry } from './merge-queue.ts';
 import type { MergedPullRequests } from './merged.ts';
 import type {
   CommitStatus,
@@ -32,14 +33,6 @@ import type {
   RequestedReviews,
   Tree,
 } from './pull-request.ts';
-
-/** A pull request in a merge queue, with the group commit made for it; null where the forge names none. */
-export interface MergeQueueEntry {
-  /** Lower ones are merged earlier. */
-  readonly position: number;
-  readonly headSha: string | null;
-  readonly number: number | null;
-}
 
 /**
  * A code forge, seen with Gatehouse's credentials. Every method is bounded in time, follows

@@ -1,6 +1,6 @@
-import type { HookReader } from './hooks.ts';
-import type { BranchProtection } from './protection.ts';
 import type { RepositoryNow } from './pull-request.ts';
+
+/** How a forge is set up for Gatehouse: for the commands that look at an installation. No review needs it. Types only. */
 
 /** What only some policies, or repositories, need beside what every review needs. */
 export type Extra = 'checks' | 'commands' | 'merge-queue' | 'requested-reviews' | 'teams';
@@ -17,6 +17,67 @@ export interface InspectedRepository extends RepositoryNow {
   readonly archived: boolean;
   /** Whether Gatehouse's account may write to it; undefined where that is not a matter of the account. */
   readonly mayWrite: boolean | undefined;
+}
+
+/** Where a webhook is set. `owner`: of the organisation, or of the person whose repository it is. */
+export type HookPlace = 'app' | 'repository' | 'owner' | 'instance';
+
+export interface Hook {
+  /** Empty for that of an App, which has one. */
+  readonly id: string;
+  readonly place: HookPlace;
+  /** As it was typed in: it may have a password in it. */
+  readonly url: string;
+  /** Undefined where the forge does not say. */
+  readonly active: boolean | undefined;
+  /** `json`, or `form`. */
+  readonly contentType: string;
+  /** As the forge's API names them; `*` is all of them. */
+  readonly events: readonly string[];
+  /** Whether it has a secret to sign with; undefined where the forge does not say. */
+  readonly hasSecret: boolean | undefined;
+}
+
+/** The webhooks of one place. `hidden`: the credentials may not list them. */
+export type HookList =
+  | { readonly place: HookPlace; readonly kind: 'listed'; readonly hooks: readonly Hook[] }
+  | { readonly place: HookPlace; readonly kind: 'hidden' };
+
+/** What one delivery was answered. */
+export interface HookAnswer {
+  /** As its header carried it. */
+  readonly deliveryId: string;
+  /** HTTP; 0 when there was no answer. */
+  readonly status: number;
+  readonly at: string;
+}
+
+export interface HookReader {
+  /** One list for each place whose webhooks can be about this repository. */
+  lists(repository: string): Promise<readonly HookList[]>;
+  /** The events that are needed and are not among these, by their titles in the forge's settings. */
+  missingEvents(events: readonly string[], extras: readonly Extra[]): readonly string[];
+  /**
+   * What the newest deliveries of a webhook were answered, newest first; undefined when the credentials may not read it.
+   * Absent where the forge shows it to nobody over its API.
+   */
+  answers?(repository: string, hook: Hook): Promise<readonly HookAnswer[] | undefined>;
+}
+
+/** A commit status without which a forge does not merge into a branch. */
+export interface RequiredStatus {
+  readonly context: string;
+  /** The App that must have set it, where only one counts. GitHub's alone. */
+  readonly appId?: string;
+}
+
+/** What a merge into a branch takes, as far as it is about commit statuses. */
+export interface BranchProtection {
+  readonly required: readonly RequiredStatus[];
+  /** Whether the forge reads the names as patterns. */
+  readonly arePatterns: boolean;
+  /** Whether pull requests go through a merge queue. */
+  readonly hasMergeQueue: boolean;
 }
 
 /** How the forge is set up for Gatehouse: for `gatehouse doctor`. Nothing is written, and no review needs it. */

@@ -1,6 +1,13 @@
 import type { MergeGroupRef } from './events.ts';
-import type { MergeQueueEntry } from './forge.ts';
 import { MAX_PULL_REQUEST_NUMBER } from './pull-request.ts';
+
+/** A pull request in a merge queue, with the group commit made for it; null where the forge names none. */
+export interface MergeQueueEntry {
+  /** Lower ones are merged earlier. */
+  readonly position: number;
+  readonly headSha: string | null;
+  readonly number: number | null;
+}
 
 /** The pull request that a group's branch was made for; undefined when its name has another form than GitHub's. */
 export function pullRequestOfGroup({ branch, headRef }: MergeGroupRef): number | undefined {

@@ -1,6 +1,22 @@
-import { apiUrlOf } from './api-url.ts';
 import { FORGES, type ForgeName } from './forges.ts';
 import { MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './pull-request.ts';
+
+/** The addresses of a forge: of its API, of a pull request's page, and of a repository's. */
+
+/** Where a forge's API is, from the address that people use or from the API's own. */
+export function apiUrlOf(forge: ForgeName, url: string): string {
+  const { path, hosts = {}, subdomainOf } = FORGES[forge].api;
+  const { protocol, host, origin, pathname } = new URL(url);
+  const elsewhere = Object.hasOwn(hosts, host) ? hosts[host] : undefined;
+  if (elsewhere !== undefined) {
+    return elsewhere;
+  }
+  if (subdomainOf !== undefined && host.endsWith(subdomainOf)) {
+    return host.startsWith('api.') ? `${protocol}//${host}` : `${protocol}//api.${host}`;
+  }
+  const base = `${origin}${pathname.replace(/\/+$/, '')}`;
+  return base.endsWith(path) ? base : `${base}${path}`;
+}
 
 export type AddressedPullRequest =
   | { readonly ok: true; readonly ref: PullRequestRef }
@@ -41,4 +57,30 @@ export function readPullRequestUrl(forge: ForgeName, forgeUrl: string, address: 
     };
   }
   return { ok: true, ref: { repository, number } };
+}
+
+export type AddressedRepository =
+  | { readonly ok: true; readonly repository: string }
+  | { readonly ok: false; readonly reason: string };
+
+const NAME = /^[\w.-]+\/[\w.-]+$/;
+
+/** A repository as a person names it: `owner/name`, or the address of its page on the forge at `forgeUrl`. */
+export function readRepository(forge: ForgeName, forgeUrl: string, given: string): AddressedRepository {
+  if (NAME.test(given)) {
+    return { ok: true, repository: given };
+  }
+  const example = `owner/name, or ${forgeUrl.replace(/\/+$/, '')}/owner/name`;
+  if (!/^https?:/.test(given) || !URL.canParse(given)) {
+    return { ok: false, reason: `"${given}" is not a repository; one looks like ${example}` };
+  }
+  const { origin, pathname } = new URL(given);
+  const [, base = '', repository] = /^(.*?)\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(pathname) ?? [];
+  if (repository === undefined || apiUrlOf(forge, `${origin}${base}`) !== apiUrlOf(forge, forgeUrl)) {
+    return {
+      ok: false,
+      reason: `${given} is not a repository of the configured forge, ${forge} at ${forgeUrl}; one looks like ${example}`,
+    };
+  }
+  return { ok: true, repository };
 }
