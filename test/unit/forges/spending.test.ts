@@ -20,7 +20,7 @@ test('the token of an App is fetched whatever the limit: other work may wait for
   });
 });
 
-test('reviews that are not urgent take half of the requests left, less those that wait', async (t) => {
+test('reviews that can wait take half of the requests left at most', async (t) => {
   let counts = 0;
   const may = paceReviews(150, async () => {
     counts += 1;
