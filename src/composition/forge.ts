@@ -24,12 +24,5 @@ export function connectForge(
       }
     },
   };
-  const common = { ...others, ...(hooks && { hooks }) };
-  if (forge === 'github') {
-    return makeForge({ forge, url, credentials }, common);
-  }
-  if (credentials.kind !== 'token') {
-    throw new Error(`${forge} takes a token`);
-  }
-  return makeForge({ forge, url, credentials }, common);
+  return makeForge({ forge, url, credentials }, { ...others, ...(hooks && { hooks }) });
 }

@@ -6,19 +6,19 @@ import { makeGitHub } from './github/github.ts';
 import { makePause, makeWriteBudget, scopeOfToken } from './limits/waits.ts';
 import { apiUrlOf } from './port/addresses.ts';
 import type { Forge } from './port/forge.ts';
+import type { ForgeName } from './port/forges.ts';
 import { rememberFiles } from './remember-files.ts';
 import { type ForgeHooks, makeForgeFetch } from './transport/forge-fetch.ts';
 import { makeNetwork } from './transport/network.ts';
 import { type Log, makeOptionalRedis } from './transport/optional-redis.ts';
 
 /** Which forge, where, and as whom. `url` is the address that people use, not the API's. */
-export type ForgeConfig =
-  | { readonly forge: 'github'; readonly url: string; readonly credentials: GitHubCredentials }
-  | {
-      readonly forge: 'gitea' | 'forgejo';
-      readonly url: string;
-      readonly credentials: { readonly kind: 'token'; readonly token: string };
-    };
+export interface ForgeConfig {
+  readonly forge: ForgeName;
+  readonly url: string;
+  /** Those of an App only where FORGES says that the forge has Apps. */
+  readonly credentials: GitHubCredentials;
+}
 
 export interface ForgeParts {
   /** The cache and the pause work without it. Not closed here. */
@@ -55,9 +55,17 @@ export function makeForge(config: ForgeConfig, parts: ForgeParts = {}): Forge {
     }
     case 'gitea':
     case 'forgejo': {
-      const forgeFetch = makeForgeFetch({ ...common, forge: config.forge }, scopeOfToken(config.credentials.token));
-      const client = makeGiteaClient(forgeFetch, apiUrl, config.credentials.token);
+      const token = tokenOf(config);
+      const forgeFetch = makeForgeFetch({ ...common, forge: config.forge }, scopeOfToken(token));
+      const client = makeGiteaClient(forgeFetch, apiUrl, token);
       return rememberFiles(makeGitea(config.forge, client, network.close));
     }
   }
+}
+
+function tokenOf({ forge, credentials }: ForgeConfig): string {
+  if (credentials.kind !== 'token') {
+    throw new Error(`${forge} takes a token`);
+  }
+  return credentials.token;
 }

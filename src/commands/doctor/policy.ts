@@ -1,4 +1,5 @@
 import type { Forge } from '../../forges/port/forge.ts';
+import { FORGES } from '../../forges/port/forges.ts';
 import type { Extra, InspectedRepository } from '../../forges/port/inspection.ts';
 import { policyRepositoryOf, presentBaseline, withBaseline } from '../../review/policy/baseline.ts';
 import type { Fault } from '../../review/policy/faults.ts';
@@ -105,10 +106,7 @@ export async function checkTeams(forge: Forge, policy: Policy): Promise<readonly
   if (teams.length === 0) {
     return [ok('teams', 'the policy names none')];
   }
-  const action =
-    forge.name === 'github'
-      ? 'give the permission Organisation: Members, or correct the name'
-      : 'give the scope read:organization and add Gatehouse’s account to the team, or correct the name';
+  const action = `${FORGES[forge.name].advice.shareTeam}, or correct the name`;
   const findings: Finding[] = [];
   for (const team of teams) {
     const members = await forge.teamMembers(team);

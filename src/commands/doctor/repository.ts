@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Forge } from '../../forges/port/forge.ts';
+import { FORGES, type ForgeName } from '../../forges/port/forges.ts';
 import type { BranchProtection, Extra, InspectedRepository } from '../../forges/port/inspection.ts';
 import type { ForgeDoctorConfig } from './configuration.ts';
 import { checkScopes } from './credentials.ts';
@@ -29,7 +30,7 @@ export async function examineRepository(options: RepositoryOptions): Promise<rea
   let found: InspectedRepository | undefined;
   const first = await bounded('repository', async () => {
     found = await forge.inspection.repository(repository);
-    return [judgeRepository(repository, found, forge.name === 'github')];
+    return [judgeRepository(repository, found, forge.name)];
   });
   if (found === undefined) {
     return [...first, ...skipped(AFTER_REPOSITORY, 'no repository')];
@@ -70,11 +71,9 @@ export async function examineRepository(options: RepositoryOptions): Promise<rea
 const policyIn = (report: PolicyReport | undefined) => report?.policy;
 const hasMergeQueue = (protection: BranchProtection | undefined) => protection?.hasMergeQueue === true;
 
-function judgeRepository(named: string, found: InspectedRepository | undefined, isGitHub: boolean): Finding {
+function judgeRepository(named: string, found: InspectedRepository | undefined, forge: ForgeName): Finding {
   if (found === undefined) {
-    const action = isGitHub
-      ? 'check its name; install the App in it, or give the token access to it'
-      : 'check its name; add Gatehouse’s account to it, with Write access to its code';
+    const action = `check its name; ${FORGES[forge].advice.shareRepository}`;
     return wrong('repository', `${named} does not exist, or these credentials may not see it`, action);
   }
   const { name, defaultBranch, archived, mayWrite } = found;

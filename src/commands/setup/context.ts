@@ -1,5 +1,6 @@
 import type { ForgeName } from '../../forges/port/forges.ts';
 import type { SetupConnection } from '../../forges/setup/connection.ts';
+import type { Required, WantedStatus } from '../../forges/setup/required-status.ts';
 import type { Settings } from './files.ts';
 import type { Given } from './given.ts';
 import type { StartTimer } from './page.ts';
@@ -39,4 +40,12 @@ export interface ForgeResult {
   readonly byHand: readonly ByHand[];
   /** What is done at the forge only after the settings are safe in their files. */
   readonly afterWriting?: () => Promise<void>;
+}
+
+/** What setup does at a forge. */
+export interface ForgeSetup {
+  /** Makes or checks the credentials, and sets up the webhook. */
+  setUp(context: SetupContext): Promise<ForgeResult>;
+  /** Requires a commit status on a branch. `token`: of somebody who may change the settings of the repository. */
+  requireStatus(connection: SetupConnection, token: string, status: WantedStatus): Promise<Required>;
 }

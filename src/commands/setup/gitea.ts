@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { requireFound } from '../../forges/answer.ts';
 import { missingScopes } from '../../forges/gitea/access.ts';
 import { type GiteaClient, path } from '../../forges/gitea/client.ts';
+import type { GiteaName } from '../../forges/gitea/differences.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { FORGES } from '../../forges/port/forges.ts';
 import { splitRepository } from '../../forges/port/names.ts';
@@ -28,8 +29,6 @@ const SECRET_BYTES = 32;
 export function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString('hex');
 }
-
-type GiteaName = 'gitea' | 'forgejo';
 
 const nameOf = (owner: HookOwner) => (owner.kind === 'repository' ? owner.repository : owner.organisation);
 

@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FORGES } from '../../forges/port/forges.ts';
 import { version } from '../../version.ts';
 import type { ByHand, SetupContext } from './context.ts';
 import { ingressHost } from './files.ts';
@@ -55,12 +56,13 @@ function quoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Gitea and Forgejo send webhooks to public addresses only, until they are told otherwise. */
+/** Some forges send webhooks to public addresses only, unless a setting of theirs allows others. */
 function allowedHosts({ forge, webhookUrl }: SetupContext): readonly string[] {
   const { hostname } = new URL(webhookUrl);
   const isPrivate =
     !hostname.includes('.') || /\.(?:svc|local|internal|localhost)$|^(?:10|127|172|192\.168)\./.test(hostname);
-  return forge !== 'github' && (isPrivate || hostname.startsWith('['))
-    ? [`→ If app.ini of the forge does not allow it yet: [webhook] ALLOWED_HOST_LIST = external, ${hostname}`]
+  const { privateHostSetting: setting } = FORGES[forge];
+  return setting !== null && (isPrivate || hostname.startsWith('['))
+    ? [`→ If the forge does not allow it yet: ${setting}${hostname}`]
     : [];
 }

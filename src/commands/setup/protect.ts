@@ -1,16 +1,18 @@
-import { requireStatus as requireOnGitea } from '../../forges/setup/gitea-protection.ts';
-import { requireStatus as requireOnGitHub } from '../../forges/setup/github-protection.ts';
 import { statusContext } from '../../review/status-context.ts';
 import { reasonOf } from '../failures.ts';
-import type { ByHand, SetupContext } from './context.ts';
+import type { ByHand, ForgeSetup, SetupContext } from './context.ts';
 import type { Settings } from './files.ts';
 import { explained } from './gitea.ts';
 
 const DEFAULT_CONTEXT = 'gatehouse/{base}';
 
 /** Requires the commit status where `--protect` asks for it, and nowhere else. */
-export async function protectBranch(context: SetupContext, settings: Settings): Promise<readonly ByHand[]> {
-  const { connection, forge, given, say, setupToken } = context;
+export async function protectBranch(
+  context: SetupContext,
+  settings: Settings,
+  requireStatus: ForgeSetup['requireStatus'],
+): Promise<readonly ByHand[]> {
+  const { connection, given, say, setupToken } = context;
   const branch = given.protect;
   if (branch === undefined) {
     return [];
@@ -19,17 +21,8 @@ export async function protectBranch(context: SetupContext, settings: Settings): 
   const byHand: ByHand[] = [];
   for (const repository of given.repositories) {
     const token = await setupToken();
-    const asked = explained({ kind: 'repository', repository }, () =>
-      forge === 'github'
-        ? requireOnGitHub(
-            connection.github({ kind: 'token', token }),
-            repository,
-            branch,
-            name,
-            settings['GITHUB_APP_ID'] ?? '',
-          )
-        : requireOnGitea(connection.gitea(token), repository, branch, name),
-    );
+    const status = { repository, branch, context: name, appId: settings['GITHUB_APP_ID'] };
+    const asked = explained({ kind: 'repository', repository }, () => requireStatus(connection, token, status));
     // Everything else is done, and its next step has to be printed.
     const result = await asked.catch((error: unknown) => ({ kind: 'by-hand', reason: reasonOf(error) }) as const);
     switch (result.kind) {

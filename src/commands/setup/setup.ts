@@ -6,8 +6,7 @@ import { configured, UsageError } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';
 import type { SetupContext } from './context.ts';
 import { envOutput, kubernetesOutput, type Output, type Settings } from './files.ts';
-import { setUpGitea } from './gitea.ts';
-import { setUpGitHub } from './github.ts';
+import { FORGE_SETUPS } from './forges.ts';
 import { type Given, readGiven, urlFault, webhookUrlOf } from './given.ts';
 import { nextSteps } from './next.ts';
 import type { StartTimer } from './page.ts';
@@ -82,7 +81,7 @@ export async function setup(args: readonly string[], terminal: Terminal, parts: 
 
   const connection = connectForSetup(forge, forgeUrl);
   try {
-    return await setUp(
+    return await connectAndWrite(
       {
         ...{ given, forge, forgeUrl, webhookUrl, connection, questions, known },
         isNew: existing === undefined,
@@ -99,11 +98,10 @@ export async function setup(args: readonly string[], terminal: Terminal, parts: 
   }
 }
 
-async function setUp(context: SetupContext, output: Output, folder: string): Promise<number> {
+async function connectAndWrite(context: SetupContext, output: Output, folder: string): Promise<number> {
   const { known, isNew, say } = context;
-  const { settings, byHand, afterWriting } = await (context.forge === 'github'
-    ? setUpGitHub(context)
-    : setUpGitea(context, context.forge));
+  const { setUp, requireStatus } = FORGE_SETUPS[context.forge];
+  const { settings, byHand, afterWriting } = await setUp(context);
   const all = { ...known, ...settings };
   if (isNew) {
     for (const path of await output.write(all, context.webhookUrl)) {
@@ -113,7 +111,7 @@ async function setUp(context: SetupContext, output: Output, folder: string): Pro
   } else {
     say(`✔ Not changed: ${output.paths.join(', ')}`);
   }
-  const left = [...byHand, ...(await protectBranch(context, all))];
+  const left = [...byHand, ...(await protectBranch(context, all, requireStatus))];
   say(nextSteps(context, folder, left));
   return left.some(({ fault }) => fault) ? 1 : 0;
 }
@@ -122,9 +120,9 @@ async function chooseForge(given: Given, questions: Questions, existing: Setting
   const answer = await resolve(questions, existing?.['FORGE'] ?? given.forge, {
     text: `Forge: ${FORGE_NAMES.join(', ')}`,
     option: '--forge',
-    fault: (name) => (isForgeName(name) ? undefined : `it is one of ${FORGE_NAMES.join(', ')}`),
+    fault: forgeFault,
   });
-  const forge: ForgeName = isForgeName(answer) ? answer : 'github';
+  const forge = forgeNamed(answer);
   const { title, defaultUrl } = FORGES[forge];
   const before = existing === undefined ? undefined : (existing['FORGE_URL'] ?? defaultUrl);
   const forgeUrl = await resolve(questions, before ?? given.forgeUrl, {
@@ -139,6 +137,17 @@ async function chooseForge(given: Given, questions: Questions, existing: Setting
     throw new UsageError(`${what}: choose another folder with --folder, or move it away`);
   }
   return { forge, forgeUrl: forgeUrl.replace(/\/+$/, '') };
+}
+
+function forgeFault(name: string): string | undefined {
+  return isForgeName(name) ? undefined : `it is one of ${FORGE_NAMES.join(', ')}`;
+}
+
+function forgeNamed(name: string): ForgeName {
+  if (!isForgeName(name)) {
+    throw new UsageError(`--forge: ${forgeFault(name)}`);
+  }
+  return name;
 }
 
 async function newSettings(given: Given, questions: Questions, forge: ForgeName, forgeUrl: string): Promise<Settings> {
@@ -179,11 +188,9 @@ async function checkSettings(known: Settings, { variables }: Given, output: Outp
 
 function askOnce({ variables }: Given, questions: Questions, forge: ForgeName): () => Promise<string> {
   let token: Promise<string> | undefined;
-  const needs =
-    forge === 'github' ? 'the permission Administration: read and write' : 'write:repository, or write:organization';
   return () => {
     token ??= resolve(questions, variables.SETUP_TOKEN, {
-      text: `Token of somebody who may change the settings (${needs}); it is used now, and not kept`,
+      text: `Token of somebody who may change the settings (${FORGES[forge].setupTokenNeeds}); it is used now, and not kept`,
       option: 'SETUP_TOKEN or SETUP_TOKEN_FILE',
       hidden: true,
     });

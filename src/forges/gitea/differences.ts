@@ -1,4 +1,6 @@
-/** Where Gitea and Forgejo differ, as far as it matters here. */
+import type { ForgeName } from '../port/forges.ts';
+
+/** Where the forges with Gitea's API differ, as far as it matters here. */
 export interface Differences {
   /**
    * How one comment at a line is deleted. Forgejo has a route of its own for it. Gitea has that of any comment,
@@ -6,9 +8,13 @@ export interface Differences {
    * answer is not trusted.
    */
   readonly inlineCommentDeletion: 'by-review' | 'as-any-comment';
+  /** Whether it sends webhooks for commit statuses. */
+  readonly sendsStatuses: boolean;
 }
 
 export const DIFFERENCES = {
-  gitea: { inlineCommentDeletion: 'as-any-comment' },
-  forgejo: { inlineCommentDeletion: 'by-review' },
-} as const satisfies Record<'gitea' | 'forgejo', Differences>;
+  gitea: { inlineCommentDeletion: 'as-any-comment', sendsStatuses: true },
+  forgejo: { inlineCommentDeletion: 'by-review', sendsStatuses: false },
+} as const satisfies Partial<Record<ForgeName, Differences>>;
+
+export type GiteaName = keyof typeof DIFFERENCES;

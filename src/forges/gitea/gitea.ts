@@ -8,7 +8,7 @@ import { checks } from './checks.ts';
 import type { GiteaClient } from './client.ts';
 import { comments } from './comments.ts';
 import * as history from './commits.ts';
-import { DIFFERENCES } from './differences.ts';
+import { DIFFERENCES, type GiteaName } from './differences.ts';
 import * as inline from './inline-comments.ts';
 import { makeInspection } from './inspection.ts';
 import { mayWrite } from './may-write.ts';
@@ -20,7 +20,7 @@ import { lastForcePushOrRetarget } from './timeline.ts';
 import * as post from './write.ts';
 
 /** Gitea (1.22 or later) and Forgejo (7 or later). */
-export function makeGitea(name: 'gitea' | 'forgejo', client: GiteaClient, close: () => Promise<void>): Forge {
+export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Promise<void>): Forge {
   const differences = DIFFERENCES[name];
   let known: string | undefined;
 

@@ -1,6 +1,8 @@
+import { DIFFERENCES, type GiteaName } from './differences.ts';
+
 /**
  * The events that a webhook of Gitea or Forgejo needs: what `gatehouse setup` and the tests ask for, what is looked for in a list of
- * webhooks, and what docs/forges.md lists. Imports nothing.
+ * webhooks, and what docs/forges.md lists.
  */
 
 export interface HookEvent {
@@ -12,8 +14,6 @@ export interface HookEvent {
   readonly title: string;
   /** What needs it beside every review. */
   readonly only?: 'requested-reviews' | 'checks' | 'commands';
-  /** Forgejo sends no webhook for commit statuses. */
-  readonly giteaOnly?: true;
 }
 
 const EVENTS: readonly HookEvent[] = [
@@ -29,15 +29,15 @@ const EVENTS: readonly HookEvent[] = [
   },
   { name: 'pull_request_sync', title: 'Pull Request Synchronized' },
   { name: 'pull_request_review_request', title: 'Pull Request Review Requested', only: 'requested-reviews' },
-  { name: 'status', title: 'Commit Status', only: 'checks', giteaOnly: true },
+  { name: 'status', title: 'Commit Status', only: 'checks' },
   { name: 'pull_request_comment', title: 'Pull Request Comment', only: 'commands' },
 ];
 
-export function hookEvents(forge: 'gitea' | 'forgejo'): readonly HookEvent[] {
-  return EVENTS.filter(({ giteaOnly }) => forge === 'gitea' || giteaOnly !== true);
+export function hookEvents(forge: GiteaName): readonly HookEvent[] {
+  return EVENTS.filter(({ name }) => name !== 'status' || DIFFERENCES[forge].sendsStatuses);
 }
 
 /** Those that a webhook does not have, by the events that the API lists of it. */
-export function missingHookEvents(forge: 'gitea' | 'forgejo', listed: readonly string[]): readonly HookEvent[] {
+export function missingHookEvents(forge: GiteaName, listed: readonly string[]): readonly HookEvent[] {
   return hookEvents(forge).filter(({ name, listedAs = [name] }) => !listedAs.some((as) => listed.includes(as)));
 }

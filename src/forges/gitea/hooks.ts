@@ -3,6 +3,7 @@ import { ForgeError } from '../port/forge-error.ts';
 import type { Hook, HookList, HookPlace, HookReader } from '../port/inspection.ts';
 import { splitRepository } from '../port/names.ts';
 import { type GiteaClient, path } from './client.ts';
+import type { GiteaName } from './differences.ts';
 import { missingHookEvents } from './hook-events.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
@@ -11,7 +12,7 @@ import * as shapes from './shapes.ts';
  * Those of a repository are listed to its administrators, those of an organisation to its owners, those of the instance to
  * the administrators of the forge. What deliveries were answered is shown on the forge's pages only.
  */
-export function makeHookReader(forge: 'gitea' | 'forgejo', client: GiteaClient): HookReader {
+export function makeHookReader(forge: GiteaName, client: GiteaClient): HookReader {
   return {
     async lists(repository) {
       const { owner } = splitRepository(repository);

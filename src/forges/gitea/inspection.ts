@@ -1,11 +1,12 @@
 import type { BranchProtection, InspectedRepository, Inspection } from '../port/inspection.ts';
 import { grants } from './access.ts';
 import { type GiteaClient, path } from './client.ts';
+import type { GiteaName } from './differences.ts';
 import { makeHookReader } from './hooks.ts';
 import { repositoryPath, toRepositoryNow } from './read.ts';
 import * as shapes from './shapes.ts';
 
-export function makeInspection(forge: 'gitea' | 'forgejo', client: GiteaClient): Inspection {
+export function makeInspection(forge: GiteaName, client: GiteaClient): Inspection {
   return {
     hooks: makeHookReader(forge, client),
     repository: (name) => inspect(client, name),

@@ -11,7 +11,8 @@ export const FORGE_NAMES = ['github', 'gitea', 'forgejo'] as const;
 export type ForgeName = (typeof FORGE_NAMES)[number];
 
 /** GitHub matches paths with globs and lets the last line win; Gitea and Forgejo use expressions and add up all lines. */
-export type CodeOwnersDialect = 'github' | 'gitea';
+export const CODE_OWNERS_DIALECTS = ['github', 'gitea'] as const;
+export type CodeOwnersDialect = (typeof CODE_OWNERS_DIALECTS)[number];
 
 export interface ForgeRow {
   /** The name as people write it. */
@@ -53,9 +54,32 @@ export interface ForgeRow {
   readonly movesInlineComments: boolean;
   /** Where a policy may be besides `.gatehouse.yml`. */
   readonly policyPath: string;
+  /** Whether a review says that its author may write to the repository now, or might when it was given. */
+  readonly officialAsOf: 'now' | 'review';
+  /** The setting of the forge, up to the host's name, that allows webhooks to private addresses; null: it needs none. */
+  readonly privateHostSetting: string | null;
+  /** What people have to do at the forge, as advice after a fault. */
+  readonly advice: {
+    /** Gatehouse cannot see a repository. */
+    readonly shareRepository: string;
+    /** Gatehouse cannot see the members of a team. */
+    readonly shareTeam: string;
+  };
+  /** What the token has to allow with which `gatehouse setup` changes settings of the forge. */
+  readonly setupTokenNeeds: string;
 }
 
 const GITHUB_API = 'https://api.github.com';
+
+const GITEA_SETTINGS = {
+  officialAsOf: 'review',
+  privateHostSetting: 'in app.ini, [webhook] ALLOWED_HOST_LIST = external, ',
+  advice: {
+    shareRepository: 'add Gatehouse’s account to it, with Write access to its code',
+    shareTeam: 'give the scope read:organization and add Gatehouse’s account to the team',
+  },
+  setupTokenNeeds: 'write:repository, or write:organization',
+} as const;
 
 /** Forgejo sends Gitea's events. Both have events of their own for reviews and pushes (routers and services/webhook, 2026). */
 const GITEA_EVENTS = {
@@ -112,6 +136,13 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
     codeOwners: { paths: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'], dialect: 'github' },
     movesInlineComments: true,
     policyPath: '.github/gatehouse.yml',
+    officialAsOf: 'now',
+    privateHostSetting: null,
+    advice: {
+      shareRepository: 'install the App in it, or give the token access to it',
+      shareTeam: 'give the permission Organisation: Members',
+    },
+    setupTokenNeeds: 'the permission Administration: read and write',
   },
   gitea: {
     title: 'Gitea',
@@ -128,6 +159,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
     codeOwners: { paths: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'], dialect: 'gitea' },
     movesInlineComments: false,
     policyPath: '.gitea/gatehouse.yml',
+    ...GITEA_SETTINGS,
   },
   forgejo: {
     title: 'Forgejo',
@@ -148,6 +180,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
     },
     movesInlineComments: false,
     policyPath: '.forgejo/gatehouse.yml',
+    ...GITEA_SETTINGS,
   },
 };
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseAnswer, requireFound } from '../answer.ts';
 import { type GiteaClient, path } from '../gitea/client.ts';
 import { splitRepository } from '../port/names.ts';
-import type { Required } from './required-status.ts';
+import type { Required, WantedStatus } from './required-status.ts';
 
 const protection = z.object({
   rule_name: z.string().optional(),
@@ -22,9 +22,7 @@ const PATTERN = /[*?[\]{}\\]/;
 
 export async function requireStatus(
   client: GiteaClient,
-  repository: string,
-  branch: string,
-  context: string,
+  { repository, branch, context }: WantedStatus,
 ): Promise<Required> {
   const { owner, name } = splitRepository(repository);
   const rules = `${path('repos', owner, name)}/branch_protections`;

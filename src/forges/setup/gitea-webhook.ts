@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseAnswer } from '../answer.ts';
 import { type GiteaClient, path } from '../gitea/client.ts';
+import { DIFFERENCES, type GiteaName } from '../gitea/differences.ts';
 import { type HookEvent, hookEvents, missingHookEvents } from '../gitea/hook-events.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import { splitRepository } from '../port/names.ts';
@@ -12,7 +13,7 @@ export type HookOwner =
 
 /** What the webhook of an owner is to be. */
 export interface WantedHook {
-  readonly forge: 'gitea' | 'forgejo';
+  readonly forge: GiteaName;
   readonly owner: HookOwner;
   readonly url: string;
   /** The URL of a webhook that is to get the new one. */
@@ -60,7 +61,7 @@ export async function planHook(client: GiteaClient, wanted: WantedHook): Promise
     throw new ForgeError('invalid', `GET ${route}: not found, or not visible with this token`, { status: 404 });
   }
   // A webhook for a chat has a type of its own, which cannot be changed, and another body.
-  const usable = hooks.filter(({ type }) => type === 'gitea' || type === 'forgejo');
+  const usable = hooks.filter(({ type }) => Object.hasOwn(DIFFERENCES, type));
   const same = usable.filter(({ config }) => config.url === wanted.url);
   const hook = same[0] ?? usable.find(({ config }) => isMeant(config.url, wanted));
   if (hook === undefined) {

@@ -3,7 +3,7 @@ import { acceptedWrite, parseAnswer } from '../answer.ts';
 import type { GitHubClient } from '../github/client.ts';
 import { askAll, write } from '../github/request.ts';
 import { splitRepository } from '../port/names.ts';
-import type { Required } from './required-status.ts';
+import type { Required, WantedStatus } from './required-status.ts';
 
 const rule = z.object({
   type: z.string(),
@@ -22,10 +22,7 @@ const rule = z.object({
  */
 export async function requireStatus(
   client: GitHubClient,
-  repository: string,
-  branch: string,
-  context: string,
-  appId: string,
+  { repository, branch, context, appId = '' }: WantedStatus,
 ): Promise<Required> {
   const octokit = await client.forRepository(repository);
   const { owner, name } = splitRepository(repository);

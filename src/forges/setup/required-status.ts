@@ -6,3 +6,13 @@ export type Required =
   | { readonly kind: 'added'; readonly what: string }
   /** It cannot be added without changing something else. Nothing was changed. */
   | { readonly kind: 'by-hand'; readonly reason: string };
+
+/** The commit status to require on a branch. */
+export interface WantedStatus {
+  readonly repository: string;
+  readonly branch: string;
+  /** The name of the status. */
+  readonly context: string;
+  /** The App that sets it, where there is one. */
+  readonly appId: string | undefined;
+}

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { CODE_OWNERS_DIALECTS } from '../../forges/port/forges.ts';
 import type { ChangedFile, Commit, PullRequest } from '../../forges/port/pull-request.ts';
 import type { Facts } from '../facts.ts';
 
@@ -103,7 +104,9 @@ export const given = z
       codeowners_unread: flag.optional().describe('true: CODEOWNERS could not be read.'),
       checks: z.array(check, { error: 'a list of checks' }).optional().describe('Newest first. Unless given: none.'),
       checks_complete: flag.optional().describe('false: there are more checks, which could not be read.'),
-      dialect: oneOf('github', 'gitea').optional().describe('How CODEOWNERS is read. Unless given: github.'),
+      dialect: oneOf(...CODE_OWNERS_DIALECTS)
+        .optional()
+        .describe('How CODEOWNERS is read. Unless given: github.'),
     },
     { error: 'a pull request, such as { title: Add docs }' },
   )

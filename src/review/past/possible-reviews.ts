@@ -1,4 +1,4 @@
-import type { ForgeName } from '../../forges/port/forges.ts';
+import { FORGES, type ForgeName } from '../../forges/port/forges.ts';
 import type { PersonReview } from '../../forges/port/pull-request.ts';
 import { currentReviews } from '../predicates/current-approvals.ts';
 
@@ -14,8 +14,8 @@ export interface PossibleReviews {
 const MAX_WAYS = 9;
 
 /**
- * The forge does not say when a review was dismissed: it may have counted, for or against. GitHub says who may write to the
- * repository now, not who might then.
+ * The forge does not say when a review was dismissed: it may have counted, for or against. Where it says who may write to the
+ * repository now, not who might then, that may have been different too.
  */
 export function possibleReviews(reviews: readonly PersonReview[], author: string, forge: ForgeName): PossibleReviews {
   const doubtful = currentReviews(reviews, author)
@@ -45,7 +45,9 @@ function alternativesOf(review: PersonReview, forge: ForgeName): readonly Person
       ];
     case 'approved':
     case 'changes-requested':
-      return forge === 'github' && !review.official && !review.bot ? [{ ...review, official: true }] : [];
+      return FORGES[forge].officialAsOf === 'now' && !review.official && !review.bot
+        ? [{ ...review, official: true }]
+        : [];
     case 'commented':
       return [];
   }

@@ -1,4 +1,4 @@
-import type { ForgeName } from '../../forges/port/forges.ts';
+import { FORGES, type ForgeName } from '../../forges/port/forges.ts';
 import type { Condition, Rule } from '../policy/schema.ts';
 
 /** What predicates look at that the forge shows as it is now, and not as it was when a pull request was merged. */
@@ -10,14 +10,13 @@ const AS_OF_TODAY: ReadonlyMap<string, string> = new Map([
   ['checks', 'checks'],
   ['reviews_requested', 'requested reviews'],
 ]);
-/** GitHub says who may write to the repository now. The others have noted it with the review. */
 const WRITE_ACCESS = 'write access of reviewers';
 
 /** What of a rule's conditions is judged as it is today; empty when all of it is as it was. */
 export function asOfToday({ when, require, forbid }: Pick<Rule, 'when' | 'require' | 'forbid'>, forge: ForgeName) {
   const names = [when, require, forbid].flatMap((condition) => (condition === undefined ? [] : namesIn(condition)));
   const found = names.flatMap((name) =>
-    forge === 'github' && (name === 'approvals' || name === 'changes_requested')
+    FORGES[forge].officialAsOf === 'now' && (name === 'approvals' || name === 'changes_requested')
       ? [WRITE_ACCESS]
       : (AS_OF_TODAY.get(name) ?? []),
   );

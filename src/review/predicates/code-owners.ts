@@ -15,8 +15,13 @@ export function readCodeOwners(text: string, dialect: CodeOwnersDialect): Owners
     return undefined;
   }
   const lines = text.split('\n').map((line) => line.trim());
-  return dialect === 'github' ? githubOwners(lines) : giteaOwners(lines);
+  return READERS[dialect](lines);
 }
+
+const READERS: Readonly<Record<CodeOwnersDialect, (lines: readonly string[]) => OwnersOf | undefined>> = {
+  github: githubOwners,
+  gitea: giteaOwners,
+};
 
 /**
  * GitHub: patterns much as in .gitignore, without `!`, `[ ]` and `\#`; the last line that matches counts, and one

@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import test from 'ava';
+import { setup } from '../../../src/commands/setup/setup.ts';
 import { KNOWN_EVENTS } from '../../../src/forges/known-events.ts';
 import { FORGE_NAMES, FORGES } from '../../../src/forges/port/forges.ts';
 
@@ -8,6 +9,30 @@ const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.
 test('the chart accepts exactly the forges of the table', async (t) => {
   const { properties } = JSON.parse(await read('charts/gatehouse/values.schema.json'));
   t.deepEqual(properties.config.properties.forge.enum, FORGE_NAMES);
+});
+
+/** An `if` for one forge takes every other one, and every future one, for the same: see FORGES. */
+const COMPARISON = new RegExp(`[!=]==? ['"](?:${FORGE_NAMES.join('|')})['"]`);
+
+test('a forge is never guessed: outside the adapters no code compares its name', async (t) => {
+  t.regex("name === 'github'", COMPARISON);
+  const files = (await readdir(new URL('../../../src', import.meta.url), { recursive: true })).filter(
+    (file) => file.endsWith('.ts') && !/^forges\/(?:github|gitea)\//.test(file),
+  );
+  t.true(files.length > 100, 'the files were found');
+  for (const file of files) {
+    t.notRegex(await read(`src/${file}`), COMPARISON, file);
+  }
+});
+
+test('the help of setup names every forge', async (t) => {
+  let help = '';
+  const stdout = { write: (text: string) => (help += text) };
+  t.is(await setup(['--help'], { env: {}, stdin: process.stdin, stdout, stderr: stdout }), 0);
+  for (const name of FORGE_NAMES) {
+    t.regex(help, new RegExp(`--forge <name> .*\\b${name}\\b`));
+    t.regex(help, new RegExp(`^  .*\\b${FORGES[name].title}\\b`, 'm'));
+  }
 });
 
 for (const name of FORGE_NAMES) {
