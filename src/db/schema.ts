@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_TABLE } from './sqlstate.ts';
 
 /** The newest migration that this code knows. */
-export const SCHEMA_VERSION = 15;
+export const SCHEMA_VERSION = 4;
 
 /**
  * - `behind`: `gatehouse migrate` has not been run yet.

@@ -54,7 +54,7 @@ async function deletePostedStatuses({ pool, days, signal }: RetentionParts): Pro
             SELECT repository, head_sha, context FROM gatehouse.posted_statuses
              WHERE posted_at < now() - make_interval(days => $1)
                -- Those of open pull requests that were set with ENFORCE=false must be found when it is true again.
-               AND NOT (not_enforced_at IS NOT NULL AND EXISTS (
+               AND NOT (NOT enforced AND EXISTS (
                  SELECT FROM gatehouse.reviews r
                   WHERE r.repository = posted_statuses.repository AND r.head_sha = posted_statuses.head_sha))
              ORDER BY posted_at LIMIT $2)`,

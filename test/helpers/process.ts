@@ -11,7 +11,6 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** A real `gatehouse` process. Its environment is only what is given, beside the path. */
 export interface GatehouseProcess {
   readonly child: ChildProcess;
   /** Waits for a log line with this message, and gives the line's fields. */
@@ -20,12 +19,14 @@ export interface GatehouseProcess {
   output(): string;
 }
 
+/** A real `gatehouse` process. Its environment is only what is given, beside the path. `main`: of another version. */
 export function gatehouse(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   input = '',
+  main = MAIN,
 ): GatehouseProcess {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [main, ...args], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

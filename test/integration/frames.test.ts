@@ -171,31 +171,3 @@ test('retention that is stopped leaves no delivery without its frame', async (t)
   const after = (await frames(door.pool)).length;
   t.true(after > 0 && after < before, `${before} frames, then ${after}`);
 });
-
-test('a pod of the version before stores and reads its deliveries beside frames', async (t) => {
-  await using door = await openInbox();
-  const [, framed] = await acceptFrame(door.inbox, 3);
-  const old = delivery({ deliveryId: 'old' });
-  const { rows } = await door.pool.query<{ body: Buffer }>(
-    'SELECT body FROM gatehouse.deliveries WHERE frame_id IS NULL',
-  );
-  // Its INSERT and its SELECT, word for word but for the parameters that do not matter here.
-  await door.pool.query(
-    `INSERT INTO gatehouse.deliveries AS new (hook_id, delivery_id, event, repository, pull_request, body_sha256, body)
-     VALUES ('', $1, 'push', NULL, NULL, sha256('x'), $2) ON CONFLICT DO NOTHING
-     RETURNING hook_id, delivery_id, EXISTS (SELECT FROM gatehouse.deliveries old WHERE old.body_sha256 = new.body_sha256)`,
-    [old.deliveryId, rows[0]?.body],
-  );
-  const read = async (id: string) =>
-    (
-      await door.pool.query<{ body: Buffer | null }>(
-        'SELECT body FROM gatehouse.deliveries WHERE hook_id = $1 AND delivery_id = $2',
-        ['', id],
-      )
-    ).rows[0]?.body;
-  t.deepEqual(await read('old'), rows[0]?.body);
-  t.deepEqual(await read('0'), rows[0]?.body, 'and what this version stored alone');
-  t.is(await read(framed?.deliveryId ?? ''), null, 'no bytes that it could take for the body');
-  const { rows: compatibility } = await door.pool.query('SELECT oldest_reader FROM gatehouse.schema_compatibility');
-  t.deepEqual(compatibility, [{ oldest_reader: 1 }]);
-});

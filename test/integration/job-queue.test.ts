@@ -7,7 +7,7 @@ import type { ReviewRequest } from '../../src/forges/port/events.ts';
 import { makeInbox } from '../../src/inbox/inbox.ts';
 import { makeJobQueue } from '../../src/jobs/queue/engine.ts';
 import type { CommandJob } from '../../src/jobs/queue/queues.ts';
-import { type CommandParts, runCommand } from '../../src/jobs/review/run-command.ts';
+import { makeReplay } from '../../src/jobs/queue/replay.ts';
 import { knownComments, recordStatements } from '../../src/jobs/tables/override-comments.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
@@ -84,11 +84,11 @@ test('an edit of an override is never recorded later than its delivery', async (
   await jobs.stop();
 });
 
-test('a worker records an edit that no delivery has recorded', async (t) => {
+test('a replayed edit of an override is recorded with its job', async (t) => {
   const pool = await openMigrated(t);
-  // As of a delivery that is replayed; the pull request is gone meanwhile.
-  const parts = { pool, forge: { pullRequest: async () => undefined } };
-  await runCommand(parts as unknown as CommandParts, command('9', 'edited'));
+  const replay = makeReplay(pool, makeLog('silent'));
+  t.is(await replay.requeue(command('9', 'edited')), 'queued');
+  await replay.stop();
   t.deepEqual(await known(pool), { 9: edited });
 });
 

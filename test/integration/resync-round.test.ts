@@ -232,7 +232,7 @@ test('a pull request under review is not requested again', async (t) => {
   );
   await pool.query(
     `INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, description, base_branch, pull_request_updated_at)
-     VALUES ('acme/widgets', 3, '', '', NULL, NULL),
+     VALUES ('acme/widgets', 3, '', '', '', NULL),
             ('acme/widgets', 4, $1, '', 'main', '2026-01-01T00:00:00Z'),
             ('acme/widgets', 5, $2, '', 'main', '2026-01-01T00:00:00Z')`,
     [HEAD, BASE],

@@ -106,9 +106,7 @@ for (const name of FORGES) {
     await workerComesBy(story, 'false');
     t.is(story.status(number)?.state, 'success');
     const old = "now() - interval '400 days'";
-    await story.door.database.query(
-      `UPDATE gatehouse.posted_statuses SET not_enforced_at = ${old}, posted_at = ${old}`,
-    );
+    await story.door.database.query(`UPDATE gatehouse.posted_statuses SET posted_at = ${old}`);
     await applyRetentionOf(story);
     await workerComesBy(story, 'true');
     t.is(story.status(number)?.state, 'failure');

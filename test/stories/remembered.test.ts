@@ -138,22 +138,3 @@ for (const name of FORGES) {
     t.deepEqual(scene.comments(number), before.comments);
   });
 }
-
-for (const name of ['gitea', 'forgejo'] as const) {
-  test(`${name}: a verdict of the version before is judged again`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const number = await scene.open({ 'a.ts': 'one\n' }, GOOD);
-    await scene.settled();
-    const files = () =>
-      scene.forge.seen.filter(({ path }) => path === `/repos/${scene.repository}/pulls/${number}.diff`).length;
-    const before = files();
-    await redeliver(scene, number);
-    t.is(files(), before, 'nothing has changed');
-    // It writes a verdict and its time, and leaves what it does not know.
-    await scene.door.database.query('UPDATE gatehouse.reviews SET reviewed_at = now() WHERE repository = $1', [
-      scene.repository,
-    ]);
-    await redeliver(scene, number);
-    t.is(files(), before + 1);
-  });
-}

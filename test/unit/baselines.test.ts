@@ -26,13 +26,7 @@ function oneRow() {
     return { rowCount: 1 };
   };
   const row = (): BaselineRow => JSON.parse(stored?.state ?? 'null');
-  /** As a version stored it that knew no ids. */
-  const forgetIds = () => {
-    const { inForce, ...rest } = row();
-    const { ids: _, ...policy } = inForce ?? {};
-    stored = { state: JSON.stringify({ ...rest, inForce: policy }), revision: '7' };
-  };
-  return { pool: { query } as unknown as pg.Pool, row, forgetIds };
+  return { pool: { query } as unknown as pg.Pool, row };
 }
 
 type Parser = Pick<ReviewThreads, 'parsePolicy'>;
@@ -54,7 +48,7 @@ function baselinesOf(pool: pg.Pool, forge: Partial<Forge>, threads: Parser = THR
 /** A forge whose policy repository a test replaces: `is`. Its policy allows as many files as the repository's id says. */
 function replaceable() {
   let present: RepositoryNow | undefined = FIRST;
-  const { pool, row, forgetIds } = oneRow();
+  const { pool, row } = oneRow();
   const baselines = baselinesOf(pool, {
     repository: async () => present,
     branchCommit: async () => `commit of ${present?.id}`,
@@ -66,11 +60,11 @@ function replaceable() {
     await baselines.refresh(NAME);
     return [row().problem, row().inForce?.text];
   };
-  return { is, row, forgetIds };
+  return is;
 }
 
 test('another repository under the name of the baseline is not trusted', async (t) => {
-  const { is } = replaceable();
+  const is = replaceable();
   t.deepEqual(await is(FIRST), [null, textOf(1)]);
   t.deepEqual(await is({ ...FIRST, id: '2' }), ['replaced', textOf(1)]);
   t.deepEqual(await is(undefined), ['missing', textOf(1)]);
@@ -78,26 +72,8 @@ test('another repository under the name of the baseline is not trusted', async (
   t.deepEqual(await is(FIRST), [null, textOf(1)]);
 });
 
-test('ids are adopted where the version before stored none', async (t) => {
-  const { is, row, forgetIds } = replaceable();
-  await is(FIRST);
-  forgetIds();
-  await is(FIRST);
-  t.deepEqual(row().inForce?.ids, { id: '1', ownerId: '10' });
-  t.deepEqual(await is({ ...FIRST, id: '2' }), ['replaced', textOf(1)]);
-});
-
-test('no ids are adopted from a repository that came after one was lost', async (t) => {
-  const { is, forgetIds } = replaceable();
-  await is(FIRST);
-  await is(undefined);
-  forgetIds();
-  t.deepEqual(await is({ ...FIRST, id: '2' }), ['replaced', textOf(1)]);
-  t.deepEqual(await is({ ...FIRST, id: '2' }), ['replaced', textOf(1)]);
-});
-
 test("a baseline ends where its owner's name belongs to another account", async (t) => {
-  const { is } = replaceable();
+  const is = replaceable();
   await is(FIRST);
   t.deepEqual(await is({ ...FIRST, id: '2', ownerId: '20' }), [null, textOf(2)]);
 });

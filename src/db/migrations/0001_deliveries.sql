@@ -9,9 +9,15 @@ CREATE TABLE gatehouse.deliveries (
   pull_request integer,
   -- Of the body as received: a body that comes again under another id can be told.
   body_sha256  bytea       NOT NULL,
-  -- The body's exact bytes, Zstandard-compressed (RFC 8878). Not jsonb, which refuses \u0000.
-  body         bytea       NOT NULL,
-  PRIMARY KEY (hook_id, delivery_id)
+  -- The body's exact bytes, Zstandard-compressed (RFC 8878). Not jsonb, which refuses \u0000. Null: it is in a frame.
+  body         bytea,
+  -- No foreign key: it would be checked for each row, and frames are deleted after their deliveries.
+  frame_id     uuid,
+  -- Bytes of the decompressed frame.
+  frame_offset integer,
+  frame_length integer,
+  PRIMARY KEY (hook_id, delivery_id),
+  CONSTRAINT one_body CHECK (num_nonnulls(body, frame_id) = 1)
 );
 
 -- Compressed already; trying again would only cost time.
@@ -19,6 +25,36 @@ ALTER TABLE gatehouse.deliveries ALTER COLUMN body SET STORAGE EXTERNAL;
 
 CREATE INDEX deliveries_received_at ON gatehouse.deliveries (received_at);
 CREATE INDEX deliveries_body_sha256 ON gatehouse.deliveries USING hash (body_sha256);
+
+-- The bodies of deliveries that were stored together, one after the other, Zstandard-compressed as one frame with a
+-- checksum: they repeat one another. A row is deleted when none of its deliveries is left.
+CREATE TABLE gatehouse.frames (
+  id          uuid        PRIMARY KEY,
+  -- The time of the transaction, as that of its deliveries.
+  received_at timestamptz NOT NULL DEFAULT now(),
+  bytes       bytea       NOT NULL
+);
+
+ALTER TABLE gatehouse.frames ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+CREATE INDEX frames_received_at ON gatehouse.frames (received_at);
+
+-- The hooks that deliveries have come through, kept where deliveries are stored, so that a resync never has to read them.
+CREATE TABLE gatehouse.hooks (
+  repository      text NOT NULL,
+  -- The forge's id of the hook, '' where it names none.
+  hook_id         text NOT NULL,
+  -- Failed deliveries of a repository's hook were looked for until then. Null: not yet.
+  recovered_until timestamptz,
+  PRIMARY KEY (repository, hook_id)
+);
+
+-- Which installation of a GitHub App an owner's repositories belong to, as payloads say. An account has one installation of an App.
+CREATE TABLE gatehouse.installations (
+  -- In lower case.
+  owner           text   PRIMARY KEY,
+  installation_id bigint NOT NULL
+);
 
 -- The oldest schema number that code may know and still run against this database. A migration that
 -- breaks older code raises it in its own file.

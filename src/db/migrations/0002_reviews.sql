@@ -1,25 +1,118 @@
--- The last verdict on each pull request. The forge has the review itself; this tells which heads have one.
+-- The last verdict on each pull request. It belongs to one head commit, one base branch and one policy.
 CREATE TABLE gatehouse.reviews (
-  repository   text        NOT NULL,
-  pull_request integer     NOT NULL,
-  head_sha     text        NOT NULL,
-  -- success, failure or error; none where no policy asks for a review.
-  verdict      text        NOT NULL,
-  description  text        NOT NULL,
-  reviewed_at  timestamptz NOT NULL DEFAULT now(),
+  repository               text        NOT NULL,
+  pull_request             integer     NOT NULL,
+  -- '': a review has begun, and none has read the pull request yet.
+  head_sha                 text        NOT NULL DEFAULT '',
+  base_branch              text        NOT NULL DEFAULT '',
+  -- The pull request's page.
+  url                      text        NOT NULL DEFAULT '',
+  -- When the forge last changed the pull request, as the review read it.
+  pull_request_updated_at  timestamptz,
+  -- False from when Gatehouse learns that it was closed until the row is deleted: the status that it had shared with other
+  -- pull requests is computed without it in between.
+  open                     boolean     NOT NULL DEFAULT true,
+  -- The number of the review that may write: the newest one that has begun. See review_fence.
+  fence                    bigint      NOT NULL DEFAULT 0,
+
+  -- success, failure, pending or error; none where no policy asks for a review. Null: not judged yet at this head and base.
+  verdict                  text,
+  description              text        NOT NULL DEFAULT '',
+  -- What the status says with ENFORCE=false. Null: the same.
+  dry_run_description      text,
+  -- When the verdict was saved, or the review began that saved none.
+  reviewed_at              timestamptz NOT NULL DEFAULT now(),
+  -- The name of the commit status that shows the verdict; null as long as none does.
+  reported_as              text,
+  -- Whether there may be comments of Gatehouse on the pull request. False: there were none, and none was posted since.
+  -- Null: not known.
+  commented                boolean,
+
+  -- The base branch's commit that the policy and CODEOWNERS were read at. Null: the verdict was not judged (a review that
+  -- was given up), and a resync looks at it again.
+  base_sha                 text,
+  -- SHA-256, in hexadecimal, of what the verdict was judged by: the policy file of the base branch, the operator's policy
+  -- file, the extended policy file, the organisation's baseline and CODEOWNERS. Null where there is none, or where none was needed.
+  policy_digest            text,
+  operator_policy_digest   text,
+  extends_digest           text,
+  baseline_digest          text,
+  code_owners_digest       text,
+  -- What the policy extends, as owner/repository@ref.
+  extends_name             text,
+  -- The commit that the baseline was read at.
+  baseline_commit          text,
+  -- SHA-256, in hexadecimal, of what others had reported about the head when it was judged. Null: no policy asks for checks. Empty:
+  -- they are being read. A commit about which somebody reports a check is looked up here, so that the forge is asked only for a
+  -- policy that waits for one.
+  checks_digest            text,
+  -- Whether the policy that judges it asks for requested reviews. Null: not known to.
+  asks_requested_reviews   boolean,
+  -- Ids of the comments whose overrides are in force. Null: the policy that judges it lets nobody override.
+  overrides                text[],
+  -- SHA-256 of everything that the verdict depends on; null where it depends on more than the pull request says. A pull request
+  -- with the same one is not judged again.
+  judged_state             text,
+  -- When somebody last had it judged again by a comment.
+  rechecked_at             timestamptz,
+
+  -- What the policy that a pull request proposes would mean for the other open pull requests. Made once for each digest:
+  -- SHA-256 of the proposed policy and of what it is merged with, in hexadecimal.
+  preview_digest           text,
+  -- { judged: [{ number, state, rules, now }], leftOut }. Null: its author may not write to the repository.
+  preview                  jsonb,
+
   PRIMARY KEY (repository, pull_request)
 );
 
--- The repositories that deliveries have come from, in which missed ones are looked for.
-CREATE TABLE gatehouse.repositories (
-  name             text        PRIMARY KEY,
-  -- The forge's id of the hook, '' where it names none.
-  hook_id          text        NOT NULL,
-  last_delivery_at timestamptz NOT NULL
-);
+-- Pull requests that share a head commit share its status.
+CREATE INDEX reviews_head ON gatehouse.reviews (repository, head_sha);
 
--- How far back the next look for deliveries that the forge could not make has to go.
-CREATE TABLE gatehouse.progress (
-  task       text        PRIMARY KEY,
-  done_until timestamptz NOT NULL
+-- Each review that begins takes the next number. A sequence, so that a number never comes again when a row is deleted.
+CREATE SEQUENCE gatehouse.review_fence;
+
+-- The status that Gatehouse set last on a commit, so that another one is written without reading the present one. It belongs to
+-- the commit and not to a review: a head can be pushed again, or be that of another pull request. What is remembered here
+-- only ever saves a request: nothing is left unwritten because of it.
+CREATE TABLE gatehouse.posted_statuses (
+  repository  text        NOT NULL,
+  head_sha    text        NOT NULL,
+  -- In lower case: forges compare the names of statuses without case.
+  context     text        NOT NULL,
+  -- Null: not known, because one is being written or its writing was cut short.
+  state       text,
+  description text,
+  -- False: set with ENFORCE=false. It has to be set again when rules are enforced.
+  enforced    boolean     NOT NULL DEFAULT true,
+  posted_at   timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (repository, head_sha, context)
+);
+CREATE INDEX posted_statuses_age ON gatehouse.posted_statuses (posted_at);
+
+-- Comments with a command to override, as their webhooks report them. Gitea and Forgejo tell the time of an edit in seconds, so
+-- that one in the second of the posting is known from its webhook alone.
+CREATE TABLE gatehouse.override_comments (
+  repository   text        NOT NULL,
+  comment_id   text        NOT NULL,
+  pull_request integer     NOT NULL,
+  -- SHA-256, in hexadecimal, of the text that it was posted with. Null: it was edited.
+  digest       text,
+  seen_at      timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (repository, comment_id)
+);
+CREATE INDEX override_comments_pull_request ON gatehouse.override_comments (repository, pull_request);
+CREATE INDEX override_comments_seen_at ON gatehouse.override_comments (seen_at);
+
+-- The organisation's baseline of each owner: the last one that could be used stays in force when its repository is lost or broken.
+CREATE TABLE gatehouse.baselines (
+  -- owner/name of the policy repository, in lower case.
+  repository text        PRIMARY KEY,
+  -- BaselineRow of src/jobs/tables/baselines.ts, as JSON. Not jsonb, which refuses U+0000: the policy may have any text.
+  state      text        NOT NULL,
+  -- The same, for those who count.
+  in_force   boolean     NOT NULL,
+  problem    text,
+  -- Rises with each change, so that what was read earlier does not replace what was read later.
+  revision   bigint      NOT NULL DEFAULT 0,
+  changed_at timestamptz NOT NULL DEFAULT now()
 );

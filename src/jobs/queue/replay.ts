@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { inTransaction } from '../../db/transaction.ts';
 import type { ReviewRequest } from '../../forges/port/events.ts';
 import type { Log } from '../../log.ts';
+import { recordStatements } from '../tables/override-comments.ts';
 import { connectEngine, insertsByQueue, refuseNewerEngine } from './engine.ts';
 import { JOBS_SCHEMA, REVIEW_DEAD_LETTERS, requestKey } from './queues.ts';
 
@@ -37,6 +38,9 @@ export function makeReplay(pool: pg.Pool, log: Log): Replay {
   async function add(client: Pick<pg.ClientBase, 'query'>, request: ReviewRequest): Promise<Requeued> {
     await refuseNewerEngine(pool);
     await boss.start();
+    for (const statement of recordStatements([request])) {
+      await client.query(statement);
+    }
     const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
     for (const [queue, inserts] of insertsByQueue([request])) {
       const added = await boss.insert(queue, inserts, { db, returnId: true });

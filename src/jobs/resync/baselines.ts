@@ -98,7 +98,7 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
     const source = { repository, commit, digest, visibility };
     const result = await parse(repository, digest, { path, text });
     if (!result.ok) {
-      // It was parsed by another version of Gatehouse, or this time a limit was exceeded.
+      // Another version of Gatehouse stored it, or this time a limit was exceeded.
       return { kind: 'broken', ...source, faults: result.faults };
     }
     return { kind: 'policy', ...source, policy: result.policy, file: { path, text } };
@@ -144,8 +144,7 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
   }
 
   async function rowOf(repository: string, before: BaselineRow | undefined): Promise<BaselineRow | 'same'> {
-    const isSettled = before?.problem === null || before?.problem === 'broken';
-    const settled = isSettled && hasIds(before) ? before.seen : undefined;
+    const settled = before?.problem === null || before?.problem === 'broken' ? before.seen : undefined;
     let read: BaselineRead | 'same';
     try {
       read = await readBaseline(forge, parseFor(repository), repository, {
@@ -208,29 +207,19 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
 const LAST_GOOD = 'a baseline cannot be used: the last good one stays in force until POLICY_REPOSITORY is unset';
 const NOTHING_JUDGED = 'a baseline cannot be used, and there was none before: nothing of this owner can be judged';
 
-/** Whether the ids are stored that the next look compares. */
-function hasIds({ inForce }: BaselineRow): boolean {
-  return inForce === null || inForce.ids !== undefined;
-}
-
 /**
  * Whether the policy repository may decide what is in force. Not if another repository has its name: anybody who may create
  * repositories in an organisation can make one.
  */
 function isTrusted(ids: RepositoryIds, before: BaselineRow | undefined): boolean {
   const last = stillInForce(ids, before);
-  if (last?.ids === undefined) {
-    // A version that knew no ids stored it. They are adopted from a repository that had a policy at the last look, not from one that has come since.
-    return last === null || (before?.seen ?? null) !== null;
-  }
-  return last.ids.id === ids.id;
+  return last === null || last.ids.id === ids.id;
 }
 
 /** The last good one. Null where the owner's name belongs to another account now, which the old owner's policy does not concern. */
 function stillInForce(ids: RepositoryIds | undefined, before: BaselineRow | undefined): BaselineRow['inForce'] {
   const last = before?.inForce ?? null;
-  const isOtherOwner = ids !== undefined && last?.ids !== undefined && last.ids.ownerId !== ids.ownerId;
-  return isOtherOwner ? null : last;
+  return ids === undefined || last?.ids.ownerId === ids.ownerId ? last : null;
 }
 
 /** What became of the baseline: a bad one leaves the last good one in force. */

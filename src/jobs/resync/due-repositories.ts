@@ -112,8 +112,7 @@ async function markChanged(client: pg.ClientBase, changed: readonly ListedReposi
  */
 async function markUnfinished(client: pg.ClientBase, template: string): Promise<void> {
   const { rows } = await client.query<{ base: string; shown: string }>(
-    `SELECT DISTINCT base_branch AS base, reported_as AS shown FROM gatehouse.reviews
-      WHERE base_branch IS NOT NULL AND reported_as IS NOT NULL`,
+    `SELECT DISTINCT base_branch AS base, reported_as AS shown FROM gatehouse.reviews WHERE reported_as IS NOT NULL`,
   );
   const renamed = rows.filter(({ base, shown }) => shown !== statusContext(template, base));
   await client.query(

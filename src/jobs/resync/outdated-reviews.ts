@@ -5,7 +5,7 @@ import { codeOwnersText, readCodeOwners } from '../../review/evaluation/gather-f
 import { type BaselineOf, digestOfBaseline } from '../../review/policy/baseline.ts';
 import { extendedDigest, policyDigest } from '../../review/policy/load.ts';
 
-/** What a stored verdict was judged by. All null: it was not judged, or by the version before. */
+/** What a stored verdict was judged by. All null: it was not judged. */
 interface JudgedReview extends PullRequestRef {
   readonly baseBranch: string;
   readonly baseSha: string | null;
@@ -121,12 +121,11 @@ export function readPresentRules(
 const COLUMNS = `repository, pull_request AS number, base_branch AS "baseBranch", base_sha AS "baseSha",
                  policy_digest AS "policyDigest", operator_policy_digest AS "operatorPolicyDigest",
                  extends_name AS "extendsName", extends_digest AS "extendsDigest",
-                 code_owners_digest AS "codeOwnersDigest",
-                 CASE WHEN baseline_at = reviewed_at THEN baseline_digest END AS "baselineDigest"`;
+                 code_owners_digest AS "codeOwnersDigest", baseline_digest AS "baselineDigest"`;
 
 export async function reviewsOf(pool: pg.Pool, repository: string): Promise<readonly JudgedReview[]> {
   const { rows } = await pool.query<JudgedReview>(
-    `SELECT ${COLUMNS} FROM gatehouse.reviews WHERE repository = $1 AND base_branch IS NOT NULL ORDER BY pull_request`,
+    `SELECT ${COLUMNS} FROM gatehouse.reviews WHERE repository = $1 AND head_sha <> '' ORDER BY pull_request`,
     [repository],
   );
   return rows;
@@ -141,7 +140,7 @@ export async function reviewsThatDependOn(
   const { rows } = await pool.query<JudgedReview>(
     `SELECT ${COLUMNS} FROM gatehouse.reviews
       WHERE (repository = $1 AND base_branch = $2)
-         OR (base_branch IS NOT NULL AND lower(extends_name) = lower($1 || '@' || $2))
+         OR lower(extends_name) = lower($1 || '@' || $2)
       ORDER BY repository, pull_request`,
     [repository, branch],
   );

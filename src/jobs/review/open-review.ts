@@ -84,7 +84,7 @@ export async function openReview(
   const placeOf = ({ headSha, baseBranch, reportedAs }: ReportedStatus) => ({
     repository: claim.repository,
     headSha,
-    context: reportedAs ?? statusContext(template, baseBranch ?? ''),
+    context: reportedAs ?? statusContext(template, baseBranch),
   });
 
   return {

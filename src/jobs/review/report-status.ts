@@ -41,17 +41,14 @@ export async function reportStatus(
   let shown: string | undefined;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const known = await verdictsOnHead(parts.pool, repository, headSha);
-    // A row that does not know its base yet may be of any.
-    const sharing = known.filter(
-      ({ baseBranch }) => baseBranch === null || sameContext(statusContext(parts.statusContext, baseBranch), context),
+    const sharing = known.filter(({ baseBranch }) =>
+      sameContext(statusContext(parts.statusContext, baseBranch), context),
     );
     const wanted = sharedStatus(sharing, parts.enforce);
     if (wanted === undefined || (wanted.state === 'success' && !final) || JSON.stringify(wanted) === shown) {
       return sharing.length > 0;
     }
-    const spellings = sharing.flatMap(({ baseBranch }) =>
-      baseBranch === null ? [] : [statusContext(parts.statusContext, baseBranch)],
-    );
+    const spellings = sharing.map(({ baseBranch }) => statusContext(parts.statusContext, baseBranch));
     for (const spelling of new Set([context, ...spellings])) {
       await showStatus(parts, { ...place, context: spelling }, { ...wanted, context: spelling }, seen);
     }
@@ -64,8 +61,8 @@ export async function reportStatus(
 export async function releaseStatus(parts: StatusParts, place: StatusPlace): Promise<void> {
   const { repository, headSha, context } = place;
   const known = await verdictsOnHead(parts.pool, repository, headSha);
-  const sharing = known.filter(
-    ({ baseBranch }) => baseBranch === null || sameContext(statusContext(parts.statusContext, baseBranch), context),
+  const sharing = known.filter(({ baseBranch }) =>
+    sameContext(statusContext(parts.statusContext, baseBranch), context),
   );
   const present = await parts.forge.status(repository, headSha, context);
   if (sharedStatus(sharing, parts.enforce) === undefined && present !== undefined && present.state !== 'success') {

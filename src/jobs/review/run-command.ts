@@ -11,7 +11,6 @@ import { presentPolicy } from '../../review/present-policy.ts';
 import { COMMANDS_MARKER, renderCommands } from '../../review/rendering/commands.ts';
 import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 import type { CommandJob } from '../queue/queues.ts';
-import { recordStatements } from '../tables/override-comments.ts';
 import { markRechecked, mayRecheck } from './recheck.ts';
 
 export interface CommandParts {
@@ -30,10 +29,6 @@ export interface CommandParts {
  * from the comments that are there then.
  */
 export async function runCommand(parts: CommandParts, job: CommandJob): Promise<void> {
-  // The delivery has recorded it already, unless a version before accepted it, or it is replayed.
-  for (const statement of recordStatements([{ kind: 'command', ...job }])) {
-    await parts.pool.query(statement);
-  }
   const pullRequest = await parts.forge.pullRequest(job);
   if (pullRequest === undefined || pullRequest.state === 'closed' || pullRequest.archived) {
     return;

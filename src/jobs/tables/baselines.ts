@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { isObject } from '../../common/is-object.ts';
 import type { RepositoryIds, Visibility } from '../../forges/port/pull-request.ts';
 import type { Fault } from '../../review/policy/faults.ts';
 
@@ -12,8 +11,8 @@ export interface StoredPolicy {
   readonly visibility: Visibility;
   readonly path: string;
   readonly text: string;
-  /** Of the repository that it was read from; undefined when a version of Gatehouse stored it that knew no ids. */
-  readonly ids?: RepositoryIds;
+  /** Of the repository that it was read from. */
+  readonly ids: RepositoryIds;
 }
 
 /** What is known of the baseline of an owner. */
@@ -44,20 +43,7 @@ export async function storedBaseline(pool: pg.Pool, key: string): Promise<KnownB
     [key.toLowerCase()],
   );
   const [row] = rows;
-  return row && { row: JSON.parse(row.state, withVisibility), revision: row.revision };
-}
-
-/** The version before reads `isPublic` instead. */
-function withIsPublic(_key: string, value: unknown): unknown {
-  return isObject(value) && 'visibility' in value ? { ...value, isPublic: value['visibility'] === 'public' } : value;
-}
-
-function withVisibility(_key: string, value: unknown): unknown {
-  if (!isObject(value) || !('isPublic' in value)) {
-    return value;
-  }
-  const { isPublic, ...rest } = value;
-  return 'visibility' in rest ? rest : { ...rest, visibility: isPublic === true ? 'public' : 'private' };
+  return row && { row: JSON.parse(row.state), revision: row.revision };
 }
 
 /** False when somebody else has changed it since it was read: `before`, or undefined where there was none. */
@@ -66,7 +52,7 @@ export async function storeBaseline(
   row: BaselineRow,
   before: KnownBaseline | undefined,
 ): Promise<boolean> {
-  const values = [row.repository.toLowerCase(), JSON.stringify(row, withIsPublic), row.inForce !== null, row.problem];
+  const values = [row.repository.toLowerCase(), JSON.stringify(row), row.inForce !== null, row.problem];
   const { rowCount } =
     before === undefined
       ? await pool.query(

@@ -35,19 +35,16 @@ export async function rememberPosted(
   enforce: boolean,
 ): Promise<void> {
   await client.query(
-    `INSERT INTO gatehouse.posted_statuses (repository, head_sha, context, state, description, not_enforced_at)
-     VALUES ($1, $2, $3, $4, $5, CASE WHEN $6 THEN NULL ELSE now() END)
+    `INSERT INTO gatehouse.posted_statuses (repository, head_sha, context, state, description, enforced)
+     VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (repository, head_sha, context)
        DO UPDATE SET state = excluded.state, description = excluded.description, posted_at = now(),
-                     not_enforced_at = excluded.not_enforced_at`,
+                     enforced = excluded.enforced`,
     [...keyOf(place), status?.state ?? null, status?.description ?? null, enforce],
   );
 }
 
-/**
- * The open pull requests of a repository whose status was set while rules were enforced and no longer are, or the other way
- * round. The version before knows no `not_enforced_at`, and enforced.
- */
+/** The open pull requests of a repository whose status was set while rules were enforced and no longer are, or the other way round. */
 export async function setWithOtherEnforcement(
   pool: pg.Pool,
   repository: string,
@@ -85,7 +82,7 @@ const WITH_OTHER_ENFORCEMENT = `gatehouse.reviews r
   LEFT JOIN unnest($2::text[], $3::text[]) AS known (context, key) ON known.context = r.reported_as
   LEFT JOIN gatehouse.posted_statuses p
     ON p.repository = r.repository AND p.head_sha = r.head_sha AND p.context = known.key
- WHERE r.open AND r.verdict <> 'none' AND coalesce(p.not_enforced_at = p.posted_at, false) = $1`;
+ WHERE r.open AND r.verdict <> 'none' AND coalesce(p.enforced, true) <> $1`;
 
 /** The contexts of open reviews, and the key of each. PostgreSQL's lower() depends on the locale and differs from ours beyond ASCII. */
 async function contextKeys(client: pg.Pool | pg.ClientBase): Promise<[contexts: string[], keys: string[]]> {

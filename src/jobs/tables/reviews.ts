@@ -15,7 +15,7 @@ export interface Claim extends PullRequestRef {
 /** Which status shows a verdict: that of a commit, under a name. */
 export interface ReportedStatus {
   readonly headSha: string;
-  readonly baseBranch: string | null;
+  readonly baseBranch: string;
   /** The name of the status; null as long as the verdict is not shown. */
   readonly reportedAs: string | null;
   /** Null: not judged yet; none: no policy asked for it. */
@@ -46,11 +46,10 @@ export async function beginReview(
   { repository, number }: PullRequestRef,
 ): Promise<{ readonly claim: Claim; readonly before: ReviewBefore | undefined }> {
   const { rows } = await pool.query<ReviewBefore & { fence: string }>(
-    `INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, description, fence)
-     VALUES ($1, $2, '', '', nextval('gatehouse.review_fence'))
+    `INSERT INTO gatehouse.reviews (repository, pull_request, fence) VALUES ($1, $2, nextval('gatehouse.review_fence'))
      ON CONFLICT (repository, pull_request) DO UPDATE SET fence = excluded.fence
      RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", reported_as AS "reportedAs", verdict, commented, overrides,
-               CASE WHEN judged_state_at = reviewed_at THEN judged_state END AS "judgedState"`,
+               judged_state AS "judgedState"`,
     [repository, number],
   );
   const [row] = rows;
@@ -130,8 +129,7 @@ export async function saveVerdict(
             checks_digest = CASE WHEN $6::text IS NULL THEN checks_digest ELSE $12 END,
             asks_requested_reviews = CASE WHEN $6::text IS NULL THEN asks_requested_reviews ELSE $15 END,
             overrides = CASE WHEN $6::text IS NULL THEN overrides ELSE $17 END,
-            judged_state = $14, judged_state_at = now(), dry_run_description = $16,
-            baseline_digest = $18, baseline_commit = $19, baseline_at = now()`,
+            judged_state = $14, dry_run_description = $16, baseline_digest = $18, baseline_commit = $19`,
     [
       verdict.state,
       verdict.description,
@@ -185,13 +183,13 @@ async function changeClaimed(
   }
 }
 
-/** What is known of the open pull requests with this head. `baseBranch` is null in rows of before 0003_verdicts.sql. */
+/** The verdicts on the open pull requests with this head. */
 export async function verdictsOnHead(
   pool: pg.Pool,
   repository: string,
   headSha: string,
-): Promise<readonly (HeadVerdict & { readonly baseBranch: string | null })[]> {
-  const { rows } = await pool.query<HeadVerdict & { readonly baseBranch: string | null }>(
+): Promise<readonly (HeadVerdict & { readonly baseBranch: string })[]> {
+  const { rows } = await pool.query<HeadVerdict & { readonly baseBranch: string }>(
     `SELECT pull_request AS number, url, base_branch AS "baseBranch", coalesce(verdict, 'pending') AS state,
             CASE WHEN verdict IS NULL THEN 'Reviewing by the rules of this repository' ELSE description END AS description,
             CASE WHEN verdict IS NOT NULL THEN dry_run_description END AS "dryRun"
