@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import ava from 'ava';
 import type pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
@@ -9,6 +9,8 @@ import { startProxy } from '../helpers/proxy.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
+
+const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
 
 async function withDatabase(work: (url: string, pool: pg.Pool) => Promise<void>): Promise<void> {
   const database = await makeDatabase();
@@ -56,6 +58,18 @@ test('migrating an empty database applies everything, and again applies nothing'
         'review-repository',
       ],
     );
+  });
+});
+
+test('queries in the documents name tables and columns that exist', async (t) => {
+  const blocks = operations.matchAll(/^```sql\n((?:SELECT|DELETE) [^;]+);\n```$/gm);
+  const queries = [...blocks].map(([, query = '']) => query);
+  t.is(queries.length, 3);
+  await withDatabase(async (url, pool) => {
+    await migrateStores(url);
+    for (const query of queries) {
+      await t.notThrowsAsync(pool.query(`EXPLAIN ${query}`), query);
+    }
   });
 });
 
