@@ -5,7 +5,7 @@ import { FORGES } from '../forges/port/forges.ts';
 import { MAX_STATUS_DESCRIPTION_LENGTH, type OwnInlineComments, type PostedComment } from '../forges/port/postings.ts';
 import type { KnownFacts, PullRequest } from '../forges/port/pull-request.ts';
 import type { Verdict } from './evaluation/verdict.ts';
-import type { Comments } from './policy/schema.ts';
+import type { Comments } from './policy/comments.ts';
 import { NOTHING_POSTED, wantedDigest } from './posted-comments.ts';
 import { REVIEW_MARKER, renderReview } from './rendering/comment.ts';
 import { fingerprintIn, renderInlines } from './rendering/inline.ts';

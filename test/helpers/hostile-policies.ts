@@ -23,3 +23,29 @@ export function noise(lines: number): string {
   };
   return Array.from({ length: lines }, () => `${Array.from({ length: 240 }, letter).join('')}\n`).join('');
 }
+
+/** As many rules as a policy may have. */
+export const MANY_RULES: string = policy(
+  ...Array.from({ length: 100 }, () => `    require: { title: '^feat: ' }\n    message: it must be a feature`),
+);
+
+/** Cases that name rules which {@link MANY_RULES} does not have: 39,640 times in 30 kB, by aliases. */
+export const MANY_UNKNOWN_RULES: string = [
+  'cases:',
+  '  - given: {}',
+  '    expect: &all',
+  ...Array.from({ length: 40 }, (_, index) => `      no${index}: holds`),
+  ...Array.from({ length: 990 }, () => '  - {given: {}, expect: *all}'),
+  '',
+].join('\n');
+
+/** A file of cases in which aliases repeat a key of 200,000 characters. */
+export const LONG_KEYS: string = [
+  'cases:',
+  '  - given: {}',
+  '    expect: &all',
+  `      ? ${'a'.repeat(200_000)}`,
+  '      : holds',
+  ...Array.from({ length: 4_000 }, () => '  - {given: {}, expect: *all}'),
+  '',
+].join('\n');

@@ -83,6 +83,44 @@ test('only the configuration reads the environment', (t) => {
   t.deepEqual(readers.sort(), ['main.ts', 'version.ts']);
 });
 
+/** All that is loaded together with a file: what it imports as a value, and so on. Packages by their names. */
+function loadedWith(file: string, loaded = new Set<string>()): ReadonlySet<string> {
+  loaded.add(file);
+  const statement =
+    /^(?:import|export)\s+(?!type\b)(?:([^'"]*?)\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm;
+  for (const [, names = '', specifier = '', dynamic = ''] of source(file).matchAll(statement)) {
+    const target = specifier || dynamic;
+    const onlyTypes = /^\{(?:\s*type\s[^,}]+,?)+\s*\}$/.test(names.trim());
+    if (onlyTypes || target.endsWith('package.json')) {
+      continue;
+    }
+    const next = target.startsWith('.') ? relative(SRC, join(SRC, dirname(file), target)) : target;
+    if (!target.startsWith('.')) {
+      loaded.add(next);
+    } else if (!loaded.has(next)) {
+      loadedWith(next, loaded);
+    }
+  }
+  return loaded;
+}
+
+/** What reads, compiles or matches the text of a policy, of cases or of a pull request, in a time that its author chooses. */
+const FOR_THREADS =
+  /^(?:yaml|re2js|picomatch|leven)$|^review\/(?:matching|cases)\/|^review\/policy\/(?:nearest|parse|yaml)\.ts$|^review\/predicates\/index\.ts$|^review\/evaluation\/evaluate\.ts$|^review\/threads\/tasks\.ts$/;
+
+test('nothing that loops over a policy or its patterns is loaded outside the threads', (t) => {
+  const inThreads = [...loadedWith('review/threads/thread.ts')].filter((name) => FOR_THREADS.test(name));
+  for (const needed of ['yaml', 're2js', 'leven', 'review/matching/glob.ts', 'review/cases/parse.ts']) {
+    t.true(inThreads.includes(needed), `threads load ${needed}`);
+  }
+  const loaded = loadedWith('composition/service.ts');
+  t.true(loaded.has('review/judge.ts') && loaded.has('pg-boss'), 'the service was followed');
+  t.deepEqual(
+    [...loaded].filter((name) => FOR_THREADS.test(name)),
+    [],
+  );
+});
+
 /** The titles of `test(…)`, `test.before(…)` and so on, where they are written out. */
 function titlesIn(text: string): readonly string[] {
   const title = /\btest(?:\.\w+)*\(\s*(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|`((?:\\.|[^`\\])*)`)/g;

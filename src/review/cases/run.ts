@@ -1,8 +1,11 @@
+import { shorten } from '../../common/shorten.ts';
 import type { EvaluatedRule, Evaluation } from '../evaluation/evaluate.ts';
 import type { Facts } from '../facts.ts';
+import { MAX_POLICY_FAULTS, MAX_RULE_ID_LENGTH } from '../limits.ts';
 import type { Fault } from '../policy/faults.ts';
 import { nearest } from '../policy/nearest.ts';
 import type { Policy } from '../policy/schema.ts';
+import { visible } from '../text.ts';
 import { factsOf } from './given.ts';
 import type { Case, Expectation } from './parse.ts';
 import { outcomeOf } from './schema.ts';
@@ -66,21 +69,38 @@ export function compare(one: Case, { rules }: Evaluation): CaseResult {
   };
 }
 
-/** Every rule that a case names and the policy does not have. */
+/** The rules that cases name and the policy does not have, at most MAX_POLICY_FAULTS and a last fault that counts the rest. */
 export function unknownRules(policy: Policy, cases: readonly Case[]): readonly Fault[] {
-  const ids = policy.rules.map(({ id }) => id);
-  return cases.flatMap(({ file, expect }) =>
-    expect
-      .filter(({ rule }) => !ids.includes(rule))
-      .map(({ rule, line, column }): Fault => {
-        const near = nearest(rule, ids);
-        const hint =
-          near !== undefined
-            ? `; did you mean "${near}"?`
-            : policy.extends === undefined
-              ? ''
-              : '; if the extended policy has it, name a copy of that with --extends';
-        return { file, line, column, message: `the policy has no rule "${rule}"${hint}` };
-      }),
-  );
+  const ids = new Set(policy.rules.map(({ id }) => id));
+  const unknown: (Expectation & Pick<Case, 'file'>)[] = [];
+  let count = 0;
+  for (const { file, expect } of cases) {
+    for (const expectation of expect) {
+      if (ids.has(expectation.rule)) {
+        continue;
+      }
+      count += 1;
+      if (count <= MAX_POLICY_FAULTS) {
+        unknown.push({ ...expectation, file });
+      }
+    }
+  }
+  const faults = unknown.map(({ file, rule, line, column }): Fault => {
+    const near = nearest(rule, [...ids]);
+    const hint =
+      near !== undefined
+        ? `; did you mean "${near}"?`
+        : policy.extends === undefined
+          ? ''
+          : '; if the extended policy has it, name a copy of that with --extends';
+    return { file, line, column, message: `the policy has no rule ${quoted(rule)}${hint}` };
+  });
+  const last = faults.at(-1);
+  return last === undefined || count === faults.length
+    ? faults
+    : [...faults, { ...last, message: `and ${count - faults.length} more rules that the policy does not have` }];
+}
+
+function quoted(rule: string): string {
+  return `"${visible(shorten(rule, MAX_RULE_ID_LENGTH))}"`;
 }

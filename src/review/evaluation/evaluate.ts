@@ -5,6 +5,7 @@ import { ownerTeams } from '../predicates/code-owners.ts';
 import { predicates } from '../predicates/index.ts';
 import type { Actor, Location, Outcome } from '../predicates/predicate.ts';
 import { say, type Text } from '../text.ts';
+import { described, undecided } from './not-evaluated.ts';
 import { obstacleTo, worstObstacle } from './obstacle.ts';
 
 /** The result of a condition, and of every part of it. */
@@ -52,14 +53,6 @@ export interface Evaluation {
   readonly ended?: true;
 }
 
-/** The rules that keep a verdict from being a success. */
-export function blockingRules({ rules, ended }: Evaluation): readonly EvaluatedRule[] {
-  return rules.filter(
-    ({ rule: { level }, outcome }) =>
-      (level === 'error' || (ended && level !== 'observe')) && outcome !== 'passed' && outcome !== 'inactive',
-  );
-}
-
 /**
  * Judges a pull request by a policy. Pure and total: the same policy and facts always give the same answer, and
  * what cannot be judged is `undecided`, never an exception. What it takes is bounded by the thread that runs it: call
@@ -71,29 +64,6 @@ export function evaluate(policy: Policy, facts: Facts, onRule?: (index: number) 
     return evaluateRule(rule, facts);
   });
   return { rules };
-}
-
-/** A rule that there was no time or memory to evaluate. */
-export function notEvaluated(rule: Rule, found: Text): EvaluatedRule {
-  const require: EvaluatedCondition = {
-    kind: 'predicate',
-    name: 'evaluation',
-    line: rule.source.line,
-    ...undecided(say`the rule to be evaluated`, found),
-  };
-  return { rule: described(rule), outcome: 'undecided', require };
-}
-
-function described({ id, level, message, example, locked, hidden, source }: Rule): EvaluatedRule['rule'] {
-  return {
-    id,
-    level,
-    source,
-    ...(message === undefined ? {} : { message }),
-    ...(example === undefined ? {} : { example }),
-    ...(locked === undefined ? {} : { locked }),
-    ...(hidden === undefined ? {} : { hidden }),
-  };
 }
 
 function evaluateRule(rule: Rule, facts: Facts): EvaluatedRule {
@@ -162,18 +132,6 @@ function evaluatePredicate(condition: Extract<Condition, { kind: 'predicate' }>,
   }
   const result = predicate.judge(condition.value, condition.options, facts);
   return { ...same, actor: predicate.actor, ...result, locations: result.locations ?? [] };
-}
-
-function undecided(expected: Text, found: Text) {
-  const remedy = say`Split the pull request into smaller ones, or make the policy's patterns simpler.`;
-  return {
-    actor: 'author',
-    outcome: 'undecided',
-    expected,
-    found,
-    locations: [],
-    remedy: { toMatch: remedy, toAvoid: remedy },
-  } as const;
 }
 
 // Kleene's logic: undecided, or awaited, only where a decision either way would change the answer.

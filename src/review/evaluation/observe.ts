@@ -8,8 +8,9 @@ import { neededBeside, neededFacts, needsReading } from '../policy/needs.ts';
 import type { Policy } from '../policy/schema.ts';
 import { say } from '../text.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
-import { type EvaluatedRule, type Evaluation, notEvaluated } from './evaluate.ts';
+import type { EvaluatedRule, Evaluation } from './evaluate.ts';
 import { gatherMore } from './gather-facts.ts';
+import { notEvaluated } from './not-evaluated.ts';
 
 /** Milliseconds that a review waits for what only observed rules ask of the forge. */
 const MAX_READING_MS = 10_000;

@@ -1,6 +1,7 @@
 import { commandIn, type OverrideCommand, textDigest } from '../../forges/port/command.ts';
 import type { PersonComment, PullRequest } from '../../forges/port/pull-request.ts';
-import { blockingRules, type Evaluation, type RuleOutcome } from '../evaluation/evaluate.ts';
+import { blockingRules } from '../evaluation/blocking-rules.ts';
+import type { Evaluation, RuleOutcome } from '../evaluation/evaluate.ts';
 import type { Facts } from '../facts.ts';
 import { MAX_REASON_LENGTH } from '../limits.ts';
 import type { Overriders } from '../policy/schema.ts';

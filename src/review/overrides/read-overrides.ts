@@ -1,7 +1,8 @@
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
-import { blockingRules, type Evaluation } from '../evaluation/evaluate.ts';
+import { blockingRules } from '../evaluation/blocking-rules.ts';
+import type { Evaluation } from '../evaluation/evaluate.ts';
 import { readCommits, readLastChange, readOwnTeams } from '../evaluation/gather-facts.ts';
 import { MAX_OVERRIDERS } from '../limits.ts';
 import type { Policy } from '../policy/schema.ts';

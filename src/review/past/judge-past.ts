@@ -1,5 +1,6 @@
 import type { ForgeName } from '../../forges/port/forges.ts';
-import { type Evaluation, notEvaluated } from '../evaluation/evaluate.ts';
+import type { Evaluation } from '../evaluation/evaluate.ts';
+import { notEvaluated } from '../evaluation/not-evaluated.ts';
 import type { Facts } from '../facts.ts';
 import type { Policy } from '../policy/schema.ts';
 import { quotedList, say } from '../text.ts';

@@ -5,6 +5,8 @@ import { visible } from '../text.ts';
 
 /** Characters of a fault's message: it may quote a key or a pattern of any length. */
 const MAX_MESSAGE_SHOWN = 300;
+/** Characters of what was expected, found and suggested, each, which may be as long. */
+const MAX_DETAIL_SHOWN = 1_000;
 
 /** Something wrong with a policy file, in words for the person who wrote it. */
 export interface Fault {
@@ -35,7 +37,7 @@ export function faultCollector(file: string, lines: LineCounter): FaultCollector
     add(offset, detail) {
       const { line, col } = lines.linePos(offset);
       const message = visible(shorten(detail.message, MAX_MESSAGE_SHOWN));
-      const fault = { file, line: Math.max(line, 1), column: Math.max(col, 1), ...detail, message };
+      const fault = { file, line: Math.max(line, 1), column: Math.max(col, 1), ...shortened(detail), message };
       faults.set(`${line}:${col}:${message}`, fault);
     },
     all() {
@@ -50,4 +52,9 @@ export function faultCollector(file: string, lines: LineCounter): FaultCollector
       return [...shown, { ...last, message: `and ${sorted.length - shown.length} more faults after this line` }];
     },
   };
+}
+
+function shortened({ message, ...others }: FaultDetail): FaultDetail {
+  const details = Object.entries(others).map(([name, text]) => [name, shorten(text, MAX_DETAIL_SHOWN)]);
+  return { message, ...Object.fromEntries(details) };
 }

@@ -1,4 +1,5 @@
-import { COMMENTS, type Comments, type Policy } from './schema.ts';
+import { COMMENTS, type Comments } from './comments.ts';
+import type { Policy } from './schema.ts';
 
 /**
  * The policy that a file and the one it extends make together: the base's rules in their order, each replaced by

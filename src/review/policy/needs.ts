@@ -1,6 +1,5 @@
 import type { NeededFacts } from '../facts.ts';
-import { predicates } from '../predicates/index.ts';
-import type { Condition, Policy, Rule } from './schema.ts';
+import type { Policy } from './schema.ts';
 
 /** What must be read from the forge before this policy can be evaluated: a policy about titles needs nothing more. */
 export function neededFacts({ rules }: Policy): NeededFacts {
@@ -40,26 +39,8 @@ export function needsOnlyFiles(policy: Policy): boolean {
   return !needsReading(neededFacts(policy));
 }
 
-/** Found out when the policy is parsed, since a predicate reads its value for it. */
-export function ruleNeeds({ when, require, forbid }: Pick<Rule, 'when' | 'require' | 'forbid'>): NeededFacts {
-  return union(
-    [when, require, forbid].flatMap((condition) => (condition === undefined ? [] : conditionNeeds(condition))),
-  );
-}
-
-function conditionNeeds(condition: Condition): readonly Partial<NeededFacts>[] {
-  switch (condition.kind) {
-    case 'not':
-      return conditionNeeds(condition.part);
-    case 'all':
-    case 'any':
-      return condition.parts.flatMap(conditionNeeds);
-    case 'predicate':
-      return [predicates.get(condition.name)?.needs(condition.value) ?? {}];
-  }
-}
-
-function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
+/** What is needed for all of them. */
+export function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
   return {
     changedFiles: all.some(({ changedFiles }) => changedFiles),
     lines: all.some(({ lines }) => lines),

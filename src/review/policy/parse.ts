@@ -1,7 +1,7 @@
 import { LineCounter } from 'yaml';
 import { splitTeams } from '../predicates/values.ts';
 import { type Fault, faultCollector } from './faults.ts';
-import { ruleNeeds } from './needs.ts';
+import { ruleNeeds } from './rule-needs.ts';
 import { readRules } from './rules.ts';
 import { type Policy, type PolicyOrigin, policySchema } from './schema.ts';
 import { schemaFaults } from './schema-faults.ts';

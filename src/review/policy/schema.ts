@@ -4,6 +4,7 @@ import type { NeededFacts } from '../facts.ts';
 import { MAX_EXAMPLE_LENGTH, MAX_LIST_ENTRIES, MAX_MESSAGE_LENGTH, MAX_RULE_ID_LENGTH, MAX_RULES } from '../limits.ts';
 import { predicates } from '../predicates/index.ts';
 import { peopleOrTeams } from '../predicates/values.ts';
+import { COMMENTS, type Comments } from './comments.ts';
 
 /**
  * How much a rule that does not hold matters: only `error` makes the verdict a failure. `observe`: the pull request shows
@@ -13,11 +14,6 @@ export const LEVELS = ['error', 'warn', 'info', 'observe'] as const;
 export type Level = (typeof LEVELS)[number];
 /** The level of a rule that is in force. */
 export type LevelInForce = Exclude<Level, 'observe'>;
-
-/** What is posted beside the status, the least first: nothing, the one comment, or comments at lines as well. */
-export const COMMENTS = ['off', 'summary', 'all'] as const;
-export type Comments = (typeof COMMENTS)[number];
-export const DEFAULT_COMMENTS: Comments = 'all';
 
 /** Which file a rule was read from. */
 export interface PolicyOrigin {

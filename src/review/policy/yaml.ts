@@ -88,24 +88,28 @@ export function readYaml(
     return undefined;
   }
 
-  const places: Places = { value: new Map(), key: new Map() };
+  const root: Place = { value: 0, inner: new Map() };
   const budget = { ...limits };
   const stopped = new Stop();
   try {
-    const value = plainValue(document.contents, []);
+    const value = plainValue(document.contents, root, 0);
     const positionOf = (path: YamlPath): number => {
-      for (let length = path.length; length >= 0; length -= 1) {
-        const at = places.value.get(nameOf(path.slice(0, length)));
-        if (at !== undefined) {
-          return at;
+      let place = root;
+      for (const part of path) {
+        const inner = place.inner.get(part);
+        if (inner === undefined) {
+          break;
         }
+        place = inner;
       }
-      return 0;
+      return place.value;
     };
+    const keyOf = (path: YamlPath) =>
+      path.reduce<Place | undefined>((place, part) => place?.inner.get(part), root)?.key;
     return {
       value,
       positionOf,
-      keyPositionOf: (path, key) => places.key.get(nameOf([...path, key])) ?? positionOf(path),
+      keyPositionOf: (path, key) => keyOf([...path, key]) ?? positionOf(path),
       lineOf: (path) => Math.max(lines.linePos(positionOf(path)).line, 1),
     };
   } catch (error) {
@@ -120,18 +124,27 @@ export function readYaml(
     throw stopped;
   }
 
-  function plainValue(node: unknown, path: YamlPath, from?: number): unknown {
+  /** Keys, and what aliases stand for, are counted as often as they are used. */
+  function spend(text: unknown, offset: number): void {
+    budget.nodes -= 1;
+    if (budget.nodes < 0) {
+      stop(offset, `the file expands to more than ${limits.nodes} keys and values`);
+    }
+    budget.characters -= typeof text === 'string' ? text.length : 0;
+    if (budget.characters < 0) {
+      stop(offset, `with its aliases written out the file has more than ${limits.characters} characters`);
+    }
+  }
+
+  function plainValue(node: unknown, place: Place, depth: number, from?: number): unknown {
     if (!isNode(node)) {
       return null;
     }
     // The content of an alias is reported where the alias is used.
     const offset = from ?? node.range?.[0] ?? 0;
-    places.value.set(nameOf(path), offset);
-    budget.nodes -= 1;
-    if (budget.nodes < 0) {
-      stop(offset, `the file expands to more than ${limits.nodes} values`);
-    }
-    if (path.length > MAX_POLICY_NESTING) {
+    place.value = offset;
+    spend(isScalar(node) ? node.value : undefined, offset);
+    if (depth > MAX_POLICY_NESTING) {
       stop(offset, TOO_DEEP);
     }
     if (isAlias(node)) {
@@ -139,17 +152,13 @@ export function readYaml(
       if (budget.aliases < 0) {
         stop(offset, `more than ${limits.aliases} uses of aliases`);
       }
-      return plainValue(node.resolve(document), path, offset);
+      return plainValue(node.resolve(document), place, depth, offset);
     }
     if (isScalar(node)) {
-      budget.characters -= typeof node.value === 'string' ? node.value.length : 0;
-      if (budget.characters < 0) {
-        stop(offset, `with its aliases written out the file has more than ${limits.characters} characters`);
-      }
       return typeof node.value === 'bigint' ? Number(node.value) : node.value;
     }
     if (isSeq(node)) {
-      return node.items.map((item, index) => plainValue(item, [...path, index], from));
+      return node.items.map((item, index) => plainValue(item, placeIn(place, index, offset), depth + 1, from));
     }
     if (!isMap(node)) {
       return null;
@@ -161,27 +170,31 @@ export function readYaml(
       if (entries.has(key)) {
         faults.add(keyOffset, { message: `the key "${key}" is given twice`, found: key });
       }
-      places.key.set(nameOf([...path, key]), keyOffset);
-      entries.set(key, plainValue(pair.value, [...path, key], from));
-      if (pair.value === null) {
-        places.value.set(nameOf([...path, key]), keyOffset);
-      }
+      spend(key, keyOffset);
+      const inner = placeIn(place, key, keyOffset);
+      inner.key = keyOffset;
+      entries.set(key, plainValue(pair.value, inner, depth + 1, from));
     }
     return Object.fromEntries(entries);
   }
 }
 
-interface Places {
-  readonly value: Map<string, number>;
-  readonly key: Map<string, number>;
+/** Where something stands in the text. A tree, since a path of long keys would be repeated for all that is below it. */
+interface Place {
+  value: number;
+  key?: number;
+  readonly inner: Map<string | number, Place>;
+}
+
+/** The place of what is inside another, at `offset` unless it has one of its own. */
+function placeIn(outer: Place, part: string | number, offset: number): Place {
+  const place: Place = { value: offset, inner: new Map() };
+  outer.inner.set(part, place);
+  return place;
 }
 
 class Stop extends Error {
   override readonly name = 'Stop';
-}
-
-function nameOf(path: YamlPath): string {
-  return JSON.stringify(path);
 }
 
 function isNode(value: unknown): value is Node {

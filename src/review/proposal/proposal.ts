@@ -1,12 +1,12 @@
 import type { StatusState } from '../../forges/port/postings.ts';
-import type { FailedCase } from '../cases/outcomes.ts';
+import type { JudgedCases } from '../cases/judge-cases.ts';
 import type { NeededFacts } from '../facts.ts';
-import type { Fault } from '../policy/faults.ts';
 import type { PolicyFile } from '../policy/load.ts';
 
 /** What a pull request that changes the policy, or its cases, would bring in. */
 export interface Proposal {
-  readonly cases: ProposedCases;
+  /** The cases as the head commit has them, judged by its policy. `none` also where there is no policy to judge them by. */
+  readonly cases: JudgedCases;
   /** Absent as long as it is not known, and where the author may not write to the repository. */
   readonly impact?: Impact;
 }
@@ -35,20 +35,3 @@ export interface ProposedPolicy {
   /** What the present policy of the base branch reads: nobody learns by a proposal who is in another team. */
   readonly present: Pick<NeededFacts, 'teams' | 'codeOwners'>;
 }
-
-/** The cases as the head commit has them, judged by its policy. */
-export type ProposedCases =
-  /** There are none, or no policy that they could be judged by. */
-  | { readonly kind: 'none' }
-  | { readonly kind: 'faulty'; readonly faults: readonly Fault[] }
-  | {
-      readonly kind: 'run';
-      readonly passed: number;
-      /** The first of them. */
-      readonly failed: readonly FailedCase[];
-      readonly failures: number;
-      /** Those that were not run, because the ones before took more time or memory than they may. */
-      readonly notRun: number;
-      /** Those that name a rule of a private policy: what it asks for must not come to light by cases. */
-      readonly ofPrivateRules: number;
-    };

@@ -1,7 +1,7 @@
-import type { FailedCase } from '../cases/outcomes.ts';
+import type { FailedCase, JudgedCases } from '../cases/judge-cases.ts';
 import type { Verdict } from '../evaluation/verdict.ts';
 import { MAX_PREVIEW_REQUESTS, MAX_PREVIEWED } from '../limits.ts';
-import type { Impact, ImpactOn, ProposedCases } from '../proposal/proposal.ts';
+import type { Impact, ImpactOn } from '../proposal/proposal.ts';
 import { renderFault } from './faults.ts';
 import { code } from './markdown.ts';
 
@@ -60,7 +60,7 @@ function renderOne({ number, state, rules, now }: ImpactOn): string {
   return `- ${code(`#${number}`)} ${WOULD[state]}${why}${present}`;
 }
 
-function renderCases(cases: ProposedCases): string {
+function renderCases(cases: JudgedCases): string {
   switch (cases.kind) {
     case 'none':
       return '';

@@ -1,7 +1,9 @@
-import type { CaseOutcomes } from '../cases/outcomes.ts';
-import type { Case, CasesRole, ParsedCases } from '../cases/parse.ts';
-import { type Evaluation, notEvaluated } from '../evaluation/evaluate.ts';
+import type { CasesFile, JudgedCases } from '../cases/judge-cases.ts';
+import type { CasesRole, ParsedCases } from '../cases/parse.ts';
+import type { Evaluation } from '../evaluation/evaluate.ts';
+import { notEvaluated } from '../evaluation/not-evaluated.ts';
 import type { Facts } from '../facts.ts';
+import { MAX_OUTPUT_BYTES } from '../limits.ts';
 import type { ParsedPolicy, PolicyRole } from '../policy/parse.ts';
 import type { Policy, PolicyOrigin } from '../policy/schema.ts';
 import { say } from '../text.ts';
@@ -19,8 +21,8 @@ export interface ReviewThreads {
   parsePolicy(repository: string, text: string, origin: PolicyOrigin, role?: PolicyRole): Promise<ParsedPolicy>;
   /** The cases of a file. `repository` as in {@link ReviewThreads.parsePolicy}. */
   parseCases(repository: string, text: string, file: string, role: CasesRole): Promise<ParsedCases>;
-  /** Judges the pull requests of cases. All together have the limits of one task; undefined when they hit one. */
-  runCases(repository: string, policy: Policy, cases: readonly Case[]): Promise<CaseOutcomes | undefined>;
+  /** Reads the cases of files and judges their pull requests by the policy. All together have the limits of one task. */
+  judgeCases(repository: string, policy: Policy, files: readonly CasesFile[]): Promise<JudgedCases>;
   /** When it hits a limit all rules are undecided, so that the result does not depend on how far it came. */
   evaluate(policy: Policy, facts: Facts): Promise<Evaluation>;
   /** The teams that CODEOWNERS names for the change; none when they were not found within the limits. */
@@ -33,6 +35,7 @@ export function makeReviewThreads(options: Partial<ThreadPoolOptions> = {}): Rev
   const limits: Readonly<Record<Limit, string>> = {
     time: `more than the ${(options.maxTaskMs ?? MAX_TASK_MS) / 1_000} seconds of processor time`,
     memory: `more than the ${MAX_THREAD_HEAP_MB} MB of memory`,
+    size: `more than the ${MAX_OUTPUT_BYTES / 1024 / 1024} MB of result`,
   };
 
   return {
@@ -54,9 +57,16 @@ export function makeReviewThreads(options: Partial<ThreadPoolOptions> = {}): Rev
       return { ok: false, faults: [{ file, line: 1, column: 1, message }] };
     },
 
-    async runCases(repository, policy, cases) {
-      const result = await pool.run(repository, 'runCases', { policy, cases });
-      return result.kind === 'done' ? result.output : undefined;
+    async judgeCases(repository, policy, files) {
+      const result = await pool.run(repository, 'judgeCases', { policy, files });
+      if (result.kind === 'done') {
+        return result.output;
+      }
+      if (result.step > 0) {
+        return { kind: 'run', passed: 0, failed: [], failures: 0, notRun: result.step, ofPrivateRules: 0 };
+      }
+      const message = 'reading these cases takes more time or memory than it may take: use fewer or smaller ones';
+      return { kind: 'faulty', faults: [{ file: files.at(-1)?.path ?? '', line: 1, column: 1, message }] };
     },
 
     async evaluate(policy, facts) {

@@ -1,62 +1,23 @@
-import { type CaseOutcomes, outcomesOf } from '../cases/outcomes.ts';
-import { type Case, type CasesRole, type ParsedCases, parseCases } from '../cases/parse.ts';
-import { type Evaluation, evaluate, neededOwnerTeams } from '../evaluation/evaluate.ts';
-import type { Facts } from '../facts.ts';
-import { type ParsedPolicy, type PolicyRole, parsePolicy } from '../policy/parse.ts';
-import type { Policy, PolicyOrigin } from '../policy/schema.ts';
+import { judgeCases } from '../cases/judge-cases.ts';
+import { parseCases } from '../cases/parse.ts';
+import { evaluate, neededOwnerTeams } from '../evaluation/evaluate.ts';
+import { parsePolicy } from '../policy/parse.ts';
+import type { TaskInput, TaskName, TaskOutput } from './messages.ts';
 
-/** What threads do: all that reads, compiles or matches text of people whom Gatehouse does not know. */
-interface Tasks {
-  readonly parsePolicy: {
-    readonly input: { readonly text: string; readonly origin: PolicyOrigin; readonly role: PolicyRole };
-    readonly output: ParsedPolicy;
-  };
-  readonly parseCases: {
-    readonly input: { readonly text: string; readonly file: string; readonly role: CasesRole };
-    readonly output: ParsedCases;
-  };
-  readonly runCases: {
-    readonly input: { readonly policy: Policy; readonly cases: readonly Case[] };
-    readonly output: CaseOutcomes;
-  };
-  /** Its steps are the indices of the policy's rules. */
-  readonly evaluate: {
-    readonly input: { readonly policy: Policy; readonly facts: Facts };
-    readonly output: Evaluation;
-  };
-  readonly ownerTeams: {
-    readonly input: { readonly facts: Facts };
-    readonly output: readonly string[];
-  };
+/** What a thread tells a task, and what a task tells its thread. */
+export interface TaskContext {
+  readonly onStep: (step: number) => void;
+  /** Whether most of the task's processor time is used up: time to return what it has. */
+  readonly isTimeUp: () => boolean;
 }
 
-export type TaskName = keyof Tasks;
-export type TaskInput<Name extends TaskName> = Tasks[Name]['input'];
-export type TaskOutput<Name extends TaskName> = Tasks[Name]['output'];
-type OnStep = (step: number) => void;
-
+/** The work of a thread. Only thread.ts imports it: nothing here may run on the event loop of a service. */
 export const TASKS: {
-  readonly [Name in TaskName]: (input: TaskInput<Name>, onStep: OnStep) => TaskOutput<Name>;
+  readonly [Name in TaskName]: (input: TaskInput<Name>, context: TaskContext) => TaskOutput<Name>;
 } = {
   parsePolicy: ({ text, origin, role }) => parsePolicy(text, origin, role),
   parseCases: ({ text, file, role }) => parseCases(text, file, role),
-  runCases: ({ policy, cases }) => outcomesOf(policy, cases),
-  evaluate: ({ policy, facts }, onStep) => evaluate(policy, facts, onStep),
+  judgeCases: ({ policy, files }, { onStep, isTimeUp }) => judgeCases(policy, files, onStep, isTimeUp),
+  evaluate: ({ policy, facts }, { onStep }) => evaluate(policy, facts, onStep),
   ownerTeams: ({ facts }) => neededOwnerTeams(facts),
 };
-
-export const TASK_NAMES = Object.keys(TASKS);
-
-/** What a thread is sent. */
-export interface ToThread {
-  readonly task: TaskName;
-  /** The task's input, as v8.serialize writes it. */
-  readonly input: Uint8Array;
-}
-
-/** What a thread sends. `started` and `step` come before what they announce, so that a task that hangs has sent them. */
-export type FromThread =
-  | { readonly kind: 'started' }
-  | { readonly kind: 'step'; readonly step: number }
-  | { readonly kind: 'done'; readonly output: unknown }
-  | { readonly kind: 'failed'; readonly error: string };

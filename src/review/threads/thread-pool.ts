@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serialize } from 'node:v8';
+import { deserialize, serialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import type { FromThread, TaskInput, TaskName, TaskOutput } from './tasks.ts';
+import {
+  type FromThread,
+  isFromThread,
+  TASK_SHARES,
+  type TaskInput,
+  type TaskName,
+  type TaskOutput,
+  type ToThread,
+} from './messages.ts';
 
 /** Processor time of one task, so that a busy machine ends no ordinary one; those take milliseconds. */
 export const MAX_TASK_MS = 2_000;
@@ -13,9 +21,9 @@ const MIN_CHECK_MS = 50;
 /** Inputs that hit a limit and are not tried again; the oldest is forgotten first. */
 const MAX_REMEMBERED = 1_000;
 
-/** What ended a task, now or when the same input was tried before. */
-export type Limit = 'time' | 'memory';
-export const LIMITS: readonly Limit[] = ['time', 'memory'];
+/** What ended a task, now or when the same input was tried before. `size` is that of its output. */
+export type Limit = 'time' | 'memory' | 'size';
+export const LIMITS: readonly Limit[] = ['time', 'memory', 'size'];
 /** `step` is the last one that the task had begun. */
 interface OverLimit {
   readonly limit: Limit;
@@ -28,7 +36,7 @@ export type TaskResult<Name extends TaskName> =
 export interface ThreadPoolOptions {
   readonly size: number;
   readonly maxTaskMs?: number;
-  /** Called when a task has been ended together with its thread. */
+  /** Called when a task has hit a limit. */
   readonly onEnded?: (ended: { readonly task: TaskName; readonly owner: string; readonly limit: Limit }) => void;
 }
 
@@ -76,7 +84,11 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
     worker.unref();
     const thread: Thread = { worker, job: undefined, step: 0 };
     threads.add(thread);
-    worker.on('message', (message: FromThread) => receive(thread, message));
+    worker.on('message', (message: object) => {
+      if (isFromThread(message)) {
+        receive(thread, message);
+      }
+    });
     worker.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
         endJob(thread, 'memory');
@@ -98,10 +110,13 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
     } else if (message.kind === 'step') {
       thread.step = message.step;
     } else {
+      if (message.kind === 'too-large') {
+        endJob(thread, 'size');
+      }
       const job = takeJob(thread);
       if (message.kind === 'done') {
-        job?.done(message.output);
-      } else {
+        job?.done(deserialize(message.output));
+      } else if (message.kind === 'failed') {
         job?.failed(new Error(`the task ${job.task} failed in its thread: ${message.error}`));
       }
       startJobs();
@@ -111,25 +126,33 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
   /** Ends the task when its processor time is used up. */
   async function watch(thread: Thread): Promise<void> {
     const { job, worker } = thread;
+    if (job === undefined) {
+      return;
+    }
+    const maxMs = maxMsOf(job.task);
     // A thread that cannot say what it has used is ending by itself, or is to be ended.
     const usedMs = (since?: NodeJS.CpuUsage) =>
       worker.cpuUsage(since).then(
         ({ user, system }) => (user + system) / 1_000,
-        () => maxTaskMs,
+        () => maxMs,
       );
     const before = await worker.cpuUsage().catch(() => undefined);
-    let leftMs = maxTaskMs;
+    let leftMs = maxMs;
     while (leftMs > 0) {
       await sleep(Math.max(leftMs, MIN_CHECK_MS), undefined, { ref: false });
       if (thread.job !== job) {
         return;
       }
-      leftMs = maxTaskMs - (await usedMs(before));
+      leftMs = maxMs - (await usedMs(before));
     }
     if (thread.job === job) {
       endJob(thread, 'time');
       discard(thread);
     }
+  }
+
+  function maxMsOf(task: TaskName): number {
+    return maxTaskMs * TASK_SHARES[task];
   }
 
   function takeJob(thread: Thread): Job | undefined {
@@ -169,7 +192,8 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
       thread.job = next;
       thread.step = 0;
       thread.worker.ref();
-      thread.worker.postMessage({ task: next.task, input: next.input });
+      const message: ToThread = { task: next.task, input: next.input, maxMs: maxMsOf(next.task) };
+      thread.worker.postMessage(message);
     }
   }
 

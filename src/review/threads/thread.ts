@@ -1,21 +1,33 @@
 /** A thread of thread-pool.ts: does one task after the other. */
-import { deserialize } from 'node:v8';
+import { deserialize, serialize } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
-import { type FromThread, TASKS, type TaskName, type ToThread } from './tasks.ts';
+import { MAX_OUTPUT_BYTES } from '../limits.ts';
+import type { FromThread, TaskName, ToThread } from './messages.ts';
+import { TASKS, type TaskContext } from './tasks.ts';
 
-parentPort?.on('message', ({ task, input }: ToThread) => {
+/** Of the processor time of a task, how much a task may use that can stop by itself. */
+const OWN_SHARE = 0.75;
+
+parentPort?.on('message', ({ task, input, maxMs }: ToThread) => {
   try {
     const readInput = deserialize(input) as never;
     send({ kind: 'started' });
-    send({ kind: 'done', output: perform(task, readInput) });
+    const before = process.threadCpuUsage();
+    const isTimeUp = () => {
+      const { user, system } = process.threadCpuUsage(before);
+      return (user + system) / 1_000 > maxMs * OWN_SHARE;
+    };
+    const output = serialize(perform(task, readInput, { onStep: (step) => send({ kind: 'step', step }), isTimeUp }));
+    // The event loop reads it at once, whole.
+    send(output.byteLength > MAX_OUTPUT_BYTES ? { kind: 'too-large' } : { kind: 'done', output });
   } catch (error) {
     send({ kind: 'failed', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
 });
 
 /** Messages are untyped: thread-pool.ts sends each task its own input. */
-function perform(task: TaskName, input: never): unknown {
-  return TASKS[task](input, (step) => send({ kind: 'step', step }));
+function perform(task: TaskName, input: never, context: TaskContext): unknown {
+  return TASKS[task](input, context);
 }
 
 function send(message: FromThread): void {

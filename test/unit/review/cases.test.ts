@@ -1,9 +1,11 @@
 import test from 'ava';
 import { parseCases } from '../../../src/review/cases/parse.ts';
-import { runCases } from '../../../src/review/cases/run.ts';
-import { evaluate, notEvaluated } from '../../../src/review/evaluation/evaluate.ts';
+import { runCases, unknownRules } from '../../../src/review/cases/run.ts';
+import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
+import { notEvaluated } from '../../../src/review/evaluation/not-evaluated.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { say } from '../../../src/review/text.ts';
+import { LONG_KEYS, MANY_RULES, MANY_UNKNOWN_RULES } from '../../helpers/hostile-policies.ts';
 
 const POLICY = "version: 1\nrules:\n  - id: title\n    require: { title: '^feat: ' }\n";
 
@@ -60,4 +62,22 @@ test('the results of cases are in the order of the file', async (t) => {
     results.map(({ passed }) => passed),
     cases.map((_, index) => index % 2 === 1),
   );
+});
+
+test('40,000 unknown rules in cases make 51 faults', (t) => {
+  const cases = casesOf(MANY_UNKNOWN_RULES);
+  const faults = unknownRules(policyOf(MANY_RULES), cases);
+  t.is(faults.length, 51);
+  t.is(faults[0]?.message, 'the policy has no rule "no0"');
+  t.is(faults[50]?.message, 'and 39590 more rules that the policy does not have');
+});
+
+test('keys that aliases repeat count for the limits of a file', (t) => {
+  const parsed = parseCases(LONG_KEYS, '.gatehouse.test.yml', 'cases');
+  t.regex(parsed.ok ? '' : (parsed.faults[0]?.message ?? ''), /with its aliases written out the file has more than/);
+});
+
+test('a fault quotes a key of a hundred thousand characters in part', (t) => {
+  const parsed = parseCases(`cases: []\n${'a'.repeat(100_000)}: 1\n`, '.gatehouse.test.yml', 'cases');
+  t.true(!parsed.ok && JSON.stringify(parsed.faults).length < 2_000);
 });

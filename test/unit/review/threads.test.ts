@@ -137,3 +137,16 @@ test('closing the threads fails what is under way and what comes later', async (
   ]);
   await t.throwsAsync(threads.parsePolicy('acme/widgets', SIMPLE, ORIGIN), { message: /closed/ });
 });
+
+test('a result that is too large to read at once is not returned', async (t) => {
+  const { threads, ended } = watched();
+  const message = 'm'.repeat(1_000);
+  const rule = policyOf(`version: 1\nrules:\n  - { id: titled, message: ${message}, require: { title: x } }\n`)
+    .rules[0];
+  t.truthy(rule);
+  const rules = rule === undefined ? [] : Array.from({ length: 17_000 }, () => rule);
+  const evaluation = await threads.evaluate({ origin: ORIGIN, rules }, factsOf({}));
+  t.true(evaluation.ended);
+  t.deepEqual(ended, [{ task: 'evaluate', owner: 'octo/example', limit: 'size' }]);
+  await threads.close();
+});

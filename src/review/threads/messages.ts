@@ -1,0 +1,75 @@
+import type { CasesFile, JudgedCases } from '../cases/judge-cases.ts';
+import type { CasesRole, ParsedCases } from '../cases/parse.ts';
+import type { Evaluation } from '../evaluation/evaluate.ts';
+import type { Facts } from '../facts.ts';
+import type { ParsedPolicy, PolicyRole } from '../policy/parse.ts';
+import type { Policy, PolicyOrigin } from '../policy/schema.ts';
+
+/** What threads do: all that reads, compiles or matches text of people whom Gatehouse does not know. */
+export interface Tasks {
+  readonly parsePolicy: {
+    readonly input: { readonly text: string; readonly origin: PolicyOrigin; readonly role: PolicyRole };
+    readonly output: ParsedPolicy;
+  };
+  readonly parseCases: {
+    readonly input: { readonly text: string; readonly file: string; readonly role: CasesRole };
+    readonly output: ParsedCases;
+  };
+  /** Its one step is how many cases it judges, once it has read them. */
+  readonly judgeCases: {
+    readonly input: { readonly policy: Policy; readonly files: readonly CasesFile[] };
+    readonly output: JudgedCases;
+  };
+  /** Its steps are the indices of the policy's rules. */
+  readonly evaluate: {
+    readonly input: { readonly policy: Policy; readonly facts: Facts };
+    readonly output: Evaluation;
+  };
+  readonly ownerTeams: {
+    readonly input: { readonly facts: Facts };
+    readonly output: readonly string[];
+  };
+}
+
+export type TaskName = keyof Tasks;
+export type TaskInput<Name extends TaskName> = Tasks[Name]['input'];
+export type TaskOutput<Name extends TaskName> = Tasks[Name]['output'];
+
+/**
+ * Each task, and how many times the processor time of one it may take: judging cases is two of them, reading up to a megabyte and
+ * judging up to 5,000 pull requests.
+ */
+export const TASK_SHARES: Readonly<Record<TaskName, number>> = {
+  parsePolicy: 1,
+  parseCases: 1,
+  judgeCases: 2,
+  evaluate: 1,
+  ownerTeams: 1,
+};
+export const TASK_NAMES = Object.keys(TASK_SHARES);
+
+/** What a thread is sent. */
+export interface ToThread {
+  readonly task: TaskName;
+  /** The task's input, as v8.serialize writes it. */
+  readonly input: Uint8Array;
+  /** Processor time after which the thread is ended. */
+  readonly maxMs: number;
+}
+
+/** What a thread sends. `started` and `step` come before what they announce, so that a task that hangs has sent them. */
+export type FromThread =
+  | { readonly kind: 'started' }
+  | { readonly kind: 'step'; readonly step: number }
+  /** `output` is the task's, as v8.serialize writes it. */
+  | { readonly kind: 'done'; readonly output: Uint8Array }
+  /** Its output is larger than MAX_OUTPUT_BYTES. */
+  | { readonly kind: 'too-large' }
+  | { readonly kind: 'failed'; readonly error: string };
+
+const KINDS: readonly string[] = ['started', 'step', 'done', 'too-large', 'failed'] satisfies FromThread['kind'][];
+
+/** Whether a thread's own code has sent it. Under `node --watch`, Node posts messages of its own to the parent: files to watch. */
+export function isFromThread(message: object): message is FromThread {
+  return 'kind' in message && typeof message.kind === 'string' && KINDS.includes(message.kind);
+}
