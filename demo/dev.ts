@@ -1,17 +1,19 @@
 /**
- * `npm run dev`: `gatehouse serve` on embedded stores, restarted whenever a file of src changes. The
- * data stays in .dev/ between runs. PORT, METRICS_PORT, WEBHOOK_SECRET and LOG_LEVEL are honoured. With the credentials of a
- * forge, as `gatehouse setup` writes them to .env, it reviews too.
+ * `npm run dev`: `gatehouse serve` on embedded stores, restarted whenever a file of src changes. The data stays in .dev/, or the
+ * folder given by `--data`, between runs. PORT, METRICS_PORT, WEBHOOK_SECRET and LOG_LEVEL are honoured. With the credentials of
+ * a forge, as `gatehouse setup` writes them to .env, it reviews too.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { startEmbeddedStores } from '../test/helpers/stores.ts';
 import { runCommand } from './service.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const DEVELOPMENT_SECRET = 'for development only';
+const { values } = parseArgs({ options: { data: { type: 'string', default: `${root}.dev` } } });
 
 if (existsSync(`${root}.env`)) {
   // What the environment has already stays.
@@ -19,7 +21,7 @@ if (existsSync(`${root}.env`)) {
 }
 const reviews = ['FORGE_TOKEN', 'FORGE_TOKEN_FILE', 'GITHUB_APP_ID'].some((name) => process.env[name]);
 
-const stores = await startEmbeddedStores({ dataDir: `${root}.dev` });
+const stores = await startEmbeddedStores({ dataDir: values.data });
 try {
   const secret = process.env['WEBHOOK_SECRET'] || DEVELOPMENT_SECRET;
   const env = {
