@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { migrateStores } from '../src/composition/migrate-stores.ts';
 import { readInstallation, saveInstallation } from '../src/db/installations.ts';
 import { makeForge } from '../src/forges/make-forge.ts';
 import type { Forge } from '../src/forges/port/forge.ts';
@@ -9,7 +8,7 @@ import { recoverDeliveries } from '../src/jobs/resync/recover-deliveries.ts';
 import { resync } from '../src/jobs/resync/resync.ts';
 import { makeLog } from '../src/log.ts';
 import { makeMetrics } from '../src/metrics.ts';
-import { makeDatabase, openPool } from '../test/helpers/database.ts';
+import { makeMigratedDatabase, openPool } from '../test/helpers/database.ts';
 import { type SimulatedForge, startSimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
 
 export interface Setting {
@@ -44,8 +43,7 @@ const CONTEXT = 'gatehouse/{base}';
 export async function countHour(setting: Setting): Promise<Hour> {
   const simulated = await startSimulatedForge({ forge: setting.name });
   simulated.rateLimit.remaining = Number.MAX_SAFE_INTEGER;
-  const database = await makeDatabase();
-  await migrateStores(database.url);
+  const database = await makeMigratedDatabase();
   const pool = openPool(database.url);
   try {
     await fill(setting, simulated, pool);

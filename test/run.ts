@@ -10,6 +10,13 @@ import { GITEA_VARIABLE, insistsOnGitea, type OwnGitea, startGitea } from './hel
 import { type Stores, startStores } from './helpers/stores.ts';
 import { type Counts, summarize } from './helpers/summary.ts';
 
+/**
+ * What Node has compiled, for every process and thread of the run: half of what it costs to start one. Not while coverage
+ * is counted, which is less exact for functions from a cache.
+ */
+if (process.env['NODE_V8_COVERAGE'] === undefined) {
+  process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url));
+}
 // A shell's exit code for a process that a signal ended.
 const SIGNALLED = 128;
 

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { type Service, startService } from '../../src/composition/service.ts';
 import { type Config, parseConfig, type Roles } from '../../src/config/config.ts';
 import { type Log, makeLog } from '../../src/log.ts';
-import { makeDatabase, openPool, sharedRedisUrl } from './database.ts';
+import { makeMigratedDatabase, openPool, sharedRedisUrl } from './database.ts';
 import { signatureOf } from './signature.ts';
 import { readStoredBodies } from './stored-bodies.ts';
 
@@ -65,11 +64,8 @@ export async function openDoor(
   roles: Roles = { door: true, worker: false },
   log?: Log,
 ): Promise<Door> {
-  const fresh = env['DATABASE_URL'] === undefined ? await makeDatabase() : undefined;
+  const fresh = env['DATABASE_URL'] === undefined ? await makeMigratedDatabase() : undefined;
   const databaseUrl = fresh?.url ?? env['DATABASE_URL'] ?? '';
-  if (fresh !== undefined) {
-    await migrateStores(databaseUrl);
-  }
   const redisUrl = env['REDIS_URL'] ?? (await sharedRedisUrl());
   const config = testConfig({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...env }, roles);
   const service = await startService(config, log ?? makeLog(config.logLevel));

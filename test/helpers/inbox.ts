@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { makeInboxPool } from '../../src/db/pool.ts';
 import { type Delivery, makeInbox } from '../../src/inbox/inbox.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { makeDatabase, openPool } from './database.ts';
+import { makeMigratedDatabase, openPool } from './database.ts';
 
 /** One that no other is like, unless `change` says otherwise. */
 export function delivery(change: Partial<Delivery<string>> = {}): Delivery<string> {
@@ -27,8 +26,7 @@ export async function openInbox(
   jobStatements: (jobs: readonly string[]) => Promise<readonly pg.QueryConfig[]> = async () => [],
   prepare: (pool: pg.Pool) => Promise<unknown> = async () => {},
 ) {
-  const database = await makeDatabase();
-  await migrateStores(database.url);
+  const database = await makeMigratedDatabase();
   const preparing = openPool(database.url);
   await prepare(preparing);
   await preparing.end();

@@ -9,7 +9,7 @@ import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
 import { makeLog } from '../../src/log.ts';
 import { addMonth, PASSED, partitions, TABLES } from '../helpers/audit.ts';
-import { makeDatabase, openPool } from '../helpers/database.ts';
+import { makeDatabase, makeMigratedDatabase, openPool } from '../helpers/database.ts';
 
 const test = ava.serial;
 
@@ -18,8 +18,7 @@ const ASKED = new Date('2026-01-02T03:04:05Z');
 const POLICY = { digest: 'c'.repeat(64), path: '.gatehouse.yml', text: 'version: 1\n' };
 
 async function withRecord(work: (pool: pg.Pool, url: string) => Promise<void>): Promise<void> {
-  const database = await makeDatabase();
-  await migrateStores(database.url);
+  const database = await makeMigratedDatabase();
   const pool = openPool(database.url);
   try {
     await work(pool, database.url);

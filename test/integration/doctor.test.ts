@@ -1,8 +1,7 @@
 import ava from 'ava';
 import { checkDatabase } from '../../src/commands/doctor/stores.ts';
-import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { SCHEMA_VERSION } from '../../src/db/schema.ts';
-import { makeDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
+import { makeMigratedDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
 import { askDoctor } from '../helpers/doctor.ts';
 import { SECRET } from '../helpers/door.ts';
 import { gatehouse } from '../helpers/process.ts';
@@ -15,8 +14,7 @@ const DOOR = { FORGE: 'gitea', WEBHOOK_SECRET: SECRET };
 const NOWHERE = 'postgres://user:sesame@127.0.0.1:1/gatehouse';
 
 async function withDatabase(work: (url: string, run: (sql: string) => Promise<unknown>) => Promise<void>) {
-  const database = await makeDatabase();
-  await migrateStores(database.url);
+  const database = await makeMigratedDatabase();
   const pool = openPool(database.url);
   try {
     await work(database.url, (sql) => pool.query(sql));

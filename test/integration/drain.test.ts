@@ -2,8 +2,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ava from 'ava';
 import type pg from 'pg';
-import { migrateStores } from '../../src/composition/migrate-stores.ts';
-import { makeDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
+import { makeMigratedDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
 import { within } from '../helpers/deadline.ts';
 import { SECRET, sign, storedDeliveries } from '../helpers/door.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
@@ -18,8 +17,7 @@ async function withProcess(
   /** On the way to the database. */
   throughProxy = async (databaseUrl: string) => databaseUrl,
 ): Promise<void> {
-  const database = await makeDatabase();
-  await migrateStores(database.url);
+  const database = await makeMigratedDatabase();
   const pool = openPool(database.url);
   const service = gatehouse(['serve'], {
     DATABASE_URL: await throughProxy(database.url),

@@ -1,6 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
 import type pg from 'pg';
-import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { makeInboxPool } from '../../src/db/pool.ts';
 import { textDigest } from '../../src/forges/port/command.ts';
 import type { ReviewRequest } from '../../src/forges/port/events.ts';
@@ -11,14 +10,13 @@ import { makeReplay } from '../../src/jobs/queue/replay.ts';
 import { knownComments, recordStatements } from '../../src/jobs/tables/override-comments.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { makeDatabase, openPool } from '../helpers/database.ts';
+import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { delivery } from '../helpers/inbox.ts';
 
 /** Returns its URL. */
 async function makeMigrated(t: ExecutionContext): Promise<string> {
-  const database = await makeDatabase();
+  const database = await makeMigratedDatabase();
   t.teardown(() => database.drop());
-  await migrateStores(database.url);
   return database.url;
 }
 

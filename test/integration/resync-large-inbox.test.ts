@@ -1,13 +1,12 @@
 import test from 'ava';
 import pg from 'pg';
-import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { readPresentRules } from '../../src/jobs/resync/outdated-reviews.ts';
 import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
 import { resync } from '../../src/jobs/resync/resync.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { makeDatabase } from '../helpers/database.ts';
+import { makeMigratedDatabase } from '../helpers/database.ts';
 
 const DELIVERIES = 20_000;
 const REPOSITORIES = 20;
@@ -23,8 +22,7 @@ async function deliveriesRead(pool: pg.Pool): Promise<number> {
 }
 
 test('a resync reads no row of a large inbox', async (t) => {
-  const database = await makeDatabase();
-  await migrateStores(database.url);
+  const database = await makeMigratedDatabase();
   // One connection: each reports what it has read when it is asked to.
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
   t.teardown(async () => {

@@ -1,6 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
 import type pg from 'pg';
-import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { ChangeList, ListedRepository } from '../../src/forges/port/many-repositories.ts';
@@ -12,15 +11,14 @@ import { isDue, recordDone } from '../../src/jobs/tables/progress.ts';
 import { notUnderReview } from '../../src/jobs/tables/under-review.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { makeDatabase, openPool } from '../helpers/database.ts';
+import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 
 const HOUR_MS = 60 * 60_000;
 const HEAD = 'a'.repeat(40);
 const BASE = 'b'.repeat(40);
 
 async function openDatabase(t: ExecutionContext): Promise<pg.Pool> {
-  const database = await makeDatabase();
-  await migrateStores(database.url);
+  const database = await makeMigratedDatabase();
   const pool = openPool(database.url);
   t.teardown(async () => {
     await pool.end();

@@ -1,15 +1,13 @@
 import ava from 'ava';
 import type pg from 'pg';
-import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { applyRetention } from '../../src/jobs/retention.ts';
 import { makeLog } from '../../src/log.ts';
-import { makeDatabase, openPool } from '../helpers/database.ts';
+import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 
 const test = ava.serial;
 
 async function withDeliveries(old: number, work: (pool: pg.Pool) => Promise<void>): Promise<void> {
-  const database = await makeDatabase();
-  await migrateStores(database.url);
+  const database = await makeMigratedDatabase();
   const pool = openPool(database.url);
   try {
     await pool.query(

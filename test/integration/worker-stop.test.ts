@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ava from 'ava';
-import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { closeRedis, makeRedis } from '../../src/db/redis.ts';
 import { makeLog } from '../../src/log.ts';
-import { makeDatabase, sharedRedisUrl } from '../helpers/database.ts';
+import { makeMigratedDatabase, sharedRedisUrl } from '../helpers/database.ts';
 import { within } from '../helpers/deadline.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 
@@ -17,8 +16,7 @@ async function withWorker(
   env: Readonly<Record<string, string>>,
   work: (worker: GatehouseProcess) => Promise<void>,
 ): Promise<void> {
-  const database = await makeDatabase();
-  await migrateStores(database.url);
+  const database = await makeMigratedDatabase();
   const worker = gatehouse(['work'], {
     DATABASE_URL: database.url,
     REDIS_URL: await sharedRedisUrl(),
