@@ -13,7 +13,13 @@ import { makeSlots } from './slots.ts';
 
 const MAX_REDELIVERIES = 5;
 
-export const FORGES = FORGE_NAMES;
+/**
+ * The forges of a story. To Gatehouse, Forgejo is a Gitea but for what {@link EVERY_FORGE} is for; its headers, hooks, settings
+ * and paths have tests of their own.
+ */
+export const FORGES: readonly ForgeName[] = ['github', 'gitea'];
+/** For what differs on Forgejo: drafts, comments at lines, statuses without webhooks, and the number of requests. */
+export const EVERY_FORGE = FORGE_NAMES;
 export const REPOSITORY = 'acme/widgets';
 
 /** A repository on a forge, and what Gatehouse makes of its pull requests. */
@@ -182,10 +188,14 @@ async function resynced({ database }: Door, since: Date): Promise<void> {
 }
 
 /** One Gatehouse for each forge, shared by all tests of a file. Returns the one of a forge; each test takes a scene. */
-export function shareStories(test: TestFn, env: Environment = {}): (name: ForgeName) => Story {
+export function shareStories(
+  test: TestFn,
+  env: Environment = {},
+  forges: readonly ForgeName[] = FORGES,
+): (name: ForgeName) => Story {
   const stories = new Map<ForgeName, Story>();
   test.before('open the doors', async () => {
-    for (const name of FORGES) {
+    for (const name of forges) {
       stories.set(name, await openStory(name, {}, env, { door: true, worker: true }));
     }
   });

@@ -1,10 +1,10 @@
 import test from 'ava';
 import { openDoor, SECRET } from '../helpers/door.ts';
 import { watchJobs } from '../helpers/settling.ts';
-import { FORGES, pathsOfReads, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { EVERY_FORGE, pathsOfReads, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 
-const gatehouse = shareStories(test);
+const gatehouse = shareStories(test, {}, EVERY_FORGE);
 
 const policy = (checks: string) => ({
   '.gatehouse.yml': `version: 1
@@ -37,7 +37,7 @@ async function report(scene: Scene, number: number, state: string, reported: Rep
   }
 }
 
-for (const name of FORGES) {
+for (const name of EVERY_FORGE) {
   /** After this, what was reported about the scene's pull requests is known. */
   const known = async (scene: Scene) => {
     if (name === 'forgejo') {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { startProxy } from '../helpers/proxy.ts';
-import { eventually, FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { EVERY_FORGE, eventually, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
 
 const FILES = {
   '.gatehouse.yml': `version: 1
@@ -61,7 +61,7 @@ async function letHeartbeatsRunOut(story: Story): Promise<void> {
   await story.door.database.query('UPDATE gatehouse_jobs.queue SET monitor_on = NULL, monitor_claim_on = NULL');
 }
 
-for (const name of FORGES) {
+for (const name of EVERY_FORGE) {
   test(`${name}: after a kill at any write the next worker completes the report once`, async (t) => {
     const pending = { PENDING_AFTER_SECONDS: PENDING_AFTER_SECONDS[name] };
     await using story = await tellStory(name, FILES, pending, DOOR);

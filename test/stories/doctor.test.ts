@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import ava from 'ava';
 import { askDoctor } from '../helpers/doctor.ts';
 import { SECRET } from '../helpers/door.ts';
-import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { EVERY_FORGE, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
 
 const test = ava;
 
@@ -16,7 +16,7 @@ const FILES = { '.gatehouse.yml': POLICY };
 const GITHUB_EVENTS = ['pull_request', 'pull_request_review', 'push'];
 
 /** An installation as it should be: a webhook to the door, the status required, and an account that may see both. */
-async function wellSetUp(name: (typeof FORGES)[number], files: Readonly<Record<string, string>> = FILES) {
+async function wellSetUp(name: (typeof EVERY_FORGE)[number], files: Readonly<Record<string, string>> = FILES) {
   const story = await tellStory(name, files, {}, { door: true, worker: false });
   const { forge, door } = story;
   forge.addAdministrator('gatehouse');
@@ -48,7 +48,7 @@ async function deliver(story: Story, hook: { readonly id: number }, statusCode =
   story.forge.addDelivery({ guid, event: 'push', statusCode, deliveredAt, hook: `${REPOSITORY}#${hook.id}` });
 }
 
-for (const name of FORGES) {
+for (const name of EVERY_FORGE) {
   const onGitHub = name === 'github';
 
   test(`${name}: doctor finds nothing wrong where all is set up, and changes nothing`, async (t) => {

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
+import { EVERY_FORGE, type Scene, shareStories } from '../helpers/story.ts';
 
-const gatehouse = shareStories(test);
+const gatehouse = shareStories(test, {}, EVERY_FORGE);
 
 const FILES = {
   '.gatehouse.yml': `version: 1
@@ -25,7 +25,7 @@ const fingerprints = (scene: Scene, number: number) =>
     .map((comment) => comment.split(' ')[1])
     .toSorted();
 
-for (const name of FORGES) {
+for (const name of EVERY_FORGE) {
   test(`${name}: a line has one comment, where the line is, until it is fixed`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = await scene.open({ 'app.ts': 'one\ndebugger; // here\nthree\ndebugger; // and there\n' });

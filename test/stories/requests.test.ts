@@ -1,10 +1,10 @@
 import test from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
-import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
+import { EVERY_FORGE, type Scene, shareStories } from '../helpers/story.ts';
 import type { SimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
 // Never: how many requests there are must not depend on how long a review takes.
-const gatehouse = shareStories(test, { PENDING_AFTER_SECONDS: '3600' });
+const gatehouse = shareStories(test, { PENDING_AFTER_SECONDS: '3600' }, EVERY_FORGE);
 
 const POLICY = `version: 1
 rules:
@@ -99,7 +99,7 @@ function row(made: readonly string[]): string {
   return `${made.length}: ${[...kinds].map(([kind, all]) => (all.length > 1 ? `${kind} ×${all.length}` : kind)).join(', ')}`;
 }
 
-for (const name of FORGES) {
+for (const name of EVERY_FORGE) {
   test.serial(`${name}: requests of a review`, async (t) => {
     const counted = await countAll(
       gatehouse(name).scene({ '.gatehouse.yml': POLICY }),

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { FORGES, shareStories } from '../helpers/story.ts';
+import { EVERY_FORGE, shareStories } from '../helpers/story.ts';
 
-const gatehouse = shareStories(test);
+const gatehouse = shareStories(test, {}, EVERY_FORGE);
 
 const TITLES = `version: 1
 rules:
@@ -25,7 +25,7 @@ rules:
     require: { body: '.' }
 `;
 
-for (const name of FORGES) {
+for (const name of EVERY_FORGE) {
   test(`${name}: an opened pull request is pending before it has a verdict`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });

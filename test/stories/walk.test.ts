@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { gatehouse } from '../helpers/process.ts';
-import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { EVERY_FORGE, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
 
 /** The walk of docs/prove.md, as a new user takes it: each command is run, and prints what the page shows. */
 const page = await readFile(new URL('../../docs/prove.md', import.meta.url), 'utf8');
@@ -54,7 +54,7 @@ function makeHistory({ forge, openSilently }: Story): void {
   }
 }
 
-for (const name of FORGES) {
+for (const name of EVERY_FORGE) {
   test(`${name}: the walk of docs/prove.md prints what the page shows`, async (t) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'gatehouse-walk-'));
     await using story = await tellStory(name, { 'README.md': 'Widgets\n' });
