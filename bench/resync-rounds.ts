@@ -146,6 +146,7 @@ async function runRound({ oneByOne, minutes }: Setting, forge: Forge, pool: pg.P
       reviewsRequested += requests.length;
     },
     minutes,
+    metrics: makeMetrics(),
     log,
   };
   const { rows } = await pool.query<{ now: Date }>('SELECT now()');

@@ -4,6 +4,20 @@ import { revision, version } from './version.ts';
 /** Every metric of the process. One registry per service, so that tests may run several. */
 export type Metrics = ReturnType<typeof makeMetrics>;
 
+/** Of accounts that may set statuses, any number may do so. Each is a series. */
+const MAX_LOGINS = 100;
+
+/** The first values are labels, and all later ones together are `other`. */
+function boundedLabel(max: number): (value: string) => string {
+  const known = new Set<string>();
+  return (value) => {
+    if (known.size < max) {
+      known.add(value);
+    }
+    return known.has(value) ? value : 'other';
+  };
+}
+
 export function makeMetrics() {
   const registry = new Registry();
   const registers = [registry];
@@ -122,6 +136,14 @@ export function makeMetrics() {
       help: '1 while this worker runs with ENFORCE=false: every status is success, whatever the verdict',
       registers,
     }),
+    foreignStatuses: new Counter({
+      name: 'gatehouse_foreign_statuses_total',
+      help: 'Statuses under Gatehouse’s name that somebody else set on a pull request’s head, by their login',
+      labelNames: ['by'],
+      registers,
+    }),
+    /** The label of a login there. */
+    foreignStatusLogin: boundedLabel(MAX_LOGINS),
     overrides: new Counter({
       name: 'gatehouse_overrides_total',
       help: 'Rules of a pull request that somebody overrode, each once',

@@ -174,7 +174,7 @@ export function startWorker(parts: WorkerParts): Worker {
     }));
     await workOn<CommitJob>(COMMIT_QUEUE, ({ data }) => ({
       key: commitKey(data),
-      run: () => reviewCommit({ pool, enqueue }, data),
+      run: () => reviewCommit({ ...parts, enqueue }, data),
     }));
     await workOn<MergeGroupJob>(MERGE_GROUP_QUEUE, ({ data, createdOn, signal }) => ({
       key: mergeGroupKey(data),
@@ -208,7 +208,7 @@ export function startWorker(parts: WorkerParts): Worker {
       await baselines.refreshAll();
     }
     const state = await resync(
-      { forge, access, pool, statusContext, enforce, rules: presentRules(), enqueue, minutes, log },
+      { forge, access, pool, statusContext, enforce, rules: presentRules(), enqueue, minutes, metrics, log },
       round,
     );
     if (state === 'unfinished') {

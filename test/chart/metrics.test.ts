@@ -321,6 +321,12 @@ const COURSES = [
     silent: { [`gatehouse_enforcement_off{${MATCHERS},instance="a"}`]: '1x5 0x35' },
   },
   {
+    alert: 'GatehouseForeignStatus',
+    // Its first value is all that there is of a series.
+    fires: { [`gatehouse_foreign_statuses_total{${MATCHERS},by="mallory"}`]: '_x30 1x10' },
+    silent: { [`gatehouse_foreign_statuses_total{${MATCHERS},by="mallory"}`]: '0x40' },
+  },
+  {
     alert: 'GatehouseReviewsInError',
     fires: {
       [`gatehouse_reviews_total{${MATCHERS},verdict="error"}`]: '0+2x40',

@@ -84,6 +84,27 @@ both('a pull request turns from red to green', async (t, forge) => {
   t.is((await statusOf(forge, site, bad))?.status, 'failure');
 });
 
+both('a success that somebody else sets never stays', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  const bad = await site.push('topic', BAD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, bad, 'failure');
+  const forged = { context: 'gatehouse/main', state: 'success' };
+  await site.setStatus('bob', bad, forged);
+  await gatehouse.expect(t, site, bad, 'failure');
+  // The webhook of this one is lost.
+  await site.loseWebhooks(true);
+  await site.setStatus('bob', bad, forged);
+  await site.label(number, 'seen');
+  await gatehouse.resync(t);
+  await gatehouse.expect(t, site, bad, 'failure');
+  t.deepEqual(
+    (await gatehouse.told(site, bad)).filter((state) => state !== 'pending'),
+    ['failure', 'success', 'failure', 'success', 'failure'],
+  );
+});
+
 both('each of several pushes gets its own verdict or none', async (t, forge) => {
   const gatehouse = await gatehouseOf(forge);
   const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });

@@ -63,6 +63,7 @@ test('a resync reads no row of a large inbox', async (t) => {
       rules: readPresentRules(forge, null),
       enqueue: async () => {},
       minutes: 15,
+      metrics: makeMetrics(),
     },
     { began: new Date(), new: true },
   );

@@ -61,7 +61,7 @@ function makeList(count: number) {
 async function setUp(t: ExecutionContext, count: number) {
   const pool = await openDatabase(t);
   const { list, changeList } = makeList(count);
-  const forge = { ...({} as Forge), changeList };
+  const forge = { ...({} as Forge), name: 'gitea' as const, changeList };
   const parts: RoundParts = {
     forge,
     pool,
@@ -208,7 +208,9 @@ test('a resync that is requested during another looks at everything again', asyn
     },
   };
   const access = { check: async () => undefined };
-  const run = (began: Date) => resync({ ...parts, forge, access, enqueue: async () => {} }, { began, new: true });
+  const metrics = makeMetrics();
+  const run = (began: Date) =>
+    resync({ ...parts, forge, access, metrics, enqueue: async () => {} }, { began, new: true });
   t.is(await run(new Date()), 'finished');
   t.is(looks.length, 1);
   // A time of PostgreSQL has microseconds, and this one has none.

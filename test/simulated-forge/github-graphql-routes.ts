@@ -60,6 +60,10 @@ function repositoryNode(world: World, call: Call, fullName: string): object {
   return {
     nameWithOwner: found.fullName,
     isArchived: found.archived,
+    object: ({ oid }: { oid: string }) => {
+      const commit = world.objects.get(oid);
+      return commit === undefined ? null : commitNode(found, commit);
+    },
     mergeQueue: ({ branch }: { branch: string }) => {
       const entries = found.mergeQueues.get(branch);
       return entries && { entries: (page: Page) => connection(entries, page, queueNode) };

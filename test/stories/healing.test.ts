@@ -3,6 +3,7 @@ import test from 'ava';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { resync } from '../../src/jobs/resync/resync.ts';
 import { makeLog } from '../../src/log.ts';
+import { makeMetrics } from '../../src/metrics.ts';
 import { SECRET } from '../helpers/door.ts';
 import { eventually, FORGES, REPOSITORY, type Story, shareStories, tellStory } from '../helpers/story.ts';
 
@@ -255,6 +256,7 @@ test('a resync in pieces looks at each repository once', async (t) => {
     minutes: 15,
     enqueue: async () => {},
     log: makeLog('silent'),
+    metrics: makeMetrics(),
     forge: {
       ...({} as Forge),
       openPullRequests: async (repository: string) => {

@@ -217,9 +217,17 @@ test('a status or check run requests the reviews at its commit', (t) => {
   }
 });
 
-test('a status of the own context, whoever set it, requests nothing', (t) => {
-  const payload = { repository, sha: SHA, state: 'success', sender: { login: 'mallory' } };
-  t.is(target('status', { ...payload, context: 'gatehouse/main' }), undefined);
+test('a status under the own name says who set it, and none keeps back another’s', (t) => {
+  const context = 'gatehouse/main';
+  const of = (sender: unknown) =>
+    requestedReview(interpretEvent('status', { repository, sha: SHA, context, sender }), () => true) ?? t.fail();
+  const wanted = { kind: 'review-commit', repository: repository.full_name, headSha: SHA } as const;
+  t.deepEqual(of({ login: 'mallory' }), { ...wanted, ownName: { context, by: 'mallory' } });
+  for (const sender of [undefined, null, {}, { login: 7 }, { login: 'a b' }, { login: 'x'.repeat(200) }]) {
+    t.deepEqual(of(sender), { ...wanted, ownName: { context, by: '' } });
+  }
+  const keys = [of({ login: 'mallory' }), of({ login: 'gatehouse[bot]' }), wanted].map(requestKey);
+  t.is(new Set(keys).size, 3);
 });
 
 test('a status or check run without a valid commit requests nothing', (t) => {

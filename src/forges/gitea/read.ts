@@ -170,6 +170,7 @@ export async function status(
   return (
     own && {
       own: own.creator.toLowerCase() === self.toLowerCase(),
+      creator: own.creator,
       context,
       state: toStatusState(own.status),
       description: own.description,

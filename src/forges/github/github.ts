@@ -41,7 +41,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
     name: 'github',
     inspection: makeInspection(client),
     deliveries: makeDeliveryRecovery(client),
-    overviews: makeOverviews(client),
+    overviews: makeOverviews(client, self),
     merged: makeMergedPullRequests(client),
     mergeQueue: { entries: (repository, branch) => mergeQueueEntries(client, repository, branch) },
     self,

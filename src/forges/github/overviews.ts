@@ -1,14 +1,20 @@
 import type { Octokit } from 'octokit';
 import { z } from 'zod';
-import type { Overviews, RepositoryOverview } from '../port/many-repositories.ts';
+import { parseAnswer, requireFound } from '../answer.ts';
+import type { Overviews, RepositoryHead, RepositoryOverview, StatusesAt } from '../port/many-repositories.ts';
+import type { PostedStatus } from '../port/postings.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
-import { askPartialGraphql } from './request.ts';
+import { askGraphql, askPartialGraphql } from './request.ts';
+import { commitWithStatuses, STATUSES, toPostedStatuses } from './statuses.ts';
 
 /** One point of the GraphQL limit: each of so many connections counts a hundredth. */
 const MAX_REPOSITORIES = 100;
 /** A repository with more is looked at by itself, so that no answer takes GitHub longer than it waits (10 s). */
 const MAX_PULL_REQUESTS = 30;
+const WHAT = 'the statuses of commits';
+/** For the same reason. No connection is read of them, so that they cost no point. */
+const MAX_HEADS = 100;
 
 const FIELDS = `fragment overview on Repository {
   nameWithOwner
@@ -19,42 +25,80 @@ const FIELDS = `fragment overview on Repository {
   }
 }`;
 
-/** Aliases `r0`, `r1`, … with their variables: names never become part of the query's text. */
-export function overviewQuery(count: number): string {
+/** Aliases `r0`, `r1`, … with their variables: names never become part of the query's text. `heads`: of which repository each is. */
+export function overviewQuery(count: number, heads: readonly number[] = []): string {
   const indices = Array.from({ length: count }, (_, index) => index);
-  const variables = indices.map((index) => `$o${index}: String!, $n${index}: String!`).join(', ');
-  const parts = indices.map((index) => `r${index}: repository(owner: $o${index}, name: $n${index}) { ...overview }`);
+  const variables = [
+    ...indices.map((index) => `$o${index}: String!, $n${index}: String!`),
+    ...heads.map((_, index) => `$h${index}: GitObjectID!`),
+  ].join(', ');
+  const parts = indices.map((index) => {
+    const commits = heads.flatMap((of, head) => (of === index ? [commitPart(head)] : []));
+    return `r${index}: repository(owner: $o${index}, name: $n${index}) { ...overview ${commits.join(' ')} }`;
+  });
   return `query (${variables}) {\n${parts.join('\n')}\n}\n${FIELDS}`;
 }
 
-const repository = z.object({
-  nameWithOwner: z.string(),
-  isArchived: z.boolean(),
-  pullRequests: z.object({
-    nodes: z.array(
-      z.object({
-        number: z.number().int(),
-        updatedAt: z.string(),
-        headRefOid: z.string(),
-        baseRefName: z.string(),
-        baseRef: z.object({ target: z.object({ oid: z.string() }).nullable() }).nullable(),
-      }),
-    ),
-    pageInfo: z.object({ hasNextPage: z.boolean() }),
-  }),
-});
-const answer = z.record(z.string(), repository.nullable());
+export function statusesQuery(count: number): string {
+  const indices = Array.from({ length: count }, (_, index) => index);
+  const variables = indices.map((index) => `, $h${index}: GitObjectID!`).join('');
+  return `query ($owner: String!, $repo: String!${variables}) {
+  repository(owner: $owner, name: $repo) {\n${indices.map(commitPart).join('\n')}\n}
+}`;
+}
+
+function commitPart(index: number): string {
+  return `s${index}: object(oid: $h${index}) { ... on Commit { ${STATUSES} } }`;
+}
+
+/** Null for what is not there, and empty for what is no commit. */
+const commitNode = z.union([commitWithStatuses, z.strictObject({}).transform(() => null)]).nullable();
+
+const repository = z
+  .looseObject({
+    nameWithOwner: z.string(),
+    isArchived: z.boolean(),
+    pullRequests: z.object({
+      nodes: z.array(
+        z.object({
+          number: z.number().int(),
+          updatedAt: z.string(),
+          headRefOid: z.string(),
+          baseRefName: z.string(),
+          baseRef: z.object({ target: z.object({ oid: z.string() }).nullable() }).nullable(),
+        }),
+      ),
+      pageInfo: z.object({ hasNextPage: z.boolean() }),
+    }),
+  })
+  .nullable();
+const answer = z.record(z.string(), repository);
+const statusesAnswer = z.object({ repository: z.record(z.string(), z.unknown()) });
 
 /** By GraphQL: a search has an index that follows later, and does not say where heads and base branches are. */
-export function makeOverviews(client: GitHubClient): Overviews {
+export function makeOverviews(client: GitHubClient, self: () => Promise<string>): Overviews {
   return {
     scope: client.kind === 'app' ? 'owner' : 'any',
     maxRepositories: MAX_REPOSITORIES,
 
-    async read(repositories) {
+    async read(repositories, heads = []) {
       const [first] = repositories;
       const octokit = first === undefined ? undefined : await client.forRepository(first);
-      return octokit === undefined ? new Map() : readOverviews(octokit, repositories);
+      return octokit === undefined
+        ? new Map()
+        : readOverviews(octokit, repositories, heads.slice(0, MAX_HEADS), await self());
+    },
+
+    async statuses(name, heads) {
+      const octokit = requireFound(await client.forRepository(name), WHAT);
+      const found = new Map<string, readonly PostedStatus[]>();
+      const login = await self();
+      for (let start = 0; start < heads.length; start += MAX_HEADS) {
+        for (const [sha, posted] of await readStatuses(octokit, name, heads.slice(start, start + MAX_HEADS), login)) {
+          found.set(sha, posted);
+        }
+      }
+      return found;
     },
   };
 }
@@ -62,6 +106,8 @@ export function makeOverviews(client: GitHubClient): Overviews {
 async function readOverviews(
   octokit: Octokit,
   names: readonly string[],
+  heads: readonly RepositoryHead[],
+  self: string,
 ): Promise<ReadonlyMap<string, RepositoryOverview>> {
   const variables = names.flatMap((name, index) => {
     const { owner, repo } = repositoryAddress(name);
@@ -70,19 +116,49 @@ async function readOverviews(
       [`n${index}`, repo],
     ] as const;
   });
-  const query = overviewQuery(names.length);
-  const read = await askPartialGraphql(octokit, 'overviews', query, Object.fromEntries(variables), answer);
+  const query = overviewQuery(
+    names.length,
+    heads.map((head) => names.indexOf(head.repository)),
+  );
+  const given = { ...Object.fromEntries(variables), ...headVariables(heads.map(({ headSha }) => headSha)) };
+  const read = await askPartialGraphql(octokit, 'overviews', query, given, answer);
   return new Map(
     names.flatMap((name, index) => {
-      const overview = toOverview(name, read[`r${index}`]);
+      const overview = toOverview(name, read[`r${index}`], self);
       return overview === undefined ? [] : [[name, overview] as const];
+    }),
+  );
+}
+
+async function readStatuses(
+  octokit: Octokit,
+  name: string,
+  heads: readonly string[],
+  self: string,
+): Promise<StatusesAt> {
+  const given = { ...repositoryAddress(name), ...headVariables(heads) };
+  const query = statusesQuery(heads.length);
+  const read = await askGraphql(octokit, WHAT, query, given, statusesAnswer);
+  return statusesIn(read.repository, self);
+}
+
+function headVariables(heads: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(heads.map((sha, index) => [`h${index}`, sha]));
+}
+
+function statusesIn(nodes: Readonly<Record<string, unknown>>, self: string): StatusesAt {
+  return new Map(
+    Object.entries(nodes).flatMap(([name, node]) => {
+      const commit = /^s\d+$/.test(name) ? parseAnswer(commitNode, node, WHAT) : null;
+      return commit === null ? [] : [[commit.oid, toPostedStatuses(commit, self)] as const];
     }),
   );
 }
 
 function toOverview(
   name: string,
-  found: z.output<typeof repository> | null | undefined,
+  found: z.output<typeof repository> | undefined,
+  self: string,
 ): RepositoryOverview | undefined {
   if (found == null || found.nameWithOwner !== name || found.pullRequests.pageInfo.hasNextPage) {
     return undefined;
@@ -100,5 +176,6 @@ function toOverview(
     baseCommits: new Map(
       pullRequests.nodes.map(({ baseRefName, baseRef }) => [baseRefName, baseRef?.target?.oid ?? null]),
     ),
+    statuses: statusesIn(found, self),
   };
 }

@@ -24,6 +24,7 @@ import {
   reviewQuery,
 } from './review-query.ts';
 import { REVIEW_STATES } from './reviews.ts';
+import { toPostedStatuses } from './statuses.ts';
 
 const WHAT = 'a pull request';
 
@@ -200,18 +201,9 @@ function reviewsOf({ reviews }: FactsNode): readonly PersonReview[] | undefined 
 }
 
 function statusesOf({ tip }: FactsNode, self: string): readonly PostedStatus[] {
-  const contexts = tip.nodes.at(-1)?.commit.status?.contexts ?? [];
-  return contexts.map(({ context, state, description, targetUrl, createdAt, creator }) => ({
-    context,
-    own: creator.login.toLowerCase() === self.toLowerCase(),
-    state: STATES.find((known) => known === state) ?? 'pending',
-    description: description ?? '',
-    ...(targetUrl === null ? {} : { targetUrl }),
-    updatedAt: createdAt,
-  }));
+  const commit = tip.nodes.at(-1)?.commit;
+  return commit === undefined ? [] : toPostedStatuses(commit, self);
 }
-
-const STATES = ['error', 'failure', 'pending', 'success'] as const;
 
 function ownCommentsOf({ comments }: FactsNode, self: string): readonly PostedComment[] | undefined {
   return comments?.filter((comment) => isOwn(comment, self)).map(({ fullDatabaseId: id, body }) => ({ id, body }));

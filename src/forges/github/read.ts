@@ -130,6 +130,7 @@ export async function status(
   return (
     own && {
       own: own.creator.toLowerCase() === self.toLowerCase(),
+      creator: own.creator,
       context,
       state: own.state,
       description: own.description ?? '',

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { ACTOR, actor } from './actor.ts';
+import { commitWithStatuses, STATUSES } from './statuses.ts';
 
 // The GraphQL query for a review, and the shape of its answer (https://docs.github.com/en/graphql/reference). It costs 1 point: a
 // connection within another counts as often as the outer one can have entries, and a hundred of them are a point.
@@ -6,7 +8,6 @@ import { z } from 'zod';
 /** Commits, and threads of comments: each has a connection within, so that more of them would cost another point. */
 const MAX_NESTED_NODES = 40;
 const PAGE = 'totalCount pageInfo { hasNextPage }';
-const ACTOR = '{ __typename login }';
 const PERSON = '{ name email user { login } }';
 
 /** `$facts`: whether to read more than the pull request and the files at its base. */
@@ -37,9 +38,7 @@ export function reviewQuery(paths: readonly string[]): string {
         }
       }
       tip: commits(last: 1) @include(if: $facts) {
-        nodes {
-          commit { oid status { contexts { context state description targetUrl createdAt creator ${ACTOR} } } }
-        }
+        nodes { commit { ${STATUSES} } }
       }
       reviews(first: 100) @include(if: $facts) {
         ${PAGE}
@@ -68,16 +67,6 @@ function whole<T>(node: z.ZodType<T>) {
       !pageInfo.hasNextPage && nodes.length === totalCount ? nodes : undefined,
     );
 }
-
-/** Null for a deleted account. REST calls it `ghost`, and appends `[bot]` to the login of an App. */
-const actor = z
-  .object({ __typename: z.string(), login: z.string() })
-  .nullable()
-  .transform((user) => ({
-    login:
-      user === null ? 'ghost' : user.__typename === 'Bot' ? `${user.login.replace(/\[bot\]$/, '')}[bot]` : user.login,
-    bot: user?.__typename === 'Bot',
-  }));
 
 const person = z
   .object({
@@ -126,23 +115,7 @@ const facts = z.object({
   tip: z.object({
     nodes: z.array(
       z.object({
-        commit: z.object({
-          oid: z.string(),
-          status: z
-            .object({
-              contexts: z.array(
-                z.object({
-                  context: z.string(),
-                  state: z.string().toLowerCase(),
-                  description: z.string().nullable(),
-                  targetUrl: z.string().nullable(),
-                  createdAt: z.string(),
-                  creator: actor,
-                }),
-              ),
-            })
-            .nullable(),
-        }),
+        commit: commitWithStatuses,
       }),
     ),
   }),

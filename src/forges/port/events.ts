@@ -34,8 +34,14 @@ export interface CommentedCommand {
 
 export interface CheckedCommit {
   readonly headSha: string;
-  /** The name of the commit status; absent for anything else. */
-  readonly context?: string;
+  /** Of a commit status; absent for anything else. */
+  readonly status?: StatusSetBy;
+}
+
+/** The name of a commit status, and the login of who set it; empty when the payload has no valid one. */
+export interface StatusSetBy {
+  readonly context: string;
+  readonly by: string;
 }
 
 /** A group of GitHub's merge queue: pull requests into `branch`, merged together at `headSha` for a trial. */
@@ -117,20 +123,24 @@ const COMMENT_CHANGES: Readonly<Record<string, CommentedCommand['change']>> = {
 const MAX_LOGIN_CHARACTERS = 100;
 const LOGIN = /^[\w.[\]-]+$/;
 
+function login(value: unknown): string | undefined {
+  return typeof value === 'string' && value.length <= MAX_LOGIN_CHARACTERS && LOGIN.test(value) ? value : undefined;
+}
+
 /**
  * Of a comment that was edited or deleted only a command to override matters: it no longer counts. Gatehouse's own comments
  * begin with another text than a command.
  */
 function commentedCommand(payload: Readonly<Record<string, unknown>>): CommentedCommand | undefined {
   const { id, body, user } = object(payload['comment']) ?? {};
-  const author = object(user)?.['login'];
+  const author = login(object(user)?.['login']);
   const action = payload['action'];
   const change =
     typeof action === 'string' && Object.hasOwn(COMMENT_CHANGES, action) ? COMMENT_CHANGES[action] : undefined;
   if (change === undefined || typeof body !== 'string' || !Number.isSafeInteger(id) || Number(id) < 1) {
     return undefined;
   }
-  if (typeof author !== 'string' || author.length > MAX_LOGIN_CHARACTERS || !LOGIN.test(author)) {
+  if (author === undefined) {
     return undefined;
   }
   const before = object(object(payload['changes'])?.['body'])?.['from'];
@@ -150,7 +160,10 @@ const REVIEW_REQUESTS: readonly unknown[] = ['review_requested', 'review_request
 function checkedCommit(event: string, payload: Readonly<Record<string, unknown>>): CheckedCommit | undefined {
   if (event === 'status') {
     const { sha, context } = payload;
-    return isCommit(sha) ? { headSha: sha, ...(typeof context === 'string' && { context }) } : undefined;
+    const by = login(object(payload['sender'])?.['login']) ?? '';
+    return isCommit(sha)
+      ? { headSha: sha, ...(typeof context === 'string' && { status: { context, by } }) }
+      : undefined;
   }
   if (event === 'pull_request' && REVIEW_REQUESTS.includes(payload['action'])) {
     const sha = object(object(payload['pull_request'])?.['head'])?.['sha'];
@@ -199,11 +212,17 @@ function mergeGroup(event: string, payload: Readonly<Record<string, unknown>>): 
 export type ReviewRequest =
   | ({ readonly kind: 'review' } & PullRequestRef)
   | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string }
-  | { readonly kind: 'review-commit'; readonly repository: string; readonly headSha: string }
+  | {
+      readonly kind: 'review-commit';
+      readonly repository: string;
+      readonly headSha: string;
+      /** A status under Gatehouse's own name. The worker knows whether Gatehouse set it. */
+      readonly ownName?: StatusSetBy;
+    }
   | ({ readonly kind: 'review-merge-group'; readonly repository: string } & MergeGroupRef)
   | ({ readonly kind: 'command' } & PullRequestRef & CommentedCommand);
 
-/** `isOwnContext`: whether a commit status of this name is Gatehouse's own, which starts nothing. */
+/** `isOwnContext`: whether Gatehouse sets commit statuses of this name. */
 export function requestedReview(
   subject: Subject,
   isOwnContext: (context: string) => boolean,
@@ -222,9 +241,9 @@ export function requestedReview(
     return { kind: 'review-merge-group', repository, ...group };
   }
   if (subject.checkedCommit !== undefined) {
-    const { headSha, context } = subject.checkedCommit;
-    const own = context !== undefined && isOwnContext(context);
-    return own ? undefined : { kind: 'review-commit', repository, headSha };
+    const { headSha, status } = subject.checkedCommit;
+    const isOwnName = status !== undefined && isOwnContext(status.context);
+    return { kind: 'review-commit', repository, headSha, ...(isOwnName && { ownName: status }) };
   }
   return branch === undefined ? undefined : { kind: 'review-repository', repository, branch };
 }

@@ -33,6 +33,8 @@ export interface ForgeRow {
    * the status of another one with the same head.
    */
   readonly reviewableEvents: Readonly<Record<string, readonly string[] | 'any action'>>;
+  /** Whether it sends a webhook when somebody sets a commit status. */
+  readonly sendsStatuses: boolean;
   /** The segment of a pull request's page URL before its number. */
   readonly pullRequestSegment: string;
   /** What stands before a commit id in the URL of a file's page. */
@@ -125,6 +127,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
       ],
       pull_request_review: ['submitted', 'edited', 'dismissed'],
     },
+    sendsStatuses: true,
     pullRequestSegment: 'pull',
     filesAtCommitSegment: 'blob',
     api: {
@@ -153,6 +156,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
       hook: [],
     },
     reviewableEvents: GITEA_EVENTS,
+    sendsStatuses: true,
     pullRequestSegment: 'pulls',
     filesAtCommitSegment: 'src/commit',
     api: { path: '/api/v1' },
@@ -171,6 +175,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
       hook: [],
     },
     reviewableEvents: GITEA_EVENTS,
+    sendsStatuses: false,
     pullRequestSegment: 'pulls',
     filesAtCommitSegment: 'src/commit',
     api: { path: '/api/v1' },

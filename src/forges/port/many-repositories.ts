@@ -1,5 +1,6 @@
 /** How a resync looks at many repositories without asking for each of them. Types only. */
 
+import type { PostedStatus } from './postings.ts';
 import type { PullRequest } from './pull-request.ts';
 
 /** What a stored verdict is compared with. */
@@ -14,6 +15,17 @@ export interface RepositoryOverview {
   readonly pullRequests: readonly ListedPullRequest[];
   /** The commits at the tips of their base branches; null: there is no such branch. */
   readonly baseCommits: ReadonlyMap<string, string | null>;
+  /** The newest of each name, of as many of the heads asked for as one request shows. */
+  readonly statuses: StatusesAt;
+}
+
+/** By commit. */
+export type StatusesAt = ReadonlyMap<string, readonly PostedStatus[]>;
+
+/** A commit whose statuses are to be read. */
+export interface RepositoryHead {
+  readonly repository: string;
+  readonly headSha: string;
 }
 
 /** Where one request shows the present state of many repositories: GitHub. */
@@ -23,7 +35,12 @@ export interface Overviews {
   /** How many repositories one request is about at most. */
   readonly maxRepositories: number;
   /** By the names asked for. One that is left out has to be looked at by itself: it is gone, renamed, or has too much to show. */
-  read(repositories: readonly string[]): Promise<ReadonlyMap<string, RepositoryOverview>>;
+  read(
+    repositories: readonly string[],
+    heads?: readonly RepositoryHead[],
+  ): Promise<ReadonlyMap<string, RepositoryOverview>>;
+  /** The newest of each name. A commit that the repository does not have is left out. */
+  statuses(repository: string, heads: readonly string[]): Promise<StatusesAt>;
 }
 
 /** A repository as a list of the forge names it: its id stays when it is renamed. */

@@ -24,6 +24,8 @@ export interface CommitStatus {
 export interface PostedStatus extends CommitStatus {
   /** Whether `Forge.self` set it: whoever may push can set one of any name and words. */
   readonly own: boolean;
+  /** Login of who set it. */
+  readonly creator: string;
 }
 
 /** A comment at a line of the new side of the change. */

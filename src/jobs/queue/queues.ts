@@ -1,5 +1,5 @@
 import type { Queue } from 'pg-boss';
-import type { CommentedCommand, MergeGroupRef, ReviewRequest } from '../../forges/port/events.ts';
+import type { CommentedCommand, MergeGroupRef, ReviewRequest, StatusSetBy } from '../../forges/port/events.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 
 /** The PostgreSQL schema that the job engine keeps to itself. */
@@ -31,6 +31,7 @@ export interface RepositoryJob {
 export interface CommitJob {
   readonly repository: string;
   readonly headSha: string;
+  readonly ownName?: StatusSetBy;
 }
 
 export interface MergeGroupJob extends MergeGroupRef {
@@ -92,8 +93,10 @@ export function repositoryKey(job: RepositoryJob): string {
   return `${job.repository}@${job.branch}`;
 }
 
-export function commitKey(job: CommitJob): string {
-  return `${job.repository}@${job.headSha}`;
+/** A status under Gatehouse's name has a key by who set it: Gatehouse's own must not keep back that of somebody else. */
+export function commitKey({ repository, headSha, ownName }: CommitJob): string {
+  const by = ownName === undefined ? '' : `/${ownName.by.toLowerCase()}`;
+  return `${repository}@${headSha}${by}`;
 }
 
 export function mergeGroupKey(job: MergeGroupJob): string {

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../../db/transaction.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
+import { FORGES } from '../../forges/port/forges.ts';
 import type { ChangeList, ListedRepository } from '../../forges/port/many-repositories.ts';
 import { statusContext } from '../../review/status-context.ts';
 import { repositoriesWithOtherEnforcement } from '../tables/posted-statuses.ts';
@@ -8,7 +9,7 @@ import { doneUntil, recordDone } from '../tables/progress.ts';
 import { judgedByOtherRulesElsewhere } from './outdated-reviews.ts';
 import type { RepositoryResyncParts } from './resync-repository.ts';
 
-export interface RoundParts extends Omit<RepositoryResyncParts, 'enqueue'> {
+export interface RoundParts extends Omit<RepositoryResyncParts, 'enqueue' | 'metrics'> {
   /** From one round to the next. */
   readonly minutes: number;
 }
@@ -73,7 +74,7 @@ async function markByList(parts: RoundParts, changeList: ChangeList): Promise<vo
   const elsewhere = await judgedByOtherRulesElsewhere(pool, parts.rules);
   await inTransaction(pool, TRANSACTION_MS, async (client) => {
     await markChanged(client, repositories);
-    await markUnfinished(client, parts.statusContext);
+    await markUnfinished(client, parts.statusContext, FORGES[parts.forge.name].sendsStatuses);
     await markDue(client, [...elsewhere, ...(await repositoriesWithOtherEnforcement(client, parts.enforce))]);
     await markLongestAgo(client, parts.minutes);
     await recordDone(client, 'resync-changes', asOf);
@@ -108,9 +109,10 @@ async function markChanged(client: pg.ClientBase, changed: readonly ListedReposi
 /**
  * What no list of changes shows: reviews that have not come to their end, that are shown under another name than STATUS_CONTEXT
  * gives them now, that wait for checks of others, of which not every forge sends an event, or in which an override counts: its
- * comment may have been edited or deleted.
+ * comment may have been edited or deleted. Where the forge sends no webhook of statuses, those that show no success as well:
+ * somebody may have set another one in its place.
  */
-async function markUnfinished(client: pg.ClientBase, template: string): Promise<void> {
+async function markUnfinished(client: pg.ClientBase, template: string, sendsStatuses: boolean): Promise<void> {
   const { rows } = await client.query<{ base: string; shown: string }>(
     `SELECT DISTINCT base_branch AS base, reported_as AS shown FROM gatehouse.reviews WHERE reported_as IS NOT NULL`,
   );
@@ -120,9 +122,9 @@ async function markUnfinished(client: pg.ClientBase, template: string): Promise<
       WHERE NOT due AND name IN (
         SELECT repository FROM gatehouse.reviews
          WHERE verdict IS NULL OR base_sha IS NULL OR reported_as IS NULL OR checks_digest IS NOT NULL OR NOT open
-            OR cardinality(overrides) > 0
+            OR cardinality(overrides) > 0 OR (verdict IN ('failure', 'error', 'pending') AND NOT $3)
             OR (base_branch, reported_as) IN (SELECT * FROM unnest($1::text[], $2::text[])))`,
-    [renamed.map(({ base }) => base), renamed.map(({ shown }) => shown)],
+    [renamed.map(({ base }) => base), renamed.map(({ shown }) => shown), sendsStatuses],
   );
 }
 

@@ -3,12 +3,14 @@ import type { ReviewRequest } from '../../forges/port/events.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { ListedPullRequest, RepositoryOverview } from '../../forges/port/many-repositories.ts';
 import type { Log } from '../../log.ts';
+import type { Metrics } from '../../metrics.ts';
 import { statusContext } from '../../review/status-context.ts';
 import { withOtherChecks } from '../tables/other-checks.ts';
 import { overriddenReviews } from '../tables/override-comments.ts';
 import { setWithOtherEnforcement } from '../tables/posted-statuses.ts';
 import { forgetRepository, moveRepository, notOpen, withoutVerdict } from '../tables/reviews.ts';
 import { type Candidate, notUnderReview } from '../tables/under-review.ts';
+import { withOtherStatus } from './other-statuses.ts';
 import { type PresentRules, reviewsOf } from './outdated-reviews.ts';
 
 export interface RepositoryResyncParts {
@@ -20,6 +22,7 @@ export interface RepositoryResyncParts {
   /** What the rules are in this resync. */
   readonly rules: PresentRules;
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
+  readonly metrics: Metrics;
   readonly log: Log;
 }
 
@@ -34,7 +37,7 @@ export async function resyncRepository(
 ): Promise<Look> {
   const { forge, pool, log } = parts;
   if (overview !== undefined) {
-    return requestReviews(parts, asked, overview.pullRequests, overview.baseCommits);
+    return requestReviews(parts, asked, overview.pullRequests, overview);
   }
   const found = await forge.openPullRequests(asked);
   if (found === undefined) {
@@ -54,11 +57,12 @@ export async function resyncRepository(
 }
 
 async function requestReviews(
-  { forge, pool, statusContext: template, enforce, rules, enqueue, log }: RepositoryResyncParts,
+  parts: RepositoryResyncParts,
   repository: string,
   open: readonly ListedPullRequest[],
-  baseCommits?: RepositoryOverview['baseCommits'],
+  overview?: RepositoryOverview,
 ): Promise<Look> {
+  const { forge, pool, statusContext: template, enforce, rules, enqueue, log } = parts;
   if (open.some(({ archived }) => archived)) {
     // No list shows when it is unarchived.
     return 'later';
@@ -66,14 +70,15 @@ async function requestReviews(
   const missed = await withoutVerdict(pool, open, (base) => statusContext(template, base));
   const closed = await notOpen(pool, repository, open);
   const judged = open.length === 0 ? [] : await reviewsOf(pool, repository);
-  const outdated = await rules.outdated(judged, ({ baseBranch }) => baseCommits?.get(baseBranch));
+  const outdated = await rules.outdated(judged, ({ baseBranch }) => overview?.baseCommits.get(baseBranch));
   const otherwise = await setWithOtherEnforcement(pool, repository, enforce);
   const known = [...missed, ...closed, ...outdated, ...otherwise];
+  const replaced = await withOtherStatus(parts, repository, open, known, overview?.statuses);
   const rechecked = await withOtherChecks({ forge, pool, statusContext: template }, repository, open, known);
   // No forge shows in the pull request that a comment was edited or deleted.
   const overridden = await overriddenReviews(pool, repository);
   const candidates = new Map<number, Candidate>(
-    [...closed, ...outdated, ...otherwise, ...rechecked, ...overridden].map(({ number }) => [
+    [...closed, ...outdated, ...otherwise, ...replaced, ...rechecked, ...overridden].map(({ number }) => [
       number,
       { repository, number },
     ]),
@@ -87,7 +92,7 @@ async function requestReviews(
     await enqueue(requested.map(({ number }) => ({ kind: 'review', repository, number })));
     log.info(
       { repository, pullRequests: requested.map(({ number }) => number) },
-      'a resync found pull requests whose verdict is missing or outdated, or depends on an override',
+      'a resync found pull requests whose verdict or status is missing or outdated, or depends on an override',
     );
   }
   return 'done';

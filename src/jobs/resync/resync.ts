@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Overviews, RepositoryOverview } from '../../forges/port/many-repositories.ts';
 import type { ForgeAccess } from '../forge-access.ts';
+import { shownStatuses } from '../tables/posted-statuses.ts';
 import { beginRound, type RoundParts } from './due-repositories.ts';
 import { type Look, type RepositoryResyncParts, resyncRepository } from './resync-repository.ts';
 
@@ -158,7 +159,7 @@ async function nextRepositories(
 
 /** Empty where they cannot be had: then each repository is looked at by itself. */
 async function overviewsOf(
-  { log }: ResyncParts,
+  { pool, log }: ResyncParts,
   overviews: Overviews | undefined,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, RepositoryOverview>> {
@@ -166,7 +167,7 @@ async function overviewsOf(
     return new Map();
   }
   try {
-    return await overviews.read(names);
+    return await overviews.read(names, await shownStatuses(pool, names));
   } catch (err) {
     if (!(err instanceof ForgeError)) {
       throw err;

@@ -1,10 +1,17 @@
 import type pg from 'pg';
-import type { ReviewRequest } from '../../forges/port/events.ts';
+import type { ReviewRequest, StatusSetBy } from '../../forges/port/events.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import { sameContext, statusContext } from '../../review/status-context.ts';
 import type { CommitJob } from '../queue/queues.ts';
 import { reviewsThatAskForOthers } from '../tables/other-checks.ts';
+import { verdictsOnHead } from '../tables/reviews.ts';
+import { type ForeignStatusParts, reportForeignStatus } from './foreign-status.ts';
 
-export interface CommitReviewParts {
+export interface CommitReviewParts extends ForeignStatusParts {
+  readonly forge: Pick<Forge, 'self'>;
   readonly pool: pg.Pool;
+  /** The name of the commit status, `{base}` for the base branch. */
+  readonly statusContext: string;
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
 }
 
@@ -12,12 +19,32 @@ export interface CommitReviewParts {
  * After a check was reported about a commit, or a review requested: requests the reviews of the open pull requests with this head
  * whose policy asks for such things. The forge is not asked: most checks are of commits that no policy waits for.
  */
-export async function reviewCommit(
-  { pool, enqueue }: CommitReviewParts,
-  { repository, headSha }: CommitJob,
-): Promise<void> {
-  const asking = await reviewsThatAskForOthers(pool, repository, headSha);
-  if (asking.length > 0) {
-    await enqueue(asking.map((ref) => ({ kind: 'review', ...ref })));
+export async function reviewCommit(parts: CommitReviewParts, job: CommitJob): Promise<void> {
+  const { repository, headSha, ownName } = job;
+  const reviews =
+    ownName === undefined
+      ? await reviewsThatAskForOthers(parts.pool, repository, headSha)
+      : await reviewsWithStatus(parts, job, ownName);
+  if (reviews.length > 0) {
+    await parts.enqueue(reviews.map(({ number }) => ({ kind: 'review', repository, number })));
   }
+}
+
+/** Those that the status stands for, if somebody else has set it. One whose first review is under way may have read it before that. */
+async function reviewsWithStatus(
+  parts: CommitReviewParts,
+  { repository, headSha }: CommitJob,
+  { context, by }: StatusSetBy,
+): Promise<readonly { readonly number: number }[]> {
+  if (by.toLowerCase() === (await parts.forge.self()).toLowerCase()) {
+    return [];
+  }
+  const sharing = (await verdictsOnHead(parts.pool, repository, headSha)).filter(
+    ({ state, baseBranch }) =>
+      state !== 'none' && (baseBranch === null || sameContext(statusContext(parts.statusContext, baseBranch), context)),
+  );
+  if (sharing.length > 0) {
+    reportForeignStatus(parts, { repository, headSha, context }, by);
+  }
+  return sharing;
 }

@@ -44,6 +44,29 @@ export async function rememberPosted(
   );
 }
 
+/** The status of an open pull request that shows its verdict. */
+export interface ShownStatus extends PullRequestRef {
+  readonly headSha: string;
+  readonly context: string;
+  /** What was set last; null: not known. */
+  readonly state: StatusState | null;
+}
+
+/** Those of the open pull requests of these repositories. */
+export async function shownStatuses(pool: pg.Pool, repositories: readonly string[]): Promise<readonly ShownStatus[]> {
+  const { rows } = await pool.query<ShownStatus>(
+    `SELECT r.repository, r.pull_request AS number, r.head_sha AS "headSha", r.reported_as AS context, p.state
+       FROM gatehouse.reviews r
+       LEFT JOIN unnest($1::text[], $2::text[]) AS known (context, key) ON known.context = r.reported_as
+       LEFT JOIN gatehouse.posted_statuses p
+         ON p.repository = r.repository AND p.head_sha = r.head_sha AND p.context = known.key
+      WHERE r.open AND r.verdict <> 'none' AND r.reported_as IS NOT NULL AND r.repository = ANY ($3::text[])
+      ORDER BY 1, 2`,
+    [...(await contextKeys(pool)), repositories],
+  );
+  return rows;
+}
+
 /** The open pull requests of a repository whose status was set while rules were enforced and no longer are, or the other way round. */
 export async function setWithOtherEnforcement(
   pool: pg.Pool,

@@ -21,6 +21,7 @@ test('an overview says of many repositories what a look at each says', async (t)
   simulated.openPullRequest(SITE, { head: 'second', base: 'release' });
   simulated.createRepository('platform/empty');
   simulated.deleteBranch(SITE, 'release');
+  await forge.self();
   simulated.forgetRequests();
 
   const read = await overviews.read([SITE, 'platform/empty']);
@@ -66,6 +67,30 @@ test('an overview leaves out what is gone, was renamed, or has too many pull req
   }
   const names = [SITE, 'platform/gone', 'platform/old', 'platform/busy', 'platform/full', 'nobody/nothing'];
   t.deepEqual(await namesIn(overviews, names), [SITE, 'platform/full']);
+});
+
+test('an overview says who set the statuses of heads, and so does a list of heads', async (t) => {
+  const { simulated, overviews } = await setUpOverviews(t);
+  const sha = openPullRequest(simulated).head();
+  const other = simulated.commit(SITE, 'other', { 'b.txt': 'b\n' });
+  const set = (author: string, state: string) =>
+    simulated.setStatus(SITE, sha, { context: 'gatehouse/main', state, author, description: '' });
+  set('gatehouse', 'failure');
+  const newest = async () => {
+    const heads = [sha, other, '0'.repeat(40)];
+    const read = await overviews.read(
+      [SITE, 'platform/gone'],
+      heads.map((headSha) => ({ repository: SITE, headSha })),
+    );
+    const listed = await overviews.statuses(SITE, heads);
+    t.deepEqual(read.get(SITE)?.statuses, listed);
+    t.deepEqual([...listed.keys()], [sha, other]);
+    t.deepEqual(listed.get(other), []);
+    return listed.get(sha)?.map(({ own, creator, state }) => ({ own, creator, state }));
+  };
+  t.deepEqual(await newest(), [{ own: true, creator: 'gatehouse', state: 'failure' }]);
+  set('mallory', 'success');
+  t.deepEqual(await newest(), [{ own: false, creator: 'mallory', state: 'success' }]);
 });
 
 test('an overview that shows only a part is not used', async (t) => {

@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { COMMENTS_QUERY } from '../../../src/forges/github/comments.ts';
 import { QUEUE_QUERY } from '../../../src/forges/github/merge-queue.ts';
-import { overviewQuery } from '../../../src/forges/github/overviews.ts';
+import { overviewQuery, statusesQuery } from '../../../src/forges/github/overviews.ts';
 import { reviewQuery } from '../../../src/forges/github/review-query.ts';
 import { pathsAtBase } from '../../../src/review/policy/paths.ts';
 
@@ -20,7 +20,11 @@ const QUERIES = {
   look: reviewQuery([]),
   queue: QUEUE_QUERY,
   comments: COMMENTS_QUERY,
-  overview: overviewQuery(100),
+  overview: overviewQuery(
+    100,
+    Array.from({ length: 100 }, (_, index) => index),
+  ),
+  'overview without heads': overviewQuery(100),
 };
 /** From 51 on it would be rounded up to a point of its own, and to two points from 150 on. */
 const MAX_REQUESTS_OF_ONE_POINT = 149;
@@ -43,6 +47,15 @@ for (const [name, query] of Object.entries(QUERIES)) {
     t.true(requestsFor(operation?.selectionSet, 1, fragments) <= MAX_REQUESTS_OF_ONE_POINT);
   });
 }
+
+test('the query for statuses is valid in GitHub’s schema, and has no connection', (t) => {
+  const query = statusesQuery(100);
+  t.deepEqual(
+    validate(query).map(({ message }) => message),
+    [],
+  );
+  t.false(/first:|last:/.test(query));
+});
 
 test('a query that GitHub’s schema does not have is found', (t) => {
   t.is(validate(QUERIES.look.replace('isDraft', 'isRough')).length, 1);

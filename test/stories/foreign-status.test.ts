@@ -1,0 +1,129 @@
+import test from 'ava';
+import { FORGES, pathsOfReads, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test);
+
+const TITLED = {
+  '.gatehouse.yml': `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^feat: ' }
+`,
+};
+
+/** Mallory, who may write to the repository, sets a status under Gatehouse's name. */
+function forge(scene: Scene, number: number, state: string, context = 'gatehouse/main') {
+  const { headSha } = scene.forge.pull(scene.repository, number);
+  return scene.forge.setStatus(scene.repository, headSha, { context, state, author: 'mallory', description: '' });
+}
+
+/** Runs a resync now, instead of after RESYNC_MINUTES. */
+async function resync(story: Story): Promise<void> {
+  const since = new Date();
+  await story.door.database.query(
+    `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
+     VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
+  );
+  await story.resynced(since);
+}
+
+async function countedFor(story: Story, by: string): Promise<number> {
+  const metrics = await (await fetch(story.door.metricsUrl)).text();
+  return Number(new RegExp(`^gatehouse_foreign_statuses_total\\{by="${by}"\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0);
+}
+
+for (const name of ['github', 'gitea'] as const) {
+  test.serial(`${name}: a success that somebody forged never stands after its webhook`, async (t) => {
+    const scene = gatehouse(name).scene(TITLED);
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'No type' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    const before = await countedFor(gatehouse(name), 'mallory');
+    for (const context of ['gatehouse/main', ...(name === 'github' ? ['Gatehouse/Main'] : [])]) {
+      await scene.tell({ kind: 'status', status: forge(scene, number, 'success', context) });
+      await scene.settled();
+      t.is(scene.status(number)?.state, 'failure', context);
+    }
+    t.is((await countedFor(gatehouse(name), 'mallory')) - before, name === 'github' ? 2 : 1);
+  });
+
+  test.serial(`${name}: no forged status during the first review stands after it`, async (t) => {
+    const scene = gatehouse(name).scene(TITLED);
+    const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'No type' });
+    let forged = false;
+    scene.when('POST', new RegExp(`^/repos/${scene.repository}/issues/${number}/comments$`), async () => {
+      forged = true;
+      await scene.tell({ kind: 'status', status: forge(scene, number, 'success') });
+    });
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.true(forged);
+    t.is(scene.status(number)?.state, 'failure');
+  });
+
+  test.serial(`${name}: the own status, and one of another commit, start no review`, async (t) => {
+    const scene = gatehouse(name).scene(TITLED);
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'No type' });
+    await scene.settled();
+    const reads = () => scene.forge.seen.filter(({ path }) => pathsOfReads(scene.repository, number).test(path)).length;
+    const before = reads();
+    const { headSha } = scene.forge.pull(scene.repository, number);
+    for (const status of scene.forge.statuses(scene.repository, headSha)) {
+      await scene.tell({ kind: 'status', status });
+    }
+    const elsewhere = { context: 'gatehouse/main', state: 'success', author: 'mallory', description: '' };
+    const sha = scene.forge.head(scene.repository, 'main');
+    await scene.tell({ kind: 'status', status: scene.forge.setStatus(scene.repository, sha, elsewhere) });
+    await scene.settled();
+    t.is(reads(), before);
+  });
+}
+
+for (const name of FORGES) {
+  test.serial(`${name}: a forged success whose webhook was lost never outlives a resync`, async (t) => {
+    const scene = gatehouse(name).scene(TITLED);
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'No type' });
+    const other = await scene.open({ 'b.txt': 'b\n' }, { title: 'feat: b' });
+    await scene.settled();
+    await resync(gatehouse(name));
+    await scene.settled();
+    const before = await countedFor(gatehouse(name), 'mallory');
+    forge(scene, number, 'success');
+    // What happens in the repository has Gitea look at it; Forgejo, which sends no such webhook, is looked at anyway.
+    if (name === 'gitea') {
+      scene.forge.edit(scene.repository, other, { body: 'b' });
+    }
+    await resync(gatehouse(name));
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    t.is((await countedFor(gatehouse(name), 'mallory')) - before, 1);
+  });
+}
+
+test('github: a forged success never outlives a resync among many pull requests', async (t) => {
+  await using story = await tellStory('github', TITLED);
+  const numbers: number[] = [];
+  for (let index = 0; index < 31; index++) {
+    numbers.push(await story.open({ [`${index}.txt`]: 'a\n' }, { title: 'No type' }));
+  }
+  await story.settled();
+  const [first = 0] = numbers;
+  forge(story, first, 'success');
+  story.forge.forgetRequests();
+  await resync(story);
+  await story.settled();
+  t.is(story.status(first)?.state, 'failure');
+});
+
+test('github: a resync asks about the statuses of many pull requests in one request', async (t) => {
+  await using story = await tellStory('github', TITLED);
+  for (let index = 0; index < 10; index++) {
+    await story.open({ [`${index}.txt`]: 'a\n' }, { title: index % 2 === 0 ? 'No type' : 'feat: a' });
+  }
+  await story.settled();
+  story.forge.forgetRequests();
+  await resync(story);
+  await story.settled();
+  t.is(story.forge.count('POST', /graphql/), 1);
+  t.is(story.forge.count(undefined, /statuses/), 0);
+});
