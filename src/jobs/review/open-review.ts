@@ -14,12 +14,11 @@ import {
   markCommented,
   markUncommented,
   moveRepository,
-  type ReportedStatus,
   recordHead,
   requireClaim,
 } from '../tables/reviews.ts';
+import { type CommitStatuses, commitStatuses } from './commit-status.ts';
 import { hasState, judgedState } from './judged-state.ts';
-import { reportStatus, type StatusParts, withdrawSuccess } from './report-status.ts';
 
 export interface OpenReviewParts {
   readonly forge: Forge;
@@ -37,7 +36,8 @@ export interface OpenReviewParts {
 
 /** A review under way: its claim, and a forge that writes only as long as it holds the claim. */
 export interface OpenReview {
-  readonly status: StatusParts;
+  readonly forge: Forge;
+  readonly statuses: CommitStatuses;
   writes(): number;
   /** Whether there is a verdict from before, or a review that was cut short. */
   readonly hasSpoken: boolean;
@@ -67,7 +67,7 @@ export async function openReview(
 ): Promise<OpenReview> {
   // A job that the engine has taken back must not take the claim from the one that has it now.
   signal.throwIfAborted();
-  const { pool, statusContext: template, enforce, keepsRecord } = parts;
+  const { pool, statusContext: template } = parts;
   let { claim, before } = await beginReview(pool, ref);
   const isFirst = before === undefined;
   let commented = before?.commented ?? null;
@@ -80,15 +80,11 @@ export async function openReview(
       await requireClaim(pool, claim);
     }
   });
-  const status: StatusParts = { forge: guard.forge, pool, statusContext: template, enforce, keepsRecord };
-  const placeOf = ({ headSha, baseBranch, reportedAs }: ReportedStatus) => ({
-    repository: claim.repository,
-    headSha,
-    context: reportedAs ?? statusContext(template, baseBranch),
-  });
+  const statuses = commitStatuses({ ...parts, forge: guard.forge });
 
   return {
-    status,
+    forge: guard.forge,
+    statuses,
     hasSpoken: before !== undefined && (before.verdict !== 'none' || before.reportedAs === null),
     overridesBefore: before?.overrides ?? [],
     writes: guard.writes,
@@ -104,7 +100,7 @@ export async function openReview(
         commented = false;
       }
       await recordHead(pool, claim, pullRequest, context, commented);
-      const last = before && placeOf(before);
+      const last = before && statuses.placeBefore(claim.repository, before);
       const shown = before?.verdict != null && before.verdict !== 'none' && before.reportedAs === context;
       const state = before?.judgedState ?? null;
       before = undefined;
@@ -112,9 +108,9 @@ export async function openReview(
         const now = shown && state !== null ? await presentState(parts, pullRequest) : null;
         return state !== null && now !== null && hasState(state, now) ? state : undefined;
       }
-      const others = await reportStatus(status, last, true);
+      const others = await statuses.showVerdict(last);
       if (!others && last.headSha === pullRequest.head.sha) {
-        await withdrawSuccess(status, last);
+        await statuses.withdrawSuccess(last);
       }
       return undefined;
     },
@@ -127,7 +123,7 @@ export async function openReview(
     async leave() {
       if (before !== undefined) {
         await markClosed(pool, claim);
-        await reportStatus(status, placeOf(before), true);
+        await statuses.showVerdict(statuses.placeBefore(claim.repository, before));
       }
       await deleteReview(pool, claim);
     },

@@ -3,8 +3,7 @@ import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { markReported } from '../tables/reviews.ts';
 import { givenUpBecause } from './given-up.ts';
 import { openReview } from './open-review.ts';
-import { reportStatus } from './report-status.ts';
-import { placeOf, type ReviewParts } from './review-pull-request.ts';
+import type { ReviewParts } from './review-pull-request.ts';
 import { saveAndRecord } from './save-and-record.ts';
 
 /**
@@ -40,8 +39,8 @@ export async function reportGivenUp(
       result: undefined,
       askedAt,
     });
-    const place = placeOf(parts, pullRequest);
-    await reportStatus(review.status, place, true);
+    const place = review.statuses.placeOf(pullRequest);
+    await review.statuses.showVerdict(place);
     await markReported(pool, review.claim(), place.context);
   } catch (err) {
     const what = err instanceof ForgeError ? { reason: err.message } : { err };

@@ -9,9 +9,9 @@ import { judgeOnce, type ReviewResult } from '../../review/judge.ts';
 import { statusContext } from '../../review/status-context.ts';
 import type { MergeGroupJob } from '../queue/queues.ts';
 import { knownComments } from '../tables/override-comments.ts';
+import { writeStatus } from './commit-status.ts';
 import { givenUpBecause } from './given-up.ts';
 import { recordGroup } from './record-group.ts';
-import { writeStatus } from './report-status.ts';
 import type { ReviewParts } from './review-pull-request.ts';
 
 type GroupVerdict = Pick<CommitStatus, 'state' | 'description'>;

@@ -10,17 +10,14 @@ import { pathsAtBase } from '../../review/policy/paths.ts';
 import { withOwnComments } from '../../review/posted-comments.ts';
 import { commentUrl, linksOf } from '../../review/rendering/links.ts';
 import { reportComments, withdrawComments, withRefusals } from '../../review/report.ts';
-import { statusContext } from '../../review/status-context.ts';
 import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 import { knownComments } from '../tables/override-comments.ts';
-import type { StatusPlace } from '../tables/posted-statuses.ts';
 import { LostClaimError, markReported, recordChecksAsked, recordRequestedReviewsAsked } from '../tables/reviews.ts';
 import { countObserved } from './count-observed.ts';
 import { countOverrides } from './count-overrides.ts';
 import { hasComments, judgedState, storedState } from './judged-state.ts';
 import { type LatePending, latePending } from './late-pending.ts';
 import { type OpenReview, type OpenReviewParts, openReview } from './open-review.ts';
-import { mayShowSuccess, releaseStatus, reportStatus } from './report-status.ts';
 import { saveAndRecord } from './save-and-record.ts';
 import { showPreview, withPreview } from './show-preview.ts';
 
@@ -103,7 +100,7 @@ async function reviewOnce(
   const stored = await review.enter(pullRequest);
   const known = stored === undefined ? read.known : await withOwnComments(parts.forge, read, review.hasNoComments());
   if (stored !== undefined && hasComments(stored, parts.forge.name, known)) {
-    await reportStatus(review.status, placeOf(parts, pullRequest), true, read.known.statuses);
+    await review.statuses.showVerdict(review.statuses.placeOf(pullRequest), read.known.statuses);
     parts.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
     return { outcome: 'over' };
   }
@@ -160,11 +157,10 @@ async function showPending(
   pullRequest: PullRequest,
   pending: LatePending,
 ): Promise<void> {
-  const place = placeOf(parts, pullRequest);
-  const show = async () => {
-    await reportStatus(review.status, place, false);
-  };
-  if (parts.pendingAfterSeconds === 0 || (await mayShowSuccess(parts.pool, place))) {
+  const { statuses } = review;
+  const place = statuses.placeOf(pullRequest);
+  const show = () => statuses.showPending(place);
+  if (parts.pendingAfterSeconds === 0 || (await statuses.mayShowSuccess(place))) {
     await show();
   } else {
     pending.begin(show);
@@ -180,17 +176,17 @@ async function releasePullRequest(
   const { pool, log } = parts;
   const { pullRequest } = result;
   const { repository, number, url } = pullRequest;
-  const place = placeOf(parts, pullRequest);
+  const place = review.statuses.placeOf(pullRequest);
   if (review.hasSpoken) {
-    for (const { what, error: err } of await withdrawComments(review.status.forge, pullRequest)) {
+    for (const { what, error: err } of await withdrawComments(review.forge, pullRequest)) {
       log.warn({ err, repository, number }, `the forge refused to remove: ${what}`);
     }
   }
   const verdict = { state: 'none', description: 'No policy', url } as const;
   await saveAndRecord(parts, review.claim(), pullRequest, { ...verdict, result, askedAt });
-  await reportStatus(review.status, place, true);
+  await review.statuses.showVerdict(place);
   if (review.hasSpoken) {
-    await releaseStatus(review.status, place);
+    await review.statuses.release(place);
   }
   await markReported(pool, review.claim(), place.context);
   log.info({ repository, number }, 'nothing to review: the base branch has no policy');
@@ -221,7 +217,7 @@ async function report(
     enforce,
     known,
   };
-  const comments = await reportComments(review.status.forge, pullRequest, preview.verdict, options);
+  const comments = await reportComments(review.forge, pullRequest, preview.verdict, options);
   if (comments.foundNone) {
     await review.foundNoComments();
   }
@@ -253,8 +249,8 @@ async function report(
   });
   countOverrides(parts, review, pullRequest, verdict);
   countObserved(metrics, result.evaluation);
-  const place = placeOf(parts, pullRequest);
-  await reportStatus(review.status, place, true);
+  const place = review.statuses.placeOf(pullRequest);
+  await review.statuses.showVerdict(place);
   await markReported(pool, review.claim(), place.context);
   log.info(
     { repository, number, head: pullRequest.head.sha, verdict: verdict.state, enforce },
@@ -264,11 +260,4 @@ async function report(
   return preview.isKnown || result.comments === 'off'
     ? { outcome }
     : { outcome, afterwards: (signal) => showPreview(parts, review, result, options, signal) };
-}
-
-export function placeOf(
-  { statusContext: template }: ReviewParts,
-  { repository, head, base }: PullRequest,
-): StatusPlace {
-  return { repository, headSha: head.sha, context: statusContext(template, base.branch) };
 }

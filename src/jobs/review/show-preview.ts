@@ -44,7 +44,7 @@ export async function showPreview(
     if (impact !== undefined) {
       // What was known of our comments is of before the report.
       const now = { ...options, hasNone: review.hasNoComments(), known: {} };
-      await reportComments(review.status.forge, pullRequest, withImpact(verdict, impact), now);
+      await reportComments(review.forge, pullRequest, withImpact(verdict, impact), now);
       parts.log.info(
         { repository, number, judged: impact.judged.length, leftOut: impact.leftOut },
         'a proposed policy was shown',

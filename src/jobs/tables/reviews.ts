@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { ListedPullRequest } from '../../forges/port/many-repositories.ts';
+import type { StatusState } from '../../forges/port/postings.ts';
 import type { PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
-import type { HeadVerdict } from '../../review/shared-status.ts';
 import type { VerdictSources } from '../../review/sources.ts';
 
 /**
@@ -10,6 +10,18 @@ import type { VerdictSources } from '../../review/sources.ts';
  */
 export interface Claim extends PullRequestRef {
   readonly fence: string;
+}
+
+/** What is known of an open pull request whose head a status is on. */
+export interface HeadVerdict {
+  readonly number: number;
+  /** Its page, or the comment there. */
+  readonly url: string;
+  /** `pending`: there is no verdict yet, or it waits for others. `none`: no policy asks anything of it. */
+  readonly state: StatusState | 'none';
+  readonly description: string;
+  /** What the status says instead where rules are not enforced; null: not known. */
+  readonly dryRun: string | null;
 }
 
 /** Which status shows a verdict: that of a commit, under a name. */

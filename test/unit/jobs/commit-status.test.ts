@@ -1,5 +1,6 @@
 import test from 'ava';
-import { type HeadVerdict, sharedStatus } from '../../../src/review/shared-status.ts';
+import { sharedStatus } from '../../../src/jobs/review/commit-status.ts';
+import type { HeadVerdict } from '../../../src/jobs/tables/reviews.ts';
 import { sameContext, statusContext } from '../../../src/review/status-context.ts';
 
 test('the base branch takes the place of every {base}', (t) => {

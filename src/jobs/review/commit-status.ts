@@ -1,0 +1,231 @@
+import type pg from 'pg';
+import { recordPosting } from '../../audit/record-posting.ts';
+import { shorten } from '../../common/shorten.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type PostedStatus } from '../../forges/port/postings.ts';
+import type { PullRequest } from '../../forges/port/pull-request.ts';
+import { dryRun } from '../../review/evaluation/verdict.ts';
+import { sameContext, statusContext } from '../../review/status-context.ts';
+import { postedBefore, rememberPosted, type StatusPlace } from '../tables/posted-statuses.ts';
+import { type HeadVerdict, type ReportedStatus, verdictsOnHead } from '../tables/reviews.ts';
+
+/**
+ * What stands on a commit under the names of Gatehouse's statuses, and what may be written there. All statuses of pull requests are
+ * written here; {@link writeStatus} is for the commits of merge groups.
+ */
+export interface CommitStatuses {
+  /** Where the status of a pull request is. */
+  placeOf(pullRequest: Pick<PullRequest, 'repository' | 'head' | 'base'>): StatusPlace;
+  /** Where the status of an earlier review is, which may have had another name. */
+  placeBefore(repository: string, before: ReportedStatus): StatusPlace;
+  /**
+   * Makes a status show the worst verdict of all open pull requests that it names, from our own table. Afterwards the table
+   * is read again: of two reviews that end at once, the one that writes later may have read earlier, and then writes again.
+   * Resolves to false when no pull request is known that the status names.
+   *
+   * `seen` are the statuses that the commit has, where they have just been read with the pull request.
+   */
+  showVerdict(place: StatusPlace, seen?: readonly PostedStatus[]): Promise<boolean>;
+  /** The same before there is a verdict: no success is written, the present status stays. */
+  showPending(place: StatusPlace): Promise<void>;
+  /** After the policy was deleted: what a verdict has blocked is free, unless another pull request's verdict still blocks it. */
+  release(place: StatusPlace): Promise<void>;
+  /** No open pull request is left that the status names. A green one would count for the next pull request with this commit. */
+  withdrawSuccess(place: StatusPlace): Promise<void>;
+  /** Whether a success that Gatehouse has set may stand there. Costs no request to the forge. */
+  mayShowSuccess(place: StatusPlace): Promise<boolean>;
+}
+
+export interface StatusOptions {
+  readonly forge: Forge;
+  readonly pool: pg.Pool;
+  /** The name of the status, `{base}` for the base branch. */
+  readonly statusContext: string;
+  /** False: every status is `success`, whatever the verdict. */
+  readonly enforce: boolean;
+  /** Whether what is posted is recorded. */
+  readonly keepsRecord: boolean;
+}
+
+/** Reviews of pull requests with one head end at one time now and then, and not more often than this. */
+const MAX_ROUNDS = 5;
+const RECORD_TIMEOUT_MS = 10_000;
+
+export function commitStatuses({
+  forge,
+  pool,
+  statusContext: template,
+  enforce,
+  keepsRecord,
+}: StatusOptions): CommitStatuses {
+  /** The open pull requests that a status names. */
+  async function sharing({ repository, headSha, context }: StatusPlace) {
+    const known = await verdictsOnHead(pool, repository, headSha);
+    return known.filter(({ baseBranch }) => sameContext(statusContext(template, baseBranch), context));
+  }
+
+  async function show(place: StatusPlace, final: boolean, seen?: readonly PostedStatus[]): Promise<boolean> {
+    let shown: string | undefined;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const named = await sharing(place);
+      const wanted = sharedStatus(named, enforce);
+      if (wanted === undefined || (wanted.state === 'success' && !final) || JSON.stringify(wanted) === shown) {
+        return named.length > 0;
+      }
+      const spellings = named.map(({ baseBranch }) => statusContext(template, baseBranch));
+      for (const context of new Set([place.context, ...spellings])) {
+        await set({ ...place, context }, { ...wanted, context }, seen);
+      }
+      shown = JSON.stringify(wanted);
+    }
+    throw new Error(
+      `the verdicts on ${place.repository}@${place.headSha} kept changing while their status was written`,
+    );
+  }
+
+  /**
+   * Sets a status of ours. Where the one set last was another, it is set without reading the present one. Nothing is left unset
+   * without one: somebody else may have set theirs since. `seen` can only show that ours stands: where it shows another one, the
+   * review of another pull request with the commit may have set ours since. Where it is not known what was set last, `seen` may be
+   * older than that.
+   */
+  async function set(place: StatusPlace, status: CommitStatus, seen?: readonly PostedStatus[]): Promise<void> {
+    const before = await postedBefore(pool, place);
+    const mayStand = before.kind === 'unknown' || (before.kind === 'status' && isSame(before, status));
+    const known = before.kind === 'status' ? onlyOf(seen, status.context) : undefined;
+    const standsNow = async () =>
+      (known !== undefined && isOurs(known, status)) || stands(forge, place.repository, place.headSha, status);
+    if (!mayStand || !(await standsNow())) {
+      await post(place, status);
+    } else if (before.kind === 'unknown') {
+      await rememberAndRecord(place, status);
+    }
+  }
+
+  async function post(place: StatusPlace, status: CommitStatus): Promise<void> {
+    await rememberPosted(pool, place, undefined, enforce);
+    await forge.setStatus(place.repository, place.headSha, status);
+    await rememberAndRecord(place, status);
+  }
+
+  /** Both or neither: as long as it is not known what stands, the next review finds out, and records it. */
+  async function rememberAndRecord(place: StatusPlace, status: CommitStatus): Promise<void> {
+    if (!keepsRecord) {
+      await rememberPosted(pool, place, status, enforce);
+      return;
+    }
+    await inTransaction(pool, RECORD_TIMEOUT_MS, async (client) => {
+      await rememberPosted(client, place, status, enforce);
+      await recordPosting(client, place.repository, place.headSha, status);
+    });
+  }
+
+  return {
+    placeOf: ({ repository, head, base }) => ({
+      repository,
+      headSha: head.sha,
+      context: statusContext(template, base.branch),
+    }),
+    placeBefore: (repository, { headSha, baseBranch, reportedAs }) => ({
+      repository,
+      headSha,
+      context: reportedAs ?? statusContext(template, baseBranch),
+    }),
+    showVerdict: (place, seen) => show(place, true, seen),
+    async showPending(place) {
+      await show(place, false);
+    },
+    async release(place) {
+      const { repository, headSha, context } = place;
+      const named = await sharing(place);
+      const present = await forge.status(repository, headSha, context);
+      if (sharedStatus(named, enforce) === undefined && present !== undefined && present.state !== 'success') {
+        const description = 'The policy was deleted: nothing is required any more';
+        await post(place, { context, state: 'success', description });
+      }
+    },
+    async withdrawSuccess(place) {
+      const { repository, headSha, context } = place;
+      const present = await forge.status(repository, headSha, context);
+      if (present?.state === 'success') {
+        const description = 'No open pull request has this commit for this branch any more';
+        await post(place, { context, state: 'pending', description });
+      }
+    },
+    async mayShowSuccess(place) {
+      const before = await postedBefore(pool, place);
+      return before.kind === 'unknown' || (before.kind === 'status' && before.state === 'success');
+    },
+  };
+}
+
+/** Undefined where it is not certain which one is in force: forges compare names without case. */
+function onlyOf(seen: readonly PostedStatus[] | undefined, context: string): PostedStatus | undefined {
+  const [only, ...others] = seen?.filter((status) => sameContext(status.context, context)) ?? [];
+  return others.length === 0 ? only : undefined;
+}
+
+/** Sets a status of ours unless it stands already. Nothing is remembered of it: for commits that are no pull request's head. */
+export async function writeStatus(
+  { forge, pool, keepsRecord }: Omit<StatusOptions, 'statusContext' | 'enforce'>,
+  { repository, headSha }: Omit<StatusPlace, 'context'>,
+  status: CommitStatus,
+): Promise<void> {
+  if (!(await stands(forge, repository, headSha, status))) {
+    await forge.setStatus(repository, headSha, status);
+  }
+  if (keepsRecord) {
+    // Of one that stood as well: the review that set it may have been cut short.
+    await inTransaction(pool, RECORD_TIMEOUT_MS, (client) => recordPosting(client, repository, headSha, status));
+  }
+}
+
+async function stands(forge: Forge, repository: string, headSha: string, status: CommitStatus): Promise<boolean> {
+  const present = await forge.status(repository, headSha, status.context);
+  return present !== undefined && isOurs(present, status);
+}
+
+/** One of the same words that somebody else set is not ours: a required status may be pinned to its author. */
+function isOurs(present: PostedStatus, status: CommitStatus): boolean {
+  return present.own && isSame(present, status);
+}
+
+type Words = Pick<CommitStatus, 'state' | 'description'>;
+
+function isSame(one: Words, other: Words): boolean {
+  return one.state === other.state && one.description === other.description;
+}
+
+/** The worst first. */
+const ORDER: readonly HeadVerdict['state'][] = ['failure', 'error', 'pending', 'success'];
+const MAX_NAMED = 3;
+
+/**
+ * A commit has one status of a name, and several pull requests can have that commit as their head. The status shows the
+ * worst of their verdicts, and names the others. Undefined when nothing asks anything of any of them. Where rules are not
+ * enforced, it is a success that says what it would be.
+ */
+export function sharedStatus(
+  verdicts: readonly HeadVerdict[],
+  enforce: boolean,
+): Required<Pick<CommitStatus, 'state' | 'description' | 'targetUrl'>> | undefined {
+  const judged = verdicts
+    .filter(({ state }) => state !== 'none')
+    .toSorted((left, right) => ORDER.indexOf(left.state) - ORDER.indexOf(right.state) || left.number - right.number);
+  const [worst, ...others] = judged;
+  if (worst === undefined || worst.state === 'none') {
+    return undefined;
+  }
+  const { url: targetUrl } = worst;
+  const state = enforce ? worst.state : 'success';
+  const said = enforce ? worst.description : (worst.dryRun ?? dryRun(worst.description));
+  if (others.length === 0) {
+    return { state, targetUrl, description: said };
+  }
+  const named = others.slice(0, MAX_NAMED).map(({ number }) => `#${number}`);
+  const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
+  const suffix = ` (${named.join(', ')}${more} ${others.length === 1 ? 'has' : 'have'} this commit too)`;
+  const own = shorten(`#${worst.number}: ${said}`, MAX_STATUS_DESCRIPTION_LENGTH - suffix.length);
+  return { state, targetUrl, description: `${own}${suffix}` };
+}
