@@ -1,5 +1,7 @@
 import pg from 'pg';
 import type { Log } from '../log.ts';
+import { queryAll } from './query-all.ts';
+import { UnusableDatabaseError } from './unusable.ts';
 
 /** A new connection takes four round trips or more: a slow database must not count as unavailable. */
 const CONNECT_TIMEOUT_MS = 4_000;
@@ -8,6 +10,11 @@ const STATEMENT_TIMEOUT_MS = 4_000;
 const QUERY_TIMEOUT_MS = 5_000;
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
 const MAX_CONNECTIONS = 10;
+/**
+ * A changed address (DNS, a Service) is followed after this long, also while the old server still answers. To connect again
+ * costs some milliseconds.
+ */
+const MAX_LIFETIME_SECONDS = 30;
 
 export function makePool(url: string, log: Log): pg.Pool {
   return openPool(url, log, { application_name: 'gatehouse', max: MAX_CONNECTIONS });
@@ -26,15 +33,39 @@ function openPool(url: string, log: Log, config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
+    maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
     keepAlive: true,
+    verify: (client, done) => {
+      openSession(client).then(() => done(), done);
+    },
     ...config,
   });
   // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
   pool.on('error', (err) => log.debug({ err }, 'an idle database connection was lost'));
   return pool;
+}
+
+/**
+ * Set in each session, because a role, a database or a pooler may have other defaults. The COMMIT of a transaction shows its
+ * warnings, see `commitTransaction`; the statements before it do not, so that no other warning is taken for one of the COMMIT.
+ * `synchronous_commit` off would lose in a crash of the server what was acknowledged.
+ */
+const SESSION_SETTINGS = `
+  SET statement_timeout = ${STATEMENT_TIMEOUT_MS};
+  SET idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS};
+  SET DateStyle = 'ISO';
+  SET default_transaction_isolation = 'read committed';
+  SET client_min_messages = 'error';
+  SELECT set_config('synchronous_commit', CASE value WHEN 'off' THEN 'on' ELSE value END, false), pg_is_in_recovery() AS standby
+    FROM current_setting('synchronous_commit') AS value`;
+
+/** Throws when the session must not be used: a standby can be read, but what it says may be outdated. */
+async function openSession(client: pg.ClientBase): Promise<void> {
+  const results = await queryAll(client, SESSION_SETTINGS);
+  if (results.at(-1)?.rows[0]?.standby !== false) {
+    throw new UnusableDatabaseError('is read-only');
+  }
 }
 
 /** For the health check of a process without an inbox. It has a connection of its own, so that being busy is not being down. */

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import type pg from 'pg';
 import { readSchemaState, type SchemaState } from './schema.ts';
 import { onConnection } from './transaction.ts';
+import { UnusableDatabaseError } from './unusable.ts';
 
 const SCHEMA_MESSAGES: Readonly<Record<SchemaState, string | undefined>> = {
   usable: undefined,
@@ -10,12 +11,23 @@ const SCHEMA_MESSAGES: Readonly<Record<SchemaState, string | undefined>> = {
   'read-only': 'is read-only',
 };
 
-/** Undefined when the database answers and its schema fits, else what is wrong, without a host name. */
+/**
+ * Undefined when the database answers and its schema fits, else what is wrong, without a host name. A connection that answered
+ * anything else is discarded: behind its address there may be another server by now.
+ */
 export async function probeDatabase(pool: pg.Pool, timeoutMs: number): Promise<string | undefined> {
   try {
-    return SCHEMA_MESSAGES[await onConnection(pool, timeoutMs, readSchemaState)];
+    await onConnection(pool, timeoutMs, refuseUnusable);
+    return undefined;
   } catch (error) {
-    return publicReason(error);
+    return error instanceof UnusableDatabaseError ? error.reason : publicReason(error);
+  }
+}
+
+async function refuseUnusable(client: pg.ClientBase): Promise<void> {
+  const reason = SCHEMA_MESSAGES[await readSchemaState(client)];
+  if (reason !== undefined) {
+    throw new UnusableDatabaseError(reason);
   }
 }
 
@@ -37,7 +49,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/57P01|57P03/, 'is starting up or shutting down'],
   [/53300/, 'has no connections left'],
   [/55000/, 'does not accept connections'],
-  [/time|ETIMEDOUT/i, 'did not answer in time'],
+  [/57014|ETIMEDOUT|timeout/, 'did not answer in time'],
 ];
 
 /** Messages of drivers name hosts and users; anyone may read a health report. */
