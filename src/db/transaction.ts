@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { queryAll } from './query-all.ts';
 
 /** The server did not finish in time; whether it committed is not known. */
 export class TransactionTimeoutError extends Error {
@@ -22,11 +23,30 @@ export function inTransaction<T>(
   });
 }
 
-/** Throws when nothing was committed: PostgreSQL answers the COMMIT of a transaction that has failed with a ROLLBACK, and not with an error. */
+/** The sessions of our pools report no warnings before this. */
+const COMMIT = "SET LOCAL client_min_messages = 'warning'; COMMIT";
+
+/**
+ * Throws unless the COMMIT did all that it should. Two failures are not errors for PostgreSQL: it answers the COMMIT of a
+ * transaction that has failed with a ROLLBACK, and where somebody cancels the wait for a synchronous standby, it commits on the
+ * primary alone and warns.
+ */
 export async function commitTransaction(client: pg.ClientBase): Promise<void> {
-  const { command } = await client.query('COMMIT');
-  if (command !== 'COMMIT') {
-    throw new Error('the transaction was rolled back');
+  let warning: string | undefined;
+  const onNotice = ({ message }: { readonly message?: string | undefined }) => {
+    warning ??= message ?? 'a warning';
+  };
+  client.on('notice', onNotice);
+  try {
+    const results = await queryAll(client, COMMIT);
+    if (results.at(-1)?.command !== 'COMMIT') {
+      throw new Error('the transaction was rolled back');
+    }
+    if (warning !== undefined) {
+      throw new Error(`the COMMIT came with a warning: ${warning}`);
+    }
+  } finally {
+    client.off('notice', onNotice);
   }
 }
 

@@ -23,27 +23,25 @@ export function deliveryKey(delivery: Pick<StoredDelivery, 'hookId' | 'deliveryI
 const IN_TRANSACTION = 'gatehouse.in_transaction';
 
 /**
- * A role or database may have it off: a crash of the server would then lose what was acknowledged. Local to the
- * transaction, and read by its COMMIT; a lone INSERT commits after it too.
+ * What was found to be stored already may be visible on the primary alone: its own transaction, waiting for a synchronous standby,
+ * was ended. A transaction that writes nothing waits for nobody, so this one writes a record, which needs no right and has no reader.
  */
-const SYNCHRONOUS = `CASE current_setting('synchronous_commit')
-                       WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`;
+const WAIT_FOR_REPEATS = "pg_logical_emit_message(true, 'gatehouse', 'a repeated delivery')";
 
-/** Begins a transaction outside of which a guarded {@link insertDeliveries} fails. */
+/** Begins a transaction outside of which {@link insertDeliveries} fails. */
 export const BEGIN_GUARDED = `BEGIN; SET LOCAL ${IN_TRANSACTION} = true`;
 
 /**
  * Stores those that are new, in one statement, and tells which they were: key → whether their body had
  * been stored before under another key. The caller has sorted them by key and removed repeats.
  *
- * `guarded` it fails outside of a transaction that {@link BEGIN_GUARDED} began: so it can be sent behind that without waiting
+ * It stores nothing outside of a transaction that {@link BEGIN_GUARDED} began: so it can be sent behind that without waiting
  * for the answer. Should the BEGIN fail, the deliveries would else be stored without what was to follow.
  */
 export async function insertDeliveries(
   client: pg.ClientBase,
   deliveries: readonly StoredDelivery[],
   { frames, bodies }: PackedBodies,
-  { guarded }: { readonly guarded: boolean },
 ): Promise<ReadonlyMap<string, { readonly repeatedBody: boolean }>> {
   const values: unknown[] = [];
   /**
@@ -64,9 +62,9 @@ export async function insertDeliveries(
   const frameRows = frames.map(({ id, compressed }) => `(${frameIds.get(id)}::uuid, ${parameter(compressed)}::bytea)`);
   const hooks = hooksOf(deliveries);
   const hookColumns = [hooks.map(({ repository }) => repository), hooks.map(({ hookId }) => hookId)].map(parameter);
-  const { rows: stored } = await client.query<{ hook_id: string; delivery_id: string; repeated_body: boolean }>({
+  const { rows: stored } = await client.query<{ hook_id: string | null; delivery_id: string; repeated_body: boolean }>({
     // One that comes alone finds its statement planned. Of larger batches there are too many sizes to keep a plan of each.
-    ...(deliveries.length === 1 && { name: guarded ? 'one guarded delivery' : 'one delivery' }),
+    ...(deliveries.length === 1 && { name: 'one delivery' }),
     text: `WITH seen AS (
              INSERT INTO gatehouse.hooks
              SELECT * FROM unnest(${hookColumns[0]}::text[], ${hookColumns[1]}::text[]) AS hook (repository, hook_id)
@@ -81,26 +79,27 @@ export async function insertDeliveries(
              ON CONFLICT DO NOTHING
              RETURNING hook_id, delivery_id, frame_id,
                        EXISTS (SELECT FROM gatehouse.deliveries old WHERE old.body_sha256 = new.body_sha256) AS repeated_body,
-                       ${SYNCHRONOUS}
-                       ${guarded ? `, current_setting('${IN_TRANSACTION}')::boolean` : ''})
+                       current_setting('${IN_TRANSACTION}')::boolean),
            ${frameRows.length === 0 ? '' : insertFrames(frameRows)}
-           SELECT * FROM stored`,
+           waiting AS (
+             SELECT CASE WHEN (SELECT count(*) FROM stored) < ${deliveries.length} THEN ${WAIT_FOR_REPEATS} END)
+           SELECT stored.* FROM waiting LEFT JOIN stored ON true`,
     values,
   });
   return new Map(
-    stored.map((row) => [
-      deliveryKey({ hookId: row.hook_id, deliveryId: row.delivery_id }),
-      { repeatedBody: row.repeated_body },
-    ]),
+    // Where nothing was stored there is one row without a delivery.
+    stored.flatMap(({ hook_id: hookId, delivery_id: deliveryId, repeated_body: repeatedBody }) =>
+      hookId === null ? [] : [[deliveryKey({ hookId, deliveryId }), { repeatedBody }]],
+    ),
   );
 }
 
 /** Not those whose deliveries were all repeats: nothing would refer to them. */
 function insertFrames(rows: readonly string[]): string {
-  return `, stored_frames AS (
+  return `stored_frames AS (
              INSERT INTO gatehouse.frames (id, bytes)
              SELECT * FROM (VALUES ${rows.join(', ')}) AS packed (id, bytes)
-              WHERE EXISTS (SELECT FROM stored WHERE frame_id = packed.id))`;
+              WHERE EXISTS (SELECT FROM stored WHERE frame_id = packed.id)),`;
 }
 
 /** Each once, in one order everywhere: two transactions that insert the same hooks crosswise would deadlock. */

@@ -78,15 +78,15 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
 
     const stopTimer = metrics.commitSeconds.startTimer();
     const { stored, jobs } = await onConnection(pool, ACCEPT_DEADLINE_MS, async (client) => {
-      // A lone INSERT is a transaction. Where jobs may follow it takes two round trips, and not one for every
-      // statement: while many deliveries arrive, each answer waits for its turn behind them.
+      // Two round trips, or one where no job can follow, and not one for every statement: while many deliveries arrive, each
+      // answer waits for its turn behind them.
+      const begun = client.query(BEGIN_GUARDED);
+      const inserted = insertDeliveries(client, unique, packed);
       if (unique.every(({ job }) => job === undefined)) {
-        return { stored: await insertDeliveries(client, unique, packed, { guarded: false }), jobs: [] };
+        const [, stored] = await Promise.all([begun, inserted, commitTransaction(client)]);
+        return { stored, jobs: [] };
       }
-      const [, stored] = await Promise.all([
-        client.query(BEGIN_GUARDED),
-        insertDeliveries(client, unique, packed, { guarded: true }),
-      ]);
+      const [, stored] = await Promise.all([begun, inserted]);
       const jobs = unique.flatMap((submission) =>
         submission.job !== undefined && stored.has(deliveryKey(submission)) ? [submission.job] : [],
       );

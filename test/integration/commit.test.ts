@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import ava from 'ava';
 import { Redis } from 'ioredis';
+import { makeInboxPool, makePool } from '../../src/db/pool.ts';
+import { inTransaction } from '../../src/db/transaction.ts';
+import { makeLog } from '../../src/log.ts';
 import { openDoor } from '../helpers/door.ts';
 import { pullRequestOpened } from '../helpers/payloads.ts';
 import { startProxy } from '../helpers/proxy.ts';
@@ -26,6 +29,25 @@ test('a failed COMMIT is answered 503, and stores neither the delivery nor its j
   await door.database.query('DROP TRIGGER at_commit ON gatehouse.deliveries');
   t.is((await door.post(body, headers)).status, 200);
   t.is((await door.jobs()).length, 1);
+});
+
+test('a warning of the COMMIT is a failure, and one of a statement before it is not', async (t) => {
+  await using door = await openDoor();
+  const { database } = door;
+  await database.query(`
+    CREATE TABLE early (id int); CREATE TABLE late (id int);
+    CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'take care'; RETURN NEW; END $$;
+    CREATE TRIGGER warn BEFORE INSERT ON early FOR EACH ROW EXECUTE FUNCTION warn();
+    CREATE CONSTRAINT TRIGGER warn AFTER INSERT ON late DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION warn()`);
+  for (const open of [makePool, makeInboxPool]) {
+    const pool = open(door.databaseUrl, makeLog('silent'));
+    const insert = (table: string) =>
+      inTransaction(pool, 4_000, (client) => client.query(`INSERT INTO ${table} VALUES (1)`));
+    await t.notThrowsAsync(insert('early'));
+    await t.throwsAsync(insert('late'), { message: 'the COMMIT came with a warning: take care' });
+    await pool.end();
+  }
 });
 
 test('nothing is acknowledged while its COMMIT is under way', async (t) => {

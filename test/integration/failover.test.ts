@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import ava from 'ava';
-import type pg from 'pg';
+import pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { makeInboxPool, makePool, makeProbePool } from '../../src/db/pool.ts';
 import { probeDatabase } from '../../src/db/probes.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeDatabase, openPool } from '../helpers/database.ts';
 import { openDoor } from '../helpers/door.ts';
+import { startStores } from '../helpers/stores.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
@@ -54,3 +56,91 @@ test('an unready door that gets no traffic is ready when a new connection can wr
   await until(async () => (await fetch(`${later.url}/health/ready`)).status === 200);
   t.is((await later.post('{}')).status, 200);
 });
+
+let primary: Awaited<ReturnType<typeof startPrimary>>;
+test.before(async () => {
+  primary = await startPrimary();
+});
+test.after.always(() => primary?.close());
+
+const ENDINGS = { cancelled: 'pg_cancel_backend', terminated: 'pg_terminate_backend' } as const;
+
+for (const [how, end] of Object.entries(ENDINGS)) {
+  for (const event of ['pull_request', 'ping']) {
+    test(`a commit whose wait for the standby was ${how} is not acknowledged: ${event}`, async (t) => {
+      await using door = await openDoor({ DATABASE_URL: await primary.makeDatabase() });
+      const post = () =>
+        door.post(PULL_REQUEST, { 'x-forge-event': event, 'x-forge-delivery': 'one' }).then(({ status }) => status);
+      await primary.loseStandby();
+      const first = post();
+      await until(async () => (await primary.endWaiting(end)) > 0);
+      t.is(await first, 503);
+      t.is((await door.deliveries()).length, 1, 'it is stored on the primary alone');
+      t.is(await post(), 503, 'a repeat, which finds the row that no standby has');
+      await primary.regainStandby();
+      await until(async () => (await post()) === 200);
+      t.is((await door.deliveries()).length, 1);
+    });
+  }
+}
+
+const PULL_REQUEST = JSON.stringify({
+  action: 'opened',
+  number: 7,
+  pull_request: { number: 7 },
+  repository: { full_name: 'acme/widgets' },
+});
+
+/** A PostgreSQL that waits for a standby at each commit, or not. */
+async function startPrimary() {
+  const stores = await startStores();
+  const { url } = stores.database;
+  const admin = openPool(url);
+  const writer = new pg.Client({ connectionString: url, application_name: 'writer' });
+  await writer.connect();
+  let warned = false;
+  writer.on('notice', () => {
+    warned = true;
+  });
+  const endWaiting = async (of: string, end: string) => {
+    const { rowCount } = await admin.query(
+      `SELECT ${end}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = $1`,
+      [of],
+    );
+    return rowCount ?? 0;
+  };
+  const commitWaits = async () => {
+    warned = false;
+    let settled = false;
+    const written = writer.query("SELECT pg_logical_emit_message(true, 'test', '')").finally(() => {
+      settled = true;
+    });
+    await until(async () => (await endWaiting('writer', 'pg_cancel_backend')) > 0 || settled);
+    await written;
+    return warned;
+  };
+  /** The server reads the setting a little later: only a commit tells whether it waits. */
+  const setStandby = async (name: string) => {
+    await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+    await admin.query('SELECT pg_reload_conf()');
+    await until(async () => (await commitWaits()) === (name !== ''));
+  };
+  return {
+    async makeDatabase(): Promise<string> {
+      const own = new URL(url);
+      own.pathname = `test_${randomUUID().replaceAll('-', '')}`;
+      await admin.query(`CREATE DATABASE ${own.pathname.slice(1)}`);
+      await migrateStores(own.href);
+      return own.href;
+    },
+    loseStandby: () => setStandby('nobody'),
+    regainStandby: () => setStandby(''),
+    /** Ends the waiting of the door's commits. Returns how many waited. */
+    endWaiting: (end: string) => endWaiting('gatehouse inbox', end),
+    async close() {
+      await writer.end();
+      await admin.end();
+      await stores.close();
+    },
+  };
+}

@@ -210,7 +210,6 @@ test('a role that turns synchronous_commit off does not turn it off for deliveri
     { with_job: false, setting: 'on' },
     { with_job: true, setting: 'on' },
   ]);
-  t.is((await door.pool.query('SHOW synchronous_commit')).rows[0].synchronous_commit, 'off', 'outside of it');
 });
 
 test('the hook of a delivery is stored, and a push to a fork is not a hook', async (t) => {
