@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Forge } from './port/forge.ts';
 import { isObjectId } from './text-file.ts';
 
@@ -10,25 +11,11 @@ const MAX_CHARACTERS = 8_000_000;
  * with the commit is: then it knows the commit.
  */
 export function rememberFiles(forge: Forge, maxCharacters = MAX_CHARACTERS): Forge {
-  /** The one used longest ago comes first. */
-  const files = new Map<string, string | null>();
-  let characters = 0;
-
-  function remember(repository: string, path: string, commit: string, text: string | null): void {
-    const key = keyOf(repository, path, commit);
-    if (files.has(key)) {
-      return;
-    }
-    files.set(key, text);
-    characters += key.length + lengthOf(text);
-    for (const [oldest, oldText] of files) {
-      if (characters <= maxCharacters) {
-        return;
-      }
-      files.delete(oldest);
-      characters -= oldest.length + lengthOf(oldText);
-    }
-  }
+  /** `text` is null where there is no such file. */
+  const files = new LRUCache<string, { readonly text: string | null }>({
+    maxSize: maxCharacters,
+    sizeCalculation: ({ text }, key) => key.length + (text?.length ?? 0),
+  });
 
   return {
     ...forge,
@@ -37,7 +24,7 @@ export function rememberFiles(forge: Forge, maxCharacters = MAX_CHARACTERS): For
       const commit = read?.pullRequest.baseCommit;
       if (read !== undefined && commit !== undefined) {
         for (const [path, text] of read.files) {
-          remember(read.pullRequest.repository, path, commit, text);
+          files.set(keyOf(read.pullRequest.repository, path, commit), { text });
         }
       }
       return read;
@@ -49,13 +36,11 @@ export function rememberFiles(forge: Forge, maxCharacters = MAX_CHARACTERS): For
       const key = keyOf(repository, path, ref);
       const known = files.get(key);
       if (known !== undefined) {
-        files.delete(key);
-        files.set(key, known);
-        return known ?? undefined;
+        return known.text ?? undefined;
       }
       const text = await forge.fileAt(repository, path, ref);
       if (text !== undefined) {
-        remember(repository, path, ref, text);
+        files.set(key, { text });
       }
       return text;
     },
@@ -64,8 +49,4 @@ export function rememberFiles(forge: Forge, maxCharacters = MAX_CHARACTERS): For
 
 function keyOf(repository: string, path: string, commit: string): string {
   return JSON.stringify([repository, path, commit]);
-}
-
-function lengthOf(text: string | null): number {
-  return text?.length ?? 0;
 }

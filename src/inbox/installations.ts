@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { saveInstallation } from '../db/installations.ts';
 import type { Log } from '../log.ts';
@@ -13,14 +14,11 @@ export function makeInstallationRecorder(
   pool: pg.Pool,
   log: Log,
 ): (installation: { readonly owner: string; readonly id: number }) => void {
-  const saved = new Map<string, number>();
+  const saved = new LRUCache<string, number>({ max: MAX_REMEMBERED });
 
   return ({ owner, id }) => {
     if (saved.get(owner) === id) {
       return;
-    }
-    if (saved.size >= MAX_REMEMBERED) {
-      saved.clear();
     }
     saved.set(owner, id);
     saveInstallation(pool, owner, id).catch((err: unknown) => {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { requireFound } from '../answer.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
 import type { GitHubClient } from './client.ts';
@@ -16,7 +17,7 @@ export type AppLoginOf = (ref: PullRequestRef, slug: string) => Promise<string>;
  * REST, once for each App.
  */
 export function rememberAppLogins(client: GitHubClient): AppLoginOf {
-  const logins = new Map<string, string>();
+  const logins = new LRUCache<string, string>({ max: MAX_REMEMBERED });
 
   return async (ref, slug) => {
     const known = logins.get(slug);
@@ -26,9 +27,6 @@ export function rememberAppLogins(client: GitHubClient): AppLoginOf {
     const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
     const answer = await ask(await client.forRepository(ref.repository), route, address(ref), shapes.pull);
     const { user } = requireFound(answer, route);
-    if (logins.size >= MAX_REMEMBERED) {
-      logins.clear();
-    }
     logins.set(slug, user);
     return user;
   };

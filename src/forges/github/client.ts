@@ -1,4 +1,5 @@
 import { createAppAuth } from '@octokit/auth-app';
+import { LRUCache } from 'lru-cache';
 import { Octokit, RequestError } from 'octokit';
 import { z } from 'zod';
 import { scopeOfToken } from '../limits/waits.ts';
@@ -56,8 +57,11 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
 
   const { appId, privateKey } = credentials;
   const app = makeOctokit(parts, `app-${appId}`, { authStrategy: createAppAuth, auth: { appId, privateKey } });
-  const installations = new Map<number, Octokit>();
-  const found = new Map<string, { octokit: Octokit | undefined; until: number }>();
+  const installations = new LRUCache<number, Octokit>({ max: MAX_REMEMBERED });
+  const found = new LRUCache<string, { readonly octokit: Octokit | undefined }>({
+    max: MAX_REMEMBERED,
+    ttl: INSTALLATION_MEMORY_MS,
+  });
 
   function forInstallation(installationId: number): Octokit {
     const known = installations.get(installationId);
@@ -72,21 +76,13 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
   }
 
   function remember(key: string, octokit: Octokit | undefined): Octokit | undefined {
-    if (found.size >= MAX_REMEMBERED) {
-      found.clear();
-    }
-    found.set(key, { octokit, until: Date.now() + INSTALLATION_MEMORY_MS });
+    found.set(key, { octokit });
     return octokit;
-  }
-
-  function remembered(key: string) {
-    const known = found.get(key);
-    return known !== undefined && known.until > Date.now() ? known : undefined;
   }
 
   /** By the owner where it is known; `path` is where to look it up. That an owner has none is remembered of the path alone. */
   async function find(owner: string, path: string): Promise<Octokit | undefined> {
-    const known = remembered(owner) ?? remembered(path);
+    const known = found.get(owner) ?? found.get(path);
     if (known !== undefined) {
       return known.octokit;
     }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { ParsedPolicy } from '../../review/policy/parse.ts';
 import type { SourceFile } from '../../review/sources.ts';
 import type { ReviewThreads } from '../../review/threads/review-threads.ts';
@@ -12,21 +13,13 @@ export type ParseBaseline = (repository: string, digest: string, file: SourceFil
  * remembered: anything else may be usable at the next attempt, such as after a thread that ended without an answer.
  */
 export function makeParseBaseline({ parsePolicy }: Pick<ReviewThreads, 'parsePolicy'>): ParseBaseline {
-  const parsed = new Map<string, { readonly digest: string; readonly policy: Promise<ParsedPolicy> }>();
-
-  function remember(repository: string, digest: string, policy: Promise<ParsedPolicy>): void {
-    // A Map keeps the place of a key that is set again.
-    parsed.delete(repository);
-    parsed.set(repository, { digest, policy });
-    const [oldest] = parsed.keys();
-    if (parsed.size > MAX_REMEMBERED && oldest !== undefined) {
-      parsed.delete(oldest);
-    }
-  }
+  const parsed = new LRUCache<string, { readonly digest: string; readonly policy: Promise<ParsedPolicy> }>({
+    max: MAX_REMEMBERED,
+  });
 
   function forgetUnlessUsable(repository: string, policy: Promise<ParsedPolicy>): void {
     const forget = () => {
-      if (parsed.get(repository)?.policy === policy) {
+      if (parsed.peek(repository)?.policy === policy) {
         parsed.delete(repository);
       }
     };
@@ -36,11 +29,10 @@ export function makeParseBaseline({ parsePolicy }: Pick<ReviewThreads, 'parsePol
   return (repository, digest, { path, text }) => {
     const before = parsed.get(repository);
     if (before?.digest === digest) {
-      remember(repository, digest, before.policy);
       return before.policy;
     }
     const policy = parsePolicy(repository, text, { path, repository }, 'baseline');
-    remember(repository, digest, policy);
+    parsed.set(repository, { digest, policy });
     forgetUnlessUsable(repository, policy);
     return policy;
   };

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { MAX_PATTERN_LENGTH, MAX_PATTERN_SIZE } from '../limits.ts';
 
@@ -41,15 +42,12 @@ function trimmed(program: RE2JS, result: boolean): boolean {
 type Compiled = { readonly program: RE2JS } | { readonly fault: string };
 
 /** By source. A pattern is checked, and then matched, and a list of them may be used in many rules. */
-const kept = new Map<string, Compiled>();
+const kept = new LRUCache<string, Compiled>({ max: MAX_KEPT_PROGRAMS });
 
 function compileOnce(source: string): Compiled {
   const known = kept.get(source);
   if (known !== undefined) {
     return known;
-  }
-  if (kept.size >= MAX_KEPT_PROGRAMS) {
-    kept.clear();
   }
   const compiled = compile(source);
   kept.set(source, compiled);

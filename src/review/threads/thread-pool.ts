@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
 import {
   type FromThread,
   isFromThread,
@@ -73,7 +74,7 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
   const maxPerOwner = Math.max(1, size - 1);
   const threads = new Set<Thread>();
   const queue: Job[] = [];
-  const overLimit = new Map<string, OverLimit>();
+  const overLimit = new LRUCache<string, OverLimit>({ max: MAX_REMEMBERED });
   let closed = false;
 
   function startThread(): Thread {
@@ -169,10 +170,6 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
     }
     const over = { limit, step: thread.step };
     overLimit.set(job.digest, over);
-    const [oldest] = overLimit.keys();
-    if (overLimit.size > MAX_REMEMBERED && oldest !== undefined) {
-      overLimit.delete(oldest);
-    }
     onEnded?.({ task: job.task, owner: job.owner, limit });
     job.ended(over);
   }
