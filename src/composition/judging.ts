@@ -1,7 +1,7 @@
 import type { ForgeSettings } from '../config/config.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type { ForgeHooks } from '../forges/transport/forge-fetch.ts';
-import { type BaselineOf, policyRepositoryOf, presentBaseline } from '../review/policy/baseline.ts';
+import { type BaselineOf, presentBaselines } from '../review/policy/baseline.ts';
 import type { Policy } from '../review/policy/schema.ts';
 import { makeReviewThreads, type ReviewThreads } from '../review/threads/review-threads.ts';
 import { connectForge } from './forge.ts';
@@ -30,14 +30,7 @@ export async function openJudging(settings: ForgeSettings, hooks: ForgeHooks = {
     threads,
     fallback,
     statusContext,
-    baselineOf: async (repository) =>
-      policyRepository === undefined
-        ? { kind: 'none' }
-        : presentBaseline(
-            forge,
-            (text, origin, role) => threads.parsePolicy(repository, text, origin, role),
-            policyRepositoryOf(repository, policyRepository),
-          ),
+    baselineOf: presentBaselines(forge, threads, policyRepository),
     async close() {
       await forge.close();
       await threads.close();

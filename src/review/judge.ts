@@ -10,11 +10,12 @@ import type { Facts } from './facts.ts';
 import { isCurrent } from './is-current.ts';
 import type { KnownComments } from './overrides/judge-overrides.ts';
 import { readOverrides } from './overrides/read-overrides.ts';
-import { type BaselineOf, digestOfBaseline, isBaselineOf, orRemoval, withBaseline } from './policy/baseline.ts';
+import { type BaselineOf, digestOfBaseline, orRemoval } from './policy/baseline.ts';
 import { type Comments, DEFAULT_COMMENTS } from './policy/comments.ts';
-import { isHiddenIn, type LoadedPolicy, loadPolicy, type ParsePolicy, type PolicyFile } from './policy/load.ts';
-import { neededFacts, needsLines, needsOnlyFiles } from './policy/needs.ts';
-import { orOperatorPolicy, orProposed } from './policy/operator-policy.ts';
+import { policyInForce } from './policy/in-force.ts';
+import { type LoadedPolicy, type PolicyFile, parseFor } from './policy/load.ts';
+import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
+import { orProposed } from './policy/operator-policy.ts';
 import { overruledRules } from './policy/overruled.ts';
 import { changesCases, changesPolicy, pathsAtBase } from './policy/paths.ts';
 import type { Policy } from './policy/schema.ts';
@@ -133,25 +134,25 @@ export async function judgeRead(
     // The branch was deleted: there is nothing to merge into until the pull request gets another base.
     return { kind: 'over' };
   }
-  // In the name of this repository, wherever the text comes from: forks are free.
-  const parse: ParsePolicy = (text, origin, role) => threads.parsePolicy(pullRequest.repository, text, origin, role);
   const { repository } = pullRequest;
-  const baseline = await baselineOf(repository);
-  const isBaseline = isBaselineOf(baseline, repository);
-  const role = isBaseline ? 'baseline' : 'own';
-  const loaded = await loadPolicy(forge, parse, repository, baseSha, { role, file: givenPolicy });
-  const certain = loaded.kind !== 'absent' || fallback !== undefined || baseline.kind !== 'none';
+  const inForceNow = await policyInForce(
+    { forge, threads, fallback, baselineOf },
+    { repository, commit: baseSha, file: givenPolicy, shown: true },
+  );
+  const { baseline, beside, hidden, role } = inForceNow;
+  const isBaseline = role === 'baseline';
+  const certain = inForceNow.policy.kind !== 'absent';
   if (certain) {
     // Before the changed files, which may take long to read: the present status may be of another pull request.
     await onWillJudge?.(pullRequest);
   }
   const changedFiles =
-    (needsLines([baseline, loaded], fallback) ? undefined : known.changedFiles) ??
+    (inForceNow.policy.kind === 'policy' && neededFacts(inForceNow.policy.policy).lines
+      ? undefined
+      : known.changedFiles) ??
     (await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount));
   const proposes = changesPolicy(changedFiles);
-  const hidden = baseline.kind !== 'none' && (await isHiddenIn(forge, baseline.visibility, repository));
-  const own = orProposed(orOperatorPolicy(loaded, fallback), pullRequest, proposes);
-  const present = withBaseline(baseline, own, { repository, hidden });
+  const present = orProposed(inForceNow.policy, pullRequest, proposes);
   if (present.kind === 'absent') {
     return { kind: 'no-policy', pullRequest, sources: { baseSha } };
   }
@@ -159,7 +160,7 @@ export async function judgeRead(
     await onWillJudge?.(pullRequest);
   }
 
-  const ofHead = () => loadProposed(forge, parse, pullRequest, role);
+  const ofHead = () => loadProposed(forge, parseFor(threads, repository), pullRequest, role);
   const proposed: LoadedPolicy = proposes
     ? orRemoval(await ofHead(), isBaseline ? baseline : undefined)
     : { kind: 'absent' };
@@ -202,7 +203,7 @@ export async function judgeRead(
   const more = { forge, threads, given: known, baseSha, readChecks, mayRead: mayReadToObserve };
   const observed = await observe(policy, facts, more);
   const evaluation = withObserved(policy, evaluated, observed.rules);
-  const overruled = overruledRules(baseline, own, proposed, { repository, hidden });
+  const overruled = overruledRules(baseline, beside, proposed, { repository, hidden });
   const verdict = { ...verdictOf(redacted(evaluation), overrides), ...(overruled && { overruled }), ...proposal };
   const codeOwners = codeOwnersText(facts.codeOwners);
   return {

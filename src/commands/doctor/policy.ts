@@ -1,9 +1,9 @@
 import type { Forge } from '../../forges/port/forge.ts';
 import { FORGES } from '../../forges/port/forges.ts';
 import type { Extra, InspectedRepository } from '../../forges/port/inspection.ts';
-import { policyRepositoryOf, presentBaseline, withBaseline } from '../../review/policy/baseline.ts';
+import { presentBaselines } from '../../review/policy/baseline.ts';
 import type { Fault } from '../../review/policy/faults.ts';
-import { loadPolicy } from '../../review/policy/load.ts';
+import { policyInForce } from '../../review/policy/in-force.ts';
 import { neededFacts } from '../../review/policy/needs.ts';
 import type { Policy } from '../../review/policy/schema.ts';
 import type { ReviewThreads } from '../../review/threads/review-threads.ts';
@@ -29,20 +29,14 @@ export async function checkPolicy(
   { name, defaultBranch }: InspectedRepository,
   { threads, operators, policyRepository }: PolicyOptions,
 ): Promise<PolicyReport> {
-  const parse: Parameters<typeof loadPolicy>[1] = (text, origin, role) => threads.parsePolicy(name, text, origin, role);
   const commit = await forge.branchCommit(name, defaultBranch);
   if (commit === undefined) {
     const action = 'push a commit with a .gatehouse.yml';
     return { findings: [wrong('policy', `${name} has no commit in ${defaultBranch}`, action)], policy: undefined };
   }
-  const baseline =
-    policyRepository === undefined
-      ? ({ kind: 'none' } as const)
-      : await presentBaseline(forge, parse, policyRepositoryOf(name, policyRepository));
-  const own = await loadPolicy(forge, parse, name, commit);
-  const fallback = own.kind === 'absent' && operators.policy !== undefined;
-  const loaded = fallback ? ({ kind: 'policy', policy: operators.policy, sources: {}, texts: [] } as const) : own;
-  const judged = withBaseline(baseline, loaded, { repository: name, hidden: false });
+  const baselineOf = presentBaselines(forge, threads, policyRepository);
+  const context = { forge, threads, fallback: operators.policy, baselineOf };
+  const { policy, own, baseline } = await policyInForce(context, { repository: name, commit, shown: false });
 
   const findings: Finding[] = [];
   if (baseline.kind === 'broken') {
@@ -60,7 +54,7 @@ export async function checkPolicy(
   } else {
     findings.push(withoutOwn(name, defaultBranch, operators.given, baseline.kind !== 'none'));
   }
-  return { findings, policy: judged.kind === 'policy' ? judged.policy : undefined };
+  return { findings, policy: policy.kind === 'policy' ? policy.policy : undefined };
 }
 
 function withoutOwn(name: string, branch: string, hasOperators: boolean, hasBaseline: boolean): Finding {

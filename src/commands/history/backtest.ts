@@ -1,12 +1,14 @@
 import { parseArgs } from 'node:util';
+import type { Judging } from '../../composition/judging.ts';
 import { parseForgeConfig } from '../../config/config.ts';
-import { policyInForce } from '../../review/past/policy-in-force.ts';
+import { policyInForce } from '../../review/policy/in-force.ts';
+import type { PolicyFile } from '../../review/policy/load.ts';
 import { configured } from '../failures.ts';
 import { readOwnPolicy } from '../own-policy.ts';
 import type { Terminal } from '../terminal.ts';
 import { backtestJson, describeBacktest } from './backtest-text.ts';
 import { HISTORY_HELP, HISTORY_OPTIONS, historyOptions } from './options.ts';
-import { overHistory, STOPPED } from './over-history.ts';
+import { type HistoryPolicy, overHistory, STOPPED } from './over-history.ts';
 
 const DONE = 0;
 
@@ -48,7 +50,7 @@ export async function backtest(args: readonly string[], terminal: Terminal, fold
   const file = values.policy === undefined ? undefined : await readOwnPolicy(values.policy, folder);
   const options = await historyOptions(positionals, values, settings, folder);
   const found = await overHistory('backtest', terminal, settings, options, (judging) =>
-    policyInForce(judging.forge, options.repository, judging, file),
+    nextPolicy(judging, options.repository, file),
   );
   if (typeof found === 'number') {
     return found;
@@ -59,4 +61,24 @@ export async function backtest(args: readonly string[], terminal: Terminal, fold
     terminal.stdout.write(describeBacktest(found));
   }
   return found.stoppedBy === undefined ? DONE : STOPPED;
+}
+
+/** What a repository's next pull request into its default branch would be judged by. `file`: taken instead of its own policy. */
+async function nextPolicy(judging: Judging, name: string, file: PolicyFile | undefined): Promise<HistoryPolicy> {
+  const { forge } = judging;
+  const found = await forge.repository(name);
+  if (found === undefined) {
+    return { kind: 'no-repository' };
+  }
+  const { name: repository, defaultBranch: branch } = found;
+  const commit = file === undefined ? await forge.branchCommit(repository, branch) : undefined;
+  const { policy } = await policyInForce(judging, { repository, commit, file, shown: false });
+  switch (policy.kind) {
+    case 'absent':
+      return { kind: 'absent', branch };
+    case 'broken':
+      return { kind: 'broken', faults: policy.faults };
+    case 'policy':
+      return { kind: 'policy', repository, policy: policy.policy };
+  }
 }

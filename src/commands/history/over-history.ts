@@ -5,7 +5,7 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { ForgeName } from '../../forges/port/forges.ts';
 import type { MergedList } from '../../forges/port/merged.ts';
 import { costOf, MAX_OTHER_REQUESTS, MAX_REQUESTS_EACH } from '../../review/past/cost.ts';
-import type { PolicyInForce } from '../../review/past/policy-in-force.ts';
+import type { Fault } from '../../review/policy/faults.ts';
 import { neededFacts } from '../../review/policy/needs.ts';
 import type { Policy } from '../../review/policy/schema.ts';
 import { visible } from '../../review/text.ts';
@@ -13,6 +13,14 @@ import { reasonOf } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';
 import { describeStop, type History, judgeHistory, progressOn } from './history.ts';
 import type { HistoryOptions } from './options.ts';
+
+/** What a command judges the merged pull requests of a repository by. */
+export type HistoryPolicy =
+  | { readonly kind: 'no-repository' }
+  | { readonly kind: 'absent'; readonly branch: string }
+  | { readonly kind: 'broken'; readonly faults: readonly Fault[] }
+  /** `repository`: its present name. */
+  | { readonly kind: 'policy'; readonly repository: string; readonly policy: Policy };
 
 /** What a command has found out of the merged pull requests of a repository. */
 export interface OverHistory extends History {
@@ -35,7 +43,7 @@ export async function overHistory(
   { stderr }: Pick<Terminal, 'stderr'>,
   settings: ForgeSettings,
   { repository: name, last, reserve, cache, cacheFolder }: HistoryOptions,
-  policyFor: (judging: Judging) => Promise<PolicyInForce>,
+  policyFor: (judging: Judging) => Promise<HistoryPolicy>,
 ): Promise<OverHistory | number> {
   const failed = (text: string, code = UNUSABLE) => {
     stderr.write(`gatehouse ${command}: ${text}`);
@@ -83,7 +91,7 @@ export async function overHistory(
 }
 
 /** Why there is nothing to judge by. */
-function whyNot(found: Exclude<PolicyInForce, { kind: 'policy' }>, name: string): string {
+function whyNot(found: Exclude<HistoryPolicy, { kind: 'policy' }>, name: string): string {
   switch (found.kind) {
     case 'no-repository':
       return `${name} does not exist, or these credentials may not see it\n`;

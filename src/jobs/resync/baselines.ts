@@ -12,7 +12,7 @@ import {
   readBaseline,
   sameRepository,
 } from '../../review/policy/baseline.ts';
-import { narrowerOf, type ParsePolicy } from '../../review/policy/load.ts';
+import { narrowerOf, parseFor } from '../../review/policy/load.ts';
 import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 import {
   type BaselineRow,
@@ -61,11 +61,6 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
   const looking = new Map<string, Promise<boolean>>();
   /** One look that starts when the one under way ends, which may have read what was before. */
   const following = new Map<string, Promise<boolean>>();
-
-  const parseFor =
-    (repository: string): ParsePolicy =>
-    (text, origin, role) =>
-      threads.parsePolicy(repository, text, origin, role);
 
   async function of(repository: string): Promise<Baseline> {
     const key = policyRepositoryOf(repository, name);
@@ -147,7 +142,7 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
     const settled = before?.problem === null || before?.problem === 'broken' ? before.seen : undefined;
     let read: BaselineRead | 'same';
     try {
-      read = await readBaseline(forge, parseFor(repository), repository, {
+      read = await readBaseline(forge, parseFor(threads, repository), repository, {
         isTrusted: (ids) => isTrusted(ids, before),
         unchanged: (commit, visibility) =>
           settled?.commit === commit && settled.visibility === visibility ? 'same' : undefined,

@@ -1,25 +1,16 @@
 import type pg from 'pg';
 import type { ReviewRequest } from '../../forges/port/events.ts';
-import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { Log } from '../../log.ts';
 import { canBeOverridden } from '../../review/overrides/override.ts';
-import type { BaselineOf } from '../../review/policy/baseline.ts';
-import type { Policy } from '../../review/policy/schema.ts';
-import { presentPolicy } from '../../review/present-policy.ts';
+import { type PolicyContext, policyInForce } from '../../review/policy/in-force.ts';
 import { COMMANDS_MARKER, renderCommands } from '../../review/rendering/commands.ts';
-import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 import type { CommandJob } from '../queue/queues.ts';
 import { markRechecked, mayRecheck } from './recheck.ts';
 
-export interface CommandParts {
-  readonly forge: Forge;
+export interface CommandContext extends PolicyContext {
   readonly pool: pg.Pool;
-  readonly threads: ReviewThreads;
-  /** The operator's policy, for repositories that have none of their own. */
-  readonly fallback: Policy | undefined;
-  readonly baselineOf: BaselineOf;
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
   readonly log: Log;
 }
@@ -28,8 +19,8 @@ export interface CommandParts {
  * Does what a comment tells Gatehouse to do. May be cut short anywhere and be repeated. Whether an override counts is judged by the review that it starts,
  * from the comments that are there then.
  */
-export async function runCommand(parts: CommandParts, job: CommandJob): Promise<void> {
-  const pullRequest = await parts.forge.pullRequest(job);
+export async function runCommand(context: CommandContext, job: CommandJob): Promise<void> {
+  const pullRequest = await context.forge.pullRequest(job);
   if (pullRequest === undefined || pullRequest.state === 'closed' || pullRequest.archived) {
     return;
   }
@@ -37,26 +28,26 @@ export async function runCommand(parts: CommandParts, job: CommandJob): Promise<
   if (baseCommit === undefined) {
     return;
   }
-  const present = await presentPolicy(parts.forge, parts, repository, baseCommit);
+  const { policy: present } = await policyInForce(context, { repository, commit: baseCommit, shown: false });
   if (present.kind === 'absent') {
     // Where no policy applies, Gatehouse says nothing.
     return;
   }
   switch (job.command) {
     case 'recheck':
-      await recheck(parts, pullRequest, job);
+      await recheck(context, pullRequest, job);
       break;
     case 'override': {
       const isJudged = present.kind === 'broken' || canBeOverridden(present.policy) || job.change !== 'posted';
       // All answers have one key, so that no two of them look for the other's comment at once.
       const { number } = pullRequest;
       const asAnswer = { kind: 'command', ...job, repository, number, command: 'unknown' } as const;
-      await parts.enqueue([isJudged ? requestOf(pullRequest) : asAnswer]);
+      await context.enqueue([isJudged ? requestOf(pullRequest) : asAnswer]);
       break;
     }
     case 'unknown':
       if (present.kind === 'broken' || present.policy.comments !== 'off') {
-        await answer(parts, pullRequest);
+        await answer(context, pullRequest);
       }
   }
 }
@@ -66,7 +57,7 @@ function requestOf({ repository, number }: PullRequest): ReviewRequest {
 }
 
 async function recheck(
-  { forge, pool, enqueue, log }: CommandParts,
+  { forge, pool, enqueue, log }: CommandContext,
   pullRequest: PullRequest,
   job: CommandJob,
 ): Promise<void> {
@@ -89,7 +80,7 @@ async function recheck(
 }
 
 /** Once for a pull request: the forge has it, so that nothing is said twice when our database is lost. */
-async function answer({ forge, log }: CommandParts, pullRequest: PullRequest): Promise<void> {
+async function answer({ forge, log }: CommandContext, pullRequest: PullRequest): Promise<void> {
   const { repository, number } = pullRequest;
   try {
     const own = await forge.ownComments(pullRequest);

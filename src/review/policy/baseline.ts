@@ -2,8 +2,9 @@ import { hash } from 'node:crypto';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { RepositoryIds, Visibility } from '../../forges/port/pull-request.ts';
 import type { SourceFile } from '../sources.ts';
+import type { ReviewThreads } from '../threads/review-threads.ts';
 import type { Fault } from './faults.ts';
-import { findPolicy, hiddenFaults, type LoadedPolicy, type ParsePolicy, parseFile } from './load.ts';
+import { findPolicy, hiddenFaults, type LoadedPolicy, type ParsePolicy, parseFile, parseFor } from './load.ts';
 import { hideRules, mergeBaseline } from './merge.ts';
 import type { Policy } from './schema.ts';
 
@@ -107,12 +108,24 @@ export async function readBaseline<Known = never>(
 }
 
 /** What the policy repository has now is in force, for who has no memory of what was. */
-export async function presentBaseline(forge: Forge, parse: ParsePolicy, repository: string): Promise<Baseline> {
+async function presentBaseline(forge: Forge, parse: ParsePolicy, repository: string): Promise<Baseline> {
   const read = await readBaseline(forge, parse, repository);
   if (read.kind === 'absent' || read.kind === 'replaced') {
     return { kind: 'none', repository };
   }
   return { ...read, repository, digest: baselineDigest(read.file, read.visibility) };
+}
+
+/** The same for any repository. `name`: of each owner's policy repository; undefined without POLICY_REPOSITORY. */
+export function presentBaselines(
+  forge: Forge,
+  threads: Pick<ReviewThreads, 'parsePolicy'>,
+  name: string | undefined,
+): BaselineOf {
+  return async (repository) =>
+    name === undefined
+      ? { kind: 'none' }
+      : presentBaseline(forge, parseFor(threads, repository), policyRepositoryOf(repository, name));
 }
 
 /** As before there were internal ones, so that the verdicts of others are not judged again. */

@@ -3,6 +3,7 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Visibility } from '../../forges/port/pull-request.ts';
 import { MAX_POLICY_BYTES } from '../limits.ts';
 import { digestOf, type SourceFile, type SourceText, sourceText, type VerdictSources } from '../sources.ts';
+import type { ReviewThreads } from '../threads/review-threads.ts';
 import type { Fault } from './faults.ts';
 import { hideRules, mergePolicies } from './merge.ts';
 import type { ParsedPolicy, PolicyRole } from './parse.ts';
@@ -23,6 +24,11 @@ interface ReadPolicy {
 
 /** Parses one file of a policy, in a thread: the text may be anybody's. */
 export type ParsePolicy = (text: string, origin: PolicyOrigin, role: PolicyRole) => Promise<ParsedPolicy>;
+
+/** In the name of the repository under review, wherever the text comes from: forks are free. */
+export function parseFor({ parsePolicy }: Pick<ReviewThreads, 'parsePolicy'>, repository: string): ParsePolicy {
+  return (text, origin, role) => parsePolicy(repository, text, origin, role);
+}
 
 export type PolicySources = Omit<VerdictSources, 'baseSha' | 'codeOwnersDigest'>;
 

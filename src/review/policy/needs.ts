@@ -57,12 +57,3 @@ export function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
     teams: [...new Set(all.flatMap(({ teams }) => teams ?? []))].sort(),
   };
 }
-
-/** Whether a rule of one of the policies, or of the operator's, looks at lines. What a pull request proposes is only validated. */
-export function needsLines(
-  sources: readonly ({ readonly kind: 'policy'; readonly policy: Policy } | { readonly kind: string })[],
-  fallback: Policy | undefined,
-): boolean {
-  const policies = sources.flatMap((source) => ('policy' in source ? [source.policy] : []));
-  return [...policies, ...(fallback === undefined ? [] : [fallback])].some((policy) => neededFacts(policy).lines);
-}
