@@ -68,7 +68,7 @@ export async function explain(args: readonly string[], terminal: Terminal, folde
     const result = await judge(forge, addressed.ref, {
       ...judging,
       givenPolicy: policy,
-      knownComments: async () => ({ posted: new Map(), now: Date.now() }),
+      knownComments: async () => ({ posted: new Map() }),
     });
     // A review treats a closed pull request and a missing one alike; the user wants to know which it is.
     const closed = result.kind === 'over' ? await forge.pullRequest(addressed.ref) : undefined;

@@ -74,6 +74,21 @@ both('a comment that is edited into a command within its second is none', async 
   t.true(await refused(forge, given, /The one of `titled` by `bob` was edited\./));
 });
 
+both('a command counts never without its webhook, but when it is posted again', async (t, forge) => {
+  const given = await failing(t, forge);
+  const { gatehouse, site, number, sha, command } = given;
+  await site.loseWebhooks(true);
+  // Nothing but the lost webhooks shows whose words the command is.
+  const comment = await site.comment(number, 'bob', 'Thanks!');
+  await site.editComment(number, 'alice', comment, command);
+  await site.comment(number, 'bob', `${command} of bob`);
+  await site.loseWebhooks(false);
+  await site.edit(number, { body: 'Judged again' });
+  t.true(await refused(forge, given, /its webhook has not arrived\. If this stays, post it again/));
+  await site.comment(number, 'bob', command);
+  await gatehouse.expect(t, site, sha, 'success');
+});
+
 both('the author cannot override', async (t, forge) => {
   const given = await failing(t, forge);
   await given.site.comment(given.number, 'alice', given.command);

@@ -37,23 +37,26 @@ for (const name of FORGES) {
     t.is(story.status(number)?.state, 'failure');
   });
 
-  test.serial(`${name}: an override whose webhook was lost is found by the next review`, async (t) => {
+  const found = name === 'github' ? 'is found by the next review' : 'never counts';
+  test.serial(`${name}: an override whose webhook was lost ${found}`, async (t) => {
     await using story = await tellStory(name, { '.gatehouse.yml': POLICY });
     const { forge, repository } = story;
     const number = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
     await story.settled();
     const command = `/gatehouse override titled ${forge.pull(repository, number).headSha} hotfix`;
-    const comment = forge.comment(repository, number, 'bob', command);
+    const { id } = forge.comment(repository, number, 'bob', command);
+    // However long ago: whoever edited it may have chosen that no webhook arrives.
+    const comment = forge.pull(repository, number).comments.find((candidate) => candidate.id === id);
+    Object.assign(comment ?? {}, { at: new Date(Date.now() - 3_600_000).toISOString() });
     await story.edit(number, { body: 'Judged again' });
     await story.settled();
+    t.is(story.status(number)?.state, name === 'github' ? 'success' : 'failure');
     if (name !== 'github') {
-      // It may have been edited in the second of its posting.
-      t.is(story.status(number)?.state, 'failure');
-      t.regex(story.comments(number).join(), /its webhook has not arrived yet/);
-      await story.tell({ kind: 'comment', number, comment, action: 'created' });
+      t.regex(story.comments(number).join(), /its webhook has not arrived\. If this stays, post it again/);
+      await story.comment(number, 'bob', command);
       await story.settled();
+      t.is(story.status(number)?.state, 'success');
     }
-    t.is(story.status(number)?.state, 'success');
   });
 }
 

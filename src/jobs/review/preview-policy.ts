@@ -47,7 +47,7 @@ export async function previewPolicy(
         statusContext: parts.statusContext,
         baselineOf: async () => baseline,
         givenPolicy: proposed.file,
-        knownComments: async () => ({ posted: new Map(), now: 0 }),
+        knownComments: async () => ({ posted: new Map() }),
         mayReadToObserve: () => false,
       });
     const results = await judgeEach(others.slice(0, MAX_PREVIEWED), judgeOther, limit, signal);

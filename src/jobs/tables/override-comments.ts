@@ -62,7 +62,7 @@ export async function knownComments(
     id,
     digest === null ? { kind: 'edited' } : { kind: 'as-posted', digest },
   ]);
-  return { posted: new Map(posted), now: Date.now() };
+  return { posted: new Map(posted) };
 }
 
 /** The open pull requests of a repository on which an override counts. */

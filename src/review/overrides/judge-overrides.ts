@@ -18,8 +18,6 @@ export interface Claim {
 export interface KnownComments {
   /** From their webhooks, by the forge's ids: the texts that comments were posted with, and those that were edited. */
   readonly posted: ReadonlyMap<string, PostedText>;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
 }
 
 export type PostedText = { readonly kind: 'as-posted'; readonly digest: string } | { readonly kind: 'edited' };
@@ -41,9 +39,6 @@ export interface ClaimFacts extends Pick<Facts, 'teams'> {
   /** By login in lower case, whether they may write. Undefined where the forge does not tell. */
   readonly writers: ReadonlyMap<string, boolean | undefined>;
 }
-
-/** The webhook of a comment comes sooner than this. Until then it may still report an edit of the comment's first second. */
-const MIN_AGE_MS = 60_000;
 
 const RULE_OUTCOMES: Readonly<Partial<Record<RuleOutcome, string>>> = { passed: 'is met', inactive: 'does not apply' };
 const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
@@ -108,15 +103,18 @@ function refusalOfComment({ comment, command }: Claim, context: ClaimContext): T
   return refusalOfEdit(comment, context);
 }
 
-function refusalOfEdit({ id, edited, createdAt, body }: PersonComment, { known }: ClaimContext): Text | undefined {
+/**
+ * Where the forge tells times in seconds, an edit in the second of the posting shows nowhere but in its webhook. Whoever edits can
+ * choose that it does not arrive, so that the webhook of the posting has to show what the text was.
+ */
+function refusalOfEdit({ id, edited, body }: PersonComment, { known }: ClaimContext): Text | undefined {
   const posted = known.posted.get(id);
   if (edited === 'yes' || posted?.kind === 'edited' || (posted && posted.digest !== textDigest(body))) {
     return say`was edited`;
   }
-  const age = known.now - Date.parse(createdAt);
-  return edited === 'no' || posted !== undefined || age >= MIN_AGE_MS
+  return edited === 'no' || posted !== undefined
     ? undefined
-    : say`may have been edited in the second in which it was posted: its webhook has not arrived yet. Without one, comment ${'/gatehouse recheck'} after a minute`;
+    : say`may have been edited in the second in which it was posted: its webhook has not arrived. If this stays, post it again`;
 }
 
 /** Why a claim that says nothing against itself does not count; undefined when it does. */
