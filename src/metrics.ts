@@ -157,7 +157,7 @@ export function makeMetrics() {
     }),
     tasksEnded: new Counter({
       name: 'gatehouse_tasks_ended_total',
-      help: 'Work on policies and changes that was ended, together with its thread, because it went over its time or memory',
+      help: 'Work on policies and changes that was ended because it went over its time or memory, or its result over its size',
       labelNames: ['task', 'limit'],
       registers,
     }),

@@ -65,6 +65,7 @@ for (const name of FORGES) {
     await story.tell({ kind: 'push', branch: 'main' });
     await workerComesBy(story);
     failsSmall(t, story, number);
+    t.regex(story.comments(number).join(), /`small`/, 'shown, though the repository wants no comments');
     const { rows } = await story.door.database.query(
       'SELECT baseline_commit, length(baseline_digest) AS digest FROM gatehouse.reviews',
     );

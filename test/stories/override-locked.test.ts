@@ -32,6 +32,15 @@ const commandFor = ({ forge, repository }: Story, number: number, rule: string) 
   `/gatehouse override ${rule} ${forge.pull(repository, number).headSha} hotfix 4711`;
 
 for (const name of FORGES) {
+  test(`${name}: comments off in a repository hide no override of a locked rule`, async (t) => {
+    await using story = await tellStory(name, { '.gatehouse.yml': OWN.replace('\n', '\ncomments: off\n') }, SETTING);
+    const number = await opened(story, baselineOf('override: { by: carol }\n'));
+    t.regex(story.comments(number).join(), /`titled`/);
+    await story.comment(number, 'carol', commandFor(story, number, 'titled'));
+    await story.settled();
+    t.regex(story.comments(number).join(), /Overridden[\s\S]*`titled` \| `carol`: `hotfix 4711`/);
+  });
+
   test(`${name}: a locked rule is overridden only by those whom the baseline names`, async (t) => {
     await using story = await tellStory(name, { '.gatehouse.yml': OWN }, SETTING);
     const number = await opened(story, baselineOf('override: { by: carol }\n'));

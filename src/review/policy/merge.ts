@@ -1,4 +1,4 @@
-import { COMMENTS, type Comments } from './comments.ts';
+import { COMMENTS, type Comments, DEFAULT_COMMENTS } from './comments.ts';
 import type { Policy } from './schema.ts';
 
 /**
@@ -22,13 +22,14 @@ export function mergePolicies(base: Policy, extending: Policy): Policy {
 
 /**
  * The policy that the organisation's baseline and a repository's own make together, as {@link mergePolicies}, but that locked
- * rules of the baseline are never replaced, and overridden only by those whom the baseline names. Comments are those of whichever of the two shows more, so that no rule of the baseline
- * is judged unseen.
+ * rules of the baseline are never replaced, and overridden only by those whom the baseline names. Comments are those of whichever of the two shows more, so that no rule of the
+ * baseline is judged unseen: a baseline that does not name any shows all.
  */
 export function mergeBaseline(baseline: Policy, own: Policy): Policy {
   const overruled = new Set(overruledBy(baseline, own));
   const merged = mergePolicies(baseline, { ...own, rules: own.rules.filter(({ id }) => !overruled.has(id)) });
-  const comments = more(baseline.comments, own.comments);
+  const comments =
+    own.comments === undefined ? baseline.comments : more(baseline.comments ?? DEFAULT_COMMENTS, own.comments);
   return {
     ...merged,
     ...(comments === undefined ? {} : { comments }),
@@ -42,10 +43,7 @@ export function overruledBy(baseline: Policy, own: Policy): readonly string[] {
   return own.rules.map(({ id }) => id).filter((id) => locked.has(id));
 }
 
-function more(one: Comments | undefined, other: Comments | undefined): Comments | undefined {
-  if (one === undefined || other === undefined) {
-    return one ?? other;
-  }
+function more(one: Comments, other: Comments): Comments {
   return COMMENTS.indexOf(one) > COMMENTS.indexOf(other) ? one : other;
 }
 

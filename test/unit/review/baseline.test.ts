@@ -95,7 +95,9 @@ test('a repository cannot show less than the comments that the baseline names', 
     ['summary', 'off', 'summary'],
     ['off', 'all', 'all'],
     ['all', '', 'all'],
-    ['', 'off', 'off'],
+    ['', 'off', 'all'],
+    ['', 'summary', 'all'],
+    ['off', '', 'off'],
     ['', '', undefined],
   ] as const) {
     t.is(mergeBaseline(baseline(first), own(second)).comments, merged, `${first} and ${second}`);
