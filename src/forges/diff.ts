@@ -1,4 +1,4 @@
-import { type HunkHeader, parseHunkHeader } from '../common/hunk-header.ts';
+import { Lines, parseHunkHeader, readHunk } from '../common/hunks.ts';
 
 /** Characters of one file's patch. A longer one is dropped. */
 export const MAX_PATCH_LENGTH = 1_000_000;
@@ -148,29 +148,6 @@ function isPointer(patch: string): boolean {
   return LFS_VERSION.test(firstLine) || (header.newCount === 1 && SUBMODULE.test(firstLine));
 }
 
-function readHunk(header: HunkHeader, lines: Lines): { additions: number; deletions: number; whole: boolean } {
-  const left = { old: header.oldCount, new: header.newCount };
-  let additions = 0;
-  let deletions = 0;
-  while (!lines.done && (left.old > 0 || left.new > 0)) {
-    const mark = lines.next()[0];
-    if (mark === '+') {
-      additions += 1;
-      left.new -= 1;
-    } else if (mark === '-') {
-      deletions += 1;
-      left.old -= 1;
-    } else if (mark !== '\\') {
-      left.old -= 1;
-      left.new -= 1;
-    }
-  }
-  if (!lines.done && lines.peek().startsWith('\\')) {
-    lines.next(); // "\ No newline at end of file"
-  }
-  return { additions, deletions, whole: left.old === 0 && left.new === 0 };
-}
-
 /** From `a/path b/path`, which says the same path twice unless a rename follows, and then that one counts. */
 function pathOfHeader(sides: string): string | undefined {
   if (sides.startsWith('"')) {
@@ -201,38 +178,4 @@ function unquote(path: string): string {
       code.length === 3 ? String.fromCharCode(Number.parseInt(code, 8)) : (ESCAPES[code] ?? code),
     );
   return Buffer.from(latin1, 'latin1').toString('utf8');
-}
-
-/** Reads a text by lines without splitting it into an array: diffs can be tens of megabytes. */
-class Lines {
-  readonly #text: string;
-  position = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  get done(): boolean {
-    return this.position >= this.#text.length;
-  }
-
-  peek(): string {
-    return this.#text.slice(this.position, this.#end());
-  }
-
-  next(): string {
-    const line = this.peek();
-    this.position = this.#end() + 1;
-    return line;
-  }
-
-  /** The text between two positions, without the last line's end. */
-  slice(from: number, to: number): string {
-    return this.#text.slice(from, Math.min(to, this.#text.length + 1) - 1);
-  }
-
-  #end(): number {
-    const end = this.#text.indexOf('\n', this.position);
-    return end < 0 ? this.#text.length : end;
-  }
 }

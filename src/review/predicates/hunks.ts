@@ -1,4 +1,4 @@
-import { parseHunkHeader } from '../../common/hunk-header.ts';
+import { Lines, parseHunkHeader, readHunk } from '../../common/hunks.ts';
 
 /** A line on the new side of a change. */
 interface AddedLine {
@@ -14,58 +14,20 @@ export interface Hunks {
   readonly complete: boolean;
 }
 
-/**
- * Reads unified hunks (POSIX diff -u, without the file header).
- *
- * The counts in a hunk's header say where it ends, not the look of its lines: an added line `++ x` and a removed
- * line `-- x` look like file headers.
- */
+/** The added lines of a patch without file headers. Reading stops at the first hunk that is not whole. */
 export function parseHunks(patch: string): Hunks {
   const added: AddedLine[] = [];
-  let line = 0;
-  let oldLeft = 0;
-  let newLeft = 0;
-  let hunks = 0;
-  const rows = patch.split('\n');
-  if (rows.at(-1) === '') {
-    rows.pop();
-  }
-  for (const row of rows) {
-    if (oldLeft === 0 && newLeft === 0) {
-      const header = parseHunkHeader(row);
-      if (header === undefined) {
-        if (row.startsWith('\\') || row.trim() === '') {
-          continue;
-        }
-        return { added, complete: false };
-      }
-      hunks += 1;
-      oldLeft = header.oldCount;
-      line = header.newStart;
-      newLeft = header.newCount;
-      continue;
-    }
-    const kind = row[0];
-    if (kind === '\\') {
-      continue; // "\ No newline at end of file" belongs to the line before it
-    }
-    if (kind === '+') {
-      added.push({ line, text: row.slice(1).replace(/\r$/, '') });
-      line += 1;
-      newLeft -= 1;
-    } else if (kind === '-') {
-      oldLeft -= 1;
-    } else if (kind === ' ' || kind === undefined || row === '\r') {
-      // Some tools strip the one space of an empty context line.
-      line += 1;
-      oldLeft -= 1;
-      newLeft -= 1;
-    } else {
-      return { added, complete: false };
-    }
-    if (oldLeft < 0 || newLeft < 0) {
+  const lines = new Lines(patch);
+  while (!lines.done) {
+    const row = lines.next();
+    const header = parseHunkHeader(row);
+    const whole =
+      header === undefined
+        ? row.trim() === ''
+        : readHunk(header, lines, (line, text) => added.push({ line, text })).whole;
+    if (!whole) {
       return { added, complete: false };
     }
   }
-  return { added, complete: oldLeft === 0 && newLeft === 0 && (hunks > 0 || patch.trim() === '') };
+  return { added, complete: true };
 }
