@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { KNOWN_EVENTS } from '../forges/known-events.ts';
 import {
+  eventLabel,
   installationIn,
   interpretEvent,
   type PayloadInstallation,
@@ -121,7 +121,7 @@ function acknowledge({
       body: ctx.state.bytes,
     });
     const { outcome } = acceptance;
-    metrics.deliveries.inc({ event: KNOWN_EVENTS.has(event) ? event : 'other', outcome });
+    metrics.deliveries.inc({ event: eventLabel(event), outcome });
     if (outcome === 'refused') {
       refuse(ctx, acceptance.reason);
       return;

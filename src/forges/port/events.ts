@@ -60,6 +60,16 @@ export interface MergeGroupRef {
  */
 const REVIEWABLE = Object.values(FORGES).map(({ reviewableEvents }) => reviewableEvents);
 
+/** Beside those of FORGES: what is said beside a pull request, or moves a branch. */
+const OTHER_EVENTS = ['push', 'issue_comment', 'status', 'check_run', 'merge_group'] as const;
+
+const ACTED_ON: ReadonlySet<string> = new Set([...REVIEWABLE.flatMap(Object.keys), ...OTHER_EVENTS]);
+
+/** The event as a label of a metric: one that nothing is done about is `other`, since a sender can write anything. */
+export function eventLabel(event: string): string {
+  return ACTED_ON.has(event) ? event : 'other';
+}
+
 /** Reads what a payload is about. Never throws: a payload is any JSON object, from anyone who has the secret. */
 export function interpretEvent(event: string, payload: Readonly<Record<string, unknown>>): Subject {
   const source = object(payload['repository']);

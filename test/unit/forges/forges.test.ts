@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import test from 'ava';
 import { setup } from '../../../src/commands/setup/setup.ts';
-import { KNOWN_EVENTS } from '../../../src/forges/known-events.ts';
 import { FORGE_NAMES, FORGES } from '../../../src/forges/port/forges.ts';
 
 const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
@@ -36,7 +35,7 @@ test('the help of setup names every forge', async (t) => {
 });
 
 for (const name of FORGE_NAMES) {
-  const { title, headers, reviewableEvents, policyPath } = FORGES[name];
+  const { title, headers, policyPath } = FORGES[name];
 
   test(`${name}: the documents name the forge, its setting, headers and policy path`, async (t) => {
     const [forges, rules, settings] = await Promise.all([
@@ -48,11 +47,5 @@ for (const name of FORGE_NAMES) {
     t.true(settings.includes(`\`${name}\``), 'the values of FORGE');
     t.true(rules.includes(`\`${policyPath}\``));
     t.true(headers.event.includes('x-forge-event') && headers.delivery.includes('x-forge-delivery'));
-  });
-
-  test(`${name}: every event that can change a review is a known event`, (t) => {
-    for (const event of Object.keys(reviewableEvents)) {
-      t.true(KNOWN_EVENTS.has(event), event);
-    }
   });
 }
