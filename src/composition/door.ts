@@ -5,7 +5,6 @@ import type { WebhookOptions } from '../http/webhook.ts';
 import { makeByteBudget } from '../inbox/byte-budget.ts';
 import { makeInbox } from '../inbox/inbox.ts';
 import { makeInstallationRecorder } from '../inbox/installations.ts';
-import { REVIEW_QUEUE } from '../jobs/queue/queues.ts';
 import type { Metrics } from '../metrics.ts';
 import { isContextOf } from '../review/status-context.ts';
 import { type SharedParts, WAKE_CHANNEL } from './shared-parts.ts';
@@ -47,7 +46,7 @@ export function composeDoor(
 
 /** Workers also poll, so a lost message only costs time. */
 function wakeWorkers(redis: Redis, metrics: Metrics): void {
-  redis.publish(WAKE_CHANNEL, REVIEW_QUEUE).then(
+  redis.publish(WAKE_CHANNEL, 'jobs').then(
     () => metrics.wakeups.inc({ outcome: 'sent' }),
     () => metrics.wakeups.inc({ outcome: 'failed' }),
   );

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type pg from 'pg';
 import { closeRedis, makeRedis } from '../db/redis.ts';
-import { REVIEW_QUEUE } from '../jobs/queue/queues.ts';
 import { makeReplay } from '../jobs/queue/replay.ts';
+import { QUEUES } from '../jobs/queues.ts';
 import { makeLog } from '../log.ts';
 import { WAKE_CHANNEL } from './shared-parts.ts';
 
@@ -13,7 +13,7 @@ const WAKE_TIMEOUT_MS = 3_000;
 export function openReplay(pool: pg.Pool, redisUrl: string | undefined) {
   const log = makeLog('silent');
   return {
-    ...makeReplay(pool, log),
+    ...makeReplay(pool, QUEUES, log),
     /** Whether the workers could be notified; true where there is no Redis. */
     async wakeWorkers(): Promise<boolean> {
       if (redisUrl === undefined) {
@@ -22,7 +22,7 @@ export function openReplay(pool: pg.Pool, redisUrl: string | undefined) {
       const redis = makeRedis(redisUrl, log);
       try {
         await once(redis, 'ready', { signal: AbortSignal.timeout(WAKE_TIMEOUT_MS) });
-        await redis.publish(WAKE_CHANNEL, REVIEW_QUEUE);
+        await redis.publish(WAKE_CHANNEL, 'jobs');
         return true;
       } catch {
         return false;

@@ -15,6 +15,7 @@ import { closeConnections, listen, makeServer, stopListening } from '../http/ser
 import { addWebhookRoute } from '../http/webhook.ts';
 import { makeJobQueue, refuseNewerEngine } from '../jobs/queue/engine.ts';
 import { readQueueStats } from '../jobs/queue/queue-stats.ts';
+import { QUEUES } from '../jobs/queues.ts';
 import { countBaselines } from '../jobs/tables/baselines.ts';
 import { makeClosers } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
@@ -55,7 +56,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     closers.add('redis', () => closeRedis(redis));
     const probeRedisConnection = makeProbeRedis(config.redisUrl, CHECK_TIMEOUT_MS);
     closers.add('redis probe', () => closeRedis(probeRedisConnection));
-    const jobs = makeJobQueue(pool, log);
+    const jobs = makeJobQueue(pool, QUEUES, log);
     closers.add('jobs', () => jobs.stop());
     const shared: SharedParts = { config, pool, redis, jobs, metrics, closers, log };
 
@@ -65,7 +66,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
       redis: () => probeRedis(probeRedisConnection),
     });
     const readiness = makeReadiness({ health, readyWithoutRedis: config.readyWithoutRedis, isDraining, metrics, log });
-    const samples = { queueStats: () => readQueueStats(pool), baselines: () => countBaselines(pool) };
+    const samples = { queueStats: () => readQueueStats(pool, QUEUES), baselines: () => countBaselines(pool) };
     closers.add('sampler', startSampler({ readiness, ...samples, metrics, log }));
     const webhook = config.door && composeDoor(shared, config.door, checkedPool, () => phase === 'closed');
     const stopWorker = config.worker && (await addWorker(shared, config.worker));

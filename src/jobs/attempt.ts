@@ -3,7 +3,7 @@ import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import type { Log } from '../log.ts';
 import type { ForgeAccess } from './forge-access.ts';
-import { JOBS_SCHEMA, RESYNC_QUEUE, REVIEW_DEAD_LETTERS, singletonOptions } from './queue/queues.ts';
+import { DEAD_LETTERS, JOBS_SCHEMA, singletonOptions } from './queue/queue.ts';
 
 interface AttemptParts {
   readonly boss: PgBoss;
@@ -14,6 +14,8 @@ interface AttemptParts {
 
 export interface Work {
   readonly key: string;
+  /** False: it also runs while the forge does not accept the credentials. */
+  readonly needsForge: boolean;
   readonly run: () => Promise<void>;
   /** After the last attempt. Must not throw. */
   readonly giveUp?: (error: unknown) => Promise<void>;
@@ -31,7 +33,7 @@ const PAUSE_JITTER_MS = 5_000;
 export async function attempt(
   { boss, pool, access, log }: AttemptParts,
   { id, name, data, retryCount, retryLimit }: JobWithMetadata<object>,
-  { key, run, giveUp }: Work,
+  { key, needsForge, run, giveUp }: Work,
 ): Promise<void> {
   async function putOff(until: number): Promise<Date> {
     const startAfter = new Date(until + Math.random() * PAUSE_JITTER_MS);
@@ -39,8 +41,7 @@ export async function attempt(
     return startAfter;
   }
 
-  // A resync asks for itself, and reports when it cannot run.
-  if (name !== RESYNC_QUEUE && access.current()?.kind === 'not-accepted') {
+  if (needsForge && access.current()?.kind === 'not-accepted') {
     // Another replica may have newer credentials, so the job stays in the queue.
     const until = await putOff(Date.now() + REFUSED_PAUSE_MS);
     log.debug({ queue: name, ...data, until }, 'a job waits, because the forge does not accept the credentials');
@@ -68,7 +69,10 @@ export async function attempt(
       await giveUp?.(error);
       return;
     }
-    log.warn({ err: error, queue: name, ...data, attempt: retryCount + 1 }, 'a review failed');
+    log.warn(
+      { err: error, queue: name, ...data, attempt: retryCount + 1 },
+      needsForge ? 'a review failed' : 'a periodic job failed',
+    );
     if (await waitsForRetry(pool, name, key, id)) {
       return;
     }
@@ -77,7 +81,7 @@ export async function attempt(
     }
     throw error;
   }
-  await forgetDeadLetters(pool, key);
+  await forgetDeadLetters(pool, name, key);
 }
 
 /** Only one job of a key can wait for a retry: the engine would put a second with the dead letters at once. */
@@ -90,6 +94,10 @@ async function waitsForRetry(pool: pg.Pool, queue: string, key: string, otherTha
 }
 
 /** A job that succeeded after it was given up needs no action any more. */
-async function forgetDeadLetters(pool: pg.Pool, key: string): Promise<void> {
-  await pool.query(`DELETE FROM ${JOBS_SCHEMA}.job WHERE name = $1 AND singleton_key = $2`, [REVIEW_DEAD_LETTERS, key]);
+async function forgetDeadLetters(pool: pg.Pool, queue: string, key: string): Promise<void> {
+  await pool.query(`DELETE FROM ${JOBS_SCHEMA}.job WHERE name = $1 AND source_name = $2 AND singleton_key = $3`, [
+    DEAD_LETTERS,
+    queue,
+    key,
+  ]);
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { dropOldPartitions } from '../audit/partitions.ts';
 import type { Log } from '../log.ts';
 import { inPacedBatches } from './paced-batches.ts';
 
@@ -16,6 +17,26 @@ export interface RetentionParts {
   readonly log: Log;
   /** Ends the deletion early, because the process stops. */
   readonly signal: AbortSignal;
+}
+
+/** What a job of the queue needs. */
+export interface RetentionPieceParts {
+  readonly pool: pg.Pool;
+  readonly retentionDays: number;
+  readonly auditDays: number;
+  readonly log: Log;
+  readonly requestPeriodic: (kind: 'retention') => Promise<void>;
+  readonly stopping: AbortSignal;
+}
+
+/** Runs the retention until it ends, or until another job is to go on with it. */
+export async function retentionPiece(parts: RetentionPieceParts): Promise<void> {
+  const { pool, log, stopping: signal } = parts;
+  const state = await applyRetention({ pool, days: parts.retentionDays, log, signal });
+  if (state === 'unfinished' && !signal.aborted) {
+    await parts.requestPeriodic('retention');
+  }
+  await dropOldPartitions(pool, parts.auditDays, log);
 }
 
 /** Deletes what is older than so many days. `unfinished`: there is more of it for the next piece. */

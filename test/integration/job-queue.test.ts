@@ -5,8 +5,9 @@ import { textDigest } from '../../src/forges/port/command.ts';
 import type { ReviewRequest } from '../../src/forges/port/events.ts';
 import { makeInbox } from '../../src/inbox/inbox.ts';
 import { makeJobQueue } from '../../src/jobs/queue/engine.ts';
-import type { CommandJob } from '../../src/jobs/queue/queues.ts';
+import type { Jobs } from '../../src/jobs/queue/queue.ts';
 import { makeReplay } from '../../src/jobs/queue/replay.ts';
+import { QUEUES } from '../../src/jobs/queues.ts';
 import { knownComments, recordStatements } from '../../src/jobs/tables/override-comments.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
@@ -28,10 +29,10 @@ async function openMigrated(t: ExecutionContext): Promise<pg.Pool> {
 
 test('a stopped job queue is never started again by a late check', async (t) => {
   const pool = await openMigrated(t);
-  const stopped = makeJobQueue(pool, makeLog('silent'));
+  const stopped = makeJobQueue(pool, QUEUES, makeLog('silent'));
   await stopped.stop();
   t.regex((await stopped.fault()) ?? 'it has started', /cannot use its schema/);
-  const running = makeJobQueue(pool, makeLog('silent'));
+  const running = makeJobQueue(pool, QUEUES, makeLog('silent'));
   t.is(await running.fault(), undefined);
   await running.stop();
 });
@@ -41,7 +42,7 @@ const digest = textDigest('/gatehouse override of-the-repository');
 const posted = { kind: 'as-posted', digest };
 const edited = { kind: 'edited' };
 
-function command(commentId: string, change: CommandJob['change']) {
+function command(commentId: string, change: Jobs['command']['change']) {
   return {
     kind: 'command',
     repository,
@@ -62,7 +63,7 @@ test('an edit of an override is never recorded later than its delivery', async (
   const url = await makeMigrated(t);
   const [pool, inboxPool] = [openPool(url), makeInboxPool(url, makeLog('silent'))];
   t.teardown(() => Promise.all([pool.end(), inboxPool.end()]));
-  const jobs = makeJobQueue(pool, makeLog('silent'));
+  const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
   const inbox = makeInbox<ReviewRequest>({
     pool: inboxPool,
     jobStatements: jobs.statements,
@@ -84,7 +85,7 @@ test('an edit of an override is never recorded later than its delivery', async (
 
 test('a replayed edit of an override is recorded with its job', async (t) => {
   const pool = await openMigrated(t);
-  const replay = makeReplay(pool, makeLog('silent'));
+  const replay = makeReplay(pool, QUEUES, makeLog('silent'));
   t.is(await replay.requeue(command('9', 'edited')), 'queued');
   await replay.stop();
   t.deepEqual(await known(pool), { 9: edited });

@@ -49,12 +49,12 @@ test('migrating an empty database applies everything, and again applies nothing'
       rows.map(({ name }) => name),
       [
         'command',
-        'merge-group',
         'resync',
         'retention',
         'review',
         'review-commit',
         'review-dead-letters',
+        'review-merge-group',
         'review-repository',
       ],
     );

@@ -2,7 +2,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { eventLabel, installationIn, interpretEvent, requestedReview } from '../../src/forges/port/events.ts';
 import { FORGES } from '../../src/forges/port/forges.ts';
-import { requestKey } from '../../src/jobs/queue/queues.ts';
+import { keyOf } from '../../src/jobs/queue/queue.ts';
+import { QUEUES } from '../../src/jobs/queues.ts';
 import { payloads } from '../helpers/payloads.ts';
 
 const repository = { full_name: 'acme/widgets' };
@@ -232,7 +233,9 @@ test('a status under the own name says who set it, and none keeps back anotherâ€
   for (const sender of [undefined, null, {}, { login: 7 }, { login: 'a b' }, { login: 'x'.repeat(200) }]) {
     t.deepEqual(of(sender), { ...wanted, ownName: { context, by: '' } });
   }
-  const keys = [of({ login: 'mallory' }), of({ login: 'gatehouse[bot]' }), wanted].map(requestKey);
+  const keys = [of({ login: 'mallory' }), of({ login: 'gatehouse[bot]' }), wanted].map((request) =>
+    keyOf(QUEUES, request.kind, request),
+  );
   t.is(new Set(keys).size, 3);
 });
 
@@ -319,7 +322,10 @@ for (const [what, payload] of [
 }
 
 test('commands wait for each other only where they say the same', (t) => {
-  const key = (payload: Record<string, unknown>) => requestKey(commented(payload) ?? t.fail());
+  const key = (payload: Record<string, unknown>) => {
+    const request = commented(payload) ?? t.fail();
+    return keyOf(QUEUES, request.kind, request);
+  };
   const by = (login: string) => ({ comment: { ...COMMENT, user: { login } } });
   const override = { ...COMMENT, body: '/gatehouse override a b c' };
   t.is(key({ comment: { ...COMMENT, id: 1 } }), key({ comment: { ...COMMENT, id: 2 } }));

@@ -5,6 +5,7 @@ import { closeRedis, makeProbeRedis } from '../../db/redis.ts';
 import { readSchemaState, SCHEMA_VERSION, type SchemaState } from '../../db/schema.ts';
 import { onConnection } from '../../db/transaction.ts';
 import { makeJobQueue } from '../../jobs/queue/engine.ts';
+import { QUEUES } from '../../jobs/queues.ts';
 import { makeLog } from '../../log.ts';
 import { reasonOf } from '../failures.ts';
 import { bounded, type Finding, ok, skipped, wrong } from './finding.ts';
@@ -102,7 +103,7 @@ async function checkSchema(pool: pg.Pool): Promise<readonly Finding[]> {
   if (state === 'behind' || state === 'too-new') {
     return [SCHEMA_FINDINGS[state]];
   }
-  const jobs = makeJobQueue(pool, makeLog('silent'));
+  const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
   try {
     const fault = await jobs.fault();
     return [

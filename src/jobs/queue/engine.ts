@@ -7,7 +7,15 @@ import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_TABLE } from '../../db/sqlstat
 import type { ReviewRequest } from '../../forges/port/events.ts';
 import type { Log } from '../../log.ts';
 import { recordStatements } from '../tables/override-comments.ts';
-import { JOBS_SCHEMA, QUEUES, REQUEST_QUEUES, requestKey, singletonOptions } from './queues.ts';
+import {
+  DEAD_LETTERS,
+  JOBS_SCHEMA,
+  keyOf,
+  kindsOf,
+  type QueueTable,
+  RETENTION_SECONDS,
+  singletonOptions,
+} from './queue.ts';
 
 /** The job engine as the door and the commands use it: they only put jobs in. */
 export interface JobQueue {
@@ -42,7 +50,7 @@ export async function refuseNewerEngine(client: pg.Pool | pg.ClientBase): Promis
 }
 
 /** Installs or upgrades the engine's schema and its queues. Runs under the migration's lock. */
-export async function installJobs(databaseUrl: string, client: pg.ClientBase): Promise<void> {
+export async function installJobs(databaseUrl: string, client: pg.ClientBase, queues: QueueTable): Promise<void> {
   await refuseNewerEngine(client);
   const boss = new PgBoss({
     connectionString: databaseUrl,
@@ -56,11 +64,14 @@ export async function installJobs(databaseUrl: string, client: pg.ClientBase): P
   boss.on('error', (error) => failures.push(error));
   await boss.start();
   try {
-    for (const { name, ...options } of QUEUES) {
-      await boss.createQueue(name, options);
+    // First, since the dead letters of a queue must have somewhere to go.
+    await boss.createQueue(DEAD_LETTERS, { retentionSeconds: RETENTION_SECONDS });
+    for (const kind of kindsOf(queues)) {
+      const { options } = queues[kind];
+      await boss.createQueue(kind, options);
       // The policy is fixed when a queue is made; everything else may change with a version.
       const { policy: _fixed, ...changeable } = options;
-      await boss.updateQueue(name, changeable);
+      await boss.updateQueue(kind, changeable);
     }
   } finally {
     await boss.stop({ graceful: false });
@@ -100,7 +111,7 @@ export function connectEngine(pool: pg.Pool, log: Log): PgBoss {
 }
 
 /** The engine starts at its first use, and again at the next if the database was not there. */
-export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
+export function makeJobQueue(pool: pg.Pool, queues: QueueTable, log: Log): JobQueue {
   const boss = connectEngine(pool, log);
 
   let started = false;
@@ -116,7 +127,7 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
       throw new Error('the job queue is stopped');
     }
     await boss.start();
-    const names = Object.values(REQUEST_QUEUES);
+    const names = [...kindsOf(queues)];
     if ((await boss.getQueues(names)).length < names.length) {
       throw new Error(`a queue is missing: expected ${names.join(', ')}`);
     }
@@ -136,7 +147,7 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
       written.push({ name: hash('sha256', text, 'base64url'), text, values });
       return { rows: [] };
     };
-    for (const [queue, inserts] of insertsByQueue(jobs)) {
+    for (const [queue, inserts] of insertsByQueue(queues, jobs)) {
       await boss.insert(queue, inserts, { db: { executeSql } });
     }
     return written;
@@ -169,11 +180,15 @@ export function makeJobQueue(pool: pg.Pool, log: Log): JobQueue {
 }
 
 /** One order of queues and keys for every transaction, or two of them could wait for each other. */
-export function insertsByQueue(jobs: readonly ReviewRequest[]): readonly (readonly [string, JobInsert[]])[] {
-  return Object.entries(REQUEST_QUEUES).flatMap(([kind, queue]) => {
-    const byKey = new Map(jobs.filter((job) => job.kind === kind).map((job) => [requestKey(job), dataOf(job)]));
+export function insertsByQueue(
+  queues: QueueTable,
+  jobs: readonly ReviewRequest[],
+): readonly (readonly [string, JobInsert[]])[] {
+  return kindsOf(queues).flatMap((kind) => {
+    const ofKind = jobs.filter((job) => job.kind === kind);
+    const byKey = new Map(ofKind.map((job) => [keyOf(queues, job.kind, job), dataOf(job)]));
     const inserts = [...byKey].sort(byName).map(([key, data]) => ({ ...singletonOptions(key), data }));
-    return inserts.length === 0 ? [] : [[queue, inserts] as const];
+    return inserts.length === 0 ? [] : [[kind, inserts] as const];
   });
 }
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { JOBS_SCHEMA, QUEUES, REVIEW_DEAD_LETTERS, REVIEW_QUEUE } from './queues.ts';
+import { DEAD_LETTERS, JOBS_SCHEMA, type Kind, kindsOf, type QueueTable } from './queue.ts';
 
 export interface QueueStats {
   readonly queue: string;
@@ -35,13 +35,16 @@ const COUNT = `
  * The queues as they were counted within the last minute; undefined when nobody could count them. All processes share one
  * count: the first that asks when it is due makes it, and the others do not wait for it.
  */
-export async function readQueueStats(pool: pg.Pool | pg.ClientBase): Promise<readonly QueueStats[] | undefined> {
+export async function readQueueStats(
+  pool: pg.Pool | pg.ClientBase,
+  queues: QueueTable,
+): Promise<readonly QueueStats[] | undefined> {
   await pool.query(
     `UPDATE gatehouse.queue_counts
         SET counted_at = now(), counts = (SELECT coalesce(jsonb_agg(to_jsonb(counted)), '[]') FROM (${COUNT}) AS counted)
       WHERE only_row = (SELECT only_row FROM gatehouse.queue_counts
                          WHERE counted_at < now() - make_interval(secs => $3) FOR UPDATE SKIP LOCKED)`,
-    [QUEUES.map(({ name }) => name), REVIEW_DEAD_LETTERS, COUNT_SECONDS],
+    [[...kindsOf(queues), DEAD_LETTERS], DEAD_LETTERS, COUNT_SECONDS],
   );
   const { rows } = await pool.query<QueueStats>(
     `SELECT queue, waiting, active, failed,
@@ -58,7 +61,7 @@ export async function readQueueStats(pool: pg.Pool | pg.ClientBase): Promise<rea
 export async function countPendingReviews(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ pending: number }>(
     `SELECT count(*)::int AS pending FROM ${JOBS_SCHEMA}.job WHERE name = $1 AND state IN ('created', 'retry', 'active')`,
-    [REVIEW_QUEUE],
+    ['review' satisfies Kind],
   );
   return rows[0]?.pending ?? 0;
 }

@@ -4,7 +4,7 @@ import type { ReviewRequest } from '../../forges/port/events.ts';
 import type { Log } from '../../log.ts';
 import { recordStatements } from '../tables/override-comments.ts';
 import { connectEngine, insertsByQueue, refuseNewerEngine } from './engine.ts';
-import { JOBS_SCHEMA, REVIEW_DEAD_LETTERS, requestKey } from './queues.ts';
+import { DEAD_LETTERS, JOBS_SCHEMA, keyOf, type QueueTable } from './queue.ts';
 
 /** `waiting`: the same job is already in the queue. `gone`: it was queued again by somebody else. */
 export type Requeued = 'queued' | 'waiting' | 'gone';
@@ -30,9 +30,9 @@ export interface Replay {
 const REVIVE_TIMEOUT_MS = 5_000;
 
 /** In pg-boss's words they wait: dead letters are jobs that no worker takes. */
-const LETTERS = `FROM ${JOBS_SCHEMA}.job WHERE name = '${REVIEW_DEAD_LETTERS}' AND state IN ('created', 'retry')`;
+const LETTERS = `FROM ${JOBS_SCHEMA}.job WHERE name = '${DEAD_LETTERS}' AND state IN ('created', 'retry')`;
 
-export function makeReplay(pool: pg.Pool, log: Log): Replay {
+export function makeReplay(pool: pg.Pool, queues: QueueTable, log: Log): Replay {
   const boss = connectEngine(pool, log);
 
   async function add(client: Pick<pg.ClientBase, 'query'>, request: ReviewRequest): Promise<Requeued> {
@@ -42,7 +42,7 @@ export function makeReplay(pool: pg.Pool, log: Log): Replay {
       await client.query(statement);
     }
     const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
-    for (const [queue, inserts] of insertsByQueue([request])) {
+    for (const [queue, inserts] of insertsByQueue(queues, [request])) {
       const added = await boss.insert(queue, inserts, { db, returnId: true });
       if (added === null || added.length === 0) {
         return 'waiting';
@@ -56,34 +56,21 @@ export function makeReplay(pool: pg.Pool, log: Log): Replay {
 
     async deadLetters() {
       await refuseNewerEngine(pool);
-      const { rows } = await pool.query<{
-        repository: string;
-        number: number | null;
-        branch: string | null;
-        headSha: string | null;
-        headRef: string | null;
-        givenUpAt: Date;
-        reason: string | null;
-      }>(
-        `SELECT data->>'repository' AS repository, (data->>'number')::int AS number, data->>'branch' AS branch,
-                data->>'headSha' AS "headSha", data->>'headRef' AS "headRef",
-                max(created_on) AS "givenUpAt",
+      const { rows } = await pool.query<DeadLetter>(
+        `SELECT data || jsonb_build_object('kind', source_name) AS request, max(created_on) AS "givenUpAt",
                 (array_agg(source_output->>'message' ORDER BY created_on DESC))[1] AS reason
            ${LETTERS}
-          GROUP BY 1, 2, 3, 4, 5
-          ORDER BY 6, 1, 2, 3, 4`,
+          GROUP BY 1
+          ORDER BY 2, 1`,
       );
-      return rows.map(({ repository, number, branch, headSha, headRef, ...letter }) => ({
-        ...letter,
-        request: requestOf(repository, number, branch ?? '', headSha, headRef ?? ''),
-      }));
+      return rows;
     },
 
     revive: (request) =>
       inTransaction(pool, REVIVE_TIMEOUT_MS, async (client) => {
         const { rows } = await client.query<{ id: string }>(
-          `SELECT id ${LETTERS} AND singleton_key = $1 FOR UPDATE SKIP LOCKED`,
-          [requestKey(request)],
+          `SELECT id ${LETTERS} AND source_name = $1 AND singleton_key = $2 FOR UPDATE SKIP LOCKED`,
+          [request.kind, keyOf(queues, request.kind, request)],
         );
         if (rows.length === 0) {
           return 'gone';
@@ -91,7 +78,7 @@ export function makeReplay(pool: pg.Pool, log: Log): Replay {
         const requeued = await add(client, request);
         const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
         await boss.deleteJob(
-          REVIEW_DEAD_LETTERS,
+          DEAD_LETTERS,
           rows.map(({ id }) => id),
           { db },
         );
@@ -100,23 +87,4 @@ export function makeReplay(pool: pg.Pool, log: Log): Replay {
 
     stop: () => boss.stop({ graceful: false }),
   };
-}
-
-/** By what the job carries: its kind is its queue, which a dead letter has left. */
-function requestOf(
-  repository: string,
-  number: number | null,
-  branch: string,
-  headSha: string | null,
-  headRef: string,
-): ReviewRequest {
-  if (number !== null) {
-    return { kind: 'review', repository, number };
-  }
-  if (headSha === null) {
-    return { kind: 'review-repository', repository, branch };
-  }
-  return branch === ''
-    ? { kind: 'review-commit', repository, headSha }
-    : { kind: 'review-merge-group', repository, branch, headSha, headRef };
 }

@@ -2,9 +2,38 @@ import type pg from 'pg';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Overviews, RepositoryOverview } from '../../forges/port/many-repositories.ts';
 import type { ForgeAccess } from '../forge-access.ts';
+import type { Jobs } from '../queue/queue.ts';
 import { shownStatuses } from '../tables/posted-statuses.ts';
+import type { Baselines } from './baselines.ts';
 import { beginRound, type RoundParts } from './due-repositories.ts';
+import type { PresentRules } from './outdated-reviews.ts';
+import { type RecoveryParts, recoverDeliveries } from './recover-deliveries.ts';
 import { type Look, type RepositoryResyncParts, resyncRepository } from './resync-repository.ts';
+
+/** What a job of the queue needs. */
+export interface ResyncPieceParts extends Omit<ResyncParts, 'minutes' | 'rules'>, Pick<RecoveryParts, 'metrics'> {
+  readonly baselines: Pick<Baselines, 'refreshAll'>;
+  readonly presentRules: () => PresentRules;
+  readonly resyncMinutes: number;
+  readonly requestPeriodic: (kind: 'resync', data: Jobs['resync']) => Promise<void>;
+}
+
+/** Runs a resync until it ends, or until another job is to go on with it. */
+export async function resyncPiece(parts: ResyncPieceParts, { round }: Jobs['resync'], createdOn: Date): Promise<void> {
+  const { forge, resyncMinutes: minutes } = parts;
+  const began = new Date(round ?? createdOn);
+  const isNew = round === undefined;
+  if (isNew) {
+    await parts.baselines.refreshAll();
+  }
+  const state = await resync({ ...parts, minutes, rules: parts.presentRules() }, { began, new: isNew });
+  if (state === 'unfinished') {
+    await parts.requestPeriodic('resync', { round: began.toISOString() });
+  }
+  if (state !== 'interrupted' && isNew) {
+    await recoverDeliveries({ ...parts, deliveries: forge.deliveries, minutes });
+  }
+}
 
 export interface ResyncParts extends RepositoryResyncParts, RoundParts {
   readonly access: Pick<ForgeAccess, 'check'>;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ReviewRequest } from '../../forges/port/events.ts';
-import type { RepositoryJob } from '../queue/queues.ts';
+import type { Jobs } from '../queue/queue.ts';
 import type { Baselines } from './baselines.ts';
 import { type PresentRules, reviewsThatDependOn } from './outdated-reviews.ts';
 
@@ -19,7 +19,7 @@ export interface RepositoryReviewParts {
  */
 export async function reviewRepository(
   { pool, rules, enqueue, baselines, requestResync }: RepositoryReviewParts,
-  { repository, branch }: RepositoryJob,
+  { repository, branch }: Jobs['review-repository'],
 ): Promise<void> {
   if (baselines.isPolicyRepository(repository) && (await baselines.refresh(repository))) {
     await requestResync();

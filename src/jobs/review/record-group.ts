@@ -3,7 +3,7 @@ import { recordVerdict } from '../../audit/record-verdict.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { pullRequestOfGroup } from '../../forges/port/merge-queue.ts';
 import type { CommitStatus } from '../../forges/port/postings.ts';
-import type { MergeGroupJob } from '../queue/queues.ts';
+import type { Jobs } from '../queue/queue.ts';
 import type { OpenReviewParts } from './open-review.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 10_000;
  */
 export async function recordGroup(
   { pool, enforce }: Pick<OpenReviewParts, 'pool' | 'enforce'>,
-  job: MergeGroupJob,
+  job: Jobs['review-merge-group'],
   askedAt: Date,
   verdict: Pick<CommitStatus, 'state' | 'description'>,
   results: readonly Concluded[] | undefined,

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { ReviewRequest, StatusSetBy } from '../../forges/port/events.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { sameContext, statusContext } from '../../review/status-context.ts';
-import type { CommitJob } from '../queue/queues.ts';
+import type { Jobs } from '../queue/queue.ts';
 import { reviewsThatAskForOthers } from '../tables/other-checks.ts';
 import { verdictsOnHead } from '../tables/reviews.ts';
 import { type ForeignStatusParts, reportForeignStatus } from './foreign-status.ts';
@@ -19,7 +19,7 @@ export interface CommitReviewParts extends ForeignStatusParts {
  * After a check was reported about a commit, or a review requested: requests the reviews of the open pull requests with this head
  * whose policy asks for such things. The forge is not asked: most checks are of commits that no policy waits for.
  */
-export async function reviewCommit(parts: CommitReviewParts, job: CommitJob): Promise<void> {
+export async function reviewCommit(parts: CommitReviewParts, job: Jobs['review-commit']): Promise<void> {
   const { repository, headSha, ownName } = job;
   const reviews =
     ownName === undefined
@@ -33,15 +33,14 @@ export async function reviewCommit(parts: CommitReviewParts, job: CommitJob): Pr
 /** Those that the status stands for, if somebody else has set it. One whose first review is under way may have read it before that. */
 async function reviewsWithStatus(
   parts: CommitReviewParts,
-  { repository, headSha }: CommitJob,
+  { repository, headSha }: Jobs['review-commit'],
   { context, by }: StatusSetBy,
 ): Promise<readonly { readonly number: number }[]> {
   if (by.toLowerCase() === (await parts.forge.self()).toLowerCase()) {
     return [];
   }
   const sharing = (await verdictsOnHead(parts.pool, repository, headSha)).filter(
-    ({ state, baseBranch }) =>
-      state !== 'none' && (baseBranch === null || sameContext(statusContext(parts.statusContext, baseBranch), context)),
+    ({ state, baseBranch }) => state !== 'none' && sameContext(statusContext(parts.statusContext, baseBranch), context),
   );
   if (sharing.length > 0) {
     reportForeignStatus(parts, { repository, headSha, context }, by);

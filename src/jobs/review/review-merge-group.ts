@@ -7,7 +7,7 @@ import { dryRun, type Verdict } from '../../review/evaluation/verdict.ts';
 import { isCurrent } from '../../review/is-current.ts';
 import { judgeOnce, type ReviewResult } from '../../review/judge.ts';
 import { statusContext } from '../../review/status-context.ts';
-import type { MergeGroupJob } from '../queue/queues.ts';
+import type { Jobs } from '../queue/queue.ts';
 import { knownComments } from '../tables/override-comments.ts';
 import { writeStatus } from './commit-status.ts';
 import { givenUpBecause } from './given-up.ts';
@@ -23,7 +23,7 @@ type Judged = Exclude<ReviewResult, { readonly kind: 'over' | 'archived' }>;
  */
 export async function reviewMergeGroup(
   parts: ReviewParts,
-  job: MergeGroupJob,
+  job: Jobs['review-merge-group'],
   askedAt: Date,
   signal: AbortSignal,
 ): Promise<void> {
@@ -70,7 +70,11 @@ function unjudged(description: string): JudgedGroup {
   return { verdict: { state: 'error', description } };
 }
 
-async function judgeMembers(parts: ReviewParts, job: MergeGroupJob, members: readonly number[]): Promise<JudgedGroup> {
+async function judgeMembers(
+  parts: ReviewParts,
+  job: Jobs['review-merge-group'],
+  members: readonly number[],
+): Promise<JudgedGroup> {
   const { forge, threads, fallback, statusContext: template } = parts;
   const results: Judged[] = [];
   for (const number of members) {
@@ -135,14 +139,14 @@ function counted(members: number): string {
   return members === 1 ? '1 pull request' : `${members} pull requests`;
 }
 
-function contextOf({ statusContext: template }: ReviewParts, { branch }: MergeGroupJob): string {
+function contextOf({ statusContext: template }: ReviewParts, { branch }: Jobs['review-merge-group']): string {
   return statusContext(template, branch);
 }
 
 /** Posts the verdict after it was recorded. */
 async function conclude(
   parts: ReviewParts,
-  job: MergeGroupJob,
+  job: Jobs['review-merge-group'],
   askedAt: Date,
   verdict: GroupVerdict,
   results?: readonly Judged[],
@@ -153,7 +157,11 @@ async function conclude(
   await report(parts, job, verdict);
 }
 
-async function report(parts: ReviewParts, job: MergeGroupJob, { state, description }: GroupVerdict): Promise<void> {
+async function report(
+  parts: ReviewParts,
+  job: Jobs['review-merge-group'],
+  { state, description }: GroupVerdict,
+): Promise<void> {
   const { repository, headSha } = job;
   const context = contextOf(parts, job);
   const shown: GroupVerdict = parts.enforce
@@ -165,7 +173,7 @@ async function report(parts: ReviewParts, job: MergeGroupJob, { state, descripti
 /** After the last attempt: an error lets GitHub remove the group at once, instead of when it has waited for long enough. */
 export async function reportGroupGivenUp(
   parts: ReviewParts,
-  job: MergeGroupJob,
+  job: Jobs['review-merge-group'],
   error: unknown,
   askedAt: Date,
   signal: AbortSignal,

@@ -6,7 +6,7 @@ import type { Log } from '../../log.ts';
 import { canBeOverridden } from '../../review/overrides/override.ts';
 import { type PolicyContext, policyInForce } from '../../review/policy/in-force.ts';
 import { COMMANDS_MARKER, renderCommands } from '../../review/rendering/commands.ts';
-import type { CommandJob } from '../queue/queues.ts';
+import type { Jobs } from '../queue/queue.ts';
 import { markRechecked, mayRecheck } from './recheck.ts';
 
 export interface CommandContext extends PolicyContext {
@@ -19,7 +19,7 @@ export interface CommandContext extends PolicyContext {
  * Does what a comment tells Gatehouse to do. May be cut short anywhere and be repeated. Whether an override counts is judged by the review that it starts,
  * from the comments that are there then.
  */
-export async function runCommand(context: CommandContext, job: CommandJob): Promise<void> {
+export async function runCommand(context: CommandContext, job: Jobs['command']): Promise<void> {
   const pullRequest = await context.forge.pullRequest(job);
   if (pullRequest === undefined || pullRequest.state === 'closed' || pullRequest.archived) {
     return;
@@ -59,7 +59,7 @@ function requestOf({ repository, number }: PullRequest): ReviewRequest {
 async function recheck(
   { forge, pool, enqueue, log }: CommandContext,
   pullRequest: PullRequest,
-  job: CommandJob,
+  job: Jobs['command'],
 ): Promise<void> {
   const { repository, number, author } = pullRequest;
   const isAuthor = author.toLowerCase() === job.author.toLowerCase();

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
-import { JOBS_SCHEMA, REVIEW_QUEUE, reviewKey } from '../queue/queues.ts';
+import { JOBS_SCHEMA, type Kind, reviewKey } from '../queue/queue.ts';
 
 /** A pull request whose review would be requested; with what it is like now, where that is the reason. */
 export interface Candidate extends PullRequestRef {
@@ -37,7 +37,7 @@ export async function notUnderReview<T extends Candidate>(
       candidates.map(({ now }) => now?.headSha ?? null),
       candidates.map(({ now }) => now?.baseBranch ?? null),
       candidates.map(({ now }) => now?.updatedAt ?? null),
-      REVIEW_QUEUE,
+      'review' satisfies Kind,
     ],
   );
   const seen = new Set(rows.filter((row) => row.seen).map(({ key }) => key));

@@ -1,0 +1,61 @@
+import type { Queue as EngineQueue, JobWithMetadata } from 'pg-boss';
+import type { ReviewRequest } from '../../forges/port/events.ts';
+import type { PullRequestRef } from '../../forges/port/pull-request.ts';
+
+/** The PostgreSQL schema that the job engine keeps to itself. */
+export const JOBS_SCHEMA = 'gatehouse_jobs';
+
+/** No worker reads this queue: its jobs wait for an operator, or for a later success. */
+export const DEAD_LETTERS = 'review-dead-letters';
+
+const DAY_SECONDS = 24 * 60 * 60;
+export const RETENTION_SECONDS = 14 * DAY_SECONDS;
+
+/** What the jobs of each queue carry: whom a delivery concerns, and nothing else about the event. */
+export type Jobs = { readonly [Request in ReviewRequest as Request['kind']]: Omit<Request, 'kind'> } & {
+  /** A resync that has run for long goes on in another job, with the time at which the first of them was requested. */
+  readonly resync: { readonly round?: string };
+  readonly retention: object;
+};
+
+/** The name of a queue, and the kind of its jobs. */
+export type Kind = keyof Jobs;
+
+/** All that there is to know of a queue. `Parts`: what a worker hands to its jobs. */
+export interface Queue<Data extends object, Parts> {
+  /** Of the jobs with one key, at most one waits and at most one runs. */
+  readonly key: (job: Data) => string;
+  readonly options: Omit<EngineQueue, 'name'>;
+  /** False: it also runs while the forge does not accept the credentials. */
+  readonly needsForge: boolean;
+  readonly run: (parts: Parts, job: JobWithMetadata<Data>) => Promise<void>;
+  /** After the last attempt. Must not throw. */
+  readonly giveUp?: (parts: Parts, job: JobWithMetadata<Data>, error: unknown) => Promise<void>;
+}
+
+export type Queues<Parts> = { readonly [K in Kind]: Queue<Jobs[K], Parts> };
+
+/** The table as those see it who only put jobs in. */
+export type QueueTable = { readonly [K in Kind]: Pick<Queue<Jobs[K], never>, 'key' | 'options'> };
+
+export function kindsOf(queues: QueueTable): readonly Kind[] {
+  // A table has no other keys.
+  return Object.keys(queues) as Kind[];
+}
+
+export function keyOf<K extends Kind>(queues: QueueTable, kind: K, job: Jobs[K]): string {
+  return queues[kind].key(job);
+}
+
+/** A pull request's jobs share a key, so that a burst of events becomes one review of its last state. */
+export function reviewKey(job: PullRequestRef): string {
+  return `${job.repository}#${job.number}`;
+}
+
+/**
+ * What every job of such a key is put in with. Two of them never run at once by their singleton key; by their group
+ * the engine also skips a job that would have to wait for another, instead of blocking those behind it.
+ */
+export function singletonOptions(key: string) {
+  return { singletonKey: key, group: { id: key } } as const;
+}

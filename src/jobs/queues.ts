@@ -1,0 +1,139 @@
+import type { ReviewRequest } from '../forges/port/events.ts';
+import type { ForgeAccess } from './forge-access.ts';
+import { DEAD_LETTERS, type Jobs, type Queues, RETENTION_SECONDS, reviewKey } from './queue/queue.ts';
+import type { Baselines } from './resync/baselines.ts';
+import type { PresentRules } from './resync/outdated-reviews.ts';
+import type { ReviewParts } from './review/review-pull-request.ts';
+
+/** What a worker hands to its jobs. */
+export interface JobParts extends ReviewParts {
+  readonly baselines: Baselines;
+  /** What the rules are from now on: each time read anew. */
+  readonly presentRules: () => PresentRules;
+  readonly resyncMinutes: number;
+  readonly retentionDays: number;
+  readonly auditDays: number;
+  readonly access: ForgeAccess;
+  /** Puts jobs in, and wakes the workers. */
+  readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
+  /** Requests a job of a queue with one key. `data`: of the job that it goes on with. */
+  readonly requestPeriodic: <K extends 'resync' | 'retention'>(kind: K, data?: Jobs[K]) => Promise<void>;
+  readonly requestResync: () => Promise<void>;
+  /** Of the worker. */
+  readonly stopping: AbortSignal;
+}
+
+const COMMON = {
+  // At most one waiting and one active job per key.
+  policy: 'stately',
+  retryLimit: 5,
+  retryDelay: 5,
+  retryBackoff: true,
+  retryDelayMax: 300,
+  /** A worker that was killed is noticed when its job has had no heartbeat for this long. */
+  heartbeatSeconds: 15,
+  expireInSeconds: 15 * 60,
+  retentionSeconds: RETENTION_SECONDS,
+  // Finished jobs say nothing that the deliveries and reviews do not say, and the engine reads all its jobs to count them.
+  deleteAfterSeconds: 5 * 60,
+} as const;
+
+const WITH_DEAD_LETTERS = { ...COMMON, deadLetter: DEAD_LETTERS };
+
+/**
+ * Every queue. What runs a job is loaded with the first one: a process without a worker needs no forge client, rules or YAML, nor
+ * the memory for them.
+ */
+export const QUEUES: Queues<JobParts> = {
+  review: {
+    key: reviewKey,
+    options: WITH_DEAD_LETTERS,
+    needsForge: true,
+    async run(parts, { data, createdOn, signal }) {
+      const { reviewPullRequest } = await import('./review/review-pull-request.ts');
+      if ((await reviewPullRequest(parts, data, createdOn, signal)) === 'overtaken') {
+        // The newer one may be cut short before it writes. When it was not, one more review writes nothing.
+        await parts.enqueue([{ kind: 'review', ...data }]);
+      }
+    },
+    async giveUp(parts, { data, createdOn, signal }, error) {
+      const { reportGivenUp } = await import('./review/report-given-up.ts');
+      await reportGivenUp(parts, data, error, createdOn, signal);
+    },
+  },
+  /** All open pull requests into a branch, after its policy may have changed. */
+  'review-repository': {
+    key: ({ repository, branch }) => `${repository}@${branch}`,
+    options: WITH_DEAD_LETTERS,
+    needsForge: true,
+    async run(parts, { data }) {
+      const { reviewRepository } = await import('./resync/review-repository.ts');
+      await reviewRepository({ ...parts, rules: parts.presentRules() }, data);
+    },
+  },
+  /** Pull requests with a head about which a check was reported. */
+  'review-commit': {
+    /** A status under Gatehouse's name has a key by who set it: Gatehouse's own must not keep back that of somebody else. */
+    key({ repository, headSha, ownName }) {
+      const by = ownName === undefined ? '' : `/${ownName.by.toLowerCase()}`;
+      return `${repository}@${headSha}${by}`;
+    },
+    options: WITH_DEAD_LETTERS,
+    needsForge: true,
+    async run(parts, { data }) {
+      const { reviewCommit } = await import('./review/review-commit.ts');
+      await reviewCommit(parts, data);
+    },
+  },
+  /** Groups of GitHub's merge queues. */
+  'review-merge-group': {
+    key: ({ repository, headSha }) => `${repository}@${headSha}`,
+    options: WITH_DEAD_LETTERS,
+    needsForge: true,
+    async run(parts, { data, createdOn, signal }) {
+      const { reviewMergeGroup } = await import('./review/review-merge-group.ts');
+      await reviewMergeGroup(parts, data, createdOn, signal);
+    },
+    async giveUp(parts, { data, createdOn, signal }, error) {
+      const { reportGroupGivenUp } = await import('./review/review-merge-group.ts');
+      await reportGroupGivenUp(parts, data, error, createdOn, signal);
+    },
+  },
+  command: {
+    /**
+     * Each change of a command to override is recorded, whatever else is waiting. Of a recheck it matters who asks: one of
+     * somebody who may not must not keep back that of somebody who may. Anything else is answered once, whoever asks.
+     */
+    key({ command, change, commentId, author, ...ref }) {
+      const which = { override: `${change}/${commentId}`, recheck: author.toLowerCase(), unknown: '' }[command];
+      return `${reviewKey(ref)}/${command}/${which}`;
+    },
+    // Without dead letters: the review that a command starts is found by a resync too, and somebody can post it again.
+    options: COMMON,
+    needsForge: true,
+    async run(parts, { data }) {
+      const { runCommand } = await import('./review/run-command.ts');
+      await runCommand(parts, data);
+    },
+  },
+  resync: {
+    key: () => 'resync',
+    // A piece ends by itself after a minute and the repository that it is at. Its heartbeat tells when its worker is gone.
+    options: { ...COMMON, retryLimit: 1, expireInSeconds: 6 * 60 * 60 },
+    // It reports when it cannot run.
+    needsForge: false,
+    async run(parts, { data, createdOn }) {
+      const { resyncPiece } = await import('./resync/resync.ts');
+      await resyncPiece(parts, data, createdOn);
+    },
+  },
+  retention: {
+    key: () => 'retention',
+    options: { ...COMMON, retryLimit: 1 },
+    needsForge: false,
+    async run(parts) {
+      const { retentionPiece } = await import('./retention.ts');
+      await retentionPiece(parts);
+    },
+  },
+};
