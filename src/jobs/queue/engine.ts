@@ -7,6 +7,7 @@ import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_TABLE } from '../../db/sqlstat
 import type { ReviewRequest } from '../../forges/port/events.ts';
 import type { Log } from '../../log.ts';
 import { recordStatements } from '../tables/override-comments.ts';
+import { makeFairOrder } from './fair-order.ts';
 import {
   DEAD_LETTERS,
   JOBS_SCHEMA,
@@ -87,11 +88,18 @@ export async function installJobs(databaseUrl: string, client: pg.ClientBase, qu
  * active keys and its check of active groups keep two jobs of a key from running at once, and both are exact.
  */
 export function engineDatabase(pool: pg.Pool) {
+  const fair = makeFairOrder();
   return {
     async executeSql(text: string, values?: unknown[]): Promise<{ rows: object[] }> {
-      const result: pg.QueryResult<object> | pg.QueryResult<object>[] = await pool.query<object>(text, values);
+      // Without values the engine may send several statements at once: with an empty list they would be refused.
+      const sent = values === undefined ? { text, values } : fair.apply(text, values);
+      const result: pg.QueryResult<object> | pg.QueryResult<object>[] = await pool.query<object>(
+        sent.text,
+        sent.values,
+      );
       // What the engine sends as several statements at once, its supervision above all, has a result for each.
       const rows = Array.isArray(result) ? result.flatMap((each) => each.rows) : result.rows;
+      fair.took(rows);
       return { rows: rows.map((row) => ('singletonsActive' in row ? { ...row, singletonsActive: null } : row)) };
     },
   };
