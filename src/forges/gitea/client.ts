@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { limitList, parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { FetchInit, ForgeFetch } from '../transport/forge-fetch.ts';
+import type { Differences } from './differences.ts';
 
 /** Gitea's and Forgejo's MAX_RESPONSE_ITEMS as installed; an operator may have set less. */
 const PAGE_SIZE = 50;
@@ -53,6 +54,13 @@ export interface GiteaClient {
   text(path: string, maxBytes: number): Promise<string | undefined>;
   /** Throws when the forge answers 404, unless `allowNotFound`. */
   write(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object, allowNotFound?: boolean): Promise<unknown>;
+}
+
+/** The client as the account that Gatehouse posts with. */
+export interface GiteaAccount extends GiteaClient {
+  /** The login. */
+  self(): Promise<string>;
+  readonly differences: Differences;
 }
 
 /** Joins path segments, each encoded; a slash inside one stays a slash only where segments are given apart. */

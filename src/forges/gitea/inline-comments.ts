@@ -3,7 +3,7 @@ import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { InlineComment, OwnInlineComments, OwnReview, PostedInlineComment } from '../port/postings.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
-import { type GiteaClient, path } from './client.ts';
+import { type GiteaAccount, type GiteaClient, path } from './client.ts';
 import { commits } from './commits.ts';
 import type { Differences } from './differences.ts';
 import { pullPath } from './read.ts';
@@ -26,11 +26,11 @@ interface Own extends PostedInlineComment {
 type Review = z.output<typeof shapes.reviews>[number];
 
 export async function ownInlineComments(
-  client: GiteaClient,
+  client: GiteaAccount,
   ref: PullRequestRef,
-  self: string,
   headSha: string,
 ): Promise<OwnInlineComments> {
+  const self = await client.self();
   const reviews = await ownReviews(client, ref, self);
   const posted = (await commentsOf(client, ref, self, reviews)).filter(isPosted);
   // The forge folds away a comment whose commit a force-push has replaced, and does not say so.
@@ -63,13 +63,15 @@ function toOwnReview({ id, state }: Review): OwnReview {
  * like any other failure, so it is tried once more; then the comments are refused.
  */
 export async function createInlineComments(
-  client: GiteaClient,
+  client: GiteaAccount,
   ref: PullRequestRef,
-  self: string,
   headSha: string,
   comments: readonly InlineComment[],
   before: readonly OwnReview[],
 ) {
+  if (comments.length === 0) {
+    return;
+  }
   try {
     await submitReview(client, ref, headSha, comments, before);
   } catch (error) {
@@ -77,7 +79,7 @@ export async function createInlineComments(
       throw error;
     }
     const known = new Set(before.map(({ id }) => id));
-    const now = await ownReviews(client, ref, self);
+    const now = await ownReviews(client, ref, await client.self());
     if (now.some(({ id, state }) => state !== PENDING && !known.has(id))) {
       return; // It was carried out, and only its answer was lost.
     }
@@ -114,13 +116,13 @@ function isServerError(error: unknown): error is ForgeError {
 }
 
 export async function withdrawInlineComments(
-  client: GiteaClient,
+  client: GiteaAccount,
   ref: PullRequestRef,
   ids: readonly string[],
   note: string,
   reviews: readonly OwnReview[],
-  differences: Differences,
 ) {
+  const { differences } = client;
   const leaving = new Set(ids);
   for (const { id: review, commentIds, answered } of reviews) {
     const wanted = commentIds.filter((id) => leaving.has(id));

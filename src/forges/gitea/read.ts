@@ -13,7 +13,7 @@ import type {
 } from '../port/pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
-import { type GiteaClient, path } from './client.ts';
+import { type GiteaAccount, type GiteaClient, path } from './client.ts';
 import * as shapes from './shapes.ts';
 
 /** WORK_IN_PROGRESS_PREFIXES as installed. */
@@ -47,7 +47,7 @@ export async function pullRequest(client: GiteaClient, ref: PullRequestRef): Pro
   };
 }
 
-export async function openPullRequests(client: GiteaClient, repository: string): Promise<OpenPullRequests | undefined> {
+async function openPullRequests(client: GiteaClient, repository: string): Promise<OpenPullRequests | undefined> {
   const route = repositoryPath(repository);
   const list = await client.askList(`${route}/pulls`, shapes.pulls, { state: 'open', sort: 'oldest' });
   return (
@@ -56,7 +56,7 @@ export async function openPullRequests(client: GiteaClient, repository: string):
   );
 }
 
-export async function repositoryNow(client: GiteaClient, repository: string): Promise<RepositoryNow | undefined> {
+async function repositoryNow(client: GiteaClient, repository: string): Promise<RepositoryNow | undefined> {
   const answer = await client.ask(repositoryPath(repository), shapes.repositoryNow);
   return answer && toRepositoryNow(answer);
 }
@@ -106,7 +106,7 @@ export function utc(time: string): string {
   return Number.isNaN(parsed.getTime()) ? time : parsed.toISOString();
 }
 
-export async function teamMembers(client: GiteaClient, team: string): Promise<readonly string[] | undefined> {
+async function teamMembers(client: GiteaClient, team: string): Promise<readonly string[] | undefined> {
   const names = splitTeam(team);
   if (names === undefined) {
     return undefined;
@@ -126,26 +126,17 @@ export async function teamMembers(client: GiteaClient, team: string): Promise<re
   }
 }
 
-export async function branchCommit(
-  client: GiteaClient,
-  repository: string,
-  branch: string,
-): Promise<string | undefined> {
+async function branchCommit(client: GiteaClient, repository: string, branch: string): Promise<string | undefined> {
   const route = `${repositoryPath(repository)}/branches${path(...branch.split('/'))}`;
   return (await client.ask(route, shapes.branch))?.commit.id;
 }
 
-export async function tagCommit(client: GiteaClient, repository: string, tag: string): Promise<string | undefined> {
+async function tagCommit(client: GiteaClient, repository: string, tag: string): Promise<string | undefined> {
   const route = `${repositoryPath(repository)}/tags${path(...tag.split('/'))}`;
   return (await client.ask(route, shapes.tag))?.commit.sha;
 }
 
-export async function fileAt(
-  client: GiteaClient,
-  repository: string,
-  file: string,
-  ref: string,
-): Promise<string | undefined> {
+async function fileAt(client: GiteaClient, repository: string, file: string, ref: string): Promise<string | undefined> {
   if (!isFilePath(file)) {
     return undefined;
   }
@@ -154,13 +145,13 @@ export async function fileAt(
   return textOfBlob(await client.ask(route, shapes.contents, { query: { ref }, headers }), file);
 }
 
-export async function status(
-  client: GiteaClient,
+async function status(
+  client: GiteaAccount,
   repository: string,
   sha: string,
   context: string,
-  self: string,
 ): Promise<PostedStatus | undefined> {
+  const self = await client.self();
   const route = `${repositoryPath(repository)}${path('statuses', sha)}`;
   // Of what one second brought, the forges' own order says nothing; ids ascend.
   const answer = await client.askAll(route, shapes.statuses);
@@ -184,3 +175,15 @@ export async function status(
 function toStatusState(state: string): StatusState {
   return state === 'pending' || state === 'success' || state === 'failure' ? state : 'error';
 }
+
+/** The methods of a forge that are here. */
+export const METHODS = {
+  pullRequest,
+  openPullRequests,
+  repository: repositoryNow,
+  teamMembers,
+  branchCommit,
+  tagCommit,
+  fileAt,
+  status,
+};

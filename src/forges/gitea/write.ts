@@ -2,7 +2,7 @@ import { shorten } from '../../common/shorten.ts';
 import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
 import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type PostedComment } from '../port/postings.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
-import { type GiteaClient, path } from './client.ts';
+import { type GiteaAccount, type GiteaClient, path } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
 
@@ -17,11 +17,8 @@ export async function setStatus(client: GiteaClient, repository: string, sha: st
   parseAnswer(acceptedWrite, answer, `POST ${route}`);
 }
 
-export async function ownComments(
-  client: GiteaClient,
-  ref: PullRequestRef,
-  self: string,
-): Promise<readonly PostedComment[]> {
+export async function ownComments(client: GiteaAccount, ref: PullRequestRef): Promise<readonly PostedComment[]> {
+  const self = await client.self();
   const route = `${repositoryPath(ref.repository)}/issues/${ref.number}/comments`;
   // All at once, oldest first: this list takes no page.
   const answer = requireFound(await client.ask(route, shapes.comments), route);

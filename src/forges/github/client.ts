@@ -34,6 +34,12 @@ export interface GitHubClient {
   readonly own: Octokit;
 }
 
+/** The client as the account that Gatehouse posts with. */
+export interface GitHubAccount extends GitHubClient {
+  /** The login. */
+  self(): Promise<string>;
+}
+
 export interface GitHubClientParts {
   readonly baseUrl: string;
   readonly credentials: GitHubCredentials;

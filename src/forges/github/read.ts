@@ -6,7 +6,7 @@ import type { PostedStatus } from '../port/postings.ts';
 import type { OpenPullRequests, PullRequest, PullRequestRef, RepositoryNow, Visibility } from '../port/pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
-import type { GitHubClient } from './client.ts';
+import type { GitHubAccount, GitHubClient } from './client.ts';
 import { ask, askAll, askList } from './request.ts';
 import * as shapes from './shapes.ts';
 
@@ -20,10 +20,7 @@ export function repositoryAddress(repository: string): { owner: string; repo: st
   return { owner, repo: name };
 }
 
-export async function openPullRequests(
-  client: GitHubClient,
-  repository: string,
-): Promise<OpenPullRequests | undefined> {
+async function openPullRequests(client: GitHubClient, repository: string): Promise<OpenPullRequests | undefined> {
   const octokit = await client.forRepository(repository);
   const address = repositoryAddress(repository);
   const parameters = { ...address, state: 'open', sort: 'created', direction: 'asc' };
@@ -36,7 +33,7 @@ export async function openPullRequests(
   );
 }
 
-export async function repositoryNow(client: GitHubClient, repository: string): Promise<RepositoryNow | undefined> {
+async function repositoryNow(client: GitHubClient, repository: string): Promise<RepositoryNow | undefined> {
   const octokit = await client.forRepository(repository);
   const answer = await ask(octokit, 'GET /repos/{owner}/{repo}', repositoryAddress(repository), shapes.repositoryNow);
   return answer && toRepositoryNow(answer);
@@ -78,7 +75,7 @@ export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest
   };
 }
 
-export async function teamMembers(client: GitHubClient, team: string): Promise<readonly string[] | undefined> {
+async function teamMembers(client: GitHubClient, team: string): Promise<readonly string[] | undefined> {
   const names = splitTeam(team);
   if (names === undefined) {
     return undefined;
@@ -97,7 +94,7 @@ export async function teamMembers(client: GitHubClient, team: string): Promise<r
   }
 }
 
-export async function fileAt(
+async function fileAt(
   client: GitHubClient,
   repository: string,
   path: string,
@@ -113,13 +110,13 @@ export async function fileAt(
   return textOfBlob(await ask(octokit, route, parameters, shapes.contents), path);
 }
 
-export async function status(
-  client: GitHubClient,
+async function status(
+  client: GitHubAccount,
   repository: string,
   sha: string,
   context: string,
-  self: string,
 ): Promise<PostedStatus | undefined> {
+  const self = await client.self();
   const octokit = await client.forRepository(repository);
   // All of them, newest first: the combined status, which has the newest of each context, does not say who set it. GitHub compares
   // contexts without case.
@@ -147,3 +144,6 @@ function noSuchCommit(error: unknown): undefined {
   }
   throw error;
 }
+
+/** The methods of a forge that are here. */
+export const METHODS = { openPullRequests, repository: repositoryNow, teamMembers, fileAt, status };

@@ -51,7 +51,7 @@ async function writersAmong(
   logins: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const answers = await Promise.all(
-    logins.map(async (login) => ((await mayWrite(octokit, repository, login)) ? [login] : [])),
+    logins.map(async (login) => ((await isWriter(octokit, repository, login)) ? [login] : [])),
   );
   return new Set(answers.flat());
 }
@@ -61,10 +61,14 @@ async function writersAmong(
  * organisation may only read, and a private member looks like a stranger.
  * https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
  */
-export async function mayWrite(octokit: Octokit | undefined, repository: string, username: string): Promise<boolean> {
+async function isWriter(octokit: Octokit | undefined, repository: string, username: string): Promise<boolean> {
   const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
   const answer = await ask(octokit, route, { ...repositoryAddress(repository), username }, shapes.permission);
   return answer?.permission === 'write' || answer?.permission === 'admin';
+}
+
+export async function mayWrite(client: GitHubClient, repository: string, login: string): Promise<boolean> {
+  return isWriter(await client.forRepository(repository), repository, login);
 }
 
 /** https://docs.github.com/en/rest/pulls/review-requests */

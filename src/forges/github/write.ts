@@ -4,11 +4,11 @@ import {
   type CommitStatus,
   type InlineComment,
   MAX_STATUS_DESCRIPTION_LENGTH,
+  type OwnInlineComments,
   type PostedComment,
-  type PostedInlineComment,
 } from '../port/postings.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
-import type { GitHubClient } from './client.ts';
+import type { GitHubAccount, GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
 import { askAll, write } from './request.ts';
 import * as shapes from './shapes.ts';
@@ -27,11 +27,8 @@ export async function setStatus(client: GitHubClient, repository: string, sha: s
   parseAnswer(acceptedWrite, answer, route);
 }
 
-export async function ownComments(
-  client: GitHubClient,
-  ref: PullRequestRef,
-  self: string,
-): Promise<readonly PostedComment[]> {
+export async function ownComments(client: GitHubAccount, ref: PullRequestRef): Promise<readonly PostedComment[]> {
+  const self = await client.self();
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
   const parameters = { ...repositoryAddress(ref.repository), issue_number: ref.number };
@@ -60,17 +57,14 @@ export async function deleteComment(client: GitHubClient, ref: PullRequestRef, i
   await write(octokit, 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}', parameters, true);
 }
 
-export async function ownInlineComments(
-  client: GitHubClient,
-  ref: PullRequestRef,
-  self: string,
-): Promise<readonly PostedInlineComment[]> {
+/** Listed without their reviews. */
+export async function ownInlineComments(client: GitHubAccount, ref: PullRequestRef): Promise<OwnInlineComments> {
+  const self = await client.self();
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';
   const answer = requireFound(await askAll(octokit, route, address(ref), shapes.inlineComments), route);
-  return answer
-    .filter((comment) => comment.user === self)
-    .map(({ id, body, path, line }) => ({ id, body, path, line }));
+  const own = answer.filter((comment) => comment.user === self);
+  return { comments: own.map(({ id, body, path, line }) => ({ id, body, path, line })), reviews: [] };
 }
 
 export async function createInlineComments(
@@ -79,6 +73,9 @@ export async function createInlineComments(
   sha: string,
   comments: readonly InlineComment[],
 ) {
+  if (comments.length === 0) {
+    return;
+  }
   const octokit = await client.forRepository(ref.repository);
   const route = 'POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
   const answer = await write(octokit, route, {
