@@ -1,56 +1,17 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
-import { FORGE_NAMES, FORGES, type ForgeName, isForgeName } from '../forges/port/forges.ts';
-import { type Environment, type Parsed, parseEnvironment, type ReadFile, readText } from './environment.ts';
+import { FORGE_NAMES, FORGES, isForgeName } from '../forges/port/forges.ts';
+import {
+  type Environment,
+  type Parsed,
+  parseEnvironment,
+  type ReadFile,
+  readText,
+  type Settings,
+} from './environment.ts';
 import { bytes, count, flag, logLevel, port, repositoryName, seconds, secret, statusContext, url } from './settings.ts';
 
 export type LogLevel = z.infer<typeof logLevel>;
-
-/** What every role needs to run. Frozen; nothing else reads the environment. */
-export interface Config {
-  readonly port: number;
-  readonly metricsPort: number;
-  /** Undefined listens on every address, IPv6 and IPv4. */
-  readonly host: string | undefined;
-  readonly databaseUrl: string;
-  readonly redisUrl: string;
-  readonly forge: ForgeName;
-  readonly drainSeconds: number;
-  /** Readiness alone ignores Redis. */
-  readonly readyWithoutRedis: boolean;
-  /** The name of the commit status, `{base}` for the base branch. The door ignores the webhooks of statuses of this name. */
-  readonly statusContext: string;
-  readonly logLevel: LogLevel;
-  /** Absent in a process that takes no webhooks. */
-  readonly door?: DoorConfig;
-  /** Absent in a process that reviews nothing. */
-  readonly worker?: WorkerConfig;
-}
-
-export interface DoorConfig {
-  readonly webhookSecret: string;
-  /** The secret before the last rotation, still accepted. */
-  readonly webhookSecretPrevious: string | undefined;
-  /** Bytes. */
-  readonly webhookBodyLimit: number;
-}
-
-export interface WorkerConfig extends ForgeAccess {
-  /** Reviews at once in this process. */
-  readonly concurrency: number;
-  readonly resyncMinutes: number;
-  readonly retentionDays: number;
-  /** How long the record of verdicts is kept; 0: none is. */
-  readonly auditDays: number;
-  /** A policy for repositories that have none of their own. */
-  readonly policyFile: string | undefined;
-  /** The name of the repository of each owner whose policy comes before all others of that owner. */
-  readonly policyRepository: string | undefined;
-  /** How long a review may take before it shows `pending`; 0: at once. */
-  readonly pendingAfterSeconds: number;
-  /** False: every status is `success`, whatever the verdict. */
-  readonly enforce: boolean;
-}
 
 /** Where the forge is, and the credentials for it. */
 export interface ForgeAccess {
@@ -88,18 +49,22 @@ const database = { DATABASE_URL: url(['postgres:', 'postgresql:']), LOG_LEVEL: l
 const common = {
   PORT: port.default(8080),
   METRICS_PORT: port.default(9090),
+  /** Undefined listens on every address, IPv6 and IPv4. */
   HOST: z.string().optional(),
   ...database,
-  // The path is the number of a database of Redis; by default there are 16.
+  /** The path is the number of a database of Redis; by default there are 16. */
   REDIS_URL: url(['redis:', 'rediss:'], /^(\/\d{0,4})?$/),
   FORGE: z.enum(FORGE_NAMES).default('github'),
   DRAIN_SECONDS: seconds.default(5),
+  /** Readiness alone ignores Redis. */
   READY_WITHOUT_REDIS: flag.default(false),
+  /** The name of the commit status, `{base}` for the base branch. The door ignores the webhooks of statuses of this name. */
   STATUS_CONTEXT: statusContext.default('gatehouse/{base}'),
 };
 
 const door = {
   WEBHOOK_SECRET: secret,
+  /** The secret before the last rotation, still accepted. */
   WEBHOOK_SECRET_PREVIOUS: secret.optional(),
   WEBHOOK_BODY_LIMIT: bytes.default(25 * MIB),
 };
@@ -115,72 +80,58 @@ const access = {
 };
 
 const worker = {
+  /** Reviews at once in this process. */
   WORKER_CONCURRENCY: count(1, 64).default(4),
   RESYNC_MINUTES: count(1, 1_440).default(15),
   RETENTION_DAYS: count(1, 3_650).default(30),
+  /** How long the record of verdicts is kept; 0: none is. */
   AUDIT_DAYS: count(0, 36_500).default(400),
+  /** A policy for repositories that have none of their own. */
   POLICY_FILE: z.string().optional(),
+  /** The name of the repository of each owner whose policy comes before all others of that owner. */
   POLICY_REPOSITORY: repositoryName.optional(),
+  /** How long a review may take before it shows `pending`; 0: at once. */
   PENDING_AFTER_SECONDS: seconds.default(1),
+  /** False: every status is `success`, whatever the verdict. */
   ENFORCE: flag.default(true),
 };
 
-/** Every variable, by who reads it. docs/settings.md lists them. */
+/** Every variable, by who reads it. docs/settings.md and the chart are tested against it. */
 export const SETTINGS = { common, door, worker, access } as const;
+
+/** What every role needs to run. Frozen; nothing else reads the environment. */
+export interface Config extends Settings<typeof common> {
+  /** Absent in a process that takes no webhooks. */
+  readonly door?: DoorConfig;
+  /** Absent in a process that reviews nothing. */
+  readonly worker?: WorkerConfig;
+}
+
+export type DoorConfig = Settings<typeof door>;
+
+export interface WorkerConfig extends Settings<typeof worker>, ForgeAccess {}
 
 /** Reads the configuration of a process. Any variable may be given as `NAME_FILE`, a path to read it from. */
 export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile = readText): Parsed<Config> {
-  const base = parseEnvironment(z.object(common), env, readFile);
-  const doors = roles.door ? parseEnvironment(z.object(door), env, readFile) : undefined;
-  const workers = roles.worker ? parseEnvironment(z.object(worker), env, readFile) : undefined;
-  const faults = [base, doors, workers].flatMap((part) => (part === undefined || part.ok ? [] : part.faults));
-
+  const base = parseEnvironment(common, env, readFile);
+  const doors = roles.door ? parseEnvironment(door, env, readFile) : undefined;
+  const workers = roles.worker ? parseEnvironment(worker, env, readFile) : undefined;
   const forgeAccess = roles.worker ? parseAccess(env, readFile) : undefined;
-  if (forgeAccess?.ok === false) {
-    faults.push(...forgeAccess.faults);
-  }
-  if (base.ok && base.config.PORT === base.config.METRICS_PORT && base.config.PORT !== 0) {
+  const faults = [base, doors, workers, forgeAccess].flatMap((part) =>
+    part === undefined || part.ok ? [] : part.faults,
+  );
+  if (base.ok && base.config.port === base.config.metricsPort && base.config.port !== 0) {
     faults.push('METRICS_PORT: must differ from PORT');
   }
   if (faults.length > 0 || !base.ok) {
     return { ok: false, faults };
   }
-
-  const values = base.config;
   return {
     ok: true,
     config: Object.freeze({
-      port: values.PORT,
-      metricsPort: values.METRICS_PORT,
-      host: values.HOST,
-      databaseUrl: values.DATABASE_URL,
-      redisUrl: values.REDIS_URL,
-      forge: values.FORGE,
-      drainSeconds: values.DRAIN_SECONDS,
-      readyWithoutRedis: values.READY_WITHOUT_REDIS,
-      statusContext: values.STATUS_CONTEXT,
-      logLevel: values.LOG_LEVEL,
-      ...(doors?.ok && {
-        door: {
-          webhookSecret: doors.config.WEBHOOK_SECRET,
-          webhookSecretPrevious: doors.config.WEBHOOK_SECRET_PREVIOUS,
-          webhookBodyLimit: doors.config.WEBHOOK_BODY_LIMIT,
-        },
-      }),
-      ...(workers?.ok &&
-        forgeAccess?.ok && {
-          worker: {
-            ...forgeAccess.config,
-            concurrency: workers.config.WORKER_CONCURRENCY,
-            resyncMinutes: workers.config.RESYNC_MINUTES,
-            retentionDays: workers.config.RETENTION_DAYS,
-            auditDays: workers.config.AUDIT_DAYS,
-            policyFile: workers.config.POLICY_FILE,
-            policyRepository: workers.config.POLICY_REPOSITORY,
-            pendingAfterSeconds: workers.config.PENDING_AFTER_SECONDS,
-            enforce: workers.config.ENFORCE,
-          },
-        }),
+      ...base.config,
+      ...(doors?.ok && { door: doors.config }),
+      ...(workers?.ok && forgeAccess?.ok && { worker: { ...workers.config, ...forgeAccess.config } }),
     }),
   };
 }
@@ -189,81 +140,59 @@ export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile =
 export function parseDatabaseConfig(
   env: Environment,
   readFile: ReadFile = readText,
-): Parsed<Pick<Config, 'databaseUrl' | 'logLevel'>> {
-  const parsed = parseEnvironment(z.object(database), env, readFile);
-  if (!parsed.ok) {
-    return parsed;
-  }
-  const { DATABASE_URL: databaseUrl, LOG_LEVEL } = parsed.config;
-  return { ok: true, config: Object.freeze({ databaseUrl, logLevel: LOG_LEVEL }) };
+): Parsed<Settings<typeof database>> {
+  return parseEnvironment(database, env, readFile);
 }
 
 /** The address of Redis alone. */
 export function parseRedisUrl(env: Environment, readFile: ReadFile = readText): Parsed<string> {
-  const parsed = parseEnvironment(z.object({ REDIS_URL: common.REDIS_URL }), env, readFile);
-  return parsed.ok ? { ok: true, config: parsed.config.REDIS_URL } : parsed;
+  const parsed = parseEnvironment({ REDIS_URL: common.REDIS_URL }, env, readFile);
+  return parsed.ok ? { ok: true, config: parsed.config.redisUrl } : parsed;
 }
+
+const replay = { DATABASE_URL: common.DATABASE_URL, REDIS_URL: common.REDIS_URL.optional() };
 
 /** What `gatehouse replay` needs. Without Redis the workers are not notified. */
-export function parseReplayConfig(
-  env: Environment,
-  readFile: ReadFile = readText,
-): Parsed<Pick<Config, 'databaseUrl'> & { readonly redisUrl: string | undefined }> {
-  const shape = z.object({ DATABASE_URL: common.DATABASE_URL, REDIS_URL: common.REDIS_URL.optional() });
-  const parsed = parseEnvironment(shape, env, readFile);
-  if (!parsed.ok) {
-    return parsed;
-  }
-  const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = parsed.config;
-  return { ok: true, config: Object.freeze({ databaseUrl, redisUrl }) };
+export function parseReplayConfig(env: Environment, readFile: ReadFile = readText): Parsed<Settings<typeof replay>> {
+  return parseEnvironment(replay, env, readFile);
 }
 
+const judging = {
+  FORGE: common.FORGE,
+  POLICY_FILE: worker.POLICY_FILE,
+  POLICY_REPOSITORY: worker.POLICY_REPOSITORY,
+  STATUS_CONTEXT: common.STATUS_CONTEXT,
+};
+
 /** What a command needs that judges without stores. */
-export interface ForgeSettings extends ForgeAccess {
-  readonly forge: ForgeName;
-  readonly policyFile: string | undefined;
-  readonly policyRepository: string | undefined;
-  readonly statusContext: string;
-}
+export interface ForgeSettings extends ForgeAccess, Settings<typeof judging> {}
 
 /** What commands need that only ask the forge. */
 export function parseForgeConfig(env: Environment, readFile: ReadFile = readText): Parsed<ForgeSettings> {
-  const shape = z.object({
-    FORGE: common.FORGE,
-    POLICY_FILE: worker.POLICY_FILE,
-    POLICY_REPOSITORY: worker.POLICY_REPOSITORY,
-    STATUS_CONTEXT: common.STATUS_CONTEXT,
-  });
-  const parsed = parseEnvironment(shape, env, readFile);
+  const parsed = parseEnvironment(judging, env, readFile);
   const found = parseAccess(env, readFile);
   if (!parsed.ok || !found.ok) {
     return { ok: false, faults: [parsed, found].flatMap((part) => (part.ok ? [] : part.faults)) };
   }
-  const {
-    FORGE: forge,
-    POLICY_FILE: policyFile,
-    POLICY_REPOSITORY: policyRepository,
-    STATUS_CONTEXT: statusContext,
-  } = parsed.config;
-  return { ok: true, config: Object.freeze({ ...found.config, forge, policyFile, policyRepository, statusContext }) };
+  return { ok: true, config: Object.freeze({ ...found.config, ...parsed.config }) };
 }
 
 /** The signing secret alone, for `gatehouse send`. */
 export function parseSecret(env: Environment, readFile: ReadFile = readText): Parsed<string> {
-  const parsed = parseEnvironment(z.object({ WEBHOOK_SECRET: secret }), env, readFile);
-  return parsed.ok ? { ok: true, config: parsed.config.WEBHOOK_SECRET } : parsed;
+  const parsed = parseEnvironment({ WEBHOOK_SECRET: secret }, env, readFile);
+  return parsed.ok ? { ok: true, config: parsed.config.webhookSecret } : parsed;
 }
 
 /** Reports its faults together with the others; a fault of FORGE itself is reported by the caller. */
 function parseAccess(env: Environment, readFile: ReadFile): Parsed<ForgeAccess> {
-  const parsed = parseEnvironment(z.object({ FORGE: z.string().default('github'), ...access }), env, readFile);
+  const parsed = parseEnvironment({ FORGE: z.string().default('github'), ...access }, env, readFile);
   if (!parsed.ok) {
     return parsed;
   }
-  const { FORGE: forge, FORGE_TOKEN: token, GITHUB_APP_ID: appId, GITHUB_APP_PRIVATE_KEY: privateKey } = parsed.config;
+  const { forge, forgeToken: token, githubAppId: appId, githubAppPrivateKey: privateKey } = parsed.config;
   const faults: string[] = [];
   const row = isForgeName(forge) ? FORGES[forge] : undefined;
-  const forgeUrl = parsed.config.FORGE_URL ?? row?.defaultUrl;
+  const forgeUrl = parsed.config.forgeUrl ?? row?.defaultUrl;
   if (forgeUrl === undefined) {
     faults.push(`FORGE_URL: is required when FORGE is ${forge}`);
   }

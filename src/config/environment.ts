@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** Every fault at once, each a sentence that begins with the variable's name and never shows a value. */
 export type Parsed<T> = { readonly ok: true; readonly config: T } | { readonly ok: false; readonly faults: string[] };
@@ -7,14 +7,36 @@ export type Parsed<T> = { readonly ok: true; readonly config: T } | { readonly o
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type ReadFile = (path: string) => string;
 
-/** Reads the variables that a schema names. Any may be given as `NAME_FILE`, a path to read it from. */
-export function parseEnvironment<Shape extends z.core.$ZodLooseShape>(
-  schema: z.ZodObject<Shape>,
+/** How each variable is read, by its name. */
+export type Shape = Readonly<Record<string, z.ZodType>>;
+
+/** What is read: `DRAIN_SECONDS` is `drainSeconds`. */
+export type Settings<S extends Shape> = { readonly [Name in keyof S & string as CamelCase<Name>]: z.output<S[Name]> };
+
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
+  : Lowercase<Name>;
+
+/** Reads the variables that a shape names. Any may be given as `NAME_FILE`, a path to read it from. */
+export function parseEnvironment<S extends Shape>(shape: S, env: Environment, readFile: ReadFile): Parsed<Settings<S>> {
+  const parsed = readVariables(shape, env, readFile);
+  if (!parsed.ok) {
+    return parsed;
+  }
+  const read: Readonly<Record<string, unknown>> = parsed.config;
+  // The type says of each name what this does.
+  const config = Object.fromEntries(Object.keys(shape).map((name) => [camelCase(name), read[name]])) as Settings<S>;
+  return { ok: true, config };
+}
+
+/** The same, by the names of the variables. */
+export function readVariables<S extends Shape>(
+  shape: S,
   env: Environment,
   readFile: ReadFile,
-): Parsed<z.output<z.ZodObject<Shape>>> {
-  const { values, faults, reported } = gather(Object.keys(schema.shape), env, readFile);
-  const result = schema.safeParse(values);
+): Parsed<z.output<z.ZodObject<S>>> {
+  const { values, faults, reported } = gather(Object.keys(shape), env, readFile);
+  const result = z.object(shape).safeParse(values);
   if (result.success && faults.length === 0) {
     return { ok: true, config: result.data };
   }
@@ -25,6 +47,10 @@ export function parseEnvironment<Shape extends z.core.$ZodLooseShape>(
     }
   }
   return { ok: false, faults };
+}
+
+function camelCase(name: string): string {
+  return name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** An empty variable counts as absent: that is how shells, Compose files and charts leave one out. */

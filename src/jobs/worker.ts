@@ -18,7 +18,7 @@ export interface Worker {
 
 export interface WorkerParts extends Omit<JobParts, 'access' | 'requestPeriodic' | 'requestResync' | 'stopping'> {
   /** Reviews at once. */
-  readonly concurrency: number;
+  readonly workerConcurrency: number;
 }
 
 /** The fallback for a wake-up that was lost. */
@@ -98,7 +98,7 @@ export function startWorker(given: WorkerParts): Worker {
     // In the background: a worker is ready without its forge.
     void access.check();
     for (const kind of kindsOf(QUEUES)) {
-      const count = kind === 'review' ? given.concurrency : 1;
+      const count = kind === 'review' ? given.workerConcurrency : 1;
       for (let slot = 0; slot < count; slot++) {
         await slots.open(kind, (job) => runJob(kind, job));
       }

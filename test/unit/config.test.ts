@@ -159,7 +159,7 @@ test('a worker needs no signing secret, and its default forge is github.com', (t
   t.deepEqual(parsed.ok && parsed.config.worker, {
     forgeUrl: 'https://github.com',
     credentials: { kind: 'token', token: 'a token of the forge' },
-    concurrency: 4,
+    workerConcurrency: 4,
     resyncMinutes: 15,
     retentionDays: 30,
     auditDays: 400,

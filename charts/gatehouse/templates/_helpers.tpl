@@ -224,11 +224,10 @@ The environment that the chart gives a container, before extraEnv, by its part: 
 - { name: FORGE_URL, value: {{ . | quote }} }
 {{- end }}
 - { name: WORKER_CONCURRENCY, value: {{ $v.worker.concurrency | quote }} }
-- { name: PENDING_AFTER_SECONDS, value: {{ $v.config.pendingAfterSeconds | quote }} }
-- { name: ENFORCE, value: {{ $v.config.enforce | quote }} }
-- { name: RESYNC_MINUTES, value: {{ $v.config.resyncMinutes | quote }} }
-- { name: RETENTION_DAYS, value: {{ $v.config.retentionDays | quote }} }
-- { name: AUDIT_DAYS, value: {{ $v.config.auditDays | quote }} }
+{{- /* Every other key of config is a setting of the worker, in the spelling of the chart. */}}
+{{- range $key, $value := omit $v.config "logLevel" "forge" "forgeUrl" "drainSeconds" "statusContext" "bodyLimit" "policy" "policyRepository" }}
+- { name: {{ snakecase $key | upper }}, value: {{ $value | quote }} }
+{{- end }}
 {{- with include "gatehouse.forgeSecretRef" (list $root "forgeToken") }}
 - { name: FORGE_TOKEN, valueFrom: { secretKeyRef: {{ . }} } }
 {{- end }}

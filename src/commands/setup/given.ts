@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { parseEnvironment, readText } from '../../config/environment.ts';
+import { readText, readVariables } from '../../config/environment.ts';
 import { FORGE_NAMES, type ForgeName, isForgeName } from '../../forges/port/forges.ts';
 import type { HookOwner } from '../../forges/setup/gitea-webhook.ts';
 import { configured, UsageError } from '../failures.ts';
@@ -48,7 +48,7 @@ const OPTIONS = {
 } as const;
 
 const text = z.string().optional();
-const variables = z.object({
+const variables = {
   FORGE: text,
   FORGE_URL: text,
   FORGE_TOKEN: text,
@@ -57,14 +57,14 @@ const variables = z.object({
   DATABASE_URL: text,
   REDIS_URL: text,
   STATUS_CONTEXT: text,
-});
+};
 
 /** RFC 1123, as Kubernetes has it for namespaces. */
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 export function readGiven(args: readonly string[], { env }: Pick<Terminal, 'env'>): Given {
   const { values } = parseArgs({ args: [...args], options: OPTIONS });
-  const { FORGE, FORGE_URL, ...secrets } = configured(parseEnvironment(variables, env, readText));
+  const { FORGE, FORGE_URL, ...secrets } = configured(readVariables(variables, env, readText));
   const forge = values.forge ?? FORGE;
   if (forge !== undefined && !isForgeName(forge)) {
     throw new UsageError(`--forge is one of ${FORGE_NAMES.join(', ')}`);
