@@ -10,6 +10,9 @@ import { readStoredBodies } from './stored-bodies.ts';
 export const SECRET = 'a secret for tests, long enough';
 export const PREVIOUS_SECRET = 'the secret before the rotation';
 
+export const DOOR: Roles = { door: true, worker: false };
+export const WORKER: Roles = { door: false, worker: true };
+
 /** A real door on real stores, with its own database. */
 export interface Door extends AsyncDisposable {
   readonly service: Service;
@@ -59,11 +62,7 @@ function testConfig(env: Environment, roles: Roles): Config {
 }
 
 /** Silent, unless it is given a log. */
-export async function openDoor(
-  env: Environment = {},
-  roles: Roles = { door: true, worker: false },
-  log?: Log,
-): Promise<Door> {
+export async function openDoor(env: Environment = {}, roles: Roles = DOOR, log?: Log): Promise<Door> {
   const fresh = env['DATABASE_URL'] === undefined ? await makeMigratedDatabase() : undefined;
   const databaseUrl = fresh?.url ?? env['DATABASE_URL'] ?? '';
   const redisUrl = env['REDIS_URL'] ?? (await sharedRedisUrl());

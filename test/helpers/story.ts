@@ -7,7 +7,7 @@ import type { Log } from '../../src/log.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
-import { type Door, openDoor, SECRET } from './door.ts';
+import { type Door, openDoor, SECRET, WORKER } from './door.ts';
 import { type Settling, watchJobs } from './settling.ts';
 import { makeSlots } from './slots.ts';
 
@@ -170,6 +170,20 @@ async function openStory(
       await forge.stop();
     },
   };
+}
+
+/** A worker of the installation that starts, resyncs, and is stopped when the jobs of these repositories are done. */
+export async function workerComesBy(
+  story: Story,
+  env: Environment = {},
+  repositories: readonly string[] = [story.repository],
+): Promise<void> {
+  const started = new Date();
+  await using _worker = await story.openDoor(env, WORKER);
+  await story.resynced(started);
+  for (const repository of repositories) {
+    await story.settledFor(repository);
+  }
 }
 
 async function resynced({ database }: Door, since: Date): Promise<void> {

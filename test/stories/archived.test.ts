@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { DOOR } from '../helpers/door.ts';
+import { FORGES, REPOSITORY, tellStory, workerComesBy } from '../helpers/story.ts';
 
 const TITLES = `version: 1
 rules:
@@ -10,8 +11,6 @@ rules:
     require: { title: '^feat: ' }
 `;
 const LAX = TITLES.replace('^feat: ', '');
-const DOOR = { door: true, worker: false };
-const WORKER = { door: false, worker: true };
 
 async function policyFile(t: ExecutionContext, text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-policy-'));
@@ -21,20 +20,13 @@ async function policyFile(t: ExecutionContext, text: string): Promise<string> {
   return file;
 }
 
-async function resyncs(story: Story, file: string): Promise<void> {
-  const started = new Date();
-  await using _worker = await story.openDoor({ POLICY_FILE: file }, WORKER);
-  await story.resynced(started);
-  await story.settled();
-}
-
 for (const name of FORGES) {
   test(`${name}: nothing is written to an archived repository, and one request reads it`, async (t) => {
     const file = await policyFile(t, LAX);
     await using story = await tellStory(name, {}, {}, DOOR);
     const { forge } = story;
     const judged = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await resyncs(story, file);
+    await workerComesBy(story, { POLICY_FILE: file });
     t.is(story.status(judged)?.state, 'success');
 
     const silent = story.openSilently({ 'b.txt': 'b\n' }, { title: 'things' });
@@ -42,7 +34,7 @@ for (const name of FORGES) {
     await story.tell({ kind: 'pull-request', number: judged, action: 'labeled' });
     await writeFile(file, TITLES);
     forge.forgetRequests();
-    await resyncs(story, file);
+    await workerComesBy(story, { POLICY_FILE: file });
     t.is(forge.writes(), 0);
     t.is(story.status(silent), undefined);
     t.is(
@@ -50,7 +42,7 @@ for (const name of FORGES) {
       0,
     );
     forge.forgetRequests();
-    await resyncs(story, file);
+    await workerComesBy(story, { POLICY_FILE: file });
     t.deepEqual(
       forge.seen
         .filter(({ path }) => path.includes(`/repos/${REPOSITORY}`))
@@ -61,7 +53,7 @@ for (const name of FORGES) {
     );
 
     forge.unarchive(REPOSITORY);
-    await resyncs(story, file);
+    await workerComesBy(story, { POLICY_FILE: file });
     t.deepEqual([story.status(judged)?.state, story.status(silent)?.state], ['failure', 'failure']);
   });
 

@@ -2,15 +2,13 @@ import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { countBaselines } from '../../src/jobs/tables/baselines.ts';
-import { SECRET } from '../helpers/door.ts';
-import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { DOOR, SECRET, WORKER } from '../helpers/door.ts';
+import { FORGES, REPOSITORY, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
 import { until } from '../helpers/until.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 
 const BASELINE = 'acme/.gatehouse';
 const SETTING = { POLICY_REPOSITORY: '.gatehouse' };
-const DOOR = { door: true, worker: false };
-const WORKER = { door: false, worker: true };
 const TWO_FILES = { 'a.txt': 'a\n', 'b.txt': 'b\n' };
 
 const LOCKED = `version: 1
@@ -31,12 +29,8 @@ async function tellWithBaseline(name: ForgeName, baseline: Changes, own: Changes
 }
 
 /** A worker that starts, resyncs, and is stopped again, when the jobs are done. Returns the states that baselines are in, with their number. */
-async function workerComesBy(story: Story, env: Readonly<Record<string, string>> = SETTING): Promise<string> {
-  const started = new Date();
-  await using _worker = await story.openDoor({ POLICY_REPOSITORY: '', ...env }, WORKER);
-  await story.resynced(started);
-  await story.settled();
-  await story.settledFor(BASELINE);
+async function resyncs(story: Story, env: Readonly<Record<string, string>> = SETTING): Promise<string> {
+  await workerComesBy(story, { POLICY_REPOSITORY: '', ...env }, [story.repository, BASELINE]);
   return [...(await countBaselines(story.door.database))].filter(([, owners]) => owners > 0).join();
 }
 
@@ -57,13 +51,13 @@ for (const name of FORGES) {
     await using story = await tellWithBaseline(name, {});
     const tip = story.forge.commit(BASELINE, 'main', { '.gatehouse.yml': LOCKED });
     const number = await story.open(TWO_FILES);
-    await workerComesBy(story);
+    await resyncs(story);
     failsSmall(t, story, number);
     story.forge.commit(REPOSITORY, 'main', {
       '.gatehouse.yml': `version: 1\ncomments: off\nrules: [{ id: small, level: info, require: { draft: false } }]\n`,
     });
     await story.tell({ kind: 'push', branch: 'main' });
-    await workerComesBy(story);
+    await resyncs(story);
     failsSmall(t, story, number);
     t.regex(story.comments(number).join(), /`small`/, 'shown, though the repository wants no comments');
     const { rows } = await story.door.database.query(
@@ -76,26 +70,26 @@ for (const name of FORGES) {
     await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED });
     const { forge } = story;
     const number = await story.open(TWO_FILES);
-    t.is(await workerComesBy(story), 'in-force,1');
+    t.is(await resyncs(story), 'in-force,1');
     failsSmall(t, story, number);
 
     await pushToBaseline(story, { '.gatehouse.yml': BROKEN });
-    t.is(await workerComesBy(story), 'broken,1');
+    t.is(await resyncs(story), 'broken,1');
     const second = await story.open(TWO_FILES);
-    await workerComesBy(story);
+    await resyncs(story);
     failsSmall(t, story, second);
 
     forge.fault({ method: 'GET', path: /^\/repos\/acme\/\.gatehouse$/, fault: { kind: 'status', status: 403 } });
-    t.is(await workerComesBy(story), 'unreadable,1');
+    t.is(await resyncs(story), 'unreadable,1');
 
     forge.deleteRepository(BASELINE);
     forge.clearFaults();
-    t.is(await workerComesBy(story), 'missing,1');
+    t.is(await resyncs(story), 'missing,1');
     const third = await story.open(TWO_FILES);
-    await workerComesBy(story);
+    await resyncs(story);
     failsSmall(t, story, third);
 
-    t.is(await workerComesBy(story, {}), '', 'the operator has unset POLICY_REPOSITORY');
+    t.is(await resyncs(story, {}), '', 'the operator has unset POLICY_REPOSITORY');
     t.not(story.status(third)?.state, 'failure');
   });
 
@@ -103,27 +97,27 @@ for (const name of FORGES) {
     await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED });
     const { forge } = story;
     const number = await story.open(TWO_FILES);
-    await workerComesBy(story);
+    await resyncs(story);
     failsSmall(t, story, number);
     forge.rename(BASELINE, 'acme/policies');
-    t.is(await workerComesBy(story), 'missing,1');
+    t.is(await resyncs(story), 'missing,1');
     // Anybody can do this who may create repositories of the organisation.
     forge.createRepository(BASELINE, { '.gatehouse.yml': 'version: 1\nrules: []\n' });
-    t.is(await workerComesBy(story), 'replaced,1');
+    t.is(await resyncs(story), 'replaced,1');
     failsSmall(t, story, number);
     const second = await story.open(TWO_FILES);
-    await workerComesBy(story);
+    await resyncs(story);
     failsSmall(t, story, second);
 
     forge.deleteRepository(BASELINE);
     forge.rename('acme/policies', BASELINE);
-    t.is(await workerComesBy(story), 'in-force,1', 'the first one has its name back');
+    t.is(await resyncs(story), 'in-force,1', 'the first one has its name back');
 
     forge.deleteRepository(BASELINE);
     forge.createRepository(BASELINE, { '.gatehouse.yml': LENIENT });
-    t.is(await workerComesBy(story), 'replaced,1');
+    t.is(await resyncs(story), 'replaced,1');
     await story.door.database.query('DELETE FROM gatehouse.baselines WHERE repository = $1', [BASELINE]);
-    t.is(await workerComesBy(story), 'in-force,1', 'the operator accepts the new one');
+    t.is(await resyncs(story), 'in-force,1', 'the operator accepts the new one');
     t.is(story.status(second)?.state, 'success');
   });
 
@@ -147,16 +141,16 @@ for (const name of FORGES) {
     const removing = await openThere({ '.gatehouse.yml': null });
     const changing = await openThere({ '.gatehouse.yml': LENIENT });
     const large = await openThere(TWO_FILES);
-    await workerComesBy(story);
+    await resyncs(story);
     t.like(breaking(), { state: 'failure', description: '.gatehouse.yml as proposed has 1 fault' });
     t.like(removing(), { state: 'failure', description: '.gatehouse.yml as proposed has 1 fault' });
     t.is(changing()?.state, 'success');
     t.like(large(), { state: 'failure', description: '1 of 1 rule failed: small' }, 'it is judged by its own baseline');
 
     forge.commit(BASELINE, 'main', { '.gatehouse.yml': BROKEN });
-    await workerComesBy(story);
+    await resyncs(story);
     const fixing = await openThere({ '.gatehouse.yml': LENIENT });
-    await workerComesBy(story);
+    await resyncs(story);
     t.is(fixing()?.state, 'success', 'what fixes it can be merged');
   });
 
@@ -167,18 +161,18 @@ for (const name of FORGES) {
     const policy = `version: 1\nrules: [{ id: small, level: info, require: { changed_files: '<= 99' } }]\n`;
     const proposing = await story.open({ '.gatehouse.yml': policy });
     const other = await story.open({ 'a.txt': 'a\n' });
-    await workerComesBy(story);
+    await resyncs(story);
     t.is(story.status(proposing)?.state, 'success');
     t.regex(story.comments(proposing).join(), without);
     t.deepEqual(story.comments(other), []);
     story.forge.setPrivate(BASELINE, true);
-    await workerComesBy(story);
+    await resyncs(story);
     await story.edit(proposing, { title: 'feat: another' });
-    await workerComesBy(story);
+    await resyncs(story);
     t.regex(story.comments(proposing).join(), /without effect: `small`\. The organisation’s baseline \(`acme`\) has/);
     story.forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': policy });
     await story.edit(other, { title: 'feat: another' });
-    await workerComesBy(story);
+    await resyncs(story);
     t.deepEqual(story.comments(other), [], 'only where somebody can correct it');
   });
 
@@ -187,10 +181,10 @@ for (const name of FORGES) {
     await using story = await tellWithBaseline(name, { '.gatehouse.yml': policy });
     const { forge } = story;
     const number = await story.open({ 'vault-1/a': 'a\n' });
-    await workerComesBy(story);
+    await resyncs(story);
     t.regex(story.comments(number).join(), /vault-\[0-9\]/);
     forge.setPrivate(BASELINE, true);
-    await workerComesBy(story);
+    await resyncs(story);
     const shown = [story.status(number)?.description, ...story.comments(number)].join('\n');
     t.regex(shown, /small/);
     t.regex(shown, /Ask security/);
@@ -198,7 +192,7 @@ for (const name of FORGES) {
     t.is(story.status(number)?.state, 'failure');
     forge.setPrivate(REPOSITORY, true);
     await story.edit(number, { title: 'feat: another' });
-    await workerComesBy(story);
+    await resyncs(story);
     t.regex(story.comments(number).join(), /vault-\[0-9\]/, 'who reads this one may read the other');
   });
 
@@ -214,12 +208,12 @@ for (const name of FORGES) {
     showInternal(BASELINE);
     showInternal(REPOSITORY);
     const number = await story.open({ 'vault-1/a': 'a\n' });
-    await workerComesBy(story);
+    await resyncs(story);
     t.regex(story.comments(number).join(), /vault-\[0-9\]/, 'who reads this one may read the other');
     forge.clearFaults();
     forge.setPrivate(BASELINE, true);
     showInternal(REPOSITORY);
-    await workerComesBy(story);
+    await resyncs(story);
     const shown = [story.status(number)?.description, ...story.comments(number)].join('\n');
     t.regex(shown, /small/);
     t.notRegex(shown, /vault/);
@@ -234,13 +228,13 @@ for (const name of FORGES) {
     forge.createRepository('acme/policies', { '.gatehouse.yml': policy });
     forge.setPrivate('acme/policies', true);
     const number = await story.open(TWO_FILES);
-    await workerComesBy(story, {});
+    await resyncs(story, {});
     const shown = [story.status(number)?.description, ...story.comments(number)].join('\n');
     t.regex(shown, /Ask security/);
     t.notRegex(shown, /<= 1|changed files/);
     forge.commit('acme/policies', 'main', { '.gatehouse.yml': 'version: 1\nrules: [{ id: hunter2, requires: x }]\n' });
     await story.edit(number, { title: 'feat: another' });
-    await workerComesBy(story, {});
+    await resyncs(story, {});
     t.is(story.status(number)?.state, 'error');
     t.notRegex([story.status(number)?.description, ...story.comments(number)].join('\n'), /hunter2|requires/);
   });
@@ -250,14 +244,14 @@ for (const name of FORGES) {
     const { forge } = story;
     forge.fault({ method: 'GET', path: /^\/repos\/acme\/\.gatehouse/, fault: { kind: 'status', status: 500 } });
     const number = await story.open({ 'a.txt': 'a\n' });
-    await workerComesBy(story);
+    await resyncs(story);
     t.like(story.status(number), {
       state: 'error',
       description: 'Could not be reviewed: the forge gave no usable answer',
     });
     t.false(story.states(number).includes('success'));
     forge.clearFaults();
-    await workerComesBy(story);
+    await resyncs(story);
     t.is(story.status(number)?.state, 'success');
   });
 
@@ -268,10 +262,10 @@ for (const name of FORGES) {
       { '.gatehouse.yml': 'version: 1\nrules: []\n' },
     );
     const number = await story.open({ 'a.txt': 'a\n' });
-    t.is(await workerComesBy(story), 'broken,1');
+    t.is(await resyncs(story), 'broken,1');
     t.is(story.status(number)?.state, 'error');
     await pushToBaseline(story, { '.gatehouse.yml': LENIENT });
-    t.is(await workerComesBy(story), 'in-force,1');
+    t.is(await resyncs(story), 'in-force,1');
     t.is(story.status(number)?.state, 'success');
   });
 
@@ -285,10 +279,10 @@ for (const name of FORGES) {
     } as const;
     story.forge.fault(hidden);
     const number = await story.open(TWO_FILES, { title: 'things' });
-    t.is(await workerComesBy(story), 'none,1');
+    t.is(await resyncs(story), 'none,1');
     t.is(story.status(number)?.description, '1 of 1 rule failed: titled');
     story.forge.clearFaults();
-    await workerComesBy(story);
+    await resyncs(story);
     t.is(story.status(number)?.description, '2 of 2 rules failed: small, titled', 'once it is seen, it is in force');
   });
 
@@ -297,14 +291,14 @@ for (const name of FORGES) {
     const { forge } = story;
     forge.createRepository('mallory/.gatehouse', { '.gatehouse.yml': 'version: 1\nrules: []\n' });
     const number = await story.open(TWO_FILES, { from: forge.fork(REPOSITORY, 'mallory') });
-    await workerComesBy(story);
+    await resyncs(story);
     failsSmall(t, story, number);
     // The forge redirects the old name to the repository, which belongs to somebody else now.
     forge.rename(BASELINE, 'mallory/taken');
     forge.commit('mallory/taken', 'main', { '.gatehouse.yml': LENIENT });
-    t.is(await workerComesBy(story), 'missing,1');
+    t.is(await resyncs(story), 'missing,1');
     await story.edit(number, { title: 'feat: another' });
-    await workerComesBy(story);
+    await resyncs(story);
     failsSmall(t, story, number);
   });
 }
@@ -351,7 +345,7 @@ test('github: a changed baseline takes at most half of the requests that are lef
   }
   // The webhook of one makes the repository known; the resync finds the others.
   await story.tell({ kind: 'pull-request', number: numbers[0] ?? 0, action: 'opened' });
-  await workerComesBy(story);
+  await resyncs(story);
   const failing = () => numbers.filter((number) => story.status(number)?.state === 'failure').length;
   t.is(failing(), 0);
   t.true(numbers.every((number) => story.status(number)?.state === 'success'));
@@ -360,7 +354,7 @@ test('github: a changed baseline takes at most half of the requests that are lef
   const left = PULL_REQUESTS * 5;
   Object.assign(forge.rateLimit, { remaining: left, resetAt: Math.ceil(Date.now() / 1_000) + 3_600 });
   forge.forgetRequests();
-  await workerComesBy(story);
+  await resyncs(story);
   const first = forge.seen.length;
   const reviewed = failing();
   t.true(reviewed > 0);
@@ -369,7 +363,7 @@ test('github: a changed baseline takes at most half of the requests that are lef
   forge.rateLimit.remaining = PLENTY;
   forge.forgetRequests();
   const began = performance.now();
-  await workerComesBy(story);
+  await resyncs(story);
   const seconds = ((performance.now() - began) / 1_000).toFixed(0);
   t.is(failing(), PULL_REQUESTS, 'the next resync goes on with the others');
   t.log(

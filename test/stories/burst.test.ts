@@ -1,4 +1,5 @@
 import test from 'ava';
+import { WORKER } from '../helpers/door.ts';
 import { FORGES, REPOSITORY, tellStory } from '../helpers/story.ts';
 
 /** `STORY_PULL_REQUESTS=1000 npm test -- test/stories/burst.test.ts` opens as many as the design promises. */
@@ -22,7 +23,7 @@ for (const name of FORGES) {
     const { forge, door } = story;
     // GitHub's 5,000 requests an hour are for some 500 reviews.
     forge.rateLimit.remaining = 100 * PULL_REQUESTS;
-    await using _second = await story.openDoor({ WORKER_CONCURRENCY: '8' }, { door: false, worker: true });
+    await using _second = await story.openDoor({ WORKER_CONCURRENCY: '8' }, WORKER);
     await door.database.query('CREATE TABLE doubles (key text)');
     await door.database.query(
       `CREATE FUNCTION note_double() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

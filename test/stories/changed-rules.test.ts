@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { FORGES, REPOSITORY, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { DOOR } from '../helpers/door.ts';
+import { FORGES, REPOSITORY, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
 
@@ -13,22 +14,6 @@ rules:
 `;
 const LENIENT = STRICT.replace('<= 1', '<= 9');
 const TWO_FILES = { 'a.txt': 'a\n', 'b.txt': 'debugger\n' };
-const DOOR = { door: true, worker: false };
-const WORKER = { door: false, worker: true };
-
-/** A worker that starts, resyncs, and is stopped again, when the jobs of all scenes are done. */
-async function workerComesBy(
-  story: Story,
-  env: Readonly<Record<string, string>> = {},
-  scenes: readonly Pick<Story, 'settled'>[] = [story],
-): Promise<void> {
-  const started = new Date();
-  await using _worker = await story.openDoor(env, WORKER);
-  await story.resynced(started);
-  for (const scene of scenes) {
-    await scene.settled();
-  }
-}
 
 for (const name of FORGES) {
   test(`${name}: a policy change before the commits that a push lists is applied`, async (t) => {
@@ -126,21 +111,22 @@ for (const name of FORGES) {
     for (const scene of scenes) {
       numbers.push(await scene.open(TWO_FILES));
     }
+    const repositories = scenes.map(({ repository }) => repository);
     const states = () => scenes.map((scene, index) => scene.status(numbers[index] ?? 0)?.state);
-    await workerComesBy(story, {}, scenes);
+    await workerComesBy(story, {}, repositories);
     const first = states();
     t.deepEqual(first.slice(0, 2), ['success', 'success']);
     forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': STRICT });
     forge.commit(common.repository, 'main', { '.gatehouse.yml': STRICT });
     forge.commit(owned.repository, 'main', { CODEOWNERS: '* @ada\n' });
-    await workerComesBy(story, {}, scenes);
+    await workerComesBy(story, {}, repositories);
     t.deepEqual(states().slice(0, 2), ['failure', 'failure']);
     t.notDeepEqual(states()[2], first[2], 'CODEOWNERS');
 
     // One more for the comments, which move the time of the last change, and then none.
-    await workerComesBy(story, {}, scenes);
+    await workerComesBy(story, {}, repositories);
     forge.forgetRequests();
-    await workerComesBy(story, {}, scenes);
+    await workerComesBy(story, {}, repositories);
     t.is(forge.count('GET', /\/files$|\.diff$/), 0);
     t.is(forge.writes(), 0);
   });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { openDoor, SECRET } from '../helpers/door.ts';
+import { DOOR, openDoor, SECRET, WORKER } from '../helpers/door.ts';
 import { watchJobs } from '../helpers/settling.ts';
 import { EVERY_FORGE, pathsOfReads, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
@@ -163,7 +163,7 @@ for (const name of ['github', 'gitea'] as const) {
   });
 
   test(`${name}: a hundred checks of one commit cause few reviews`, async (t) => {
-    await using story = await tellStory(name, policy("{ name: 'job *' }"), {}, { door: true, worker: false });
+    await using story = await tellStory(name, policy("{ name: 'job *' }"), {}, DOOR);
     const { database } = story.door;
     const jobs = async (queue: string, state: string) => {
       const query = 'SELECT FROM gatehouse_jobs.job WHERE name = $1 AND state::text = $2';
@@ -221,7 +221,7 @@ for (const name of ['github', 'gitea'] as const) {
 /** A worker, until it has nothing left to do. */
 async function work(story: Story): Promise<void> {
   const since = new Date();
-  await using _worker = await story.openDoor({}, { door: false, worker: true });
+  await using _worker = await story.openDoor({}, WORKER);
   await story.resynced(since);
   await story.settled();
 }

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { DOOR } from '../helpers/door.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import { EVERY_FORGE, eventually, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
@@ -13,7 +14,6 @@ rules:
 `,
   'app.ts': 'one\ntwo\nthree\nfour\nfive\n',
 };
-const DOOR = { door: true, worker: false };
 
 /** The first report has nothing to compare with; the second updates, adds and takes away. */
 const FIRST = { 'app.ts': 'debugger; // 1\ntwo\nthree\ndebugger; // 4\nfive\n' };

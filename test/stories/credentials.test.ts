@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import type { Log } from '../../src/log.ts';
+import { DOOR, WORKER } from '../helpers/door.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { eventually, FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
 
@@ -16,8 +17,6 @@ const NO_DEBUGGER = `  - id: no-debugger
     forbid: { added_lines: debugger }
 `;
 const CHANGE = { 'app.ts': 'one\n' };
-const DOOR = { door: true, worker: false };
-const WORKER = { door: false, worker: true };
 
 interface Line {
   readonly level: number;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import ava from 'ava';
 import { askDoctor } from '../helpers/doctor.ts';
-import { SECRET } from '../helpers/door.ts';
+import { DOOR, SECRET } from '../helpers/door.ts';
 import { EVERY_FORGE, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
 
 const test = ava;
@@ -17,7 +17,7 @@ const GITHUB_EVENTS = ['pull_request', 'pull_request_review', 'push'];
 
 /** An installation as it should be: a webhook to the door, the status required, and an account that may see both. */
 async function wellSetUp(name: (typeof EVERY_FORGE)[number], files: Readonly<Record<string, string>> = FILES) {
-  const story = await tellStory(name, files, {}, { door: true, worker: false });
+  const story = await tellStory(name, files, {}, DOOR);
   const { forge, door } = story;
   forge.addAdministrator('gatehouse');
   forge.protect(REPOSITORY, 'main', ['gatehouse/main']);

@@ -1,7 +1,8 @@
 import test from 'ava';
 import { applyRetention } from '../../src/jobs/retention.ts';
 import { makeLog } from '../../src/log.ts';
-import { FORGES, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { DOOR } from '../helpers/door.ts';
+import { FORGES, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test, { ENFORCE: 'false' });
 
@@ -14,16 +15,6 @@ rules:
 `;
 const FILES = { '.gatehouse.yml': POLICY };
 const TWO_FILES = { 'a.txt': 'a\n', 'b.txt': 'b\n' };
-const DOOR = { door: true, worker: false };
-const WORKER = { door: false, worker: true };
-
-/** A worker that starts, resyncs, and is stopped again, when the jobs are done. */
-async function workerComesBy(story: Story, ENFORCE: string): Promise<void> {
-  const started = new Date();
-  await using _worker = await story.openDoor({ ENFORCE }, WORKER);
-  await story.resynced(started);
-  await story.settled();
-}
 
 for (const name of FORGES) {
   test(`${name}: without enforcement a failure is a success that names the rules`, async (t) => {
@@ -84,31 +75,31 @@ for (const name of FORGES) {
       { state: 'failure', description: FAILS },
       { state: 'success', description: 'All 2 rules that apply are met' },
     ];
-    await workerComesBy(story, 'true');
+    await workerComesBy(story, { ENFORCE: 'true' });
     t.deepEqual(shown(), enforced);
-    await workerComesBy(story, 'false');
+    await workerComesBy(story, { ENFORCE: 'false' });
     t.deepEqual(shown(), [
       { state: 'success', description: 'Not enforced: 2 rules would fail: small, titled' },
       { state: 'success', description: 'Not enforced: All 2 rules that apply are met' },
     ]);
-    await workerComesBy(story, 'true');
+    await workerComesBy(story, { ENFORCE: 'true' });
     t.deepEqual(shown(), enforced);
     t.deepEqual(story.states(failing).slice(-2), ['success', 'failure'], 'the green one is replaced at once');
     t.notRegex(story.comments(failing).join(), /Not enforced/);
     const writes = story.writes();
-    await workerComesBy(story, 'true');
+    await workerComesBy(story, { ENFORCE: 'true' });
     t.is(story.writes(), writes, 'and once');
   });
 
   test(`${name}: a green status of a dry run is found after it was kept for long`, async (t) => {
     await using story = await tellStory(name, FILES, {}, DOOR);
     const number = await story.open(TWO_FILES);
-    await workerComesBy(story, 'false');
+    await workerComesBy(story, { ENFORCE: 'false' });
     t.is(story.status(number)?.state, 'success');
     const old = "now() - interval '400 days'";
     await story.door.database.query(`UPDATE gatehouse.posted_statuses SET posted_at = ${old}`);
     await applyRetentionOf(story);
-    await workerComesBy(story, 'true');
+    await workerComesBy(story, { ENFORCE: 'true' });
     t.is(story.status(number)?.state, 'failure');
   });
 }
@@ -118,9 +109,9 @@ test('github: a green status of a dry run is found on a branch with a non-ASCII 
   const base = 'release/İstanbul';
   story.forge.commit(story.repository, base, {});
   const number = await story.open(TWO_FILES, { base });
-  await workerComesBy(story, 'false');
+  await workerComesBy(story, { ENFORCE: 'false' });
   t.is(story.status(number)?.state, 'success');
-  await workerComesBy(story, 'true');
+  await workerComesBy(story, { ENFORCE: 'true' });
   t.is(story.status(number)?.state, 'failure');
 });
 

@@ -4,8 +4,8 @@ import type { Forge } from '../../src/forges/port/forge.ts';
 import { resync } from '../../src/jobs/resync/resync.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { SECRET } from '../helpers/door.ts';
-import { eventually, FORGES, REPOSITORY, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { DOOR, SECRET, WORKER } from '../helpers/door.ts';
+import { eventually, FORGES, REPOSITORY, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
 
@@ -15,16 +15,6 @@ rules:
     require: { title: '^(feat|fix|docs): ' }
 `;
 const FILES = { '.gatehouse.yml': TITLES };
-const DOOR = { door: true, worker: false };
-const WORKER = { door: false, worker: true };
-
-/** A worker that starts, looks at everything once, and is stopped again, when the jobs of `repository` are done. */
-async function workerComesBy(story: Story, repository = REPOSITORY): Promise<void> {
-  const started = new Date();
-  await using _worker = await story.openDoor({}, WORKER);
-  await story.resynced(started);
-  await story.settledFor(repository);
-}
 
 for (const name of FORGES) {
   test(`${name}: a starting worker reviews only pull requests with a missed webhook`, async (t) => {
@@ -207,11 +197,11 @@ test('a repository that is gone is asked for once, and its rows are deleted', as
   const { forge, door } = story;
   const gone = story.scene(FILES);
   await gone.open({ 'c.txt': 'c\n' });
-  await workerComesBy(story, gone.repository);
+  await workerComesBy(story, {}, [gone.repository]);
   forge.deleteRepository(gone.repository);
   forge.forgetRequests();
-  await workerComesBy(story, gone.repository);
-  await workerComesBy(story, gone.repository);
+  await workerComesBy(story, {}, [gone.repository]);
+  await workerComesBy(story, {}, [gone.repository]);
   t.is(forge.seen.filter(({ path }) => path.includes(gone.repository)).length, 1);
   for (const [table, column] of [
     ['reviews', 'repository'],

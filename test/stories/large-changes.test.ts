@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { parse } from 'yaml';
+import { DOOR } from '../helpers/door.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { tellStory } from '../helpers/story.ts';
 import { usageOf } from '../helpers/usage.ts';
@@ -26,7 +27,7 @@ async function chartDefaults(): Promise<{ readonly limitMib: number; readonly co
 test('as many huge changes at once as a worker reviews stay within its memory limit', async (t) => {
   t.timeout(300_000);
   const { limitMib, concurrency } = await chartDefaults();
-  await using story = await tellStory('github', { '.gatehouse.yml': POLICY }, {}, { door: true, worker: false });
+  await using story = await tellStory('github', { '.gatehouse.yml': POLICY }, {}, DOOR);
   const started = new Date();
   const env = { PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1', DRAIN_SECONDS: '0' };
   // In a container Node allows its heap half of the limit.

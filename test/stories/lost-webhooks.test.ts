@@ -1,5 +1,6 @@
 import test from 'ava';
-import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { DOOR } from '../helpers/door.ts';
+import { FORGES, REPOSITORY, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
 
 const TITLES = `version: 1
 rules:
@@ -8,20 +9,13 @@ rules:
 `;
 const STRICT = TITLES.replace('^feat: ', '^never');
 const FILES = { '.gatehouse.yml': TITLES };
-const DOOR = { door: true, worker: false };
-const WORKER = { door: false, worker: true };
 const DAY_MS = 24 * 60 * 60_000;
 const REPOSITORIES = 30;
 
 /** A worker that starts, resyncs, and is stopped when the jobs of these repositories are done. Returns what it asked of repositories. */
 async function resyncs(story: Story, ...repositories: readonly string[]): Promise<readonly string[]> {
-  const started = new Date();
   story.forge.forgetRequests();
-  await using _worker = await story.openDoor({}, WORKER);
-  await story.resynced(started);
-  for (const repository of repositories) {
-    await story.settledFor(repository);
-  }
+  await workerComesBy(story, {}, repositories);
   return story.forge.seen.filter(({ path }) => path.startsWith('/repos/acme/')).map(({ path }) => path);
 }
 

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { WORKER } from '../helpers/door.ts';
 import { FORGES, type Story, tellStory } from '../helpers/story.ts';
 
 const POLICY = `version: 1
@@ -31,7 +32,7 @@ for (const name of FORGES) {
 
     forge.deleteComment(repository, number, comment);
     const since = new Date();
-    await using _another = await story.openDoor({ REDIS_URL: door.redisUrl }, { door: false, worker: true });
+    await using _another = await story.openDoor({ REDIS_URL: door.redisUrl }, WORKER);
     await story.resynced(since);
     await story.settled();
     t.is(story.status(number)?.state, 'failure');
@@ -76,7 +77,7 @@ test.serial('gitea: the edit of a comment is still known after its repository wa
   forge.fault({ path: new RegExp(`^/repos/${repository}`), fault: { kind: 'status', status: 404 } });
   const since = new Date();
   {
-    await using _another = await story.openDoor({ REDIS_URL: door.redisUrl }, { door: false, worker: true });
+    await using _another = await story.openDoor({ REDIS_URL: door.redisUrl }, WORKER);
     await story.resynced(since);
     await story.settled();
   }

@@ -1,5 +1,6 @@
 import ava from 'ava';
 import { recordAsText } from '../helpers/audit.ts';
+import { DOOR } from '../helpers/door.ts';
 import { gatehouse as command, type GatehouseProcess } from '../helpers/process.ts';
 import { eventually, FORGES, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
 
@@ -18,7 +19,6 @@ rules:
     level: warn
 `;
 const FILES = { '.gatehouse.yml': POLICY, 'app.ts': 'one\n' };
-const DOOR = { door: true, worker: false };
 
 interface Row {
   readonly state: string;

@@ -1,5 +1,6 @@
 import test from 'ava';
-import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { DOOR } from '../helpers/door.ts';
+import { FORGES, REPOSITORY, tellStory, workerComesBy } from '../helpers/story.ts';
 
 const TITLES = `version: 1
 rules:
@@ -8,18 +9,6 @@ rules:
 `;
 const FILES = { '.gatehouse.yml': TITLES };
 const RENAMED = 'acme/gadgets';
-const DOOR = { door: true, worker: false };
-const WORKER = { door: false, worker: true };
-
-/** A worker that starts, resyncs, and is stopped when the jobs of these repositories are done. */
-async function resyncs(story: Story, ...repositories: readonly string[]): Promise<void> {
-  const started = new Date();
-  await using _worker = await story.openDoor({}, WORKER);
-  await story.resynced(started);
-  for (const repository of repositories) {
-    await story.settledFor(repository);
-  }
-}
 
 for (const name of FORGES) {
   test(`${name}: a renamed repository is asked for by its old name in one resync only`, async (t) => {
@@ -29,13 +18,13 @@ for (const name of FORGES) {
     const number = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
     const closed = await idle.open({ 'a.txt': 'a\n' });
     forge.close(idle.repository, closed);
-    await resyncs(story, REPOSITORY, idle.repository);
+    await workerComesBy(story, {}, [REPOSITORY, idle.repository]);
     t.is(story.status(number)?.state, 'failure');
 
     forge.rename(REPOSITORY, RENAMED);
     forge.rename(idle.repository, 'acme/idle');
     const missed = story.openSilently({ 'b.txt': 'b\n' }, { title: 'feat: b' });
-    await resyncs(story, REPOSITORY, RENAMED);
+    await workerComesBy(story, {}, [REPOSITORY, RENAMED]);
     t.is(story.status(missed)?.state, 'success');
     const { database } = story.door;
     const names = async (table: string, column: string) =>
@@ -49,7 +38,7 @@ for (const name of FORGES) {
     forge.commit('acme/idle', 'topic', { 'c.txt': 'c\n' });
     const late = forge.openPullRequest('acme/idle', { head: 'topic', title: 'things' });
     forge.forgetRequests();
-    await resyncs(story, RENAMED, 'acme/idle');
+    await workerComesBy(story, {}, [RENAMED, 'acme/idle']);
     t.is(forge.seen.filter(({ path }) => path.includes(REPOSITORY) || path.includes(idle.repository)).length, 0);
     t.is(forge.statuses('acme/idle', forge.pull('acme/idle', late).headSha).at(-1)?.state, 'failure');
   });

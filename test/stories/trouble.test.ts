@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { within } from '../helpers/deadline.ts';
+import { DOOR, WORKER } from '../helpers/door.ts';
 import {
   eventually,
   FORGES,
@@ -23,8 +24,6 @@ rules:
     forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
 `,
 };
-const DOOR = { door: true, worker: false };
-const WORKER = { door: false, worker: true };
 const CHANGE = { 'app.ts': 'debugger\n' };
 
 /** As if nothing had happened. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { SCHEMA_VERSION } from '../../src/db/schema.ts';
-import { SECRET } from '../helpers/door.ts';
+import { DOOR, SECRET } from '../helpers/door.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { eventually, type Story, tellStory } from '../helpers/story.ts';
 
@@ -65,7 +65,7 @@ async function end(t: ExecutionContext, { child, finished }: GatehouseProcess): 
 }
 
 test('processes of two versions serve side by side on the schema of the newer one', async (t) => {
-  await using story = await tellStory('gitea', FILES, {}, { door: true, worker: false });
+  await using story = await tellStory('gitea', FILES, {}, DOOR);
   const next = await makeNextVersion(t, MIGRATION);
   const doors = [await start(t, 'serve', story)];
 
@@ -112,7 +112,7 @@ test('processes of two versions serve side by side on the schema of the newer on
 });
 
 test('a schema that forbids older versions ends their readiness, and serves the newer', async (t) => {
-  await using story = await tellStory('gitea', FILES, {}, { door: true, worker: false });
+  await using story = await tellStory('gitea', FILES, {}, DOOR);
   const next = await makeNextVersion(
     t,
     `${MIGRATION}UPDATE gatehouse.schema_compatibility SET oldest_reader = ${NEXT_VERSION};`,

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { WORKER } from '../helpers/door.ts';
 import { FORGES, REPOSITORY, shareStories, tellStory } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
@@ -74,7 +75,7 @@ for (const name of FORGES) {
     t.deepEqual(story.status(number), WAITING);
     const comesBy = async () => {
       const started = new Date();
-      await using _worker = await story.openDoor({}, { door: false, worker: true });
+      await using _worker = await story.openDoor({}, WORKER);
       await story.resynced(started);
       await story.settledFor(REPOSITORY);
     };
