@@ -20,6 +20,7 @@ import { countBaselines } from '../jobs/tables/baselines.ts';
 import { makeClosers } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
 import { makeMetrics } from '../metrics.ts';
+import type { ReviewThreads } from '../review/threads/review-threads.ts';
 import { composeDoor } from './door.ts';
 import { startSampler } from './sampler.ts';
 import type { SharedParts } from './shared-parts.ts';
@@ -37,9 +38,9 @@ const CLOSE_GRACE_MS = 10_000;
 
 /**
  * Composes the parts of a process. Throws {@link NewerSchemaError}, what a listener throws,
- * or what is wrong with the operator's policy file.
+ * or what is wrong with the operator's policy file. `threads` are those of {@link SharedParts}.
  */
-export async function startService(config: Config, log: Log): Promise<Service> {
+export async function startService(config: Config, log: Log, threads?: ReviewThreads): Promise<Service> {
   const closers = makeClosers(log);
   let phase: 'serving' | 'draining' | 'closed' = 'serving';
   const isDraining = () => phase !== 'serving';
@@ -58,7 +59,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     closers.add('redis probe', () => closeRedis(probeRedisConnection));
     const jobs = makeJobQueue(pool, QUEUES, log);
     closers.add('jobs', () => jobs.stop());
-    const shared: SharedParts = { config, pool, redis, jobs, metrics, closers, log };
+    const shared: SharedParts = { config, pool, redis, jobs, metrics, closers, log, threads };
 
     const health = makeHealth({
       // The database is only usable when deliveries and their jobs can be stored.

@@ -5,6 +5,7 @@ import type { JobQueue } from '../jobs/queue/engine.ts';
 import type { Closers } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { ReviewThreads } from '../review/threads/review-threads.ts';
 
 /** What the door and the worker of a process share. */
 export interface SharedParts {
@@ -15,6 +16,8 @@ export interface SharedParts {
   readonly metrics: Metrics;
   readonly closers: Closers;
   readonly log: Log;
+  /** Of the whole process, where several workers run in one. Otherwise a worker starts and ends its own. */
+  readonly threads: ReviewThreads | undefined;
 }
 
 /** The Redis channel that announces new jobs to the workers. */

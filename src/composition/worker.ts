@@ -9,7 +9,7 @@ import { countNoneObserved } from '../jobs/review/count-observed.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { operatorPolicyDigest } from '../review/policy/operator-policy.ts';
 import { TASK_NAMES } from '../review/threads/messages.ts';
-import { makeReviewThreads } from '../review/threads/review-threads.ts';
+import { makeReviewThreads, type ReviewThreads } from '../review/threads/review-threads.ts';
 import { LIMITS } from '../review/threads/thread-pool.ts';
 import { connectForge } from './forge.ts';
 import { readPolicyFile } from './policy-file.ts';
@@ -18,19 +18,13 @@ import { type SharedParts, WAKE_CHANNEL } from './shared-parts.ts';
 /** Starts the worker. Returns what stops it. */
 export async function composeWorker(shared: SharedParts, worker: WorkerConfig): Promise<() => Promise<void>> {
   const { config, pool, redis, jobs, metrics, closers, log } = shared;
-  const threads = makeReviewThreads({
-    onEnded({ task, owner, limit }) {
-      metrics.tasksEnded.inc({ task, limit });
-      log.warn({ repository: owner, task, limit }, 'work on a repository’s policy was ended: it went over its limit');
-    },
-  });
+  const threads = shared.threads ?? startThreads(shared);
   for (const task of TASK_NAMES) {
     for (const limit of LIMITS) {
       metrics.tasksEnded.inc({ task, limit }, 0);
     }
   }
   countNoneObserved(metrics);
-  closers.add('review threads', () => threads.close());
   metrics.enforcementOff.set(worker.enforce ? 0 : 1);
   if (!worker.enforce) {
     log.warn('ENFORCE=false: rules are judged and shown, but every status is success. Gatehouse blocks no merge');
@@ -83,4 +77,15 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
     wake();
   });
   return stop;
+}
+
+function startThreads({ metrics, closers, log }: SharedParts): ReviewThreads {
+  const threads = makeReviewThreads({
+    onEnded({ task, owner, limit }) {
+      metrics.tasksEnded.inc({ task, limit });
+      log.warn({ repository: owner, task, limit }, 'work on a repository’s policy was ended: it went over its limit');
+    },
+  });
+  closers.add('review threads', () => threads.close());
+  return threads;
 }

@@ -130,6 +130,7 @@ async function openStory(
   files: Changes,
   env: Environment | ((forge: SimulatedForge) => Environment),
   roles: Roles,
+  threads: 'shared' | 'own' = 'shared',
 ): Promise<Story> {
   const forge = await startSimulatedForge({ forge: name });
   forge.createRepository(REPOSITORY, files);
@@ -142,7 +143,7 @@ async function openStory(
     ...(typeof env === 'function' ? env(forge) : env),
   };
   const started = new Date();
-  const door = await openDoor(environment, roles);
+  const door = await openDoor(environment, roles, undefined, threads);
   // So that a story of failures takes seconds: retries are immediate.
   await door.database.query('UPDATE gatehouse_jobs.queue SET retry_delay = 0, retry_backoff = false');
   const settling = watchJobs(door.database);
@@ -205,12 +206,12 @@ async function resynced({ database }: Door, since: Date): Promise<void> {
 export function shareStories(
   test: TestFn,
   env: Environment = {},
-  forges: readonly ForgeName[] = FORGES,
+  { forges = FORGES, threads }: { readonly forges?: readonly ForgeName[]; readonly threads?: 'own' } = {},
 ): (name: ForgeName) => Story {
   const stories = new Map<ForgeName, Story>();
   test.before('open the doors', async () => {
     for (const name of forges) {
-      stories.set(name, await openStory(name, {}, env, { door: true, worker: true }));
+      stories.set(name, await openStory(name, {}, env, { door: true, worker: true }, threads));
     }
   });
   test.after.always('close the doors', async () => {

@@ -4,7 +4,7 @@ import { watchJobs } from '../helpers/settling.ts';
 import { EVERY_FORGE, pathsOfReads, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 
-const gatehouse = shareStories(test, {}, EVERY_FORGE);
+const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
 
 const policy = (checks: string) => ({
   '.gatehouse.yml': `version: 1

@@ -4,7 +4,7 @@ import { EVERY_FORGE, type Scene, shareStories } from '../helpers/story.ts';
 import type { SimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
 // Never: how many requests there are must not depend on how long a review takes.
-const gatehouse = shareStories(test, { PENDING_AFTER_SECONDS: '3600' }, EVERY_FORGE);
+const gatehouse = shareStories(test, { PENDING_AFTER_SECONDS: '3600' }, { forges: EVERY_FORGE });
 
 const POLICY = `version: 1
 rules:

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { EVERY_FORGE, shareStories } from '../helpers/story.ts';
 
-const gatehouse = shareStories(test, {}, EVERY_FORGE);
+const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
 
 const TITLES = `version: 1
 rules:
