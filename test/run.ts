@@ -23,7 +23,7 @@ const SIGNALLED = 128;
 let counts: Counts | undefined;
 let exitCode = 1;
 try {
-  const [stores, gitea] = await Promise.all([startStores(), giteaOfTheRun()]);
+  const [stores, gitea] = await Promise.all([startStores({ inMemory: true }), giteaOfTheRun()]);
   exitCode = await runAva(stores, gitea);
   await Promise.all([stores.close(), gitea?.close()]);
 } catch (error) {

@@ -14,7 +14,7 @@ export interface Database {
 // Only where a test file runs without the test runner: its own stores, started when first asked for. They end with it.
 let own: Promise<Stores> | undefined;
 function ownStores(): Promise<Stores> {
-  own ??= startStores();
+  own ??= startStores({ inMemory: true });
   return own;
 }
 

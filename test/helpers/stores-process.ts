@@ -8,6 +8,8 @@ import type { Stores, StoresKind } from './stores.ts';
 export interface StoresOptions {
   readonly kind?: StoresKind;
   readonly dataDir?: string;
+  /** Whether embedded stores may keep a new database in memory, where files of databases are made and deleted faster. */
+  readonly inMemory?: boolean;
   readonly redisArguments?: readonly string[];
 }
 export type StoreName = 'database' | 'redis';
@@ -80,10 +82,10 @@ async function obey(stores: Stores, { id, store, action }: ToStores): Promise<vo
   }
 }
 
-async function start({ kind, dataDir, redisArguments }: StoresOptions): Promise<Stores> {
+async function start({ kind, dataDir, inMemory = false, redisArguments }: StoresOptions): Promise<Stores> {
   const log = (line: string) => tell({ type: 'log', line });
   if (kind === 'embedded') {
-    return startEmbeddedStores({ log, ...(dataDir === undefined ? {} : { dataDir }) });
+    return startEmbeddedStores({ log, inMemory, ...(dataDir === undefined ? {} : { dataDir }) });
   }
 
   // Loaded only when wanted: it costs more time than the embedded stores take to start.
@@ -95,7 +97,7 @@ async function start({ kind, dataDir, redisArguments }: StoresOptions): Promise<
   if (kind === 'containers') {
     throw new Error(`containers were asked for, but ${outcome.unavailable}`);
   }
-  const stores = await startEmbeddedStores({ log });
+  const stores = await startEmbeddedStores({ log, inMemory });
   return { ...stores, description: `${stores.description} (${outcome.unavailable.replaceAll('\n', ' ')})` };
 }
 

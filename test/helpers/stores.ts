@@ -28,13 +28,14 @@ export interface Stores {
 
 /**
  * A pair of stores of one's own: in containers, or embedded where containers cannot be had. `kind`, or else
- * the environment's `TEST_STORES`, insists on one. They end with `close()` and with this process, however it ends.
+ * the environment's `TEST_STORES`, insists on one. `inMemory` is for those on which many databases come and go. They end with `close()` and with this process, however it ends.
  */
 export async function startStores(
   options: {
     readonly kind?: StoresKind;
     /** For `redis-server`, in containers only: `[]` is Redis as shipped. Unless given it keeps nothing over a restart. */
     readonly redisArguments?: readonly string[];
+    readonly inMemory?: boolean;
   } = {},
 ): Promise<Stores> {
   const kind = options.kind ?? parseKind(process.env['TEST_STORES']);
