@@ -31,7 +31,7 @@ export interface Received {
 }
 
 /** Answers 200 to every webhook and keeps it. */
-export async function startReceiver(address: string) {
+async function startReceiver(address: string) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     const at = Date.now();
