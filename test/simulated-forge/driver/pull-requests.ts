@@ -1,0 +1,143 @@
+import { makeCommit } from '../git.ts';
+import { baseSha, changesOf, commitOf, type Pull } from '../world.ts';
+import { MAIN, type Stage } from './stage.ts';
+
+interface OpenDetails {
+  readonly head: string;
+  /** A fork's full name, when the branch is there. */
+  readonly from?: string;
+  readonly base?: string;
+  readonly title?: string;
+  readonly body?: string;
+  readonly author?: string;
+  readonly draft?: boolean;
+  readonly labels?: readonly string[];
+}
+
+/** What becomes of a pull request, from its opening to its merge. Repositories are `owner/name`. */
+export interface PullRequests {
+  openPullRequest(repository: string, details: OpenDetails): number;
+  edit(repository: string, number: number, change: Partial<Pick<Pull, 'title' | 'body' | 'draft'>>): void;
+  label(repository: string, number: number, ...names: string[]): void;
+  unlabel(repository: string, number: number, name: string): void;
+  clearLabels(repository: string, number: number): void;
+  /** Asks for a merge into another branch. */
+  retarget(repository: string, number: number, branch: string): void;
+  close(repository: string, number: number): void;
+  reopen(repository: string, number: number): void;
+  /** False when the base branch requires a status that the head does not have as a success. */
+  merge(repository: string, number: number): boolean;
+  /** Puts it last in the merge queue of its base. Returns the commit of its group. */
+  enqueue(repository: string, number: number): string;
+  /** Takes it out of its queue. The groups of those behind it stay as they are. */
+  dequeue(repository: string, number: number): void;
+  // What there is to see
+  pull(repository: string, number: number): Pull;
+}
+
+export function makePullRequests(stage: Stage): PullRequests {
+  const { world, forge, now, find, pull, commitOn, record, change } = stage;
+
+  /** As Gitea: of the statuses that a pattern names there is one at least, and all are a success. */
+  function meetsProtection({ repository, baseBranch, headSha }: Pull): boolean {
+    const present = new Map(
+      repository.statuses.filter(({ sha }) => sha === headSha).map(({ context, state }) => [context, state]),
+    );
+    const protection = repository.protections.get(baseBranch);
+    const required = protection?.checks === true ? protection.statuses : [];
+    return required.every((pattern) => {
+      const named = [...present].filter(([context]) =>
+        pattern.endsWith('*') ? context.startsWith(pattern.slice(0, -1)) : context === pattern,
+      );
+      return named.length > 0 && named.every(([, state]) => state === 'success');
+    });
+  }
+
+  return {
+    openPullRequest(repository, details) {
+      const target = find(repository);
+      const source = details.from === undefined ? target : find(details.from);
+      const number = target.pulls.size + 1;
+      target.pulls.set(number, {
+        number,
+        repository: target,
+        headRepository: source,
+        headBranch: details.head,
+        baseBranch: details.base ?? MAIN,
+        headSha: source.branches.get(details.head) ?? '',
+        author: details.author ?? 'alice',
+        createdAt: now(),
+        updatedAt: now(),
+        behind: undefined,
+        title: details.title ?? 'feat: change something',
+        body: details.body ?? '',
+        draft: details.draft ?? false,
+        labels: [...(details.labels ?? [])],
+        state: 'open',
+        merged: undefined,
+        reviews: [],
+        requested: [],
+        comments: [],
+        inlineComments: [],
+        events: [],
+      });
+      record(pull(repository, number), 'pushed');
+      return number;
+    },
+    edit: change,
+    label(repository, number, ...names) {
+      change(repository, number, { labels: [...pull(repository, number).labels, ...names] });
+    },
+    unlabel(repository, number, name) {
+      change(repository, number, { labels: pull(repository, number).labels.filter((label) => label !== name) });
+    },
+    clearLabels: (repository, number) => change(repository, number, { labels: [] }),
+    retarget(repository, number, baseBranch) {
+      change(repository, number, { baseBranch });
+      const on = pull(repository, number);
+      record(on, 'retargeted');
+      if (forge !== 'github') {
+        on.events = on.events.filter(({ kind }) => kind === 'retargeted');
+        record(on, 'pushed');
+      }
+    },
+    close: (repository, number) => change(repository, number, { state: 'closed' }),
+    reopen: (repository, number) => change(repository, number, { state: 'open' }),
+    merge(repository, number) {
+      const found = pull(repository, number);
+      if (!meetsProtection(found)) {
+        return false;
+      }
+      const tree = commitOf(world, found.headSha).tree;
+      const files: Record<string, Buffer | null> = {};
+      for (const { path, previousPath } of changesOf(world, found)) {
+        files[previousPath ?? path] = null;
+        files[path] = tree.get(path) ?? null;
+      }
+      const details = { message: `Merge #${number}`, merging: [found.headSha], author: found.author };
+      const into = baseSha(found);
+      const as = commitOn(found.repository, found.baseBranch, files, details);
+      change(repository, number, { state: 'closed', merged: { at: now(), into, as } });
+      return true;
+    },
+    enqueue(repository, number) {
+      const { headSha, baseBranch, repository: target } = pull(repository, number);
+      const entries = target.mergeQueues.get(baseBranch) ?? [];
+      const onto = entries.at(-1)?.headSha ?? target.branches.get(baseBranch) ?? '';
+      const details = { message: `Merge #${number}`, author: 'github-merge-queue', date: now() };
+      const files = Object.fromEntries(commitOf(world, headSha).tree);
+      const { sha } = makeCommit(world.objects, [onto, headSha], files, details);
+      target.mergeQueues.set(baseBranch, [...entries, { number, headSha: sha }]);
+      return sha;
+    },
+    dequeue(repository, number) {
+      const { baseBranch, repository: target } = pull(repository, number);
+      const entries = target.mergeQueues.get(baseBranch) ?? [];
+      target.mergeQueues.set(
+        baseBranch,
+        entries.filter((entry) => entry.number !== number),
+      );
+    },
+    pull,
+  };
+}

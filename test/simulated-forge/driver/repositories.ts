@@ -1,0 +1,67 @@
+import type { Changes } from '../git.ts';
+import { MAIN, type Stage } from './stage.ts';
+
+/** The repositories themselves. Repositories are `owner/name`. */
+export interface Repositories {
+  createRepository(fullName: string, files?: Changes): void;
+  /** A copy under another owner. Returns its full name. */
+  fork(repository: string, owner: string): string;
+  rename(repository: string, newFullName: string): void;
+  /** From now on it can be read only; its pull requests stay open. No webhook is sent of it. */
+  archive(repository: string): void;
+  unarchive(repository: string): void;
+  setPrivate(repository: string, isPrivate: boolean): void;
+  /** Gitea and Forgejo close the pull requests from it. */
+  deleteRepository(repository: string): void;
+  /** As if everything had happened so much earlier, up to now. */
+  age(milliseconds: number): void;
+}
+
+export function makeRepositories(stage: Stage): Repositories {
+  const { world, forge, find, addRepository, commitOn, openFrom, change } = stage;
+
+  return {
+    createRepository(fullName, files = { 'README.md': 'Hello\n' }) {
+      commitOn(addRepository(fullName, new Map()), MAIN, files, { message: 'Begin' });
+    },
+    fork(repository, owner) {
+      const fullName = `${owner}/${repository.split('/')[1]}`;
+      addRepository(fullName, new Map(find(repository).branches));
+      return fullName;
+    },
+    rename(repository, newFullName) {
+      const found = find(repository);
+      world.repositories.delete(repository.toLowerCase());
+      world.renames.set(repository.toLowerCase(), found);
+      found.fullName = newFullName;
+      world.repositories.set(newFullName.toLowerCase(), found);
+    },
+    archive(repository) {
+      find(repository).archived = true;
+    },
+    unarchive(repository) {
+      find(repository).archived = false;
+    },
+    setPrivate(repository, isPrivate) {
+      find(repository).isPrivate = isPrivate;
+    },
+    deleteRepository(repository) {
+      const gone = find(repository);
+      for (const branch of forge === 'github' ? [] : gone.branches.keys()) {
+        for (const open of openFrom(gone, branch)) {
+          change(open.repository.fullName, open.number, { state: 'closed' });
+        }
+      }
+      gone.deleted = true;
+    },
+    age(milliseconds) {
+      const earlier = (time: string) => new Date(Date.parse(time) - milliseconds).toISOString();
+      for (const repository of world.repositories.values()) {
+        repository.pushedAt = earlier(repository.pushedAt);
+        for (const on of repository.pulls.values()) {
+          on.updatedAt = earlier(on.updatedAt);
+        }
+      }
+    },
+  };
+}

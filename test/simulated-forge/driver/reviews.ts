@@ -1,0 +1,99 @@
+import { type Comment, type InlineComment, newId, type Review, touch } from '../world.ts';
+import type { Stage } from './stage.ts';
+
+interface InlineAt {
+  readonly path: string;
+  readonly line: number;
+  readonly body: string;
+}
+
+/** What people say of a pull request. Repositories are `owner/name`. */
+export interface Reviews {
+  /** Of the present head. */
+  review(repository: string, number: number, author: string, state: Review['state'], body?: string): Review;
+  dismiss(repository: string, number: number, review: number): void;
+  /** Requests a review of a person, or of a team (`organisation/team`). It ends with the next one of that person, or of a member. */
+  requestReview(repository: string, number: number, reviewer: string): void;
+  withdrawReviewRequest(repository: string, number: number, reviewer: string): void;
+  comment(
+    repository: string,
+    number: number,
+    author: string,
+    body: string,
+    details?: Pick<Comment, 'byEmail' | 'importedFrom'>,
+  ): Comment;
+  /** Whoever may write can edit anybody's. */
+  editComment(repository: string, number: number, comment: number, body: string): void;
+  deleteComment(repository: string, number: number, comment: number): void;
+  commentInline(repository: string, number: number, author: string, at: InlineAt): InlineComment;
+}
+
+export function makeReviews(stage: Stage): Reviews {
+  const { world, forge, now, pull, change } = stage;
+
+  const review: Reviews['review'] = (repository, number, author, state, body = '') => {
+    const on = pull(repository, number);
+    const official = !world.outsiders.has(author);
+    const made: Review = {
+      id: newId(world),
+      author,
+      state,
+      dismissed: false,
+      sha: on.headSha,
+      body,
+      at: now(),
+      official,
+    };
+    on.reviews.push(made);
+    on.requested = on.requested.filter((asked) => asked !== author && !world.teams.get(asked)?.includes(author));
+    touch(on);
+    return made;
+  };
+
+  return {
+    review,
+    dismiss(repository, number, review) {
+      if (forge === 'gitea' && pull(repository, number).merged) {
+        throw new Error("can't dismiss a review associated to a closed or merged PR");
+      }
+      const found = pull(repository, number).reviews.find((candidate) => candidate.id === review);
+      if (found !== undefined) {
+        found.dismissed = true;
+      }
+      touch(pull(repository, number));
+    },
+    requestReview(repository, number, reviewer) {
+      change(repository, number, { requested: [...pull(repository, number).requested, reviewer] });
+    },
+    withdrawReviewRequest(repository, number, reviewer) {
+      const { requested } = pull(repository, number);
+      change(repository, number, { requested: requested.filter((candidate) => candidate !== reviewer) });
+    },
+    comment(repository, number, author, body, details = {}) {
+      const made = { id: newId(world), author, body, at: now(), ...details };
+      const on = pull(repository, number);
+      on.comments.push(made);
+      touch(on);
+      return made;
+    },
+    editComment(repository, number, comment, body) {
+      const edited = pull(repository, number).comments.find(({ id }) => id === comment);
+      Object.assign(edited ?? {}, { body, editedAt: now() });
+    },
+    deleteComment(repository, number, comment) {
+      const { comments } = pull(repository, number);
+      comments.splice(
+        comments.findIndex(({ id }) => id === comment),
+        1,
+      );
+    },
+    commentInline(repository, number, author, at) {
+      const on = pull(repository, number);
+      const { id: of } = review(repository, number, author, 'commented');
+      const made = { id: newId(world), author, at: now(), review: of, text: '', sha: on.headSha };
+      const comment: InlineComment = { ...made, path: at.path, line: at.line, body: at.body };
+      on.inlineComments.push(comment);
+      return comment;
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { makeHook } from '../gitea-settings-routes.ts';
+import { type Delivery, type Hook, newId, type Protection, type Ruleset } from '../world.ts';
+import type { Stage } from './stage.ts';
+
+/** What owners and administrators set: accounts, tokens, protection, webhooks. Repositories are `owner/name`. */
+export interface Settings {
+  createTeam(team: string, members: readonly string[]): void;
+  /** Without scopes it may do everything. On GitHub a token with scopes is a classic one, which only shows them. */
+  addToken(token: string, login: string, scopes?: readonly string[]): void;
+  /** From now on the token is not accepted. */
+  revokeToken(token: string): void;
+  /** From now on this person may look and speak, and decides nothing. */
+  addOutsider(login: string): void;
+  /** Who may change the settings of every repository and organisation, as its owner may. */
+  addAdministrator(login: string): void;
+  /** From now on a merge into the branch requires these statuses: names, or patterns that end in `*`. */
+  protect(repository: string, branch: string, statuses: readonly string[], appId?: number): void;
+  protection(repository: string, branch: string): Protection | undefined;
+  rulesets(repository: string): readonly Ruleset[];
+  /** On Gitea and Forgejo: from now on what is done through the API is told there. What people do is told by the test. */
+  addHook(repository: string, hook: Pick<Hook, 'url' | 'secret'> & Partial<Hook>): Hook;
+  /** The webhooks of a repository, or of an organisation. */
+  hooks(owner: string): readonly Hook[];
+  deleteHook(owner: string, hook: number): void;
+  /**
+   * How long files, difference and commits of Gitea and Forgejo stay those of the head before a push: 0 unless set.
+   * Infinite holds them back until it is set anew.
+   */
+  delayDifferences(milliseconds: number): void;
+  addDelivery(delivery: Omit<Delivery, 'id'>): Delivery;
+}
+
+export function makeSettings(stage: Stage): Settings {
+  const { world, find } = stage;
+
+  return {
+    createTeam(team, members) {
+      world.teams.set(team, members);
+    },
+    addToken(token, login, scopes) {
+      world.tokens.set(token, login);
+      if (scopes !== undefined) {
+        world.scopes.set(token, scopes);
+      }
+    },
+    revokeToken(token) {
+      world.tokens.delete(token);
+    },
+    addOutsider(login) {
+      world.outsiders.add(login);
+    },
+    addAdministrator(login) {
+      world.administrators.add(login);
+    },
+    protect(repository, branch, statuses, appId) {
+      const protection = { checks: true, approvals: 0, push: false, statuses, ...(appId !== undefined && { appId }) };
+      find(repository).protections.set(branch, protection);
+    },
+    protection: (repository, branch) => find(repository).protections.get(branch),
+    rulesets: (repository) => find(repository).rulesets,
+    addHook(repository, hook) {
+      const made = makeHook(world, hook);
+      find(repository).hooks.push(made);
+      return made;
+    },
+    hooks: (owner) => (owner.includes('/') ? find(owner).hooks : (world.organisationHooks.get(owner) ?? [])),
+    deleteHook(owner, hook) {
+      const list = owner.includes('/') ? find(owner).hooks : (world.organisationHooks.get(owner) ?? []);
+      list.splice(
+        list.findIndex(({ id }) => id === hook),
+        1,
+      );
+    },
+    delayDifferences(milliseconds) {
+      world.differenceDelayMs = milliseconds;
+    },
+    addDelivery(delivery) {
+      const made = { ...delivery, id: newId(world) };
+      world.deliveries.push(made);
+      return made;
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import type { ForgeName } from '../../../src/forges/port/forges.ts';
+import { type Changes, makeCommit } from '../git.ts';
+import {
+  findRepository,
+  moveHead,
+  newId,
+  type Pull,
+  type PullEvent,
+  type Repository,
+  touch,
+  type World,
+} from '../world.ts';
+
+/** What a story's people act on: the world of a forge, and what several of their actions need. */
+export interface Stage {
+  readonly world: World;
+  readonly forge: ForgeName;
+  now(): string;
+  /** By its present name or an earlier one; throws when there is none. */
+  find(fullName: string): Repository;
+  pull(repository: string, number: number): Pull;
+  addRepository(fullName: string, branches: Map<string, string>): Repository;
+  /** Moves the open pull requests from the branch along. Returns the commit's id. */
+  commitOn(repository: Repository, branch: string, files: Changes, details?: CommitDetails): string;
+  /** The open pull requests from a branch. */
+  openFrom(repository: Repository, branch: string): readonly Pull[];
+  record(on: Pull, kind: PullEvent['kind']): void;
+  change(repository: string, number: number, changes: Partial<Pull>): void;
+}
+
+export interface CommitDetails {
+  readonly message?: string;
+  readonly author?: string;
+  /** More parents make a merge: ids of commits. */
+  readonly merging?: readonly string[];
+  /** Whether it has a signature that the forge has verified. */
+  readonly verified?: boolean;
+}
+
+export const MAIN = 'main';
+
+export function makeStage(world: World, forge: ForgeName): Stage {
+  const now = () => new Date().toISOString();
+
+  function find(fullName: string): Repository {
+    const repository = findRepository(world, fullName) ?? world.renames.get(fullName.toLowerCase());
+    if (repository === undefined) {
+      throw new Error(`no repository ${fullName} in the simulated forge`);
+    }
+    return repository;
+  }
+
+  function pull(repository: string, number: number): Pull {
+    const found = find(repository).pulls.get(number);
+    if (found === undefined) {
+      throw new Error(`no pull request ${repository}#${number} in the simulated forge`);
+    }
+    return found;
+  }
+
+  function addRepository(fullName: string, branches: Map<string, string>): Repository {
+    const repository = {
+      id: newId(world),
+      fullName,
+      defaultBranch: MAIN,
+      branches,
+      tags: new Map(),
+      pulls: new Map(),
+      statuses: [],
+      checkRuns: [],
+      mergeQueues: new Map(),
+      hooks: [],
+      protections: new Map(),
+      rulesets: [],
+      pushedAt: now(),
+      deleted: false,
+      isPrivate: false,
+      archived: false,
+    };
+    world.repositories.set(fullName.toLowerCase(), repository);
+    return repository;
+  }
+
+  function commitOn(repository: Repository, branch: string, files: Changes, details: CommitDetails = {}): string {
+    const { message = 'Change something', author = 'alice', merging = [], verified = false } = details;
+    const tip = repository.branches.get(branch) ?? repository.branches.get(MAIN);
+    const parents = [...(tip === undefined ? [] : [tip]), ...merging];
+    const { sha } = makeCommit(world.objects, parents, files, { message, author, date: now(), verified });
+    repository.branches.set(branch, sha);
+    repository.pushedAt = now();
+    for (const open of openFrom(repository, branch)) {
+      moveHead(world, open, sha);
+      record(open, 'pushed');
+    }
+    return sha;
+  }
+
+  function openFrom(repository: Repository, branch: string): readonly Pull[] {
+    const found: Pull[] = [];
+    for (const { pulls } of world.repositories.values()) {
+      for (const one of pulls.values()) {
+        if (one.state === 'open' && one.headRepository === repository && one.headBranch === branch) {
+          found.push(one);
+        }
+      }
+    }
+    return found;
+  }
+
+  function record(on: Pull, kind: PullEvent['kind']): void {
+    on.events.push({ id: newId(world), kind, at: now() });
+  }
+
+  function change(repository: string, number: number, changes: Partial<Pull>): void {
+    const changed = pull(repository, number);
+    Object.assign(changed, changes);
+    touch(changed);
+  }
+
+  return { world, forge, now, find, pull, addRepository, commitOn, openFrom, record, change };
+}
