@@ -349,6 +349,12 @@ test('the bundled database’s startup probe waits while the database is created
   t.regex(JSON.stringify(container?.startupProbe), /until pg_isready/);
 });
 
+test('the bundled Redis’s startup probe waits, so that no failed probe is reported', async (t) => {
+  const [container] = podOf(find(await render(), 'Deployment', 'gh-gatehouse-redis'))?.spec.containers ?? [];
+  t.like(container?.startupProbe, { failureThreshold: 1, timeoutSeconds: 120 });
+  t.regex(JSON.stringify(container?.startupProbe), /until redis-cli ping/);
+});
+
 test('the door is ready without Redis unless the user says otherwise', async (t) => {
   t.is(doorPod(await render()).env['READY_WITHOUT_REDIS'], 'true');
   const strict = await render({ values: { door: { readyWithoutRedis: false } } });
