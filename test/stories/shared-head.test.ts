@@ -76,6 +76,17 @@ for (const name of FORGES) {
     t.deepEqual(scene.status(good), { state: 'success', description: 'The rule that applies is met' });
   });
 
+  test(`${name}: a stranger's twin of a green commit is named, and closing it is enough`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const good = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things', author: 'alice' });
+    await scene.settled();
+    const twin = await openTwin(scene, good, { title: 'nonsense' });
+    t.is(scene.status(good)?.state, 'failure');
+    t.regex(scene.status(good)?.description ?? '', new RegExp(`^#${twin}: .*#${good} has this commit too`));
+    await close(scene, twin);
+    t.deepEqual(scene.status(good), { state: 'success', description: 'The rule that applies is met' });
+  });
+
   test(`${name}: a pull request opened on a green commit is pending at once`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const first = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
