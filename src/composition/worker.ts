@@ -1,6 +1,7 @@
 import type { WorkerConfig } from '../config/config.ts';
 import { readInstallation, saveInstallation } from '../db/installations.ts';
 import { closeRedis, makeRedis } from '../db/redis.ts';
+import { makeRequestShares } from '../forges/limits/shares.ts';
 import { paceReviews } from '../forges/limits/spending.ts';
 import { countPendingReviews } from '../jobs/queue/queue-stats.ts';
 import { makeBaselines, noBaselines } from '../jobs/resync/baselines.ts';
@@ -55,6 +56,7 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
     baselines,
     baselineOf: baselines.of,
     remainingRequests: () => remaining,
+    shares: makeRequestShares(() => remaining),
     presentRules: () =>
       readPresentRules(forge, fallbackDigest, {
         baselineOf: baselines.of,

@@ -70,13 +70,28 @@ export function withRequestLimit<T>(max: number, work: (limit: RequestLimit) => 
   return limits.run(limit, () => work(limit));
 }
 
+const counts = new AsyncLocalStorage<{ requests: number }>();
+
+/** Does work, and tells it how many requests it has sent so far. */
+export function withRequestCount<T>(work: (count: () => number) => Promise<T>): Promise<T> {
+  const counted = { requests: 0 };
+  return counts.run(counted, () => work(() => counted.requests));
+}
+
 /**
  * Before each request. The tokens of an App's installations do not count: other work may wait for the same token, and they cost
  * nothing of the limit that reviews share.
  */
 export function takeRequest(path: string): void {
+  if (path.endsWith('/access_tokens')) {
+    return;
+  }
+  const counted = counts.getStore();
+  if (counted !== undefined) {
+    counted.requests += 1;
+  }
   const limit = limits.getStore();
-  if (limit === undefined || path.endsWith('/access_tokens')) {
+  if (limit === undefined) {
     return;
   }
   if (limit.left === 0) {

@@ -1,3 +1,4 @@
+import type { Charge, RequestShares } from '../../forges/limits/shares.ts';
 import { hasSpareRequests } from '../../forges/limits/spending.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { KnownFacts, PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
@@ -12,7 +13,13 @@ import { commentUrl, linksOf } from '../../review/rendering/links.ts';
 import { reportComments, withdrawComments, withRefusals } from '../../review/report.ts';
 import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 import { knownComments } from '../tables/override-comments.ts';
-import { LostClaimError, markReported, recordChecksAsked, recordRequestedReviewsAsked } from '../tables/reviews.ts';
+import {
+  LostClaimError,
+  markReported,
+  recordChecksAsked,
+  recordRequestedReviewsAsked,
+  saveVerdict,
+} from '../tables/reviews.ts';
 import { countObserved } from './count-observed.ts';
 import { countOverrides } from './count-overrides.ts';
 import { hasComments, judgedState, storedState } from './judged-state.ts';
@@ -28,6 +35,8 @@ export interface ReviewParts extends OpenReviewParts {
   readonly pendingAfterSeconds: number;
   /** What is left of the forge's rate limit, as it said last; infinite where it has none. */
   readonly remainingRequests: () => number;
+  /** What of it one pull request, and one author, may use. */
+  readonly shares: RequestShares;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -49,10 +58,10 @@ export async function reviewPullRequest(
 ): Promise<'done' | 'overtaken'> {
   const { metrics, log } = parts;
   const stopTimer = metrics.reviewSeconds.startTimer();
-  try {
+  async function attempts(charge: Charge): Promise<'done' | 'outdated'> {
     const review = await openReview(parts, ref, signal);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const { outcome, afterwards } = await reviewOnce(parts, review, ref, askedAt);
+      const { outcome, afterwards } = await reviewOnce(parts, review, ref, askedAt, charge);
       if (outcome !== 'outdated') {
         if (outcome !== 'over' && outcome !== 'archived') {
           metrics.reviews.inc({ verdict: outcome });
@@ -64,6 +73,13 @@ export async function reviewPullRequest(
         await afterwards?.(signal);
         return 'done';
       }
+    }
+    return 'outdated';
+  }
+
+  try {
+    if ((await parts.shares.review(attempts)) === 'done') {
+      return 'done';
     }
   } catch (error) {
     if (!(error instanceof LostClaimError)) {
@@ -88,6 +104,7 @@ async function reviewOnce(
   review: OpenReview,
   ref: PullRequestRef,
   askedAt: Date,
+  charge: Charge,
 ): Promise<Reviewed> {
   const read = await parts.forge.pullRequestWithFacts(ref, pathsAtBase(parts.forge.name));
   if (read === undefined || read.pullRequest.state === 'closed') {
@@ -104,6 +121,7 @@ async function reviewOnce(
     parts.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
     return { outcome: 'over' };
   }
+  await charge(pullRequest, () => withdrawSuccess(parts, review, pullRequest));
   await using pending = latePending(parts.pendingAfterSeconds * 1_000);
   const { forge, threads, fallback, baselineOf, statusContext: template } = parts;
   const result = await judgeRead(
@@ -148,8 +166,8 @@ async function leaveArchived({ log }: ReviewParts, review: OpenReview, ref: Pull
 }
 
 /**
- * At once where a success from before would let the pull request be merged meanwhile, else only if the review takes long: a
- * required status that is absent blocks as well.
+ * At once where a success from before would let the pull request be merged meanwhile, or few requests are left to judge it with,
+ * else only if the review takes long: a required status that is absent blocks as well.
  */
 async function showPending(
   parts: ReviewParts,
@@ -160,10 +178,25 @@ async function showPending(
   const { statuses } = review;
   const place = statuses.placeOf(pullRequest);
   const show = () => statuses.showPending(place);
-  if (parts.pendingAfterSeconds === 0 || (await statuses.mayShowSuccess(place))) {
+  const isUrgent = parts.pendingAfterSeconds === 0 || !hasSpareRequests(parts.remainingRequests());
+  if (isUrgent || (await statuses.mayShowSuccess(place))) {
     await show();
   } else {
     pending.begin(show);
+  }
+}
+
+/** Before a review waits for requests: what was judged before may not hold any more, and its success must not stand meanwhile. */
+async function withdrawSuccess(
+  { pool }: ReviewParts,
+  { statuses, claim }: OpenReview,
+  pullRequest: PullRequest,
+): Promise<void> {
+  const place = statuses.placeOf(pullRequest);
+  if (await statuses.mayShowSuccess(place)) {
+    const description = 'Waits: reviews of this pull request or author have used their share of requests';
+    await saveVerdict(pool, claim(), { state: 'pending', description, url: pullRequest.url });
+    await statuses.showVerdict(place);
   }
 }
 
