@@ -19,7 +19,10 @@ export interface GatehouseProcess {
   output(): string;
 }
 
-/** A real `gatehouse` process. Its environment is only what is given, beside the path. `main`: of another version. */
+/**
+ * A real `gatehouse` process. Its environment is only what is given, beside the path and Node's own cache of compiled modules, with which
+ * it starts in half the time. `main`: of another version.
+ */
 export function gatehouse(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -27,7 +30,7 @@ export function gatehouse(
   main = MAIN,
 ): GatehouseProcess {
   const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.end(input);
