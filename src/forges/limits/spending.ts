@@ -1,12 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ForgeError } from '../port/forge-error.ts';
-import type { ForgeHooks } from '../transport/forge-fetch.ts';
+import type { RateLimit } from './rate-limit.ts';
 
 /** What one piece of work may spend of the requests that all work shares. */
 
 /** Counts requests, and prevents those that would be too many. */
 export interface RequestBudget {
-  readonly hooks: ForgeHooks;
+  /** For the requests of a forge. */
+  readonly hooks: { onWillRequest(): void; onRateLimit(seen: RateLimit): void };
   /** All so far. */
   spent(): number;
   /** From now on so many may be sent. */
