@@ -8,6 +8,8 @@ import { apiUrlOf } from './port/addresses.ts';
 import type { Forge } from './port/forge.ts';
 import type { ForgeName } from './port/forges.ts';
 import { rememberFiles } from './remember-files.ts';
+import { withSettled } from './settled.ts';
+import { makeForgeClock } from './transport/clock.ts';
 import { type ForgeHooks, makeForgeFetch } from './transport/forge-fetch.ts';
 import { makeNetwork } from './transport/network.ts';
 import { type Log, makeOptionalRedis } from './transport/optional-redis.ts';
@@ -38,7 +40,15 @@ export function makeForge(config: ForgeConfig, parts: ForgeParts = {}): Forge {
   const optionalRedis = makeOptionalRedis(parts.redis, parts.log, parts.redisLimitMs);
   const network = makeNetwork(optionalRedis);
   const { hooks = {}, limitMs, log } = parts;
-  const common = { origin, network, pause: makePause(optionalRedis, origin), hooks, ...(limitMs ? { limitMs } : {}) };
+  const clock = makeForgeClock();
+  const common = {
+    origin,
+    network,
+    pause: makePause(optionalRedis, origin),
+    hooks,
+    clock,
+    ...(limitMs ? { limitMs } : {}),
+  };
 
   switch (config.forge) {
     case 'github': {
@@ -51,14 +61,14 @@ export function makeForge(config: ForgeConfig, parts: ForgeParts = {}): Forge {
         ...(parts.installations ? { installations: parts.installations } : {}),
         ...(log ? { log } : {}),
       });
-      return rememberFiles(makeGitHub(client, network.close, log));
+      return rememberFiles(withSettled(makeGitHub(client, network.close, log), clock));
     }
     case 'gitea':
     case 'forgejo': {
       const token = tokenOf(config);
       const forgeFetch = makeForgeFetch({ ...common, forge: config.forge }, scopeOfToken(token));
       const client = makeGiteaClient(forgeFetch, apiUrl, token);
-      return rememberFiles(makeGitea(config.forge, client, network.close));
+      return rememberFiles(withSettled(makeGitea(config.forge, client, network.close), clock));
     }
   }
 }

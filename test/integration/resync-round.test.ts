@@ -187,8 +187,16 @@ test('what no list of changes shows is looked at all the same', async (t) => {
   await pool.query(
     "UPDATE gatehouse.reviews SET operator_policy_digest = 'old' WHERE repository = 'acme/repository-0'",
   );
+  // Of the others, a change may have had the time that the review read.
+  await pool.query('UPDATE gatehouse.reviews SET pull_request_updated_at = now() WHERE pull_request = 1');
+  await pool.query(
+    `INSERT INTO gatehouse.reviews
+            (repository, pull_request, head_sha, description, verdict, base_branch, base_sha, reported_as, open)
+     VALUES ('acme/repository-7', 2, $1, '', 'success', 'main', $2, 'gatehouse/main', true)`,
+    [HEAD, BASE],
+  );
   await lookedAtAll();
-  const unfinished = [1, 2, 3, 4, 5, 6, 8].map((index) => `acme/repository-${index}`);
+  const unfinished = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => `acme/repository-${index}`);
   const rules = { outdated: async () => [] };
   t.deepEqual(await next({ rules }), unfinished);
   await lookedAtAll();

@@ -96,6 +96,8 @@ export interface KnownFacts {
 
 export interface PullRequestRead {
   readonly pullRequest: PullRequestNow;
+  /** Whether any change after the reading has a later `updatedAt`. Absent: not known. */
+  readonly settled?: boolean;
   readonly known: KnownFacts;
   /** Files at {@link PullRequestNow.baseCommit}; null: there is no such file. */
   readonly files: ReadonlyMap<string, string | null>;

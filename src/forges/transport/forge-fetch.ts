@@ -12,6 +12,7 @@ import type { Pause, WriteBudget } from '../limits/waits.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { ForgeName } from '../port/forges.ts';
 import { readBounded } from './bounded-body.ts';
+import type { ForgeClock } from './clock.ts';
 import type { Exchange, Network } from './network.ts';
 
 /** From the first byte sent to the last byte read, redirects and the one retry included. */
@@ -66,6 +67,7 @@ export interface ForgeFetchParts {
   readonly network: Network;
   readonly pause: Pause;
   readonly hooks: ForgeHooks;
+  readonly clock?: ForgeClock;
   /** Absent where the forge limits no writes. */
   readonly writeBudget?: WriteBudget;
   readonly limitMs?: number;
@@ -221,6 +223,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
 
   /** Read off the wire: a cached answer repeats the numbers of when it was fetched. */
   async function noticeLimits(call: Call, exchange: Exchange): Promise<void> {
+    parts.clock?.note(exchange.headers['date']?.toString(), performance.now());
     const headers = { get: (name: string) => exchange.headers[name]?.toString() ?? null };
     const rateLimit = rateLimitOf(headers);
     if (rateLimit !== undefined) {

@@ -107,9 +107,9 @@ async function markChanged(client: pg.ClientBase, changed: readonly ListedReposi
 }
 
 /**
- * What no list of changes shows: reviews that have not come to their end, that are shown under another name than STATUS_CONTEXT
- * gives them now, that wait for checks of others, of which not every forge sends an event, or in which an override counts: its
- * comment may have been edited or deleted. Where the forge sends no webhook of statuses, those that show no success as well:
+ * What no list of changes shows: reviews that have not come to their end, that were read within the second of a change, that are
+ * shown under another name than STATUS_CONTEXT gives them now, that wait for checks of others, of which not every forge sends an
+ * event, or in which an override counts: its comment may have been edited or deleted. Where the forge sends no webhook of statuses, those that show no success as well:
  * somebody may have set another one in its place.
  */
 async function markUnfinished(client: pg.ClientBase, template: string, sendsStatuses: boolean): Promise<void> {
@@ -121,7 +121,8 @@ async function markUnfinished(client: pg.ClientBase, template: string, sendsStat
     `UPDATE gatehouse.repositories SET due = true
       WHERE NOT due AND name IN (
         SELECT repository FROM gatehouse.reviews
-         WHERE verdict IS NULL OR base_sha IS NULL OR reported_as IS NULL OR checks_digest IS NOT NULL OR NOT open
+         WHERE verdict IS NULL OR base_sha IS NULL OR pull_request_updated_at IS NULL OR reported_as IS NULL
+            OR checks_digest IS NOT NULL OR NOT open
             OR cardinality(overrides) > 0 OR (verdict IN ('failure', 'error', 'pending') AND NOT $3)
             OR (base_branch, reported_as) IN (SELECT * FROM unnest($1::text[], $2::text[])))`,
     [renamed.map(({ base }) => base), renamed.map(({ shown }) => shown), sendsStatuses],

@@ -2,10 +2,11 @@ import type pg from 'pg';
 import { guardWrites } from '../../forges/guard-writes.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { PullRequestNow, PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { PullRequestNow, PullRequestRead, PullRequestRef } from '../../forges/port/pull-request.ts';
 import { type BaselineOf, digestOfBaseline } from '../../review/policy/baseline.ts';
 import type { Policy } from '../../review/policy/schema.ts';
 import { statusContext } from '../../review/status-context.ts';
+import { moveRepository } from '../tables/repositories.ts';
 import {
   beginReview,
   type Claim,
@@ -13,7 +14,6 @@ import {
   markClosed,
   markCommented,
   markUncommented,
-  moveRepository,
   recordHead,
   requireClaim,
 } from '../tables/reviews.ts';
@@ -50,7 +50,7 @@ export interface OpenReview {
    * Records what is under review, and corrects the status that showed the verdict before. Returns the stored state of this
    * verdict, see judged-state.ts, when nothing that it depends on has changed: then only our comments are to be compared.
    */
-  enter(pullRequest: PullRequestNow): Promise<string | undefined>;
+  enter(read: Pick<PullRequestRead, 'pullRequest' | 'settled'>): Promise<string | undefined>;
   /** All comments of ours were looked for, and there was none. */
   foundNoComments(): Promise<void>;
   /** The pull request is closed or gone. */
@@ -90,7 +90,7 @@ export async function openReview(
     writes: guard.writes,
     claim: () => claim,
     hasNoComments: () => commented === false,
-    async enter(pullRequest) {
+    async enter({ pullRequest, settled = false }) {
       if (pullRequest.repository !== claim.repository) {
         await moveRepository(pool, claim.repository, pullRequest.repository);
         ({ claim, before } = await beginReview(pool, pullRequest));
@@ -99,7 +99,7 @@ export async function openReview(
       if (isFirst && commented === null && pullRequest.commentCount === 0) {
         commented = false;
       }
-      await recordHead(pool, claim, pullRequest, context, commented);
+      await recordHead(pool, claim, pullRequest, context, { commented, settled });
       const last = before && statuses.placeBefore(claim.repository, before);
       const shown = before?.verdict != null && before.verdict !== 'none' && before.reportedAs === context;
       const state = before?.judgedState ?? null;

@@ -31,7 +31,7 @@ export async function reportGivenUp(
       await review.leaveUnchanged();
       return;
     }
-    await review.enter(pullRequest);
+    await review.enter({ pullRequest });
     await saveAndRecord(parts, review.claim(), pullRequest, {
       state: 'error',
       description: givenUpBecause(error),

@@ -114,7 +114,7 @@ async function reviewOnce(
   if (pullRequest.archived) {
     return { outcome: await leaveArchived(parts, review, ref) };
   }
-  const stored = await review.enter(pullRequest);
+  const stored = await review.enter(read);
   const known = stored === undefined ? read.known : await withOwnComments(parts.forge, read, review.hasNoComments());
   if (stored !== undefined && hasComments(stored, parts.forge.name, known)) {
     await review.statuses.showVerdict(review.statuses.placeOf(pullRequest), read.known.statuses);

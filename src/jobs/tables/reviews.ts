@@ -92,7 +92,7 @@ export async function recordHead(
   claim: Claim,
   { head, base, url, updatedAt }: PullRequest,
   context: string,
-  commented: boolean | null,
+  { commented, settled }: { readonly commented: boolean | null; readonly settled: boolean },
 ): Promise<void> {
   const isSame = 'head_sha = $4 AND base_branch = $5 AND reported_as = $6';
   await changeClaimed(
@@ -102,7 +102,8 @@ export async function recordHead(
         SET verdict = CASE WHEN ${isSame} THEN verdict END, reported_as = CASE WHEN ${isSame} THEN reported_as END,
             url = CASE WHEN ${isSame} THEN url ELSE $7 END, head_sha = $4, base_branch = $5, pull_request_updated_at = $8,
             open = true, commented = $9`,
-    [head.sha, base.branch, context, url, updatedAt, commented],
+    // Where a later change can have the same time, that time proves nothing: the next resync looks once more.
+    [head.sha, base.branch, context, url, settled ? updatedAt : null, commented],
   );
 }
 
@@ -256,45 +257,4 @@ export async function notOpen(
     [repository, open.map(({ number }) => number)],
   );
   return rows.map(({ number }) => ({ repository, number }));
-}
-
-/**
- * Nothing is asked for it again, until a delivery comes from it. What is known of override comments is left to the retention: the
- * repository may only be hidden for a while, and no forge can tell afterwards that such a comment was edited in its first second.
- */
-export async function forgetRepository(pool: pg.Pool, repository: string): Promise<void> {
-  await pool.query(
-    `WITH reviews AS (DELETE FROM gatehouse.reviews WHERE repository = $1),
-          hooks AS (DELETE FROM gatehouse.hooks WHERE repository = $1),
-          statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1)
-     DELETE FROM gatehouse.repositories WHERE name = $1`,
-    [repository],
-  );
-}
-
-/**
- * After a rename: what is known under the old name is kept under the new one, and nothing is asked for by the old name until a
- * delivery brings it again. No status is taken to show these verdicts, so that each is judged once more: a review under
- * the new name may have written a shared status without them.
- */
-export async function moveRepository(pool: pg.Pool, from: string, to: string): Promise<void> {
-  await pool.query(
-    `WITH hooks AS (
-       INSERT INTO gatehouse.hooks SELECT $2, hook_id FROM gatehouse.hooks WHERE repository = $1 ON CONFLICT DO NOTHING),
-     repositories AS (
-       INSERT INTO gatehouse.repositories (name, resynced_at) VALUES ($2, now()) ON CONFLICT DO NOTHING),
-     comments AS (
-       INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, digest, seen_at)
-       SELECT $2, pull_request, comment_id, digest, seen_at FROM gatehouse.override_comments WHERE repository = $1
-       ON CONFLICT (repository, comment_id) DO UPDATE SET digest = NULL WHERE excluded.digest IS NULL),
-     statuses AS (
-       INSERT INTO gatehouse.posted_statuses (repository, head_sha, context)
-       SELECT $2, head_sha, context FROM gatehouse.posted_statuses WHERE repository = $1
-       ON CONFLICT (repository, head_sha, context) DO UPDATE SET state = NULL)
-     UPDATE gatehouse.reviews old SET repository = $2, reported_as = NULL
-      WHERE repository = $1
-        AND NOT EXISTS (SELECT FROM gatehouse.reviews new WHERE new.repository = $2 AND new.pull_request = old.pull_request)`,
-    [from, to],
-  );
-  await forgetRepository(pool, from);
 }

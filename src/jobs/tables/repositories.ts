@@ -1,0 +1,42 @@
+import type pg from 'pg';
+
+/**
+ * Nothing is asked for it again, until a delivery comes from it. What is known of override comments is left to the retention: the
+ * repository may only be hidden for a while, and no forge can tell afterwards that such a comment was edited in its first second.
+ */
+export async function forgetRepository(pool: pg.Pool, repository: string): Promise<void> {
+  await pool.query(
+    `WITH reviews AS (DELETE FROM gatehouse.reviews WHERE repository = $1),
+          hooks AS (DELETE FROM gatehouse.hooks WHERE repository = $1),
+          statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1)
+     DELETE FROM gatehouse.repositories WHERE name = $1`,
+    [repository],
+  );
+}
+
+/**
+ * After a rename: what is known under the old name is kept under the new one, and nothing is asked for by the old name until a
+ * delivery brings it again. No status is taken to show these verdicts, so that each is judged once more: a review under
+ * the new name may have written a shared status without them.
+ */
+export async function moveRepository(pool: pg.Pool, from: string, to: string): Promise<void> {
+  await pool.query(
+    `WITH hooks AS (
+       INSERT INTO gatehouse.hooks SELECT $2, hook_id FROM gatehouse.hooks WHERE repository = $1 ON CONFLICT DO NOTHING),
+     repositories AS (
+       INSERT INTO gatehouse.repositories (name, resynced_at) VALUES ($2, now()) ON CONFLICT DO NOTHING),
+     comments AS (
+       INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, digest, seen_at)
+       SELECT $2, pull_request, comment_id, digest, seen_at FROM gatehouse.override_comments WHERE repository = $1
+       ON CONFLICT (repository, comment_id) DO UPDATE SET digest = NULL WHERE excluded.digest IS NULL),
+     statuses AS (
+       INSERT INTO gatehouse.posted_statuses (repository, head_sha, context)
+       SELECT $2, head_sha, context FROM gatehouse.posted_statuses WHERE repository = $1
+       ON CONFLICT (repository, head_sha, context) DO UPDATE SET state = NULL)
+     UPDATE gatehouse.reviews old SET repository = $2, reported_as = NULL
+      WHERE repository = $1
+        AND NOT EXISTS (SELECT FROM gatehouse.reviews new WHERE new.repository = $2 AND new.pull_request = old.pull_request)`,
+    [from, to],
+  );
+  await forgetRepository(pool, from);
+}
