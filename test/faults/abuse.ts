@@ -168,7 +168,7 @@ function printLiveness(): void {
   if (liveness === undefined) {
     return;
   }
-  const { busy, idle, ended, bad } = liveness;
+  const { busy, idle, ended, otherReviewMs, bad } = liveness;
   say(`\nGET /health/live while hostile policies are parsed and evaluated${bad ? ' !' : ''} (tasks ended: ${ended})`);
   const line = (what: string, { times, others }: Answers) => {
     const p99 = times[Math.floor(times.length * 0.99)] ?? Number.NaN;
@@ -178,4 +178,5 @@ function printLiveness(): void {
   };
   line('reviewing', busy);
   line('idle     ', idle);
+  say(`another repository’s review beside them: ${(otherReviewMs / 1_000).toFixed(1)} s (wanted: under 5 s)`);
 }

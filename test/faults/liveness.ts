@@ -4,7 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { SECRET } from '../helpers/door.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { noise, policy, SLOW_TO_EVALUATE, SLOW_TO_PARSE } from '../helpers/hostile-policies.ts';
+import {
+  LONG_KEYS,
+  MANY_RULES,
+  MANY_UNKNOWN_RULES,
+  noise,
+  policy,
+  SLOW_TO_EVALUATE,
+  SLOW_TO_PARSE,
+} from '../helpers/hostile-policies.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import type { Answers } from './ask-liveness.ts';
@@ -12,8 +20,17 @@ import { untilReady } from './world.ts';
 
 const PARSED = 'acme/parsed';
 const EVALUATED = 'acme/evaluated';
-/** What the threads' limit makes of each. */
-const EXPECTED: Readonly<Record<string, string>> = { [PARSED]: 'failure', [EVALUATED]: 'error' };
+const UNKNOWN_RULES = 'acme/unknown-rules';
+const KEYS = 'acme/long-keys';
+/** Of another owner, and not hostile. */
+const CALM = 'octo/calm';
+/** What becomes of each: of the first two by the threads' limit. Faults of cases change no verdict. */
+const EXPECTED: Readonly<Record<string, string>> = {
+  [PARSED]: 'failure',
+  [EVALUATED]: 'error',
+  [UNKNOWN_RULES]: 'success',
+  [KEYS]: 'success',
+};
 const VERDICTS_MS = 180_000;
 const POLL_MS = 100;
 
@@ -22,6 +39,8 @@ export interface Liveness {
   readonly idle: Answers;
   /** Of the threads' tasks, those that were ended: `parsePolicy 3, evaluate 3`. */
   readonly ended: string;
+  /** From the webhook to the status of another repository's pull request, opened behind all hostile ones. */
+  readonly otherReviewMs: number;
   readonly bad: boolean;
 }
 
@@ -53,6 +72,7 @@ export async function measureLiveness(
       const event = { kind: 'pull-request', number, action: 'opened' } as const;
       await forge.deliver(`http://127.0.0.1:${port}/webhook`, repository, event, { secret: SECRET });
     }
+    const otherReviewMs = await reviewAnother(forge, port);
     const states = await untilJudged(forge, opened);
     asking.postMessage('stop');
     const [[ofBusy, ofIdle]] = (await answered) as [[Answers, Answers]];
@@ -62,6 +82,7 @@ export async function measureLiveness(
       busy: ofBusy,
       idle: ofIdle,
       ended: ended.map(({ task, times }) => `${task} ${times}`).join(', '),
+      otherReviewMs,
       bad:
         [ofBusy, ofIdle].some(({ times, others }) => times.length === 0 || others.length > 0) ||
         ended.some(({ times }) => times < pullRequests) ||
@@ -74,14 +95,36 @@ export async function measureLiveness(
   }
 }
 
+async function reviewAnother(forge: SimulatedForge, port: number): Promise<number> {
+  forge.createRepository(CALM, { '.gatehouse.yml': policy(`    require: { title: '^feat: ' }`) });
+  const headSha = forge.commit(CALM, 'topic', { 'a.txt': 'a\n' });
+  const number = forge.openPullRequest(CALM, { head: 'topic', title: 'feat: a' });
+  const begin = performance.now();
+  const event = { kind: 'pull-request', number, action: 'opened' } as const;
+  await forge.deliver(`http://127.0.0.1:${port}/webhook`, CALM, event, { secret: SECRET });
+  await untilJudged(forge, [{ repository: CALM, headSha }]);
+  return performance.now() - begin;
+}
+
 /** Each is a little different, for what hit a limit is not tried again until it changes. */
 function openPullRequests(forge: SimulatedForge, amount: number) {
-  forge.createRepository(PARSED, { 'README.md': 'x\n' });
+  for (const repository of [PARSED, UNKNOWN_RULES, KEYS]) {
+    forge.createRepository(repository, { 'README.md': 'x\n' });
+  }
   forge.createRepository(EVALUATED, { '.gatehouse.yml': policy(SLOW_TO_EVALUATE) });
   const change = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`src/${index}.txt`, noise(1_000)]));
   return Array.from({ length: amount }, (_, index) => [
     { repository: PARSED, files: { '.gatehouse.yml': `${SLOW_TO_PARSE}# ${index}\n` } },
     { repository: EVALUATED, files: { ...change, 'index.txt': `${index}\n` } },
+    ...(
+      [
+        [UNKNOWN_RULES, MANY_UNKNOWN_RULES],
+        [KEYS, LONG_KEYS],
+      ] as const
+    ).map(([repository, cases]) => ({
+      repository,
+      files: { '.gatehouse.yml': MANY_RULES, '.gatehouse.test.yml': `${cases}# ${index}\n` },
+    })),
   ])
     .flat()
     .map(({ repository, files }, index) => {
