@@ -4,11 +4,14 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants } from 'node:os';
+import { mkdtempSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GITEA_VARIABLE, insistsOnGitea, type OwnGitea, startGitea } from './helpers/gitea.ts';
 import { type Stores, startStores } from './helpers/stores.ts';
 import { type Counts, summarize } from './helpers/summary.ts';
+import { summarizeExchanges } from './simulated-forge/api/exchanges.ts';
 
 /**
  * What Node has compiled, for every process and thread of the run: half of what it costs to start one. Not while coverage
@@ -20,6 +23,9 @@ if (process.env['NODE_V8_COVERAGE'] === undefined) {
 // A shell's exit code for a process that a signal ended.
 const SIGNALLED = 128;
 
+/** What the simulated forges checked against their published descriptions. */
+const exchanges = join(mkdtempSync(join(tmpdir(), 'exchanges-')), 'checked.jsonl');
+
 let counts: Counts | undefined;
 let exitCode = 1;
 try {
@@ -30,6 +36,7 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   exitCode = exitCode === 0 ? 1 : exitCode;
 }
+process.stdout.write(summarizeExchanges(exchanges));
 const summary = summarize(counts, exitCode);
 process.stdout.write(`${summary.line}\n`);
 process.exitCode = summary.exitCode;
@@ -60,6 +67,7 @@ async function runAva(stores: Stores, gitea: OwnGitea | undefined): Promise<numb
     env: {
       ...process.env,
       TEST_STORES: stores.kind,
+      TEST_EXCHANGES: exchanges,
       TEST_DATABASE_URL: stores.database.url,
       TEST_REDIS_URL: stores.redis.url,
       ...(gitea === undefined ? {} : { [GITEA_VARIABLE]: JSON.stringify(gitea.gitea) }),

@@ -349,6 +349,7 @@ async function settled(forge: SimulatedForge, settling: Settling, repository: st
     await settling.settled(repository);
     await eventually('the forge has sent its webhooks', () => forge.webhooksUnderWay() === 0);
   } while (!(await settling.isSettled(repository)));
+  forge.assertValid(repository);
 }
 
 const WRITING: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
+import type { Checks } from './api/checks.ts';
 import type { Answer, Call, Routes } from './routes.ts';
 
 /** One forge's way of speaking: what differs between them before any route is reached and after it answered. */
@@ -12,6 +13,8 @@ export interface Dialect {
   /** What a query is about: appended to that path, for faults and for what is seen. */
   graphqlTarget?(body: Readonly<Record<string, unknown>>): string;
   readonly routes: Routes;
+  /** Its published description. Absent: nothing is checked. */
+  readonly checks?: Checks;
   /** Who asks, or undefined for nobody known. */
   login(headers: IncomingHttpHeaders): string | undefined;
   /** The path that is really meant, or where to send the client instead. */

@@ -1,4 +1,5 @@
 import { createHash, createVerify } from 'node:crypto';
+import type { Checks } from './api/checks.ts';
 import type { Dialect } from './dialect.ts';
 import { githubAppRoutes } from './github-app-routes.ts';
 import { githubGraphqlRoutes } from './github-graphql-routes.ts';
@@ -57,6 +58,7 @@ export function makeGitHubDialect(
   app: SimulatedApp | undefined,
   rateLimit: RateLimit,
   graphql: GraphqlSwitch,
+  checks?: Checks,
 ): Dialect {
   const notFound: Answer = {
     status: 404,
@@ -66,6 +68,7 @@ export function makeGitHubDialect(
     name: 'github',
     prefix: '/api/v3',
     graphqlPath: '/api/graphql',
+    ...(checks && { checks }),
     routes: {
       ...githubReadRoutes(world),
       ...githubHistoryRoutes(world),

@@ -88,12 +88,17 @@ function invalid(message: string): Answer {
   };
 }
 
-function refuseComment(body: string): Answer | undefined {
+/** Of a review, whose errors are texts. */
+function unprocessable(message: string): Answer {
+  return { status: 422, body: { message: 'Unprocessable Entity', errors: [message] } };
+}
+
+function refuseComment(body: string, refuse = invalid): Answer | undefined {
   if (body === '') {
-    return invalid('Body cannot be blank');
+    return refuse('Body cannot be blank');
   }
   return [...body].length > LONGEST_COMMENT
-    ? invalid(`Body is too long (maximum is ${LONGEST_COMMENT} characters)`)
+    ? refuse(`Body is too long (maximum is ${LONGEST_COMMENT} characters)`)
     : undefined;
 }
 
@@ -106,23 +111,25 @@ function createReview(world: World, pull: Pull, call: Call): Answer {
     text: lineInDiff(world, pull, textIn(comment, 'path'), Number(comment['line'])),
   }));
   if (sha !== pull.headSha) {
-    return invalid('commit_id is not part of the pull request');
+    return unprocessable('commit_id is not part of the pull request');
   }
   // All or nothing: one line outside of the diff refuses the whole review.
   if (comments.some((comment) => comment.text === undefined)) {
-    return invalid('Pull request review thread line must be part of the diff');
+    return unprocessable('Pull request review thread line must be part of the diff');
   }
-  const refusal = comments.map((comment) => refuseComment(comment.body)).find((answer) => answer !== undefined);
+  const refusal = comments
+    .map((comment) => refuseComment(comment.body, unprocessable))
+    .find((answer) => answer !== undefined);
   if (refusal !== undefined) {
     return refusal;
   }
   const event = textIn(call.body, 'event');
   const state = EVENTS[event] ?? 'pending';
   if (state === 'commented' && comments.length === 0 && textIn(call.body, 'body') === '') {
-    return invalid('Body cannot be blank');
+    return unprocessable('Body cannot be blank');
   }
   if ((state === 'approved' || state === 'changes-requested') && pull.author === call.login) {
-    return invalid('Can not review your own pull request');
+    return unprocessable('Can not review your own pull request');
   }
   const at = new Date().toISOString();
   const review: Review = {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { type Exchanges, makeExchanges } from './api/exchanges.ts';
 import type { Dialect } from './dialect.ts';
 import { type Fault, type Faults, makeFaults } from './faults.ts';
 import { type Answer, type Call, matchRoute } from './routes.ts';
@@ -26,6 +27,7 @@ export interface ForgeServer {
   readonly url: string;
   readonly faults: Faults;
   readonly seen: Seen[];
+  readonly exchanges: Exchanges;
   stop(): Promise<void>;
 }
 
@@ -36,11 +38,12 @@ export async function startServer(
 ): Promise<ForgeServer> {
   const faults = makeFaults();
   const seen: Seen[] = [];
+  const exchanges = makeExchanges();
   let dialect: Dialect | undefined;
 
   const server = createServer((request, response) => {
     if (dialect !== undefined) {
-      serve(dialect, faults, seen, request, response).catch((error: Error) => {
+      serve(dialect, { faults, seen, exchanges }, request, response).catch((error: Error) => {
         response.destroy(error);
       });
     }
@@ -56,6 +59,7 @@ export async function startServer(
     url,
     faults,
     seen,
+    exchanges,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -66,8 +70,7 @@ export async function startServer(
 
 async function serve(
   dialect: Dialect,
-  faults: Faults,
-  seen: Seen[],
+  { faults, seen, exchanges }: Pick<ForgeServer, 'faults' | 'seen' | 'exchanges'>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -95,7 +98,9 @@ async function serve(
   const untouched = fault !== undefined && !fault.afterwards && fault.fault.kind !== 'replace';
   const open = untouched ? undefined : dialect.open?.({ ...call, path: url.pathname });
   const answer = open ?? (untouched ? dialect.notFound : answerTo(dialect, call, located, match?.handler));
-  const finished = untouched ? answer : dialect.finish(call, answer);
+  const isDescribed = dialect.checks !== undefined && call.path !== '' && url.pathname !== dialect.graphqlPath;
+  const whole = isDescribed ? exchanges.check(dialect.checks, call, answer, untouched) : answer;
+  const finished = untouched ? answer : dialect.finish(call, whole);
   const sent = fault === undefined ? finished : spoil(fault, finished, call);
   const route = match?.route.split(' ')[1] ?? path;
   const { status, headers: sentHeaders } = sent === 'hang' ? { status: 0 } : sent;

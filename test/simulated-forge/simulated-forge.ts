@@ -4,6 +4,7 @@ import { type Driver, makeDriver } from './driver.ts';
 import type { Fault, Watch } from './faults.ts';
 import { makeGiteaDialect } from './gitea-dialect.ts';
 import type { Notify } from './gitea-write-routes.ts';
+import { githubChecks } from './github-api/checks.ts';
 import {
   type GraphqlSwitch,
   makeGitHubDialect,
@@ -26,6 +27,8 @@ export interface SimulatedForgeOptions {
   readonly self?: string;
   /** Whether Gitea only pretends to delete a comment at a line, as it did before 1.24.6. It does unless told. */
   readonly keepsInlineComments?: boolean;
+  /** Whether exchanges are held against the forge's published description. A test run does, unless told. */
+  readonly checked?: boolean;
 }
 
 /** A code forge on 127.0.0.1, unless told otherwise, that keeps everything in memory. */
@@ -53,6 +56,9 @@ export interface SimulatedForge extends Driver {
   forgetRequests(): void;
   /** How many webhooks of its own are on their way: see {@link Driver.addHook}. */
   webhooksUnderWay(): number;
+  /** Throws if an exchange broke the forge's published description: of one repository, or all. It is then forgotten. */
+  assertValid(repository?: string): void;
+  /** Throws, too, what {@link assertValid} would throw. */
   stop(): Promise<void>;
 }
 
@@ -61,6 +67,7 @@ const WEBHOOK_TIMEOUT_MS = 5_000;
 
 export async function startSimulatedForge(options: SimulatedForgeOptions): Promise<SimulatedForge> {
   const { forge: name, port = 0, host, self = 'gatehouse', keepsInlineComments = true } = options;
+  const { checked = process.env['TEST_EXCHANGES'] !== undefined } = options;
   const world = makeWorld();
   // Never the same twice: what others keep by token (caches, holds) must not reach from one test into the next.
   const token = `token-of-${self}-${randomUUID()}`;
@@ -83,7 +90,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
   const server = await startServer(
     (url) =>
       name === 'github'
-        ? makeGitHubDialect(world, app, rateLimit, graphql)
+        ? makeGitHubDialect(world, app, rateLimit, graphql, checked ? githubChecks('api.github.com') : undefined)
         : makeGiteaDialect(world, name, url, keepsInlineComments, notify),
     port,
     host,
@@ -117,7 +124,12 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
       server.seen.length = 0;
     },
     webhooksUnderWay: () => underWay.size,
-    stop: server.stop,
+    assertValid: server.exchanges.assertValid,
+    async stop() {
+      await server.stop();
+      server.exchanges.report(name);
+      server.exchanges.assertValid();
+    },
   };
 }
 

@@ -32,15 +32,16 @@ export function makeHookReader(client: GitHubClient): HookReader {
 
     async answers(repository, hook) {
       const { owner, repo } = repositoryAddress(repository);
-      const routes: Readonly<Record<HookPlace, string>> = {
-        app: 'GET /app/hook/deliveries',
-        repository: 'GET /repos/{owner}/{repo}/hooks/{hook_id}/deliveries',
-        owner: 'GET /orgs/{owner}/hooks/{hook_id}/deliveries',
-        instance: '',
+      // What a path does not name would be sent as a parameter of the query.
+      const routes: Readonly<Record<HookPlace, readonly [route: string, parameters: object]>> = {
+        app: ['GET /app/hook/deliveries', {}],
+        repository: ['GET /repos/{owner}/{repo}/hooks/{hook_id}/deliveries', { owner, repo, hook_id: hook.id }],
+        owner: ['GET /orgs/{owner}/hooks/{hook_id}/deliveries', { owner, hook_id: hook.id }],
+        instance: ['', {}],
       };
-      const parameters = { owner, repo, hook_id: hook.id, per_page: ANSWERS };
+      const [route, parameters] = routes[hook.place];
       const octokit = hook.place === 'app' ? client.own : await client.forRepository(repository);
-      const listed = await unlessRefused(ask(octokit, routes[hook.place], parameters, shapes.deliveries));
+      const listed = await unlessRefused(ask(octokit, route, { ...parameters, per_page: ANSWERS }, shapes.deliveries));
       return listed?.map(toAnswer);
     },
   };

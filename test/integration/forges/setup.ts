@@ -24,7 +24,7 @@ export async function setUp(
   t: ExecutionContext,
   name: ForgeName,
   parts: ForgeParts = {},
-  options: { keepsInlineComments?: boolean } = {},
+  options: { keepsInlineComments?: boolean; checked?: boolean } = {},
 ): Promise<Setup> {
   const simulated = await startSimulatedForge({ forge: name, ...options });
   t.teardown(() => simulated.stop());

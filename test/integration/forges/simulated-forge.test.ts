@@ -72,7 +72,8 @@ for (const name of FORGES) {
 }
 
 test('simulated github: what GitHub refuses is refused', async (t) => {
-  const { simulated } = await setUp(t, 'github');
+  // Requests that Gatehouse never sends.
+  const { simulated } = await setUp(t, 'github', {}, { checked: false });
   const { ref, head } = openPullRequest(simulated);
   const post = async (path: string, body: object) => {
     const response = await fetch(`${simulated.url}/api/v3/repos/${SITE}${path}`, {

@@ -1,0 +1,166 @@
+import type { Answer, Call } from '../routes.ts';
+import { makeCompletion } from './completion.ts';
+import type { Description, Operation, Schema } from './description.ts';
+import { makeValidators, type Validate } from './validators.ts';
+
+/** What is known of an API by its published description. */
+export interface Checks {
+  /** What a request has that the description does not allow, each as one sentence. */
+  faultsOfRequest(call: Call): readonly string[];
+  /** The answer with all that the forge always sends, and what it has against the description. */
+  complete(call: Call, answer: Answer): { readonly whole: Answer; readonly faults: readonly string[] };
+  /** What the description calls the operation, as in `GET /repos/{owner}/{repo}`; undefined for no known one. */
+  operationOf(method: string, path: string): string | undefined;
+}
+
+/** Statuses that any operation may be answered with: redirects, credentials, limits, what is hidden, outages. */
+const ANYWHERE = new Set([301, 302, 304, 307, 401, 403, 404, 429, 500, 502, 503, 504]);
+
+export interface Rules {
+  /** What the forge's documents say of the headers, each fault as one sentence. */
+  readonly headers: (call: Call) => readonly string[];
+  readonly maxPageSize: number;
+  /** Whether it is known that the forge itself differs from its description in this. */
+  readonly isAccepted: (fault: string) => boolean;
+}
+
+export function makeChecks(description: Description, rules: Rules): Checks {
+  const find = makeFinder(description);
+  const validatorOf = makeValidators(description, schemasOf(description));
+  const complete = makeCompletion(description.schemas);
+
+  return {
+    operationOf: (method, path) => find(method, path)?.name,
+
+    faultsOfRequest(call) {
+      const found = find(call.method, call.path);
+      if (found === undefined) {
+        return [`${call.method} ${call.path}: no operation is described`];
+      }
+      const { name, operation, parameters } = found;
+      const told = (where: string, fault: string | undefined) =>
+        fault === undefined ? [] : [`${name}: ${where} ${fault}`];
+      const query = typed(operation.query, Object.fromEntries(call.query));
+      return [
+        ...told('path', validatorOf(`${name} path`)?.(typed(operation.path, parameters))),
+        ...told('query', validatorOf(`${name} query`)?.(query)),
+        ...(Number(query['per_page'] ?? 0) > rules.maxPageSize
+          ? [`${name}: query /per_page is over ${rules.maxPageSize}`]
+          : []),
+        ...rules.headers(call).map((fault) => `${name}: ${fault}`),
+        ...told('body', faultOfBody(operation, call, validatorOf(`${name} body`))),
+      ];
+    },
+
+    complete(call, answer) {
+      const { status } = answer;
+      const found = find(call.method, call.path);
+      if (found === undefined) {
+        return { whole: answer, faults: [] };
+      }
+      const { name, operation } = found;
+      const told = (faults: readonly string[]) =>
+        faults.map((fault) => `${name}: ${fault}`).filter((fault) => !rules.isAccepted(fault));
+      const schema = operation.answers[status];
+      if (schema === undefined) {
+        return { whole: answer, faults: ANYWHERE.has(status) ? [] : told([`answer ${status} is not described`]) };
+      }
+      if (schema === null || answer.body === undefined) {
+        return { whole: answer, faults: [] };
+      }
+      const { value: body, unknown } = complete(schema, answer.body);
+      const fault = validatorOf(`${name} ${status}`)?.(body);
+      const faults = [
+        ...(fault === undefined ? [] : [`answer ${status} ${fault}`]),
+        ...unknown.map((field) => `answer ${status} has the field ${field}, which is not described`),
+      ];
+      return { whole: { ...answer, body }, faults: told(faults) };
+    },
+  };
+}
+
+function schemasOf({ operations }: Description): Readonly<Record<string, Schema>> {
+  const named: Record<string, Schema> = {};
+  for (const [name, { query, path, body, answers }] of Object.entries(operations)) {
+    named[`${name} query`] = { type: 'object', properties: query, additionalProperties: false };
+    named[`${name} path`] = { type: 'object', properties: path };
+    if (body !== undefined) {
+      named[`${name} body`] = closed(body.schema);
+    }
+    for (const [status, schema] of Object.entries(answers)) {
+      if (schema !== null) {
+        named[`${name} ${status}`] = schema;
+      }
+    }
+  }
+  return named;
+}
+
+/** Descriptions leave objects open. What Gatehouse sends, and the forge does not know, is a mistake. */
+function closed(schema: Schema): Schema {
+  const { properties, items, additionalProperties = false } = schema;
+  return {
+    ...schema,
+    ...(typeof items === 'object' && { items: closed(items as Schema) }),
+    ...(typeof properties === 'object' && {
+      additionalProperties,
+      properties: Object.fromEntries(
+        Object.entries(Object(properties)).map(([name, of]) => [name, closed(of as Schema)]),
+      ),
+    }),
+  };
+}
+
+function faultOfBody({ body }: Operation, call: Call, validate: Validate | undefined): string | undefined {
+  const isSent = Object.keys(call.body).length > 0;
+  if (body === undefined) {
+    return isSent && call.method !== 'GET' ? `has ${Object.keys(call.body)}, but none is described` : undefined;
+  }
+  return isSent || body.required ? validate?.(call.body) : undefined;
+}
+
+/** Texts of a path or a query as the description types them, where they can be read so. */
+function typed(
+  schemas: Readonly<Record<string, Schema>>,
+  texts: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => {
+      const { type } = schemas[name] ?? {};
+      const isNumber = (type === 'integer' || type === 'number') && /^-?\d+$/.test(text);
+      const isBoolean = type === 'boolean' && /^(?:true|false)$/.test(text);
+      return [name, isNumber ? Number(text) : isBoolean ? text === 'true' : text];
+    }),
+  );
+}
+
+interface Found {
+  readonly name: string;
+  readonly operation: Operation;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** The last parameter of a path may hold slashes, as those of files and of refs do. Fixed parts come before parameters. */
+function makeFinder({ operations }: Description): (method: string, path: string) => Found | undefined {
+  const known = Object.entries(operations)
+    .map(([name, operation]) => {
+      const [method = '', path = ''] = name.split(' ');
+      const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, parameter = '']) => parameter);
+      const source = path
+        .replaceAll('.', '\\.')
+        .replace(/\{(?:path|ref|filepath|branch)\}$/, '(.+)')
+        .replaceAll(/\{[^}]+\}/g, '([^/]+)');
+      return { name, operation, method, names, expression: new RegExp(`^${source}$`) };
+    })
+    .toSorted((one, other) => one.names.length - other.names.length);
+  return (method, path) => {
+    for (const { expression, names, ...found } of known) {
+      const values = found.method === method ? expression.exec(path)?.slice(1) : undefined;
+      if (values !== undefined) {
+        const parameters = names.map((name, index) => [name, decodeURIComponent(values[index] ?? '')]);
+        return { ...found, parameters: Object.fromEntries(parameters) };
+      }
+    }
+    return undefined;
+  };
+}

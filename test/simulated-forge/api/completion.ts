@@ -1,0 +1,199 @@
+import type { Description, Schema } from './description.ts';
+
+/** A value with all that its schema requires. What it has is kept as it is. */
+export type Complete = (schema: Schema, value: unknown) => Completed;
+
+export interface Completed {
+  readonly value: unknown;
+  /** Names of fields that the schema does not know, though it names others beside them. */
+  readonly unknown: readonly string[];
+}
+
+type Fill = (value: unknown) => unknown;
+
+/** What a schema says of a value, without references and with all its parts together. */
+interface Shape {
+  readonly schema: Schema;
+  readonly isNullable: boolean;
+  readonly properties: ReadonlyMap<string, Schema>;
+  readonly required: readonly string[];
+  /** Whether any other field is described, too. */
+  readonly isOpen: boolean;
+  /** Of `anyOf` and `oneOf`, without `null`. */
+  readonly branches: readonly Schema[];
+}
+
+export function makeCompletion(schemas: Description['schemas']): Complete {
+  const unknown = new Set<string>();
+  const fills = new Map<Schema, Fill>();
+  const defaults = new Map<Schema, { readonly value: unknown }>();
+  const shapeOf = makeShapes(schemas);
+
+  function defaultOf(schema: Schema): unknown {
+    const known = defaults.get(schema) ?? { value: makeDefault(shapeOf(schema)) };
+    defaults.set(schema, known);
+    return known.value;
+  }
+
+  function makeDefault({ schema, isNullable, properties, required, branches }: Shape): unknown {
+    const [first] = branches;
+    if (isNullable) {
+      return null;
+    }
+    if (first !== undefined && required.length === 0) {
+      return defaultOf(first);
+    }
+    return properties.size > 0 || required.length > 0
+      ? Object.fromEntries(required.map((name) => [name, defaultOf(properties.get(name) ?? {})]))
+      : plainDefault(schema);
+  }
+
+  function fillOf(schema: Schema): Fill {
+    const known = fills.get(schema);
+    if (known !== undefined) {
+      return known;
+    }
+    // Known before it is made: schemas refer to themselves.
+    fills.set(schema, (value) => fillOf(schema)(value));
+    const made = makeFill(shapeOf(schema));
+    fills.set(schema, made);
+    return made;
+  }
+
+  function makeFill({ schema, properties, required, branches, isOpen }: Shape): Fill {
+    const { items } = schema;
+    if (typeof items === 'object') {
+      const fill = fillOf(items as Schema);
+      return (value) => (Array.isArray(value) ? value.map(fill) : value);
+    }
+    const fillBranch = branches.length === 0 ? undefined : makeBranchFill(branches);
+    if (properties.size === 0) {
+      return fillBranch ?? ((value) => value);
+    }
+    return (value) => {
+      if (!isRecord(value)) {
+        return fillBranch?.(value) ?? value;
+      }
+      const filled: Record<string, unknown> = {};
+      for (const [name, given] of Object.entries(value)) {
+        const of = properties.get(name);
+        if (of === undefined && !isOpen) {
+          unknown.add(name);
+        }
+        filled[name] = of === undefined || given === null ? given : fillOf(of)(given);
+      }
+      for (const name of required) {
+        if (filled[name] === undefined) {
+          filled[name] = defaultOf(properties.get(name) ?? {});
+        }
+      }
+      return filled;
+    };
+  }
+
+  function makeBranchFill(branches: readonly Schema[]): Fill {
+    const shapes = branches.map((branch) => ({ shape: shapeOf(branch), fill: fillOf(branch) }));
+    return (value) => {
+      const suiting = shapes
+        .map(({ shape, fill }) => ({ fill, score: suits(shape, value) }))
+        .toSorted((one, other) => other.score - one.score);
+      return suiting[0] === undefined || value === null ? value : suiting[0].fill(value);
+    };
+  }
+
+  return (schema, given) => {
+    unknown.clear();
+    const value = fillOf(schema)(given);
+    return { value, unknown: [...unknown] };
+  };
+}
+
+/** How well a value suits a schema among several: by the fields that both have, then by those that it lacks. */
+function suits({ schema, properties, required }: Shape, value: unknown): number {
+  if (Array.isArray(value)) {
+    return schema['type'] === 'array' ? 1 : -1;
+  }
+  if (!isRecord(value) || properties.size === 0) {
+    return schema['type'] === typeof value ? 1 : -1;
+  }
+  const names = Object.keys(value);
+  const alien = names.some((name) => {
+    const { enum: values } = properties.get(name) ?? {};
+    return Array.isArray(values) && !values.includes(value[name]);
+  });
+  const lacking = required.filter((name) => value[name] === undefined).length;
+  return alien ? -1 : names.filter((name) => properties.has(name)).length - lacking / 1_000;
+}
+
+function makeShapes(schemas: Description['schemas']): (schema: Schema) => Shape {
+  const shapes = new Map<Schema, Shape>();
+  const target = (schema: Schema): Schema => {
+    const reference = schema['$ref'];
+    return typeof reference === 'string' ? target(schemas[reference.split('/').at(-1) ?? ''] ?? {}) : schema;
+  };
+  function shapeOf(given: Schema): Shape {
+    const known = shapes.get(given);
+    if (known !== undefined) {
+      return known;
+    }
+    const schema = target(given);
+    const parts = [schema, ...listOf(schema['allOf']).map(target)];
+    const alternatives = parts.flatMap((part) => [...listOf(part['anyOf']), ...listOf(part['oneOf'])]);
+    const branches = alternatives.filter((branch) => target(branch)['type'] !== 'null');
+    const types = [schema['type']].flat();
+    const shape: Shape = {
+      schema,
+      isNullable:
+        types.includes('null') ||
+        branches.length < alternatives.length ||
+        alternatives.some((branch) => [target(branch)['type']].flat().includes('null')),
+      properties: new Map(parts.flatMap((part) => Object.entries(Object(part['properties']))) as [string, Schema][]),
+      required: parts.flatMap((part) => (part['required'] as readonly string[] | undefined) ?? []),
+      branches,
+      isOpen: parts.some((part) => Boolean(part['additionalProperties'])),
+    };
+    shapes.set(given, shape);
+    return shape;
+  }
+  return shapeOf;
+}
+
+function listOf(value: unknown): readonly Schema[] {
+  return Array.isArray(value) ? value : [];
+}
+
+const TEXTS: Readonly<Record<string, string>> = {
+  'date-time': '2026-01-01T00:00:00Z',
+  date: '2026-01-01',
+  uri: 'https://api.github.com/',
+  'uri-template': 'https://api.github.com/',
+  email: 'nobody@example.com',
+  uuid: '00000000-0000-4000-8000-000000000000',
+};
+
+function plainDefault(schema: Schema): unknown {
+  const { enum: values, const: only, type, format, minimum, minLength } = schema;
+  if (Array.isArray(values)) {
+    return values[0];
+  }
+  if (only !== undefined) {
+    return only;
+  }
+  switch ([type].flat()[0]) {
+    case 'array':
+      return [];
+    case 'integer':
+    case 'number':
+      return typeof minimum === 'number' ? Math.max(0, minimum) : 0;
+    case 'boolean':
+      return false;
+    case 'object':
+      return {};
+    default:
+      return TEXTS[String(format)] ?? 'x'.repeat(Number(minLength ?? 0));
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

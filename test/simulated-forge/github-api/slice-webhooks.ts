@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { printDescription, type Schema } from '../api/description.ts';
+import { follow, toJsonSchema } from '../api/openapi.ts';
+import type { Version } from './versions.ts';
+
+/** All payloads of all versions. The versions repeat one another, so that each part is written once. */
+export interface Payloads {
+  readonly source: string;
+  /** By version and the description's name of the payload, as in `pull-request-opened`; the name of a schema. */
+  readonly payloads: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly schemas: Readonly<Record<string, Schema>>;
+}
+
+interface Document {
+  readonly webhooks: Readonly<
+    Record<string, { readonly post: { readonly requestBody: { readonly content: object } } }>
+  >;
+}
+
+/** A shorter part is written where it is used. */
+const SHARED_LENGTH = 100;
+
+export function sliceWebhooks(documents: ReadonlyMap<Version, Document>, source: string): string {
+  const schemas: Record<string, Schema> = {};
+  const payloads: Record<string, Record<string, string>> = {};
+  for (const [version, document] of documents) {
+    const share = makeShare(schemas, document);
+    payloads[version] = Object.fromEntries(
+      Object.entries(document.webhooks).map(([name, { post }]) => {
+        const { schema } = Object(post.requestBody.content)['application/json'];
+        return [name, share(toJsonSchema(schema, same), true)['$ref'] as string];
+      }),
+    );
+  }
+  return printDescription({ source, payloads, schemas });
+}
+
+function same(reference: string): string {
+  return reference;
+}
+
+/** Moves what is long into `schemas`, under a digest of its content. */
+function makeShare(schemas: Record<string, Schema>, document: Document) {
+  const known = new Map<string, Schema>();
+  return function share(schema: Schema, always = false): Schema {
+    const reference = schema['$ref'];
+    if (typeof reference === 'string') {
+      const found = known.get(reference) ?? share(toJsonSchema(follow(document, reference), same), true);
+      known.set(reference, found);
+      return found;
+    }
+    const content = JSON.stringify(mapSchemas(schema, share));
+    if (!always && content.length < SHARED_LENGTH) {
+      return JSON.parse(content);
+    }
+    const name = createHash('sha256').update(content).digest('hex').slice(0, 10);
+    schemas[name] = JSON.parse(content);
+    return { $ref: `#/schemas/${name}` };
+  };
+}
+
+/** The schema with those inside it changed. */
+function mapSchemas(schema: Schema, change: (inner: Schema) => Schema): Schema {
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => {
+      switch (keyword) {
+        case 'properties':
+          return [
+            keyword,
+            Object.fromEntries(Object.entries(Object(value)).map(([name, inner]) => [name, change(inner as Schema)])),
+          ];
+        case 'allOf':
+        case 'anyOf':
+        case 'oneOf':
+          return [keyword, (value as readonly Schema[]).map((inner) => change(inner))];
+        case 'items':
+          return [keyword, change(value as Schema)];
+        case 'additionalProperties':
+          return [keyword, typeof value === 'object' ? change(value as Schema) : value];
+        default:
+          return [keyword, value];
+      }
+    }),
+  );
+}
