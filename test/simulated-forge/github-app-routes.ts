@@ -62,7 +62,8 @@ export function githubAppRoutes(world: World, app: SimulatedApp | undefined): Ro
 
 /** Of the secret only whether there is one. */
 function shownHook({ hook }: SimulatedApp): object {
-  return { ...hook, secret: hook.secret === null ? null : '********', insecure_ssl: '0' };
+  const { secret, ...shown } = hook;
+  return { ...shown, ...(secret !== null && { secret: '********' }), insecure_ssl: '0' };
 }
 
 function hookOf(call: Call): string {
