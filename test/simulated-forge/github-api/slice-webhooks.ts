@@ -4,7 +4,7 @@ import { follow, toJsonSchema } from '../api/openapi.ts';
 import type { Version } from './versions.ts';
 
 /** All payloads of all versions. The versions repeat one another, so that each part is written once. */
-export interface Payloads {
+interface Payloads {
   readonly source: string;
   /** By version and the description's name of the payload, as in `pull-request-opened`; the name of a schema. */
   readonly payloads: Readonly<Record<string, Readonly<Record<string, string>>>>;
