@@ -18,10 +18,15 @@ export interface Driver extends Repositories, Commits, PullRequests, Reviews, St
 
 type DeliveryDetails = Pick<WebhookParts, 'secret' | 'hookId' | 'deliveryId'>;
 
-export function makeDriver(world: World, forge: WebhookParts['forge'], url: string): Driver {
+export function makeDriver(
+  world: World,
+  forge: WebhookParts['forge'],
+  url: string,
+  complete?: WebhookParts['complete'],
+): Driver {
   const stage = makeStage(world, forge);
   const webhook: Driver['webhook'] = (repository, event, details) =>
-    makeWebhook(world, stage.find(repository), event, { forge, web: url, ...details });
+    makeWebhook(world, stage.find(repository), event, { forge, web: url, complete, ...details });
   return {
     ...makeRepositories(stage),
     ...makeCommits(stage),

@@ -41,6 +41,41 @@ export function makeRateLimit(): RateLimit {
   return { remaining: 5_000, resetAt: Math.ceil(Date.now() / 1_000) + HOUR_S };
 }
 
+/**
+ * GitHub's secondary limit of what creates content, which a test may set; as on Enterprise Server there is none unless set.
+ * Whatever writes counts, since GitHub does not say what does.
+ */
+export interface ContentLimit {
+  perMinute: number;
+}
+
+export function makeContentLimit(): ContentLimit {
+  return { perMinute: Number.POSITIVE_INFINITY };
+}
+
+const MINUTE_MS = 60_000;
+
+/** Refuses a write beyond the limit, with the seconds until the next may come. */
+function makeContentLimiter(limit: ContentLimit): (method: string) => Answer | undefined {
+  const writtenAt: number[] = [];
+  return (method) => {
+    const now = Date.now();
+    const [oldest = now] = writtenAt.slice(-limit.perMinute);
+    if (method === 'GET') {
+      return undefined;
+    }
+    if (writtenAt.filter((at) => at > now - MINUTE_MS).length < limit.perMinute) {
+      writtenAt.push(now);
+      return undefined;
+    }
+    return {
+      status: 403,
+      body: { message: 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.' },
+      headers: { 'retry-after': String(Math.ceil((oldest + MINUTE_MS - now) / 1_000)) },
+    };
+  };
+}
+
 /** What a test may change about GraphQL. */
 export interface GraphqlSwitch {
   /** Points, which are counted apart from requests. */
@@ -58,8 +93,9 @@ export function makeGitHubDialect(
   app: SimulatedApp | undefined,
   rateLimit: RateLimit,
   graphql: GraphqlSwitch,
-  checks?: Checks,
+  { checks, contentLimit = makeContentLimit() }: { checks?: Checks | undefined; contentLimit?: ContentLimit } = {},
 ): Dialect {
+  const limitContent = makeContentLimiter(contentLimit);
   const notFound: Answer = {
     status: 404,
     body: { message: 'Not Found', documentation_url: 'https://docs.github.com/rest', status: '404' },
@@ -120,7 +156,7 @@ export function makeGitHubDialect(
         return { status: 403, body: { message: 'Repository was archived so is read-only.' } };
       }
       if (!isUsedUp(rateLimit)) {
-        return undefined;
+        return limitContent(method);
       }
       return {
         status: 403,

@@ -140,7 +140,7 @@ function accountOf({ author }: Commit): object | null {
   return author.name.includes('@') ? null : user(author.name);
 }
 
-export function review(of: Review): object {
+export function review(of: Review): Readonly<Record<string, unknown>> & { readonly state: string } {
   return {
     id: of.id,
     user: user(of.author),

@@ -1,10 +1,21 @@
 import { NOT_FOUND, webOf, withPull, withRepository } from './github-read-routes.ts';
 import * as shapes from './github-shapes.ts';
 import { type Answer, type Call, listIn, type Routes, textIn } from './routes.ts';
-import { type Comment, lineInDiff, newId, type Pull, type Repository, type Review, type World } from './world.ts';
+import {
+  type Comment,
+  lineInDiff,
+  newId,
+  type Pull,
+  type Repository,
+  type Review,
+  type Status,
+  type World,
+} from './world.ts';
 
 const LONGEST_COMMENT = 65_536;
 const LONGEST_DESCRIPTION = 140;
+/** Of a commit and context. */
+const MOST_STATUSES = 1_000;
 const STATES = ['error', 'failure', 'pending', 'success'];
 const EVENTS: Readonly<Record<string, Review['state']>> = {
   APPROVE: 'approved',
@@ -27,11 +38,17 @@ export function githubWriteRoutes(world: World): Routes {
       if ([...description].length > LONGEST_DESCRIPTION) {
         return invalid(`Description is too long (maximum is ${LONGEST_DESCRIPTION} characters)`);
       }
+      // Contexts are compared without case.
+      const context = textIn(call.body, 'context') || 'default';
+      const isSame = (status: Status) => status.sha === sha && status.context.toLowerCase() === context.toLowerCase();
+      if (repository.statuses.filter(isSame).length >= MOST_STATUSES) {
+        return invalid('This SHA and context has reached the maximum number of statuses.');
+      }
       const status = {
         id: newId(world),
         sha,
         description,
-        context: textIn(call.body, 'context') || 'default',
+        context,
         state: textIn(call.body, 'state'),
         targetUrl: textIn(call.body, 'target_url'),
         author: call.login,

@@ -5,8 +5,12 @@ import type { Fault, Watch } from './faults.ts';
 import { makeGiteaDialect } from './gitea-dialect.ts';
 import type { Notify } from './gitea-write-routes.ts';
 import { githubChecks } from './github-api/checks.ts';
+import { completePayloads } from './github-api/payloads.ts';
+import type { Version } from './github-api/versions.ts';
 import {
+  type ContentLimit,
   type GraphqlSwitch,
+  makeContentLimit,
   makeGitHubDialect,
   makeGraphqlSwitch,
   makeRateLimit,
@@ -29,6 +33,8 @@ export interface SimulatedForgeOptions {
   readonly keepsInlineComments?: boolean;
   /** Whether exchanges are held against the forge's published description. A test run does, unless told. */
   readonly checked?: boolean;
+  /** Which GitHub it is, for those checks: github.com unless told. */
+  readonly version?: Version;
 }
 
 /** A code forge on 127.0.0.1, unless told otherwise, that keeps everything in memory. */
@@ -42,6 +48,8 @@ export interface SimulatedForge extends Driver {
   readonly app: SimulatedApp;
   /** GitHub's limit, to be set by a test. */
   readonly rateLimit: RateLimit;
+  /** GitHub's limit of what creates content, to be set by a test. */
+  readonly contentLimit: ContentLimit;
   /** GitHub's GraphQL. */
   readonly graphql: GraphqlSwitch;
   fault(fault: Fault): void;
@@ -67,13 +75,14 @@ const WEBHOOK_TIMEOUT_MS = 5_000;
 
 export async function startSimulatedForge(options: SimulatedForgeOptions): Promise<SimulatedForge> {
   const { forge: name, port = 0, host, self = 'gatehouse', keepsInlineComments = true } = options;
-  const { checked = process.env['TEST_EXCHANGES'] !== undefined } = options;
+  const { version = 'api.github.com', checked = process.env['TEST_EXCHANGES'] !== undefined } = options;
   const world = makeWorld();
   // Never the same twice: what others keep by token (caches, holds) must not reach from one test into the next.
   const token = `token-of-${self}-${randomUUID()}`;
   world.tokens.set(token, self);
   const app = makeApp(world.installations);
   const rateLimit = makeRateLimit();
+  const contentLimit = makeContentLimit();
   const graphql = makeGraphqlSwitch();
   const underWay = new Set<Promise<unknown>>();
   const notify: Notify = (repository, event) => {
@@ -90,7 +99,10 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
   const server = await startServer(
     (url) =>
       name === 'github'
-        ? makeGitHubDialect(world, app, rateLimit, graphql, checked ? githubChecks('api.github.com') : undefined)
+        ? makeGitHubDialect(world, app, rateLimit, graphql, {
+            contentLimit,
+            checks: checked ? githubChecks(version) : undefined,
+          })
         : makeGiteaDialect(world, name, url, keepsInlineComments, notify),
     port,
     host,
@@ -103,12 +115,13 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
   }
 
   return {
-    ...makeDriver(world, name, server.url),
+    ...makeDriver(world, name, server.url, checked && name === 'github' ? completePayloads(version) : undefined),
     name,
     url: server.url,
     token,
     app,
     rateLimit,
+    contentLimit,
     graphql,
     seen: server.seen,
     count,

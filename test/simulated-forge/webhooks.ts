@@ -3,6 +3,7 @@ import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { signatureOf } from '../helpers/signature.ts';
 import type { Commit } from './git.ts';
 import * as gitea from './gitea-shapes.ts';
+import type { CompletePayload } from './github-api/payloads.ts';
 import * as github from './github-shapes.ts';
 import { compareTrees } from './tree-diff.ts';
 import {
@@ -70,6 +71,8 @@ export interface WebhookParts {
   readonly web: string;
   readonly secret: string;
   readonly hookId?: string;
+  /** Makes a payload of GitHub whole, and checks it. Absent: it is sent as it is. */
+  readonly complete?: CompletePayload | undefined;
   /** A redelivery of GitHub's keeps its id. */
   readonly deliveryId?: string;
 }
@@ -89,7 +92,7 @@ export function makeWebhook(world: World, repository: Repository, event: Webhook
     forge === 'github'
       ? ofGitHub(world, repository, event, parts.web)
       : ofGitea(world, repository, event, parts.web, forge);
-  const body = JSON.stringify(payload);
+  const body = JSON.stringify(parts.complete?.(name, Object(payload)) ?? payload);
   const signature = signatureOf(body, parts.secret);
   const digest = signature.slice('sha256='.length);
   const common = { 'content-type': 'application/json', 'x-hub-signature-256': signature };
@@ -136,7 +139,11 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
   };
   switch (event.kind) {
     case 'ping':
-      return { name: 'ping', type: 'ping', payload: { zen: 'Keep it logically awesome.', hook_id: 1, ...about } };
+      return {
+        name: 'ping',
+        type: 'ping',
+        payload: { zen: 'Keep it logically awesome.', hook_id: 1, repository: about.repository },
+      };
     case 'merge-group':
       return { name: 'merge_group', type: 'merge_group', payload: { ...mergeGroup(repository, event), ...about } };
     case 'push':
@@ -153,7 +160,10 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
       const action = event.review.dismissed ? 'dismissed' : 'submitted';
       const pull_request = github.pull(pullOf(repository, event.number), web);
       const sender = github.user(event.review.author);
-      const payload = { action, review: github.review(event.review), pull_request, ...about, sender };
+      // In lower case, unlike in the API.
+      const review = github.review(event.review);
+      const told = { ...review, state: review.state.toLowerCase() };
+      const payload = { action, review: told, pull_request, ...about, sender };
       return { name: 'pull_request_review', type: 'pull_request_review', payload };
     }
     case 'comment': {

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { signatureOf } from '../../helpers/signature.ts';
-import { FORGES, openPullRequest, SITE, setUp } from './setup.ts';
+import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 const API = { github: '/api/v3', gitea: '/api/v1', forgejo: '/api/v1' } as const;
 const SECRET = 'a secret of some length';
@@ -91,6 +91,38 @@ test('simulated github: what GitHub refuses is refused', async (t) => {
   const outside = { path: 'src/app.ts', line: 40, side: 'RIGHT', body: 'x' };
   t.is(await post(`/pulls/${ref.number}/reviews`, { event: 'COMMENT', comments: [outside] }), 422);
   t.is(await post('/issues/99/comments', { body: 'x' }), 404);
+});
+
+test('simulated github: a commit takes 1,000 statuses of a context, compared without case', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const { head } = openPullRequest(simulated);
+  for (let set = 0; set < 1_000; set += 1) {
+    simulated.setStatus(SITE, head(), {
+      context: set % 2 === 0 ? 'ci' : 'CI',
+      state: 'pending',
+      description: '',
+      author: 'alice',
+    });
+  }
+  const status = { state: 'success', description: '' } as const;
+  const refused = await forgeError(t, () => forge.setStatus(SITE, head(), { ...status, context: 'Ci' }));
+  t.is(refused.kind, 'invalid');
+  t.regex(refused.message, /maximum number of statuses/);
+  await t.notThrowsAsync(forge.setStatus(SITE, head(), { ...status, context: 'other' }));
+});
+
+test('simulated github: a write beyond the content limit is refused until a minute has passed', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const { head } = openPullRequest(simulated);
+  simulated.contentLimit.perMinute = 2;
+  const write = () => forge.setStatus(SITE, head(), { context: 'ci', state: 'success', description: '' });
+  await write();
+  await write();
+  const begin = Date.now();
+  const refused = await forgeError(t, write);
+  t.is(refused.kind, 'rate-limited');
+  const { retryAt = 0 } = refused;
+  t.true(retryAt > begin && retryAt <= Date.now() + 60_000);
 });
 
 test('simulated gitea: deleting a comment at a line answers 204 and does nothing', async (t) => {

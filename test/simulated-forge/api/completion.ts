@@ -142,12 +142,12 @@ function makeShapes(schemas: Description['schemas']): (schema: Schema) => Shape 
     const branches = alternatives.filter((branch) => target(branch)['type'] !== 'null');
     const types = [schema['type']].flat();
     const shape: Shape = {
-      schema,
+      schema: Object.assign({}, ...parts),
       isNullable:
-        types.includes('null') ||
-        branches.length < alternatives.length ||
-        alternatives.some((branch) => [target(branch)['type']].flat().includes('null')),
-      properties: new Map(parts.flatMap((part) => Object.entries(Object(part['properties']))) as [string, Schema][]),
+        alternatives.length === 0
+          ? types.includes('null')
+          : alternatives.some((branch) => [target(branch)['type']].flat().includes('null')),
+      properties: propertiesOf(parts),
       required: parts.flatMap((part) => (part['required'] as readonly string[] | undefined) ?? []),
       branches,
       isOpen: parts.some((part) => Boolean(part['additionalProperties'])),
@@ -156,6 +156,16 @@ function makeShapes(schemas: Description['schemas']): (schema: Schema) => Shape 
     return shape;
   }
   return shapeOf;
+}
+
+/** What several parts say of one property holds together. */
+function propertiesOf(parts: readonly Schema[]): ReadonlyMap<string, Schema> {
+  const properties = new Map<string, Schema>();
+  for (const [name, schema] of parts.flatMap((part) => Object.entries<Schema>(Object(part['properties'])))) {
+    const known = properties.get(name);
+    properties.set(name, known === undefined ? schema : { allOf: [known, schema] });
+  }
+  return properties;
 }
 
 function listOf(value: unknown): readonly Schema[] {

@@ -26,11 +26,11 @@ export function readDescription(file: URL): Description {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
+/** What a file says: maps of schemas, and where they are from. */
+type Described = { readonly source: string } & Readonly<Record<string, object | string>>;
+
 /** JSON with one schema a line, so that a new version of a description can be read as a difference. */
-export function printDescription({
-  source,
-  ...maps
-}: { readonly source: string } & Readonly<Record<string, unknown>>): string {
+export function printDescription({ source, ...maps }: Described): string {
   const parts = Object.entries(maps).map(([name, map]) => `${JSON.stringify(name)}:{\n${lines(Object(map))}\n}`);
   return `{"source":${JSON.stringify(source)},\n${parts.join(',\n')}}\n`;
 }

@@ -1,15 +1,8 @@
 import { createHash } from 'node:crypto';
 import { printDescription, type Schema } from '../api/description.ts';
 import { follow, toJsonSchema } from '../api/openapi.ts';
+import type { Payloads } from './payloads.ts';
 import type { Version } from './versions.ts';
-
-/** All payloads of all versions. The versions repeat one another, so that each part is written once. */
-interface Payloads {
-  readonly source: string;
-  /** By version and the description's name of the payload, as in `pull-request-opened`; the name of a schema. */
-  readonly payloads: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  readonly schemas: Readonly<Record<string, Schema>>;
-}
 
 interface Document {
   readonly webhooks: Readonly<
@@ -32,7 +25,7 @@ export function sliceWebhooks(documents: ReadonlyMap<Version, Document>, source:
       }),
     );
   }
-  return printDescription({ source, payloads, schemas });
+  return printDescription({ source, payloads, schemas } satisfies Payloads);
 }
 
 function same(reference: string): string {
