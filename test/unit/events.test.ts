@@ -38,6 +38,11 @@ for (const [event, action] of REVIEWED) {
   });
 }
 
+test('a pull request without a usable number is not taken for the one of another number', (t) => {
+  t.is(target('pull_request', { action: 'opened', repository, number: 7, pull_request: { number: 0 } }), undefined);
+  t.is(target('pull_request', { action: 'opened', repository, number: 7, pull_request: {} }), undefined);
+});
+
 for (const [event, action] of [
   ['pull_request', 'assigned'],
   ['pull_request_review_thread', 'resolved'],

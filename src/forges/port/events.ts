@@ -74,10 +74,16 @@ export function eventLabel(event: string): string {
 export function interpretEvent(event: string, payload: Readonly<Record<string, unknown>>): Subject {
   const source = object(payload['repository']);
   const repository = repositoryName(source?.['full_name']);
+  const pull = object(payload['pull_request']);
+  // A pull request whose own number is unusable is none: another number beside it would be another pull request's.
   const pullRequest =
-    pullRequestNumber(object(payload['pull_request'])?.['number']) ??
-    (event === 'issue_comment' ? commentedPullRequest(payload) : undefined) ??
-    (event.startsWith('pull_request') ? pullRequestNumber(payload['number']) : undefined);
+    pull !== undefined
+      ? pullRequestNumber(pull['number'])
+      : event === 'issue_comment'
+        ? commentedPullRequest(payload)
+        : event.startsWith('pull_request')
+          ? pullRequestNumber(payload['number'])
+          : undefined;
   // Whatever its commits are: forges list a part of them, or none, and none of those that a force-push takes away.
   const pushedBranch = event === 'push' && payload['deleted'] !== true ? branch(payload['ref']) : undefined;
   const resynced = repository !== undefined && (source?.['fork'] !== true || pullRequest !== undefined);

@@ -1,0 +1,76 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { installationIn, interpretEvent, requestedReview } from '../../../src/forges/port/events.ts';
+import { makeArbitraries } from '../../simulated-forge/api/arbitrary.ts';
+import { HOSTILE_SEED } from '../../simulated-forge/api/seed.ts';
+import { readPayloads } from '../../simulated-forge/github-api/payloads.ts';
+
+/** Those of events that can start something are drawn more often. */
+const RUNS_EACH = 3;
+const RUNS_THAT_COUNT = 100;
+const COUNTS =
+  /^(?:pull-request-(?:opened|review-submitted)|push|issue-comment-created|merge-group-checks|check-run-created)/;
+
+type Json = Readonly<Record<string, unknown>>;
+
+const { payloads, schemas } = readPayloads();
+const arbitraryOf = makeArbitraries(schemas);
+// A payload that several versions of GitHub describe alike is one.
+const described = new Map(
+  Object.values(payloads).flatMap((ofVersion) =>
+    Object.entries(ofVersion).map(([name, $ref]) => [$ref, { name, $ref }]),
+  ),
+);
+
+/** `pull-request-opened` is the action `opened` of the event `pull_request`. */
+function eventOf(name: string, { action }: Json): string {
+  const suffix = typeof action === 'string' ? `-${action.replaceAll('_', '-')}` : '';
+  return (name.endsWith(suffix) ? name.slice(0, name.length - suffix.length) : name).replaceAll('-', '_');
+}
+
+function targetOf(event: string, payload: Json) {
+  return requestedReview(interpretEvent(event, payload), (context) => context === 'gatehouse/main');
+}
+
+test('every payload that GitHub describes starts a review of its own pull request, or none', (t) => {
+  const started = new Set<string>();
+  for (const { name, $ref } of described.values()) {
+    const property = fc.property(arbitraryOf({ $ref }), (drawn) => {
+      const payload: Json = JSON.parse(JSON.stringify(drawn));
+      const event = eventOf(name, payload);
+      installationIn(payload);
+      const target = targetOf(event, payload);
+      if (target === undefined) {
+        return;
+      }
+      started.add(target.kind);
+      t.is(target.repository, Object(payload['repository']).full_name, `${name}: the repository`);
+      if ('number' in target) {
+        const { number } = Object(payload['pull_request'] ?? payload['issue'] ?? payload);
+        t.is(target.number, number, `${name}: the pull request`);
+      }
+    });
+    fc.assert(property, { seed: HOSTILE_SEED, numRuns: COUNTS.test(name) ? RUNS_THAT_COUNT : RUNS_EACH });
+  }
+  t.true(described.size > 261);
+  t.deepEqual([...started].toSorted(), [
+    'command',
+    'review',
+    'review-commit',
+    'review-merge-group',
+    'review-repository',
+  ]);
+});
+
+test('an event or an action that GitHub adds is ignored', (t) => {
+  for (const { name, $ref } of described.values()) {
+    const property = fc.property(arbitraryOf({ $ref }), (drawn) => {
+      const payload: Json = JSON.parse(JSON.stringify(drawn));
+      t.is(targetOf(`${eventOf(name, payload)}_new`, payload), undefined, name);
+      if (typeof payload['action'] === 'string') {
+        t.is(targetOf(eventOf(name, payload), { ...payload, action: 'something_new' }), undefined, name);
+      }
+    });
+    fc.assert(property, { seed: HOSTILE_SEED, numRuns: 1 });
+  }
+});
