@@ -38,7 +38,7 @@ for (const [event, action] of REVIEWED) {
   });
 }
 
-test('a pull request without a usable number is not taken for the one of another number', (t) => {
+test('a pull request without a usable number is not one of another number', (t) => {
   t.is(target('pull_request', { action: 'opened', repository, number: 7, pull_request: { number: 0 } }), undefined);
   t.is(target('pull_request', { action: 'opened', repository, number: 7, pull_request: {} }), undefined);
 });

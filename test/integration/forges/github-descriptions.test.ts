@@ -7,7 +7,7 @@ import { startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 
 const REPOSITORY = 'acme/widgets';
 
-test('all versions of GitHub describe the same operations, the ones that are simulated', (t) => {
+test('all versions of GitHub describe the operations that are simulated', (t) => {
   const [first, ...others] = VERSIONS.map((version) => Object.keys(readDescription(fileOf(version)).operations));
   t.true(first !== undefined && first.length > 40);
   for (const operations of others) {
@@ -15,7 +15,7 @@ test('all versions of GitHub describe the same operations, the ones that are sim
   }
 });
 
-test('an exchange that GitHub does not describe fails its test, with operation, field and rule', async (t) => {
+test('an exchange that GitHub does not describe names operation, field and rule', async (t) => {
   const forge = await startSimulatedForge({ forge: 'github', checked: true });
   forge.createRepository(REPOSITORY, { 'README.md': 'Hello\n' });
   forge.commit(REPOSITORY, 'topic', { 'README.md': 'Bye\n' });
@@ -64,7 +64,7 @@ test('an exchange that GitHub does not describe fails its test, with operation, 
   await t.notThrowsAsync(forge.stop());
 });
 
-test('an answer that GitHub does not describe fails its test, and what it always sends is there', (t) => {
+test('an answer has what GitHub always sends, and nothing that it does not describe', (t) => {
   const checks = githubChecks('api.github.com');
   const call: Call = {
     method: 'GET',

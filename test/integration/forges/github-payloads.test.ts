@@ -51,7 +51,7 @@ function everything(forge: SimulatedForge): readonly WebhookEvent[] {
 }
 
 for (const version of VERSIONS) {
-  test(`${version}: what the simulated GitHub sends is valid by the descriptions of webhooks`, async (t) => {
+  test(`${version}: simulated payloads are valid by GitHub's descriptions`, async (t) => {
     const forge = await startSimulatedForge({ forge: 'github', checked: true, version });
     t.teardown(() => forge.stop());
     const events = everything(forge);

@@ -93,7 +93,7 @@ test('simulated github: what GitHub refuses is refused', async (t) => {
   t.is(await post('/issues/99/comments', { body: 'x' }), 404);
 });
 
-test('simulated github: a commit takes 1,000 statuses of a context, compared without case', async (t) => {
+test('simulated github: a commit takes 1,000 statuses of a context of any case', async (t) => {
   const { simulated, forge } = await setUp(t, 'github');
   const { head } = openPullRequest(simulated);
   for (let set = 0; set < 1_000; set += 1) {
@@ -111,7 +111,7 @@ test('simulated github: a commit takes 1,000 statuses of a context, compared wit
   await t.notThrowsAsync(forge.setStatus(SITE, head(), { ...status, context: 'other' }));
 });
 
-test('simulated github: a write beyond the content limit is refused until a minute has passed', async (t) => {
+test('simulated github: a write beyond the content limit is refused for a minute', async (t) => {
   const { simulated, forge } = await setUp(t, 'github');
   const { head } = openPullRequest(simulated);
   simulated.contentLimit.perMinute = 2;
