@@ -69,6 +69,14 @@ export async function attempt(
       await giveUp?.(error);
       return;
     }
+    if (error instanceof ForgeError && error.kind === 'too-large' && giveUp !== undefined) {
+      log.warn(
+        { queue: name, ...data, reason: error.message },
+        'what a review needs is too large to be read: the next resync tries again',
+      );
+      await giveUp(error);
+      return;
+    }
     log.warn(
       { err: error, queue: name, ...data, attempt: retryCount + 1 },
       needsForge ? 'a review failed' : 'a periodic job failed',

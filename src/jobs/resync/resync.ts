@@ -4,6 +4,7 @@ import type { Overviews, RepositoryOverview } from '../../forges/port/many-repos
 import type { ForgeAccess } from '../forge-access.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { shownStatuses } from '../tables/posted-statuses.ts';
+import { notUnderReview } from '../tables/under-review.ts';
 import type { Baselines } from './baselines.ts';
 import { beginRound, type RoundParts } from './due-repositories.ts';
 import type { PresentRules } from './outdated-reviews.ts';
@@ -125,7 +126,11 @@ async function resyncBatch(
           );
           return 'interrupted';
         }
-        log.warn({ repository, reason: err.message }, 'a repository could not be resynced');
+        log.warn(
+          { repository, reason: err.message },
+          'the pull requests of a repository could not be listed: those with a success are looked at one by one',
+        );
+        await reviewSuccesses(parts, repository);
         looks.set(repository, 'later');
       }
       if (performance.now() >= end) {
@@ -136,6 +141,14 @@ async function resyncBatch(
   } finally {
     await recordLooks(pool, looks, since);
   }
+}
+
+/** What an author can make larger, a description, must not decide whether a change is seen of what may be merged. */
+async function reviewSuccesses({ pool, enqueue }: ResyncParts, repository: string): Promise<void> {
+  const shown = await shownStatuses(pool, [repository]);
+  const successes = shown.filter(({ state }) => state === 'success' || state === null);
+  const requested = await notUnderReview(pool, successes);
+  await enqueue(requested.map(({ number }) => ({ kind: 'review', repository, number })));
 }
 
 /** Those that have no open pull request, and had none: there is nothing to do, and most are such. */

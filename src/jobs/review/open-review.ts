@@ -14,6 +14,7 @@ import {
   markClosed,
   markCommented,
   markUncommented,
+  markUnread,
   recordHead,
   requireClaim,
 } from '../tables/reviews.ts';
@@ -55,6 +56,8 @@ export interface OpenReview {
   foundNoComments(): Promise<void>;
   /** The pull request is closed or gone. */
   leave(): Promise<void>;
+  /** The pull request cannot be read: a status that shows a verdict on it becomes an error. */
+  leaveUnread(description: string): Promise<void>;
   /** Nothing can be written. What is known is kept: pull requests that share a head need it when that changes. */
   leaveUnchanged(): Promise<void>;
 }
@@ -126,6 +129,12 @@ export async function openReview(
         await statuses.showVerdict(statuses.placeBefore(claim.repository, before));
       }
       await deleteReview(pool, claim);
+    },
+    async leaveUnread(description) {
+      if (before?.verdict != null && before.verdict !== 'none') {
+        await markUnread(pool, claim, description);
+        await statuses.showVerdict(statuses.placeBefore(claim.repository, before));
+      }
     },
     async leaveUnchanged() {
       if (before === undefined) {

@@ -22,7 +22,11 @@ export async function reportGivenUp(
     const review = await openReview(parts, ref, signal);
     // Before the forge is asked, which may not answer.
     await markReported(pool, review.claim(), null);
-    const pullRequest = await forge.pullRequest(ref);
+    const pullRequest = await forge.pullRequest(ref).catch(async (err: unknown) => {
+      // Its author may have made it too large, and changed it since it was green.
+      await review.leaveUnread(givenUpBecause(error));
+      throw err;
+    });
     if (pullRequest === undefined || pullRequest.state === 'closed') {
       await review.leave();
       return;

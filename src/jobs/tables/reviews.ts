@@ -169,6 +169,17 @@ export async function markReported(pool: pg.Pool, claim: Claim, context: string 
   await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET reported_as = $4', [context]);
 }
 
+/** The pull request cannot be read. What was judged of it before may not be so any more. */
+export async function markUnread(pool: pg.Pool, claim: Claim, description: string): Promise<void> {
+  await changeClaimed(
+    pool,
+    claim,
+    `UPDATE gatehouse.reviews
+        SET verdict = 'error', description = $4, dry_run_description = NULL, base_sha = NULL, judged_state = NULL, reviewed_at = now()`,
+    [description],
+  );
+}
+
 /** It no longer counts among the pull requests whose verdicts a status shows. */
 export async function markClosed(pool: pg.Pool, claim: Claim): Promise<void> {
   await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET open = false', []);

@@ -1,0 +1,56 @@
+import test from 'ava';
+import { FORGES, type Story, tellStory } from '../helpers/story.ts';
+
+const TITLED = {
+  '.gatehouse.yml': `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^feat: ' }
+`,
+};
+/** A real Gitea takes it, lists it, and sends it with every webhook of the pull request. */
+const LARGE = 'x'.repeat(40_000_000);
+
+async function resync(story: Story): Promise<void> {
+  const since = new Date();
+  await story.door.database.query(
+    `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
+     VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
+  );
+  await story.resynced(since);
+  await story.settled();
+}
+
+for (const name of FORGES) {
+  test.serial(`${name}: no success outlives a change where pull requests cannot be listed`, async (t) => {
+    await using story = await tellStory(name, TITLED);
+    const { forge, repository } = story;
+    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
+    await story.settled();
+    t.is(story.status(number)?.state, 'success');
+    forge.edit(repository, number, { title: 'Bad' });
+    forge.fault({ path: /\/graphql$/, fault: { kind: 'status', status: 502 } });
+    forge.fault({ path: new RegExp(`^/repos/${repository}/pulls$`), fault: { kind: 'status', status: 502 } });
+    await resync(story);
+    t.is(story.status(number)?.state, 'failure');
+  });
+}
+
+for (const name of ['gitea', 'forgejo'] as const) {
+  test.serial(`${name}: no pull request stays green because its description is too large`, async (t) => {
+    await using story = await tellStory(name, TITLED);
+    const { forge, repository } = story;
+    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
+    const other = await story.open({ 'b.txt': 'b\n' }, { title: 'feat: b' });
+    await story.settled();
+    // The webhooks of the one are answered 413, that of the other is lost.
+    forge.edit(repository, number, { title: 'Bad', body: LARGE });
+    forge.edit(repository, other, { title: 'Bad' });
+    await resync(story);
+    t.is(story.status(other)?.state, 'failure');
+    t.is(story.status(number)?.state, 'error');
+    forge.edit(repository, number, { body: '' });
+    await resync(story);
+    t.is(story.status(number)?.state, 'failure');
+  });
+}
