@@ -39,7 +39,7 @@ export function recordOf(
     state,
     description,
     enforced,
-    sources: result && recordedSources(result.sources),
+    sources: result && recordedSources(result.judgedBy),
     rules: judged?.evaluation === undefined ? null : recordedRules(judged.evaluation),
     faults: judged === undefined ? [] : recordedFaults(judged.verdict),
     approvals: judged?.approvals == null ? null : recordedApprovals(judged.approvals),

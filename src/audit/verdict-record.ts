@@ -3,9 +3,9 @@ import { shorten } from '../common/shorten.ts';
 import type { EvaluatedRule, Evaluation } from '../review/evaluation/evaluate.ts';
 import { locationsOf, type Reason, reasonsOf } from '../review/evaluation/reasons.ts';
 import type { Verdict } from '../review/evaluation/verdict.ts';
+import type { JudgedBy } from '../review/judged-by.ts';
 import type { Level, Rule } from '../review/policy/schema.ts';
 import type { CurrentApproval } from '../review/predicates/current-approvals.ts';
-import type { VerdictSources } from '../review/sources.ts';
 import { type Text, visible } from '../review/text.ts';
 
 /** A verdict as it is recorded. Nothing in it is content of the change: a line that was found may be a secret. */
@@ -33,7 +33,7 @@ export interface VerdictRecord {
 }
 
 /** What it was judged by. What others reported is not recorded itself, only what the rules said of it. */
-export type RecordedSources = Omit<VerdictSources, 'checksDigest' | 'asksRequestedReviews' | 'overrides'>;
+export type RecordedSources = Omit<JudgedBy, 'pullRequest' | 'checksDigest' | 'alone'>;
 
 export interface RecordedRule {
   readonly id: string;
@@ -146,11 +146,11 @@ function place(path: string, line: number | undefined): Place {
 }
 
 export function recordedSources({
+  pullRequest: _state,
   checksDigest: _checks,
-  asksRequestedReviews: _requested,
-  overrides: _overrides,
+  alone: _alone,
   ...sources
-}: VerdictSources): RecordedSources {
+}: JudgedBy): RecordedSources {
   return sources;
 }
 

@@ -8,7 +8,6 @@ import { makeBaselines, noBaselines } from '../jobs/resync/baselines.ts';
 import { readPresentRules } from '../jobs/resync/outdated-reviews.ts';
 import { countNoneObserved } from '../jobs/review/count-observed.ts';
 import { startWorker } from '../jobs/worker.ts';
-import { operatorPolicyDigest } from '../review/policy/operator-policy.ts';
 import { TASK_NAMES } from '../review/threads/messages.ts';
 import { makeReviewThreads, type ReviewThreads } from '../review/threads/review-threads.ts';
 import { LIMITS } from '../review/threads/thread-pool.ts';
@@ -44,7 +43,7 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
   closers.add('forge', () => forge.close());
   const { policyRepository: name } = worker;
   const baselines = name === undefined ? noBaselines(pool) : makeBaselines({ forge, pool, threads, name, log });
-  const fallbackDigest = fallback === undefined ? null : operatorPolicyDigest(fallback);
+  const present = { forge, fallback, baselineOf: baselines.of, statusContext: config.statusContext };
   const { wake, stop } = startWorker({
     ...worker,
     statusContext: config.statusContext,
@@ -58,10 +57,10 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
     remainingRequests: () => remaining,
     shares: makeRequestShares(() => remaining),
     presentRules: () =>
-      readPresentRules(forge, fallbackDigest, {
-        baselineOf: baselines.of,
-        mayFollowBaseline: paceReviews(remaining, () => countPendingReviews(pool)),
-      }),
+      readPresentRules(
+        present,
+        paceReviews(remaining, () => countPendingReviews(pool)),
+      ),
     enqueue: jobs.enqueue,
     metrics,
     log,

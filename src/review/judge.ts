@@ -6,8 +6,7 @@ import { observe, rulesInForce, withObserved } from './evaluation/observe.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { redacted } from './evaluation/redact.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
-import type { Facts } from './facts.ts';
-import { isCurrent } from './is-current.ts';
+import { isCurrent, type JudgedBy, pullRequestDigest } from './judged-by.ts';
 import type { KnownComments } from './overrides/judge-overrides.ts';
 import { readOverrides } from './overrides/read-overrides.ts';
 import { type BaselineOf, digestOfBaseline, orRemoval } from './policy/baseline.ts';
@@ -24,7 +23,7 @@ import { loadProposed } from './proposal/load-proposed.ts';
 import type { ProposedPolicy } from './proposal/proposal.ts';
 import { proposedPolicy } from './proposal/proposed-policy.ts';
 import { judgeProposal } from './proposal/run-proposed-cases.ts';
-import type { SourceText, VerdictSources } from './sources.ts';
+import type { SourceText } from './sources.ts';
 import type { ReviewThreads } from './threads/review-threads.ts';
 
 /** The result of reviewing a pull request. */
@@ -34,15 +33,17 @@ export type ReviewResult =
   /** Its repository can only be read, until it is unarchived. */
   | { readonly kind: 'archived'; readonly pullRequest: PullRequest }
   /** No policy applies. */
-  | { readonly kind: 'no-policy'; readonly pullRequest: PullRequestNow; readonly sources: VerdictSources }
+  | { readonly kind: 'no-policy'; readonly pullRequest: PullRequestNow; readonly judgedBy: JudgedBy }
   | {
       readonly kind: 'judged';
       readonly pullRequest: PullRequestNow;
       readonly verdict: Verdict;
       readonly comments: Comments;
-      readonly sources: VerdictSources;
-      /** What the digests in `sources` are of. */
+      readonly judgedBy: JudgedBy;
+      /** What the digests in `judgedBy` are of. */
       readonly texts: readonly SourceText[];
+      /** Whether a rule asks for checks of others, or for requested reviews. */
+      readonly asksOthers: boolean;
       /** Null when no rule in force asks for reviews. */
       readonly approvals: readonly CurrentApproval[] | null;
       /** Absent when the policy could not be used. */
@@ -67,10 +68,8 @@ export interface JudgeOptions {
   readonly statusContext: string;
   /** Called as soon as it is known that there will be a verdict. */
   readonly onWillJudge?: (pullRequest: PullRequest) => Promise<void>;
-  /** Called before the checks of others are read, and only if the policy asks for them. */
-  readonly onWillReadChecks?: () => Promise<void>;
-  /** The same of the requested reviews. */
-  readonly onWillReadRequestedReviews?: () => Promise<void>;
+  /** Called before checks of others, or requested reviews, are read, and only if the policy asks for them. */
+  readonly onWillReadOthers?: () => Promise<void>;
   /**
    * What is known of comments with commands to override, beside what the forge says. Called after they were read, and only if
    * there may be some.
@@ -90,7 +89,7 @@ export interface JudgeOptions {
 export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOptions): Promise<ReviewResult> {
   let result = await judgeOnce(forge, ref, options);
   for (let attempt = 1; attempt < MAX_ATTEMPTS && result.kind === 'judged'; attempt++) {
-    if (await isCurrent(forge, result, options.baselineOf)) {
+    if (await isCurrent({ forge, ...options }, result)) {
       break;
     }
     result = await judgeOnce(forge, ref, options);
@@ -115,8 +114,7 @@ export async function judgeRead(
     baselineOf,
     statusContext,
     onWillJudge,
-    onWillReadChecks,
-    onWillReadRequestedReviews,
+    onWillReadOthers,
     knownComments,
     mayReadToObserve = () => true,
     showsProposals = false,
@@ -154,7 +152,7 @@ export async function judgeRead(
   const proposes = changesPolicy(changedFiles);
   const present = orProposed(inForceNow.policy, pullRequest, proposes);
   if (present.kind === 'absent') {
-    return { kind: 'no-policy', pullRequest, sources: { baseSha } };
+    return { kind: 'no-policy', pullRequest, judgedBy: { pullRequest: pullRequestDigest(pullRequest), baseSha } };
   }
   if (!certain) {
     await onWillJudge?.(pullRequest);
@@ -180,18 +178,20 @@ export async function judgeRead(
       pullRequest,
       verdict,
       comments: DEFAULT_COMMENTS,
-      sources: { baseSha, ...present.sources },
+      judgedBy: { pullRequest: pullRequestDigest(pullRequest), baseSha, ...present.sources },
+      asksOthers: false,
       texts: present.texts,
       approvals: null,
       selfContained: false,
       ...(preview && { proposed: preview }),
     };
   }
-  if (neededFacts(present.policy).requestedReviews) {
-    await onWillReadRequestedReviews?.();
+  const needed = neededFacts(present.policy);
+  if (needed.requestedReviews) {
+    await onWillReadOthers?.();
   }
   const readChecks = async () => {
-    await onWillReadChecks?.();
+    await onWillReadOthers?.();
     return readOthersChecks(forge, pullRequest.repository, pullRequest.head.sha, statusContext);
   };
   const { policy } = present;
@@ -219,26 +219,16 @@ export async function judgeRead(
       present.sources.extendsName === undefined &&
       overrides === undefined &&
       needsOnlyFiles(policy),
-    sources: {
+    asksOthers: needed.checks || needed.requestedReviews,
+    judgedBy: {
+      pullRequest: pullRequestDigest(pullRequest),
       baseSha,
       ...present.sources,
       ...(codeOwners === undefined ? {} : { codeOwnersDigest: codeOwners.digest }),
-      ...othersSource(policy, observed.facts),
-      ...(overrides && { overrides: overrides.inForce.map(({ commentId }) => commentId) }),
+      ...(needed.checks ? { checksDigest: checksDigest(observed.facts.checks) } : {}),
     },
     texts: codeOwners === undefined ? present.texts : [...present.texts, codeOwners],
     approvals: neededFacts(inForce).reviews ? currentApprovals(facts.reviews.reviews, pullRequest.author) : null,
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
-  };
-}
-
-function othersSource(
-  policy: Policy,
-  { checks }: Facts,
-): Pick<VerdictSources, 'checksDigest' | 'asksRequestedReviews'> {
-  const needed = neededFacts(policy);
-  return {
-    ...(needed.checks ? { checksDigest: checksDigest(checks) } : {}),
-    asksRequestedReviews: needed.requestedReviews,
   };
 }

@@ -41,7 +41,7 @@ export async function withOwnComments(
 }
 
 /** A digest of what stands there, equal to {@link wantedDigest} when nothing has to be written. */
-export function postedDigest(forge: ForgeName, { comments, inlines }: OwnPosted): string {
+function postedDigest(forge: ForgeName, { comments, inlines }: OwnPosted): string {
   return digest(
     comments.flatMap(({ body }) => (body.startsWith(REVIEW_MARKER) ? [body] : [])),
     inlines.comments.flatMap(({ body, line }) => {
@@ -49,6 +49,12 @@ export function postedDigest(forge: ForgeName, { comments, inlines }: OwnPosted)
       return fingerprint === undefined ? [] : [placeOf(forge, fingerprint, line)];
     }),
   );
+}
+
+/** Whether our comments are still those with this digest. */
+export function hasComments(forge: ForgeName, digest: string, { ownComments, ownInlineComments }: KnownFacts): boolean {
+  const posted = ownComments && ownInlineComments && { comments: ownComments, inlines: ownInlineComments };
+  return posted !== undefined && postedDigest(forge, posted) === digest;
 }
 
 /** Of what is to stand there: the comment, if there is to be one, and the comments at lines. */

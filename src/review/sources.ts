@@ -1,12 +1,7 @@
 import { hash } from 'node:crypto';
 
-/**
- * What a verdict was judged by, as SHA-256 digests: when one of them changes, the pull request is to be judged again.
- * Absent is what there was not, or what was not needed.
- */
-export interface VerdictSources {
-  /** The base branch's commit at which the policy and CODEOWNERS were read. */
-  readonly baseSha: string;
+/** Where a policy was read from, as digests of {@link digestOf}. Absent is what there was not. */
+export interface PolicySources {
   readonly policyDigest?: string;
   /** Where the repository has no policy of its own. */
   readonly operatorPolicyDigest?: string;
@@ -16,13 +11,6 @@ export interface VerdictSources {
   /** Of the organisation's baseline, and the commit of the policy repository that it is from. */
   readonly baselineDigest?: string;
   readonly baselineCommit?: string;
-  readonly codeOwnersDigest?: string;
-  /** Of what others had reported about the head. */
-  readonly checksDigest?: string;
-  /** Ids of the comments whose overrides count. Absent where the policy lets nobody override. */
-  readonly overrides?: readonly string[];
-  /** Whether it depends on the requested reviews. */
-  readonly asksRequestedReviews?: boolean;
 }
 
 export interface SourceFile {
@@ -35,7 +23,7 @@ export function digestOf({ path, text }: SourceFile): string {
   return hash('sha256', `${path}\0${text}`);
 }
 
-/** A text that a verdict was judged by, under its digest in {@link VerdictSources}. */
+/** A text that a verdict was judged by, under its digest in {@link PolicySources}. */
 export interface SourceText extends SourceFile {
   readonly digest: string;
 }

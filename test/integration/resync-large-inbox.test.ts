@@ -8,6 +8,12 @@ import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase } from '../helpers/database.ts';
 
+const RULES = {
+  fallback: undefined,
+  baselineOf: async () => ({ kind: 'none' as const }),
+  statusContext: 'gatehouse/{base}',
+} as const;
+
 const DELIVERIES = 20_000;
 const REPOSITORIES = 20;
 
@@ -60,7 +66,7 @@ test('a resync reads no row of a large inbox', async (t) => {
       access: { check: async () => ({ kind: 'granted' }) },
       enforce: true,
       statusContext: 'gatehouse/{base}',
-      rules: readPresentRules(forge, null),
+      rules: readPresentRules({ forge, ...RULES }),
       enqueue: async () => {},
       minutes: 15,
       metrics: makeMetrics(),

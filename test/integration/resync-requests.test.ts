@@ -12,6 +12,12 @@ import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
+const RULES = {
+  fallback: undefined,
+  baselineOf: async () => ({ kind: 'none' as const }),
+  statusContext: 'gatehouse/{base}',
+} as const;
+
 interface Setting {
   readonly name: ForgeName;
   /** A GitHub App, which has one webhook; otherwise a token, and a webhook for each repository. */
@@ -120,8 +126,8 @@ async function fill(setting: Setting, simulated: SimulatedForge, pool: pg.Pool):
   ]);
   await pool.query(
     `INSERT INTO gatehouse.reviews
-            (repository, pull_request, head_sha, verdict, description, base_branch, base_sha, reported_as, pull_request_updated_at)
-     SELECT repository, 1, head, 'none', 'No policy', 'main', base, 'gatehouse/main', updated_at
+            (repository, pull_request, head_sha, verdict, description, base_branch, judged_by, reported_as, pull_request_updated_at)
+     SELECT repository, 1, head, 'none', 'No policy', 'main', jsonb_build_object('pullRequest', '', 'baseSha', base), 'gatehouse/main', updated_at
        FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) AS judged (repository, head, base, updated_at)`,
     [
       judged,
@@ -162,7 +168,7 @@ async function runRound({ minutes }: Setting, forge: Forge, pool: pg.Pool): Prom
     access: { check: () => forge.checkAccess() },
     statusContext: CONTEXT,
     enforce: true,
-    rules: readPresentRules(forge, null),
+    rules: readPresentRules({ forge, ...RULES }),
     enqueue: async (requests: readonly unknown[]) => {
       reviewsRequested += requests.length;
     },

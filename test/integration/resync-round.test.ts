@@ -13,6 +13,12 @@ import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 
+const RULES = {
+  fallback: undefined,
+  baselineOf: async () => ({ kind: 'none' as const }),
+  statusContext: 'gatehouse/{base}',
+} as const;
+
 const HOUR_MS = 60 * 60_000;
 const HEAD = 'a'.repeat(40);
 const BASE = 'b'.repeat(40);
@@ -67,7 +73,7 @@ async function setUp(t: ExecutionContext, count: number) {
     pool,
     statusContext: 'gatehouse/{base}',
     enforce: true,
-    rules: readPresentRules(forge, null),
+    rules: readPresentRules({ forge, ...RULES }),
     minutes: 15,
     log: makeLog('silent'),
   };
@@ -169,31 +175,33 @@ test('every repository is looked at within two days', async (t) => {
   t.is((await next({ minutes: 24 * 60 })).length, 200);
 });
 
+const judgedBy = (more: object) => JSON.stringify({ pullRequest: 'digest', baseSha: BASE, ...more });
+
 test('what no list of changes shows is looked at all the same', async (t) => {
   const { pool, next, lookedAtAll } = await setUp(t, 9);
   await next();
   await pool.query(
     `INSERT INTO gatehouse.reviews
-            (repository, pull_request, head_sha, description, verdict, base_branch, base_sha, reported_as, open, checks_digest)
-     VALUES ('acme/repository-0', 1, $1, '', 'success', 'main', $2, 'gatehouse/main', true, NULL),
-            ('acme/repository-1', 1, $1, '', NULL, 'main', $2, 'gatehouse/main', true, NULL),
-            ('acme/repository-2', 1, $1, '', 'error', 'main', NULL, 'gatehouse/main', true, NULL),
-            ('acme/repository-3', 1, $1, '', 'success', 'main', $2, NULL, true, NULL),
-            ('acme/repository-4', 1, $1, '', 'success', 'main', $2, 'gatehouse', true, NULL),
-            ('acme/repository-5', 1, $1, '', 'success', 'main', $2, 'gatehouse/main', false, NULL),
-            ('acme/repository-6', 1, $1, '', 'success', 'main', $2, 'gatehouse/main', true, 'digest')`,
-    [HEAD, BASE],
+            (repository, pull_request, head_sha, description, verdict, base_branch, judged_by, reported_as, open)
+     VALUES ('acme/repository-0', 1, $1, '', 'success', 'main', $2, 'gatehouse/main', true),
+            ('acme/repository-1', 1, $1, '', NULL, 'main', $2, 'gatehouse/main', true),
+            ('acme/repository-2', 1, $1, '', 'error', 'main', NULL, 'gatehouse/main', true),
+            ('acme/repository-3', 1, $1, '', 'success', 'main', $2, NULL, true),
+            ('acme/repository-4', 1, $1, '', 'success', 'main', $2, 'gatehouse', true),
+            ('acme/repository-5', 1, $1, '', 'success', 'main', $2, 'gatehouse/main', false),
+            ('acme/repository-6', 1, $1, '', 'success', 'main', $3, 'gatehouse/main', true)`,
+    [HEAD, judgedBy({}), judgedBy({ checksDigest: 'digest' })],
   );
   await pool.query(
-    "UPDATE gatehouse.reviews SET operator_policy_digest = 'old' WHERE repository = 'acme/repository-0'",
+    `UPDATE gatehouse.reviews SET judged_by = judged_by || '{"operatorPolicyDigest":"old"}' WHERE repository = 'acme/repository-0'`,
   );
   // Of the others, a change may have had the time that the review read.
   await pool.query('UPDATE gatehouse.reviews SET pull_request_updated_at = now() WHERE pull_request = 1');
   await pool.query(
     `INSERT INTO gatehouse.reviews
-            (repository, pull_request, head_sha, description, verdict, base_branch, base_sha, reported_as, open)
+            (repository, pull_request, head_sha, description, verdict, base_branch, judged_by, reported_as, open)
      VALUES ('acme/repository-7', 2, $1, '', 'success', 'main', $2, 'gatehouse/main', true)`,
-    [HEAD, BASE],
+    [HEAD, judgedBy({})],
   );
   await lookedAtAll();
   const unfinished = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => `acme/repository-${index}`);

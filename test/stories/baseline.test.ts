@@ -61,9 +61,9 @@ for (const name of FORGES) {
     failsSmall(t, story, number);
     t.regex(story.comments(number).join(), /`small`/, 'shown, though the repository wants no comments');
     const { rows } = await story.door.database.query(
-      'SELECT baseline_commit, length(baseline_digest) AS digest FROM gatehouse.reviews',
+      "SELECT judged_by->>'baselineCommit' AS commit, length(judged_by->>'baselineDigest') AS digest FROM gatehouse.reviews",
     );
-    t.deepEqual(rows, [{ baseline_commit: tip, digest: 64 }]);
+    t.deepEqual(rows, [{ commit: tip, digest: 64 }]);
   });
 
   test(`${name}: a broken, lost or unreadable baseline leaves the last good one`, async (t) => {

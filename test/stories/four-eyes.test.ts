@@ -232,7 +232,7 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': ALL_ANSWERED });
     let stored: readonly unknown[] | undefined;
     scene.when('GET', new RegExp(`/repos/${scene.repository}/pulls/[0-9]+/(requested_reviewers|reviews)`), async () => {
-      const query = 'SELECT asks_requested_reviews AS asks FROM gatehouse.reviews WHERE repository = $1';
+      const query = 'SELECT asks_others AS asks FROM gatehouse.reviews WHERE repository = $1';
       stored = (await scene.door.database.query(query, [scene.repository])).rows;
     });
     await scene.open({ 'a.txt': 'a\n' });

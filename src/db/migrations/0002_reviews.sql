@@ -28,31 +28,14 @@ CREATE TABLE gatehouse.reviews (
   -- Null: not known.
   commented                boolean,
 
-  -- The base branch's commit that the policy and CODEOWNERS were read at. Null: the verdict was not judged (a review that
-  -- was given up), and a resync looks at it again.
-  base_sha                 text,
-  -- SHA-256, in hexadecimal, of what the verdict was judged by: the policy file of the base branch, the operator's policy
-  -- file, the extended policy file, the organisation's baseline and CODEOWNERS. Null where there is none, or where none was needed.
-  policy_digest            text,
-  operator_policy_digest   text,
-  extends_digest           text,
-  baseline_digest          text,
-  code_owners_digest       text,
-  -- What the policy extends, as owner/repository@ref.
-  extends_name             text,
-  -- The commit that the baseline was read at.
-  baseline_commit          text,
-  -- SHA-256, in hexadecimal, of what others had reported about the head when it was judged. Null: no policy asks for checks. Empty:
-  -- they are being read. A commit about which somebody reports a check is looked up here, so that the forge is asked only for a
-  -- policy that waits for one.
-  checks_digest            text,
-  -- Whether the policy that judges it asks for requested reviews. Null: not known to.
-  asks_requested_reviews   boolean,
+  -- JudgedBy of src/review/judged-by.ts: digests of what it was judged by. Null: it was not judged (a review that was given up), and
+  -- a resync looks at it again.
+  judged_by                jsonb,
+  -- Whether its policy asks for checks of others, or for requested reviews. A commit about which somebody reports one is looked up
+  -- here, so that the forge is asked only for a policy that waits for them.
+  asks_others              boolean     NOT NULL DEFAULT false,
   -- Ids of the comments whose overrides are in force. Null: the policy that judges it lets nobody override.
   overrides                text[],
-  -- SHA-256 of everything that the verdict depends on; null where it depends on more than the pull request says. A pull request
-  -- with the same one is not judged again.
-  judged_state             text,
   -- When somebody last had it judged again by a comment.
   rechecked_at             timestamptz,
 

@@ -121,8 +121,8 @@ async function markUnfinished(client: pg.ClientBase, template: string, sendsStat
     `UPDATE gatehouse.repositories SET due = true
       WHERE NOT due AND name IN (
         SELECT repository FROM gatehouse.reviews
-         WHERE verdict IS NULL OR base_sha IS NULL OR pull_request_updated_at IS NULL OR reported_as IS NULL
-            OR checks_digest IS NOT NULL OR NOT open
+         WHERE verdict IS NULL OR judged_by IS NULL OR pull_request_updated_at IS NULL OR reported_as IS NULL
+            OR judged_by ? 'checksDigest' OR NOT open
             OR cardinality(overrides) > 0 OR (verdict IN ('failure', 'error', 'pending') AND NOT $3)
             OR (base_branch, reported_as) IN (SELECT * FROM unnest($1::text[], $2::text[])))`,
     [renamed.map(({ base }) => base), renamed.map(({ shown }) => shown), sendsStatuses],

@@ -5,7 +5,6 @@ import type { ListedPullRequest, RepositoryOverview } from '../../forges/port/ma
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { statusContext } from '../../review/status-context.ts';
-import { withOtherChecks } from '../tables/other-checks.ts';
 import { overriddenReviews } from '../tables/override-comments.ts';
 import { setWithOtherEnforcement } from '../tables/posted-statuses.ts';
 import { forgetRepository, moveRepository } from '../tables/repositories.ts';
@@ -63,7 +62,7 @@ async function requestReviews(
   open: readonly ListedPullRequest[],
   overview?: RepositoryOverview,
 ): Promise<Look> {
-  const { forge, pool, statusContext: template, enforce, rules, enqueue, log } = parts;
+  const { pool, statusContext: template, enforce, rules, enqueue, log } = parts;
   if (open.some(({ archived }) => archived)) {
     // No list shows when it is unarchived.
     return 'later';
@@ -71,15 +70,18 @@ async function requestReviews(
   const missed = await withoutVerdict(pool, open, (base) => statusContext(template, base));
   const closed = await notOpen(pool, repository, open);
   const judged = open.length === 0 ? [] : await reviewsOf(pool, repository);
-  const outdated = await rules.outdated(judged, ({ baseBranch }) => overview?.baseCommits.get(baseBranch));
   const otherwise = await setWithOtherEnforcement(pool, repository, enforce);
+  const requestedAnyway = new Set([...missed, ...closed, ...otherwise].map(({ number }) => number));
+  const outdated = await rules.outdated(
+    judged.filter(({ number }) => !requestedAnyway.has(number)),
+    { tipOf: ({ baseBranch }) => overview?.baseCommits.get(baseBranch), checks: true },
+  );
   const known = [...missed, ...closed, ...outdated, ...otherwise];
   const replaced = await withOtherStatus(parts, repository, open, known, overview?.statuses);
-  const rechecked = await withOtherChecks({ forge, pool, statusContext: template }, repository, open, known);
   // No forge shows in the pull request that a comment was edited or deleted.
   const overridden = await overriddenReviews(pool, repository);
   const candidates = new Map<number, Candidate>(
-    [...closed, ...outdated, ...otherwise, ...replaced, ...rechecked, ...overridden].map(({ number }) => [
+    [...closed, ...outdated, ...otherwise, ...replaced, ...overridden].map(({ number }) => [
       number,
       { repository, number },
     ]),

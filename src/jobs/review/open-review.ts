@@ -3,7 +3,8 @@ import { guardWrites } from '../../forges/guard-writes.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequestNow, PullRequestRead, PullRequestRef } from '../../forges/port/pull-request.ts';
-import { type BaselineOf, digestOfBaseline } from '../../review/policy/baseline.ts';
+import { firstDifference, gatehouseDigest, type JudgedBy, presentReader } from '../../review/judged-by.ts';
+import type { BaselineOf } from '../../review/policy/baseline.ts';
 import type { Policy } from '../../review/policy/schema.ts';
 import { statusContext } from '../../review/status-context.ts';
 import { moveRepository } from '../tables/repositories.ts';
@@ -19,7 +20,6 @@ import {
   requireClaim,
 } from '../tables/reviews.ts';
 import { type CommitStatuses, commitStatuses } from './commit-status.ts';
-import { hasState, judgedState } from './judged-state.ts';
 
 export interface OpenReviewParts {
   readonly forge: Forge;
@@ -48,8 +48,8 @@ export interface OpenReview {
   /** Whether it is known that there are no comments of ours. */
   hasNoComments(): boolean;
   /**
-   * Records what is under review, and corrects the status that showed the verdict before. Returns the stored state of this
-   * verdict, see judged-state.ts, when nothing that it depends on has changed: then only our comments are to be compared.
+   * Records what is under review, and corrects the status that showed the verdict before. Returns the digest of the
+   * comments that it left when nothing that it depends on has changed: then only these are to be compared.
    */
   enter(read: Pick<PullRequestRead, 'pullRequest' | 'settled'>): Promise<string | undefined>;
   /** All comments of ours were looked for, and there was none. */
@@ -105,11 +105,10 @@ export async function openReview(
       await recordHead(pool, claim, pullRequest, context, { commented, settled });
       const last = before && statuses.placeBefore(claim.repository, before);
       const shown = before?.verdict != null && before.verdict !== 'none' && before.reportedAs === context;
-      const state = before?.judgedState ?? null;
+      const judgedBy = before?.judgedBy ?? null;
       before = undefined;
       if (last === undefined || (last.headSha === pullRequest.head.sha && last.context === context)) {
-        const now = shown && state !== null ? await presentState(parts, pullRequest) : null;
-        return state !== null && now !== null && hasState(state, now) ? state : undefined;
+        return shown && judgedBy !== null ? commentsOfUnchanged(parts, judgedBy, pullRequest) : undefined;
       }
       const others = await statuses.showVerdict(last);
       if (!others && last.headSha === pullRequest.head.sha) {
@@ -144,14 +143,24 @@ export async function openReview(
   };
 }
 
-/** Null where the baseline is not known: then it is judged, which reports why. */
-async function presentState(parts: OpenReviewParts, pullRequest: PullRequestNow): Promise<string | null> {
+/** Undefined where something differs, or the baseline is not known: then it is judged, which reports why. */
+async function commentsOfUnchanged(
+  context: OpenReviewParts,
+  judgedBy: JudgedBy,
+  pullRequest: PullRequestNow,
+): Promise<string | undefined> {
+  const { baseCommit, differenceBase } = pullRequest;
+  if (judgedBy.alone === undefined || baseCommit === undefined || differenceBase === undefined) {
+    return undefined;
+  }
+  const { operatorPolicy, baseline } = presentReader(context).of(pullRequest.repository, pullRequest.base.branch);
+  const gatehouse = gatehouseDigest(context);
   try {
-    const baselineDigest = digestOfBaseline(await parts.baselineOf(pullRequest.repository));
-    return judgedState(pullRequest, { ...parts, baselineDigest });
+    const now = { pullRequest, baseCommit: async () => baseCommit, operatorPolicy, baseline, gatehouse };
+    return (await firstDifference(judgedBy, now)) === undefined ? judgedBy.alone.comments : undefined;
   } catch (error) {
     if (error instanceof ForgeError) {
-      return null;
+      return undefined;
     }
     throw error;
   }

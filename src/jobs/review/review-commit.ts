@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { ReviewRequest, StatusSetBy } from '../../forges/port/events.ts';
 import type { Forge } from '../../forges/port/forge.ts';
+import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { sameContext, statusContext } from '../../review/status-context.ts';
 import type { Jobs } from '../queue/queue.ts';
-import { reviewsThatAskForOthers } from '../tables/other-checks.ts';
 import { verdictsOnHead } from '../tables/reviews.ts';
 import { type ForeignStatusParts, reportForeignStatus } from './foreign-status.ts';
 
@@ -46,4 +46,19 @@ async function reviewsWithStatus(
     reportForeignStatus(parts, { repository, headSha, context }, by);
   }
   return sharing;
+}
+
+/** The open pull requests with this head whose policy asks for checks or requested reviews. */
+async function reviewsThatAskForOthers(
+  pool: pg.Pool,
+  repository: string,
+  headSha: string,
+): Promise<readonly PullRequestRef[]> {
+  const { rows } = await pool.query<{ number: number }>(
+    `SELECT pull_request AS number FROM gatehouse.reviews
+      WHERE repository = $1 AND head_sha = $2 AND open AND asks_others
+      ORDER BY pull_request`,
+    [repository, headSha],
+  );
+  return rows.map(({ number }) => ({ repository, number }));
 }

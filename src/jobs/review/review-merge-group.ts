@@ -4,8 +4,8 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import { groupUpTo, pullRequestOfGroup } from '../../forges/port/merge-queue.ts';
 import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/port/postings.ts';
 import { dryRun, type Verdict } from '../../review/evaluation/verdict.ts';
-import { isCurrent } from '../../review/is-current.ts';
 import { judgeOnce, type ReviewResult } from '../../review/judge.ts';
+import { isCurrent } from '../../review/judged-by.ts';
 import { statusContext } from '../../review/status-context.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { knownComments } from '../tables/override-comments.ts';
@@ -107,7 +107,7 @@ async function judgeMembers(
     results.push(result);
   }
   for (const result of results) {
-    if (!(await isCurrent(forge, result, parts.baselineOf))) {
+    if (!(await isCurrent(parts, result))) {
       const { repository, number } = result.pullRequest;
       throw new ForgeError('unavailable', `${repository}#${number} changed while its merge group was reviewed`);
     }

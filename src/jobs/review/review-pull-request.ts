@@ -5,24 +5,17 @@ import type { KnownFacts, PullRequest, PullRequestRef } from '../../forges/port/
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { notEnforced, type Verdict } from '../../review/evaluation/verdict.ts';
-import { isCurrent } from '../../review/is-current.ts';
 import { judgeRead, type ReviewResult } from '../../review/judge.ts';
+import { gatehouseDigest, isCurrent } from '../../review/judged-by.ts';
 import { pathsAtBase } from '../../review/policy/paths.ts';
-import { withOwnComments } from '../../review/posted-comments.ts';
+import { hasComments, withOwnComments } from '../../review/posted-comments.ts';
 import { commentUrl, linksOf } from '../../review/rendering/links.ts';
 import { reportComments, withdrawComments, withRefusals } from '../../review/report.ts';
 import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 import { knownComments } from '../tables/override-comments.ts';
-import {
-  LostClaimError,
-  markReported,
-  recordChecksAsked,
-  recordRequestedReviewsAsked,
-  saveVerdict,
-} from '../tables/reviews.ts';
+import { LostClaimError, markReported, recordOthersAsked, saveVerdict } from '../tables/reviews.ts';
 import { countObserved } from './count-observed.ts';
 import { countOverrides } from './count-overrides.ts';
-import { hasComments, judgedState, storedState } from './judged-state.ts';
 import { type LatePending, latePending } from './late-pending.ts';
 import { type OpenReview, type OpenReviewParts, openReview } from './open-review.ts';
 import { saveAndRecord } from './save-and-record.ts';
@@ -116,7 +109,7 @@ async function reviewOnce(
   }
   const stored = await review.enter(read);
   const known = stored === undefined ? read.known : await withOwnComments(parts.forge, read, review.hasNoComments());
-  if (stored !== undefined && hasComments(stored, parts.forge.name, known)) {
+  if (stored !== undefined && hasComments(parts.forge.name, stored, known)) {
     await review.statuses.showVerdict(review.statuses.placeOf(pullRequest), read.known.statuses);
     parts.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
     return { outcome: 'over' };
@@ -133,8 +126,7 @@ async function reviewOnce(
       baselineOf,
       statusContext: template,
       onWillJudge: () => showPending(parts, review, pullRequest, pending),
-      onWillReadChecks: () => recordChecksAsked(parts.pool, review.claim()),
-      onWillReadRequestedReviews: () => recordRequestedReviewsAsked(parts.pool, review.claim()),
+      onWillReadOthers: () => recordOthersAsked(parts.pool, review.claim()),
       knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
       showsProposals: true,
       mayReadToObserve: () => hasSpareRequests(parts.remainingRequests()),
@@ -236,16 +228,16 @@ async function report(
   askedAt: Date,
 ): Promise<Reviewed> {
   const { forge, pool, enforce, metrics, log } = parts;
-  const { pullRequest, verdict, sources, selfContained } = result;
+  const { pullRequest, verdict, judgedBy, selfContained } = result;
   const { repository, number } = pullRequest;
-  if (!(await isCurrent(forge, result, parts.baselineOf))) {
+  if (!(await isCurrent(parts, result))) {
     return { outcome: 'outdated' };
   }
   const writesBefore = review.writes();
   const preview = await withPreview(parts, result);
   const options = {
     comments: result.comments,
-    links: linksOf(forge.name, pullRequest, sources),
+    links: linksOf(forge.name, pullRequest, judgedBy),
     hasNone: review.hasNoComments(),
     enforce,
     known,
@@ -258,18 +250,18 @@ async function report(
     log.warn({ err: error, repository, number, what }, 'the forge refused what was to be posted beside the status');
   }
   // Comments take their time, on GitHub a second each; a success must not be of what was there before them.
-  if (
-    verdict.state === 'success' &&
-    review.writes() > writesBefore &&
-    !(await isCurrent(forge, result, parts.baselineOf))
-  ) {
+  if (verdict.state === 'success' && review.writes() > writesBefore && !(await isCurrent(parts, result))) {
     return { outcome: 'outdated' };
   }
   await pending.end();
   const description = withRefusals(verdict.description, comments.refusals);
   const dryRun = withRefusals(notEnforced(verdict), comments.refusals);
-  const canStand = selfContained && verdict.state !== 'error' && comments.digest !== undefined;
-  const state = canStand ? storedState(judgedState(pullRequest, { ...parts, ...sources }), comments.digest) : null;
+  const { differenceBase } = pullRequest;
+  const canStand = selfContained && verdict.state !== 'error';
+  const alone =
+    canStand && comments.digest !== undefined && differenceBase !== undefined
+      ? { differenceBase, gatehouse: gatehouseDigest(parts), comments: comments.digest }
+      : undefined;
   const url = commentUrl(pullRequest, comments.commentId);
   await saveAndRecord(parts, review.claim(), pullRequest, {
     state: verdict.state,
@@ -277,7 +269,7 @@ async function report(
     dryRun,
     url,
     result,
-    judgedState: state,
+    alone,
     askedAt,
   });
   countOverrides(parts, review, pullRequest, verdict);

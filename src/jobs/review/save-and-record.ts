@@ -2,7 +2,8 @@ import { type Concluded, recordOf, textsOf } from '../../audit/record-of.ts';
 import { recordVerdict } from '../../audit/record-verdict.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
-import { type Claim, type SavedVerdict, saveVerdict } from '../tables/reviews.ts';
+import type { Alone } from '../../review/judged-by.ts';
+import { type Claim, type Judged, type SavedVerdict, saveVerdict } from '../tables/reviews.ts';
 import type { OpenReviewParts } from './open-review.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -10,7 +11,8 @@ const TIMEOUT_MS = 10_000;
 interface Conclusion extends SavedVerdict {
   /** Undefined: the review was given up. */
   readonly result: Concluded | undefined;
-  readonly judgedState?: string | null;
+  /** As in JudgedBy. */
+  readonly alone?: Alone | undefined;
   readonly askedAt: Date;
 }
 
@@ -22,16 +24,27 @@ export async function saveAndRecord(
   { pool, enforce, keepsRecord }: Pick<OpenReviewParts, 'pool' | 'enforce' | 'keepsRecord'>,
   claim: Claim,
   pullRequest: PullRequest,
-  { result, judgedState, askedAt, ...verdict }: Conclusion,
+  { result, alone, askedAt, ...verdict }: Conclusion,
 ): Promise<void> {
+  const judged = result && judgedFrom(result, alone);
   if (!keepsRecord) {
-    await saveVerdict(pool, claim, verdict, result?.sources, judgedState);
+    await saveVerdict(pool, claim, verdict, judged);
     return;
   }
   const record = recordOf(pullRequest, verdict, result, { enforced: enforce });
   await inTransaction(pool, TIMEOUT_MS, async (client) => {
     // First: its row is locked until the end, so that no other review of this pull request is recorded meanwhile.
-    await saveVerdict(client, claim, verdict, result?.sources, judgedState);
+    await saveVerdict(client, claim, verdict, judged);
     await recordVerdict(client, record, { askedAt, texts: textsOf(result) });
   });
+}
+
+function judgedFrom(result: Concluded, alone: Alone | undefined): Judged {
+  const overrides =
+    result.kind === 'judged' ? result.verdict.overrides?.inForce.map(({ commentId }) => commentId) : null;
+  return {
+    judgedBy: { ...result.judgedBy, ...(alone && { alone }) },
+    asksOthers: result.kind === 'judged' && result.asksOthers,
+    overrides: overrides ?? null,
+  };
 }

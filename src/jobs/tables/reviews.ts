@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { ListedPullRequest } from '../../forges/port/many-repositories.ts';
 import type { StatusState } from '../../forges/port/postings.ts';
 import type { PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
-import type { VerdictSources } from '../../review/sources.ts';
+import type { JudgedBy } from '../../review/judged-by.ts';
 
 /**
  * A review's right to write. Each review that begins takes the next number, and only the one with the row's number may
@@ -38,8 +38,8 @@ export interface ReportedStatus {
 export interface ReviewBefore extends ReportedStatus {
   /** Whether there may be comments of ours on the pull request; null: not known. */
   readonly commented: boolean | null;
-  /** A digest of all that the verdict depends on; null: not known. */
-  readonly judgedState: string | null;
+  /** Null: it was not judged. */
+  readonly judgedBy: JudgedBy | null;
   /** Ids of the comments whose overrides counted; null: the policy let nobody override. */
   readonly overrides: readonly string[] | null;
 }
@@ -61,7 +61,7 @@ export async function beginReview(
     `INSERT INTO gatehouse.reviews (repository, pull_request, fence) VALUES ($1, $2, nextval('gatehouse.review_fence'))
      ON CONFLICT (repository, pull_request) DO UPDATE SET fence = excluded.fence
      RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", reported_as AS "reportedAs", verdict, commented, overrides,
-               judged_state AS "judgedState"`,
+               judged_by AS "judgedBy"`,
     [repository, number],
   );
   const [row] = rows;
@@ -108,16 +108,11 @@ export async function recordHead(
 }
 
 /**
- * Before the checks of others are read: from now on what is reported about the head starts a review, so that nothing is lost
- * that comes after they were read.
+ * Before checks of others, or requested reviews, are read: from now on what is reported about the head starts a review, so that
+ * nothing is lost that comes after they were read.
  */
-export async function recordChecksAsked(pool: pg.Pool, claim: Claim): Promise<void> {
-  await changeClaimed(pool, claim, "UPDATE gatehouse.reviews SET checks_digest = coalesce(checks_digest, '')", []);
-}
-
-/** The same before the requested reviews are read. */
-export async function recordRequestedReviewsAsked(pool: pg.Pool, claim: Claim): Promise<void> {
-  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET asks_requested_reviews = true', []);
+export async function recordOthersAsked(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET asks_others = true', []);
 }
 
 export interface SavedVerdict extends Pick<HeadVerdict, 'state' | 'description' | 'url'> {
@@ -125,41 +120,34 @@ export interface SavedVerdict extends Pick<HeadVerdict, 'state' | 'description' 
   readonly dryRun?: string;
 }
 
-/** Saves a verdict that no status shows yet. Without `sources` it was not judged, and a resync looks at it again. */
+/** How a verdict came about. */
+export interface Judged {
+  readonly judgedBy: JudgedBy;
+  readonly asksOthers: boolean;
+  /** Ids of the comments whose overrides count; null: the policy lets nobody override. */
+  readonly overrides: readonly string[] | null;
+}
+
+/** Saves a verdict that no status shows yet. Without `judged` the review was given up, and a resync looks at it again. */
 export async function saveVerdict(
   client: pg.Pool | pg.ClientBase,
   claim: Claim,
-  verdict: SavedVerdict,
-  sources?: VerdictSources,
-  judgedState: string | null = null,
+  { state, description, url, dryRun }: SavedVerdict,
+  judged?: Judged,
 ): Promise<void> {
+  const values = [state, description, url, dryRun ?? null];
   await changeClaimed(
     client,
     claim,
     `UPDATE gatehouse.reviews
-        SET verdict = $4, description = $5, url = $13, reported_as = NULL, reviewed_at = now(), base_sha = $6,
-            policy_digest = $7, operator_policy_digest = $8, extends_name = $9, extends_digest = $10, code_owners_digest = $11,
-            checks_digest = CASE WHEN $6::text IS NULL THEN checks_digest ELSE $12 END,
-            asks_requested_reviews = CASE WHEN $6::text IS NULL THEN asks_requested_reviews ELSE $15 END,
-            overrides = CASE WHEN $6::text IS NULL THEN overrides ELSE $17 END,
-            judged_state = $14, dry_run_description = $16, baseline_digest = $18, baseline_commit = $19`,
+        SET verdict = $4, description = $5, url = $6, dry_run_description = $7, reported_as = NULL, reviewed_at = now(), judged_by = $8::jsonb,
+            asks_others = CASE WHEN $8::jsonb IS NULL THEN asks_others ELSE $9 END,
+            overrides = CASE WHEN $8::jsonb IS NULL THEN overrides ELSE $10 END`,
     [
-      verdict.state,
-      verdict.description,
-      sources?.baseSha ?? null,
-      sources?.policyDigest ?? null,
-      sources?.operatorPolicyDigest ?? null,
-      sources?.extendsName ?? null,
-      sources?.extendsDigest ?? null,
-      sources?.codeOwnersDigest ?? null,
-      sources?.checksDigest ?? null,
-      verdict.url,
-      judgedState,
-      sources?.asksRequestedReviews ?? null,
-      verdict.dryRun ?? null,
-      sources?.overrides ?? null,
-      sources?.baselineDigest ?? null,
-      sources?.baselineCommit ?? null,
+      ...values,
+      ...(judged === undefined
+        ? [null, null, null]
+        : [JSON.stringify(judged.judgedBy), judged.asksOthers, judged.overrides]),
     ],
   );
 }
@@ -243,7 +231,7 @@ export async function withoutVerdict(
        FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]) WITH ORDINALITY
               AS open (repository, pull_request, head_sha, base_branch, reported_as, updated_at, ordinal)
        LEFT JOIN gatehouse.reviews r USING (repository, pull_request, head_sha, base_branch, reported_as)
-      WHERE r.verdict IS NULL OR r.base_sha IS NULL OR r.pull_request_updated_at IS DISTINCT FROM open.updated_at`,
+      WHERE r.verdict IS NULL OR r.judged_by IS NULL OR r.pull_request_updated_at IS DISTINCT FROM open.updated_at`,
     [
       pullRequests.map(({ repository }) => repository),
       pullRequests.map(({ number }) => number),

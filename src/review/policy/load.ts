@@ -2,7 +2,7 @@ import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Visibility } from '../../forges/port/pull-request.ts';
 import { MAX_POLICY_BYTES } from '../limits.ts';
-import { digestOf, type SourceFile, type SourceText, sourceText, type VerdictSources } from '../sources.ts';
+import { digestOf, type PolicySources, type SourceFile, type SourceText, sourceText } from '../sources.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import type { Fault } from './faults.ts';
 import { hideRules, mergePolicies } from './merge.ts';
@@ -29,8 +29,6 @@ export type ParsePolicy = (text: string, origin: PolicyOrigin, role: PolicyRole)
 export function parseFor({ parsePolicy }: Pick<ReviewThreads, 'parsePolicy'>, repository: string): ParsePolicy {
   return (text, origin, role) => parsePolicy(repository, text, origin, role);
 }
-
-export type PolicySources = Omit<VerdictSources, 'baseSha' | 'codeOwnersDigest'>;
 
 interface LoadOptions {
   readonly followExtends?: boolean;
@@ -166,7 +164,7 @@ function ownerOf(repository: string): string | undefined {
   return repository.split('/')[0]?.toLowerCase();
 }
 
-/** Of the policy at a commit, as in {@link VerdictSources}; undefined when there is none. Parses nothing. */
+/** Of the policy at a commit, as in {@link PolicySources}; undefined when there is none. Parses nothing. */
 export async function policyDigest(forge: Forge, repository: string, commit: string): Promise<string | undefined> {
   const file = await findPolicy(forge, repository, commit);
   return file && digestOf(file);

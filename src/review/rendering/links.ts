@@ -1,7 +1,7 @@
 import { FORGES, type ForgeName } from '../../forges/port/forges.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { Finding } from '../evaluation/verdict.ts';
-import type { VerdictSources } from '../sources.ts';
+import type { JudgedBy } from '../judged-by.ts';
 
 /** Addresses of files on the forge. Undefined where there is none that is certain to be right. */
 export interface Links {
@@ -13,7 +13,11 @@ export interface Links {
 
 const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
-export function linksOf(forge: ForgeName, { url, number, head }: PullRequest, sources: VerdictSources): Links {
+export function linksOf(
+  forge: ForgeName,
+  { url, number, head }: PullRequest,
+  judgedBy: Pick<JudgedBy, 'baseSha' | 'policyDigest'>,
+): Links {
   const { pullRequestSegment, filesAtCommitSegment } = FORGES[forge];
   const page = URL.canParse(url) ? encodeMarkdown(new URL(url).href) : '';
   const ownPart = `/${pullRequestSegment}/${number}`;
@@ -33,7 +37,7 @@ export function linksOf(forge: ForgeName, { url, number, head }: PullRequest, so
     place: (path, line) => fileAt(head.sha, path, line),
     // The operator's policy is a file of no repository, and of an extended one only the branch or tag is known here.
     rule: ({ path, line, repository: extended }) =>
-      extended === undefined && sources.policyDigest !== undefined ? fileAt(sources.baseSha, path, line) : undefined,
+      extended === undefined && judgedBy.policyDigest !== undefined ? fileAt(judgedBy.baseSha, path, line) : undefined,
   };
 }
 

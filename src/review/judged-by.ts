@@ -1,0 +1,183 @@
+import { hash } from 'node:crypto';
+import type { Forge } from '../forges/port/forge.ts';
+import type { PullRequestNow } from '../forges/port/pull-request.ts';
+import { revision, version } from '../version.ts';
+import { codeOwnersText, readCodeOwners } from './evaluation/gather-facts.ts';
+import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
+import { type BaselineOf, digestOfBaseline } from './policy/baseline.ts';
+import { extendedDigest, policyDigest } from './policy/load.ts';
+import { operatorPolicyDigest } from './policy/operator-policy.ts';
+import type { Policy } from './policy/schema.ts';
+import type { PolicySources } from './sources.ts';
+
+/**
+ * By what a verdict was judged, as SHA-256 digests in hexadecimal: when one of them changes, the pull request is to be judged
+ * again. Stored as JSON with the verdict. Absent is what there was not, or what was not needed.
+ */
+export interface JudgedBy extends PolicySources {
+  /** Of everything in the pull request that a verdict can depend on. */
+  readonly pullRequest: string;
+  /** The base branch's commit at which the policy and CODEOWNERS were read. */
+  readonly baseSha: string;
+  readonly codeOwnersDigest?: string;
+  /** Of what others had reported about the head. Absent: no rule asks for it. */
+  readonly checksDigest?: string;
+  /** Present where nothing else decides the verdict: then a pull request that is as it was is not judged again. */
+  readonly alone?: Alone;
+}
+
+export interface Alone {
+  /** The commit that the difference is computed from. */
+  readonly differenceBase: string;
+  /** {@link gatehouseDigest} */
+  readonly gatehouse: string;
+  /** Of the comments that the verdict left on the pull request, see posted-comments.ts. */
+  readonly comments: string;
+}
+
+/** What is so now, of one pull request, read when it is asked for. What is absent is not compared. */
+export interface Present {
+  readonly pullRequest?: PullRequestNow;
+  /** The base branch's commit; undefined: there is no such branch. */
+  readonly baseCommit: () => Promise<string | undefined>;
+  /** Absent: another commit of the base branch is a difference, whatever it contains. */
+  readonly atBase?: {
+    readonly policy: (commit: string) => Promise<string | undefined>;
+    readonly codeOwners: (commit: string) => Promise<string | undefined>;
+  };
+  readonly operatorPolicy: string | undefined;
+  readonly extended?: (name: string) => Promise<string | undefined>;
+  readonly checks?: () => Promise<string>;
+  readonly baseline: () => Promise<string | undefined>;
+  readonly gatehouse?: string;
+}
+
+type Differs = (judged: JudgedBy, now: Present) => boolean | Promise<boolean>;
+
+/** In the order in which they are compared: what costs no request first, and the baseline last, which concerns all of an owner. */
+const COMPARISONS = {
+  'pull request': ({ pullRequest }, now) =>
+    now.pullRequest !== undefined && pullRequestDigest(now.pullRequest) !== pullRequest,
+  gatehouse: ({ alone }, now) =>
+    now.gatehouse !== undefined &&
+    (now.gatehouse !== alone?.gatehouse || now.pullRequest?.differenceBase !== alone.differenceBase),
+  // Where a repository has a policy of its own, the operator's does not matter.
+  'operator’s policy': ({ policyDigest: own, operatorPolicyDigest: operators }, now) =>
+    own === undefined && operators !== now.operatorPolicy,
+  'base branch': async ({ baseSha }, now) => {
+    const commit = await now.baseCommit();
+    return commit === undefined || (commit !== baseSha && now.atBase === undefined);
+  },
+  // A base branch that moved did so mostly for another pull request that was merged: what counts is whether the rules did.
+  policy: ({ baseSha, policyDigest: own }, now) =>
+    differsAt(now, baseSha, async (commit) => (await now.atBase?.policy(commit)) !== own),
+  CODEOWNERS: ({ baseSha, codeOwnersDigest: owners }, now) =>
+    owners !== undefined &&
+    differsAt(now, baseSha, async (commit) => (await now.atBase?.codeOwners(commit)) !== owners),
+  'extended policy': async ({ extendsName, extendsDigest }, now) =>
+    extendsName !== undefined && now.extended !== undefined && (await now.extended(extendsName)) !== extendsDigest,
+  checks: async ({ checksDigest: checks }, now) =>
+    checks !== undefined && now.checks !== undefined && (await now.checks()) !== checks,
+  baseline: async ({ baselineDigest }, now) => (await now.baseline()) !== baselineDigest,
+} satisfies Readonly<Record<string, Differs>>;
+
+export type Difference = keyof typeof COMPARISONS;
+
+/** What differs between then and now; undefined: nothing does. Everything after it is not read. */
+export async function firstDifference(judged: JudgedBy, now: Present): Promise<Difference | undefined> {
+  for (const [difference, differs] of Object.entries(COMPARISONS)) {
+    if (await differs(judged, now)) {
+      return isDifference(difference) ? difference : undefined;
+    }
+  }
+  return undefined;
+}
+
+function isDifference(name: string): name is Difference {
+  return Object.hasOwn(COMPARISONS, name);
+}
+
+async function differsAt(now: Present, baseSha: string, differs: (commit: string) => Promise<boolean>) {
+  const commit = await now.baseCommit();
+  return commit !== undefined && commit !== baseSha && differs(commit);
+}
+
+/** The commits of the base, the counts and the time of the last change move for other reasons too. */
+export function pullRequestDigest(pullRequest: PullRequestNow): string {
+  const { updatedAt, baseCommit, differenceBase, commentCount, changedFileCount, ...state } = pullRequest;
+  return hash('sha256', JSON.stringify(state));
+}
+
+/** Whether a record is kept counts as well: a verdict from before is judged once more, so that it is in the record. */
+export function gatehouseDigest({ enforce, keepsRecord }: { enforce: boolean; keepsRecord: boolean }): string {
+  return hash('sha256', JSON.stringify([version, revision, enforce, keepsRecord]));
+}
+
+/** What the present is read with. */
+export interface PresentContext {
+  readonly forge: Forge;
+  /** The operator's policy. */
+  readonly fallback: Policy | undefined;
+  readonly baselineOf: BaselineOf;
+  /** The name of the commit status, `{base}` for the base branch. */
+  readonly statusContext: string;
+}
+
+/** Reads what is so now, for any number of pull requests: each thing once. */
+export interface PresentReader {
+  of(repository: string, baseBranch: string): Present;
+  checks(repository: string, sha: string): Promise<string>;
+}
+
+export function presentReader({ forge, fallback, baselineOf, statusContext }: PresentContext): PresentReader {
+  const read = new Map<string, Promise<string | undefined>>();
+  const operatorPolicy = fallback && operatorPolicyDigest(fallback);
+
+  function once(key: readonly string[], work: () => Promise<string | undefined>): Promise<string | undefined> {
+    const name = JSON.stringify(key);
+    const known = read.get(name) ?? work();
+    read.set(name, known);
+    return known;
+  }
+
+  return {
+    of(repository, baseBranch) {
+      const [owner = ''] = repository.split('/');
+      return {
+        operatorPolicy,
+        baseCommit: () => once(['base', repository, baseBranch], () => forge.branchCommit(repository, baseBranch)),
+        atBase: {
+          policy: (commit) => once(['policy', repository, commit], () => policyDigest(forge, repository, commit)),
+          codeOwners: (commit) =>
+            once(
+              ['owners', repository, commit],
+              async () => codeOwnersText(await readCodeOwners(forge, repository, commit))?.digest,
+            ),
+        },
+        extended: (name) => once(['extended', owner, name], () => extendedDigest(forge, repository, name)),
+        baseline: () =>
+          once(['baseline', owner.toLowerCase()], async () => digestOfBaseline(await baselineOf(repository))),
+      };
+    },
+    async checks(repository, sha) {
+      const digest = await once(['checks', repository, sha], async () =>
+        checksDigest(await readOthersChecks(forge, repository, sha, statusContext)),
+      );
+      return digest ?? '';
+    },
+  };
+}
+
+/** Whether everything is still as it was judged, but for what others reported about the head. One read, where nothing moved. */
+export async function isCurrent(
+  context: PresentContext,
+  { pullRequest, judgedBy }: { readonly pullRequest: PullRequestNow; readonly judgedBy: JudgedBy },
+): Promise<boolean> {
+  const now = await context.forge.pullRequest(pullRequest);
+  if (now === undefined) {
+    return false;
+  }
+  const present = presentReader(context).of(pullRequest.repository, pullRequest.base.branch);
+  const asked: Present = { ...present, pullRequest: now, baseCommit: async () => now.baseCommit };
+  return (await firstDifference(judgedBy, asked)) === undefined;
+}
