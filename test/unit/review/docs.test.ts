@@ -115,6 +115,13 @@ async function translations(): Promise<readonly { readonly theirs: string; reado
   );
 }
 
+test('docs/rules.md names every predicate that others can act on', async (t) => {
+  const [, section = ''] = /^### Who can act\n([\s\S]*?)are\s+up to others/m.exec(await readDocument(RULES)) ?? [];
+  const named = [...section.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+  const ofOthers = [...predicates].filter(([, { actor }]) => actor === 'others').map(([name]) => name);
+  t.deepEqual(named, ofOthers.sort());
+});
+
 test('docs/migrate.md: each row has a valid condition, or none', async (t) => {
   const rows = await translations();
   t.true(rows.length > 75, 'the rows were found');
