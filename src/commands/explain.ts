@@ -63,13 +63,11 @@ export async function explain(args: readonly string[], terminal: Terminal, folde
     throw new UsageError(addressed.reason);
   }
   const policy = values.policy === undefined ? undefined : await readOwnPolicy(values.policy, folder);
-  const { close, forge, ...judging } = await openJudging(settings);
+  const judging = await openJudging(settings);
+  const { forge } = judging;
   try {
-    const result = await judge(forge, addressed.ref, {
-      ...judging,
-      givenPolicy: policy,
-      knownComments: async () => ({ posted: new Map() }),
-    });
+    const knownComments = async () => ({ posted: new Map() });
+    const result = await judge({ ...judging, givenPolicy: policy, knownComments }, addressed.ref);
     // A review treats a closed pull request and a missing one alike; the user wants to know which it is.
     const closed = result.kind === 'over' ? await forge.pullRequest(addressed.ref) : undefined;
     terminal.stdout.write(
@@ -82,7 +80,7 @@ export async function explain(args: readonly string[], terminal: Terminal, folde
     terminal.stderr.write(`gatehouse explain: the pull request could not be read: ${reasonOf(error)}\n`);
     return UNDECIDED;
   } finally {
-    await close();
+    await judging.close();
   }
 }
 

@@ -1,28 +1,35 @@
 import type { Forge } from '../forges/port/forge.ts';
-import type { PullRequest, PullRequestNow, PullRequestRead, PullRequestRef } from '../forges/port/pull-request.ts';
+import type {
+  ChangedFiles,
+  KnownFacts,
+  PullRequest,
+  PullRequestNow,
+  PullRequestRead,
+  PullRequestRef,
+} from '../forges/port/pull-request.ts';
 import type { Evaluation } from './evaluation/evaluate.ts';
 import { codeOwnersText, gatherFacts } from './evaluation/gather-facts.ts';
 import { observe, rulesInForce, withObserved } from './evaluation/observe.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { redacted } from './evaluation/redact.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
-import { isCurrent, type JudgedBy, pullRequestDigest } from './judged-by.ts';
+import type { Facts } from './facts.ts';
+import { isCurrent, type JudgedBy, type PresentContext, pullRequestDigest } from './judged-by.ts';
 import type { KnownComments } from './overrides/judge-overrides.ts';
+import type { Overrides } from './overrides/override.ts';
 import { readOverrides } from './overrides/read-overrides.ts';
-import { type BaselineOf, digestOfBaseline, orRemoval } from './policy/baseline.ts';
+import type { BaselineOf } from './policy/baseline.ts';
 import { type Comments, DEFAULT_COMMENTS } from './policy/comments.ts';
-import { policyInForce } from './policy/in-force.ts';
-import { type LoadedPolicy, type PolicyFile, parseFor } from './policy/load.ts';
+import { type PolicyContext, type PolicyInForce, policyInForce } from './policy/in-force.ts';
+import type { LoadedPolicy, PolicyFile } from './policy/load.ts';
 import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
 import { orProposed } from './policy/operator-policy.ts';
 import { overruledRules } from './policy/overruled.ts';
 import { changesCases, changesPolicy, pathsAtBase } from './policy/paths.ts';
 import type { Policy } from './policy/schema.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
-import { loadProposed } from './proposal/load-proposed.ts';
 import type { ProposedPolicy } from './proposal/proposal.ts';
-import { proposedPolicy } from './proposal/proposed-policy.ts';
-import { judgeProposal } from './proposal/run-proposed-cases.ts';
+import { type Change, type ProposedChange, readProposal } from './proposal/read-proposal.ts';
 import type { SourceText } from './sources.ts';
 import type { ReviewThreads } from './threads/review-threads.ts';
 
@@ -57,15 +64,15 @@ export type ReviewResult =
 /** How often a pull request is judged at most, when it changes meanwhile. */
 const MAX_ATTEMPTS = 3;
 
-export interface JudgeOptions {
+/** What pull requests are judged with. */
+export interface JudgeContext extends PolicyContext, PresentContext {
+  readonly forge: Forge;
   readonly threads: ReviewThreads;
-  /** Read instead of the policy of the base branch. Never that of the setting POLICY_FILE, which is `fallback`. */
-  readonly givenPolicy?: PolicyFile | undefined;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
   readonly baselineOf: BaselineOf;
-  /** The name of Gatehouse's own status, `{base}` for the base branch. */
-  readonly statusContext: string;
+  /** Read instead of the policy of the base branch. Never that of the setting POLICY_FILE, which is `fallback`. */
+  readonly givenPolicy?: PolicyFile | undefined;
   /** Called as soon as it is known that there will be a verdict. */
   readonly onWillJudge?: (pullRequest: PullRequest) => Promise<void>;
   /** Called before checks of others, or requested reviews, are read, and only if the policy asks for them. */
@@ -86,149 +93,181 @@ export interface JudgeOptions {
  * what was read may be of two states at once, so it is read again; what changes after the last check
  * starts a review of its own.
  */
-export async function judge(forge: Forge, ref: PullRequestRef, options: JudgeOptions): Promise<ReviewResult> {
-  let result = await judgeOnce(forge, ref, options);
+export async function judge(context: JudgeContext, ref: PullRequestRef): Promise<ReviewResult> {
+  let result = await readAndJudge(context, ref);
   for (let attempt = 1; attempt < MAX_ATTEMPTS && result.kind === 'judged'; attempt++) {
-    if (await isCurrent({ forge, ...options }, result)) {
+    if (await isCurrent(context, result)) {
       break;
     }
-    result = await judgeOnce(forge, ref, options);
+    result = await readAndJudge(context, ref);
   }
   return result;
 }
 
-/** Judges once. What it read may be of two states: {@link isCurrent} checks that. */
-export async function judgeOnce(forge: Forge, ref: PullRequestRef, options: JudgeOptions): Promise<ReviewResult> {
-  const read = await forge.pullRequestWithFacts(ref, pathsAtBase(forge.name));
-  return read === undefined ? { kind: 'over' } : judgeRead(forge, read, options);
+/** Reads a pull request and judges it once. What it read may be of two states: {@link isCurrent} checks that. */
+export async function readAndJudge(context: JudgeContext, ref: PullRequestRef): Promise<ReviewResult> {
+  const read = await context.forge.pullRequestWithFacts(ref, pathsAtBase(context.forge.name));
+  return read === undefined ? { kind: 'over' } : judgeOnce(context, read);
 }
 
-/** The same, of a pull request that has just been read. */
-export async function judgeRead(
-  forge: Forge,
-  { pullRequest, known }: PullRequestRead,
-  {
-    threads,
-    givenPolicy,
-    fallback,
-    baselineOf,
-    statusContext,
-    onWillJudge,
-    onWillReadOthers,
-    knownComments,
-    mayReadToObserve = () => true,
-    showsProposals = false,
-  }: JudgeOptions,
-): Promise<ReviewResult> {
+/**
+ * Judges a pull request as it was read: the policy in force, the change and what it proposes, and then the facts, the evaluation,
+ * the overrides and the verdict.
+ */
+export async function judgeOnce(context: JudgeContext, { pullRequest, known }: PullRequestRead): Promise<ReviewResult> {
+  const { repository, baseCommit: baseSha } = pullRequest;
   if (pullRequest.state === 'closed') {
     return { kind: 'over' };
   }
   if (pullRequest.archived) {
     return { kind: 'archived', pullRequest };
   }
-  // Everything of the base is read at this commit: what is read at the branch's name could be of two.
-  const { baseCommit: baseSha } = pullRequest;
   if (baseSha === undefined) {
     // The branch was deleted: there is nothing to merge into until the pull request gets another base.
     return { kind: 'over' };
   }
-  const { repository } = pullRequest;
-  const inForceNow = await policyInForce(
-    { forge, threads, fallback, baselineOf },
-    { repository, commit: baseSha, file: givenPolicy, shown: true },
-  );
-  const { baseline, beside, hidden, role } = inForceNow;
-  const isBaseline = role === 'baseline';
-  const certain = inForceNow.policy.kind !== 'absent';
-  if (certain) {
+  // Everything of the base is read at this commit: what is read at the branch's name could be of two.
+  const subject: Subject = { pullRequest, known, baseSha };
+  const place = { repository, commit: baseSha, file: context.givenPolicy, shown: true };
+  const inForce = await policyInForce(context, place);
+  if (inForce.policy.kind !== 'absent') {
     // Before the changed files, which may take long to read: the present status may be of another pull request.
-    await onWillJudge?.(pullRequest);
+    await context.onWillJudge?.(pullRequest);
   }
-  const changedFiles =
-    (inForceNow.policy.kind === 'policy' && neededFacts(inForceNow.policy.policy).lines
-      ? undefined
-      : known.changedFiles) ??
-    (await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount));
-  const proposes = changesPolicy(changedFiles);
-  const present = orProposed(inForceNow.policy, pullRequest, proposes);
-  if (present.kind === 'absent') {
-    return { kind: 'no-policy', pullRequest, judgedBy: { pullRequest: pullRequestDigest(pullRequest), baseSha } };
+  const change = await readChange(context, subject, inForce);
+  const policy = orProposed(inForce.policy, pullRequest, change.proposesPolicy);
+  if (policy.kind === 'absent') {
+    return { kind: 'no-policy', pullRequest, judgedBy: judgedBy(subject, {}) };
   }
-  if (!certain) {
-    await onWillJudge?.(pullRequest);
+  if (inForce.policy.kind === 'absent') {
+    await context.onWillJudge?.(pullRequest);
   }
+  const proposal = await readProposal(context, pullRequest, inForce, change);
+  return policy.kind === 'broken'
+    ? notJudged(subject, policy, proposal)
+    : judgeChange(context, subject, change.changedFiles, policy, inForce, proposal);
+}
 
-  const ofHead = () => loadProposed(forge, parseFor(threads, repository), pullRequest, role);
-  const proposed: LoadedPolicy = proposes
-    ? orRemoval(await ofHead(), isBaseline ? baseline : undefined)
-    : { kind: 'absent' };
-  const proposal =
-    showsProposals && (proposes || changesCases(changedFiles))
-      ? await judgeProposal(forge, threads, pullRequest, proposes ? proposed : await ofHead())
-      : {};
-  // In the policy repository, the baseline in force judges, whatever is proposed.
-  const preview =
-    showsProposals && !isBaseline
-      ? proposedPolicy(proposed, present, [digestOfBaseline(baseline), pullRequest.base.branch])
-      : undefined;
-  if (present.kind === 'broken') {
-    const verdict = { ...brokenPolicyVerdict(present.faults, proposed.kind === 'policy'), ...proposal };
-    return {
-      kind: 'judged',
-      pullRequest,
-      verdict,
-      comments: DEFAULT_COMMENTS,
-      judgedBy: { pullRequest: pullRequestDigest(pullRequest), baseSha, ...present.sources },
-      asksOthers: false,
-      texts: present.texts,
-      approvals: null,
-      selfContained: false,
-      ...(preview && { proposed: preview }),
-    };
-  }
-  const needed = neededFacts(present.policy);
-  if (needed.requestedReviews) {
-    await onWillReadOthers?.();
+/** The pull request that is judged, as it was read. */
+interface Subject {
+  readonly pullRequest: PullRequestNow;
+  /** What came with it. */
+  readonly known: KnownFacts;
+  readonly baseSha: string;
+}
+
+type UsablePolicy = Extract<LoadedPolicy, { kind: 'policy' }>;
+
+/** What the pull request changes. Its files are read, unless they came with it and no rule looks at their lines. */
+async function readChange(
+  { forge }: JudgeContext,
+  { pullRequest, known }: Subject,
+  { policy }: PolicyInForce,
+): Promise<Change> {
+  const needsLines = policy.kind === 'policy' && neededFacts(policy.policy).lines;
+  const changedFiles =
+    (needsLines ? undefined : known.changedFiles) ??
+    (await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount));
+  return {
+    changedFiles,
+    proposesPolicy: changesPolicy(changedFiles),
+    proposesCases: changesCases(changedFiles),
+  };
+}
+
+/** The policy of the base branch cannot be used: the verdict is an error. */
+function notJudged(
+  subject: Subject,
+  { faults, sources, texts }: Extract<LoadedPolicy, { kind: 'broken' }>,
+  { proposed, said, preview }: ProposedChange,
+): ReviewResult {
+  return {
+    kind: 'judged',
+    pullRequest: subject.pullRequest,
+    verdict: { ...brokenPolicyVerdict(faults, proposed.kind === 'policy'), ...said },
+    comments: DEFAULT_COMMENTS,
+    judgedBy: judgedBy(subject, sources),
+    asksOthers: false,
+    texts,
+    approvals: null,
+    selfContained: false,
+    ...(preview && { proposed: preview }),
+  };
+}
+
+/** The facts, the evaluation, the overrides, and what is only observed; {@link conclude} makes the verdict of them. */
+async function judgeChange(
+  context: JudgeContext,
+  subject: Subject,
+  changedFiles: ChangedFiles,
+  loaded: UsablePolicy,
+  inForce: PolicyInForce,
+  proposal: ProposedChange,
+): Promise<ReviewResult> {
+  const { forge, threads, mayReadToObserve = () => true } = context;
+  const { pullRequest, known, baseSha } = subject;
+  const { policy } = loaded;
+  if (neededFacts(policy).requestedReviews) {
+    await context.onWillReadOthers?.();
   }
   const readChecks = async () => {
-    await onWillReadOthers?.();
-    return readOthersChecks(forge, pullRequest.repository, pullRequest.head.sha, statusContext);
+    await context.onWillReadOthers?.();
+    return readOthersChecks(forge, pullRequest.repository, pullRequest.head.sha, context.statusContext);
   };
-  const { policy } = present;
-  const inForce = rulesInForce(policy);
-  const facts = await gatherFacts(forge, threads, inForce, { pullRequest, known }, changedFiles, baseSha, readChecks);
-  const evaluated = await threads.evaluate(inForce, facts);
-  const ofAll = withObserved(policy, evaluated, []);
-  const overrides = await readOverrides(forge, policy, pullRequest, ofAll, knownComments);
+  const rules = rulesInForce(policy);
+  const facts = await gatherFacts(forge, threads, rules, { pullRequest, known }, changedFiles, baseSha, readChecks);
+  const evaluated = await threads.evaluate(rules, facts);
+  const beforeOverrides = withObserved(policy, evaluated, []);
+  const overrides = await readOverrides(forge, policy, pullRequest, beforeOverrides, context.knownComments);
   const more = { forge, threads, given: known, baseSha, readChecks, mayRead: mayReadToObserve };
   const observed = await observe(policy, facts, more);
   const evaluation = withObserved(policy, evaluated, observed.rules);
-  const overruled = overruledRules(baseline, beside, proposed, { repository, hidden });
-  const verdict = { ...verdictOf(redacted(evaluation), overrides), ...(overruled && { overruled }), ...proposal };
+  return conclude(subject, loaded, inForce, proposal, { facts, evaluation, overrides, checks: observed.facts.checks });
+}
+
+interface Findings {
+  /** What the rules in force needed. */
+  readonly facts: Facts;
+  readonly evaluation: Evaluation;
+  readonly overrides: Overrides | undefined;
+  /** What others reported, as observed rules may have read it too. */
+  readonly checks: Facts['checks'];
+}
+
+/** The verdict, and by what it was judged. */
+function conclude(
+  subject: Subject,
+  { policy, sources, texts }: UsablePolicy,
+  { baseline, beside, hidden }: PolicyInForce,
+  { proposed, said, preview }: ProposedChange,
+  { facts, evaluation, overrides, checks }: Findings,
+): ReviewResult {
+  const { pullRequest } = subject;
+  const { repository, author } = pullRequest;
+  const needed = neededFacts(policy);
   const codeOwners = codeOwnersText(facts.codeOwners);
+  const overruled = overruledRules(baseline, beside, proposed, { repository, hidden });
+  const verdict = { ...verdictOf(redacted(evaluation), overrides), ...(overruled && { overruled }), ...said };
+  const dependsOnMore = proposed.kind !== 'absent' || said.proposal !== undefined || hidden || overrides !== undefined;
   return {
     kind: 'judged',
     pullRequest,
     evaluation,
     ...(preview && { proposed: preview }),
     comments: policy.comments ?? DEFAULT_COMMENTS,
-    selfContained:
-      !proposes &&
-      proposal.proposal === undefined &&
-      !hidden &&
-      present.sources.extendsName === undefined &&
-      overrides === undefined &&
-      needsOnlyFiles(policy),
+    selfContained: !dependsOnMore && sources.extendsName === undefined && needsOnlyFiles(policy),
     asksOthers: needed.checks || needed.requestedReviews,
-    judgedBy: {
-      pullRequest: pullRequestDigest(pullRequest),
-      baseSha,
-      ...present.sources,
-      ...(codeOwners === undefined ? {} : { codeOwnersDigest: codeOwners.digest }),
-      ...(needed.checks ? { checksDigest: checksDigest(observed.facts.checks) } : {}),
-    },
-    texts: codeOwners === undefined ? present.texts : [...present.texts, codeOwners],
-    approvals: neededFacts(inForce).reviews ? currentApprovals(facts.reviews.reviews, pullRequest.author) : null,
+    judgedBy: judgedBy(subject, {
+      ...sources,
+      ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
+      ...(needed.checks && { checksDigest: checksDigest(checks) }),
+    }),
+    texts: codeOwners === undefined ? texts : [...texts, codeOwners],
+    approvals: neededFacts(rulesInForce(policy)).reviews ? currentApprovals(facts.reviews.reviews, author) : null,
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
+}
+
+function judgedBy({ pullRequest, baseSha }: Subject, more: Omit<JudgedBy, 'pullRequest' | 'baseSha'>): JudgedBy {
+  return { pullRequest: pullRequestDigest(pullRequest), baseSha, ...more };
 }

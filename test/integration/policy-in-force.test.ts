@@ -83,7 +83,7 @@ for (const name of FORGE_NAMES) {
         const number = simulated.openPullRequest(asked, { head: 'topic', title: 'A change' });
 
         const options = { ...judging, fallback: operators, knownComments: async () => ({ posted: new Map(), now: 0 }) };
-        const review = await judge(judging.forge, { repository: asked, number }, options);
+        const review = await judge(options, { repository: asked, number });
         const inspected = await judging.forge.inspection.repository(asked);
         if (inspected === undefined) {
           throw new Error(`${asked} is not there`);

@@ -3,7 +3,7 @@ import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { decidingFindings } from '../../review/evaluation/verdict.ts';
-import { judgeOnce, type ReviewResult } from '../../review/judge.ts';
+import { type JudgeContext, type ReviewResult, readAndJudge } from '../../review/judge.ts';
 import { MAX_PREVIEW_REQUESTS, MAX_PREVIEWED } from '../../review/limits.ts';
 import { isByWriter, partsForOthers } from '../../review/proposal/judge-others.ts';
 import type { Impact, ImpactOn, ProposedPolicy } from '../../review/proposal/proposal.ts';
@@ -39,17 +39,16 @@ export async function previewPolicy(
     if (others === undefined) {
       return { judged: [], leftOut: 'too many to list' };
     }
-    const { forge, threads } = partsForOthers(parts.forge, parts.threads, proposed);
-    const judgeOther = (ref: PullRequest) =>
-      judgeOnce(forge, ref, {
-        threads,
-        fallback: parts.fallback,
-        statusContext: parts.statusContext,
-        baselineOf: async () => baseline,
-        givenPolicy: proposed.file,
-        knownComments: async () => ({ posted: new Map() }),
-        mayReadToObserve: () => false,
-      });
+    const context: JudgeContext = {
+      ...partsForOthers(parts.forge, parts.threads, proposed),
+      fallback: parts.fallback,
+      statusContext: parts.statusContext,
+      baselineOf: async () => baseline,
+      givenPolicy: proposed.file,
+      knownComments: async () => ({ posted: new Map() }),
+      mayReadToObserve: () => false,
+    };
+    const judgeOther = (ref: PullRequest) => readAndJudge(context, ref);
     const results = await judgeEach(others.slice(0, MAX_PREVIEWED), judgeOther, limit, signal);
     const judged = results.flatMap((result) => (result.kind === 'judged' ? [result] : []));
     const now = await presentVerdicts(parts.pool, pullRequest.repository, judged);

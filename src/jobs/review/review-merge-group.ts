@@ -4,7 +4,7 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import { groupUpTo, pullRequestOfGroup } from '../../forges/port/merge-queue.ts';
 import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/port/postings.ts';
 import { dryRun, type Verdict } from '../../review/evaluation/verdict.ts';
-import { judgeOnce, type ReviewResult } from '../../review/judge.ts';
+import { type JudgeContext, type ReviewResult, readAndJudge } from '../../review/judge.ts';
 import { isCurrent } from '../../review/judged-by.ts';
 import { statusContext } from '../../review/status-context.ts';
 import type { Jobs } from '../queue/queue.ts';
@@ -75,28 +75,21 @@ async function judgeMembers(
   job: Jobs['review-merge-group'],
   members: readonly number[],
 ): Promise<JudgedGroup> {
-  const { forge, threads, fallback, statusContext: template } = parts;
   const results: Judged[] = [];
+  const context: JudgeContext = {
+    ...parts,
+    knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
+    // The reviews of the pull requests observe; here the queue waits.
+    mayReadToObserve: () => false,
+    onWillJudge: async () => {
+      // Without enforcement it would be a success, before anything was judged.
+      if (results.length === 0 && parts.enforce) {
+        await report(parts, job, { state: 'pending', description: `Reviewing ${counted(members.length)}` });
+      }
+    },
+  };
   for (const number of members) {
-    const result = await judgeOnce(
-      forge,
-      { repository: job.repository, number },
-      {
-        threads,
-        fallback,
-        baselineOf: parts.baselineOf,
-        statusContext: template,
-        knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
-        // The reviews of the pull requests observe; here the queue waits.
-        mayReadToObserve: () => false,
-        onWillJudge: async () => {
-          // Without enforcement it would be a success, before anything was judged.
-          if (results.length === 0 && parts.enforce) {
-            await report(parts, job, { state: 'pending', description: `Reviewing ${counted(members.length)}` });
-          }
-        },
-      },
-    );
+    const result = await readAndJudge(context, { repository: job.repository, number });
     if (result.kind === 'over' || result.kind === 'archived') {
       return unjudged(`#${number} is closed, its base branch is gone, or the repository is archived`);
     }

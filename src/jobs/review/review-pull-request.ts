@@ -5,7 +5,7 @@ import type { KnownFacts, PullRequest, PullRequestRef } from '../../forges/port/
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { notEnforced, type Verdict } from '../../review/evaluation/verdict.ts';
-import { judgeRead, type ReviewResult } from '../../review/judge.ts';
+import { type JudgeContext, judgeOnce, type ReviewResult } from '../../review/judge.ts';
 import { gatehouseDigest, isCurrent } from '../../review/judged-by.ts';
 import { pathsAtBase } from '../../review/policy/paths.ts';
 import { hasComments, withOwnComments } from '../../review/posted-comments.ts';
@@ -116,22 +116,15 @@ async function reviewOnce(
   }
   await charge(pullRequest, () => withdrawSuccess(parts, review, pullRequest));
   await using pending = latePending(parts.pendingAfterSeconds * 1_000);
-  const { forge, threads, fallback, baselineOf, statusContext: template } = parts;
-  const result = await judgeRead(
-    forge,
-    { ...read, known },
-    {
-      threads,
-      fallback,
-      baselineOf,
-      statusContext: template,
-      onWillJudge: () => showPending(parts, review, pullRequest, pending),
-      onWillReadOthers: () => recordOthersAsked(parts.pool, review.claim()),
-      knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
-      showsProposals: true,
-      mayReadToObserve: () => hasSpareRequests(parts.remainingRequests()),
-    },
-  );
+  const context: JudgeContext = {
+    ...parts,
+    onWillJudge: () => showPending(parts, review, pullRequest, pending),
+    onWillReadOthers: () => recordOthersAsked(parts.pool, review.claim()),
+    knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
+    showsProposals: true,
+    mayReadToObserve: () => hasSpareRequests(parts.remainingRequests()),
+  };
+  const result = await judgeOnce(context, { ...read, known });
   switch (result.kind) {
     case 'over':
       return { outcome: await endReview(parts, review, ref) };

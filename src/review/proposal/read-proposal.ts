@@ -1,0 +1,77 @@
+import type { Forge } from '../../forges/port/forge.ts';
+import type { ChangedFiles, PullRequest } from '../../forges/port/pull-request.ts';
+import type { Verdict } from '../evaluation/verdict.ts';
+import { digestOfBaseline, orRemoval } from '../policy/baseline.ts';
+import type { PolicyInForce } from '../policy/in-force.ts';
+import { type LoadedPolicy, loadPolicy, type ParsePolicy, parseFor } from '../policy/load.ts';
+import type { PolicyRole } from '../policy/parse.ts';
+import type { ReviewThreads } from '../threads/review-threads.ts';
+import type { ProposedPolicy } from './proposal.ts';
+import { proposedPolicy } from './proposed-policy.ts';
+import { judgeProposal } from './run-proposed-cases.ts';
+
+/** What a pull request changes. */
+export interface Change {
+  readonly changedFiles: ChangedFiles;
+  readonly proposesPolicy: boolean;
+  readonly proposesCases: boolean;
+}
+
+/** What a pull request that changes the policy, or its cases, would bring in. */
+export interface ProposedChange {
+  /** Absent where it changes no policy. */
+  readonly proposed: LoadedPolicy;
+  /** The result of its cases. */
+  readonly said: Pick<Verdict, 'proposal'>;
+  /** What a review judges other pull requests by, to show what it would mean. */
+  readonly preview: ProposedPolicy | undefined;
+}
+
+interface ProposalContext {
+  readonly forge: Forge;
+  readonly threads: ReviewThreads;
+  /** Whether the cases are run, and other pull requests are judged by it. */
+  readonly showsProposals?: boolean;
+}
+
+/** Reads and validates it. */
+export async function readProposal(
+  { forge, threads, showsProposals = false }: ProposalContext,
+  pullRequest: PullRequest,
+  { policy, baseline, role }: PolicyInForce,
+  { proposesPolicy, proposesCases }: Change,
+): Promise<ProposedChange> {
+  if (!proposesPolicy && !(showsProposals && proposesCases)) {
+    return { proposed: { kind: 'absent' }, said: {}, preview: undefined };
+  }
+  const ofHead = await loadProposed(forge, parseFor(threads, pullRequest.repository), pullRequest, role);
+  // In the policy repository, the baseline in force judges, whatever is proposed.
+  const isBaseline = role === 'baseline';
+  const withRemoval = orRemoval(ofHead, isBaseline ? baseline : undefined);
+  const proposed: LoadedPolicy = proposesPolicy ? withRemoval : { kind: 'absent' };
+  if (!showsProposals) {
+    return { proposed, said: {}, preview: undefined };
+  }
+  return {
+    proposed,
+    said: await judgeProposal(forge, threads, pullRequest, proposesPolicy ? withRemoval : ofHead),
+    preview: isBaseline
+      ? undefined
+      : proposedPolicy(proposed, policy, [digestOfBaseline(baseline), pullRequest.base.branch]),
+  };
+}
+
+/**
+ * Of a deleted fork the commits are still in the repository itself. What such a policy extends is not read: its author
+ * does not belong to the owner whose other repositories it could then name, and quote from.
+ */
+function loadProposed(
+  forge: Forge,
+  parse: ParsePolicy,
+  { repository, head }: PullRequest,
+  role: PolicyRole,
+): Promise<LoadedPolicy> {
+  return head.repository === null
+    ? loadPolicy(forge, parse, repository, head.sha, { followExtends: false, role })
+    : loadPolicy(forge, parse, head.repository, head.sha, { role, shownIn: repository });
+}
