@@ -2,8 +2,9 @@ import type pg from 'pg';
 import { ConfigurationError } from '../config/config.ts';
 import { makePool } from '../db/pool.ts';
 import { NewerSchemaError, readSchemaState } from '../db/schema.ts';
+import type { StoredDelivery } from '../inbox/delivery.ts';
 import { readBody } from '../inbox/read-body.ts';
-import { type DeliveryRecord, findDeliveries } from '../inbox/read-deliveries.ts';
+import { findDeliveries } from '../inbox/read-deliveries.ts';
 import { makeLog } from '../log.ts';
 
 /** Works with the database, which must have the schema that this version knows, and closes the pool. */
@@ -28,7 +29,7 @@ export async function findOneDelivery(
   pool: pg.Pool,
   deliveryId: string,
   hookId: string | undefined,
-): Promise<{ readonly delivery: DeliveryRecord } | { readonly problem: string }> {
+): Promise<{ readonly delivery: StoredDelivery } | { readonly problem: string }> {
   const [delivery, ...more] = await findDeliveries(pool, deliveryId, hookId);
   if (delivery === undefined) {
     return { problem: `no delivery has this id${hookId === undefined ? '' : ` and the hook "${hookId}"`}` };
@@ -43,7 +44,7 @@ export async function findOneDelivery(
 /** The exact bytes of a delivery's body, or why there are none. */
 export async function readBodyOf(
   pool: pg.Pool,
-  delivery: DeliveryRecord,
+  delivery: StoredDelivery,
 ): Promise<{ readonly body: Buffer } | { readonly problem: string }> {
   const read = await readBody(pool, delivery);
   switch (read.outcome) {

@@ -1,23 +1,11 @@
 import type pg from 'pg';
+import { COLUMNS, type Delivery, deliveryKey, type ReceivedDelivery } from './delivery.ts';
 import type { PackedBodies, StoredBody } from './pack-bodies.ts';
 
-/** One delivery as it is kept, without its body. */
-export interface StoredDelivery {
-  readonly hookId: string;
-  readonly deliveryId: string;
-  readonly event: string;
-  readonly repository: string | undefined;
-  readonly pullRequest: number | undefined;
-  /** Whether a resync is to look at the repository. */
-  readonly resynced: boolean;
-  /** SHA-256 of the body as received, 32 bytes. */
-  readonly sha256: Buffer;
-}
+interface NewDelivery extends Delivery, Pick<ReceivedDelivery<never>, 'resynced'> {}
 
-/** Two hooks of one repository may send one delivery id with two bodies; a forge's retry has the same of both. */
-export function deliveryKey(delivery: Pick<StoredDelivery, 'hookId' | 'deliveryId'>): string {
-  return JSON.stringify([delivery.hookId, delivery.deliveryId]);
-}
+/** In one order, for the names and for the values. */
+const KEYS = Object.keys(COLUMNS) as (keyof Delivery)[];
 
 /** A setting of our own. In the transaction that sets it it reads true; elsewhere it is an error, or '', which is no boolean. */
 const IN_TRANSACTION = 'gatehouse.in_transaction';
@@ -40,7 +28,7 @@ export const BEGIN_GUARDED = `BEGIN; SET LOCAL ${IN_TRANSACTION} = true`;
  */
 export async function insertDeliveries(
   client: pg.ClientBase,
-  deliveries: readonly StoredDelivery[],
+  deliveries: readonly NewDelivery[],
   { frames, bodies }: PackedBodies,
 ): Promise<ReadonlyMap<string, { readonly repeatedBody: boolean }>> {
   const values: unknown[] = [];
@@ -55,8 +43,10 @@ export async function insertDeliveries(
     body?.kind === 'framed'
       ? ['NULL', frameIds.get(body.frameId), parameter(body.offset), parameter(body.length)]
       : [parameter(body?.compressed), 'NULL', 'NULL', 'NULL'];
-  const rows = deliveries.map(({ hookId, deliveryId, event, repository, pullRequest, sha256 }, index) => {
-    const columns = [hookId, deliveryId, event, repository, pullRequest, sha256].map(parameter);
+  const rows = deliveries.map((delivery, index) => {
+    const columns = KEYS.map((key) =>
+      parameter(key === 'sha256' ? Buffer.from(delivery.sha256, 'hex') : delivery[key]),
+    );
     return `(${[...columns, ...bodyColumns(bodies[index])].join(', ')})`;
   });
   const frameRows = frames.map(({ id, compressed }) => `(${frameIds.get(id)}::uuid, ${parameter(compressed)}::bytea)`);
@@ -73,7 +63,7 @@ export async function insertDeliveries(
              ON CONFLICT DO NOTHING),
            stored AS (
              INSERT INTO gatehouse.deliveries AS new
-                    (hook_id, delivery_id, event, repository, pull_request, body_sha256,
+                    (${KEYS.map((key) => COLUMNS[key]).join(', ')},
                      body, frame_id, frame_offset, frame_length)
              VALUES ${rows.join(', ')}
              ON CONFLICT DO NOTHING
@@ -103,10 +93,10 @@ function insertFrames(rows: readonly string[]): string {
 }
 
 /** Each once, in one order everywhere: two transactions that insert the same hooks crosswise would deadlock. */
-function hooksOf(deliveries: readonly StoredDelivery[]): readonly { repository: string; hookId: string }[] {
+function hooksOf(deliveries: readonly NewDelivery[]): readonly { repository: string; hookId: string }[] {
   const hooks = new Map<string, { repository: string; hookId: string }>();
   for (const { repository, hookId, resynced } of deliveries) {
-    if (repository !== undefined && resynced) {
+    if (repository !== null && resynced) {
       hooks.set(JSON.stringify([repository, hookId]), { repository, hookId });
     }
   }

@@ -5,25 +5,10 @@ import { isDataFault } from '../db/sqlstate.ts';
 import { commitTransaction, onConnection, TransactionTimeoutError } from '../db/transaction.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { BEGIN_GUARDED, deliveryKey, insertDeliveries, type StoredDelivery } from './deliveries.ts';
+import { BEGIN_GUARDED, insertDeliveries } from './deliveries.ts';
+import { type Delivery, deliveryKey, type ReceivedDelivery } from './delivery.ts';
 import { makeGroupCommit } from './group-commit.ts';
 import { packBodies, prepareBody, type WaitingBody, weightOf } from './pack-bodies.ts';
-
-/** A delivery whose signature was good. */
-export interface Delivery<Job> {
-  /** `''` where the forge names no hook. */
-  readonly hookId: string;
-  readonly deliveryId: string;
-  readonly event: string;
-  readonly repository: string | undefined;
-  readonly pullRequest: number | undefined;
-  /** Whether a resync is to look at the repository. */
-  readonly resynced: boolean;
-  /** What is to be done because of it, if anything. */
-  readonly job: Job | undefined;
-  /** The exact bytes of the body. */
-  readonly body: Buffer;
-}
 
 /** `accepted` and `duplicate` mean that the delivery is in the database, committed. */
 export type Acceptance =
@@ -32,7 +17,7 @@ export type Acceptance =
   | { readonly outcome: 'refused'; readonly reason: 'deadline' | 'database' };
 
 export interface Inbox<Job> {
-  accept(delivery: Delivery<Job>): Promise<Acceptance>;
+  accept(delivery: ReceivedDelivery<Job>): Promise<Acceptance>;
   /** Resolves when everything that was handed in has been answered. */
   idle(): Promise<void>;
 }
@@ -53,9 +38,9 @@ const ACCEPT_DEADLINE_MS = 4_000;
 const MAX_BATCH_DELIVERIES = 128;
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
-interface Submission<Job> extends StoredDelivery {
+/** What waits for its batch. */
+interface Submission<Job> extends Delivery, Omit<ReceivedDelivery<Job>, 'body'> {
   readonly body: WaitingBody;
-  readonly job: Job | undefined;
 }
 
 type Stored = Exclude<Acceptance, { outcome: 'refused' }>;
@@ -177,11 +162,11 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
     },
   };
 
-  async function submit({ body, ...delivery }: Delivery<Job>, signal: AbortSignal): Promise<Acceptance> {
+  async function submit({ body, ...delivery }: ReceivedDelivery<Job>, signal: AbortSignal): Promise<Acceptance> {
     try {
       const submission = {
         ...delivery,
-        sha256: hash('sha256', body, 'buffer'),
+        sha256: hash('sha256', body),
         body: await prepareBody(body),
       };
       return await queue.add(submission, signal);

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
 import type pg from 'pg';
-import type { StoredDelivery } from './deliveries.ts';
+import type { Delivery } from './delivery.ts';
 import { MAX_FRAME_BYTES } from './pack-bodies.ts';
 
 const decompress = promisify(zstdDecompress);
@@ -27,7 +27,7 @@ interface BodyRow {
 /** The exact bytes as they came. */
 export async function readBody(
   pool: pg.Pool,
-  { hookId, deliveryId }: Pick<StoredDelivery, 'hookId' | 'deliveryId'>,
+  { hookId, deliveryId }: Pick<Delivery, 'hookId' | 'deliveryId'>,
 ): Promise<BodyReading> {
   const { rows } = await pool.query<BodyRow>(
     `SELECT body_sha256 AS sha256, body, frame_id, frame_offset, frame_length, frames.bytes AS frame

@@ -1,17 +1,5 @@
 import type pg from 'pg';
-
-/** A delivery without its body. Two of them may share a delivery id, never the hook's as well. */
-export interface DeliveryRecord {
-  /** `''` where the forge named no hook. */
-  readonly hookId: string;
-  readonly deliveryId: string;
-  readonly receivedAt: Date;
-  readonly event: string;
-  readonly repository: string | null;
-  readonly pullRequest: number | null;
-  /** Of the body, in hexadecimal. */
-  readonly sha256: string;
-}
+import { COLUMNS, type StoredDelivery } from './delivery.ts';
 
 /** All that is given must fit. Repositories are compared as forges do, in any case. */
 export interface DeliveryFilter {
@@ -21,16 +9,20 @@ export interface DeliveryFilter {
   readonly since?: Date | undefined;
 }
 
-const RECORD = `hook_id AS "hookId", delivery_id AS "deliveryId", received_at AS "receivedAt", event, repository,
-                pull_request AS "pullRequest", encode(body_sha256, 'hex') AS sha256`;
+const RECORD = [
+  'received_at AS "receivedAt"',
+  ...Object.entries(COLUMNS).map(([key, column]) =>
+    key === 'sha256' ? `encode(${column}, 'hex') AS sha256` : `${column} AS "${key}"`,
+  ),
+].join(', ');
 
 /** Newest first. */
 export async function listDeliveries(
   pool: pg.Pool | pg.ClientBase,
   { event, repository, pullRequest, since }: DeliveryFilter,
   limit: number,
-): Promise<readonly DeliveryRecord[]> {
-  const { rows } = await pool.query<DeliveryRecord>(
+): Promise<readonly StoredDelivery[]> {
+  const { rows } = await pool.query<StoredDelivery>(
     `SELECT ${RECORD}
        FROM gatehouse.deliveries
       WHERE ($1::text IS NULL OR event = $1)
@@ -60,8 +52,8 @@ export async function findDeliveries(
   pool: pg.Pool | pg.ClientBase,
   deliveryId: string,
   hookId?: string,
-): Promise<readonly DeliveryRecord[]> {
-  const { rows } = await pool.query<DeliveryRecord>(
+): Promise<readonly StoredDelivery[]> {
+  const { rows } = await pool.query<StoredDelivery>(
     `${HOOKS}
      SELECT found.*
        FROM hooks,

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { makeInboxPool } from '../../src/db/pool.ts';
-import { type Delivery, makeInbox } from '../../src/inbox/inbox.ts';
+import type { ReceivedDelivery } from '../../src/inbox/delivery.ts';
+import { makeInbox } from '../../src/inbox/inbox.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase, openPool } from './database.ts';
 
 /** One that no other is like, unless `change` says otherwise. */
-export function delivery(change: Partial<Delivery<string>> = {}): Delivery<string> {
+export function delivery(change: Partial<ReceivedDelivery<string>> = {}): ReceivedDelivery<string> {
   return {
     hookId: '',
     deliveryId: randomUUID(),

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
 import ava from 'ava';
 import type pg from 'pg';
-import type { Delivery, Inbox } from '../../src/inbox/inbox.ts';
+import type { ReceivedDelivery } from '../../src/inbox/delivery.ts';
+import type { Inbox } from '../../src/inbox/inbox.ts';
 import { readBody } from '../../src/inbox/read-body.ts';
 import { applyRetention } from '../../src/jobs/retention.ts';
 import { makeLog } from '../../src/log.ts';
@@ -15,7 +16,7 @@ const test = ava.serial;
 const MIB = 1024 * 1024;
 
 /** Waits for none before the next: the first is a batch by itself, and the others gather behind it. */
-function acceptTogether(inbox: Inbox<string>, deliveries: readonly Delivery<string>[]) {
+function acceptTogether(inbox: Inbox<string>, deliveries: readonly ReceivedDelivery<string>[]) {
   return Promise.all(deliveries.map((one) => inbox.accept(one)));
 }
 
@@ -25,7 +26,7 @@ async function frames(pool: pg.Pool): Promise<readonly Buffer[]> {
 }
 
 /** So many with the ids `0`, `1` …, of which `0` is stored alone and the others in one frame. */
-async function acceptFrame(inbox: Inbox<string>, count: number): Promise<readonly Delivery<string>[]> {
+async function acceptFrame(inbox: Inbox<string>, count: number): Promise<readonly ReceivedDelivery<string>[]> {
   const opened = (id: number) => JSON.stringify({ action: 'opened', number: 7, pull_request: { number: 7 }, id });
   const deliveries = Array.from({ length: count }, (_, id) =>
     delivery({

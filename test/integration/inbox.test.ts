@@ -218,7 +218,7 @@ test('the hook of a delivery is stored, and a push to a fork is not a hook', asy
     door.inbox.accept(delivery({ hookId: '2' })),
     door.inbox.accept(delivery({ hookId: '1' })),
     door.inbox.accept(delivery({ hookId: '1', repository: 'acme/gadgets' })),
-    door.inbox.accept(delivery({ repository: undefined })),
+    door.inbox.accept(delivery({ repository: null })),
     door.inbox.accept(delivery({ repository: 'stranger/widgets', resynced: false })),
   ]);
   t.true(accepted.every(({ outcome }) => outcome === 'accepted'));

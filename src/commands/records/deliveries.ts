@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { parseDatabaseConfig } from '../../config/config.ts';
-import { type DeliveryFilter, type DeliveryRecord, listDeliveries } from '../../inbox/read-deliveries.ts';
+import type { StoredDelivery } from '../../inbox/delivery.ts';
+import { type DeliveryFilter, listDeliveries } from '../../inbox/read-deliveries.ts';
 import { columns, shortTime } from '../columns.ts';
 import { findOneDelivery, readBodyOf, withDatabase } from '../database.ts';
 import { configured, UsageError } from '../failures.ts';
@@ -95,7 +96,7 @@ async function printBody(pool: pg.Pool, id: string, hook: string | undefined, te
 }
 
 /** The hook's column only where one is named: not every forge has it. */
-function table(records: readonly DeliveryRecord[]): string {
+function table(records: readonly StoredDelivery[]): string {
   const named = records.some(({ hookId }) => hookId !== '');
   const rows = [
     ['RECEIVED', 'EVENT', 'ABOUT', 'DELIVERY', ...(named ? ['HOOK'] : [])],

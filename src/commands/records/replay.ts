@@ -4,7 +4,7 @@ import { shorten } from '../../common/shorten.ts';
 import { openReplay } from '../../composition/replay.ts';
 import { parseReplayConfig } from '../../config/config.ts';
 import { interpretEvent, type ReviewRequest, requestedReview } from '../../forges/port/events.ts';
-import type { DeliveryRecord } from '../../inbox/read-deliveries.ts';
+import type { StoredDelivery } from '../../inbox/delivery.ts';
 import { visible } from '../../review/text.ts';
 import { findOneDelivery, readBodyOf, withDatabase } from '../database.ts';
 import { configured, UsageError } from '../failures.ts';
@@ -113,7 +113,7 @@ async function replayDeliveries(
 /** As the door read it when it came, or as a newer version of the door would. */
 async function requestOf(
   pool: pg.Pool,
-  delivery: DeliveryRecord,
+  delivery: StoredDelivery,
 ): Promise<{ readonly event: string; readonly request: ReviewRequest | undefined } | { readonly problem: string }> {
   const read = await readBodyOf(pool, delivery);
   if ('problem' in read) {
