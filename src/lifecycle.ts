@@ -11,14 +11,10 @@ export interface Closers {
 const CLOSE_TIMEOUT_MS = 5_000;
 
 export function makeClosers(log: Log): Closers {
-  const closers: { name: string; close: () => unknown }[] = [];
+  const stack = new AsyncDisposableStack();
   return {
     add(name, close) {
-      closers.push({ name, close });
-    },
-    async closeAll() {
-      for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) {
-        const { name, close } = closer;
+      stack.defer(async () => {
         try {
           await withTimeout(CLOSE_TIMEOUT_MS, Promise.resolve(close()), () =>
             Promise.reject(new Error(`took longer than ${CLOSE_TIMEOUT_MS} ms`)),
@@ -26,8 +22,9 @@ export function makeClosers(log: Log): Closers {
         } catch (err) {
           log.warn({ err, closing: name }, 'could not close cleanly');
         }
-      }
+      });
     },
+    closeAll: () => stack.disposeAsync(),
   };
 }
 

@@ -22,18 +22,17 @@ export interface Judging {
 /** Throws a ConfigurationError when the operator's policy cannot be used. */
 export async function openJudging(settings: ForgeSettings, hooks: ForgeHooks = {}): Promise<Judging> {
   const { policyFile, policyRepository, statusContext, ...access } = settings;
-  const threads = makeReviewThreads();
+  await using opened = new AsyncDisposableStack();
+  const threads = opened.adopt(makeReviewThreads(), (started) => started.close());
   const fallback = policyFile === undefined ? undefined : await readPolicyFile(policyFile, threads);
-  const forge = connectForge(access, { hooks });
+  const forge = opened.adopt(connectForge(access, { hooks }), (connected) => connected.close());
+  const closers = opened.move();
   return {
     forge,
     threads,
     fallback,
     statusContext,
     baselineOf: presentBaselines(forge, threads, policyRepository),
-    async close() {
-      await forge.close();
-      await threads.close();
-    },
+    close: () => closers.disposeAsync(),
   };
 }
