@@ -139,7 +139,8 @@ export const contents = z.union([
 
 const status = z.object({
   context: z.string(),
-  state: z.enum(['pending', 'success', 'failure', 'error']),
+  // GitHub leaves the values open. One that is not known is no success, and hides no other status.
+  state: z.enum(['pending', 'success', 'failure', 'error']).catch('pending'),
   description: z.string().nullable(),
   target_url: z.string().nullable(),
   updated_at: z.string(),

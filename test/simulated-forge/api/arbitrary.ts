@@ -67,6 +67,8 @@ export function makeArbitraries(schemas: Description['schemas']): (schema: Schem
         return fc.boolean();
       case 'string':
         return TEXTS[String(format)] ?? TEXT;
+      case 'object':
+        return fc.constant({});
       default:
         return fc.jsonValue({ maxDepth: 1 });
     }

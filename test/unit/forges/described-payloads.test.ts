@@ -33,6 +33,7 @@ function targetOf(event: string, payload: Json) {
 }
 
 test('no payload that GitHub describes starts a review of another pull request', (t) => {
+  t.log(`HOSTILE_SEED=${HOSTILE_SEED} draws the same again`);
   const started = new Set<string>();
   for (const { name, $ref } of described.values()) {
     const property = fc.property(arbitraryOf({ $ref }), (drawn) => {
