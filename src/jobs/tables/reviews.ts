@@ -163,7 +163,7 @@ export async function markUnread(pool: pg.Pool, claim: Claim, description: strin
     pool,
     claim,
     `UPDATE gatehouse.reviews
-        SET verdict = 'error', description = $4, dry_run_description = NULL, base_sha = NULL, judged_state = NULL, reviewed_at = now()`,
+        SET verdict = 'error', description = $4, dry_run_description = NULL, judged_by = NULL, reviewed_at = now()`,
     [description],
   );
 }
