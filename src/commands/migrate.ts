@@ -37,6 +37,8 @@ export async function migrate(args: readonly string[], { env, stdout }: Terminal
   const applied = await migrateStores(config.databaseUrl, {
     waitSeconds,
     onWait: (err) => log.info({ err }, 'waiting for the database'),
+    onBlocked: (blockers) =>
+      log.warn({ blockers }, 'the migration waits for a lock, and lets deliveries pass meanwhile'),
   });
   log.info({ applied }, applied.length > 0 ? 'migrated the schema' : 'the schema was already up to date');
   return 0;

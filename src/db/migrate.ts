@@ -4,6 +4,7 @@ import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { buildLargeIndexes } from './large-indexes.ts';
 import { NewerSchemaError, readSchemaState } from './schema.ts';
+import { makeShortLocks } from './short-locks.ts';
 import { sqlState } from './sqlstate.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
@@ -30,31 +31,52 @@ export async function migrate(
     if ((await readSchemaState(client)) === 'too-new') {
       throw new NewerSchemaError();
     }
-    const applied = await runner({
-      dbClient: client,
-      dir: MIGRATIONS,
-      direction: 'up',
-      schema: 'gatehouse',
-      createSchema: true,
-      migrationsTable: 'migrations',
-      noLock: true,
-      log: () => {},
-    });
-    await buildLargeIndexes(client);
-    await installMore(client);
-    return applied.map(({ name }) => name);
+    const locks = await makeShortLocks(client, databaseUrl, wait.onBlocked ?? (() => {}));
+    try {
+      const applied: string[] = [];
+      for (;;) {
+        const [next] = await locks.run(() => applyNext(client));
+        if (next === undefined) {
+          break;
+        }
+        applied.push(next.name);
+      }
+      await locks.run(() => buildLargeIndexes(client));
+      await locks.run(() => installMore(client));
+      return applied;
+    } finally {
+      await locks.close();
+    }
   } finally {
     // Ending the session releases the lock.
     await client.end();
   }
 }
 
-/** What another session holds is waited for this long, be it the lock or a table that a migration changes. */
-const LOCK_TIMEOUT_SECONDS = 60;
+/** Each file is a transaction of its own: what waits for one table does not hold another meanwhile. */
+function applyNext(client: pg.Client) {
+  return runner({
+    dbClient: client,
+    dir: MIGRATIONS,
+    direction: 'up',
+    count: 1,
+    schema: 'gatehouse',
+    createSchema: true,
+    migrationsTable: 'migrations',
+    noLock: true,
+    log: () => {},
+  });
+}
 
-/** The keep-alives let the server find out within half a minute that a starter is gone, and free its lock. */
+/** Longer than a migration may wait for the tables that it changes. */
+const LOCK_TIMEOUT_SECONDS = 15 * 60;
+
+/**
+ * A role may have other defaults. The keep-alives let the server find out within half a minute that a starter is gone, and free
+ * its lock.
+ */
 const SESSION_SETTINGS = `
-  SET lock_timeout = '${LOCK_TIMEOUT_SECONDS}s';
+  SET statement_timeout = 0; SET DateStyle = 'ISO'; SET default_transaction_isolation = 'read committed';
   SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3`;
 
 const LOCK_POLL_MS = 100;
@@ -76,10 +98,12 @@ async function takeLock(client: pg.Client): Promise<void> {
   }
 }
 
-/** How long to wait for a database that does not answer yet. Each failed attempt is reported. */
+/** How long to wait for a database that does not answer yet. Each failed attempt is reported, and who blocks a migration. */
 export interface DatabaseWait {
   readonly waitSeconds: number;
   readonly onWait?: (error: unknown) => void;
+  /** Is told which sessions hold a lock that a migration waits for. */
+  readonly onBlocked?: (blockers: readonly string[]) => void;
 }
 
 const ATTEMPT_PAUSE_MS = 1_000;

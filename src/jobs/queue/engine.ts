@@ -50,14 +50,19 @@ export async function refuseNewerEngine(client: pg.Pool | pg.ClientBase): Promis
   }
 }
 
+const ITS_LOCK_TIMEOUT = /SET LOCAL lock_timeout = \d+;/g;
+
 /** Installs or upgrades the engine's schema and its queues. Runs under the migration's lock. */
-export async function installJobs(databaseUrl: string, client: pg.ClientBase, queues: QueueTable): Promise<void> {
+export async function installJobs(client: pg.ClientBase, queues: QueueTable): Promise<void> {
   await refuseNewerEngine(client);
   const boss = new PgBoss({
-    connectionString: databaseUrl,
-    application_name: 'gatehouse migrate',
+    db: {
+      // The engine would wait for a lock for 30 s, with every delivery behind it; the session of the migration waits for a second.
+      executeSql: async (text, values) => ({
+        rows: rowsOf(await client.query(text.replace(ITS_LOCK_TIMEOUT, ''), values)),
+      }),
+    },
     schema: JOBS_SCHEMA,
-    max: 2,
     supervise: false,
     schedule: false,
   });
@@ -93,16 +98,16 @@ export function engineDatabase(pool: pg.Pool) {
     async executeSql(text: string, values?: unknown[]): Promise<{ rows: object[] }> {
       // Without values the engine may send several statements at once: with an empty list they would be refused.
       const sent = values === undefined ? { text, values } : fair.apply(text, values);
-      const result: pg.QueryResult<object> | pg.QueryResult<object>[] = await pool.query<object>(
-        sent.text,
-        sent.values,
-      );
-      // What the engine sends as several statements at once, its supervision above all, has a result for each.
-      const rows = Array.isArray(result) ? result.flatMap((each) => each.rows) : result.rows;
+      const rows = rowsOf(await pool.query<object>(sent.text, sent.values));
       fair.took(rows);
       return { rows: rows.map((row) => ('singletonsActive' in row ? { ...row, singletonsActive: null } : row)) };
     },
   };
+}
+
+/** What the engine sends as several statements at once, its supervision above all, has a result for each. */
+function rowsOf(result: pg.QueryResult<object> | pg.QueryResult<object>[]): object[] {
+  return Array.isArray(result) ? result.flatMap((each) => each.rows) : result.rows;
 }
 
 /** The engine for those who only put jobs in. Not started yet. */

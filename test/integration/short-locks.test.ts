@@ -1,0 +1,82 @@
+import ava from 'ava';
+import pg from 'pg';
+import { makeShortLocks } from '../../src/db/short-locks.ts';
+import { makeDatabase, openPool } from '../helpers/database.ts';
+import { openDoor } from '../helpers/door.ts';
+import { gatehouse } from '../helpers/process.ts';
+
+const test = ava.serial;
+
+/** A session that reads a table, and stays in its transaction. */
+async function openReader(url: string, table: string) {
+  const client = new pg.Client({ connectionString: url, application_name: 'a report' });
+  client.on('error', () => {});
+  await client.connect();
+  await client.query(`BEGIN; SELECT count(*) FROM ${table}`);
+  return {
+    async end() {
+      await client.query('COMMIT');
+      await client.end();
+    },
+  };
+}
+
+test('no delivery is refused while a migration waits for a reader of the table', async (t) => {
+  await using door = await openDoor();
+  const reader = await openReader(door.databaseUrl, 'gatehouse.deliveries');
+  const client = new pg.Client({ connectionString: door.databaseUrl });
+  client.on('error', () => {});
+  await client.connect();
+  const told: (readonly string[])[] = [];
+  const locks = await makeShortLocks(client, door.databaseUrl, (blockers) => told.push(blockers));
+  let attempts = 0;
+  const migration = locks.run(async () => {
+    attempts += 1;
+    await client.query('BEGIN; ALTER TABLE gatehouse.deliveries ADD COLUMN note text; COMMIT');
+  });
+  let sent = 0;
+  while (attempts < 3) {
+    sent += 1;
+    t.is((await door.post(JSON.stringify({ sent }))).status, 200);
+  }
+  // Beside it, a delivery that was being stored may have been seen.
+  t.regex(told[0]?.join() ?? '', /a report of \w+ \(process \d+, idle in transaction for \d+ s\)/);
+  await reader.end();
+  await migration;
+  t.is((await door.deliveries()).length, sent);
+  await locks.close();
+  await client.end();
+});
+
+test('the migration of the job engine waits for no lock longer than a second', async (t) => {
+  await using door = await openDoor();
+  await door.database.query('DROP SCHEMA gatehouse_jobs CASCADE');
+  await door.database.query(`
+    CREATE TABLE public.longest (setting text);
+    CREATE FUNCTION public.note() RETURNS event_trigger LANGUAGE plpgsql AS $$
+      BEGIN INSERT INTO public.longest VALUES (current_setting('lock_timeout')); END $$;
+    CREATE EVENT TRIGGER note ON ddl_command_start EXECUTE FUNCTION public.note()`);
+  const { code, stdout } = await gatehouse(['migrate'], { DATABASE_URL: door.databaseUrl }).finished;
+  t.is(code, 0, stdout);
+  const { rows } = await door.database.query('SELECT DISTINCT setting FROM public.longest');
+  t.deepEqual(rows, [{ setting: '1s' }]);
+});
+
+test('gatehouse migrate logs who blocks it, and ends when that session does', async (t) => {
+  const database = await makeDatabase();
+  const admin = openPool(database.url);
+  // The files are applied one after the other, and each is then entered here.
+  await admin.query(`
+    CREATE SCHEMA gatehouse;
+    CREATE TABLE gatehouse.migrations (id serial PRIMARY KEY, name varchar(255) NOT NULL, run_on timestamp NOT NULL)`);
+  const blocker = await admin.connect();
+  await blocker.query(`SET application_name = 'a report'; BEGIN; LOCK TABLE gatehouse.migrations IN SHARE MODE`);
+  const command = gatehouse(['migrate'], { DATABASE_URL: database.url });
+  const { blockers } = await command.logged('the migration waits for a lock, and lets deliveries pass meanwhile');
+  t.regex(String(blockers), /^a report of \w+ \(process \d+, idle in transaction for \d+ s\)$/);
+  await blocker.query('COMMIT');
+  blocker.release();
+  t.is((await command.finished).code, 0);
+  await admin.end();
+  await database.drop();
+});
