@@ -5,6 +5,7 @@ import type { WebhookOptions } from '../http/webhook.ts';
 import { makeByteBudget } from '../inbox/byte-budget.ts';
 import { makeInbox } from '../inbox/inbox.ts';
 import { makeInstallationRecorder } from '../inbox/installations.ts';
+import type { StoringHealth } from '../inbox/storing-health.ts';
 import type { Metrics } from '../metrics.ts';
 import { isContextOf } from '../review/status-context.ts';
 import { type SharedParts, WAKE_CHANNEL } from './shared-parts.ts';
@@ -18,12 +19,14 @@ export function composeDoor(
   door: DoorConfig,
   /** Of `makeInboxPool`. */
   pool: pg.Pool,
+  storing: StoringHealth,
   isClosed: () => boolean,
 ) {
   const inbox = makeInbox({
     pool,
     jobStatements: jobs.statements,
     wakeWorkers: () => wakeWorkers(redis, metrics),
+    storing,
     metrics,
     log,
   });

@@ -26,9 +26,6 @@ export function startSampler({ readiness, queueStats, baselines, metrics, log }:
 
   async function sample(): Promise<void> {
     const { dependencies } = await readiness();
-    for (const [dependency, { status }] of Object.entries(dependencies)) {
-      metrics.dependencyUp.set({ dependency }, status === 'up' ? 1 : 0);
-    }
     // An outdated number is worse than none.
     metrics.jobs.reset();
     metrics.oldestWaitingJobSeconds.remove();

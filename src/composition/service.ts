@@ -13,6 +13,8 @@ import { addMetricsRoute } from '../http/metrics-listener.ts';
 import { makeReadiness } from '../http/readiness.ts';
 import { closeConnections, listen, makeServer, stopListening } from '../http/server.ts';
 import { addWebhookRoute } from '../http/webhook.ts';
+import { probeStoring } from '../inbox/probe-storing.ts';
+import { makeStoringHealth } from '../inbox/storing-health.ts';
 import { makeJobQueue, refuseNewerEngine } from '../jobs/queue/engine.ts';
 import { readQueueStats } from '../jobs/queue/queue-stats.ts';
 import { QUEUES } from '../jobs/queues.ts';
@@ -61,15 +63,24 @@ export async function startService(config: Config, log: Log, threads?: ReviewThr
     closers.add('jobs', () => jobs.stop());
     const shared: SharedParts = { config, pool, redis, jobs, metrics, closers, log, threads };
 
-    const health = makeHealth({
-      // The database is only usable when deliveries and their jobs can be stored.
-      database: async () => (await probeDatabase(checkedPool, CHECK_TIMEOUT_MS)) ?? jobs.fault(),
-      redis: () => probeRedis(probeRedisConnection),
-    });
+    const storing = makeStoringHealth(() => void readiness());
+    // Rolled back, so it need not exist.
+    const probeJob = { kind: 'review', repository: 'gatehouse/probe', number: 1 } as const;
+    const checkStoring = () =>
+      storing.check(() => probeStoring(checkedPool, CHECK_TIMEOUT_MS, () => jobs.statements([probeJob])));
+    const health = makeHealth(
+      {
+        // The database is only usable when deliveries and their jobs can be stored.
+        database: async () =>
+          (await probeDatabase(checkedPool, CHECK_TIMEOUT_MS)) ?? (await jobs.fault()) ?? checkStoring(),
+        redis: () => probeRedis(probeRedisConnection),
+      },
+      { database: storing.fault },
+    );
     const readiness = makeReadiness({ health, readyWithoutRedis: config.readyWithoutRedis, isDraining, metrics, log });
     const samples = { queueStats: () => readQueueStats(pool, QUEUES), baselines: () => countBaselines(pool) };
     closers.add('sampler', startSampler({ readiness, ...samples, metrics, log }));
-    const webhook = config.door && composeDoor(shared, config.door, checkedPool, () => phase === 'closed');
+    const webhook = config.door && composeDoor(shared, config.door, checkedPool, storing, () => phase === 'closed');
     const stopWorker = config.worker && (await addWorker(shared, config.worker));
 
     const options = { log, metrics, isDraining };

@@ -3,6 +3,9 @@ import { withTimeout } from '../common/timeout.ts';
 /** Looks at a dependency: resolves with undefined when it is up, else with a message fit for the public. */
 export type DependencyCheck = () => Promise<string | undefined>;
 
+/** What is known to be wrong without looking, such as that nothing could be stored for some seconds. Undefined: nothing. */
+export type KnownFault = () => string | undefined;
+
 export interface DependencyHealth {
   readonly status: 'up' | 'down';
   readonly message?: string;
@@ -22,10 +25,14 @@ const REPORT_WAIT_MS = 1_000;
 
 /**
  * Checks every dependency, each on its own, so that a slow one does not delay what is known of the other. Callers that come
- * while a check runs share it. When it takes longer than they can wait, they get the last finished result.
+ * while a check runs share it. When it takes longer than they can wait, they get the last finished result. What is `known` by
+ * then counts more than either.
  */
-export function makeHealth(checks: Readonly<Record<DependencyName, DependencyCheck>>): () => Promise<HealthReport> {
-  const database = makeDependencyHealth(checks.database);
+export function makeHealth(
+  checks: Readonly<Record<DependencyName, DependencyCheck>>,
+  known: { readonly database?: KnownFault } = {},
+): () => Promise<HealthReport> {
+  const database = makeDependencyHealth(checks.database, known.database);
   const redis = makeDependencyHealth(checks.redis);
   return async () => {
     const [databaseHealth, redisHealth] = await Promise.all([database(), redis()]);
@@ -33,7 +40,10 @@ export function makeHealth(checks: Readonly<Record<DependencyName, DependencyChe
   };
 }
 
-function makeDependencyHealth(check: DependencyCheck): () => Promise<DependencyHealth> {
+function makeDependencyHealth(
+  check: DependencyCheck,
+  known: KnownFault = () => undefined,
+): () => Promise<DependencyHealth> {
   let finished: DependencyHealth = { status: 'down', message: 'has not answered yet' };
   let running: Promise<void> | undefined;
 
@@ -50,6 +60,7 @@ function makeDependencyHealth(check: DependencyCheck): () => Promise<DependencyH
   return async () => {
     running ??= run();
     await withTimeout(REPORT_WAIT_MS, running, () => {});
-    return finished;
+    const fault = known();
+    return fault === undefined ? finished : { status: 'down', message: fault };
   };
 }

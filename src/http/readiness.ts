@@ -29,6 +29,9 @@ export function makeReadiness(options: ReadinessOptions): () => Promise<Readines
 
   return async () => {
     const dependencies = await health();
+    for (const [dependency, { status }] of Object.entries(dependencies)) {
+      metrics.dependencyUp.set({ dependency }, status === 'up' ? 1 : 0);
+    }
     const report = isDraining()
       ? { ...dependencies, service: { status: 'down', message: 'is shutting down' } as const }
       : dependencies;

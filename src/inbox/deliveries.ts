@@ -14,7 +14,7 @@ const IN_TRANSACTION = 'gatehouse.in_transaction';
  * What was found to be stored already may be visible on the primary alone: its own transaction, waiting for a synchronous standby,
  * was ended. A transaction that writes nothing waits for nobody, so this one writes a record, which needs no right and has no reader.
  */
-const WAIT_FOR_REPEATS = "pg_logical_emit_message(true, 'gatehouse', 'a repeated delivery')";
+export const WRITE_RECORD = "pg_logical_emit_message(true, 'gatehouse', '')";
 
 /** Begins a transaction outside of which {@link insertDeliveries} fails. */
 export const BEGIN_GUARDED = `BEGIN; SET LOCAL ${IN_TRANSACTION} = true`;
@@ -72,7 +72,7 @@ export async function insertDeliveries(
                        current_setting('${IN_TRANSACTION}')::boolean),
            ${frameRows.length === 0 ? '' : insertFrames(frameRows)}
            waiting AS (
-             SELECT CASE WHEN (SELECT count(*) FROM stored) < ${deliveries.length} THEN ${WAIT_FOR_REPEATS} END)
+             SELECT CASE WHEN (SELECT count(*) FROM stored) < ${deliveries.length} THEN ${WRITE_RECORD} END)
            SELECT stored.* FROM waiting LEFT JOIN stored ON true`,
     values,
   });

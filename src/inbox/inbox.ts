@@ -9,6 +9,7 @@ import { BEGIN_GUARDED, insertDeliveries } from './deliveries.ts';
 import { type Delivery, deliveryKey, type ReceivedDelivery } from './delivery.ts';
 import { makeGroupCommit } from './group-commit.ts';
 import { packBodies, prepareBody, type WaitingBody, weightOf } from './pack-bodies.ts';
+import type { StoringHealth } from './storing-health.ts';
 
 /** `accepted` and `duplicate` mean that the delivery is in the database, committed. */
 export type Acceptance =
@@ -29,6 +30,8 @@ export interface InboxDependencies<Job> {
   readonly jobStatements: (jobs: readonly Job[]) => Promise<readonly pg.QueryConfig[]>;
   /** Notifies the workers, after the commit, that there are jobs. Must not throw or wait. */
   readonly wakeWorkers: () => void;
+  /** Is told what became of each delivery. */
+  readonly storing: Pick<StoringHealth, 'stored' | 'failed'>;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -45,7 +48,14 @@ interface Submission<Job> extends Delivery, Omit<ReceivedDelivery<Job>, 'body'> 
 
 type Stored = Exclude<Acceptance, { outcome: 'refused' }>;
 
-export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log }: InboxDependencies<Job>): Inbox<Job> {
+export function makeInbox<Job>({
+  pool,
+  jobStatements,
+  wakeWorkers,
+  storing,
+  metrics,
+  log,
+}: InboxDependencies<Job>): Inbox<Job> {
   const answering = new Set<Promise<Acceptance>>();
 
   /** Deliveries and jobs in one transaction. Repeats within the batch are answered as duplicates. */
@@ -145,10 +155,22 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
 
   return {
     async accept(delivery) {
-      const answer = beforeDeadline((signal) => submit(delivery, signal));
+      const handedInAt = performance.now();
+      let isItsFault = false;
+      const answer = beforeDeadline((signal) =>
+        submit(delivery, signal, () => {
+          isItsFault = true;
+        }),
+      );
       answering.add(answer);
       try {
-        return await answer;
+        const acceptance = await answer;
+        if (acceptance.outcome !== 'refused') {
+          storing.stored();
+        } else if (!isItsFault) {
+          storing.failed(handedInAt);
+        }
+        return acceptance;
       } finally {
         answering.delete(answer);
       }
@@ -162,7 +184,11 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
     },
   };
 
-  async function submit({ body, ...delivery }: ReceivedDelivery<Job>, signal: AbortSignal): Promise<Acceptance> {
+  async function submit(
+    { body, ...delivery }: ReceivedDelivery<Job>,
+    signal: AbortSignal,
+    onRejectedRow: () => void,
+  ): Promise<Acceptance> {
     try {
       const submission = {
         ...delivery,
@@ -171,6 +197,9 @@ export function makeInbox<Job>({ pool, jobStatements, wakeWorkers, metrics, log 
       };
       return await queue.add(submission, signal);
     } catch (err) {
+      if (isDataFault(err)) {
+        onRejectedRow();
+      }
       if (!signal.aborted) {
         log.error({ err, delivery: delivery.deliveryId }, 'a delivery could not be stored');
       }

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { makeInboxPool } from '../../src/db/pool.ts';
 import type { ReceivedDelivery } from '../../src/inbox/delivery.ts';
 import { makeInbox } from '../../src/inbox/inbox.ts';
+import { makeStoringHealth } from '../../src/inbox/storing-health.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase, openPool } from './database.ts';
@@ -39,6 +40,7 @@ export async function openInbox(
     wakeWorkers: () => {
       wakeups += 1;
     },
+    storing: makeStoringHealth(() => {}),
     metrics: makeMetrics(),
     log: makeLog('silent'),
   });

@@ -112,6 +112,46 @@ test('a database that accepts no new connections makes the door unready', async 
   await until(async () => (await fetch(`${door.url}/health/ready`)).status === 200);
 });
 
+const FAULTS = {
+  'a lock on the table': {
+    begin: 'BEGIN; LOCK TABLE gatehouse.deliveries IN EXCLUSIVE MODE',
+    end: 'ROLLBACK',
+  },
+  'a full disk': {
+    begin: `CREATE FUNCTION gatehouse.disk_full() RETURNS trigger LANGUAGE plpgsql AS $$
+              BEGIN RAISE 'No space left on device' USING ERRCODE = 'disk_full'; END $$;
+            CREATE TRIGGER disk_full BEFORE INSERT ON gatehouse.deliveries EXECUTE FUNCTION gatehouse.disk_full()`,
+    end: 'DROP FUNCTION gatehouse.disk_full CASCADE',
+  },
+} as const;
+for (const [fault, { begin, end }] of Object.entries(FAULTS)) {
+  test(`health is down while no delivery can be stored, then up by itself: ${fault}`, async (t) => {
+    await using door = await openDoor();
+    await until(async () => (await fetch(`${door.url}/health`)).status === 200);
+    const client = await door.database.connect();
+    await client.query(begin);
+    await until(async () => {
+      await door.post('{}');
+      return (await fetch(`${door.url}/health`)).status === 503;
+    });
+    const response = await fetch(`${door.url}/health`);
+    t.deepEqual(await response.json(), {
+      status: 'error',
+      info: { redis: { status: 'up' } },
+      error: { database: { status: 'down', message: 'cannot store deliveries' } },
+    });
+    t.is((await fetch(`${door.url}/health/ready`)).status, 503);
+    t.regex(await (await fetch(door.metricsUrl)).text(), /^gatehouse_dependency_up\{dependency="database"\} 0$/m);
+    await client.query(end);
+    client.release();
+    // An unready door gets no delivery that would show that it works again.
+    await until(async () => (await fetch(`${door.url}/health/ready`)).status === 200);
+    t.regex(await (await fetch(door.metricsUrl)).text(), /^gatehouse_dependency_up\{dependency="database"\} 1$/m);
+    t.true((await door.deliveries()).every(({ event }) => event !== 'probe'));
+    t.deepEqual(await door.jobs(), []);
+  });
+}
+
 test('every change of readiness is counted', async (t) => {
   await using door = await openDoor({ DATABASE_URL: 'postgres://user:password@127.0.0.1:9/gatehouse' });
   await fetch(`${door.url}/health/ready`);

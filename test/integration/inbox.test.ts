@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import ava from 'ava';
 import { makeInbox } from '../../src/inbox/inbox.ts';
+import { makeStoringHealth } from '../../src/inbox/storing-health.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { openDoor, sign, storedDeliveries } from '../helpers/door.ts';
@@ -113,6 +114,7 @@ test('two inboxes that store the same deliveries crosswise both succeed', async 
     pool: door.pool,
     jobStatements: async () => [],
     wakeWorkers: () => {},
+    storing: makeStoringHealth(() => {}),
     metrics: makeMetrics(),
     log: makeLog('silent'),
   });

@@ -4,6 +4,7 @@ import { makeInboxPool } from '../../src/db/pool.ts';
 import { textDigest } from '../../src/forges/port/command.ts';
 import type { ReviewRequest } from '../../src/forges/port/events.ts';
 import { makeInbox } from '../../src/inbox/inbox.ts';
+import { makeStoringHealth } from '../../src/inbox/storing-health.ts';
 import { makeJobQueue } from '../../src/jobs/queue/engine.ts';
 import type { Jobs } from '../../src/jobs/queue/queue.ts';
 import { makeReplay } from '../../src/jobs/queue/replay.ts';
@@ -69,6 +70,7 @@ test('an edit of an override is never recorded later than its delivery', async (
     jobStatements: jobs.statements,
     // No worker runs.
     wakeWorkers: () => {},
+    storing: makeStoringHealth(() => {}),
     metrics: makeMetrics(),
     log: makeLog('silent'),
   });
