@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { EX_CONFIG, EX_USAGE, reasonOf, UsageError } from './commands/failures.ts';
 import type { Terminal } from './commands/terminal.ts';
 import { ConfigurationError } from './config/config.ts';
+import { PoolerError } from './db/pooler.ts';
 import { NewerSchemaError } from './db/schema.ts';
 import { makeLog } from './log.ts';
 import { version } from './version.ts';
@@ -168,7 +169,7 @@ function stopped(name: string, { usage, logs }: Command, error: unknown): number
   } else {
     complain(`gatehouse ${name}: ${reasonOf(error)}`);
   }
-  return error instanceof NewerSchemaError ? EX_CONFIG : 1;
+  return error instanceof NewerSchemaError || error instanceof PoolerError ? EX_CONFIG : 1;
 }
 
 // The reader of the output may stop reading, as `head` does: that is no error.

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Config, WorkerConfig } from '../config/config.ts';
 import { makeInboxPool, makePool, makeProbePool } from '../db/pool.ts';
+import { makePoolerCheck, PoolerError, refuseTransactionPooling } from '../db/pooler.ts';
 import { probeDatabase, probeRedis } from '../db/probes.ts';
 import { closeRedis, makeProbeRedis, makeRedis } from '../db/redis.ts';
 import { NewerSchemaError, readSchemaState } from '../db/schema.ts';
@@ -39,7 +40,7 @@ export interface Service {
 const CLOSE_GRACE_MS = 10_000;
 
 /**
- * Composes the parts of a process. Throws {@link NewerSchemaError}, what a listener throws,
+ * Composes the parts of a process. Throws {@link NewerSchemaError}, {@link PoolerError}, what a listener throws,
  * or what is wrong with the operator's policy file. `threads` are those of {@link SharedParts}.
  */
 export async function startService(config: Config, log: Log, threads?: ReviewThreads): Promise<Service> {
@@ -54,7 +55,8 @@ export async function startService(config: Config, log: Log, threads?: ReviewThr
     // The door's check shares the connection of its deliveries: readiness then meets what they meet.
     const checkedPool = (config.door ? makeInboxPool : makeProbePool)(config.databaseUrl, log);
     closers.add('checked database', () => checkedPool.end());
-    await refuseNewerSchema(checkedPool);
+    await refuseUnusableDatabase(config.databaseUrl, checkedPool);
+    const pooler = makePoolerCheck(config.databaseUrl);
     const redis = makeRedis(config.redisUrl, log);
     closers.add('redis', () => closeRedis(redis));
     const probeRedisConnection = makeProbeRedis(config.redisUrl, CHECK_TIMEOUT_MS);
@@ -72,7 +74,10 @@ export async function startService(config: Config, log: Log, threads?: ReviewThr
       {
         // The database is only usable when deliveries and their jobs can be stored.
         database: async () =>
-          (await probeDatabase(checkedPool, CHECK_TIMEOUT_MS)) ?? (await jobs.fault()) ?? checkStoring(),
+          (await probeDatabase(checkedPool, CHECK_TIMEOUT_MS)) ??
+          (await pooler()) ??
+          (await jobs.fault()) ??
+          checkStoring(),
         redis: () => probeRedis(probeRedisConnection),
       },
       { database: storing.fault },
@@ -131,8 +136,9 @@ async function addWorker(shared: SharedParts, worker: WorkerConfig): Promise<() 
 }
 
 /** An unreachable database does not prevent the start: it may come back, and readiness reports it until then. */
-async function refuseNewerSchema(checkedPool: pg.Pool): Promise<void> {
+async function refuseUnusableDatabase(databaseUrl: string, checkedPool: pg.Pool): Promise<void> {
   try {
+    await refuseTransactionPooling(databaseUrl);
     await onConnection(checkedPool, CHECK_TIMEOUT_MS, async (client) => {
       if ((await readSchemaState(client)) === 'too-new') {
         throw new NewerSchemaError();
@@ -140,7 +146,7 @@ async function refuseNewerSchema(checkedPool: pg.Pool): Promise<void> {
       await refuseNewerEngine(client);
     });
   } catch (error) {
-    if (error instanceof NewerSchemaError) {
+    if (error instanceof NewerSchemaError || error instanceof PoolerError) {
       throw error;
     }
   }

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { buildLargeIndexes } from './large-indexes.ts';
+import { refuseTransactionPooling } from './pooler.ts';
 import { NewerSchemaError, readSchemaState } from './schema.ts';
 import { makeShortLocks } from './short-locks.ts';
 import { sqlState } from './sqlstate.ts';
@@ -17,7 +18,8 @@ const ADVISORY_LOCK = 4_201_883_917;
  * Brings the schema up to date, then runs `installMore` (the job engine's own schema) under the same lock.
  * Many may start at once: they wait for a session-level advisory lock, and the later ones find nothing to do.
  * On a newer schema that still serves this code nothing is changed, so a rollback starts as it should.
- * Returns the names of the migrations that were applied; throws {@link NewerSchemaError}.
+ * Returns the names of the migrations that were applied; throws {@link NewerSchemaError}
+ * and `PoolerError`.
  */
 export async function migrate(
   databaseUrl: string,
@@ -27,6 +29,7 @@ export async function migrate(
   const client = await connectWithRetry(databaseUrl, wait);
   try {
     await client.query(SESSION_SETTINGS);
+    await refuseTransactionPooling(databaseUrl);
     await takeLock(client);
     if ((await readSchemaState(client)) === 'too-new') {
       throw new NewerSchemaError();

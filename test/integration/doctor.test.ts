@@ -104,7 +104,7 @@ test('doctor finds clocks that differ', async (t) => {
     const pool = openPool(url);
     try {
       const clock = async (now: () => number) =>
-        (await checkDatabase(pool, now)).findings.find(({ check }) => check === 'clock');
+        (await checkDatabase(url, pool, now)).findings.find(({ check }) => check === 'clock');
       t.is((await clock(Date.now))?.result, 'ok');
       t.like(await clock(() => Date.now() + 3_600_000), {
         result: 'wrong',

@@ -28,7 +28,7 @@ export interface Examination {
 export function examine(config: DoctorConfig, question: Question): Examination {
   const { databaseUrl, redisUrl } = config;
   const pool = databaseUrl === undefined ? undefined : makePool(databaseUrl, makeLog('silent'));
-  const database = pool && checkDatabase(pool);
+  const database = databaseUrl === undefined || pool === undefined ? undefined : checkDatabase(databaseUrl, pool);
   const threads = makeReviewThreads();
   const forge = examineForge(config, question, {
     threads,

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Redis } from 'ioredis';
 import type pg from 'pg';
+import { detectPooling, type Pooling, TRANSACTION_POOLING, USE_SESSIONS } from '../../db/pooler.ts';
 import { closeRedis, makeProbeRedis } from '../../db/redis.ts';
 import { readSchemaState, SCHEMA_VERSION, type SchemaState } from '../../db/schema.ts';
 import { onConnection } from '../../db/transaction.ts';
@@ -29,10 +30,16 @@ export interface DatabaseReport {
 }
 
 /** `now` is the clock of this machine, in milliseconds since 1970. */
-export async function checkDatabase(pool: pg.Pool, now: () => number = Date.now): Promise<DatabaseReport> {
+export async function checkDatabase(
+  databaseUrl: string,
+  pool: pg.Pool,
+  now: () => number = Date.now,
+): Promise<DatabaseReport> {
   let server: Server;
+  let pooling: Pooling;
   try {
     server = await onConnection(pool, LIMIT_MS, (client) => readServer(client, now));
+    pooling = await detectPooling(databaseUrl);
   } catch (error) {
     const action = 'check DATABASE_URL, the network policy and whether the database is up';
     return {
@@ -45,7 +52,7 @@ export async function checkDatabase(pool: pg.Pool, now: () => number = Date.now)
   const rights = usable
     ? await bounded('database rights', () => onConnection(pool, LIMIT_MS, (client) => checkRights(client, server)))
     : skipped(['database rights'], 'the schema does not fit');
-  return { findings: [versionOf(server), ...schema, ...rights, clockOf(server)], usable };
+  return { findings: [databaseOf(server, pooling), ...schema, ...rights, clockOf(server)], usable };
 }
 
 interface Server {
@@ -71,9 +78,13 @@ async function readServer(client: pg.ClientBase, now: () => number): Promise<Ser
   return { ...row, ahead: (row.time - (before + now()) / 2) / 1_000 };
 }
 
-function versionOf({ version, number }: Server): Finding {
+function databaseOf({ version, number }: Server, pooling: Pooling): Finding {
+  if (pooling === 'transactions') {
+    return wrong('database', `DATABASE_URL ${TRANSACTION_POOLING}`, USE_SESSIONS);
+  }
+  const behind = pooling === 'sessions' ? ', behind a connection pooler in session mode' : '';
   return number / 10_000 >= MIN_POSTGRESQL
-    ? ok('database', `PostgreSQL ${version}`)
+    ? ok('database', `PostgreSQL ${version}${behind}`)
     : wrong('database', `PostgreSQL ${version} is too old`, `upgrade it to ${MIN_POSTGRESQL} or newer`);
 }
 
