@@ -261,7 +261,7 @@ test('a failure while another job of the pull request waits makes no dead letter
   forge.fault({ path: /\.diff$/, fault: { kind: 'status', status: 500 } });
   const states = async () => {
     const { rows } = await database.query(
-      "SELECT name, state::text FROM gatehouse_jobs.job WHERE name LIKE 'review%' ORDER BY created_on",
+      "SELECT name, state::text FROM gatehouse_jobs.job WHERE name IN ('review', 'review-dead-letters') ORDER BY created_on",
     );
     return rows.map(({ name, state }) => `${name} ${state}`);
   };
