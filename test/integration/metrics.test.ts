@@ -18,6 +18,7 @@ const NAMES = [
   'gatehouse_deliveries_total',
   'gatehouse_dependency_up',
   'gatehouse_enforcement_off',
+  'gatehouse_foreign_statuses_total',
   'gatehouse_forge_access_problem',
   'gatehouse_forge_rate_remaining',
   'gatehouse_forge_requests_total',

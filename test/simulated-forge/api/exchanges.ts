@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import type { Answer, Call } from '../routes.ts';
 import type { Checks } from './checks.ts';
 
@@ -77,6 +77,10 @@ interface ReportedExchanges {
 
 /** The closing lines, one for each forge. */
 export function summarizeExchanges(file: string): string {
+  // A run without a simulated forge reports nothing.
+  if (!existsSync(file)) {
+    return '';
+  }
   const reported: ReportedExchanges[] = readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
