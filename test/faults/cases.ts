@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { makeShortLocks } from '../../src/db/short-locks.ts';
 import { signalProcess } from '../helpers/processes.ts';
 import type { StoresKind } from '../helpers/stores.ts';
 import { untilReady, type World, type WorldOptions } from './world.ts';
@@ -158,6 +159,23 @@ export const CASES: readonly Case[] = [
       await sleep(6_000);
       await client.query('ROLLBACK');
       await client.end();
+    },
+  },
+  {
+    name: 'a migration of deliveries beside a session that reads them, for 10 s',
+    short: true,
+    async make({ databaseUrl }) {
+      const reader = new pg.Client({ connectionString: databaseUrl });
+      const migration = new pg.Client({ connectionString: databaseUrl });
+      await Promise.all([reader.connect(), migration.connect()]);
+      await reader.query('BEGIN; SELECT count(*) FROM gatehouse.deliveries');
+      const locks = await makeShortLocks(migration, databaseUrl, () => {});
+      const migrated = locks.run(() => migration.query('ALTER TABLE gatehouse.deliveries ADD COLUMN note text'));
+      await sleep(10_000);
+      await reader.query('COMMIT');
+      await migrated;
+      await locks.close();
+      await Promise.all([reader.end(), migration.end()]);
     },
   },
   {

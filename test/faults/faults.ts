@@ -10,6 +10,7 @@ import { type Stores, startStores } from '../helpers/stores.ts';
 import { usageOf } from '../helpers/usage.ts';
 import { CASES, type Case, untilRecovered } from './cases.ts';
 import { countLosses } from './verify.ts';
+import { watchHealth } from './watch-health.ts';
 import { makeWorld, unsettledPullRequests, type World } from './world.ts';
 
 const STEADY_MS = 2_000;
@@ -25,7 +26,7 @@ const COLUMNS = [
   'no verdict',
   'ready after s',
   '    memory MiB',
-  'not acknowledged',
+  'not acknowledged; health said meanwhile',
 ] as const;
 
 interface Row {
@@ -35,6 +36,8 @@ interface Row {
   readonly duplicates: number;
   readonly withoutVerdict: number;
   readonly refused: string;
+  /** What `/health` of the door said, from the fault to the end. */
+  readonly health: string;
   readonly recoveredSeconds: number;
   readonly memory: string;
   readonly fault?: string;
@@ -73,6 +76,7 @@ async function play({ name, options, make }: Case, on: Stores): Promise<Row> {
   try {
     await sleep(STEADY_MS);
     const before = await memoryOf(world);
+    const health = watchHealth(world);
     await make(world);
     const over = performance.now();
     let fault: string | undefined;
@@ -90,6 +94,7 @@ async function play({ name, options, make }: Case, on: Stores): Promise<Row> {
       ...(await countLosses(world.database, world.client, world.forge)),
       withoutVerdict,
       refused: [...world.client.refusals].map(([what, times]) => `${times} × ${what}`).join(', ') || '0',
+      health: await health.stop(),
       recoveredSeconds,
       memory: `${before} → ${after}`,
       ...(fault !== undefined && { fault }),
@@ -142,7 +147,7 @@ function printTable(all: readonly Row[]): void {
       row.withoutVerdict,
       row.fault === undefined ? row.recoveredSeconds.toFixed(1) : 'never',
       row.memory.padStart(COLUMNS[5].length),
-      row.refused,
+      `${row.refused}; ${row.health}`,
     );
   }
   for (const name of leftOut) {
