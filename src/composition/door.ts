@@ -47,8 +47,15 @@ export function composeDoor(
   } satisfies WebhookOptions;
 }
 
-/** Workers also poll, so a lost message only costs time. */
+/** Long after it nobody asks when the workers were woken last. */
+const WOKEN_MS = 3_600_000;
+
+/**
+ * Workers also poll, so a lost message only costs time. The write tells a primary from a replica, which takes messages that no
+ * worker hears: it makes the connection lead to the primary again.
+ */
 function wakeWorkers(redis: Redis, metrics: Metrics): void {
+  redis.set(WAKE_CHANNEL, '', 'PX', WOKEN_MS).catch(() => {});
   redis.publish(WAKE_CHANNEL, 'jobs').then(
     () => metrics.wakeups.inc({ outcome: 'sent' }),
     () => metrics.wakeups.inc({ outcome: 'failed' }),

@@ -3,8 +3,9 @@ import type pg from 'pg';
 import type { Config, WorkerConfig } from '../config/config.ts';
 import { makeInboxPool, makePool, makeProbePool } from '../db/pool.ts';
 import { makePoolerCheck, PoolerError, refuseTransactionPooling } from '../db/pooler.ts';
-import { probeDatabase, probeRedis } from '../db/probes.ts';
-import { closeRedis, makeProbeRedis, makeRedis } from '../db/redis.ts';
+import { probeDatabase } from '../db/probes.ts';
+import { closeRedis, makeRedis } from '../db/redis.ts';
+import { makeRedisProbe } from '../db/redis-probe.ts';
 import { NewerSchemaError, readSchemaState } from '../db/schema.ts';
 import { onConnection } from '../db/transaction.ts';
 import { makeApp } from '../http/app.ts';
@@ -59,8 +60,8 @@ export async function startService(config: Config, log: Log, threads?: ReviewThr
     const pooler = makePoolerCheck(config.databaseUrl);
     const redis = makeRedis(config.redisUrl, log);
     closers.add('redis', () => closeRedis(redis));
-    const probeRedisConnection = makeProbeRedis(config.redisUrl, CHECK_TIMEOUT_MS);
-    closers.add('redis probe', () => closeRedis(probeRedisConnection));
+    const redisProbe = makeRedisProbe(config.redisUrl, CHECK_TIMEOUT_MS);
+    closers.add('redis probe', () => redisProbe.close());
     const jobs = makeJobQueue(pool, QUEUES, log);
     closers.add('jobs', () => jobs.stop());
     const shared: SharedParts = { config, pool, redis, jobs, metrics, closers, log, threads };
@@ -78,7 +79,7 @@ export async function startService(config: Config, log: Log, threads?: ReviewThr
           (await pooler()) ??
           (await jobs.fault()) ??
           checkStoring(),
-        redis: () => probeRedis(probeRedisConnection),
+        redis: async () => (await redisProbe.check())?.reason,
       },
       { database: storing.fault },
     );

@@ -9,7 +9,19 @@ import {
   readText,
   type Settings,
 } from './environment.ts';
-import { bytes, count, flag, logLevel, port, repositoryName, seconds, secret, statusContext, url } from './settings.ts';
+import {
+  bytes,
+  count,
+  flag,
+  logLevel,
+  port,
+  redisUrl,
+  repositoryName,
+  seconds,
+  secret,
+  statusContext,
+  url,
+} from './settings.ts';
 
 export type LogLevel = z.infer<typeof logLevel>;
 
@@ -52,8 +64,7 @@ const common = {
   /** Undefined listens on every address, IPv6 and IPv4. */
   HOST: z.string().optional(),
   ...database,
-  /** The path is the number of a database of Redis; by default there are 16. */
-  REDIS_URL: url(['redis:', 'rediss:'], /^(\/\d{0,4})?$/),
+  REDIS_URL: redisUrl,
   FORGE: z.enum(FORGE_NAMES).default('github'),
   DRAIN_SECONDS: seconds.default(5),
   /** Readiness alone ignores Redis. */

@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import type pg from 'pg';
 import { readSchemaState, type SchemaState } from './schema.ts';
 import { onConnection } from './transaction.ts';
@@ -31,20 +30,10 @@ async function refuseUnusable(client: pg.ClientBase): Promise<void> {
   }
 }
 
-/** Undefined when Redis answers a PING, else what is wrong, without a host name. */
-export async function probeRedis(redis: Redis): Promise<string | undefined> {
-  try {
-    await redis.ping();
-    return undefined;
-  } catch (error) {
-    return publicReason(error);
-  }
-}
-
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED/, 'refused the connection'],
   [/ENOTFOUND|EAI_AGAIN/, 'its host name is not known'],
-  [/28P01|28000|NOAUTH|WRONGPASS/, 'refused the credentials'],
+  [/28P01|28000/, 'refused the credentials'],
   [/3D000/, 'the database does not exist'],
   [/57P01|57P03/, 'is starting up or shutting down'],
   [/53300/, 'has no connections left'],
@@ -53,7 +42,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Messages of drivers name hosts and users; anyone may read a health report. */
-function publicReason(error: unknown): string {
+export function publicReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const text = `${code} ${error instanceof Error ? error.message : ''}`;
   return REASONS.find(([pattern]) => pattern.test(text))?.[1] ?? 'is not connected';

@@ -1,4 +1,5 @@
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
+import { isSentinelUrl, parseSentinelUrl } from '../common/sentinel-url.ts';
 import type { Log } from '../log.ts';
 
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -31,7 +32,7 @@ export function makeRedis(url: string, log: Log): Redis {
   return redis;
 }
 
-/** For the health check alone, which waits longer for a PING than the service waits for a command. Logs nothing. */
+/** For the health check alone, which waits longer for an answer than the service waits for a command. Logs nothing. */
 export function makeProbeRedis(url: string, timeoutMs: number): Redis {
   const redis = openRedis(url, {
     connectionName: 'gatehouse health',
@@ -50,15 +51,43 @@ interface Limits {
   readonly socketTimeout: number;
 }
 
+/** `url` is a valid REDIS_URL. */
 function openRedis(url: string, limits: Limits): Redis {
-  return new Redis(url, {
+  const options = {
     connectTimeout: CONNECT_TIMEOUT_MS,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, MAX_RECONNECT_DELAY_MS),
+    retryStrategy: retryDelayMs,
+    // The check needs INFO, which a small ACL forbids; ioredis then prints a line of its own. What is not usable, a write tells.
+    enableReadyCheck: false,
+    // After a failover the address may lead to another server while the old connection stays open.
+    reconnectOnError: (error: Error) => /\bREADONLY\b/.test(error.message),
     ...limits,
-  });
+  } satisfies RedisOptions;
+  return isSentinelUrl(url) ? new Redis({ ...options, ...sentinelOptions(url) }) : new Redis(url, options);
+}
+
+const retryDelayMs = (attempt: number) => Math.min(50 * 2 ** attempt, MAX_RECONNECT_DELAY_MS);
+
+function sentinelOptions(url: string) {
+  const address = parseSentinelUrl(url);
+  if (address === undefined) {
+    throw new TypeError('REDIS_URL is not the address of a Sentinel');
+  }
+  const { tls, sentinels, name, database, username, password, sentinelUsername, sentinelPassword } = address;
+  return {
+    sentinels: [...sentinels],
+    name,
+    db: database,
+    sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
+    sentinelRetryStrategy: retryDelayMs,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(sentinelUsername !== undefined && { sentinelUsername }),
+    ...(sentinelPassword !== undefined && { sentinelPassword }),
+    ...(tls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+  } satisfies RedisOptions;
 }
 
 /** Closes the client. What was in progress, such as a connection being made, fails silently. */

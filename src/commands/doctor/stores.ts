@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import type { Redis } from 'ioredis';
 import type pg from 'pg';
+import { isSentinelUrl } from '../../common/sentinel-url.ts';
 import { detectPooling, type Pooling, TRANSACTION_POOLING, USE_SESSIONS } from '../../db/pooler.ts';
-import { closeRedis, makeProbeRedis } from '../../db/redis.ts';
+import { makeRedisProbe, type RedisProbe } from '../../db/redis-probe.ts';
 import { readSchemaState, SCHEMA_VERSION, type SchemaState } from '../../db/schema.ts';
 import { onConnection } from '../../db/transaction.ts';
 import { makeJobQueue } from '../../jobs/queue/engine.ts';
@@ -161,30 +161,32 @@ async function checkRights(client: pg.ClientBase, { readOnly }: Server): Promise
 }
 
 export async function checkRedis(url: string): Promise<readonly Finding[]> {
-  const redis = makeProbeRedis(url, LIMIT_MS);
+  const probe = makeRedisProbe(url, LIMIT_MS);
   try {
-    return await bounded('redis', async () => [await readRedis(redis)], LIMIT_MS);
+    return await bounded('redis', async () => [await readRedis(probe, isSentinelUrl(url))], LIMIT_MS);
   } finally {
-    closeRedis(redis);
+    probe.close();
   }
 }
 
-async function readRedis(redis: Redis): Promise<Finding> {
+const CHECK_ADDRESS = 'check REDIS_URL, the network policy and whether Redis is up';
+
+async function readRedis(probe: RedisProbe, bySentinel: boolean): Promise<Finding> {
   try {
-    await once(redis, 'ready');
-    await redis.ping();
+    await once(probe.redis, 'ready');
   } catch (error) {
-    return wrong('redis', reasonOf(error), 'check REDIS_URL, the network policy and whether Redis is up');
+    return wrong('redis', reasonOf(error), CHECK_ADDRESS);
   }
-  // Some do not let everybody read it.
-  const info = await redis.info().catch(() => '');
-  const version = /^redis_version:(\S+)/m.exec(info)?.[1];
+  const { version, mode } = await probe.server();
   const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
   if (version !== undefined && (major < MIN_REDIS[0] || (major === MIN_REDIS[0] && minor < MIN_REDIS[1]))) {
     return wrong('redis', `Redis ${version} is too old`, `upgrade it to ${MIN_REDIS.join('.')} or newer`);
   }
-  if (/^role:slave/m.test(info)) {
-    return wrong('redis', 'it is a replica, which is read-only', 'connect to the primary');
+  const fault = await probe.check();
+  if (fault !== undefined) {
+    return wrong('redis', `it ${fault.reason}`, fault.action ?? CHECK_ADDRESS);
   }
-  return ok('redis', version === undefined ? 'answers' : `answers, with the commands of Redis ${version}`);
+  const met = bySentinel ? 'the primary, found by Sentinel' : mode;
+  const commands = version === undefined ? [] : [`with the commands of Redis ${version}`];
+  return ok('redis', ['answers', ...commands, ...(met === undefined ? [] : [met])].join(', '));
 }

@@ -1,0 +1,109 @@
+import type { Redis } from 'ioredis';
+import { publicReason } from './probes.ts';
+import { closeRedis, makeProbeRedis } from './redis.ts';
+
+/** What makes a Redis unusable. */
+export interface RedisFault {
+  /** Without a host name: anyone may read a health report. */
+  readonly reason: string;
+  /** What to do about it, where its answer tells. */
+  readonly action?: string;
+}
+
+/** What a server says of itself, as far as it does. */
+export interface RedisServer {
+  readonly version?: string | undefined;
+  readonly mode?: string | undefined;
+}
+
+export interface RedisProbe {
+  readonly redis: Redis;
+  /** Undefined when Redis does what Gatehouse needs of it. */
+  check(): Promise<RedisFault | undefined>;
+  server(): Promise<RedisServer>;
+  close(): void;
+}
+
+/** The smallest ACL under which Gatehouse works. */
+export const REDIS_ACL = '~gatehouse:* &gatehouse:* +@read +@write +@connection +@pubsub +@scripting';
+
+const KEY = 'gatehouse:probe';
+/** What Gatehouse does: it reads, writes and publishes, also in scripts. A PING is answered by what can do none of it. */
+const SCRIPT = `redis.call('GET', KEYS[1])
+redis.call('SET', KEYS[1], '1', 'PX', 60000)
+return redis.call('PUBLISH', KEYS[1], '')`;
+
+const CLUSTER = {
+  reason: 'is a Redis Cluster, which Gatehouse does not support',
+  action: 'use one primary, with Sentinel for failover',
+};
+const SENTINEL = {
+  reason: 'is a Sentinel and not the Redis that it watches',
+  action: 'set REDIS_URL to redis+sentinel://host:26379/NAME, with the name of the primary',
+};
+
+const FAULTS: readonly (readonly [RegExp, RedisFault])[] = [
+  [/\bREADONLY\b/, { reason: 'is a read-only replica', action: 'connect to the primary, or use redis+sentinel://' }],
+  [/\b(?:MOVED|ASK|CLUSTERDOWN|CROSSSLOT)\b/, CLUSTER],
+  [/\bOOM\b/, { reason: 'is full', action: 'raise maxmemory, or set maxmemory-policy to allkeys-lru' }],
+  [/\bMISCONF\b/, { reason: 'refuses writes: it cannot save to its disk', action: 'see the log of Redis' }],
+  [/\bNOREPLICAS\b/, { reason: 'refuses writes: it has too few replicas', action: 'see min-replicas-to-write' }],
+  [/\bLOADING\b/, { reason: 'is loading its data' }],
+  [/\bBUSY\b/, { reason: 'is busy with a script' }],
+  [
+    /sentinels are unreachable(?!.*Last error)/,
+    { reason: 'no Sentinel knows a primary of its name', action: 'check the name in REDIS_URL' },
+  ],
+  [
+    /sentinels are unreachable/,
+    { reason: 'no Sentinel answers', action: 'check the hosts and the password in REDIS_URL' },
+  ],
+  [/\bNOAUTH\b|\bWRONGPASS\b/, { reason: 'refused the credentials', action: 'check the password in REDIS_URL' }],
+  [
+    /\bNOPERM\b|ACL failure|No permission/i,
+    { reason: 'its ACL forbids what Gatehouse does', action: `give the user ${REDIS_ACL}` },
+  ],
+];
+
+/** A connection that is made for checks alone. */
+export function makeRedisProbe(url: string, timeoutMs: number): RedisProbe {
+  const redis = makeProbeRedis(url, timeoutMs);
+  /** Why there is no connection: a command without one only says that there is none. */
+  let lastError: unknown;
+  redis.on('error', (error: unknown) => {
+    lastError = error;
+  });
+  redis.on('ready', () => {
+    lastError = undefined;
+  });
+
+  async function server(): Promise<RedisServer> {
+    // Only a proxy does not know it.
+    const reply = await redis.call('HELLO').catch(() => []);
+    const fields = Array.isArray(reply) ? reply.map(String) : [];
+    const fieldOf = (name: string) => fields[fields.indexOf(name) + 1];
+    return fields.length === 0 ? {} : { version: fieldOf('version'), mode: fieldOf('mode') };
+  }
+
+  return {
+    redis,
+    server,
+    async check() {
+      const [{ mode }, fault] = await Promise.all([
+        server(),
+        redis.eval(SCRIPT, 1, KEY).then(
+          () => undefined,
+          (error: unknown) => faultOf(lastError ?? error),
+        ),
+      ]);
+      // A node of a cluster may have the key of the script.
+      return mode === 'cluster' ? CLUSTER : mode === 'sentinel' ? SENTINEL : fault;
+    },
+    close: () => closeRedis(redis),
+  };
+}
+
+function faultOf(error: unknown): RedisFault {
+  const message = error instanceof Error ? error.message : '';
+  return FAULTS.find(([pattern]) => pattern.test(message))?.[1] ?? { reason: publicReason(error) };
+}

@@ -1,0 +1,184 @@
+import ava, { type ExecutionContext } from 'ava';
+import { Redis } from 'ioredis';
+import { closeRedis, makeRedis } from '../../src/db/redis.ts';
+import { makeRedisProbe, REDIS_ACL, type RedisFault } from '../../src/db/redis-probe.ts';
+import { makeLog } from '../../src/log.ts';
+import { sharedRedisUrl } from '../helpers/database.ts';
+import { askDoctor } from '../helpers/doctor.ts';
+import { openDoor } from '../helpers/door.ts';
+import { resp, startFakeRedis } from '../helpers/fake-redis.ts';
+import { startStores } from '../helpers/stores.ts';
+import { until } from '../helpers/until.ts';
+
+const test = ava.serial;
+const TIMEOUT_MS = 4_000;
+const DOOR = { FORGE: 'gitea', WEBHOOK_SECRET: 'a secret of the tests' };
+
+/** What the probe says when it is connected, or knows why it is not. */
+async function probed(url: string): Promise<RedisFault | undefined> {
+  const probe = makeRedisProbe(url, TIMEOUT_MS);
+  try {
+    let fault: RedisFault | undefined;
+    await until(async () => {
+      fault = await probe.check();
+      return fault?.reason !== 'is not connected';
+    });
+    return fault;
+  } finally {
+    probe.close();
+  }
+}
+
+const doctorOf = async (url: string) => (await askDoctor([], { ...DOOR, REDIS_URL: url })).of('redis').join();
+
+const hello = (mode: string) => resp(['server', 'redis', 'version', '8.0.2', 'proto', '2', 'mode', mode]);
+const MISFITS: Readonly<Record<string, readonly [mode: string, error: string, reason: RegExp, action: RegExp]>> = {
+  'a Cluster': ['cluster', 'MOVED 5649 10.0.0.2:6379', /Redis Cluster.* not support/, /one primary, with Sentinel/],
+  'the port of a Sentinel': ['sentinel', "ERR unknown command 'eval'", /is a Sentinel/, /redis\+sentinel:\/\//],
+  'a read-only replica': ['standalone', 'READONLY You can’t write against a read only replica.', /replica/, /primary/],
+  'a full Redis': ['standalone', "OOM command not allowed when used memory > 'maxmemory'.", /is full/, /maxmemory/],
+  'one that cannot save': [
+    'standalone',
+    'MISCONF Redis is configured to save RDB snapshots',
+    /its disk/,
+    /log of Redis/,
+  ],
+  'one with too few replicas': [
+    'standalone',
+    'NOREPLICAS Not enough good replicas to write.',
+    /too few replicas/,
+    /min-/,
+  ],
+};
+for (const [name, [mode, error, reason, action]] of Object.entries(MISFITS)) {
+  test(`a Redis that answers PING and takes no write is never up: ${name}`, async (t) => {
+    const redis = await startFakeRedis((command, args) =>
+      command === 'hello' ? (args.length > 0 ? '-NOPROTO' : hello(mode)) : command === 'eval' ? `-${error}` : undefined,
+    );
+    t.regex((await probed(redis.url))?.reason ?? 'up', reason);
+    const [, said = '', advice = ''] = /^✘ (.*) → (.*)$/.exec(await doctorOf(redis.url)) ?? [];
+    t.regex(said, reason);
+    t.regex(advice, action);
+    await redis.close();
+  });
+}
+
+async function withUser(t: ExecutionContext, rules: string, work: (url: string) => Promise<void>): Promise<void> {
+  const url = new URL(await sharedRedisUrl());
+  const admin = new Redis(url.href);
+  t.teardown(() => admin.disconnect());
+  await admin.call('ACL', 'SETUSER', 'small', 'reset', 'on', '>pw', ...rules.split(' '));
+  url.username = 'small';
+  url.password = 'pw';
+  try {
+    await work(url.href);
+  } finally {
+    await admin.call('ACL', 'DELUSER', 'small');
+  }
+}
+
+test('the smallest ACL of the documents is enough, and ioredis prints nothing', async (t) => {
+  const { warn, error } = console;
+  const printed: unknown[] = [];
+  Object.assign(console, {
+    warn: (...words: unknown[]) => printed.push(words),
+    error: (...words: unknown[]) => printed.push(words),
+  });
+  try {
+    await withUser(t, REDIS_ACL, async (url) => {
+      t.is(await probed(url), undefined);
+      t.regex(await doctorOf(url), /^✔ answers, with the commands of Redis [\d.]+, standalone$/);
+      await using door = await openDoor({ REDIS_URL: url });
+      await until(async () => (await fetch(`${door.url}/health`)).status === 200);
+    });
+    t.deepEqual(printed, []);
+  } finally {
+    Object.assign(console, { warn, error });
+  }
+});
+
+for (const lacking of ['&gatehouse:*', '+@write', '+@scripting', '+@pubsub', '~gatehouse:*']) {
+  test(`a Redis whose ACL lacks a part is never up: ${lacking}`, async (t) => {
+    const rules = REDIS_ACL.split(' ').filter((rule) => rule !== lacking);
+    await withUser(t, ['resetchannels', ...rules].join(' '), async (url) => {
+      t.regex((await probed(url))?.reason ?? 'up', /ACL forbids/);
+      t.true((await doctorOf(url)).includes(REDIS_ACL));
+    });
+  });
+}
+
+test('a wrong password of Redis is named, in health and by doctor', async (t) => {
+  await withUser(t, REDIS_ACL, async (right) => {
+    const wrong = right.replace(':pw@', ':sesame@');
+    t.is((await probed(wrong))?.reason, 'refused the credentials');
+    t.regex(await doctorOf(wrong), /^✘ .*WRONGPASS/);
+  });
+});
+
+test('a connection to a primary that became a replica is replaced', async (t) => {
+  const stores = await startStores();
+  const admin = new Redis(stores.redis.url);
+  const probe = makeRedisProbe(stores.redis.url, TIMEOUT_MS);
+  const redis = makeRedis(stores.redis.url, makeLog('silent'));
+  try {
+    await until(async () => (await probe.check()) === undefined && redis.status === 'ready');
+    const idOf = () => redis.client('ID');
+    const before = await idOf();
+    await admin.replicaof('127.0.0.1', '1');
+    await until(async () => (await probe.check())?.reason === 'is a read-only replica');
+    await t.throwsAsync(redis.set('gatehouse:any', '1'), { message: /READONLY/ });
+    await admin.replicaof('NO', 'ONE');
+    await until(async () => redis.status === 'ready' && (await probe.check()) === undefined);
+    t.not(await idOf(), before);
+  } finally {
+    closeRedis(redis);
+    probe.close();
+    admin.disconnect();
+    await stores.close();
+  }
+});
+
+/** A Sentinel that names a primary by its port. */
+function startFakeSentinel(primaryPort: () => number) {
+  return startFakeRedis((command, args) => {
+    if (command === 'sentinel') {
+      return args[0] === 'get-master-addr-by-name' && args[1] === 'mymaster'
+        ? resp(['127.0.0.1', String(primaryPort())])
+        : '*-1';
+    }
+    return command === 'hello' ? "-ERR unknown command 'HELLO'" : undefined;
+  });
+}
+
+test('the primary is asked of a Sentinel, again after each failover', async (t) => {
+  const second = await startStores();
+  const first = new URL(await sharedRedisUrl());
+  let port = Number(first.port);
+  const sentinel = await startFakeSentinel(() => port);
+  const url = `redis+sentinel://127.0.0.1:1,127.0.0.1:${sentinel.port}/mymaster/0`;
+  const admin = new Redis(second.redis.url);
+  try {
+    t.regex(await doctorOf(url), /^✔ answers, with the commands of Redis [\d.]+, the primary, found by Sentinel$/);
+    t.regex(await doctorOf(url.replace('mymaster', 'other')), /^✘ .*sentinels are unreachable/);
+    await using door = await openDoor({ REDIS_URL: url });
+    await until(async () => (await fetch(`${door.url}/health`)).status === 200);
+    await admin.replicaof('127.0.0.1', '1');
+    port = Number(new URL(second.redis.url).port);
+    const clients = new Redis(first.href);
+    await clients.call('CLIENT', 'KILL', 'TYPE', 'normal');
+    clients.disconnect();
+    await until(async () => {
+      const report = await fetch(`${door.url}/health`);
+      return (await report.text()).includes('is a read-only replica');
+    });
+    await admin.replicaof('NO', 'ONE');
+    await until(async () => (await fetch(`${door.url}/health`)).status === 200);
+    const { status } = await door.post('{}');
+    t.is(status, 200);
+    t.true(((await admin.client('LIST')) as string).includes('name=gatehouse'));
+  } finally {
+    admin.disconnect();
+    await sentinel.close();
+    await second.close();
+  }
+});
