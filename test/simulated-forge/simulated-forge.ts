@@ -35,6 +35,8 @@ export interface SimulatedForgeOptions {
   readonly checked?: boolean;
   /** Which GitHub it is, for those checks: github.com unless told. */
   readonly version?: Version;
+  /** A seed: what GitHub may send, and the simulator does not say, is drawn. */
+  readonly hostile?: number;
 }
 
 /** A code forge on 127.0.0.1, unless told otherwise, that keeps everything in memory. */
@@ -75,7 +77,7 @@ const WEBHOOK_TIMEOUT_MS = 5_000;
 
 export async function startSimulatedForge(options: SimulatedForgeOptions): Promise<SimulatedForge> {
   const { forge: name, port = 0, host, self = 'gatehouse', keepsInlineComments = true } = options;
-  const { version = 'api.github.com', checked = process.env['TEST_EXCHANGES'] !== undefined } = options;
+  const { version = 'api.github.com', hostile, checked = process.env['TEST_EXCHANGES'] !== undefined } = options;
   const world = makeWorld();
   // Never the same twice: what others keep by token (caches, holds) must not reach from one test into the next.
   const token = `token-of-${self}-${randomUUID()}`;
@@ -96,12 +98,13 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
       sent.then(() => underWay.delete(sent));
     }
   };
+  const checks = checked && name === 'github' ? await checksOf(version, hostile) : undefined;
   const server = await startServer(
     (url) =>
       name === 'github'
         ? makeGitHubDialect(world, app, rateLimit, graphql, {
             contentLimit,
-            checks: checked ? githubChecks(version) : undefined,
+            checks,
           })
         : makeGiteaDialect(world, name, url, keepsInlineComments, notify),
     port,
@@ -144,6 +147,15 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
       server.exchanges.assertValid();
     },
   };
+}
+
+async function checksOf(version: Version, seed: number | undefined) {
+  if (seed === undefined) {
+    return githubChecks(version);
+  }
+  // Imported here: drawing is for few tests.
+  const { hostileGithubChecks } = await import('./github-api/hostile.ts');
+  return hostileGithubChecks(version, seed);
 }
 
 /** Numbers of installations differ throughout the process: octokit shares its wait for a token by them alone. */

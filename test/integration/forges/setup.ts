@@ -7,7 +7,11 @@ import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { FORGE_NAMES, type ForgeName } from '../../../src/forges/port/forges.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
-import { type SimulatedForge, startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
+import {
+  type SimulatedForge,
+  type SimulatedForgeOptions,
+  startSimulatedForge,
+} from '../../simulated-forge/simulated-forge.ts';
 
 export const FORGES = FORGE_NAMES;
 export const SITE = 'platform/site';
@@ -24,7 +28,7 @@ export async function setUp(
   t: ExecutionContext,
   name: ForgeName,
   parts: ForgeParts = {},
-  options: { keepsInlineComments?: boolean; checked?: boolean } = {},
+  options: Partial<Pick<SimulatedForgeOptions, 'keepsInlineComments' | 'checked' | 'version' | 'hostile'>> = {},
 ): Promise<Setup> {
   const simulated = await startSimulatedForge({ forge: name, ...options });
   t.teardown(() => simulated.stop());

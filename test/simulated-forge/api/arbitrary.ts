@@ -36,7 +36,9 @@ export function makeArbitraries(schemas: Description['schemas']): (schema: Schem
       const known = fc.record(model, { requiredKeys: [...required] });
       return fc
         .tuple(known, fc.option(fc.jsonValue({ maxDepth: 1 })))
-        .map(([object, more]) => (more === null ? object : { ...object, something_new: more }));
+        .map(([object, more]) =>
+          more === null || schema['additionalProperties'] !== undefined ? object : { ...object, something_new: more },
+        );
     }
     if (branches.length > 0) {
       return fc.oneof(...branches.map((branch) => arbitraryOf(branch, depth + 1)));
@@ -45,8 +47,8 @@ export function makeArbitraries(schemas: Description['schemas']): (schema: Schem
   }
 
   function propertyOf(name: string, schema: Schema, depth: number): fc.Arbitrary<unknown> {
-    const { type, enum: values } = shapeOf(schema).schema;
-    const isText = [type].flat().includes('string') && values === undefined;
+    const { type, enum: values, format } = shapeOf(schema).schema;
+    const isText = [type].flat().includes('string') && values === undefined && format === undefined;
     return (isText ? textOf(name) : undefined) ?? arbitraryOf(schema, depth);
   }
 
@@ -98,5 +100,5 @@ function textOf(name: string): fc.Arbitrary<unknown> | undefined {
 
 const TEXTS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'date-time': fc.constantFrom('2026-01-01T00:00:00Z', '1970-01-01T00:00:00+14:00'),
-  uri: fc.webUrl(),
+  uri: fc.constantFrom('https://github.example/x', 'https://api.github.com/repos/a/b?c=d#e'),
 };

@@ -1,5 +1,5 @@
 import type { Answer, Call } from '../routes.ts';
-import { makeCompletion } from './completion.ts';
+import { type Draw, makeCompletion } from './completion.ts';
 import type { Description, Operation, Schema } from './description.ts';
 import { makeValidators, type Validate } from './validators.ts';
 
@@ -24,10 +24,10 @@ export interface Rules {
   readonly isAccepted: (fault: string) => boolean;
 }
 
-export function makeChecks(description: Description, rules: Rules): Checks {
+export function makeChecks(description: Description, rules: Rules, draw?: Draw): Checks {
   const find = makeFinder(description);
   const validatorOf = makeValidators(description, schemasOf(description));
-  const complete = makeCompletion(description.schemas);
+  const complete = makeCompletion(description.schemas, draw);
 
   return {
     operationOf: (method, path) => find(method, path)?.name,

@@ -12,7 +12,11 @@ export interface Completed {
 
 type Fill = (value: unknown) => unknown;
 
-export function makeCompletion(schemas: Description['schemas']): Complete {
+/** Draws a value that a schema allows, for a field that the simulator leaves out; undefined: it stays out, if it may. */
+export type Draw = (name: string, schema: Schema) => unknown;
+
+/** Without `draw`, what is optional stays out, and what is required is as empty as it may be. */
+export function makeCompletion(schemas: Description['schemas'], draw?: Draw): Complete {
   const unknown = new Set<string>();
   const fills = new Map<Schema, Fill>();
   const defaults = new Map<Schema, { readonly value: unknown }>();
@@ -70,6 +74,13 @@ export function makeCompletion(schemas: Description['schemas']): Complete {
           unknown.add(name);
         }
         filled[name] = of === undefined || given === null ? given : fillOf(of)(given);
+      }
+      // One of several that are closed would no longer be that one.
+      for (const [name, of] of schema['additionalProperties'] === false ? [] : properties) {
+        const drawn = filled[name] === undefined ? draw?.(name, of) : undefined;
+        if (drawn !== undefined) {
+          filled[name] = drawn;
+        }
       }
       for (const name of required) {
         if (filled[name] === undefined) {

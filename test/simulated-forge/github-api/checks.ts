@@ -1,4 +1,4 @@
-import { type Checks, makeChecks } from '../api/checks.ts';
+import { type Checks, makeChecks, type Rules } from '../api/checks.ts';
 import { readDescription } from '../api/description.ts';
 import type { Call } from '../routes.ts';
 import { fileOf, type Version } from './versions.ts';
@@ -36,13 +36,13 @@ function isAccepted(found: string): boolean {
   return ACCEPTED.some(({ fault }) => fault.test(found));
 }
 
+export const RULES: Rules = { headers: faultsOfHeaders, maxPageSize: MAX_PAGE_SIZE, isAccepted };
+
 const made = new Map<Version, Checks>();
 
 /** One for each version in a process: the descriptions take a moment to read. */
 export function githubChecks(version: Version): Checks {
-  const checks =
-    made.get(version) ??
-    makeChecks(readDescription(fileOf(version)), { headers: faultsOfHeaders, maxPageSize: MAX_PAGE_SIZE, isAccepted });
+  const checks = made.get(version) ?? makeChecks(readDescription(fileOf(version)), RULES);
   made.set(version, checks);
   return checks;
 }

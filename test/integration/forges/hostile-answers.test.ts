@@ -1,0 +1,52 @@
+import test, { type ExecutionContext } from 'ava';
+import { HOSTILE_SEED } from '../../simulated-forge/api/seed.ts';
+import { VERSIONS } from '../../simulated-forge/github-api/versions.ts';
+import type { SimulatedForgeOptions } from '../../simulated-forge/simulated-forge.ts';
+import { openPullRequest, SITE, setUp } from './setup.ts';
+
+/** What a review reads by REST, without what differs from forge to forge: addresses, commits, times. */
+async function readAll(t: ExecutionContext, options: Partial<SimulatedForgeOptions>): Promise<unknown> {
+  const { simulated, forge } = await setUp(t, 'github', {}, { checked: true, ...options });
+  simulated.createTeam('platform/security', ['bob']);
+  const { ref, head } = openPullRequest(simulated);
+  simulated.label(SITE, ref.number, 'bug');
+  simulated.review(SITE, ref.number, 'bob', 'approved');
+  simulated.comment(SITE, ref.number, 'alice', 'Ready');
+  simulated.runCheck(SITE, head(), { name: 'test', app: 'ci', conclusion: 'success' });
+  await forge.setStatus(SITE, head(), { context: 'gatehouse', state: 'failure', description: 'x' });
+  await forge.createComment(ref, 'Fix this');
+  const comment = { path: 'src/app.ts', line: 2, body: 'Here' };
+  await forge.createInlineComments(ref, head(), [comment], []);
+  const read = [
+    await forge.pullRequest(ref),
+    await forge.changedFiles(ref, head()),
+    await forge.commits(ref, { signatures: true }),
+    await forge.reviews(ref),
+    await forge.requestedReviews(ref),
+    await forge.comments(ref),
+    await forge.ownComments(ref),
+    await forge.ownInlineComments(ref, head()),
+    await forge.checks(SITE, head()),
+    await forge.status(SITE, head(), 'gatehouse'),
+    await forge.teamMembers('platform/security'),
+    await forge.repository(SITE),
+    await forge.fileAt(SITE, 'README.md', head()),
+    await forge.tree(SITE, head()),
+    await forge.openPullRequests(SITE),
+    await forge.mayWrite(SITE, 'bob'),
+  ];
+  const text = JSON.stringify(read, (_, value) => (value instanceof Map ? [...value] : value));
+  return JSON.parse(
+    text
+      .replaceAll(simulated.url, '')
+      .replaceAll(/\b[0-9a-f]{40}\b/g, 'commit')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time'),
+  );
+}
+
+for (const version of VERSIONS) {
+  test(`${version}: what else GitHub may send changes nothing that is read`, async (t) => {
+    t.log(`HOSTILE_SEED=${HOSTILE_SEED} draws the same again`);
+    t.deepEqual(await readAll(t, { version, hostile: HOSTILE_SEED }), await readAll(t, { version }));
+  });
+}
