@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { shorten } from '../common/shorten.ts';
-import type { EvaluatedRule, Evaluation } from '../review/evaluation/evaluate.ts';
+import type { EvaluatedRule, Evaluation } from '../review/evaluation/evaluation.ts';
 import { locationsOf, type Reason, reasonsOf } from '../review/evaluation/reasons.ts';
 import type { Verdict } from '../review/evaluation/verdict.ts';
 import type { JudgedBy } from '../review/judged-by.ts';
-import type { Level, Rule } from '../review/policy/schema.ts';
+import type { Level, Rule } from '../review/policy/policy.ts';
 import type { CurrentApproval } from '../review/predicates/current-approvals.ts';
 import { type Text, visible } from '../review/text.ts';
 

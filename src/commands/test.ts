@@ -10,7 +10,7 @@ import type { Fault } from '../review/policy/faults.ts';
 import { casesJsonSchema } from '../review/policy/json-schema.ts';
 import { mergePolicies } from '../review/policy/merge.ts';
 import { CASES_PATH, POLICY_PATHS } from '../review/policy/paths.ts';
-import type { Policy } from '../review/policy/schema.ts';
+import type { Policy } from '../review/policy/policy.ts';
 import { describeCases } from '../review/rendering/cases.ts';
 import { junitXml } from '../review/rendering/junit.ts';
 import { makePaint } from '../review/rendering/terminal.ts';

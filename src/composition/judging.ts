@@ -2,7 +2,7 @@ import type { ForgeSettings } from '../config/config.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type { ForgeHooks } from '../forges/transport/forge-fetch.ts';
 import { type BaselineOf, presentBaselines } from '../review/policy/baseline.ts';
-import type { Policy } from '../review/policy/schema.ts';
+import type { Policy } from '../review/policy/policy.ts';
 import { makeReviewThreads, type ReviewThreads } from '../review/threads/review-threads.ts';
 import { connectForge } from './forge.ts';
 import { readPolicyFile } from './policy-file.ts';

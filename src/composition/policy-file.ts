@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigurationError } from '../config/config.ts';
-import type { Policy } from '../review/policy/schema.ts';
+import type { Policy } from '../review/policy/policy.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
 
 /** Reads the operator's policy from disk. Throws a {@link ConfigurationError} that names every fault with its place. */

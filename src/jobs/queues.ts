@@ -3,7 +3,7 @@ import type { ForgeAccess } from './forge-access.ts';
 import { DEAD_LETTERS, type Jobs, type Queues, RETENTION_SECONDS, reviewKey } from './queue/queue.ts';
 import type { Baselines } from './resync/baselines.ts';
 import type { PresentRules } from './resync/outdated-reviews.ts';
-import type { ReviewParts } from './review/review-pull-request.ts';
+import type { ReviewParts } from './review/review-parts.ts';
 
 /** What a worker hands to its jobs. */
 export interface JobParts extends ReviewParts {

@@ -7,7 +7,7 @@ import type {
   PullRequestRead,
   PullRequestRef,
 } from '../forges/port/pull-request.ts';
-import type { Evaluation } from './evaluation/evaluate.ts';
+import type { Evaluation } from './evaluation/evaluation.ts';
 import { codeOwnersText, gatherFacts } from './evaluation/gather-facts.ts';
 import { observe, rulesInForce, withObserved } from './evaluation/observe.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
@@ -26,7 +26,7 @@ import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
 import { orProposed } from './policy/operator-policy.ts';
 import { overruledRules } from './policy/overruled.ts';
 import { changesCases, changesPolicy, pathsAtBase } from './policy/paths.ts';
-import type { Policy } from './policy/schema.ts';
+import type { Policy } from './policy/policy.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
 import type { ProposedPolicy } from './proposal/proposal.ts';
 import { type Change, type ProposedChange, readProposal } from './proposal/read-proposal.ts';

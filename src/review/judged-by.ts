@@ -7,7 +7,7 @@ import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { type BaselineOf, digestOfBaseline } from './policy/baseline.ts';
 import { extendedDigest, policyDigest } from './policy/load.ts';
 import { operatorPolicyDigest } from './policy/operator-policy.ts';
-import type { Policy } from './policy/schema.ts';
+import type { Policy } from './policy/policy.ts';
 import type { PolicySources } from './sources.ts';
 
 /**

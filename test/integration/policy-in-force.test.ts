@@ -3,7 +3,7 @@ import { checkPolicy } from '../../src/commands/doctor/policy.ts';
 import { openJudging } from '../../src/composition/judging.ts';
 import { FORGE_NAMES } from '../../src/forges/port/forges.ts';
 import { judge } from '../../src/review/judge.ts';
-import type { Policy } from '../../src/review/policy/schema.ts';
+import type { Policy } from '../../src/review/policy/policy.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import { policyOf } from '../unit/review/judge.ts';
 

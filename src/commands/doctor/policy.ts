@@ -5,7 +5,7 @@ import { presentBaselines } from '../../review/policy/baseline.ts';
 import type { Fault } from '../../review/policy/faults.ts';
 import { policyInForce } from '../../review/policy/in-force.ts';
 import { neededFacts } from '../../review/policy/needs.ts';
-import type { Policy } from '../../review/policy/schema.ts';
+import type { Policy } from '../../review/policy/policy.ts';
 import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 import { type Finding, ok, unknown, wrong } from './finding.ts';
 

@@ -7,7 +7,7 @@ import { judgePast } from '../../review/past/judge-past.ts';
 import { type PastVerdict, pastVerdict } from '../../review/past/past-verdict.ts';
 import { type PastFacts, readPastFacts } from '../../review/past/read-facts.ts';
 import { neededFacts } from '../../review/policy/needs.ts';
-import type { Policy } from '../../review/policy/schema.ts';
+import type { Policy } from '../../review/policy/policy.ts';
 import { shortTime } from '../columns.ts';
 import { reasonOf } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';

@@ -7,7 +7,7 @@ import type { MergedList } from '../../forges/port/merged.ts';
 import { costOf, MAX_OTHER_REQUESTS, MAX_REQUESTS_EACH } from '../../review/past/cost.ts';
 import type { Fault } from '../../review/policy/faults.ts';
 import { neededFacts } from '../../review/policy/needs.ts';
-import type { Policy } from '../../review/policy/schema.ts';
+import type { Policy } from '../../review/policy/policy.ts';
 import { visible } from '../../review/text.ts';
 import { reasonOf } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';

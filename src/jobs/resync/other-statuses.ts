@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { ListedPullRequest, StatusesAt } from '../../forges/port/many-repositories.ts';
 import type { PostedStatus } from '../../forges/port/postings.ts';
@@ -5,14 +6,13 @@ import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { sameContext } from '../../review/status-context.ts';
 import { type ForeignStatusParts, reportForeignStatus } from '../review/foreign-status.ts';
 import { type ShownStatus, shownStatuses } from '../tables/posted-statuses.ts';
-import type { RepositoryResyncParts } from './resync-repository.ts';
 
 /**
  * Those of the open pull requests whose head has another status under Gatehouse's name than the one it set last: a webhook was
  * lost, or the forge sends none. `seen` are statuses that were read already. Not those in `known`, which are reviewed anyway.
  */
 export async function withOtherStatus(
-  parts: Pick<RepositoryResyncParts, 'forge' | 'pool'> & ForeignStatusParts,
+  parts: ForeignStatusParts & { readonly forge: Forge; readonly pool: pg.Pool },
   repository: string,
   open: readonly ListedPullRequest[],
   known: readonly PullRequestRef[],

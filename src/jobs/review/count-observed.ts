@@ -1,5 +1,5 @@
 import type { Metrics } from '../../metrics.ts';
-import type { Evaluation, RuleOutcome } from '../../review/evaluation/evaluate.ts';
+import type { Evaluation, RuleOutcome } from '../../review/evaluation/evaluation.ts';
 
 const COUNTED: readonly RuleOutcome[] = ['passed', 'failed', 'waiting', 'undecided'];
 

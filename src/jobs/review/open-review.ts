@@ -5,7 +5,7 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequestNow, PullRequestRead, PullRequestRef } from '../../forges/port/pull-request.ts';
 import { firstDifference, gatehouseDigest, type JudgedBy, presentReader } from '../../review/judged-by.ts';
 import type { BaselineOf } from '../../review/policy/baseline.ts';
-import type { Policy } from '../../review/policy/schema.ts';
+import type { Policy } from '../../review/policy/policy.ts';
 import { statusContext } from '../../review/status-context.ts';
 import { moveRepository } from '../tables/repositories.ts';
 import {

@@ -3,7 +3,7 @@ import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { markReported } from '../tables/reviews.ts';
 import { givenUpBecause } from './given-up.ts';
 import { openReview } from './open-review.ts';
-import type { ReviewParts } from './review-pull-request.ts';
+import type { ReviewParts } from './review-parts.ts';
 import { saveAndRecord } from './save-and-record.ts';
 
 /**

@@ -12,7 +12,7 @@ import { knownComments } from '../tables/override-comments.ts';
 import { writeStatus } from './commit-status.ts';
 import { givenUpBecause } from './given-up.ts';
 import { recordGroup } from './record-group.ts';
-import type { ReviewParts } from './review-pull-request.ts';
+import type { ReviewParts } from './review-parts.ts';
 
 type GroupVerdict = Pick<CommitStatus, 'state' | 'description'>;
 type Judged = Exclude<ReviewResult, { readonly kind: 'over' | 'archived' }>;

@@ -1,38 +1,23 @@
-import type { Charge, RequestShares } from '../../forges/limits/shares.ts';
+import type { Charge } from '../../forges/limits/shares.ts';
 import { hasSpareRequests } from '../../forges/limits/spending.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { KnownFacts, PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
-import type { Log } from '../../log.ts';
-import type { Metrics } from '../../metrics.ts';
 import { notEnforced, type Verdict } from '../../review/evaluation/verdict.ts';
 import { type JudgeContext, judgeOnce, type ReviewResult } from '../../review/judge.ts';
 import { gatehouseDigest, isCurrent } from '../../review/judged-by.ts';
 import { pathsAtBase } from '../../review/policy/paths.ts';
 import { hasComments, withOwnComments } from '../../review/posted-comments.ts';
 import { commentUrl, linksOf } from '../../review/rendering/links.ts';
-import { reportComments, withdrawComments, withRefusals } from '../../review/report.ts';
-import type { ReviewThreads } from '../../review/threads/review-threads.ts';
+import { type Reported, reportComments, withdrawComments, withRefusals } from '../../review/report.ts';
 import { knownComments } from '../tables/override-comments.ts';
 import { LostClaimError, markReported, recordOthersAsked, saveVerdict } from '../tables/reviews.ts';
 import { countObserved } from './count-observed.ts';
 import { countOverrides } from './count-overrides.ts';
 import { type LatePending, latePending } from './late-pending.ts';
-import { type OpenReview, type OpenReviewParts, openReview } from './open-review.ts';
+import { type OpenReview, openReview } from './open-review.ts';
+import type { ReviewParts } from './review-parts.ts';
 import { saveAndRecord } from './save-and-record.ts';
 import { showPreview, withPreview } from './show-preview.ts';
-
-export interface ReviewParts extends OpenReviewParts {
-  /** What parses and evaluates what people wrote. */
-  readonly threads: ReviewThreads;
-  /** How long a review may take before it shows `pending`; 0: at once. */
-  readonly pendingAfterSeconds: number;
-  /** What is left of the forge's rate limit, as it said last; infinite where it has none. */
-  readonly remainingRequests: () => number;
-  /** What of it one pull request, and one author, may use. */
-  readonly shares: RequestShares;
-  readonly metrics: Metrics;
-  readonly log: Log;
-}
 
 /** A pull request that changes while it is reviewed is reviewed again, this many times at most. */
 const MAX_ATTEMPTS = 3;
@@ -211,17 +196,19 @@ async function releasePullRequest(
   return 'none';
 }
 
+type Judged = Extract<ReviewResult, { kind: 'judged' }>;
+
 /** Writes what has been judged, as long as it is still so. */
 async function report(
   parts: ReviewParts,
   review: OpenReview,
-  result: Extract<ReviewResult, { kind: 'judged' }>,
+  result: Judged,
   known: KnownFacts,
   pending: LatePending,
   askedAt: Date,
 ): Promise<Reviewed> {
-  const { forge, pool, enforce, metrics, log } = parts;
-  const { pullRequest, verdict, judgedBy, selfContained } = result;
+  const { forge, enforce, log } = parts;
+  const { pullRequest, verdict, judgedBy } = result;
   const { repository, number } = pullRequest;
   if (!(await isCurrent(parts, result))) {
     return { outcome: 'outdated' };
@@ -247,20 +234,34 @@ async function report(
     return { outcome: 'outdated' };
   }
   await pending.end();
-  const description = withRefusals(verdict.description, comments.refusals);
-  const dryRun = withRefusals(notEnforced(verdict), comments.refusals);
-  const { differenceBase } = pullRequest;
+  await saveAndShow(parts, review, result, comments, askedAt);
+  const outcome = verdict.state;
+  return preview.isKnown || result.comments === 'off'
+    ? { outcome }
+    : { outcome, afterwards: (signal) => showPreview(parts, review, result, options, signal) };
+}
+
+/** Saves the verdict, and then shows it as the commit's status: never the other way around. */
+async function saveAndShow(
+  parts: ReviewParts,
+  review: OpenReview,
+  result: Judged,
+  comments: Reported,
+  askedAt: Date,
+): Promise<void> {
+  const { pool, enforce, metrics, log } = parts;
+  const { pullRequest, verdict, selfContained } = result;
+  const { repository, number, head, differenceBase } = pullRequest;
   const canStand = selfContained && verdict.state !== 'error';
   const alone =
     canStand && comments.digest !== undefined && differenceBase !== undefined
       ? { differenceBase, gatehouse: gatehouseDigest(parts), comments: comments.digest }
       : undefined;
-  const url = commentUrl(pullRequest, comments.commentId);
   await saveAndRecord(parts, review.claim(), pullRequest, {
     state: verdict.state,
-    description,
-    dryRun,
-    url,
+    description: withRefusals(verdict.description, comments.refusals),
+    dryRun: withRefusals(notEnforced(verdict), comments.refusals),
+    url: commentUrl(pullRequest, comments.commentId),
     result,
     alone,
     askedAt,
@@ -270,12 +271,5 @@ async function report(
   const place = review.statuses.placeOf(pullRequest);
   await review.statuses.showVerdict(place);
   await markReported(pool, review.claim(), place.context);
-  log.info(
-    { repository, number, head: pullRequest.head.sha, verdict: verdict.state, enforce },
-    'a pull request was reviewed',
-  );
-  const outcome = verdict.state;
-  return preview.isKnown || result.comments === 'off'
-    ? { outcome }
-    : { outcome, afterwards: (signal) => showPreview(parts, review, result, options, signal) };
+  log.info({ repository, number, head: head.sha, verdict: verdict.state, enforce }, 'a pull request was reviewed');
 }

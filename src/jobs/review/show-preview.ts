@@ -7,7 +7,7 @@ import { type ReportOptions, reportComments } from '../../review/report.ts';
 import { readPreview, savePreview } from '../tables/previews.ts';
 import type { OpenReview } from './open-review.ts';
 import { previewPolicy } from './preview-policy.ts';
-import type { ReviewParts } from './review-pull-request.ts';
+import type { ReviewParts } from './review-parts.ts';
 
 type Judged = Extract<ReviewResult, { kind: 'judged' }>;
 

@@ -1,5 +1,5 @@
-import type { EvaluatedCondition, EvaluatedRule } from '../evaluation/evaluate.ts';
-import type { Condition, Policy, PolicyOrigin, Rule } from '../policy/schema.ts';
+import type { EvaluatedCondition, EvaluatedRule } from '../evaluation/evaluation.ts';
+import type { Condition, Policy, PolicyOrigin, Rule } from '../policy/policy.ts';
 import type { Outcome } from '../predicates/predicate.ts';
 import type { CaseResult } from './run.ts';
 

@@ -1,6 +1,6 @@
 import { evaluate } from '../evaluation/evaluate.ts';
 import type { Fault } from '../policy/faults.ts';
-import type { Policy } from '../policy/schema.ts';
+import type { Policy } from '../policy/policy.ts';
 import { factsOf } from './given.ts';
 import { type Case, type CasesRole, parseCases } from './parse.ts';
 import { type CaseResult, compare, unknownRules } from './run.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { RuleOutcome } from '../evaluation/evaluate.ts';
+import type { RuleOutcome } from '../evaluation/evaluation.ts';
 import { MAX_CASES, MAX_NAME_LENGTH } from '../limits.ts';
 import { given } from './given.ts';
 

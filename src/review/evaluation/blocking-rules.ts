@@ -1,4 +1,4 @@
-import type { EvaluatedRule, Evaluation } from './evaluate.ts';
+import type { EvaluatedRule, Evaluation } from './evaluation.ts';
 
 /** The rules that keep a verdict from being a success. */
 export function blockingRules({ rules, ended }: Evaluation): readonly EvaluatedRule[] {

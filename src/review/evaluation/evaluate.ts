@@ -1,57 +1,13 @@
 import type { Facts } from '../facts.ts';
 import { MAX_CODE_OWNER_TEAMS } from '../limits.ts';
-import type { Condition, Policy, Rule } from '../policy/schema.ts';
+import type { Condition, Policy, Rule } from '../policy/policy.ts';
 import { ownerTeams } from '../predicates/code-owners.ts';
 import { predicates } from '../predicates/index.ts';
-import type { Actor, Location, Outcome } from '../predicates/predicate.ts';
-import { say, type Text } from '../text.ts';
+import type { Outcome } from '../predicates/predicate.ts';
+import { say } from '../text.ts';
+import type { EvaluatedCondition, EvaluatedRule, Evaluation, RuleOutcome } from './evaluation.ts';
 import { described, undecided } from './not-evaluated.ts';
 import { obstacleTo, worstObstacle } from './obstacle.ts';
-
-/** The result of a condition, and of every part of it. */
-export type EvaluatedCondition =
-  | {
-      readonly kind: 'all' | 'any';
-      readonly line: number;
-      readonly outcome: Outcome;
-      readonly parts: readonly EvaluatedCondition[];
-    }
-  | { readonly kind: 'not'; readonly line: number; readonly outcome: Outcome; readonly part: EvaluatedCondition }
-  | {
-      readonly kind: 'predicate';
-      readonly line: number;
-      readonly name: string;
-      readonly actor: Actor;
-      readonly outcome: Outcome;
-      readonly expected: Text;
-      readonly found: Text;
-      readonly locations: readonly Location[];
-      readonly awaited?: Text;
-      readonly remedy: { readonly toMatch: Text; readonly toAvoid: Text };
-    };
-
-/**
- * - `failed`: the author has something to do.
- * - `waiting`: it does not hold, and what is missing can come from others.
- * - `undecided`: what was read of the pull request does not settle it.
- * - `inactive`: its `when` does not match, so it asks for nothing here.
- */
-export type RuleOutcome = 'passed' | 'failed' | 'waiting' | 'undecided' | 'inactive';
-
-export interface EvaluatedRule {
-  readonly rule: Pick<Rule, 'id' | 'level' | 'message' | 'example' | 'locked' | 'hidden' | 'source'>;
-  readonly outcome: RuleOutcome;
-  readonly when?: EvaluatedCondition;
-  /** Absent when the rule has none, or is inactive. */
-  readonly require?: EvaluatedCondition;
-  readonly forbid?: EvaluatedCondition;
-}
-
-export interface Evaluation {
-  readonly rules: readonly EvaluatedRule[];
-  /** A limit of the thread ended it: no rule in force was judged, so that the verdict is an error whatever the rules' levels. */
-  readonly ended?: true;
-}
 
 /**
  * Judges a pull request by a policy. Pure and total: the same policy and facts always give the same answer, and

@@ -5,7 +5,7 @@ import { FORGES } from '../../forges/port/forges.ts';
 import type { ChangedFiles, Commit, KnownFacts, PullRequest, PullRequestRead } from '../../forges/port/pull-request.ts';
 import { type Facts, type LastChange, type NeededFacts, unreadFacts } from '../facts.ts';
 import { neededFacts } from '../policy/needs.ts';
-import type { Policy } from '../policy/schema.ts';
+import type { Policy } from '../policy/policy.ts';
 import { type SourceText, sourceText } from '../sources.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import { lookIntoMerges, readCleanMerges } from './clean-merge.ts';

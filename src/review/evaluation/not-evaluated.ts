@@ -1,6 +1,6 @@
-import type { Rule } from '../policy/schema.ts';
+import type { Rule } from '../policy/policy.ts';
 import { say, type Text } from '../text.ts';
-import type { EvaluatedCondition, EvaluatedRule } from './evaluate.ts';
+import type { EvaluatedCondition, EvaluatedRule } from './evaluation.ts';
 
 /** A rule that there was no time or memory to evaluate. */
 export function notEvaluated(rule: Rule, found: Text): EvaluatedRule {

@@ -5,10 +5,10 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { KnownFacts } from '../../forges/port/pull-request.ts';
 import type { Facts } from '../facts.ts';
 import { neededBeside, neededFacts, needsReading } from '../policy/needs.ts';
-import type { Policy } from '../policy/schema.ts';
+import type { Policy } from '../policy/policy.ts';
 import { say } from '../text.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
-import type { EvaluatedRule, Evaluation } from './evaluate.ts';
+import type { EvaluatedRule, Evaluation } from './evaluation.ts';
 import { gatherMore } from './gather-facts.ts';
 import { notEvaluated } from './not-evaluated.ts';
 

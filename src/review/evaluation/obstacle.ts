@@ -1,5 +1,5 @@
 import type { Actor } from '../predicates/predicate.ts';
-import type { EvaluatedCondition } from './evaluate.ts';
+import type { EvaluatedCondition } from './evaluation.ts';
 
 /** Who has to act before a condition is as it should be. `undecided`: that cannot be known. */
 export type Obstacle = Actor | 'undecided';

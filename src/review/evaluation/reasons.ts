@@ -1,6 +1,6 @@
 import type { Actor, Location } from '../predicates/predicate.ts';
 import { joinTexts, say, type Text } from '../text.ts';
-import type { EvaluatedCondition, EvaluatedRule } from './evaluate.ts';
+import type { EvaluatedCondition, EvaluatedRule } from './evaluation.ts';
 import { easiestObstacle, type Obstacle, worstObstacle } from './obstacle.ts';
 
 /** Why a rule does not hold, in the parts of its conditions that decide it. */

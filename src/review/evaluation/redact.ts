@@ -1,5 +1,5 @@
 import { say } from '../text.ts';
-import type { EvaluatedCondition, EvaluatedRule, Evaluation } from './evaluate.ts';
+import type { EvaluatedCondition, EvaluatedRule, Evaluation } from './evaluation.ts';
 
 /**
  * An evaluation in which hidden rules say no more than their id, level, message and outcome: they come from a private repository, and

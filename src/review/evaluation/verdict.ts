@@ -3,10 +3,10 @@ import { MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/port/postings.ts';
 import type { Override, Overrides } from '../overrides/override.ts';
 import type { Fault } from '../policy/faults.ts';
 import type { Overruled } from '../policy/overruled.ts';
-import type { LevelInForce, Rule } from '../policy/schema.ts';
+import type { LevelInForce, Rule } from '../policy/policy.ts';
 import type { Proposal } from '../proposal/proposal.ts';
 import { bare } from '../text.ts';
-import type { EvaluatedRule, Evaluation } from './evaluate.ts';
+import type { EvaluatedRule, Evaluation } from './evaluation.ts';
 import { type FingerprintedLocation, fingerprinted } from './fingerprint.ts';
 import { awaitedIn, locationsOf, type Reason, reasonsOf } from './reasons.ts';
 

@@ -1,10 +1,10 @@
 import { commandIn, type OverrideCommand, textDigest } from '../../forges/port/command.ts';
 import type { PersonComment, PullRequest } from '../../forges/port/pull-request.ts';
 import { blockingRules } from '../evaluation/blocking-rules.ts';
-import type { Evaluation, RuleOutcome } from '../evaluation/evaluate.ts';
+import type { Evaluation, RuleOutcome } from '../evaluation/evaluation.ts';
 import type { Facts } from '../facts.ts';
 import { MAX_REASON_LENGTH } from '../limits.ts';
-import type { Overriders } from '../policy/schema.ts';
+import type { Overriders } from '../policy/policy.ts';
 import { isMember } from '../predicates/team-members.ts';
 import { hasWords, quotedList, say, type Text } from '../text.ts';
 

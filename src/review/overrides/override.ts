@@ -1,4 +1,4 @@
-import type { Overriders, Policy, Rule } from '../policy/schema.ts';
+import type { Overriders, Policy, Rule } from '../policy/policy.ts';
 import type { Text } from '../text.ts';
 
 /** A rule that somebody overrides at the head: it is not met, and does not block. */

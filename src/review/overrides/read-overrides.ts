@@ -2,10 +2,10 @@ import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { blockingRules } from '../evaluation/blocking-rules.ts';
-import type { Evaluation } from '../evaluation/evaluate.ts';
+import type { Evaluation } from '../evaluation/evaluation.ts';
 import { readCommits, readLastChange, readOwnTeams } from '../evaluation/gather-facts.ts';
 import { MAX_OVERRIDERS } from '../limits.ts';
-import type { Policy } from '../policy/schema.ts';
+import type { Policy } from '../policy/policy.ts';
 import { isMember } from '../predicates/team-members.ts';
 import {
   type Claim,

@@ -1,8 +1,8 @@
 import type { ForgeName } from '../../forges/port/forges.ts';
-import type { Evaluation } from '../evaluation/evaluate.ts';
+import type { Evaluation } from '../evaluation/evaluation.ts';
 import { notEvaluated } from '../evaluation/not-evaluated.ts';
 import type { Facts } from '../facts.ts';
-import type { Policy } from '../policy/schema.ts';
+import type { Policy } from '../policy/policy.ts';
 import { quotedList, say } from '../text.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import { possibleReviews } from './possible-reviews.ts';

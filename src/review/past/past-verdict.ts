@@ -1,7 +1,7 @@
 import type { MergedPullRequest } from '../../forges/port/merged.ts';
-import type { EvaluatedRule, Evaluation, RuleOutcome } from '../evaluation/evaluate.ts';
+import type { EvaluatedRule, Evaluation, RuleOutcome } from '../evaluation/evaluation.ts';
 import { type Finding, verdictOf } from '../evaluation/verdict.ts';
-import type { Policy } from '../policy/schema.ts';
+import type { Policy } from '../policy/policy.ts';
 
 /** What a policy would have done with a pull request that was merged. */
 export interface PastVerdict {

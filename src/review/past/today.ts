@@ -1,5 +1,5 @@
 import { FORGES, type ForgeName } from '../../forges/port/forges.ts';
-import type { Condition, Rule } from '../policy/schema.ts';
+import type { Condition, Rule } from '../policy/policy.ts';
 
 /** What predicates look at that the forge shows as it is now, and not as it was when a pull request was merged. */
 const AS_OF_TODAY: ReadonlyMap<string, string> = new Map([

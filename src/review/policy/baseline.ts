@@ -6,7 +6,7 @@ import type { ReviewThreads } from '../threads/review-threads.ts';
 import type { Fault } from './faults.ts';
 import { findPolicy, hiddenFaults, type LoadedPolicy, type ParsePolicy, parseFile, parseFor } from './load.ts';
 import { hideRules, mergeBaseline } from './merge.ts';
-import type { Policy } from './schema.ts';
+import type { Policy } from './policy.ts';
 
 /** The organisation's baseline: the policy that comes before that of every repository of an owner. */
 export type Baseline =

@@ -4,7 +4,7 @@ import { type Baseline, type BaselineOf, isBaselineOf, withBaseline } from './ba
 import { isHiddenIn, type LoadedPolicy, loadPolicy, type PolicyFile, parseFor } from './load.ts';
 import { orOperatorPolicy } from './operator-policy.ts';
 import type { PolicyRole } from './parse.ts';
-import type { Policy } from './schema.ts';
+import type { Policy } from './policy.ts';
 
 /** Where policies come from: the same for all pull requests. */
 export interface PolicyContext {

@@ -8,7 +8,7 @@ import type { Fault } from './faults.ts';
 import { hideRules, mergePolicies } from './merge.ts';
 import type { ParsedPolicy, PolicyRole } from './parse.ts';
 import { POLICY_PATHS } from './paths.ts';
-import type { Policy, PolicyOrigin } from './schema.ts';
+import type { Policy, PolicyOrigin } from './policy.ts';
 
 /** What a repository asks of its pull requests, as a commit of it says. */
 export type LoadedPolicy =

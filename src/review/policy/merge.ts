@@ -1,5 +1,5 @@
 import { COMMENTS, type Comments, DEFAULT_COMMENTS } from './comments.ts';
-import type { Policy } from './schema.ts';
+import type { Policy } from './policy.ts';
 
 /**
  * The policy that a file and the one it extends make together: the base's rules in their order, each replaced by

@@ -1,5 +1,5 @@
 import type { NeededFacts } from '../facts.ts';
-import type { Policy } from './schema.ts';
+import type { Policy } from './policy.ts';
 
 /** What must be read from the forge before this policy can be evaluated: a policy about titles needs nothing more. */
 export function neededFacts({ rules }: Policy): NeededFacts {

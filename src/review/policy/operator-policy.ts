@@ -3,7 +3,7 @@ import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { SourceText } from '../sources.ts';
 import type { LoadedPolicy } from './load.ts';
 import { POLICY_PATHS } from './paths.ts';
-import type { Policy } from './schema.ts';
+import type { Policy } from './policy.ts';
 
 /** The operator's policy is for repositories that have none of their own. */
 export function orOperatorPolicy(loaded: LoadedPolicy, fallback: Policy | undefined): LoadedPolicy {

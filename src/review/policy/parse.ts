@@ -1,9 +1,10 @@
 import { LineCounter } from 'yaml';
 import { splitTeams } from '../predicates/values.ts';
 import { type Fault, faultCollector } from './faults.ts';
+import type { Policy, PolicyOrigin } from './policy.ts';
 import { ruleNeeds } from './rule-needs.ts';
 import { readRules } from './rules.ts';
-import { type Policy, type PolicyOrigin, policySchema } from './schema.ts';
+import { policySchema } from './schema.ts';
 import { schemaFaults } from './schema-faults.ts';
 import { readYaml } from './yaml.ts';
 

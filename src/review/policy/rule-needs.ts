@@ -1,7 +1,7 @@
 import type { NeededFacts } from '../facts.ts';
 import { predicates } from '../predicates/index.ts';
 import { union } from './needs.ts';
-import type { Condition, Rule } from './schema.ts';
+import type { Condition, Rule } from './policy.ts';
 
 /** Found out when the policy is parsed, since a predicate reads its value for it. */
 export function ruleNeeds({ when, require, forbid }: Pick<Rule, 'when' | 'require' | 'forbid'>): NeededFacts {

@@ -2,7 +2,8 @@ import { MAX_CONDITION_DEPTH, MAX_PREDICATES, MAX_RULES } from '../limits.ts';
 import { predicates } from '../predicates/index.ts';
 import type { FaultCollector } from './faults.ts';
 import { nearest } from './nearest.ts';
-import { type Condition, LEVELS, type Level, optionOwners, type PolicyOrigin, type Rule } from './schema.ts';
+import { type Condition, LEVELS, type Level, type PolicyOrigin, type Rule } from './policy.ts';
+import { optionOwners } from './schema.ts';
 import type { PolicyYaml, YamlPath } from './yaml.ts';
 
 /**

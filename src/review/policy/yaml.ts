@@ -1,4 +1,15 @@
-import { CST, isAlias, isMap, isScalar, isSeq, Lexer, type LineCounter, type Node, parseDocument } from 'yaml';
+import {
+  CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type LineCounter,
+  type Node,
+  parseDocument,
+} from 'yaml';
 import {
   MAX_POLICY_ALIASES,
   MAX_POLICY_BYTES,
@@ -35,18 +46,46 @@ export interface PolicyYaml {
   lineOf(path: YamlPath): number;
 }
 
-/**
- * Reads YAML 1.2 of unknown origin. Undefined when there is nothing to go on with; the faults then say why.
- *
- * Aliases are followed here and not by the library, so that their content is counted as often as it is used:
- * nine lines of YAML can expand to a billion values.
- */
+/** Reads YAML 1.2 of unknown origin. Undefined when there is nothing to go on with; the faults then say why. */
 export function readYaml(
   text: string,
   lines: LineCounter,
   faults: FaultCollector,
   limits: YamlLimits = POLICY_LIMITS,
 ): PolicyYaml | undefined {
+  const document = readDocument(text, lines, faults, limits);
+  const root: Place = { value: 0, inner: new Map() };
+  const plain = document && plainValueOf(document, root, faults, limits);
+  if (plain === undefined) {
+    return undefined;
+  }
+  const positionOf = (path: YamlPath): number => {
+    let place = root;
+    for (const part of path) {
+      const inner = place.inner.get(part);
+      if (inner === undefined) {
+        break;
+      }
+      place = inner;
+    }
+    return place.value;
+  };
+  const keyOf = (path: YamlPath) => path.reduce<Place | undefined>((place, part) => place?.inner.get(part), root)?.key;
+  return {
+    value: plain.value,
+    positionOf,
+    keyPositionOf: (path, key) => keyOf([...path, key]) ?? positionOf(path),
+    lineOf: (path) => Math.max(lines.linePos(positionOf(path)).line, 1),
+  };
+}
+
+/** Its aliases are not followed yet. */
+function readDocument(
+  text: string,
+  lines: LineCounter,
+  faults: FaultCollector,
+  limits: YamlLimits,
+): Document.Parsed | undefined {
   const bytes = Buffer.byteLength(text);
   if (bytes > limits.bytes) {
     faults.add(0, {
@@ -71,7 +110,7 @@ export function readYaml(
     prettyErrors: false,
     stringKeys: true,
     resolveKnownTags: false,
-    // Its own check compares each key with every other one; ours is below.
+    // Its own check compares each key with every other one; ours is in plainValueOf.
     uniqueKeys: false,
     logLevel: 'error',
   });
@@ -87,31 +126,25 @@ export function readYaml(
     faults.add(0, { message: 'the file is empty', expected: 'a mapping with `version` and `rules`', found: 'nothing' });
     return undefined;
   }
+  return document;
+}
 
-  const root: Place = { value: 0, inner: new Map() };
+/**
+ * The document as plain values; where each of them stands is put into `root`. Undefined when a limit is exceeded.
+ *
+ * Aliases are followed here and not by the library, so that their content is counted as often as it is used:
+ * nine lines of YAML can expand to a billion values.
+ */
+function plainValueOf(
+  document: Document.Parsed,
+  root: Place,
+  faults: FaultCollector,
+  limits: YamlLimits,
+): { readonly value: unknown } | undefined {
   const budget = { ...limits };
   const stopped = new Stop();
   try {
-    const value = plainValue(document.contents, root, 0);
-    const positionOf = (path: YamlPath): number => {
-      let place = root;
-      for (const part of path) {
-        const inner = place.inner.get(part);
-        if (inner === undefined) {
-          break;
-        }
-        place = inner;
-      }
-      return place.value;
-    };
-    const keyOf = (path: YamlPath) =>
-      path.reduce<Place | undefined>((place, part) => place?.inner.get(part), root)?.key;
-    return {
-      value,
-      positionOf,
-      keyPositionOf: (path, key) => keyOf([...path, key]) ?? positionOf(path),
-      lineOf: (path) => Math.max(lines.linePos(positionOf(path)).line, 1),
-    };
+    return { value: plainValue(document.contents, root, 0) };
   } catch (error) {
     if (error === stopped) {
       return undefined;

@@ -1,5 +1,5 @@
 import type { PullRequest } from '../../forges/port/pull-request.ts';
-import type { EvaluatedCondition, EvaluatedRule } from '../evaluation/evaluate.ts';
+import type { EvaluatedCondition, EvaluatedRule } from '../evaluation/evaluation.ts';
 import type { ReviewResult } from '../judge.ts';
 import type { RefusedOverride } from '../overrides/override.ts';
 import { plain } from '../text.ts';

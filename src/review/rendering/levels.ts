@@ -1,5 +1,5 @@
 import type { Finding } from '../evaluation/verdict.ts';
-import type { LevelInForce } from '../policy/schema.ts';
+import type { LevelInForce } from '../policy/policy.ts';
 
 const LEVELS: Readonly<Record<LevelInForce, string>> = { error: '❌', warn: '⚠️', info: 'ℹ️' };
 export const UNDECIDED = '🚫';

@@ -1,5 +1,5 @@
 import { shorten } from '../../common/shorten.ts';
-import type { EvaluatedCondition, EvaluatedRule, Evaluation } from '../evaluation/evaluate.ts';
+import type { EvaluatedCondition, EvaluatedRule, Evaluation } from '../evaluation/evaluation.ts';
 import type { Verdict } from '../evaluation/verdict.ts';
 import { MAX_RULE_ID_LENGTH } from '../limits.ts';
 import { plain, visible } from '../text.ts';

@@ -1,9 +1,9 @@
 import type { CasesFile, JudgedCases } from '../cases/judge-cases.ts';
 import type { CasesRole, ParsedCases } from '../cases/parse.ts';
-import type { Evaluation } from '../evaluation/evaluate.ts';
+import type { Evaluation } from '../evaluation/evaluation.ts';
 import type { Facts } from '../facts.ts';
 import type { ParsedPolicy, PolicyRole } from '../policy/parse.ts';
-import type { Policy, PolicyOrigin } from '../policy/schema.ts';
+import type { Policy, PolicyOrigin } from '../policy/policy.ts';
 
 /** What threads do: all that reads, compiles or matches text of people whom Gatehouse does not know. */
 export interface Tasks {

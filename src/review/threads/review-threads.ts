@@ -1,11 +1,11 @@
 import type { CasesFile, JudgedCases } from '../cases/judge-cases.ts';
 import type { CasesRole, ParsedCases } from '../cases/parse.ts';
-import type { Evaluation } from '../evaluation/evaluate.ts';
+import type { Evaluation } from '../evaluation/evaluation.ts';
 import { notEvaluated } from '../evaluation/not-evaluated.ts';
 import type { Facts } from '../facts.ts';
 import { MAX_OUTPUT_BYTES } from '../limits.ts';
 import type { ParsedPolicy, PolicyRole } from '../policy/parse.ts';
-import type { Policy, PolicyOrigin } from '../policy/schema.ts';
+import type { Policy, PolicyOrigin } from '../policy/policy.ts';
 import { say } from '../text.ts';
 import { type Limit, MAX_TASK_MS, MAX_THREAD_HEAP_MB, makeThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
 

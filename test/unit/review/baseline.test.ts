@@ -6,7 +6,7 @@ import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { overridersOf } from '../../../src/review/overrides/override.ts';
 import { hideRules, mergeBaseline, overruledBy } from '../../../src/review/policy/merge.ts';
 import { type PolicyRole, parsePolicy } from '../../../src/review/policy/parse.ts';
-import type { Policy } from '../../../src/review/policy/schema.ts';
+import type { Policy } from '../../../src/review/policy/policy.ts';
 import { renderReview } from '../../../src/review/rendering/comment.ts';
 import { linksOf } from '../../../src/review/rendering/links.ts';
 

@@ -1,11 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
-import { evaluate, neededOwnerTeams, type RuleOutcome } from '../../../src/review/evaluation/evaluate.ts';
+import { evaluate, neededOwnerTeams } from '../../../src/review/evaluation/evaluate.ts';
+import type { RuleOutcome } from '../../../src/review/evaluation/evaluation.ts';
 import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { unreadFacts } from '../../../src/review/facts.ts';
 import { neededFacts } from '../../../src/review/policy/needs.ts';
-import type { Condition, Policy } from '../../../src/review/policy/schema.ts';
+import type { Condition, Policy } from '../../../src/review/policy/policy.ts';
 import { plain } from '../../../src/review/text.ts';
 import { judge, policyOf, ruleOf } from './judge.ts';
 

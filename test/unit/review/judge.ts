@@ -1,9 +1,9 @@
 import { factsOf, type Given } from '../../../src/review/cases/given.ts';
-import type { EvaluatedRule } from '../../../src/review/evaluation/evaluate.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
+import type { EvaluatedRule } from '../../../src/review/evaluation/evaluation.ts';
 import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
-import type { Policy } from '../../../src/review/policy/schema.ts';
+import type { Policy } from '../../../src/review/policy/policy.ts';
 import { plain } from '../../../src/review/text.ts';
 
 /** A policy that has to be right, from its whole text. */

@@ -10,7 +10,7 @@ import type { KnownComments } from '../../../src/review/overrides/judge-override
 import { readOverrides } from '../../../src/review/overrides/read-overrides.ts';
 import { mergeBaseline } from '../../../src/review/policy/merge.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
-import type { Policy } from '../../../src/review/policy/schema.ts';
+import type { Policy } from '../../../src/review/policy/policy.ts';
 import { renderReview } from '../../../src/review/rendering/comment.ts';
 import { plain } from '../../../src/review/text.ts';
 import { policyOf } from './judge.ts';

@@ -1,0 +1,19 @@
+import type { RequestShares } from '../../forges/limits/shares.ts';
+import type { Log } from '../../log.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { ReviewThreads } from '../../review/threads/review-threads.ts';
+import type { OpenReviewParts } from './open-review.ts';
+
+/** What a review needs. */
+export interface ReviewParts extends OpenReviewParts {
+  /** What parses and evaluates what people wrote. */
+  readonly threads: ReviewThreads;
+  /** How long a review may take before it shows `pending`; 0: at once. */
+  readonly pendingAfterSeconds: number;
+  /** What is left of the forge's rate limit, as it said last; infinite where it has none. */
+  readonly remainingRequests: () => number;
+  /** What of it one pull request, and one author, may use. */
+  readonly shares: RequestShares;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
