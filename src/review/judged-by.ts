@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Forge } from '../forges/port/forge.ts';
 import type { PullRequestNow } from '../forges/port/pull-request.ts';
-import { revision, version } from '../version.ts';
 import { codeOwnersText, readCodeOwners } from './evaluation/gather-facts.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { type BaselineOf, digestOfBaseline } from './policy/baseline.ts';
@@ -108,8 +107,17 @@ export function pullRequestDigest(pullRequest: PullRequestNow): string {
   return hash('sha256', JSON.stringify(state));
 }
 
+/** Which Gatehouse judges: another one may judge otherwise. */
+export interface GatehouseBuild {
+  readonly version: string;
+  readonly revision: string;
+}
+
 /** Whether a record is kept counts as well: a verdict from before is judged once more, so that it is in the record. */
-export function gatehouseDigest({ enforce, keepsRecord }: { enforce: boolean; keepsRecord: boolean }): string {
+export function gatehouseDigest(
+  { enforce, keepsRecord }: { readonly enforce: boolean; readonly keepsRecord: boolean },
+  { version, revision }: GatehouseBuild,
+): string {
   return hash('sha256', JSON.stringify([version, revision, enforce, keepsRecord]));
 }
 

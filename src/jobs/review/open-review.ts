@@ -7,6 +7,7 @@ import { firstDifference, gatehouseDigest, type JudgedBy, presentReader } from '
 import type { BaselineOf } from '../../review/policy/baseline.ts';
 import type { Policy } from '../../review/policy/policy.ts';
 import { statusContext } from '../../review/status-context.ts';
+import { build } from '../../version.ts';
 import { moveRepository } from '../tables/repositories.ts';
 import {
   beginReview,
@@ -154,7 +155,7 @@ async function commentsOfUnchanged(
     return undefined;
   }
   const { operatorPolicy, baseline } = presentReader(context).of(pullRequest.repository, pullRequest.base.branch);
-  const gatehouse = gatehouseDigest(context);
+  const gatehouse = gatehouseDigest(context, build);
   try {
     const now = { pullRequest, baseCommit: async () => baseCommit, operatorPolicy, baseline, gatehouse };
     return (await firstDifference(judgedBy, now)) === undefined ? judgedBy.alone.comments : undefined;

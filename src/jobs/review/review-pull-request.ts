@@ -9,6 +9,7 @@ import { pathsAtBase } from '../../review/policy/paths.ts';
 import { hasComments, withOwnComments } from '../../review/posted-comments.ts';
 import { commentUrl, linksOf } from '../../review/rendering/links.ts';
 import { type Reported, reportComments, withdrawComments, withRefusals } from '../../review/report.ts';
+import { build } from '../../version.ts';
 import { knownComments } from '../tables/override-comments.ts';
 import { LostClaimError, markReported, recordOthersAsked, saveVerdict } from '../tables/reviews.ts';
 import { countObserved } from './count-observed.ts';
@@ -255,7 +256,7 @@ async function saveAndShow(
   const canStand = selfContained && verdict.state !== 'error';
   const alone =
     canStand && comments.digest !== undefined && differenceBase !== undefined
-      ? { differenceBase, gatehouse: gatehouseDigest(parts), comments: comments.digest }
+      ? { differenceBase, gatehouse: gatehouseDigest(parts, build), comments: comments.digest }
       : undefined;
   await saveAndRecord(parts, review.claim(), pullRequest, {
     state: verdict.state,
