@@ -28,7 +28,7 @@ export function withKillSection(page: string, section: string): string {
 export function renderKillSection(figures: KillFigures, plan: KillPlan): string {
   const { command, machine, loads, stores, leftOut } = figures;
   return `${HEADING}
-Measured by \`${command}\`, which wrote this section: what becomes of webhooks when the server is killed with SIGKILL while they arrive.
+Measured by \`${command}\`, which wrote this section: what happens to webhooks when the server is killed with SIGKILL while they arrive.
 
 - **Machine:** ${machine}. Load average ${loads[0]} at the beginning, ${loads[1]} at the end.
 - **Stores:** ${stores}. ${leftOut}

@@ -10,7 +10,7 @@ import { CONCURRENCY, work } from './work.ts';
 
 const QUEUE = 'deliveries';
 const url = process.env['REDIS_URL'] ?? '';
-// While Redis is down there is an error for every attempt to connect; the benchmark counts what becomes of the deliveries.
+// While Redis is down there is an error for every attempt to connect; the benchmark counts what happens to the deliveries.
 const ignore = () => {};
 
 const queue = new Queue(QUEUE, {

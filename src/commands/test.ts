@@ -25,7 +25,7 @@ const UNUSABLE = 2;
 
 const HELP = `Usage: gatehouse test [policy file] [options]
 
-Judges the pull requests of cases by a policy, and compares what becomes of its rules with what the cases expect.
+Judges the pull requests of cases by a policy, and compares the outcomes of its rules with what the cases expect.
 Needs no forge, no database and no settings. Without a file it takes the first of
 ${POLICY_PATHS.map((path) => `  ${path}`).join('\n')}
 that exists here. The cases are those under "cases" in the policy, and those in ${CASES_PATH}:

@@ -37,7 +37,7 @@ export const id = z.union([z.number().int(), z.bigint()]).transform(String);
 
 /**
  * What every forge answers to an accepted write. An HTML page that a proxy sends with status 200
- * must not count as one: what was to be written would never be written.
+ * must not count as one: the write would never happen.
  */
 export const acceptedWrite = z.object({ id });
 

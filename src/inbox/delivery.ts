@@ -25,7 +25,7 @@ export const COLUMNS = {
 export interface ReceivedDelivery<Job> extends Omit<Delivery, 'sha256'> {
   /** Whether a resync is to look at the repository. */
   readonly resynced: boolean;
-  /** What is to be done because of it, if anything. */
+  /** The job that it makes, if any. */
   readonly job: Job | undefined;
   /** The exact bytes of the body. */
   readonly body: Buffer;

@@ -43,7 +43,7 @@ export async function readBody(
     const body = await unpack(row);
     return hash('sha256', body, 'buffer').equals(row.sha256)
       ? { outcome: 'read', body }
-      : { outcome: 'damaged', reason: 'its SHA-256 is another than when it was received' };
+      : { outcome: 'damaged', reason: 'its SHA-256 differs from the one computed when it was received' };
   } catch (error) {
     return { outcome: 'damaged', reason: error instanceof Error ? error.message : String(error) };
   }

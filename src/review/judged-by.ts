@@ -10,7 +10,7 @@ import type { Policy } from './policy/policy.ts';
 import type { PolicySources } from './sources.ts';
 
 /**
- * By what a verdict was judged, as SHA-256 digests in hexadecimal: when one of them changes, the pull request is to be judged
+ * By what a verdict was judged, as SHA-256 digests in hexadecimal: when one of them changes, the pull request must be judged
  * again. Stored as JSON with the verdict. Absent is what there was not, or what was not needed.
  */
 export interface JudgedBy extends PolicySources {

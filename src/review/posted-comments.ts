@@ -57,7 +57,7 @@ export function hasComments(forge: ForgeName, digest: string, { ownComments, own
   return posted !== undefined && postedDigest(forge, posted) === digest;
 }
 
-/** Of what is to stand there: the comment, if there is to be one, and the comments at lines. */
+/** The fingerprint of what should be posted: the comment, if there should be one, and the comments at lines. */
 export function wantedDigest(
   forge: ForgeName,
   comment: string | undefined,

@@ -90,7 +90,7 @@ async function refusalOf(what: Refusal['what'], write: () => Promise<void>): Pro
     await write();
     return [];
   } catch (error) {
-    // 404: what was to be changed is gone meanwhile, which the next attempt finds out.
+    // 404: the comment was deleted meanwhile. The next attempt sees that.
     if (error instanceof ForgeError && REFUSALS.includes(error.kind) && error.status !== 404) {
       return [{ what, error }];
     }

@@ -109,7 +109,7 @@ export const CASES: readonly Case[] = [
         (error: { code?: string }) => error.code,
       );
       if (refused !== DISK_FULL) {
-        throw new Error(`the disk was to be full, and PostgreSQL says ${refused}`);
+        throw new Error(`expected a full disk, but PostgreSQL says ${refused}`);
       }
       await sleep(5_000);
       await smallDisk?.free();

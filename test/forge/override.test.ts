@@ -71,7 +71,7 @@ both('a comment that is edited into a command within its second is none', async 
   const given = await failing(t, forge);
   const comment = await given.site.comment(given.number, 'bob', 'Thanks!');
   await given.site.editComment(given.number, 'alice', comment, given.command);
-  t.true(await refused(forge, given, /The one of `titled` by `bob` was edited\./));
+  t.true(await refused(forge, given, /The override of `titled` by `bob` was edited\./));
 });
 
 both('a command counts never without its webhook, but when it is posted again', async (t, forge) => {

@@ -4,7 +4,7 @@ import type { Changes } from '../simulated-forge/git.ts';
 
 /**
  * A repository on a Gitea, simulated or real, of `alice`, where `bob` and `gatehouse` may write and `mallory` may not.
- * People act here; what came of it is read over the forge's own API (reading.ts), which both kinds speak.
+ * People act here; the result is read over the forge's own API (reading.ts), which both kinds speak.
  */
 export interface Site {
   /** Its present full name. */

@@ -13,7 +13,7 @@ interface StoredRow extends Keyed {
   readonly length: number;
 }
 
-/** The bytes of every stored delivery, oldest first. Read without the product's code, which is to be checked. */
+/** The bytes of every stored delivery, oldest first. Read without the product's code, which the test checks. */
 export async function readStoredBodies(database: pg.Pool): Promise<readonly (Keyed & { readonly body: Buffer })[]> {
   const { rows } = await database.query<StoredRow>(
     `SELECT hook_id AS "hookId", delivery_id AS "deliveryId", body, frame_id AS frame, frame_offset AS offset, frame_length AS length

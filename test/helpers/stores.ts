@@ -11,7 +11,7 @@ export interface Store {
   /** A clean stop: connections are refused. Starting again brings the same port, and PostgreSQL's data, back. */
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** SIGKILL, as a crash would be. Like stop and start it does nothing where nothing is to be done. */
+  /** SIGKILL, as a crash would be. Like stop and start it does nothing where there is nothing to do. */
   kill(): Promise<void>;
 }
 

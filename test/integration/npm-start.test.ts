@@ -78,7 +78,7 @@ test('npm start ends the service on SIGTERM, whatever shell npm uses', async (t)
       continue;
     }
     tried.push(name);
-    // Of its name BusyBox reads which program it is to be.
+    // BusyBox chooses its program by the name that it was started with.
     const shell = name === 'busybox' ? join(folder, 'sh') : program;
     if (name === 'busybox') {
       await symlink(program, shell);

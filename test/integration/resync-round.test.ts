@@ -263,7 +263,7 @@ test('a pull request under review is not requested again', async (t) => {
   t.deepEqual(
     (await notUnderReview(pool, outdated)).map(({ number }) => number),
     [4],
-    'a review that has begun may have read the rules of before',
+    'a review that has begun may have read the old rules',
   );
 });
 

@@ -101,7 +101,7 @@ for (const name of ['gitea', 'forgejo'] as const) {
     t.is(result, 0, output);
     t.regex(
       output,
-      /repair the webhook of acme\/widgets .*: it is not active; its content type is form, not json; it has not the events Pull Request, /,
+      /repair the webhook of acme\/widgets .*: it is not active; its content type is form, not json; it lacks the events Pull Request, /,
     );
     const listed = name === 'gitea' ? ['pull_request_review'] : ['pull_request_review_approved'];
     t.true(

@@ -161,7 +161,7 @@ function createReview(world: World, pull: Pull, call: Call, notify: Notify): Ans
   return { status: 200, body: shapes.review(review, pull) };
 }
 
-/** The one of the same person that was not submitted yet, with whatever it holds, or a new one. */
+/** This person's review that is not submitted yet, with what it holds, or a new one. */
 function pendingReview(world: World, pull: Pull, call: Call): Review {
   const known = pull.reviews.find((review) => review.state === 'pending' && review.author === call.login);
   const made: Review = {

@@ -45,12 +45,12 @@ for (const name of EVERY_FORGE) {
       ['app.ts:3', 'app.ts:5'],
     );
 
-    await scene.push(number, { 'app.ts': 'zero\none\nmended\nthree\ndebugger; // and there\n' });
+    await scene.push(number, { 'app.ts': 'zero\none\nfixed\nthree\ndebugger; // and there\n' });
     await scene.settled();
     t.is(standing(scene, number).length, 1);
     t.true(first.includes(fingerprints(scene, number)[0]));
 
-    await scene.push(number, { 'app.ts': 'zero\none\nmended\nthree\n' });
+    await scene.push(number, { 'app.ts': 'zero\none\nfixed\nthree\n' });
     await scene.settled();
     t.deepEqual(standing(scene, number), []);
     t.is(scene.status(number)?.state, 'success');

@@ -111,6 +111,6 @@ test('an override of an observed rule is not needed, and the comment says no mor
   const { headSha } = scene.forge.pull(scene.repository, number);
   await scene.comment(number, 'bob', `/gatehouse override no-todo ${headSha} hotfix`);
   await scene.settled();
-  t.regex(scene.comments(number).join(), /The one of `no-todo` by `bob` is not needed: the rule does not block/);
+  t.regex(scene.comments(number).join(), /The override of `no-todo` by `bob` is not needed: the rule does not block/);
   t.is(scene.status(number)?.state, 'failure');
 });

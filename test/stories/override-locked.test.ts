@@ -51,7 +51,7 @@ for (const name of FORGES) {
     t.deepEqual(story.status(number), { state: 'failure', description: '1 of 2 rules failed, 1 overridden: titled' });
     t.regex(
       story.comments(number).join(),
-      /The one of `titled` by `bob` was not written by one of those who may override it: `carol`\./,
+      /The override of `titled` by `bob` was not written by one of those who may override it: `carol`\./,
     );
     await story.comment(number, 'carol', commandFor(story, number, 'titled'));
     await story.settled();
@@ -64,7 +64,7 @@ for (const name of FORGES) {
     await story.comment(number, 'bob', commandFor(story, number, 'titled'));
     await story.settled();
     t.is(story.status(number)?.state, 'failure');
-    t.regex(story.comments(number).join(), /The one of `titled` by `bob` is of a rule that nobody may override\./);
+    t.regex(story.comments(number).join(), /The override of `titled` by `bob` names a rule that nobody may override\./);
     t.false(story.states(number).includes('success'));
   });
 }

@@ -44,7 +44,7 @@ for (const name of FORGES) {
     t.false(scene.states(number).includes('success'));
     t.regex(
       scene.comments(number).join(),
-      /The one of `titled` by `carol` is of the commit `[0-9a-f]{10}`, which is not/,
+      /The override of `titled` by `carol` names the commit `[0-9a-f]{10}`, which is not/,
     );
   });
 
@@ -60,7 +60,7 @@ for (const name of FORGES) {
     await scene.editComment(number, comment, `${text}!`);
     await scene.settled();
     t.is(scene.status(number)?.state, 'failure');
-    t.regex(scene.comments(number).join(), /The one of `titled` by `bob` was edited\./);
+    t.regex(scene.comments(number).join(), /The override of `titled` by `bob` was edited\./);
 
     await scene.editComment(number, comment, text);
     await scene.settled();
@@ -106,7 +106,7 @@ for (const name of FORGES) {
     for (const by of ['bob', 'carol']) {
       t.regex(
         scene.comments(number).join(),
-        new RegExp(`The one of \`titled\` by \`${by}\` is not needed: the rule is overridden already\\.`),
+        new RegExp(`The override of \`titled\` by \`${by}\` is not needed: the rule is overridden already\\.`),
       );
     }
   });

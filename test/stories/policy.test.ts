@@ -58,7 +58,7 @@ for (const name of FORGES) {
     scene.forge.merge(scene.repository, number);
     await scene.tell({ kind: 'push', branch: 'main' });
     await scene.settled();
-    t.is(scene.status(other)?.state, 'success', 'what was open when the policy was mended is judged again');
+    t.is(scene.status(other)?.state, 'success', 'what was open when the policy was fixed is judged again');
     t.regex(scene.comments(other).join(), /✅/);
   });
 

@@ -200,7 +200,10 @@ for (const name of FORGES) {
     const text = scene.comments(number).join();
     const judged = text.match(/would fail: `small`/g)?.length ?? 0;
     t.true(judged > 5 && judged <= 20, String(judged));
-    t.true(text.includes(`- ${numbers.length - judged} not judged: at most 20 are, with 50 requests\n`), text);
+    t.true(
+      text.includes(`- ${numbers.length - judged} were not judged: the limits are 20 pull requests and 50 requests\n`),
+      text,
+    );
     const asked = askedAbout(scene, numbers);
     t.true(asked > 0 && asked <= 50, String(asked));
   });

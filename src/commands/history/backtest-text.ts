@@ -29,7 +29,7 @@ export function describeBacktest({ forge, repository, policy, list, verdicts }: 
     `${head}${cut}`,
     table(tallyRules(policy, verdicts), forge),
     section('would have been stopped', 'stopped', verdicts),
-    section('cannot be decided: what it depends on is not known of then', 'undecided', verdicts),
+    section('cannot be decided: what it depends on is no longer known', 'undecided', verdicts),
   ];
   return parts.join('\n');
 }

@@ -222,7 +222,7 @@ function describeFault(fault: HookFault): string {
     case 'content-type':
       return `its content type is ${visible(fault.found)}, not json`;
     case 'missing-events':
-      return `it has not the events ${fault.events.map(({ title }) => title).join(', ')}`;
+      return `it lacks the events ${fault.events.map(({ title }) => title).join(', ')}`;
   }
 }
 

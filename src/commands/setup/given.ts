@@ -116,7 +116,7 @@ function repositoryFault(repository: string): string | undefined {
   return names.length === 2 && names.every((name) => NAME.test(name)) ? undefined : 'it is not owner/name';
 }
 
-/** Whose webhooks are to be set up: `owner/name`, or the name of an organisation, several with commas. */
+/** Whose webhooks will be set up: `owner/name`, or the name of an organisation, several with commas. */
 export function ownersOf(answer: string): readonly HookOwner[] {
   const names = answer.split(',').map((name) => name.trim());
   return names.map((name) =>

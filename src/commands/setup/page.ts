@@ -121,7 +121,7 @@ export async function openManifestPage<T>(
 }
 
 const DELETE_IT = 'If GitHub shows the App in its settings, delete it there, and run gatehouse setup again.';
-const USED = 'This was used already. The terminal says what came of it.';
+const USED = 'This was used already. The terminal shows the result.';
 
 /** In constant time, whatever the lengths. */
 function same(left: string, right: string): boolean {

@@ -44,7 +44,7 @@ export async function mergeBase(
   return crosswise ? undefined : bestOf(common, (sha, fork) => isAncestor(client, repository, sha, fork));
 }
 
-/** The one of which all others are ancestors. */
+/** The commit that all others are ancestors of. */
 async function bestOf(
   forks: readonly string[],
   isBefore: (sha: string, fork: string) => Promise<boolean>,

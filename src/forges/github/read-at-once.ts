@@ -28,7 +28,7 @@ import { toPostedStatuses } from './statuses.ts';
 
 const WHAT = 'a pull request';
 
-/** Throws whenever the answer is not whole: then REST is to be asked. */
+/** Throws whenever the answer is not whole: then the caller asks REST. */
 export async function pullRequestAtOnce(
   client: GitHubClient,
   ref: PullRequestRef,

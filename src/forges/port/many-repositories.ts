@@ -22,7 +22,7 @@ export interface RepositoryOverview {
 /** By commit. */
 export type StatusesAt = ReadonlyMap<string, readonly PostedStatus[]>;
 
-/** A commit whose statuses are to be read. */
+/** A commit whose statuses are read. */
 export interface RepositoryHead {
   readonly repository: string;
   readonly headSha: string;

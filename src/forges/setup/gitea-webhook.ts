@@ -11,7 +11,7 @@ export type HookOwner =
   | { readonly kind: 'repository'; readonly repository: string }
   | { readonly kind: 'organisation'; readonly organisation: string };
 
-/** What the webhook of an owner is to be. */
+/** What the webhook of an owner should be. */
 export interface WantedHook {
   readonly forge: GiteaName;
   readonly owner: HookOwner;

@@ -86,7 +86,7 @@ export async function resync(
 }
 
 interface Piece {
-  /** By the clock of the database: what it reads may be of then. A resync that is requested later looks at its repositories again. */
+  /** By the clock of the database. What the resync reads may be as old as this; one that is requested later looks at its repositories again. */
   readonly since: Date;
   /** By the clock of this process. */
   readonly end: number;

@@ -50,7 +50,7 @@ export interface OpenReview {
   hasNoComments(): boolean;
   /**
    * Records what is under review, and corrects the status that showed the verdict before. Returns the digest of the
-   * comments that it left when nothing that it depends on has changed: then only these are to be compared.
+   * comments that it left when nothing that it depends on has changed: then only these are compared.
    */
   enter(read: Pick<PullRequestRead, 'pullRequest' | 'settled'>): Promise<string | undefined>;
   /** All comments of ours were looked for, and there was none. */

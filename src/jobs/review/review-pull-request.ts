@@ -228,7 +228,7 @@ async function report(
     await review.foundNoComments();
   }
   for (const { what, error } of comments.refusals) {
-    log.warn({ err: error, repository, number, what }, 'the forge refused what was to be posted beside the status');
+    log.warn({ err: error, repository, number, what }, 'the forge refused a comment of the review');
   }
   // Comments take their time, on GitHub a second each; a success must not be of what was there before them.
   if (verdict.state === 'success' && review.writes() > writesBefore && !(await isCurrent(parts, result))) {

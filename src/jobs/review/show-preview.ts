@@ -42,7 +42,7 @@ export async function showPreview(
     const impact = await previewPolicy(parts, pullRequest, proposed, signal);
     await savePreview(parts.pool, review.claim(), proposed.digest, impact ?? null);
     if (impact !== undefined) {
-      // What was known of our comments is of before the report.
+      // The report has changed our comments since they were read.
       const now = { ...options, hasNone: review.hasNoComments(), known: {} };
       await reportComments(review.forge, pullRequest, withImpact(verdict, impact), now);
       parts.log.info(

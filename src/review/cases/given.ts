@@ -83,7 +83,7 @@ export const given = z
       draft: flag.optional().describe('Unless given: false.'),
       labels: names.optional().describe('Unless given: none.'),
       branch: text.optional().describe('The branch with the change. Unless given: topic.'),
-      base: text.optional().describe('The branch that it is to be merged into. Unless given: main.'),
+      base: text.optional().describe('The branch that it would be merged into. Default: main.'),
       repository: text.optional().describe('As owner/name. Unless given: octo/example.'),
       files: z.array(file, { error: 'a list of files' }).optional().describe('The changed files. Unless given: none.'),
       files_complete: flag.optional().describe('false: there are more files, which could not be read.'),

@@ -3,7 +3,7 @@ import type { RuleOutcome } from '../evaluation/evaluation.ts';
 import { MAX_CASES, MAX_NAME_LENGTH } from '../limits.ts';
 import { given } from './given.ts';
 
-/** How a case says what becomes of a rule. */
+/** The outcome of a rule, as a case writes it. */
 const OUTCOMES = {
   holds: 'passed',
   'does not hold': 'failed',
@@ -42,7 +42,7 @@ const caseSchema = z
     },
     { error: 'a case: a mapping with `given` and `expect`' },
   )
-  .meta({ id: 'case', description: 'A pull request in short, and what becomes of rules.' });
+  .meta({ id: 'case', description: 'A pull request in short, and the expected outcomes of rules.' });
 
 export const casesSchema = z
   .array(caseSchema, { error: 'a list of cases' })

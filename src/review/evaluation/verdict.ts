@@ -128,7 +128,7 @@ function successOf(passed: number, findings: readonly Finding[]): string {
 }
 
 /**
- * The policy that this pull request is to be judged by cannot be read: nothing was judged. That is so even when the pull
+ * The policy that applies to this pull request cannot be read: nothing was judged. That is so even when the pull
  * request itself fixes the policy, for otherwise breaking it would be a way around it; but then the comment says so.
  */
 export function brokenPolicyVerdict(faults: readonly Fault[], fixesPolicy = false): Verdict {

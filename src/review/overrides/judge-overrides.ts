@@ -66,7 +66,7 @@ function refusalOfCommand(
       : say`does not name the commit by its full id: ${commit} may be another one's beginning too`;
   }
   if (commit !== pullRequest.head.sha) {
-    return say`is of the commit ${commit.slice(0, SHA_SHOWN)}, which is not the head`;
+    return say`names the commit ${commit.slice(0, SHA_SHOWN)}, which is not the head`;
   }
   if (!hasWords(reason)) {
     return say`gives no reason`;
@@ -98,7 +98,7 @@ function refusalOfComment({ comment, command }: Claim, context: ClaimContext): T
     return say`was written by the author of the pull request`;
   }
   if (context.overridersOf(command.ruleId) === undefined) {
-    return say`is of a rule that nobody may override`;
+    return say`names a rule that nobody may override`;
   }
   return refusalOfEdit(comment, context);
 }

@@ -182,7 +182,7 @@ export function withBaseline(
 }
 
 /** A pull request that removes the organisation's baseline has a fault: it would change nothing but what people can read. */
-export function orRemoval(proposed: LoadedPolicy, baseline: Baseline | undefined): LoadedPolicy {
+export function faultIfRemoved(proposed: LoadedPolicy, baseline: Baseline | undefined): LoadedPolicy {
   if (proposed.kind !== 'absent' || baseline?.kind !== 'policy') {
     return proposed;
   }

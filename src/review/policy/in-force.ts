@@ -35,7 +35,7 @@ export interface PolicyInForce {
   readonly baseline: Baseline;
   /** Whether `policy` hides the baseline. */
   readonly hidden: boolean;
-  /** How the repository's own files are to be parsed: only the organisation's policy repository has a baseline. */
+  /** How the repository's own files are parsed: only the organisation's policy repository has a baseline. */
   readonly role: PolicyRole;
 }
 

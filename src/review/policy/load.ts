@@ -83,14 +83,14 @@ export async function loadPolicy(
   return { kind: 'policy', policy: mergePolicies(first, own.policy), sources, texts };
 }
 
-/** Of a source that is not known it is taken that it is private. */
+/** A source that is not known counts as private. */
 async function isHidden(forge: Forge, source: string, shownIn: string): Promise<boolean> {
   return isHiddenIn(forge, (await forge.repository(source))?.visibility ?? 'private', shownIn);
 }
 
 /**
  * Whether what a repository of this visibility says must not be shown in another one: more people can read that. Of one that is not
- * known it is taken that everybody can.
+ * known, it counts as readable by everybody.
  */
 export async function isHiddenIn(forge: Forge, visibility: Visibility, shownIn: string): Promise<boolean> {
   if (visibility === 'public') {

@@ -58,7 +58,7 @@ export interface Overriders {
 
 export interface Policy {
   readonly origin: PolicyOrigin;
-  /** The policy that is to be read as well and merged: see mergePolicies. */
+  /** Another policy that is read too, and merged: see mergePolicies. */
   readonly extends?: { readonly repository: string; readonly ref: string };
   readonly comments?: Comments;
   /** Who may override its rules; absent: nobody. */

@@ -5,7 +5,7 @@ const remedy = say`Change the branch that the pull request asks to be merged int
 
 export const base = branchPredicate({
   description:
-    'The branch that the pull request is to be merged into matches this glob, or one of a list; globs that start with ! exclude.',
+    'The branch that the pull request would be merged into matches this glob, or one of a list; globs that start with ! exclude.',
   noun: 'base branch',
   read: (facts) => facts.pullRequest.base.branch,
   remedy: { toMatch: remedy, toAvoid: remedy },

@@ -69,11 +69,11 @@ export const checks = definePredicate({
         : say`checks that could not be read in full`,
       awaited:
         outcome === 'matched'
-          ? say`another result of ${the(fitting.map(({ name }) => name))}`
-          : the([...others.map(({ name }) => name), ...unfinished]),
+          ? say`another result of ${namedChecks(fitting.map(({ name }) => name))}`
+          : namedChecks([...others.map(({ name }) => name), ...unfinished]),
       remedy: {
-        toMatch: say`Wait until ${quotedList(wanted.names)} is reported as ${either(wanted.is)}${by(wanted.from)}; run it again if it has failed.`,
-        toAvoid: say`${quotedList(wanted.names)} must have another result than ${either(wanted.is)}.`,
+        toMatch: say`Wait until ${quotedList(wanted.names)} is reported as ${anyOfResults(wanted.is)}${reportedBy(wanted.from)}; run it again if it has failed.`,
+        toAvoid: say`${quotedList(wanted.names)} must have another result than ${anyOfResults(wanted.is)}.`,
       },
     };
   },
@@ -127,21 +127,21 @@ function outcomeOf(unfinished: readonly string[], others: readonly Check[], fitt
 }
 
 function expectedOf({ names: given, is, from }: Wanted): Text {
-  return say`${the(given)} with the result ${either(is)}${by(from)}`;
+  return say`${namedChecks(given)} with the result ${anyOfResults(is)}${reportedBy(from)}`;
 }
 
-function either(results: readonly string[]): Text {
+function anyOfResults(results: readonly string[]): Text {
   return joinTexts(
     results.map((result) => say`${result}`),
     ' or ',
   );
 }
 
-function by(from: readonly string[] | undefined): Text {
+function reportedBy(from: readonly string[] | undefined): Text {
   return from === undefined ? [] : say`, reported by ${quotedList(from)}`;
 }
 
-function the(given: readonly string[]): Text {
+function namedChecks(given: readonly string[]): Text {
   return say`${[given.length === 1 ? 'the check' : 'the checks']} ${quotedList(given, CHECKS_SHOWN)}`;
 }
 

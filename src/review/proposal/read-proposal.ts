@@ -1,7 +1,7 @@
 import type { Forge } from '../../forges/port/forge.ts';
 import type { ChangedFiles, PullRequest } from '../../forges/port/pull-request.ts';
 import type { Verdict } from '../evaluation/verdict.ts';
-import { digestOfBaseline, orRemoval } from '../policy/baseline.ts';
+import { digestOfBaseline, faultIfRemoved } from '../policy/baseline.ts';
 import type { PolicyInForce } from '../policy/in-force.ts';
 import { type LoadedPolicy, loadPolicy, type ParsePolicy, parseFor } from '../policy/load.ts';
 import type { PolicyRole } from '../policy/parse.ts';
@@ -47,7 +47,7 @@ export async function readProposal(
   const ofHead = await loadProposed(forge, parseFor(threads, pullRequest.repository), pullRequest, role);
   // In the policy repository, the baseline in force judges, whatever is proposed.
   const isBaseline = role === 'baseline';
-  const withRemoval = orRemoval(ofHead, isBaseline ? baseline : undefined);
+  const withRemoval = faultIfRemoved(ofHead, isBaseline ? baseline : undefined);
   const proposed: LoadedPolicy = proposesPolicy ? withRemoval : { kind: 'absent' };
   if (!showsProposals) {
     return { proposed, said: {}, preview: undefined };

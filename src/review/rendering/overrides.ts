@@ -39,7 +39,7 @@ function refusals({ complete, refused, possible }: Overrides): readonly string[]
 function refusal({ ruleId, author, why }: RefusedOverride): string {
   const of = ruleId === '' ? '' : ` of ${code(ruleId)}`;
   const by = author === null ? '' : ` by ${code(author)}`;
-  return `- The one${of}${by} ${markdown(why)}.`;
+  return `- The override${of}${by} ${markdown(why)}.`;
 }
 
 /** Each group of people with the rules that they may override. */
@@ -60,7 +60,9 @@ function lines({ headSha, possible }: Overrides): readonly string[] {
         '```',
         '',
       ]),
-      ...(possible.length > MAX_RULES_SHOWN ? [`The other ${possible.length - MAX_RULES_SHOWN} likewise.`, ''] : []),
+      ...(possible.length > MAX_RULES_SHOWN
+        ? [`The other ${possible.length - MAX_RULES_SHOWN} rules can be overridden the same way.`, '']
+        : []),
       `Not the author of the pull request, and nobody who committed to it. To have it judged again: ${code(`${COMMAND_WORD} recheck`)}.`,
       '',
       '</details>',

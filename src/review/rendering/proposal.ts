@@ -26,7 +26,9 @@ function renderImpact({ judged, leftOut }: Impact): string {
     ...(others === 0 ? [] : [`- ${others} would pass, as now`]),
     ...(leftOut === 0
       ? []
-      : [`- ${leftOut} not judged: at most ${MAX_PREVIEWED} are, with ${MAX_PREVIEW_REQUESTS} requests`]),
+      : [
+          `- ${leftOut} were not judged: the limits are ${MAX_PREVIEWED} pull requests and ${MAX_PREVIEW_REQUESTS} requests`,
+        ]),
   ];
   if (judged.length === 0 && leftOut === 0) {
     return '';

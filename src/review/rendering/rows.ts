@@ -46,7 +46,7 @@ export function waitingRow(finding: Finding, { links }: RowContext): string | un
     ...(finding.message === undefined ? [] : [proseInCell(finding.message)]),
     ...reasons.slice(0, MAX_REASONS_SHOWN).map((reason) => awaited(reason, links)),
   ];
-  const found = theirs(reasons).map((reason) => markdownInCell(reason.found, links));
+  const found = othersReasons(reasons).map((reason) => markdownInCell(reason.found, links));
   return row(finding.level === 'error' ? WAITING : iconOf(finding), fitting(what), fitting([...new Set(found)]));
 }
 
@@ -63,10 +63,10 @@ function awaited(reason: Reason, links: Links): string {
     .join('<br>or ');
 }
 
-function theirs(reasons: readonly Reason[]): readonly PredicateReason[] {
+function othersReasons(reasons: readonly Reason[]): readonly PredicateReason[] {
   return reasons.flatMap((reason) => {
     if (reason.kind === 'one-of') {
-      return theirs(reason.ways.filter((way) => obstacleOf(way) === 'others').flat());
+      return othersReasons(reason.ways.filter((way) => obstacleOf(way) === 'others').flat());
     }
     return [reason];
   });
@@ -86,14 +86,14 @@ function stateOf(reason: Reason, finding: Finding, context: RowContext): string 
   }
   const found = markdownInCell(reason.found, context.links);
   if (reason.wanted) {
-    return `${found} → ${exampled(reason, finding, context.links)}`;
+    return `${found} → ${withExample(reason, finding, context.links)}`;
   }
   // The message says it, in better words.
   const fix = finding.message === undefined ? ` → ${markdownInCell(reason.fix, context.links)}` : '';
   return [found + fix, ...places(reason, finding, context)].join('<br>');
 }
 
-function exampled(reason: PredicateReason, { example, reasons }: Finding, links: Links): string {
+function withExample(reason: PredicateReason, { example, reasons }: Finding, links: Links): string {
   const hasPattern = reason.expected.some((piece) => typeof piece !== 'string' && 'patterns' in piece);
   const expected = markdownInCell(reason.expected, links);
   if (example === undefined || !(hasPattern || reason === reasons[0])) {

@@ -131,7 +131,7 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
       return;
     }
     const maxMs = maxMsOf(job.task);
-    // A thread that cannot say what it has used is ending by itself, or is to be ended.
+    // A thread that cannot say what it has used is ending by itself, or must be ended.
     const usedMs = (since?: NodeJS.CpuUsage) =>
       worker.cpuUsage(since).then(
         ({ user, system }) => (user + system) / 1_000,

@@ -199,7 +199,7 @@ const REFUSED: readonly (readonly [what: string, world: World, why: RegExp])[] =
   [
     'of another head',
     { comments: [comment({ body: COMMAND.replace(HEAD, OLD) })] },
-    /^is of the commit "c{10}", which/,
+    /^names the commit "c{10}", which/,
   ],
   ['without a commit', { comments: [comment({ body: '/gatehouse override titled' })] }, /^names no commit$/],
   ['without a reason', { comments: [comment({ body: `/gatehouse override titled ${HEAD}` })] }, /^gives no reason$/],
@@ -294,7 +294,7 @@ for (const [what, world, why] of REFUSED) {
     t.deepEqual(overrides?.inForce, []);
     t.is(overrides?.refused.length, 1);
     t.regex(plain(overrides?.refused[0]?.why ?? []), why);
-    t.regex(text, /Overrides that do not count:\n\n- The one of `/);
+    t.regex(text, /Overrides that do not count:\n\n- The override of `/);
   });
 }
 
@@ -352,7 +352,7 @@ test('a locked rule is overridden only by those whom the baseline names', async 
   const locked = mergeBaseline(without.policy, policyOf(`version: 1\noverride: { by: bob }\n${OTHER_RULES}`));
   const refused = await judged({ policy: locked, comments: [byBob] });
   t.deepEqual(refused.overrides?.inForce, []);
-  t.regex(plain(refused.overrides?.refused[0]?.why ?? []), /^is of a rule that nobody may override$/);
+  t.regex(plain(refused.overrides?.refused[0]?.why ?? []), /^names a rule that nobody may override$/);
 });
 
 const OTHER_RULES = 'rules: [{ id: other, require: { title: "^feat" } }]';

@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Phrases that a reader stumbles over, and what to write. */
+const PHRASES: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:is|are|was|were) another than\b/, 'differs from'],
+  [/\b(?:is|are|was|that) of before\b/, 'is older, is from before that'],
+  [/\bit is taken that\b/i, 'counts as'],
+  [/\b(?:has|have) not the\b/, 'lacks the'],
+  [/\b(?:is|are|was|were) to (?:be|merge|stand)\b/, 'must be, will be, should be'],
+  [/\b(?:is|are|was|were) told so\b/, 'learns it; say who says what'],
+  [/\b(?:may|can|must) be passed over\b/, 'can be ignored'],
+  [/\bknown of then\b/, 'no longer known'],
+  [/\bafter a minute and what it is at then\b/, 'say what is compared with what'],
+  [/\bthe one of `/i, 'name the thing again'],
+  [/\bmended\b/, 'fixed'],
+  [/\blet no \w+ \w+\b/i, 'nobody, nothing, must not'],
+  [/\bwhat (?:becomes|came|comes) of\b/, 'the result of, what happens to'],
+  [/\blikewise\b/i, 'also, in the same way'],
+  [/\b(?:is|are) ill\b/, 'does not answer, is down'],
+  [/\bin its stead\b/, 'instead'],
+  [/\bof its own accord\b/, 'by itself'],
+];
+
+/** Files with prose for people: code, documents and the chart. Not this one, and not the texts of others. */
+const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
+  .toString()
+  .split('\0')
+  .filter((file) =>
+    /^(?:src|test|bench|demo|docs|release|charts)\/.*\.(?:ts|md|ya?ml|tpl|txt|sql)$|^[A-Z]+\.md$/.test(file),
+  )
+  .filter((file) => !file.startsWith('test/fixtures/') && file !== 'test/unit/words.test.ts');
+
+test('no text has a phrase that readers stumble over', (t) => {
+  t.true(files.length > 500, 'the files were found');
+  const found = files.flatMap((file) =>
+    read(file)
+      .split('\n')
+      .flatMap((line, index) =>
+        PHRASES.filter(([phrase]) => phrase.test(line)).map(
+          ([phrase, better]) => `${file}:${index + 1}: ${phrase.exec(line)?.[0]} (write: ${better})`,
+        ),
+      ),
+  );
+  t.deepEqual(found, []);
+});
+
+/** A file that is deleted and not committed yet is listed all the same. */
+function read(file: string): string {
+  try {
+    return readFileSync(join(ROOT, file), 'utf8');
+  } catch {
+    return '';
+  }
+}
