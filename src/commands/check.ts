@@ -1,6 +1,5 @@
 import { access, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { shorten } from '../common/shorten.ts';
 import { MAX_POLICY_BYTES } from '../review/limits.ts';
 import type { Fault } from '../review/policy/faults.ts';
@@ -9,7 +8,9 @@ import type { PolicyRole } from '../review/policy/parse.ts';
 import { POLICY_PATHS } from '../review/policy/paths.ts';
 import { visible } from '../review/text.ts';
 import { makeReviewThreads } from '../review/threads/review-threads.ts';
-import { UsageError } from './failures.ts';
+import { defineCommand } from './command.ts';
+import { reasonOf } from './failures.ts';
+import type { Terminal } from './terminal.ts';
 
 const VALID = 0;
 const FAULTY = 1;
@@ -17,66 +18,55 @@ const UNREADABLE = 2;
 
 const MAX_LINE_SHOWN = 160;
 
-const HELP = `Usage: gatehouse check [file | -]
-
-Checks a policy file and prints every fault with its place. Without a file it takes the first of
+export const check = defineCommand({
+  name: 'check',
+  usage: ['[file | -] [options]'],
+  text: `Checks a policy file and prints every fault with its line and column. Without a file it takes the first of
 ${POLICY_PATHS.map((path) => `  ${path}`).join('\n')}
-that exists here; "-" reads standard input.
-
-Options:
-  --baseline the file is the organisation's baseline (POLICY_REPOSITORY), which may lock rules
-  --schema   print the JSON Schema of the policy file, for editors, and check nothing
-  --help     print this
-
-Exit codes: 0 valid, 1 faults, 2 no such file or not readable, 64 wrong usage.
-`;
-
-export interface CheckStreams {
-  readonly stdin: AsyncIterable<Buffer | string>;
-  readonly stdout: { write(text: string): unknown };
-  readonly stderr: { write(text: string): unknown };
-}
-
-/** `gatehouse check`: what comes after that word, and where to write. Resolves to the exit code; throws a {@link UsageError}. */
-export async function check(args: readonly string[], streams: CheckStreams, folder = '.'): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { schema: { type: 'boolean' }, baseline: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-  });
-  if (values.help === true) {
-    streams.stdout.write(HELP);
-    return VALID;
-  }
-  if (values.schema === true) {
-    streams.stdout.write(`${JSON.stringify(policyJsonSchema(), null, 2)}\n`);
-    return VALID;
-  }
-  if (positionals.length > 1) {
-    throw new UsageError('expected at most one file');
-  }
-  return checkPolicyFile(positionals[0], streams, folder, values.baseline === true ? 'baseline' : 'own');
-}
+that exists here. "-" reads standard input.`,
+  options: {
+    baseline: {
+      type: 'boolean',
+      default: false,
+      help: "the file is the organisation's baseline (POLICY_REPOSITORY), which may lock rules",
+    },
+    schema: {
+      type: 'boolean',
+      default: false,
+      help: 'print the JSON Schema of the policy file, for editors, and check nothing',
+    },
+  },
+  positionals: { most: 1, expected: 'at most one file' },
+  exitCodes: {
+    [VALID]: 'the policy is valid',
+    [FAULTY]: 'it has faults',
+    [UNREADABLE]: 'there is no such file, or it cannot be read',
+  },
+  async run({ values, positionals: [path] }, terminal) {
+    if (values.schema) {
+      terminal.stdout.write(`${JSON.stringify(policyJsonSchema(), null, 2)}\n`);
+      return VALID;
+    }
+    return checkPolicyFile(path, terminal, values.baseline ? 'baseline' : 'own');
+  },
+});
 
 /** Checks one file, `-` for standard input, or the first policy file in the folder. Resolves to the exit code. */
 async function checkPolicyFile(
   path: string | undefined,
-  streams: CheckStreams,
-  folder: string,
+  { stdin, stdout, stderr, folder }: Terminal,
   role: PolicyRole,
-): Promise<number> {
+): Promise<typeof VALID | typeof FAULTY | typeof UNREADABLE> {
   const file = path ?? (await firstPolicyFile(folder));
   if (file === undefined) {
-    streams.stderr.write(`gatehouse check: no policy file here; looked for ${POLICY_PATHS.join(', ')}\n`);
+    stderr.write(`gatehouse check: no policy file here; looked for ${POLICY_PATHS.join(', ')}\n`);
     return UNREADABLE;
   }
   let text: string;
   try {
-    text = file === '-' ? await readAll(streams.stdin) : await readFile(resolve(folder, file), 'utf8');
+    text = file === '-' ? await readAll(stdin) : await readFile(resolve(folder, file), 'utf8');
   } catch (error) {
-    streams.stderr.write(
-      `gatehouse check: cannot read ${file}: ${error instanceof Error ? error.message : String(error)}\n`,
-    );
+    stderr.write(`gatehouse check: cannot read ${file}: ${reasonOf(error)}\n`);
     return UNREADABLE;
   }
   const name = file === '-' ? '<stdin>' : file;
@@ -84,7 +74,7 @@ async function checkPolicyFile(
   const result = await threads.parsePolicy(name, text, { path: name }, role);
   await threads.close();
   if (!result.ok) {
-    streams.stdout.write(formatFaults(result.faults, text));
+    stdout.write(formatFaults(result.faults, text));
     return FAULTY;
   }
   const { rules } = result.policy;
@@ -93,7 +83,7 @@ async function checkPolicyFile(
     extended === undefined ? '' : `, and those of ${extended.repository}@${extended.ref}, which were not checked`;
   const observed = rules.filter(({ level }) => level === 'observe').length;
   const ofThem = observed === 0 ? '' : ` (${observed} only observed)`;
-  streams.stdout.write(`${name}: valid, ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}${ofThem}${also}\n`);
+  stdout.write(`${name}: valid, ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}${ofThem}${also}\n`);
   return VALID;
 }
 

@@ -1,15 +1,16 @@
-import { parseArgs } from 'node:util';
 import { openJudging } from '../composition/judging.ts';
-import { parseForgeConfig } from '../config/config.ts';
+import { type ForgeSettings, parseForgeConfig } from '../config/config.ts';
 import { readPullRequestUrl } from '../forges/port/addresses.ts';
 import type { PullRequest, PullRequestRef } from '../forges/port/pull-request.ts';
 import type { Verdict } from '../review/evaluation/verdict.ts';
 import { judge, type ReviewResult } from '../review/judge.ts';
+import type { PolicyFile } from '../review/policy/load.ts';
 import { explanation } from '../review/rendering/json.ts';
 import { explain as explainEvaluation } from '../review/rendering/terminal.ts';
 import { visible } from '../review/text.ts';
+import { defineCommand, WRONG_CONFIGURATION } from './command.ts';
 import { configured, reasonOf, UsageError } from './failures.ts';
-import { readOwnPolicy } from './own-policy.ts';
+import { readPolicyOption } from './options.ts';
 import { hasColours, type Terminal } from './terminal.ts';
 
 const SUCCESS = 0;
@@ -17,63 +18,67 @@ const FAILURE = 1;
 const UNDECIDED = 2;
 const WAITING = 3;
 
-const HELP = `Usage: gatehouse explain <pull request URL> [--policy <file>] [--json]
-
-Judges a pull request as it is now, by the policy of its base branch, and prints why every rule holds or does not.
+export const explain = defineCommand({
+  name: 'explain',
+  usage: ['<pull request URL> [--policy <file>] [--json]'],
+  text: `Judges a pull request as it is now, by the policy of its base branch, and prints why each rule holds or does not hold.
 It is a dry run: nothing is written to the forge, and no database is needed.
 
-The URL is that of the pull request's page, on the forge that is configured:
-  https://github.com/owner/name/pull/7      https://git.example.com/owner/name/pulls/7
-
-Options:
-  --policy <file>  judge by this file instead of the policy of the base branch. What it extends is read, and the
-                   organisation's baseline stays in force
-  --json           print everything as one JSON object
-  --help           print this
-
-Settings: FORGE, FORGE_URL and FORGE_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY, as the worker has them;
-POLICY_FILE, POLICY_REPOSITORY, STATUS_CONTEXT. The baseline is read as it is now. The token needs to read only. Colours are for terminals, and left out where NO_COLOR is set.
-
-Exit codes: 0 success, or nothing to judge (no policy, closed, archived); 1 failure; 2 error: a rule that could not be judged,
-a broken policy, no such pull request, or no answer from the forge; 3 pending: only others can act, such as those who
-approve; 64 wrong usage; 78 wrong configuration.
-`;
-
-export async function explain(args: readonly string[], terminal: Terminal, folder = '.'): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      policy: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h' },
+The URL is that of the pull request's page, on the configured forge:
+  https://github.com/owner/name/pull/7      https://git.example.com/owner/name/pulls/7`,
+  options: {
+    policy: {
+      type: 'string',
+      value: 'file',
+      help: "judge by this file instead of the policy of the base branch. What it extends is read, and the organisation's baseline stays in force",
     },
-  });
-  if (values.help === true) {
-    terminal.stdout.write(HELP);
-    return SUCCESS;
-  }
-  const [address, ...more] = positionals;
-  if (address === undefined || more.length > 0) {
-    throw new UsageError('expected exactly one pull request URL');
-  }
-  const settings = configured(parseForgeConfig(terminal.env));
-  const addressed = readPullRequestUrl(settings.forge, settings.forgeUrl, address);
-  if (!addressed.ok) {
-    throw new UsageError(addressed.reason);
-  }
-  const policy = values.policy === undefined ? undefined : await readOwnPolicy(values.policy, folder);
+    json: { type: 'boolean', default: false, help: 'print everything as one JSON object' },
+  },
+  positionals: { least: 1, most: 1, expected: 'exactly one pull request URL' },
+  notes: 'The baseline is read as it is now. Colours are for terminals only; NO_COLOR disables them.',
+  settings:
+    'FORGE, FORGE_URL and FORGE_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY, as the worker has them; POLICY_FILE, POLICY_REPOSITORY, STATUS_CONTEXT. The token needs read access only.',
+  exitCodes: {
+    [SUCCESS]: 'success, or nothing to judge: no policy, closed, or archived',
+    [FAILURE]: 'failure',
+    [UNDECIDED]:
+      'error: a rule that could not be judged, a broken policy, no such pull request, or no answer from the forge',
+    [WAITING]: 'pending: only others can act, such as those who approve',
+    ...WRONG_CONFIGURATION,
+  },
+  async run({ values, positionals: [address = ''] }, terminal) {
+    const settings = configured(parseForgeConfig(terminal.env));
+    const addressed = readPullRequestUrl(settings.forge, settings.forgeUrl, address);
+    if (!addressed.ok) {
+      throw new UsageError(addressed.reason);
+    }
+    const policy = await readPolicyOption(values.policy, terminal.folder);
+    return explainPullRequest(settings, addressed.ref, policy, values.json, terminal);
+  },
+});
+
+const CODES = { success: SUCCESS, failure: FAILURE, error: UNDECIDED, pending: WAITING } as const;
+type ExitCode = typeof SUCCESS | typeof FAILURE | typeof UNDECIDED | typeof WAITING;
+
+/** `policy`: taken instead of that of the base branch. */
+async function explainPullRequest(
+  settings: ForgeSettings,
+  ref: PullRequestRef,
+  policy: PolicyFile | undefined,
+  json: boolean,
+  terminal: Terminal,
+): Promise<ExitCode> {
   const judging = await openJudging(settings);
   const { forge } = judging;
   try {
     const knownComments = async () => ({ posted: new Map() });
-    const result = await judge({ ...judging, givenPolicy: policy, knownComments }, addressed.ref);
+    const result = await judge({ ...judging, givenPolicy: policy, knownComments }, ref);
     // A review treats a closed pull request and a missing one alike; the user wants to know which it is.
-    const closed = result.kind === 'over' ? await forge.pullRequest(addressed.ref) : undefined;
+    const closed = result.kind === 'over' ? await forge.pullRequest(ref) : undefined;
     terminal.stdout.write(
-      values.json
+      json
         ? `${JSON.stringify(explanation(result, closed), null, 2)}\n`
-        : describe(addressed.ref, result, closed, hasColours(terminal)),
+        : describe(ref, result, closed, hasColours(terminal)),
     );
     return exitCode(result, closed);
   } catch (error) {
@@ -84,14 +89,14 @@ export async function explain(args: readonly string[], terminal: Terminal, folde
   }
 }
 
-function exitCode(result: ReviewResult, closed: PullRequest | undefined): number {
+function exitCode(result: ReviewResult, closed: PullRequest | undefined): ExitCode {
   if (result.kind === 'over') {
     return closed === undefined ? UNDECIDED : SUCCESS;
   }
   if (result.kind === 'no-policy' || result.kind === 'archived') {
     return SUCCESS;
   }
-  return { success: SUCCESS, failure: FAILURE, error: UNDECIDED, pending: WAITING }[result.verdict.state];
+  return CODES[result.verdict.state];
 }
 
 function describe(

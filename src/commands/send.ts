@@ -1,50 +1,50 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { parseSecret } from '../config/config.ts';
+import { defineCommand, WRONG_CONFIGURATION } from './command.ts';
 import { configured, reasonOf, UsageError } from './failures.ts';
+import { parseWait } from './options.ts';
 import type { Terminal } from './terminal.ts';
-import { parseWait } from './wait.ts';
-
-const HELP = `Usage: gatehouse send <file | -> [options]
-
-Signs a payload with WEBHOOK_SECRET as a forge would, posts it and prints the response, to test the settings.
-"-" reads standard input.
-
-Options:
-  --url <url>         where to, by default http://localhost:8080/webhook
-  --event <type>      by default pull_request
-  --delivery <id>     by default a new one
-  --wait <seconds>    how long to try again while nothing answers; by default 0
-  --help              print this
-
-Exit codes: 0 acknowledged with 200, 1 anything else, 64 wrong usage, 78 wrong configuration.
-`;
 
 const TIMEOUT_MS = 10_000;
 const PAUSE_MS = 1_000;
 
-export async function send(args: readonly string[], { env, stdin, stdout }: Terminal): Promise<number> {
-  const { values: options, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      url: { type: 'string', default: 'http://localhost:8080/webhook' },
-      event: { type: 'string', default: 'pull_request' },
-      delivery: { type: 'string' },
-      wait: { type: 'string', default: '0' },
-      help: { type: 'boolean', short: 'h' },
+export const send = defineCommand({
+  name: 'send',
+  usage: ['<file | -> [options]'],
+  text: `Signs a payload with WEBHOOK_SECRET as a forge would, posts it and prints the response, to test the settings.
+"-" reads standard input.`,
+  options: {
+    url: {
+      type: 'string',
+      default: 'http://localhost:8080/webhook',
+      value: 'url',
+      help: 'where to post it; http://localhost:8080/webhook by default',
     },
-  });
-  if (options.help === true) {
-    stdout.write(HELP);
-    return 0;
-  }
-  const [file, ...more] = positionals;
-  if (file === undefined || more.length > 0) {
-    throw new UsageError('expected exactly one payload file');
-  }
+    event: { type: 'string', default: 'pull_request', value: 'type', help: 'the event; pull_request by default' },
+    delivery: { type: 'string', value: 'id', help: 'the delivery id; a new one by default' },
+    wait: {
+      type: 'string',
+      default: '0',
+      value: 'seconds',
+      help: 'how long to try again while nothing answers; 0 by default',
+    },
+  },
+  positionals: { least: 1, most: 1, expected: 'exactly one payload file' },
+  settings: 'WEBHOOK_SECRET',
+  exitCodes: { 0: 'acknowledged with 200', 1: 'anything else', ...WRONG_CONFIGURATION },
+  run: ({ values, positionals: [file = ''] }, terminal) => signAndPost(file, values, terminal),
+});
+
+interface SendOptions {
+  readonly url: string;
+  readonly event: string;
+  readonly delivery?: string | undefined;
+  readonly wait: string;
+}
+
+async function signAndPost(file: string, options: SendOptions, { env, stdin, stdout }: Terminal): Promise<0 | 1> {
   if (!isWebUrl(options.url)) {
     throw new UsageError(`--url is "${options.url}"; it must begin with http:// or https://`);
   }

@@ -1,55 +1,50 @@
-import { parseArgs } from 'node:util';
 import { startService } from '../composition/service.ts';
 import { parseConfig, type Roles } from '../config/config.ts';
 import { firstShutdownSignal } from '../lifecycle.ts';
 import { makeLog } from '../log.ts';
-import { configured } from './failures.ts';
+import { defineCommand } from './command.ts';
+import { configured, EX_CONFIG } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 
-const SERVE_HELP = `Usage: gatehouse serve [--with-worker]
+const EXIT_CODES = {
+  0: 'stopped by a signal',
+  1: 'failed',
+  [EX_CONFIG]: 'wrong configuration, or a database schema that is newer than this version',
+} as const;
 
-Receives webhooks until SIGTERM or SIGINT: POST /webhook and the health routes on PORT, /metrics on METRICS_PORT.
-On SIGTERM or SIGINT it turns unready, serves on for DRAIN_SECONDS, finishes what it took and ends; a second signal
-ends it at once.
+export const serve = defineCommand({
+  name: 'serve',
+  usage: ['[--with-worker]'],
+  text: `Receives webhooks until SIGTERM or SIGINT: POST /webhook and the health routes on PORT, /metrics on METRICS_PORT.
+On SIGTERM or SIGINT, /health/ready fails, requests are served for another DRAIN_SECONDS, and those under way are
+finished. A second signal ends the process at once.`,
+  options: {
+    'with-worker': {
+      type: 'boolean',
+      default: false,
+      help: 'also review pull requests in this process, for small installations',
+    },
+  },
+  settings: 'docs/settings.md lists them: those of every process, of the door, and with --with-worker of the worker.',
+  exitCodes: EXIT_CODES,
+  logs: true,
+  run: ({ values }, terminal) => run({ door: true, worker: values['with-worker'] }, terminal),
+});
 
-Options:
-  --with-worker   review in the same process, too, for small installations
-  --help          print this
+export const work = defineCommand({
+  name: 'work',
+  usage: [''],
+  text: `Reviews pull requests until SIGTERM or SIGINT. The health routes are on PORT, /metrics is on METRICS_PORT.
+On SIGTERM or SIGINT it starts no more reviews. Those under way are finished, or go back to their queue.`,
+  options: {},
+  settings: 'docs/settings.md lists them: those of every process, of the worker and of the forge.',
+  exitCodes: EXIT_CODES,
+  logs: true,
+  run: (_, terminal) => run({ door: false, worker: true }, terminal),
+});
 
-Exit codes: 0 stopped by a signal, 1 failed, 64 wrong usage, 78 wrong configuration or a database schema that is newer.
-`;
-
-const WORK_HELP = `Usage: gatehouse work
-
-Reviews pull requests until SIGTERM or SIGINT. The health routes are on PORT, /metrics is on METRICS_PORT. On SIGTERM
-or SIGINT it takes no more reviews; those under way finish, or go back to their queue.
-
-Exit codes: 0 stopped by a signal, 1 failed, 64 wrong usage, 78 wrong configuration or a database schema that is newer.
-`;
-
-export async function serve(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { 'with-worker': { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h' } },
-  });
-  if (values.help === true) {
-    terminal.stdout.write(SERVE_HELP);
-    return 0;
-  }
-  return run({ door: true, worker: values['with-worker'] }, terminal);
-}
-
-export async function work(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { help: { type: 'boolean', short: 'h' } } });
-  if (values.help === true) {
-    terminal.stdout.write(WORK_HELP);
-    return 0;
-  }
-  return run({ door: false, worker: true }, terminal);
-}
-
-/** Runs until it is asked to stop. */
-async function run(roles: Roles, { env }: Terminal): Promise<number> {
+/** Runs until a signal stops it. */
+async function run(roles: Roles, { env }: Terminal): Promise<0> {
   const config = configured(parseConfig(env, roles));
   const log = makeLog(config.logLevel);
   // Before anything listens, so that an early signal does not kill the process.

@@ -1,6 +1,5 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { type Uncovered, uncovered } from '../review/cases/coverage.ts';
 import type { Case } from '../review/cases/parse.ts';
 import { type CaseResult, runCases, unknownRules } from '../review/cases/run.ts';
@@ -16,6 +15,7 @@ import { junitXml } from '../review/rendering/junit.ts';
 import { makePaint } from '../review/rendering/terminal.ts';
 import { makeReviewThreads, type ReviewThreads } from '../review/threads/review-threads.ts';
 import { firstPolicyFile, formatFaults } from './check.ts';
+import { defineCommand } from './command.ts';
 import { reasonOf, UsageError } from './failures.ts';
 import { hasColours, type Terminal } from './terminal.ts';
 
@@ -23,72 +23,74 @@ const PASSED = 0;
 const FAILED = 1;
 const UNUSABLE = 2;
 
-const HELP = `Usage: gatehouse test [policy file] [options]
-
-Judges the pull requests of cases by a policy, and compares the outcomes of its rules with what the cases expect.
+export const test = defineCommand({
+  name: 'test',
+  usage: ['[policy file] [options]'],
+  text: `Judges the pull requests of cases by a policy, and compares the result of each rule with what the case expects.
 Needs no forge, no database and no settings. Without a file it takes the first of
 ${POLICY_PATHS.map((path) => `  ${path}`).join('\n')}
 that exists here. The cases are those under "cases" in the policy, and those in ${CASES_PATH}:
   cases:
     - given: { title: 'Add docs', files: [{ path: docs/a.md }] }
       expect: { conventional-title: does not hold, tests-with-code: does not apply }
-A rule ${OUTCOME_WORDS.slice(0, -1).join(', ')} or ${OUTCOME_WORDS.at(-1)}.
-
-Options:
-  --cases <file>     cases to run, instead of ${CASES_PATH}
-  --extends <file>   a copy of the policy that the policy extends
-  --baseline         the policy is the organisation's baseline (POLICY_REPOSITORY), which may lock rules
-  --json             print everything as one JSON object
-  --junit <file>     also write the results as JUnit XML
-  --schema           print the JSON Schema of ${CASES_PATH}, for editors, and test nothing
-  --help             print this
-
-Exit codes: 0 all cases passed; 1 a case failed; 2 the policy or the cases are faulty or cannot be read, or there are no
-cases; 64 wrong usage.
-`;
-
-/** `gatehouse test`. Resolves to the exit code; throws a {@link UsageError}. */
-export async function test(args: readonly string[], terminal: Terminal, folder = '.'): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      cases: { type: 'string' },
-      extends: { type: 'string' },
-      baseline: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      junit: { type: 'string' },
-      schema: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h' },
+A rule ${OUTCOME_WORDS.slice(0, -1).join(', ')} or ${OUTCOME_WORDS.at(-1)}.`,
+  options: {
+    cases: { type: 'string', value: 'file', help: `the cases to run, instead of ${CASES_PATH}` },
+    extends: { type: 'string', value: 'file', help: 'a copy of the policy that the policy extends' },
+    baseline: {
+      type: 'boolean',
+      default: false,
+      help: "the policy is the organisation's baseline (POLICY_REPOSITORY), which may lock rules",
     },
-  });
-  if (values.help === true) {
-    terminal.stdout.write(HELP);
-    return PASSED;
-  }
-  if (values.schema) {
-    terminal.stdout.write(`${JSON.stringify(casesJsonSchema(), null, 2)}\n`);
-    return PASSED;
-  }
-  if (positionals.length > 1) {
-    throw new UsageError('expected at most one file');
-  }
-  if (values.baseline && values.extends !== undefined) {
-    throw new UsageError('--baseline and --extends exclude each other: a baseline cannot extend another policy');
-  }
+    json: { type: 'boolean', default: false, help: 'print everything as one JSON object' },
+    junit: { type: 'string', value: 'file', help: 'also write the results as JUnit XML' },
+    schema: {
+      type: 'boolean',
+      default: false,
+      help: `print the JSON Schema of ${CASES_PATH}, for editors, and test nothing`,
+    },
+  },
+  positionals: { most: 1, expected: 'at most one file' },
+  exitCodes: {
+    [PASSED]: 'all cases passed',
+    [FAILED]: 'a case failed',
+    [UNUSABLE]: 'the policy or the cases are faulty or cannot be read, or there are no cases',
+  },
+  async run({ values, positionals: [policy] }, terminal) {
+    if (values.schema) {
+      terminal.stdout.write(`${JSON.stringify(casesJsonSchema(), null, 2)}\n`);
+      return PASSED;
+    }
+    if (values.baseline && values.extends !== undefined) {
+      throw new UsageError('--baseline and --extends exclude each other: a baseline cannot extend another policy');
+    }
+    return testPolicy({ ...values, policy }, terminal);
+  },
+});
+
+interface Options extends Paths {
+  readonly json: boolean;
+  readonly junit?: string | undefined;
+}
+
+async function testPolicy(
+  options: Options,
+  terminal: Terminal,
+): Promise<typeof PASSED | typeof FAILED | typeof UNUSABLE> {
+  const { folder } = terminal;
   const threads = makeReviewThreads({ size: 1 });
   try {
-    const given = await readInput({ ...values, policy: positionals[0] }, threads, folder);
+    const input = await readInput(options, threads, folder);
     const began = performance.now();
-    const results = await runCases(given.policy, given.cases, threads.evaluate);
-    const open = uncovered(given.policy, results);
+    const results = await runCases(input.policy, input.cases, threads.evaluate);
+    const open = uncovered(input.policy, results);
     terminal.stdout.write(
-      values.json
+      options.json
         ? `${JSON.stringify(asJson(results, open), null, 2)}\n`
         : describeCases(results, open, makePaint(hasColours(terminal))),
     );
-    if (values.junit !== undefined) {
-      await writeFile(resolve(folder, values.junit), junitXml(results, (performance.now() - began) / 1_000));
+    if (options.junit !== undefined) {
+      await writeFile(resolve(folder, options.junit), junitXml(results, (performance.now() - began) / 1_000));
     }
     return results.every(({ passed }) => passed) ? PASSED : FAILED;
   } catch (error) {

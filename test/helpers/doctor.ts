@@ -1,4 +1,5 @@
 import { doctor } from '../../src/commands/doctor/doctor.ts';
+import { runCommand } from './run-command.ts';
 
 export interface DoctorSaid {
   readonly code: number;
@@ -12,9 +13,8 @@ export async function askDoctor(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<DoctorSaid> {
-  let text = '';
-  const output = { write: (part: string | Uint8Array) => (text += part) };
-  const code = await doctor(args, { stdin: (async function* () {})(), stdout: output, stderr: output, env });
+  const { code, stdout, stderr } = await runCommand(doctor, args, { env });
+  const text = stdout + stderr;
   return {
     code,
     text,

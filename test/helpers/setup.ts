@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { ExecutionContext } from 'ava';
-import { type SetupParts, setup } from '../../src/commands/setup/setup.ts';
+import { makeSetup, type SetupParts } from '../../src/commands/setup/setup.ts';
 import { until } from './until.ts';
 
 export interface SetupRun {
@@ -34,10 +34,10 @@ export function startSetup(
       printed += String(text);
     },
   };
-  const terminal = { stdin: new PassThrough(), stdout: screen, stderr: screen, env: { INIT_CWD: folder, ...env } };
-  const finished = setup(args, terminal, parts).catch((error: unknown) =>
-    error instanceof Error ? error : new Error(String(error)),
-  );
+  const terminal = { stdin: new PassThrough(), stdout: screen, stderr: screen, env, folder };
+  const finished = makeSetup(parts)
+    .run(args, terminal)
+    .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
   return { finished, output: () => printed };
 }
 

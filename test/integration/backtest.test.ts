@@ -384,10 +384,3 @@ test('the repository is a name or an address of the configured forge', async (t)
   forge.rename(REPOSITORY, 'acme/gadgets');
   t.regex((await run(REPOSITORY)).stdout, /^acme\/gadgets: 1 merged pull request,/);
 });
-
-test('backtest --help names what is not known, and the exit codes', async (t) => {
-  const { code, stdout } = await gatehouse(['backtest', '--help'], {}).finished;
-  t.is(code, 0);
-  t.regex(stdout, /What history does not tell cannot be judged/);
-  t.regex(stdout, /Exit codes: 0 done/);
-});

@@ -163,9 +163,3 @@ for (const args of [['a', 'b'], ['no-owner'], ['a/b/c'], ['../b'], ['--url', 'ga
     await t.throwsAsync(() => askDoctor(args, DOOR));
   });
 }
-
-test('the help of doctor names its exit codes', async (t) => {
-  const { code, text } = await askDoctor(['--help'], {});
-  t.is(code, 0);
-  t.regex(text, /Exit codes: 0 nothing is wrong.*; 1 something is wrong; 64 wrong usage/);
-});

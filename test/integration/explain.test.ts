@@ -319,9 +319,3 @@ test('all missing forge settings are reported at once, with status 78', async (t
     'The configuration has 2 faults:\n  FORGE_URL: is required when FORGE is gitea\n  FORGE_TOKEN: is required\n',
   );
 });
-
-test('explain --help names the exit codes', async (t) => {
-  const { code, stdout } = await gatehouse(['explain', '--help'], {}).finished;
-  t.is(code, 0);
-  t.regex(stdout, /Exit codes: 0 success/);
-});

@@ -124,9 +124,3 @@ test('what was not judged to the end offers nothing', async (t) => {
   t.regex(stderr, /\ngatehouse init: stopped after 5 of 10 pull requests: /);
   t.deepEqual(await readdir(folder.path), []);
 });
-
-test('init --help names the exit codes', async (t) => {
-  const { code, stdout } = await gatehouse(['init', '--help'], {}).finished;
-  t.is(code, 0);
-  t.regex(stdout, /Exit codes: 0 done/);
-});

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { test as testCommand } from '../../src/commands/test.ts';
 import { noise, policy, SLOW_TO_EVALUATE } from '../helpers/hostile-policies.ts';
+import { runCommand } from '../helpers/run-command.ts';
 
 const POLICY = `version: 1
 rules:
@@ -23,16 +24,7 @@ async function run(t: ExecutionContext, files: Readonly<Record<string, string>>,
   for (const [name, text] of Object.entries(files)) {
     await writeFile(join(folder, name), text);
   }
-  let stdout = '';
-  let stderr = '';
-  const terminal = {
-    stdin: (async function* () {})(),
-    stdout: { write: (text: string | Uint8Array) => (stdout += text) },
-    stderr: { write: (text: string | Uint8Array) => (stderr += text) },
-    env: {},
-  };
-  const code = await testCommand(args, terminal, folder);
-  return { code, stdout, stderr, folder };
+  return { ...(await runCommand(testCommand, args, { folder })), folder };
 }
 
 test('gatehouse test runs cases of the policy and of .gatehouse.test.yml', async (t) => {

@@ -178,10 +178,20 @@ test('only the configuration reads the environment', (t) => {
 });
 
 /** All that is loaded together with a file: what it imports as a value, and so on. Packages by their names. */
-function loadedWith(file: string, loaded = new Set<string>()): ReadonlySet<string> {
+function loadedWith(file: string): ReadonlySet<string> {
+  return followed(
+    file,
+    /^(?:import|export)\s+(?!type\b)(?:([^'"]*?)\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm,
+  );
+}
+
+/** The same without what is imported later, by `import(…)`. */
+function loadedAtOnce(file: string): ReadonlySet<string> {
+  return followed(file, /^(?:import|export)\s+(?!type\b)(?:([^'"]*?)\sfrom\s+)?['"]([^'"]+)['"]/gm);
+}
+
+function followed(file: string, statement: RegExp, loaded = new Set<string>()): ReadonlySet<string> {
   loaded.add(file);
-  const statement =
-    /^(?:import|export)\s+(?!type\b)(?:([^'"]*?)\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm;
   for (const [, names = '', specifier = '', dynamic = ''] of source(file).matchAll(statement)) {
     const target = specifier || dynamic;
     const onlyTypes = /^\{(?:\s*type\s[^,}]+,?)+\s*\}$/.test(names.trim());
@@ -192,7 +202,7 @@ function loadedWith(file: string, loaded = new Set<string>()): ReadonlySet<strin
     if (!target.startsWith('.')) {
       loaded.add(next);
     } else if (!loaded.has(next)) {
-      loadedWith(next, loaded);
+      followed(next, statement, loaded);
     }
   }
   return loaded;
@@ -213,6 +223,20 @@ test('nothing that loops over a policy or its patterns is loaded outside the thr
     [...loaded].filter((name) => FOR_THREADS.test(name)),
     [],
   );
+});
+
+test('a command is loaded when it runs, and checking a policy loads no service', (t) => {
+  t.deepEqual(
+    [...loadedAtOnce('commands/table.ts')].filter((name) => name !== 'commands/table.ts'),
+    [],
+  );
+  t.true(loadedAtOnce('commands/serve.ts').has('koa'), 'the service was followed');
+  for (const command of ['commands/check.ts', 'commands/test.ts']) {
+    const service = [...loadedAtOnce(command)].filter((name) =>
+      /^(?:koa|pg|pg-boss|ioredis)$|^composition\//.test(name),
+    );
+    t.deepEqual(service, [], command);
+  }
 });
 
 /** The titles of `test(…)`, `test.before(…)` and so on, where they are written out. */

@@ -1,64 +1,60 @@
-import { parseArgs } from 'node:util';
 import { withTimeout } from '../../common/timeout.ts';
 import { visible } from '../../review/text.ts';
+import { defineCommand } from '../command.ts';
 import { UsageError } from '../failures.ts';
 import { hasColours, type Terminal } from '../terminal.ts';
 import { readConfiguration } from './configuration.ts';
-import { examine } from './examine.ts';
+import { examine, type Question } from './examine.ts';
 import type { Finding } from './finding.ts';
 
-const HELP = `Usage: gatehouse doctor [owner/repository] [--url <webhook URL>] [--json]
+export const doctor = defineCommand({
+  name: 'doctor',
+  usage: ['[owner/repository] [--url <webhook URL>] [--json]'],
+  text: `Checks an installation: configuration, database, Redis, forge and credentials. With a repository it also checks
+the policy, the teams, the status that the default branch requires, the webhook and its last answers. It changes
+nothing, and prints no secret.
 
-Checks an installation, and with a repository how it is set up: configuration, database, Redis, forge, credentials, policy, teams, the status that
-the default branch requires, webhook and its last answers. It changes nothing, and prints no secret.
-
-Each line is one check: ✔ right, ✘ wrong, with what to do, ? what cannot be known or was skipped, and why. Each is given up after 15 seconds at most;
-the others go on.
-
-Options:
-  --url <webhook URL>   the URL that webhooks should have; without it, one that ends in /webhook is taken for Gatehouse's
-  --json                print one JSON object: ok, and the checks, each with check, result (ok, wrong, unknown, skipped), message, action
-  --help                print this
-
-Settings: those of the service. Run it where the worker runs: only a worker has the forge's credentials.
-
-Exit codes: 0 nothing is wrong, though something may not be known; 1 something is wrong; 64 wrong usage.
-`;
-
-export async function doctor(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      url: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h' },
+Each line is one check: ✔ right; ✘ wrong, with what to do; ? unknown or skipped, with the reason. A check ends after
+15 seconds at most, and the others continue.`,
+  options: {
+    url: {
+      type: 'string',
+      value: 'webhook URL',
+      help: "the URL that webhooks should have; without it, one that ends in /webhook is taken for Gatehouse's",
     },
-  });
-  if (values.help === true) {
-    terminal.stdout.write(HELP);
-    return 0;
-  }
-  const [repository, ...more] = positionals;
-  if (more.length > 0) {
-    throw new UsageError('expected at most one repository');
-  }
-  const question = { repository: repositoryName(repository), webhookUrl: webhookUrl(values.url) };
+    json: {
+      type: 'boolean',
+      default: false,
+      help: 'print one JSON object: ok, and the checks, each with check, result (ok, wrong, unknown, skipped), message, action',
+    },
+  },
+  positionals: { most: 1, expected: 'at most one repository' },
+  settings: 'those of the service. Run it where the worker runs: only a worker has the credentials for the forge.',
+  exitCodes: { 0: 'nothing is wrong, but something may be unknown', 1: 'something is wrong' },
+  mayHang: true,
+  async run({ values, positionals: [repository] }, terminal) {
+    const question = { repository: repositoryName(repository), webhookUrl: webhookUrl(values.url) };
+    return (await printChecks(question, values.json, terminal)) ? 0 : 1;
+  },
+});
+
+/** Resolves with whether nothing is wrong. */
+async function printChecks(question: Question, json: boolean, terminal: Terminal): Promise<boolean> {
   const { groups, close } = examine(readConfiguration(terminal.env), question);
   const findings: Finding[] = [];
   for (const group of groups) {
     const found = await group;
     findings.push(...found);
-    if (!values.json) {
+    if (!json) {
       terminal.stdout.write(found.map((finding) => line(finding, hasColours(terminal))).join(''));
     }
   }
   const isWell = findings.every(({ result }) => result !== 'wrong');
-  if (values.json) {
+  if (json) {
     terminal.stdout.write(`${JSON.stringify({ ok: isWell, checks: findings }, null, 2)}\n`);
   }
   await withTimeout(CLOSE_LIMIT_MS, close(), () => {});
-  return isWell ? 0 : 1;
+  return isWell;
 }
 
 /** What hangs is left behind: the process ends anyway. */

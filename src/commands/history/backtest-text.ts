@@ -8,8 +8,8 @@ import { type PastVerdict, type RuleTally, tallyRules } from '../../review/past/
 import { asOfToday } from '../../review/past/today.ts';
 import type { Policy } from '../../review/policy/policy.ts';
 import { plain, visible } from '../../review/text.ts';
-import { columns } from '../columns.ts';
-import type { OverHistory } from './over-history.ts';
+import { columns } from '../terminal.ts';
+import type { OverHistory } from './history.ts';
 
 const MAX_REASON_LENGTH = 300;
 const MAX_TITLE_SHOWN = 100;

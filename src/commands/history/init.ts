@@ -1,15 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { parseForgeConfig } from '../../config/config.ts';
 import { type RuleTally, tallyRules } from '../../review/past/past-verdict.ts';
 import { POLICY_PATHS } from '../../review/policy/paths.ts';
 import { policyOf, type Recipe, recipesIn } from '../../review/recipes.ts';
 import { firstPolicyFile } from '../check.ts';
+import { defineCommand, WRONG_CONFIGURATION } from '../command.ts';
 import { configured, reasonOf } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';
-import { HISTORY_HELP, HISTORY_OPTIONS, historyOptions } from './options.ts';
-import { overHistory, STOPPED, UNUSABLE } from './over-history.ts';
+import { overHistory, STOPPED, UNUSABLE } from './history.ts';
+import { HISTORY_OPTIONS, HISTORY_SETTINGS, type HistoryValues, historyOptions, ONE_REPOSITORY } from './options.ts';
 
 const DONE = 0;
 /** Of the pull requests that were merged last. */
@@ -17,36 +17,37 @@ const LEAST_SHARE = 0.9;
 const COOKBOOK = new URL('../../../docs/cookbook.md', import.meta.url);
 const [FILE = ''] = POLICY_PATHS;
 
-const HELP = `Usage: gatehouse init <repository> [--write] [options]
+export const init = defineCommand({
+  name: 'init',
+  usage: ['<repository> [--write] [options]'],
+  text: `Prints a policy of those recipes of docs/cookbook.md that at least ${LEAST_SHARE * 100} % of the pull requests merged last met, with
+the share beside each. A recipe that applied to none of them is left out, and so is one that is a whole policy. Nothing
+is written to the forge. It judges as gatehouse backtest does, whose help says more.`,
+  options: {
+    write: { type: 'boolean', default: false, help: `write ${FILE} here; never over an existing policy` },
+    ...HISTORY_OPTIONS,
+  },
+  positionals: ONE_REPOSITORY,
+  settings: HISTORY_SETTINGS,
+  exitCodes: {
+    [DONE]: 'done',
+    [UNUSABLE]: 'no such repository, no answer from the forge, or nothing could be written',
+    [STOPPED]: 'stopped early: run it again with --cache',
+    1: 'failed for another reason',
+    ...WRONG_CONFIGURATION,
+  },
+  run: ({ values, positionals }, terminal) => proposePolicy(values, positionals, terminal),
+});
 
-Prints a policy of those recipes of docs/cookbook.md that at least ${LEAST_SHARE * 100} % of the pull requests met that were merged last, with the share
-beside each. A recipe that applied to none of them is left out, and so is one that is a whole policy. Nothing is written to the
-forge. It judges as gatehouse backtest does, which says more.
-
-Options:
-  --write              write ${FILE} here; never over a policy that is there
-${HISTORY_HELP}
-  --help               print this
-
-Settings: as for gatehouse explain.
-
-Exit codes: 0 done; 2 no such repository, no answer from the forge, or nothing could be written; 3 stopped before its end: run it again
-with --cache; 64 wrong usage; 78 wrong configuration.
-`;
-
-export async function init(args: readonly string[], terminal: Terminal, folder = '.'): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { ...HISTORY_OPTIONS, write: { type: 'boolean', default: false } },
-  });
-  if (values.help === true) {
-    terminal.stdout.write(HELP);
-    return DONE;
-  }
+async function proposePolicy(
+  values: HistoryValues & { readonly write: boolean },
+  positionals: readonly string[],
+  terminal: Terminal,
+): Promise<typeof DONE | typeof UNUSABLE | typeof STOPPED> {
+  const { folder } = terminal;
   const settings = configured(parseForgeConfig(terminal.env));
   const options = await historyOptions(positionals, values, settings, folder);
-  const failed = (text: string) => {
+  const failed = (text: string): typeof UNUSABLE => {
     terminal.stderr.write(`gatehouse init: ${text}\n`);
     return UNUSABLE;
   };

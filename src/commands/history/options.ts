@@ -2,26 +2,38 @@ import { resolve } from 'node:path';
 import type { ForgeSettings } from '../../config/config.ts';
 import { readRepository } from '../../forges/port/addresses.ts';
 import { UsageError } from '../failures.ts';
-import { number } from '../options.ts';
+import { parseNumber } from '../options.ts';
 import { type FactsCache, noCache, openFactsCache } from './facts-cache.ts';
 
 const MAX_LAST = 1_000;
 
-/** The options of commands that judge what was merged. */
+/** The options of commands that judge merged pull requests. */
 export const HISTORY_OPTIONS = {
-  last: { type: 'string', default: '100' },
-  reserve: { type: 'string', default: '50' },
-  cache: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
+  last: {
+    type: 'string',
+    default: '100',
+    value: 'number',
+    help: `how many of the pull requests that were merged last, 1 to ${MAX_LAST}; 100 by default`,
+  },
+  reserve: {
+    type: 'string',
+    default: '50',
+    value: 'percent',
+    help: "stop when less than this share of the forge's request limit is left; 50 by default. Only where the forge tells what is left, as GitHub does",
+  },
+  cache: {
+    type: 'string',
+    value: 'folder',
+    help: 'keep what was read in this folder, and continue with it when the command is run again. Its mode is 0700, because it holds private content: differences, commit messages, reviews and CODEOWNERS. Delete it afterwards',
+  },
 } as const;
 
-export const HISTORY_HELP = `  --last <number>      how many of the pull requests that were merged last, 1 to ${MAX_LAST}; 100 when left out
-  --reserve <percent>  stop while less than this share of the forge's limit of requests is left; 50 when left out. Only where
-                       the forge says what is left, as GitHub does
-  --cache <folder>     keep what was read in this folder, and go on with it when the command is run again. It gets mode 0700,
-                       for it holds private content: differences, commit messages, reviews and CODEOWNERS. Delete it afterwards`;
+export const ONE_REPOSITORY = { least: 1, most: 1, expected: 'exactly one repository, as owner/name' } as const;
 
-interface Given {
+export const HISTORY_SETTINGS = 'as for gatehouse explain.';
+
+/** The values of {@link HISTORY_OPTIONS}, as text. */
+export interface HistoryValues {
   readonly last: string;
   readonly reserve: string;
   readonly cache?: string | undefined;
@@ -39,16 +51,12 @@ export interface HistoryOptions {
 
 /** Throws a {@link UsageError}. */
 export async function historyOptions(
-  positionals: readonly string[],
-  { last, reserve, cache }: Given,
+  [name = '']: readonly string[],
+  { last, reserve, cache }: HistoryValues,
   { forge, forgeUrl }: Pick<ForgeSettings, 'forge' | 'forgeUrl'>,
   folder: string,
 ): Promise<HistoryOptions> {
-  const [given, ...more] = positionals;
-  if (given === undefined || more.length > 0) {
-    throw new UsageError('expected exactly one repository, as owner/name');
-  }
-  const addressed = readRepository(forge, forgeUrl, given);
+  const addressed = readRepository(forge, forgeUrl, name);
   if (!addressed.ok) {
     throw new UsageError(addressed.reason);
   }
@@ -58,7 +66,7 @@ export async function historyOptions(
   }
   return {
     repository: addressed.repository,
-    last: number('--last', last, MAX_LAST),
+    last: parseNumber('--last', last, MAX_LAST),
     reserve: percent / 100,
     cacheFolder: cache,
     cache: cache === undefined ? noCache : await openFactsCache(resolve(folder, cache), forgeUrl),

@@ -2,7 +2,7 @@ import { type RecordEntry, type RecordedPosting, type RecordedVerdict, timeOf } 
 import type { StoredRule } from '../../audit/rule-changes.ts';
 import type { RecordedReason } from '../../audit/verdict-record.ts';
 import { visible } from '../../review/text.ts';
-import { columns, shortTime } from '../columns.ts';
+import { columns, shortTime } from '../terminal.ts';
 
 const SHA_SHOWN = 10;
 

@@ -1,96 +1,105 @@
-import { parseArgs } from 'node:util';
 import type pg from 'pg';
-import { listRecord, type RecordEntry, readText, recordOfPullRequest } from '../../audit/read-record.ts';
+import {
+  listRecord,
+  type RecordEntry,
+  type RecordFilter,
+  readText,
+  recordOfPullRequest,
+} from '../../audit/read-record.ts';
 import { parseDatabaseConfig } from '../../config/config.ts';
 import { pullRequestAt } from '../../forges/port/addresses.ts';
+import type { PullRequestRef } from '../../forges/port/pull-request.ts';
+import { defineCommand, UNUSABLE_DATABASE } from '../command.ts';
 import { withDatabase } from '../database.ts';
 import { configured, UsageError } from '../failures.ts';
-import { moment, number } from '../options.ts';
+import { parseNumber, parseTime, TIME_HELP } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 import { entryTable, history } from './audit-text.ts';
 
 const DEFAULT_ROWS = 100;
 const MAX_ROWS = 10_000;
+const EXPECTED = 'a pull request URL, or --since, --until and --repository, or --text';
 
-const HELP = `Usage: gatehouse audit <pull request URL> [options]
-       gatehouse audit --since <when> [options]
-
-Prints the record of verdicts, as long as AUDIT_DAYS keeps it: what each rule said, who approved, who overrode, by which
-texts it was judged, and what was posted. Of one pull request oldest first and in full; otherwise newest first, a line each.
-
-Options:
-  --since <when>             only what was recorded since: 30m, 12h, 7d, or a time such as 2026-01-31T12:00Z
-  --until <when>             only what was recorded before
-  --repository <owner/name>  only of this repository
-  --limit <count>            at most so many rows, the newest; by default ${DEFAULT_ROWS}, up to ${MAX_ROWS}
-  --json                     one JSON object a line with all that is recorded, for programs
-  --text <digest>            print the policy or CODEOWNERS that a digest is of, byte by byte
-  --help                     print this
-
-Settings: DATABASE_URL. Exit codes: 0 done, also when nothing was found; 1 failed, or no text has the digest; 64 wrong
-usage; 78 wrong configuration, or a database schema that does not fit.
-`;
-
-export async function audit(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      since: { type: 'string' },
-      until: { type: 'string' },
-      repository: { type: 'string' },
-      limit: { type: 'string', default: String(DEFAULT_ROWS) },
-      json: { type: 'boolean', default: false },
-      text: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
+export const audit = defineCommand({
+  name: 'audit',
+  usage: ['<pull request URL> [options]', '--since <when> [options]'],
+  text: `Prints the record of verdicts, as long as AUDIT_DAYS keeps it: the result of each rule, who approved, who overrode,
+the texts it was judged by, and what was posted. One pull request is printed in full, oldest first. Otherwise each row
+is one line, newest first.`,
+  options: {
+    since: { type: 'string', value: 'when', help: `only what was recorded since then: ${TIME_HELP}` },
+    until: { type: 'string', value: 'when', help: 'only what was recorded before' },
+    repository: { type: 'string', value: 'owner/name', help: 'only of this repository' },
+    limit: {
+      type: 'string',
+      default: String(DEFAULT_ROWS),
+      value: 'count',
+      help: `at most this many rows, the newest, up to ${MAX_ROWS}; ${DEFAULT_ROWS} by default`,
     },
-  });
-  if (values.help === true) {
-    terminal.stdout.write(HELP);
-    return 0;
-  }
-  const [address, ...more] = positionals;
-  const { since, until, repository, text } = values;
-  const asked = [address, since ?? until ?? repository, text].filter((value) => value !== undefined);
-  if (asked.length !== 1 || more.length > 0) {
-    throw new UsageError('expected a pull request URL, or --since, --until and --repository, or --text');
-  }
-  const ref = address === undefined ? undefined : pullRequestAt(address);
-  if (address !== undefined && ref === undefined) {
-    throw new UsageError(`${address} is not the page of a pull request`);
-  }
-  const filter = {
-    repository,
-    since: since === undefined ? undefined : moment('--since', since, Date.now()),
-    until: until === undefined ? undefined : moment('--until', until, Date.now()),
-  };
-  const limit = number('--limit', values.limit, MAX_ROWS);
-  const { databaseUrl } = configured(parseDatabaseConfig(terminal.env));
+    json: {
+      type: 'boolean',
+      default: false,
+      help: 'print one JSON object a line with everything that is recorded, for programs',
+    },
+    text: { type: 'string', value: 'digest', help: 'print the policy or CODEOWNERS with this digest, byte by byte' },
+  },
+  positionals: { most: 1, expected: EXPECTED },
+  settings: 'DATABASE_URL',
+  exitCodes: {
+    0: 'done, also if nothing was found',
+    1: 'failed, or there is no text with this digest',
+    ...UNUSABLE_DATABASE,
+  },
+  async run({ values, positionals: [address] }, terminal) {
+    const { since, until, repository, text, json } = values;
+    const asked = [address, since ?? until ?? repository, text].filter((value) => value !== undefined);
+    if (asked.length !== 1) {
+      throw new UsageError(`expected ${EXPECTED}`);
+    }
+    const ref = address === undefined ? undefined : pullRequestAt(address);
+    if (address !== undefined && ref === undefined) {
+      throw new UsageError(`${address} is not the page of a pull request`);
+    }
+    const filter = {
+      repository,
+      since: since === undefined ? undefined : parseTime('--since', since, Date.now()),
+      until: until === undefined ? undefined : parseTime('--until', until, Date.now()),
+    };
+    const limit = parseNumber('--limit', values.limit, MAX_ROWS);
+    const { databaseUrl } = configured(parseDatabaseConfig(terminal.env));
+    return withDatabase(databaseUrl, (pool) =>
+      text === undefined ? printRecord(pool, ref ?? filter, limit, json, terminal) : printText(pool, text, terminal),
+    );
+  },
+});
 
-  return withDatabase(databaseUrl, async (pool) => {
-    if (text !== undefined) {
-      return printText(pool, text, terminal);
-    }
-    // One more, to know whether there are more.
-    const found =
-      ref === undefined ? await listRecord(pool, filter, limit + 1) : await recordOfPullRequest(pool, ref, limit + 1);
-    const rows = found.slice(0, limit);
-    const ordered = ref === undefined ? rows : rows.toReversed();
-    terminal.stdout.write(values.json ? lines(ordered) : ref === undefined ? entryTable(ordered) : history(ordered));
-    if (found.length === 0) {
-      terminal.stderr.write('Nothing is recorded.\n');
-    } else if (found.length > limit) {
-      terminal.stderr.write(`There are more rows than ${limit}: these are the newest. See --limit and --until.\n`);
-    }
-    return 0;
-  });
+/** Of one pull request, or all that a filter lets through. */
+async function printRecord(
+  pool: pg.Pool,
+  asked: PullRequestRef | RecordFilter,
+  limit: number,
+  json: boolean,
+  { stdout, stderr }: Terminal,
+): Promise<0> {
+  const isOne = 'number' in asked;
+  // One more than the limit shows whether there are more.
+  const found = isOne ? await recordOfPullRequest(pool, asked, limit + 1) : await listRecord(pool, asked, limit + 1);
+  const rows = found.slice(0, limit);
+  const ordered = isOne ? rows.toReversed() : rows;
+  stdout.write(json ? lines(ordered) : isOne ? history(ordered) : entryTable(ordered));
+  if (found.length === 0) {
+    stderr.write('Nothing is recorded.\n');
+  } else if (found.length > limit) {
+    stderr.write(`There are more rows than ${limit}: these are the newest. See --limit and --until.\n`);
+  }
+  return 0;
 }
 
 function lines(entries: readonly RecordEntry[]): string {
   return entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
 }
 
-async function printText(pool: pg.Pool, digest: string, terminal: Terminal): Promise<number> {
+async function printText(pool: pg.Pool, digest: string, terminal: Terminal): Promise<0 | 1> {
   const found = await readText(pool, digest);
   if (found === undefined) {
     terminal.stderr.write(`gatehouse audit: ${digest}: no text with this digest is recorded\n`);

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { shorten } from '../../common/shorten.ts';
 import { openReplay } from '../../composition/replay.ts';
@@ -6,26 +5,59 @@ import { parseReplayConfig } from '../../config/config.ts';
 import { interpretEvent, type ReviewRequest, requestedReview } from '../../forges/port/events.ts';
 import type { StoredDelivery } from '../../inbox/delivery.ts';
 import { visible } from '../../review/text.ts';
+import { defineCommand, UNUSABLE_DATABASE } from '../command.ts';
 import { findOneDelivery, readBodyOf, withDatabase } from '../database.ts';
 import { configured, UsageError } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';
 
-const HELP = `Usage: gatehouse replay <delivery id…>
-       gatehouse replay --dead-letters [owner/name | owner/name#7 …]
-
-Queues again the review that a stored delivery requested. A review reads the current state of the pull request,
-so replaying is always safe: a review that was not needed changes nothing.
-
-Options:
-  --dead-letters    queue the reviews again that failed in their last attempt: all of them, or those of the
-                    repositories and pull requests that are named
-  --hook <hook id>  which deliveries are meant, where two hooks sent the same delivery id
-  --help            print this
-
-Settings: DATABASE_URL; with REDIS_URL the workers are notified, else they find the jobs within seconds.
-Exit codes: 0 each was put in the queue, was there already, or asks for no review; 1 failed, or there is nothing under
-a name that was given; 64 wrong usage; 78 wrong configuration, or a database schema that does not fit.
-`;
+export const replay = defineCommand({
+  name: 'replay',
+  usage: ['<delivery id…>', '--dead-letters [owner/name | owner/name#7 …]'],
+  text: `Queues the review that a stored delivery requested again. A review reads the current state of the pull request, so
+replaying is always safe: a review that was not needed changes nothing.`,
+  options: {
+    'dead-letters': {
+      type: 'boolean',
+      default: false,
+      help: 'queue the reviews that failed in their last attempt again: all of them, or those of the named repositories and pull requests',
+    },
+    hook: { type: 'string', value: 'hook id', help: 'which deliveries, if two hooks sent the same delivery id' },
+  },
+  positionals: { most: Number.POSITIVE_INFINITY, expected: 'delivery ids or --dead-letters' },
+  settings: 'DATABASE_URL; with REDIS_URL the workers are notified, otherwise they find the jobs within seconds.',
+  exitCodes: {
+    0: 'each review was queued or was already in the queue, or the delivery requests no review',
+    1: 'failed, or nothing was found for one of the names',
+    ...UNUSABLE_DATABASE,
+  },
+  async run({ values, positionals }, terminal) {
+    const { hook, 'dead-letters': revives } = values;
+    if (revives && hook !== undefined) {
+      throw new UsageError('--hook needs delivery ids');
+    }
+    if (!revives && positionals.length === 0) {
+      throw new UsageError('expected delivery ids or --dead-letters');
+    }
+    const named = revives ? positionals.map(readName) : [];
+    const { databaseUrl, redisUrl } = configured(parseReplayConfig(terminal.env));
+    return withDatabase(databaseUrl, async (pool) => {
+      const queue = openReplay(pool, redisUrl);
+      try {
+        const { queued, failed } = revives
+          ? await reviveLetters(queue, named, terminal)
+          : await replayDeliveries(pool, queue, positionals, hook, terminal);
+        if (queued && !(await queue.wakeWorkers())) {
+          terminal.stderr.write(
+            'The workers could not be notified over Redis; they find the jobs at their next poll.\n',
+          );
+        }
+        return failed ? 1 : 0;
+      } finally {
+        await queue.stop();
+      }
+    });
+  },
+});
 
 type ReplayQueue = ReturnType<typeof openReplay>;
 
@@ -34,46 +66,6 @@ const SAID = {
   waiting: 'is already in the queue',
   gone: 'already queued by another command',
 } as const;
-
-export async function replay(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      'dead-letters': { type: 'boolean', default: false },
-      hook: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  });
-  if (values.help === true) {
-    terminal.stdout.write(HELP);
-    return 0;
-  }
-  const { hook, 'dead-letters': revives } = values;
-  if (revives && hook !== undefined) {
-    throw new UsageError('--hook needs delivery ids');
-  }
-  if (!revives && positionals.length === 0) {
-    throw new UsageError('expected delivery ids or --dead-letters');
-  }
-  const named = revives ? positionals.map(readName) : [];
-  const { databaseUrl, redisUrl } = configured(parseReplayConfig(terminal.env));
-
-  return withDatabase(databaseUrl, async (pool) => {
-    const queue = openReplay(pool, redisUrl);
-    try {
-      const { queued, failed } = revives
-        ? await reviveLetters(queue, named, terminal)
-        : await replayDeliveries(pool, queue, positionals, hook, terminal);
-      if (queued && !(await queue.wakeWorkers())) {
-        terminal.stderr.write('The workers could not be notified over Redis; they find the jobs at their next poll.\n');
-      }
-      return failed ? 1 : 0;
-    } finally {
-      await queue.stop();
-    }
-  });
-}
 
 interface Done {
   /** Whether there is something new for the workers. */

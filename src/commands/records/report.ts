@@ -1,63 +1,54 @@
-import { parseArgs } from 'node:util';
 import { type ObservedReport, readObserved } from '../../audit/read-observed.ts';
 import { type ReportOrder, type RuleReport, readReport } from '../../audit/read-report.ts';
 import { parseDatabaseConfig } from '../../config/config.ts';
-import { columns } from '../columns.ts';
+import { defineCommand, UNUSABLE_DATABASE } from '../command.ts';
 import { withDatabase } from '../database.ts';
 import { configured, UsageError } from '../failures.ts';
-import { moment, number } from '../options.ts';
-import type { Terminal } from '../terminal.ts';
+import { parseNumber, parseTime, TIME_HELP } from '../options.ts';
+import { columns } from '../terminal.ts';
 
 const DEFAULT_SINCE = '30d';
 const DEFAULT_RULES = 20;
 const MAX_RULES = 10_000;
 const ORDERS: readonly ReportOrder[] = ['failed', 'overridden', 'slowest'];
 
-const HELP = `Usage: gatehouse report [options]
-
-Says from the record of verdicts, rule by rule, how often a rule began to fail, was overridden, and passed after it had not
-held, and how long that took. A rule that waits for people has not failed, but the time until it passes counts.
-Below, for rules of level observe: how many pull requests each would have failed, or left waiting.
-
-Options:
-  --since <when>             30m, 12h, 7d, or a time such as 2026-01-31T12:00Z; by default ${DEFAULT_SINCE}
-  --repository <owner/name>  only of this repository
-  --by <order>               first those that failed most (failed, the default), that were overridden most (overridden),
-                             or that took longest to pass (slowest, by the median)
-  --limit <count>            at most so many rules of each kind, by default ${DEFAULT_RULES}, up to ${MAX_RULES}
-  --json                     one JSON object a line, for programs; times are in seconds
-  --help                     print this
-
-Settings: DATABASE_URL. Exit codes: 0 done, also when nothing was found; 1 failed; 64 wrong usage; 78 wrong configuration,
-or a database schema that does not fit.
-`;
-
-export async function report(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      since: { type: 'string', default: DEFAULT_SINCE },
-      repository: { type: 'string' },
-      by: { type: 'string', default: 'failed' },
-      limit: { type: 'string', default: String(DEFAULT_RULES) },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h' },
+export const report = defineCommand({
+  name: 'report',
+  usage: ['[options]'],
+  text: `Prints from the record of verdicts, rule by rule, how often a rule began to fail, was overridden, and began to hold
+after it had not held, and how long that took. A rule that waits for people has not failed, but the time until it holds
+counts. A second table has the rules of level observe: how many pull requests each would have failed, or left waiting.`,
+  options: {
+    since: { type: 'string', default: DEFAULT_SINCE, value: 'when', help: `${TIME_HELP}; ${DEFAULT_SINCE} by default` },
+    repository: { type: 'string', value: 'owner/name', help: 'only of this repository' },
+    by: {
+      type: 'string',
+      default: 'failed',
+      value: 'order',
+      help: 'first the rules that failed most (failed, the default), were overridden most (overridden), or took longest to hold (slowest, by the median)',
     },
-  });
-  if (values.help === true) {
-    terminal.stdout.write(HELP);
-    return 0;
-  }
-  const order = ORDERS.find((known) => known === values.by);
-  if (order === undefined) {
-    throw new UsageError(`--by takes ${ORDERS.join(', ')}`);
-  }
-  const filter = { repository: values.repository, since: moment('--since', values.since, Date.now()) };
-  const limit = number('--limit', values.limit, MAX_RULES);
-  const { databaseUrl } = configured(parseDatabaseConfig(terminal.env));
-  return withDatabase(databaseUrl, async (pool) => {
-    const rules = await readReport(pool, filter, order, limit);
-    const observed = await readObserved(pool, filter, limit);
+    limit: {
+      type: 'string',
+      default: String(DEFAULT_RULES),
+      value: 'count',
+      help: `at most this many rules of each kind, up to ${MAX_RULES}; ${DEFAULT_RULES} by default`,
+    },
+    json: { type: 'boolean', default: false, help: 'print one JSON object a line, for programs; times are in seconds' },
+  },
+  settings: 'DATABASE_URL',
+  exitCodes: { 0: 'done, also if nothing was found', 1: 'failed', ...UNUSABLE_DATABASE },
+  async run({ values }, terminal) {
+    const order = ORDERS.find((known) => known === values.by);
+    if (order === undefined) {
+      throw new UsageError(`--by takes ${ORDERS.join(', ')}`);
+    }
+    const filter = { repository: values.repository, since: parseTime('--since', values.since, Date.now()) };
+    const limit = parseNumber('--limit', values.limit, MAX_RULES);
+    const { databaseUrl } = configured(parseDatabaseConfig(terminal.env));
+    const { rules, observed } = await withDatabase(databaseUrl, async (pool) => ({
+      rules: await readReport(pool, filter, order, limit),
+      observed: await readObserved(pool, filter, limit),
+    }));
     if (values.json) {
       terminal.stdout.write([...rules, ...observed].map((rule) => `${JSON.stringify(rule)}\n`).join(''));
     } else if (rules.length > 0 || observed.length > 0) {
@@ -66,8 +57,8 @@ export async function report(args: readonly string[], terminal: Terminal): Promi
       terminal.stderr.write('No rule has failed, was overridden, began to pass or was observed.\n');
     }
     return 0;
-  });
-}
+  },
+});
 
 function tableOf<T>(rows: readonly T[], render: (rows: readonly T[]) => string): readonly string[] {
   return rows.length === 0 ? [] : [render(rows)];

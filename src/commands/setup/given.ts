@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import type { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { readText, readVariables } from '../../config/environment.ts';
 import { FORGE_NAMES, type ForgeName, isForgeName } from '../../forges/port/forges.ts';
@@ -8,7 +8,6 @@ import type { Terminal } from '../terminal.ts';
 
 /** What options and variables say. Secrets are never options: those are seen by everybody on the machine. */
 export interface Given {
-  readonly help: boolean;
   readonly yes: boolean;
   readonly forge: ForgeName | undefined;
   readonly forgeUrl: string | undefined;
@@ -31,21 +30,66 @@ export interface Given {
   };
 }
 
-const OPTIONS = {
-  forge: { type: 'string' },
-  'forge-url': { type: 'string' },
-  url: { type: 'string' },
-  repository: { type: 'string', multiple: true },
-  organisation: { type: 'string' },
-  protect: { type: 'string' },
-  kubernetes: { type: 'boolean', default: false },
-  namespace: { type: 'string', default: 'gatehouse' },
-  folder: { type: 'string', default: '.' },
-  'set-secret': { type: 'boolean', default: false },
-  'replace-url': { type: 'string' },
-  yes: { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
+export const SETUP_OPTIONS = {
+  forge: { type: 'string', value: 'name', help: `${FORGE_NAMES.join(', ')}; FORGE by default` },
+  'forge-url': {
+    type: 'string',
+    value: 'url',
+    help: 'where people open the forge; FORGE_URL by default, or https://github.com for GitHub',
+  },
+  url: {
+    type: 'string',
+    value: 'url',
+    help: 'where the forge reaches Gatehouse, such as https://gatehouse.example.com; /webhook is added',
+  },
+  repository: {
+    type: 'string',
+    multiple: true,
+    value: 'owner/name',
+    help: 'Gitea, Forgejo: the repository that gets the webhook; may be repeated. See --protect',
+  },
+  organisation: {
+    type: 'string',
+    value: 'name',
+    help: 'Gitea, Forgejo: the organisation that gets the webhook. GitHub: the one that owns the App',
+  },
+  kubernetes: {
+    type: 'boolean',
+    default: false,
+    help: 'write gatehouse-secret.yaml and gatehouse-values.yaml for the chart, instead of .env',
+  },
+  namespace: {
+    type: 'string',
+    default: 'gatehouse',
+    value: 'name',
+    help: 'the namespace of the Secret; gatehouse by default',
+  },
+  folder: {
+    type: 'string',
+    default: '.',
+    value: 'path',
+    help: 'where to write the files; the current folder by default',
+  },
+  protect: {
+    type: 'string',
+    value: 'branch',
+    help: "require Gatehouse's commit status on this branch of each --repository. Nothing else of the protection is changed or removed. Without this option no protection is changed",
+  },
+  'set-secret': {
+    type: 'boolean',
+    default: false,
+    help: 'also give the secret to existing webhooks, whose present secret the forge shows to nobody',
+  },
+  'replace-url': {
+    type: 'string',
+    value: 'url',
+    help: 'Gitea, Forgejo: change the webhook that has this URL to the new one',
+  },
+  yes: { type: 'boolean', default: false, help: 'ask no questions: what is missing is an error' },
 } as const;
+
+/** The values of {@link SETUP_OPTIONS}, as `node:util` parses them. */
+type SetupValues = ReturnType<typeof parseArgs<{ options: typeof SETUP_OPTIONS }>>['values'];
 
 const text = z.string().optional();
 const variables = {
@@ -62,8 +106,7 @@ const variables = {
 /** RFC 1123, as Kubernetes has it for namespaces. */
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-export function readGiven(args: readonly string[], { env }: Pick<Terminal, 'env'>): Given {
-  const { values } = parseArgs({ args: [...args], options: OPTIONS });
+export function readGiven(values: SetupValues, { env }: Pick<Terminal, 'env'>): Given {
   const { FORGE, FORGE_URL, ...secrets } = configured(readVariables(variables, env, readText));
   const forge = values.forge ?? FORGE;
   if (forge !== undefined && !isForgeName(forge)) {
@@ -81,7 +124,6 @@ export function readGiven(args: readonly string[], { env }: Pick<Terminal, 'env'
     throw new UsageError('--namespace is not the name of a namespace: small letters, digits and dashes');
   }
   return {
-    help: values.help,
     yes: values.yes,
     forge,
     forgeUrl: values['forge-url'] ?? FORGE_URL,

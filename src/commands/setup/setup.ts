@@ -2,50 +2,31 @@ import { resolve as resolvePath } from 'node:path';
 import { ConfigurationError, parseConfig } from '../../config/config.ts';
 import { FORGE_NAMES, FORGES, type ForgeName, isForgeName } from '../../forges/port/forges.ts';
 import { connectForSetup } from '../../forges/setup/connection.ts';
+import { defineCommand, WRONG_CONFIGURATION } from '../command.ts';
 import { configured, UsageError } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';
 import type { SetupContext } from './context.ts';
 import { envOutput, kubernetesOutput, type Output, type Settings } from './files.ts';
 import { FORGE_SETUPS } from './forges.ts';
-import { type Given, readGiven, urlFault, webhookUrlOf } from './given.ts';
+import { type Given, readGiven, SETUP_OPTIONS, urlFault, webhookUrlOf } from './given.ts';
 import { nextSteps } from './next.ts';
 import type { StartTimer } from './page.ts';
 import { protectBranch } from './protect.ts';
 import { type Questions, questionsOn, resolve, UNATTENDED } from './questions.ts';
 
-const HELP = `Usage: gatehouse setup [options]
-
-Connects Gatehouse to a forge, and writes the settings that it runs with. In a terminal it asks for what is missing.
+const TEXT = `Connects Gatehouse to a forge, and writes the settings that it runs with. In a terminal it asks for what is missing.
   GitHub           registers an App, with a page for your browser on 127.0.0.1 that is there for 10 minutes
   Gitea, Forgejo   checks the token of Gatehouse's account, and creates or repairs the webhook
-Run it again whenever something may be wrong: it changes nothing that is right, and overwrites no file.
+Run it again whenever something may be wrong: it changes nothing that is right, and overwrites no file.`;
 
-Options:
-  --forge <name>               github, gitea or forgejo; by default FORGE
-  --forge-url <url>            where people open the forge; by default FORGE_URL, for GitHub https://github.com
-  --url <url>                  where the forge reaches Gatehouse, such as https://gatehouse.example.com; /webhook is added
-  --repository <owner/name>    Gitea, Forgejo: the repository that gets the webhook; may be repeated. See --protect
-  --organisation <name>        Gitea, Forgejo: the organisation that gets the webhook. GitHub: the one that owns the App
-  --kubernetes                 write gatehouse-secret.yaml and gatehouse-values.yaml for the chart, instead of .env
-  --namespace <name>           of the Secret; by default gatehouse
-  --folder <path>              where to write; by default here
-  --protect <branch>           require Gatehouse's commit status on this branch of each --repository. Nothing else of
-                               the protection is changed or removed. Without this option none is touched
-  --set-secret                 give the secret to webhooks that exist already, too; the forge shows it to nobody
-  --replace-url <url>          Gitea, Forgejo: the webhook with this URL gets the new one
-  --yes                        ask nothing: what is missing is an error
-  --help                       print this
-
-Variables, each also as NAME_FILE, a path to read it from. In a terminal they are asked for, and not shown:
+const NOTES = `Variables, each also as NAME_FILE, a path to read it from. In a terminal it asks for them, and does not show them:
   FORGE_TOKEN     Gitea, Forgejo: the token that Gatehouse runs with
-  SETUP_TOKEN     the token of somebody who may change the settings of the repository or organisation: for webhooks
-                  of Gitea and Forgejo, and for --protect. It is used now, and not kept
-  WEBHOOK_SECRET  the secret of webhooks that exist already; otherwise one is made
-  DATABASE_URL, REDIS_URL, STATUS_CONTEXT   are written as they are. Without the first two, the next step is for a trial
+  SETUP_TOKEN     a token that may change the settings of the repository or organisation: for webhooks of Gitea and
+                  Forgejo, and for --protect. It is used now, and not stored
+  WEBHOOK_SECRET  the secret of existing webhooks; otherwise a new one is made
+  DATABASE_URL, REDIS_URL, STATUS_CONTEXT   are written unchanged. Without the first two, the next step is for a trial
 
-Secrets are written to files that only you may read, and never printed.
-Exit codes: 0 done; 1 failed, or something is left to do by hand; 64 wrong usage; 78 wrong configuration.
-`;
+Secrets are written to files that only you may read, and never printed.`;
 
 const ROLES = { door: true, worker: true };
 
@@ -54,17 +35,24 @@ export interface SetupParts {
   readonly startTimer?: StartTimer;
 }
 
-export async function setup(args: readonly string[], terminal: Terminal, parts: SetupParts = {}): Promise<number> {
-  const given = readGiven(args, terminal);
-  if (given.help) {
-    terminal.stdout.write(HELP);
-    return 0;
-  }
+export const makeSetup = (parts: SetupParts) =>
+  defineCommand({
+    name: 'setup',
+    usage: ['[options]'],
+    text: TEXT,
+    options: SETUP_OPTIONS,
+    notes: NOTES,
+    exitCodes: { 0: 'done', 1: 'failed, or something is left to do by hand', ...WRONG_CONFIGURATION },
+    run: ({ values }, terminal) => runSetup(readGiven(values, terminal), terminal, parts),
+  });
+
+export const setup = makeSetup({ input: process.stdin });
+
+async function runSetup(given: Given, terminal: Terminal, parts: SetupParts): Promise<0 | 1> {
   const { input } = parts;
   const attended = !given.yes && input?.isTTY === true && terminal.stdout.isTTY === true;
   const questions = attended ? questionsOn(input, terminal.stdout) : UNATTENDED;
-  // npm runs its scripts in its own folder, and says in INIT_CWD where it was called from.
-  const folder = resolvePath(terminal.env['INIT_CWD'] ?? '.', given.folder);
+  const folder = resolvePath(terminal.folder, given.folder);
   const output = given.kubernetes ? kubernetesOutput(folder, given.namespace) : envOutput(folder);
 
   const existing = await output.read();
@@ -98,7 +86,7 @@ export async function setup(args: readonly string[], terminal: Terminal, parts: 
   }
 }
 
-async function connectAndWrite(context: SetupContext, output: Output, folder: string): Promise<number> {
+async function connectAndWrite(context: SetupContext, output: Output, folder: string): Promise<0 | 1> {
   const { known, isNew, say } = context;
   const { setUp, requireStatus } = FORGE_SETUPS[context.forge];
   const { settings, byHand, afterWriting } = await setUp(context);

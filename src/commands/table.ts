@@ -1,0 +1,72 @@
+import type { Command } from './command.ts';
+
+interface Row {
+  /** What the command does, in the help of Gatehouse. */
+  readonly summary: string;
+  /** Imports the command: its modules are loaded only when it is run. */
+  readonly load: () => Promise<Command>;
+}
+
+/** All commands by their names, in the order of the help. */
+export const COMMANDS: Readonly<Record<string, Row>> = {
+  serve: {
+    summary: 'Receive webhooks; with --with-worker also review in the same process',
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  work: {
+    summary: 'Review pull requests',
+    load: async () => (await import('./serve.ts')).work,
+  },
+  migrate: {
+    summary: 'Bring the database schema up to date; any number may run at once',
+    load: async () => (await import('./migrate.ts')).migrate,
+  },
+  setup: {
+    summary: 'Connect Gatehouse to a forge, and write the settings that it runs with',
+    load: async () => (await import('./setup/setup.ts')).setup,
+  },
+  check: {
+    summary: 'Check a policy file, .gatehouse.yml by default',
+    load: async () => (await import('./check.ts')).check,
+  },
+  test: {
+    summary: 'Run the cases of a policy: how its rules judge described pull requests',
+    load: async () => (await import('./test.ts')).test,
+  },
+  explain: {
+    summary: 'Judge a pull request without writing anything, and explain the result',
+    load: async () => (await import('./explain.ts')).explain,
+  },
+  init: {
+    summary: 'Print a policy of recipes that the last merged pull requests met; --write writes it',
+    load: async () => (await import('./history/init.ts')).init,
+  },
+  backtest: {
+    summary: 'Judge the pull requests that were merged last: which of them a policy would have stopped',
+    load: async () => (await import('./history/backtest.ts')).backtest,
+  },
+  doctor: {
+    summary: 'Check the configuration, the stores, the forge, and how a repository is set up',
+    load: async () => (await import('./doctor/doctor.ts')).doctor,
+  },
+  deliveries: {
+    summary: 'List the webhooks that were acknowledged',
+    load: async () => (await import('./records/deliveries.ts')).deliveries,
+  },
+  audit: {
+    summary: 'Print the record of verdicts: of a pull request, or since a time',
+    load: async () => (await import('./records/audit.ts')).audit,
+  },
+  report: {
+    summary: 'Print which rules fail most, are overridden most, and take longest to hold',
+    load: async () => (await import('./records/report.ts')).report,
+  },
+  replay: {
+    summary: 'Queue the review of a delivery again, or all failed reviews: --dead-letters',
+    load: async () => (await import('./records/replay.ts')).replay,
+  },
+  send: {
+    summary: 'Sign a payload and send it, to test the settings',
+    load: async () => (await import('./send.ts')).send,
+  },
+};
