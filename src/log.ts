@@ -29,6 +29,9 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'token',
 ]);
 
+/** Code calls it the `number` of a pull request; in the log of door and worker it has one name. */
+const NAMES: Readonly<Record<string, string>> = { number: 'pullRequest' };
+
 /**
  * Leaves out fields with the names of secrets, and objects other than the error: a request, a payload or a configuration may
  * have secrets at any depth. Much cheaper than pino's redaction, which clones what it finds.
@@ -37,7 +40,7 @@ function onlyPlainFields(fields: Readonly<Record<string, unknown>>): Record<stri
   const plain: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
     if (name === 'err' || (isPlain(value) && !SECRET_FIELDS.has(name))) {
-      plain[name] = value;
+      plain[NAMES[name] ?? name] = value;
     }
   }
   return plain;

@@ -55,8 +55,9 @@ export function addWebhookRoute(router: Router, options: WebhookOptions): void {
 }
 
 /** Counts and logs what was not acknowledged, and refuses everything once the door is closed. */
-function countRefusals({ metrics, log, isClosed }: WebhookOptions): Middleware<WebhookState> {
+function countRefusals({ forge, metrics, log, isClosed }: WebhookOptions): Middleware<WebhookState> {
   return async (ctx, next) => {
+    ctx.state.about = { delivery: identifier(ctx.req.headersDistinct, FORGES[forge].headers.delivery) };
     if (isClosed()) {
       refuse(ctx, 'draining');
     } else {
@@ -67,7 +68,8 @@ function countRefusals({ metrics, log, isClosed }: WebhookOptions): Middleware<W
       return;
     }
     metrics.rejections.inc({ reason: refusal });
-    log.info({ request: ctx.state.requestId, reason: refusal, status: ctx.status }, 'a webhook was refused');
+    const { requestId: request, about } = ctx.state;
+    log.info({ request, ...about, reason: refusal, status: ctx.status }, 'a webhook was refused');
   };
 }
 
@@ -110,6 +112,8 @@ function acknowledge({
 
     const subject = interpretEvent(event, payload);
     const { repository, pullRequest, resynced } = subject;
+    const job = requestedReview(subject, isOwnContext);
+    ctx.state.about = { delivery: deliveryId, event, repository, pullRequest };
     const acceptance = await inbox.accept({
       hookId,
       deliveryId,
@@ -117,7 +121,7 @@ function acknowledge({
       repository: repository ?? null,
       pullRequest: pullRequest ?? null,
       resynced,
-      job: requestedReview(subject, isOwnContext),
+      job: job && { ...job, origin: { delivery: deliveryId } },
       body: ctx.state.bytes,
     });
     const { outcome } = acceptance;
@@ -133,7 +137,7 @@ function acknowledge({
     if (installation !== undefined) {
       onInstallation(installation);
     }
-    log.info({ delivery: deliveryId, event, repository, pullRequest, outcome }, 'a delivery was acknowledged');
+    log.info({ ...ctx.state.about, outcome }, 'a delivery was acknowledged');
     ctx.body = { received: true };
   };
 }

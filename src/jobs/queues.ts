@@ -1,5 +1,6 @@
 import type { ReviewRequest } from '../forges/port/events.ts';
 import type { ForgeAccess } from './forge-access.ts';
+import { secondsSinceQueued } from './queue/job-age.ts';
 import { DEAD_LETTERS, type Jobs, type Queues, RETENTION_SECONDS, reviewKey } from './queue/queue.ts';
 import type { Baselines } from './resync/baselines.ts';
 import type { PresentRules } from './resync/outdated-reviews.ts';
@@ -49,9 +50,11 @@ export const QUEUES: Queues<JobParts> = {
     key: reviewKey,
     options: WITH_DEAD_LETTERS,
     needsForge: true,
-    async run(parts, { data, createdOn, signal }) {
+    async run(parts, job) {
+      const { data, createdOn, signal } = job;
+      const asked = { at: createdOn, secondsAgo: secondsSinceQueued(job) };
       const { reviewPullRequest } = await import('./review/review-pull-request.ts');
-      if ((await reviewPullRequest(parts, data, createdOn, signal)) === 'overtaken') {
+      if ((await reviewPullRequest(parts, data, asked, signal)) === 'overtaken') {
         // The newer one may be cut short before it writes. When it was not, one more review writes nothing.
         await parts.enqueue([{ kind: 'review', ...data }]);
       }

@@ -85,11 +85,12 @@ export function startWorker(given: WorkerParts): Worker {
 
   function runJob<K extends Kind>(kind: K, job: JobWithMetadata<Jobs[K]>): Promise<void> {
     const { needsForge, run, giveUp } = QUEUES[kind];
-    return attempt({ boss, pool, access, log }, job, {
+    const own = partsOf(parts, job.data);
+    return attempt({ boss, pool, access, log: own.log }, job, {
       key: keyOf(QUEUES, kind, job.data),
       needsForge,
-      run: () => run(parts, job),
-      ...(giveUp && { giveUp: (error: unknown) => giveUp(parts, job, error) }),
+      run: () => run(own, job),
+      ...(giveUp && { giveUp: (error: unknown) => giveUp(own, job, error) }),
     });
   }
 
@@ -150,6 +151,18 @@ export function startWorker(given: WorkerParts): Worker {
       return stopped;
     },
   };
+}
+
+/** What a job logs and requests names the delivery that the job comes from. */
+function partsOf(parts: JobParts, data: Jobs[Kind]): JobParts {
+  const origin = 'origin' in data ? data.origin : undefined;
+  return origin === undefined
+    ? parts
+    : {
+        ...parts,
+        log: parts.log.child({ delivery: origin.delivery }),
+        enqueue: (requests) => parts.enqueue(requests.map((request) => ({ origin, ...request }))),
+      };
 }
 
 /** What takes the jobs of a queue one after the other. */

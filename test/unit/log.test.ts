@@ -74,6 +74,6 @@ test('a log line keeps texts, numbers, times, lists of them, and the error', (t)
     gone: null,
     err: new Error('refused'),
   });
-  t.like(line, { queue: 'review', number: 7, until: until.toISOString(), reasons: ['a', 'b'], gone: null });
+  t.like(line, { queue: 'review', pullRequest: 7, until: until.toISOString(), reasons: ['a', 'b'], gone: null });
   t.like(line['err'], { type: 'Error', message: 'refused' });
 });

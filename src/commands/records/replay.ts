@@ -115,7 +115,8 @@ async function requestOf(
   const payload: unknown = JSON.parse(new TextDecoder().decode(read.body));
   const subject = interpretEvent(event, Object.assign({}, payload));
   // Whose status it is does not matter when an operator asks.
-  return { event, request: requestedReview(subject, () => false) };
+  const request = requestedReview(subject, () => false);
+  return { event, request: request && { ...request, origin: { delivery: delivery.deliveryId } } };
 }
 
 function nameOf(request: ReviewRequest): string {

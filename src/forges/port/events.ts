@@ -1,6 +1,7 @@
 import { isObject } from '../../common/is-object.ts';
 import { type Command, commandIn, textDigest } from './command.ts';
 import { FORGES } from './forges.ts';
+import type { Origin } from './origin.ts';
 import { MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './pull-request.ts';
 
 /** What a delivery is about, as far as its payload says so in a valid form. */
@@ -225,7 +226,9 @@ function mergeGroup(event: string, payload: Readonly<Record<string, unknown>>): 
  * The review that a delivery requests: of one pull request, of all into a branch, of those with a head whose policy asks for
  * what others have said, of a group of a merge queue, or what a command asks for.
  */
-export type ReviewRequest =
+export type ReviewRequest = RequestedReview & { readonly origin?: Origin | undefined };
+
+type RequestedReview =
   | ({ readonly kind: 'review' } & PullRequestRef)
   | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string }
   | {

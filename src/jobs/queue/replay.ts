@@ -57,7 +57,7 @@ export function makeReplay(pool: pg.Pool, queues: QueueTable, log: Log): Replay 
     async deadLetters() {
       await refuseNewerEngine(pool);
       const { rows } = await pool.query<DeadLetter>(
-        `SELECT data || jsonb_build_object('kind', source_name) AS request, max(created_on) AS "givenUpAt",
+        `SELECT data - 'origin' || jsonb_build_object('kind', source_name) AS request, max(created_on) AS "givenUpAt",
                 (array_agg(source_output->>'message' ORDER BY created_on DESC))[1] AS reason
            ${LETTERS}
           GROUP BY 1

@@ -20,6 +20,14 @@ import type { ReviewParts } from './review-parts.ts';
 import { saveAndRecord } from './save-and-record.ts';
 import { showPreview, withPreview } from './show-preview.ts';
 
+/** When the delivery that requested a review was committed. */
+interface Asked {
+  /** By the clock of the database. */
+  readonly at: Date;
+  /** Of no clock that can be set. */
+  readonly secondsAgo: () => number;
+}
+
 /** A pull request that changes while it is reviewed is reviewed again, this many times at most. */
 const MAX_ATTEMPTS = 3;
 
@@ -27,12 +35,12 @@ const MAX_ATTEMPTS = 3;
  * Brings the review of a pull request up to date with its present state, whatever has happened to it and
  * however often. May be cut short anywhere: the next run completes what is missing and repeats nothing.
  * Returns `overtaken` when a newer review took the claim: that one may still be cut short itself.
- * `askedAt` is when the delivery that requested it was committed; after `signal` nothing more is written.
+ * After `signal` nothing more is written.
  */
 export async function reviewPullRequest(
   parts: ReviewParts,
   ref: PullRequestRef,
-  askedAt: Date,
+  asked: Asked,
   signal: AbortSignal,
 ): Promise<'done' | 'overtaken'> {
   const { metrics, log } = parts;
@@ -40,14 +48,14 @@ export async function reviewPullRequest(
   async function attempts(charge: Charge): Promise<'done' | 'outdated'> {
     const review = await openReview(parts, ref, signal);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const { outcome, afterwards } = await reviewOnce(parts, review, ref, askedAt, charge);
+      const { outcome, afterwards } = await reviewOnce(parts, review, ref, asked.at, charge);
       if (outcome !== 'outdated') {
         if (outcome !== 'over' && outcome !== 'archived') {
           metrics.reviews.inc({ verdict: outcome });
         }
         if (outcome !== 'over' && outcome !== 'archived' && outcome !== 'none') {
           stopTimer();
-          metrics.webhookToStatusSeconds.observe((Date.now() - askedAt.getTime()) / 1_000);
+          metrics.webhookToStatusSeconds.observe(asked.secondsAgo());
         }
         await afterwards?.(signal);
         return 'done';

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import { makeLog } from '../../src/log.ts';
+import { DOOR, openDoor, SECRET } from '../helpers/door.ts';
+import { tellStory } from '../helpers/story.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+function gatherLog() {
+  const lines: Line[] = [];
+  return { lines, log: makeLog('debug', { write: (line) => lines.push(JSON.parse(line)) }) };
+}
+
+const POLICY = "version: 1\nrules: [{ id: t, require: { title: '^feat' } }]\n";
+
+test('one search for a delivery finds its acknowledgement and its review', async (t) => {
+  await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY }, {}, DOOR);
+  const { lines, log } = gatherLog();
+  const started = new Date();
+  await using both = await story.openDoor({}, { door: true, worker: true }, log);
+  await story.resynced(started);
+  const number = story.openSilently({ 'a.txt': 'a' }, { title: 'feat: a' });
+  const delivery = randomUUID();
+  const event = { kind: 'pull-request', number, action: 'opened' } as const;
+  const sent = await story.forge.deliver(`${both.url}/webhook`, story.repository, event, {
+    secret: SECRET,
+    deliveryId: delivery,
+  });
+  t.is(sent.status, 200);
+  await story.settled();
+
+  const about = lines.filter((line) => line['delivery'] === delivery);
+  t.deepEqual(
+    about.map(({ msg, repository, pullRequest }) => ({ msg, repository, pullRequest })),
+    ['a delivery was acknowledged', 'a pull request was reviewed'].map((msg) => ({
+      msg,
+      repository: story.repository,
+      pullRequest: number,
+    })),
+  );
+  t.deepEqual(
+    lines.filter((line) => 'number' in line),
+    [],
+  );
+});
+
+test('the reviews that follow from a comment or a push name its delivery too', async (t) => {
+  await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY }, {}, DOOR);
+  const { lines, log } = gatherLog();
+  const number = await story.open({ 'a.txt': 'a' }, { title: 'feat: a' });
+  await using _worker = await story.openDoor({}, { door: false, worker: true }, log);
+  await story.settled();
+  const comment = story.forge.comment(story.repository, number, 'alice', '/gatehouse recheck');
+  const delivery = randomUUID();
+  await story.tell({ kind: 'comment', number, comment, action: 'created' }, delivery);
+  await story.settled();
+  const said = lines.filter((line) => line['delivery'] === delivery).map(({ msg }) => msg);
+  t.true(said.includes('a pull request is judged again, as a comment asks'), said.join());
+  t.true(said.includes('a pull request was reviewed'), said.join());
+});
+
+test('a delivery that is refused is logged with its id', async (t) => {
+  const { lines, log } = gatherLog();
+  await using door = await openDoor({ DATABASE_URL: 'postgres://user:password@127.0.0.1:9/gatehouse' }, DOOR, log);
+  const body = JSON.stringify({
+    action: 'opened',
+    number: 7,
+    pull_request: { number: 7 },
+    repository: { full_name: 'acme/widgets' },
+  });
+  const refused = await door.post(body, { 'x-forge-event': 'pull_request', 'x-forge-delivery': 'lost-one' });
+  t.is(refused.status, 503);
+  t.like(
+    lines.find(({ msg }) => msg === 'a webhook was refused'),
+    { delivery: 'lost-one', event: 'pull_request', repository: 'acme/widgets', pullRequest: 7, status: 503 },
+  );
+  await door.post(body, { 'x-forge-delivery': 'unsigned', 'x-hub-signature-256': undefined });
+  t.like(
+    lines.findLast(({ msg }) => msg === 'a webhook was refused'),
+    { delivery: 'unsigned', status: 401 },
+  );
+});
