@@ -1,8 +1,7 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { shorten } from '../../common/shorten.ts';
 import { visible } from '../text.ts';
 import type { FaultCollector } from './faults.ts';
-import { knownKeys } from './known-keys.ts';
 import { nearest } from './nearest.ts';
 import type { PolicyYaml, YamlPath } from './yaml.ts';
 
@@ -115,4 +114,29 @@ function describe(value: unknown): string {
     return `"${visible(shorten(value, MAX_FOUND_SHOWN))}"`;
   }
   return visible(shorten(String(value), MAX_FOUND_SHOWN));
+}
+
+/** The keys that the schema allows in the mapping at a path; none where no mapping is expected. */
+function knownKeys(schema: z.ZodType, path: YamlPath): readonly string[] {
+  let schemas = alternatives(schema);
+  for (const part of path) {
+    schemas = schemas.flatMap((outer) => {
+      if (outer instanceof z.ZodArray) {
+        return alternatives(outer.element);
+      }
+      return outer instanceof z.ZodObject ? alternatives(outer.shape[part]) : [];
+    });
+  }
+  return schemas.flatMap((found) => (found instanceof z.ZodObject ? Object.keys(found.shape) : []));
+}
+
+/** What a schema accepts, without the wrappers that say optional, either or transformed. */
+function alternatives(schema: unknown): readonly unknown[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodLazy) {
+    return alternatives(schema.unwrap());
+  }
+  if (schema instanceof z.ZodPipe) {
+    return alternatives(schema.in);
+  }
+  return schema instanceof z.ZodUnion ? schema.options.flatMap(alternatives) : [schema];
 }
