@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Log } from '../log.ts';
+import { cancelRunning } from './cancel.ts';
 import { queryAll } from './query-all.ts';
 import { UnusableDatabaseError } from './unusable.ts';
 
@@ -43,6 +44,12 @@ function openPool(url: string, log: Log, config: pg.PoolConfig): pg.Pool {
   });
   // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
   pool.on('error', (err) => log.debug({ err }, 'an idle database connection was lost'));
+  // A connection that is released with an error is discarded, and may have been cut while a statement ran.
+  pool.on('release', (error, client) => {
+    if (error) {
+      cancelRunning(client);
+    }
+  });
   return pool;
 }
 

@@ -7,6 +7,7 @@ import { probeDatabase } from '../../src/db/probes.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeDatabase, openPool } from '../helpers/database.ts';
 import { openDoor } from '../helpers/door.ts';
+import { type Ending, endWaiting } from '../helpers/postgres-server.ts';
 import { startStores } from '../helpers/stores.ts';
 import { until } from '../helpers/until.ts';
 
@@ -84,6 +85,32 @@ for (const [how, end] of Object.entries(ENDINGS)) {
   }
 }
 
+const WRITERS = {
+  'a delivery': async (url: string) => {
+    await using door = await openDoor({ DATABASE_URL: url });
+    return (await door.post(PULL_REQUEST)).status === 503;
+  },
+  'any other write': async (url: string) => {
+    const pool = makePool(url, makeLog('silent'));
+    const failed = await pool.query("SELECT pg_logical_emit_message(true, 'test', '')").then(
+      () => false,
+      () => true,
+    );
+    await pool.end();
+    return failed;
+  },
+} as const;
+
+for (const [what, write] of Object.entries(WRITERS)) {
+  test(`no backend waits for a lost standby after its connection was cut: ${what}`, async (t) => {
+    const url = await primary.makeDatabase();
+    await primary.loseStandby();
+    t.true(await write(url), 'it is given up');
+    await until(async () => (await primary.countWaiting()) === 0);
+    await primary.regainStandby();
+  });
+}
+
 const PULL_REQUEST = JSON.stringify({
   action: 'opened',
   number: 7,
@@ -102,20 +129,13 @@ async function startPrimary() {
   writer.on('notice', () => {
     warned = true;
   });
-  const endWaiting = async (of: string, end: string) => {
-    const { rowCount } = await admin.query(
-      `SELECT ${end}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = $1`,
-      [of],
-    );
-    return rowCount ?? 0;
-  };
   const commitWaits = async () => {
     warned = false;
     let settled = false;
     const written = writer.query("SELECT pg_logical_emit_message(true, 'test', '')").finally(() => {
       settled = true;
     });
-    await until(async () => (await endWaiting('writer', 'pg_cancel_backend')) > 0 || settled);
+    await until(async () => (await endWaiting(admin, 'pg_cancel_backend', 'writer')) > 0 || settled);
     await written;
     return warned;
   };
@@ -135,8 +155,13 @@ async function startPrimary() {
     },
     loseStandby: () => setStandby('nobody'),
     regainStandby: () => setStandby(''),
+    /** The backends that wait for a standby. */
+    async countWaiting(): Promise<number> {
+      const { rows } = await admin.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+      return rows.length;
+    },
     /** Ends the waiting of the door's commits. Returns how many waited. */
-    endWaiting: (end: string) => endWaiting('gatehouse inbox', end),
+    endWaiting: (end: Ending) => endWaiting(admin, end, 'gatehouse inbox'),
     async close() {
       await writer.end();
       await admin.end();
