@@ -2,24 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { makeShortLocks } from '../../src/db/short-locks.ts';
 import { signalProcess } from '../helpers/processes.ts';
-import type { StoresKind } from '../helpers/stores.ts';
-import { untilReady, type World, type WorldOptions } from './world.ts';
-
-export interface Case {
-  readonly name: string;
-  /** Part of the short form, which `.ci/run` calls. */
-  readonly short?: boolean;
-  /** The kind of stores that it needs; any when absent. */
-  readonly needs?: StoresKind;
-  readonly options?: WorldOptions;
-  /** Makes the fault and takes it away again. Only what a supervisor would do is done to the processes. */
-  make(world: World): Promise<void>;
-}
+import type { Case } from './case.ts';
+import { FAILOVERS } from './failovers.ts';
+import { untilReady, type World } from './world.ts';
 
 const DISK_FULL = '53100';
 const CLOCK = new URL('./clock.ts', import.meta.url).href;
 
 export const CASES: readonly Case[] = [
+  ...FAILOVERS,
   {
     name: 'door killed (SIGKILL), three times',
     short: true,
@@ -96,7 +87,7 @@ export const CASES: readonly Case[] = [
   },
   {
     name: 'disk full: a real one of 160 MiB, filled for 5 s',
-    needs: 'containers',
+    images: ['postgres:17-alpine'],
     options: { smallDisk: true },
     async make({ smallDisk, database }) {
       await smallDisk?.fill();
@@ -220,6 +211,7 @@ async function repeatedly(times: number, everyMs: number, act: () => void): Prom
   }
 }
 
+/** By their health, since readiness bears short faults. */
 export async function untilRecovered({ door, worker }: World): Promise<void> {
-  await Promise.all([untilReady(door.port), untilReady(worker.port)]);
+  await Promise.all([door, worker].flatMap(({ port }) => [untilReady(port), untilReady(port, '/health')]));
 }

@@ -6,9 +6,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { unavailable } from '../helpers/docker.ts';
 import { type Stores, startStores } from '../helpers/stores.ts';
 import { usageOf } from '../helpers/usage.ts';
-import { CASES, type Case, untilRecovered } from './cases.ts';
+import type { Case } from './case.ts';
+import { CASES, untilRecovered } from './cases.ts';
 import { countLosses } from './verify.ts';
 import { watchHealth } from './watch-health.ts';
 import { makeWorld, unsettledPullRequests, type World } from './world.ts';
@@ -24,7 +26,7 @@ const COLUMNS = [
   'lost',
   'doubled',
   'no verdict',
-  'ready after s',
+  'healthy after s',
   '    memory MiB',
   'not acknowledged; health said meanwhile',
 ] as const;
@@ -50,13 +52,14 @@ const chosen = CASES.filter(
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
 const rows: Row[] = [];
-const leftOut: string[] = [];
+const leftOut: [name: string, reason: string][] = [];
 const stores = await startStores();
 try {
   for (const [index, chosenCase] of chosen.entries()) {
-    if (chosenCase.needs !== undefined && chosenCase.needs !== stores.kind) {
-      say(`${index + 1}/${chosen.length}  ${chosenCase.name}: left out`);
-      leftOut.push(chosenCase.name);
+    const lacking = await unavailable(chosenCase.images ?? []);
+    if (chosenCase.images !== undefined && lacking !== undefined) {
+      say(`${index + 1}/${chosen.length}  ${chosenCase.name}: left out, because ${lacking}`);
+      leftOut.push([chosenCase.name, lacking]);
       continue;
     }
     say(`${index + 1}/${chosen.length}  ${chosenCase.name}`);
@@ -150,8 +153,8 @@ function printTable(all: readonly Row[]): void {
       `${row.refused}; ${row.health}`,
     );
   }
-  for (const name of leftOut) {
-    say(`${name.padEnd(width)}  needs a container engine`);
+  for (const [name, reason] of leftOut) {
+    say(`${name.padEnd(width)}  left out, because ${reason}`);
   }
   say('');
   say('lost: acknowledged and not stored, or with other bytes. memory: resident MiB of door+worker, before → after.');

@@ -4,6 +4,8 @@ import pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { openPool } from '../helpers/database.ts';
 import { freePort } from '../helpers/free-port.ts';
+import { type PgBouncer, startPgBouncer } from '../helpers/pgbouncer.ts';
+import { type PostgresServer, startPrimary } from '../helpers/postgres-server.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
 import type { Stores } from '../helpers/stores.ts';
@@ -40,8 +42,13 @@ export interface World {
   readonly stores: Stores;
   /** Where the case asked for it. */
   readonly smallDisk: SmallDisk | undefined;
-  readonly database: pg.Pool;
+  readonly primary: PostgresServer | undefined;
+  readonly pooler: PgBouncer | undefined;
+  /** Straight to the database, not over the proxy. Another one after a failover. */
+  database: pg.Pool;
   readonly databaseUrl: string;
+  /** What ends with the world. */
+  readonly resources: AsyncDisposableStack;
   readonly forge: SimulatedForge;
   /** Before the database, as the processes see it. */
   readonly databaseProxy: TcpProxy;
@@ -60,15 +67,20 @@ export interface WorldOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The database has almost no disk space, in its own container. */
   readonly smallDisk?: boolean;
+  /** A PostgreSQL of its own, which may have standbys. */
+  readonly primary?: boolean;
+  /** The processes reach the database over PgBouncer in session mode. */
+  readonly pooler?: boolean;
 }
 
-export async function makeWorld(
-  stores: Stores,
-  { env = {}, smallDisk: wantsSmallDisk = false }: WorldOptions = {},
-): Promise<World> {
+export async function makeWorld(stores: Stores, options: WorldOptions = {}): Promise<World> {
   const name = `faults_${randomUUID().replaceAll('-', '')}`;
-  const smallDisk = wantsSmallDisk ? await startSmallDisk() : undefined;
-  const adminUrl = smallDisk?.url ?? stores.database.url;
+  await using opened = new AsyncDisposableStack();
+  const smallDisk = options.smallDisk === true ? await startSmallDisk() : undefined;
+  opened.defer(() => smallDisk?.close());
+  const primary = options.primary === true ? await startPrimary() : undefined;
+  opened.defer(() => primary?.destroy());
+  const adminUrl = (smallDisk ?? primary)?.url ?? stores.database.url;
   const admin = new pg.Client({ connectionString: adminUrl });
   await admin.connect();
   await admin.query(`CREATE DATABASE ${name}`);
@@ -76,8 +88,10 @@ export async function makeWorld(
   const url = new URL(adminUrl);
   url.pathname = name;
   await migrateStores(url.href);
+  const pooler = options.pooler === true ? await startPgBouncer(url.href, 'session') : undefined;
+  opened.use(pooler);
   const database = openPool(url.href);
-  const databaseProxy = await startProxy(url.href);
+  const databaseProxy = await startProxy(pooler?.url ?? url.href);
   const balancer = await startBalancer();
   const forge = await startSimulatedForge({ forge: 'github' });
   // GitHub's 5,000 an hour are less than this load asks for while no answer can be cached; to wait for more is no fault.
@@ -102,7 +116,7 @@ export async function makeWorld(
       ...(role === 'serve' && { WEBHOOK_SECRET: SECRET }),
       // A pull request that its webhook did not get reviewed must not be found by a resync.
       ...(role === 'work' && { FORGE_URL: forge.url, FORGE_TOKEN: forge.token, RESYNC_MINUTES: '1440' }),
-      ...env,
+      ...options.env,
     });
     started.push(process);
     await untilReady(port);
@@ -111,9 +125,13 @@ export async function makeWorld(
 
   const [door, worker] = await Promise.all([run('serve'), run('work')]);
   balancer.targets = [door.port];
-  return {
+  const resources = opened.move();
+  const world: World = {
     stores,
     smallDisk,
+    primary,
+    pooler,
+    resources,
     database,
     databaseUrl: url.href,
     forge,
@@ -129,13 +147,14 @@ export async function makeWorld(
         child.kill('SIGKILL');
       }
       await Promise.all(started.map(({ finished }) => finished));
-      await database.end();
+      await world.database.end();
       await balancer.close();
       await databaseProxy.close();
       await forge.stop();
-      await smallDisk?.close();
+      await resources.disposeAsync();
     },
   };
+  return world;
 }
 
 const BAD_TITLE = 'something else';
@@ -158,10 +177,10 @@ export function unsettledPullRequests(forge: SimulatedForge): readonly number[] 
   });
 }
 
-export async function untilReady(port: number): Promise<void> {
+export async function untilReady(port: number, path = '/health/ready'): Promise<void> {
   const deadline = performance.now() + READY_MS;
   for (;;) {
-    const ready = await fetch(`http://127.0.0.1:${port}/health/ready`, { signal: AbortSignal.timeout(5_000) }).then(
+    const ready = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5_000) }).then(
       (response) => response.ok,
       () => false,
     );
@@ -169,7 +188,7 @@ export async function untilReady(port: number): Promise<void> {
       return;
     }
     if (performance.now() > deadline) {
-      throw new Error(`not ready within ${READY_MS} ms`);
+      throw new Error(`${path} is not good within ${READY_MS} ms`);
     }
     await sleep(READY_POLL_MS);
   }

@@ -20,6 +20,8 @@ export interface TcpProxy {
   reset(): Promise<void>;
   /** Resets the connections that are open, once; new ones are treated as before. */
   cut(): void;
+  /** New connections lead to this URL's host and port; those that are open stay where they are. */
+  lead(target: string): void;
   close(): Promise<void>;
 }
 
@@ -36,7 +38,7 @@ export async function startProxy(
   { host = '127.0.0.1', port: wanted = 0 }: ProxyAddress = {},
 ): Promise<TcpProxy> {
   const url = new URL(typeof target === 'number' ? `tcp://127.0.0.1:${target}` : target);
-  const upstream = { host: url.hostname, port: Number(url.port) };
+  let upstream = addressOf(url);
   const clients = new Set<Socket>();
   let open = 0;
   let accepted = 0;
@@ -138,8 +140,15 @@ export async function startProxy(
     },
     reset: refuse,
     cut,
+    lead(to) {
+      upstream = addressOf(new URL(to));
+    },
     close: refuse,
   };
+}
+
+function addressOf({ hostname, port }: URL): { readonly host: string; readonly port: number } {
+  return { host: hostname, port: Number(port) };
 }
 
 interface Gate {

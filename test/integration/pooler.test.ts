@@ -1,69 +1,27 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import ava from 'ava';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { detectPooling } from '../../src/db/pooler.ts';
 import { makeDatabase } from '../helpers/database.ts';
-import { docker, unavailable } from '../helpers/docker.ts';
+import { unavailable } from '../helpers/docker.ts';
 import { askDoctor } from '../helpers/doctor.ts';
-import { freePort } from '../helpers/free-port.ts';
+import { PGBOUNCER_IMAGE, type PoolMode, startPgBouncer } from '../helpers/pgbouncer.ts';
 import { gatehouse } from '../helpers/process.ts';
-import { until } from '../helpers/until.ts';
 
-const IMAGE = 'edoburu/pgbouncer:v1.24.1-p1';
-const lacking = await unavailable([IMAGE]);
+const lacking = await unavailable([PGBOUNCER_IMAGE]);
 if (lacking !== undefined) {
   process.stderr.write(`the tests with a real PgBouncer are left out, because ${lacking}\n`);
 }
 const test = lacking === undefined ? ava.serial : ava.skip;
 
-/** A real PgBouncer before a database with the schema. Its network is the machine's own. */
-async function openPgBouncer(mode: 'session' | 'transaction' | 'statement') {
+/** A real PgBouncer before a database with the schema. */
+async function openPgBouncer(mode: PoolMode) {
   const database = await makeDatabase();
   await migrateStores(database.url);
-  const to = new URL(database.url);
-  const folder = await mkdtemp(join(tmpdir(), 'pgbouncer-'));
-  const port = await freePort();
-  const name = to.pathname.slice(1);
-  await writeFile(
-    join(folder, 'pgbouncer.ini'),
-    `[databases]
-${name} = host=127.0.0.1 port=${to.port} user=${to.username} password=${to.password}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${port}
-unix_socket_dir =
-auth_type = any
-pool_mode = ${mode}
-`,
-    { mode: 0o644 },
-  );
-  const id = await docker([
-    ...[
-      'run',
-      '--detach',
-      '--rm',
-      '--network',
-      'host',
-      '--volume',
-      `${folder}/pgbouncer.ini:/etc/pgbouncer/pgbouncer.ini:ro`,
-    ],
-    IMAGE,
-  ]);
-  const url = new URL(database.url);
-  url.host = `127.0.0.1:${port}`;
-  await until(() =>
-    detectPooling(url.href).then(
-      () => true,
-      () => false,
-    ),
-  );
+  const pooler = await startPgBouncer(database.url, mode);
   return {
-    url: url.href,
+    url: pooler.url,
     async [Symbol.asyncDispose]() {
-      await docker(['rm', '--force', id]);
-      await rm(folder, { recursive: true });
+      await pooler[Symbol.asyncDispose]();
       await database.drop();
     },
   };

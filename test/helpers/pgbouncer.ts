@@ -1,0 +1,67 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { detectPooling } from '../../src/db/pooler.ts';
+import { docker } from './docker.ts';
+import { freePort } from './free-port.ts';
+import { until } from './until.ts';
+
+export const PGBOUNCER_IMAGE = 'edoburu/pgbouncer:v1.24.1-p1';
+
+export type PoolMode = 'session' | 'transaction' | 'statement';
+
+/** A real PgBouncer before one database. */
+export interface PgBouncer extends AsyncDisposable {
+  readonly url: string;
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** Its network is the machine's own. */
+export async function startPgBouncer(databaseUrl: string, mode: PoolMode): Promise<PgBouncer> {
+  const to = new URL(databaseUrl);
+  const folder = await mkdtemp(join(tmpdir(), 'pgbouncer-'));
+  const port = await freePort();
+  const name = to.pathname.slice(1);
+  await writeFile(
+    join(folder, 'pgbouncer.ini'),
+    `[databases]
+${name} = host=127.0.0.1 port=${to.port} user=${to.username} password=${to.password}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${mode}
+`,
+    { mode: 0o644 },
+  );
+  const id = await docker([
+    ...['run', '--detach', '--network', 'host'],
+    ...['--volume', `${folder}/pgbouncer.ini:/etc/pgbouncer/pgbouncer.ini:ro`, PGBOUNCER_IMAGE],
+  ]);
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${port}`;
+  const untilAnswers = () =>
+    until(() =>
+      detectPooling(url.href).then(
+        () => true,
+        () => false,
+      ),
+    );
+  await untilAnswers();
+  return {
+    url: url.href,
+    async kill() {
+      await docker(['kill', id]);
+    },
+    async start() {
+      await docker(['start', id]);
+      await untilAnswers();
+    },
+    async [Symbol.asyncDispose]() {
+      await docker(['rm', '--force', '--volumes', id]);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
