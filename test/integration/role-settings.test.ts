@@ -1,0 +1,48 @@
+import ava from 'ava';
+import { makeInboxPool, makePool, makeProbePool } from '../../src/db/pool.ts';
+import { makeLog } from '../../src/log.ts';
+import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { tellStory } from '../helpers/story.ts';
+
+/** A database where sessions of the tests' role begin with this setting. */
+async function databaseWith(setting: string, value: string) {
+  const database = await makeMigratedDatabase();
+  const admin = openPool(database.url);
+  const name = new URL(database.url).pathname.slice(1);
+  await admin.query(`ALTER ROLE CURRENT_USER IN DATABASE ${name} SET ${setting} = '${value}'`);
+  await admin.end();
+  return database;
+}
+
+const SETTINGS = [
+  { setting: 'DateStyle', value: 'SQL, DMY', wanted: 'ISO, DMY' },
+  { setting: 'default_transaction_isolation', value: 'serializable', wanted: 'read committed' },
+  { setting: 'synchronous_commit', value: 'off', wanted: 'on' },
+  { setting: 'statement_timeout', value: '0', wanted: '4s' },
+] as const;
+const POOLS = [makePool, makeInboxPool, makeProbePool];
+
+for (const { setting, value, wanted } of SETTINGS) {
+  ava(`no session uses the role's ${setting}`, async (t) => {
+    const database = await databaseWith(setting, value);
+    for (const open of POOLS) {
+      const pool = open(database.url, makeLog('silent'));
+      const { rows } = await pool.query<{ value: string }>('SELECT current_setting($1) AS value', [setting]);
+      t.is(rows[0]?.value, wanted, open.name);
+      await pool.end();
+    }
+    await database.drop();
+  });
+}
+
+ava('reviews settle where the role has another DateStyle', async (t) => {
+  const database = await databaseWith('DateStyle', 'SQL, DMY');
+  const policy = 'version: 1\nrules:\n  - id: title\n    require: { title: "^feat: " }\n';
+  {
+    await using story = await tellStory('github', { '.gatehouse.yml': policy }, { DATABASE_URL: database.url });
+    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: begin' });
+    await story.settled();
+    t.is(story.status(number)?.state, 'success');
+  }
+  await database.drop();
+});
