@@ -134,6 +134,24 @@ for (const name of FORGES) {
     t.true(scene.comments(number).join().includes(`in \`${common.repository}@main\``), 'where the rule lives');
   });
 
+  test(`${name}: extends never follows a repository to another owner or name`, async (t) => {
+    const story = gatehouse(name);
+    for (const moved of ['evil/policies', 'acme/policies-2']) {
+      const common = story.scene({ '.gatehouse.yml': STRICT });
+      const extending = `version: 1\nextends: ${common.repository}@main\n`;
+      const scene = story.scene({ '.gatehouse.yml': extending });
+      const number = await judged(scene, TWO_FILES);
+      t.is(scene.status(number)?.state, 'failure');
+      story.forge.rename(common.repository, `${moved}-of-${common.repository.split('/')[1]}`);
+      story.forge.commit(`${moved}-of-${common.repository.split('/')[1]}`, 'main', { '.gatehouse.yml': LENIENT });
+      await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+      await scene.settled();
+      t.is(scene.status(number)?.state, 'error', moved);
+      t.false(scene.states(number).includes('success'));
+      t.regex(scene.comments(number).join(), /was renamed or transferred: name it as it is called now/);
+    }
+  });
+
   test(`${name}: extends rejects another owner, a missing policy, and a chain`, async (t) => {
     const story = gatehouse(name);
     story.forge.createRepository('rivals/secrets', { '.gatehouse.yml': STRICT });

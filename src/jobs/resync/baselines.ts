@@ -10,9 +10,9 @@ import {
   baselineDigest,
   policyRepositoryOf,
   readBaseline,
-  sameRepository,
 } from '../../review/policy/baseline.ts';
 import { narrowerOf, parseFor } from '../../review/policy/load.ts';
+import { sameRepository } from '../../review/policy/same-repository.ts';
 import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 import {
   type BaselineRow,

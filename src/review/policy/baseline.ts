@@ -7,6 +7,7 @@ import type { Fault } from './faults.ts';
 import { findPolicy, hiddenFaults, type LoadedPolicy, type ParsePolicy, parseFile, parseFor } from './load.ts';
 import { hideRules, mergeBaseline } from './merge.ts';
 import type { Policy } from './policy.ts';
+import { sameRepository } from './same-repository.ts';
 
 /** The organisation's baseline: the policy that comes before that of every repository of an owner. */
 export type Baseline =
@@ -54,10 +55,6 @@ interface EarlierLook<Known> {
 /** The policy repository of the owner of a repository. */
 export function policyRepositoryOf(repository: string, name: string): string {
   return `${repository.split('/')[0] ?? ''}/${name}`;
-}
-
-export function sameRepository(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }
 
 /** Whether a repository is the policy repository of its owner. */

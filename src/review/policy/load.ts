@@ -9,6 +9,7 @@ import { hideRules, mergePolicies } from './merge.ts';
 import type { ParsedPolicy, PolicyRole } from './parse.ts';
 import { POLICY_PATHS } from './paths.ts';
 import type { Policy, PolicyOrigin } from './policy.ts';
+import { sameRepository } from './same-repository.ts';
 
 /** What a repository asks of its pull requests, as a commit of it says. */
 export type LoadedPolicy =
@@ -74,18 +75,13 @@ export async function loadPolicy(
     ...(extendedTexts[0] === undefined ? {} : { extendsDigest: extendedTexts[0].digest }),
   };
   const texts = [...read.texts, ...extendedTexts];
-  const hidden = extended.file !== undefined && (await isHidden(forge, extendedRepository, shownIn));
+  const hidden = extended.file !== undefined && (await isHiddenIn(forge, extended.visibility, shownIn));
   if (!extended.parsed.ok) {
     const { faults } = extended.parsed;
     return { kind: 'broken', faults: hidden ? hiddenFaults(sources.extendsName, faults) : faults, sources, texts };
   }
   const first = hidden ? hideRules(extended.parsed.policy) : extended.parsed.policy;
   return { kind: 'policy', policy: mergePolicies(first, own.policy), sources, texts };
-}
-
-/** A source that is not known counts as private. */
-async function isHidden(forge: Forge, source: string, shownIn: string): Promise<boolean> {
-  return isHiddenIn(forge, (await forge.repository(source))?.visibility ?? 'private', shownIn);
 }
 
 /**
@@ -113,13 +109,17 @@ export function hiddenFaults(name: string, faults: readonly Fault[]): readonly F
   return faults.length === 0 ? [] : [{ file: name, line: 1, column: 1, message }];
 }
 
+type Extended =
+  | { readonly parsed: ParsedPolicy; readonly file: SourceFile; readonly visibility: Visibility }
+  | { readonly parsed: ParsedPolicy; readonly file?: undefined };
+
 async function loadExtended(
   forge: Forge,
   parse: ParsePolicy,
   under: string,
   { repository, ref }: NonNullable<Policy['extends']>,
   extending: string,
-): Promise<{ readonly parsed: ParsedPolicy; readonly file?: SourceFile }> {
+): Promise<Extended> {
   const name = `${repository}@${ref}`;
   if (!mayExtend(under, repository)) {
     return unusable(
@@ -127,14 +127,24 @@ async function loadExtended(
       `extends ${name}, which belongs to another owner; only a policy of the same owner may be extended`,
     );
   }
-  const file = await findNamedPolicy(forge, repository, ref);
-  if (file !== undefined) {
-    return { parsed: await parseFile(parse, file, { path: file.path, repository: name }, 'extended'), file };
+  const read = await readNamedPolicy(forge, repository, ref);
+  switch (read.kind) {
+    case 'policy': {
+      const { file, visibility } = read;
+      const parsed = await parseFile(parse, file, { path: file.path, repository: name }, 'extended');
+      return { parsed, file, visibility };
+    }
+    case 'moved':
+      return unusable(
+        extending,
+        `extends ${name}, but the repository of this name was renamed or transferred: name it as it is called now`,
+      );
+    case 'absent':
+      return unusable(
+        extending,
+        `extends ${name}, where no policy can be read: the repository, the ref or the file is missing, or Gatehouse may not see it`,
+      );
   }
-  return unusable(
-    extending,
-    `extends ${name}, where no policy can be read: the repository, the ref or the file is missing, or Gatehouse may not see it`,
-  );
 }
 
 /** The commit that the name behind an @ means: a whole commit id, a branch or a tag, in this order. */
@@ -151,9 +161,24 @@ function unusable(file: string, message: string): { readonly parsed: ParsedPolic
   return { parsed: { ok: false, faults: [{ file, line: 1, column: 1, message }] } };
 }
 
-async function findNamedPolicy(forge: Forge, repository: string, name: string): Promise<PolicyFile | undefined> {
+type NamedPolicy =
+  | { readonly kind: 'policy'; readonly file: PolicyFile; readonly visibility: Visibility }
+  /** The repository has another name now, and maybe another owner. */
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'absent' };
+
+/** By the name of a repository that was renamed or transferred, forges answer for what it is now, whoever owns it. */
+async function readNamedPolicy(forge: Forge, repository: string, name: string): Promise<NamedPolicy> {
   const commit = await commitNamed(forge, repository, name);
-  return commit === undefined ? undefined : findPolicy(forge, repository, commit);
+  const file = commit === undefined ? undefined : await findPolicy(forge, repository, commit);
+  if (file === undefined) {
+    return { kind: 'absent' };
+  }
+  // After the file, which may have been of another repository from the moment on in which this one was transferred.
+  const now = await forge.repository(repository);
+  return now !== undefined && sameRepository(now.name, repository)
+    ? { kind: 'policy', file, visibility: now.visibility }
+    : { kind: 'moved' };
 }
 
 function mayExtend(under: string, repository: string): boolean {
@@ -177,8 +202,11 @@ export async function policyDigest(forge: Forge, repository: string, commit: str
 export async function extendedDigest(forge: Forge, under: string, name: string): Promise<string | undefined> {
   const at = name.indexOf('@');
   const repository = name.slice(0, at);
-  const file = mayExtend(under, repository) ? await findNamedPolicy(forge, repository, name.slice(at + 1)) : undefined;
-  return file && digestOf(file);
+  if (!mayExtend(under, repository)) {
+    return undefined;
+  }
+  const read = await readNamedPolicy(forge, repository, name.slice(at + 1));
+  return read.kind === 'policy' ? digestOf(read.file) : undefined;
 }
 
 export async function findPolicy(forge: Forge, repository: string, commit: string): Promise<PolicyFile | undefined> {

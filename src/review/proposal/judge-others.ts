@@ -1,6 +1,6 @@
 import type { Forge } from '../../forges/port/forge.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
-import { sameRepository } from '../policy/baseline.ts';
+import { sameRepository } from '../policy/same-repository.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import type { ProposedPolicy } from './proposal.ts';
 
