@@ -24,7 +24,6 @@ import { type PolicyContext, type PolicyInForce, policyInForce } from './policy/
 import type { LoadedPolicy, PolicyFile } from './policy/load.ts';
 import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
 import { orProposed } from './policy/operator-policy.ts';
-import { overruledRules } from './policy/overruled.ts';
 import { changesCases, changesPolicy, pathsAtBase } from './policy/paths.ts';
 import type { Policy } from './policy/policy.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
@@ -238,16 +237,14 @@ interface Findings {
 function conclude(
   subject: Subject,
   { policy, sources, texts }: UsablePolicy,
-  { baseline, beside, hidden }: PolicyInForce,
+  { hidden }: PolicyInForce,
   { proposed, said, preview }: ProposedChange,
   { facts, evaluation, overrides, checks }: Findings,
 ): ReviewResult {
   const { pullRequest } = subject;
-  const { repository, author } = pullRequest;
   const needed = neededFacts(policy);
   const codeOwners = codeOwnersText(facts.codeOwners);
-  const overruled = overruledRules(baseline, beside, proposed, { repository, hidden });
-  const verdict = { ...verdictOf(redacted(evaluation), overrides), ...(overruled && { overruled }), ...said };
+  const verdict = { ...verdictOf(redacted(evaluation), overrides), ...said };
   const dependsOnMore = proposed.kind !== 'absent' || said.proposal !== undefined || hidden || overrides !== undefined;
   return {
     kind: 'judged',
@@ -263,7 +260,9 @@ function conclude(
       ...(needed.checks && { checksDigest: checksDigest(checks) }),
     }),
     texts: codeOwners === undefined ? texts : [...texts, codeOwners],
-    approvals: neededFacts(rulesInForce(policy)).reviews ? currentApprovals(facts.reviews.reviews, author) : null,
+    approvals: neededFacts(rulesInForce(policy)).reviews
+      ? currentApprovals(facts.reviews.reviews, pullRequest.author)
+      : null,
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
 }

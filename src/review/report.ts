@@ -149,9 +149,8 @@ async function reportComment(
   return hasSomethingToSay(verdict) ? (await forge.createComment(pullRequest, body)).id : undefined;
 }
 
-function hasSomethingToSay({ state, findings, policyFaults, overruled, proposal }: Verdict): boolean {
-  const saysMore = overruled?.proposed === true || proposal !== undefined;
-  return state !== 'success' || findings.length > 0 || policyFaults.length > 0 || saysMore;
+function hasSomethingToSay({ state, findings, policyFaults, proposal }: Verdict): boolean {
+  return state !== 'success' || findings.length > 0 || policyFaults.length > 0 || proposal !== undefined;
 }
 
 async function reportInlines(

@@ -44,7 +44,7 @@ async function pushToBaseline(story: Story, files: Changes): Promise<void> {
 }
 
 const failsSmall = (t: ExecutionContext, story: Story, number: number) =>
-  t.regex(story.status(number)?.description ?? '', /^1 of \d rules? failed: small$/);
+  t.regex(story.status(number)?.description ?? '', /^1 of \d rules? failed: small(?:@baseline)?$/);
 
 for (const name of FORGES) {
   test(`${name}: a baseline judges a repository, whatever its own policy says`, async (t) => {
@@ -154,26 +154,34 @@ for (const name of FORGES) {
     t.is(fixing()?.state, 'success', 'what fixes it can be merged');
   });
 
-  test(`${name}: a pull request that replaces a locked rule shows that it has no effect`, async (t) => {
-    await using story = await tellWithBaseline(name, { '.gatehouse.yml': LENIENT });
-    const without =
-      /has rules without effect: `small`\. The organisation’s baseline \(`acme\/\.gatehouse`\) has locked/;
-    const policy = `version: 1\nrules: [{ id: small, level: info, require: { changed_files: '<= 99' } }]\n`;
-    const proposing = await story.open({ '.gatehouse.yml': policy });
-    const other = await story.open({ 'a.txt': 'a\n' });
+  test(`${name}: a new baseline never replaces or overrides a repository's own rules`, async (t) => {
+    const own = LOCKED.replace('    locked: true\n', '');
+    await using story = await tellStory(name, { '.gatehouse.yml': own }, SETTING, DOOR);
+    const number = await story.open(TWO_FILES);
     await resyncs(story);
-    t.is(story.status(proposing)?.state, 'success');
-    t.regex(story.comments(proposing).join(), without);
-    t.deepEqual(story.comments(other), []);
-    story.forge.setPrivate(BASELINE, true);
+    failsSmall(t, story, number);
+    const taken = LENIENT.replace('rules:', 'override: { by: bob }\nrules:').replace(
+      'small\n',
+      'small\n    level: info\n',
+    );
+    story.forge.createRepository(BASELINE, { '.gatehouse.yml': taken });
+    t.is(await resyncs(story), 'in-force,1');
+    const { headSha } = story.forge.pull(REPOSITORY, number);
+    await story.comment(number, 'bob', `/gatehouse override small ${headSha} urgent`);
     await resyncs(story);
-    await story.edit(proposing, { title: 'feat: another' });
+    failsSmall(t, story, number);
+    t.false(story.states(number).includes('success'));
+    t.notRegex(story.comments(number).join(), /may override a rule of this commit/);
+  });
+
+  test(`${name}: a locked rule is judged beside the rule that a repository brings in`, async (t) => {
+    await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED });
+    const lax = "version: 1\nrules: [{ id: small, level: info, require: { changed_files: '<= 0' } }]\n";
+    story.forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': lax });
+    const number = await story.open(TWO_FILES);
     await resyncs(story);
-    t.regex(story.comments(proposing).join(), /without effect: `small`\. The organisation’s baseline \(`acme`\) has/);
-    story.forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': policy });
-    await story.edit(other, { title: 'feat: another' });
-    await resyncs(story);
-    t.deepEqual(story.comments(other), [], 'only where somebody can correct it');
+    t.deepEqual(story.status(number), { state: 'failure', description: '1 of 2 rules failed: small@baseline' });
+    t.regex(story.comments(number).join(), /`small@baseline`[\s\S]*`small`/);
   });
 
   test(`${name}: a private baseline shows only id and message in public`, async (t) => {

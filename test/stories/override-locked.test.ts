@@ -35,25 +35,28 @@ for (const name of FORGES) {
   test(`${name}: comments off in a repository hide no override of a locked rule`, async (t) => {
     await using story = await tellStory(name, { '.gatehouse.yml': OWN.replace('\n', '\ncomments: off\n') }, SETTING);
     const number = await opened(story, baselineOf('override: { by: carol }\n'));
-    t.regex(story.comments(number).join(), /`titled`/);
-    await story.comment(number, 'carol', commandFor(story, number, 'titled'));
+    t.regex(story.comments(number).join(), /`titled@baseline`/);
+    await story.comment(number, 'carol', commandFor(story, number, 'titled@baseline'));
     await story.settled();
-    t.regex(story.comments(number).join(), /Overridden[\s\S]*`titled` \| `carol`: `hotfix 4711`/);
+    t.regex(story.comments(number).join(), /Overridden[\s\S]*`titled@baseline` \| `carol`: `hotfix 4711`/);
   });
 
   test(`${name}: a locked rule is overridden only by those whom the baseline names`, async (t) => {
     await using story = await tellStory(name, { '.gatehouse.yml': OWN }, SETTING);
     const number = await opened(story, baselineOf('override: { by: carol }\n'));
-    for (const rule of ['titled', 'documented']) {
+    for (const rule of ['titled', 'titled@baseline', 'documented']) {
       await story.comment(number, 'bob', commandFor(story, number, rule));
     }
     await story.settled();
-    t.deepEqual(story.status(number), { state: 'failure', description: '1 of 2 rules failed, 1 overridden: titled' });
+    t.deepEqual(story.status(number), {
+      state: 'failure',
+      description: '1 of 3 rules failed, 1 overridden: titled@baseline',
+    });
     t.regex(
       story.comments(number).join(),
-      /The override of `titled` by `bob` was not written by one of those who may override it: `carol`\./,
+      /The override of `titled@baseline` by `bob` was not written by one of those who may override it: `carol`\./,
     );
-    await story.comment(number, 'carol', commandFor(story, number, 'titled'));
+    await story.comment(number, 'carol', commandFor(story, number, 'titled@baseline'));
     await story.settled();
     t.is(story.status(number)?.description, '2 rules overridden: hotfix 4711');
   });
@@ -61,10 +64,13 @@ for (const name of FORGES) {
   test(`${name}: a locked rule of a baseline that names nobody is not overridden`, async (t) => {
     await using story = await tellStory(name, { '.gatehouse.yml': OWN }, SETTING);
     const number = await opened(story, baselineOf(''));
-    await story.comment(number, 'bob', commandFor(story, number, 'titled'));
+    await story.comment(number, 'bob', commandFor(story, number, 'titled@baseline'));
     await story.settled();
     t.is(story.status(number)?.state, 'failure');
-    t.regex(story.comments(number).join(), /The override of `titled` by `bob` names a rule that nobody may override\./);
+    t.regex(
+      story.comments(number).join(),
+      /The override of `titled@baseline` by `bob` names a rule that nobody may override\./,
+    );
     t.false(story.states(number).includes('success'));
   });
 }

@@ -83,14 +83,14 @@ export function extrasOf(policy: Policy): readonly Extra[] {
   const extras: readonly (readonly [Extra, boolean])[] = [
     ['checks', checks],
     ['requested-reviews', requestedReviews],
-    ['commands', policy.override !== undefined || policy.lockedOverride !== undefined],
+    ['commands', policy.override !== undefined || policy.baselineOverride !== undefined],
     ['teams', teamsOf(policy).length > 0],
   ];
   return extras.flatMap(([extra, needed]) => (needed ? [extra] : []));
 }
 
 function teamsOf(policy: Policy): readonly string[] {
-  const overriders = [policy.override, policy.lockedOverride].flatMap((by) => by?.teams ?? []);
+  const overriders = [policy.override, policy.baselineOverride].flatMap((by) => by?.teams ?? []);
   return [...new Set([...neededFacts(policy).teams, ...overriders])];
 }
 

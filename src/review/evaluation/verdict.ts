@@ -2,7 +2,6 @@ import { shorten } from '../../common/shorten.ts';
 import { MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/port/postings.ts';
 import type { Override, Overrides } from '../overrides/override.ts';
 import type { Fault } from '../policy/faults.ts';
-import type { Overruled } from '../policy/overruled.ts';
 import type { LevelInForce, Rule } from '../policy/policy.ts';
 import type { Proposal } from '../proposal/proposal.ts';
 import { bare } from '../text.ts';
@@ -42,8 +41,6 @@ export interface Verdict {
   readonly policyFaults: readonly Fault[];
   /** Absent where the policy lets nobody override. */
   readonly overrides?: Overrides;
-  /** Rules without effect beside a locked rule of the organisation's baseline. */
-  readonly overruled?: Overruled;
   /** Of a pull request that changes the policy or its cases. It does not change the state. */
   readonly proposal?: Proposal;
   /** The policy of the base branch is broken, and this pull request brings in one that is valid. */

@@ -41,6 +41,9 @@ export function canBeOverridden(policy: Policy): boolean {
 
 /** Who may override a rule; undefined for nobody. */
 export function overridersOf(policy: Policy, { id }: Pick<Rule, 'id'>): Overriders | undefined {
-  const locked = policy.rules.some((rule) => rule.id === id && rule.locked);
-  return locked ? policy.lockedOverride : policy.override;
+  const rule = policy.rules.find((one) => one.id === id);
+  if (rule?.locked) {
+    return policy.baselineOverride;
+  }
+  return policy.override ?? (rule?.fromBaseline ? policy.baselineOverride : undefined);
 }

@@ -28,8 +28,6 @@ export interface PolicyPlace {
 export interface PolicyInForce {
   /** What pull requests are judged by. */
   readonly policy: LoadedPolicy;
-  /** The part of it that is not the baseline: the repository's own policy, or else the operator's. */
-  readonly beside: LoadedPolicy;
   /** The repository's own policy, with what it extends. */
   readonly own: LoadedPolicy;
   readonly baseline: Baseline;
@@ -62,7 +60,6 @@ export async function policyInForce(
   const hidden = shown && baseline.kind !== 'none' && (await isHiddenIn(forge, baseline.visibility, repository));
   return {
     policy: withBaseline(baseline, beside, { repository, hidden }),
-    beside,
     own,
     baseline,
     hidden,

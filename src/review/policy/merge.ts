@@ -20,27 +20,31 @@ export function mergePolicies(base: Policy, extending: Policy): Policy {
   };
 }
 
+/** Added to the id of a locked rule where a repository's rule has the same id. No id in a policy can have an `@`. */
+const BESIDE = '@baseline';
+
 /**
- * The policy that the organisation's baseline and a repository's own make together, as {@link mergePolicies}, but that locked
- * rules of the baseline are never replaced, and overridden only by those whom the baseline names. Comments are those of whichever of the two shows more, so that no rule of the
- * baseline is judged unseen: a baseline that does not name any shows all.
+ * The policy that the organisation's baseline and a repository's own make together. A baseline adds and never takes away:
+ * - Its rules come first, and a locked one stays beside a rule of the same id. Any other is replaced, as in {@link mergePolicies}.
+ * - Whom it names may override its own rules only: locked ones they alone, others where the repository's policy names nobody.
+ * - Comments are those of whichever of the two shows more, so that no rule of it is judged unseen. Without a word on them it shows all.
  */
 export function mergeBaseline(baseline: Policy, own: Policy): Policy {
-  const overruled = new Set(overruledBy(baseline, own));
-  const merged = mergePolicies(baseline, { ...own, rules: own.rules.filter(({ id }) => !overruled.has(id)) });
+  const ownIds = new Set(own.rules.map(({ id }) => id));
+  const first = baseline.rules.map((rule) => ({
+    ...rule,
+    id: rule.locked && ownIds.has(rule.id) ? `${rule.id}${BESIDE}` : rule.id,
+    fromBaseline: true as const,
+  }));
+  const { override: _ofEither, ...merged } = mergePolicies({ ...baseline, rules: first }, own);
   const comments =
     own.comments === undefined ? baseline.comments : more(baseline.comments ?? DEFAULT_COMMENTS, own.comments);
   return {
     ...merged,
     ...(comments === undefined ? {} : { comments }),
-    ...(baseline.override === undefined ? {} : { lockedOverride: baseline.override }),
+    ...(own.override === undefined ? {} : { override: own.override }),
+    ...(baseline.override === undefined ? {} : { baselineOverride: baseline.override }),
   };
-}
-
-/** Ids of the rules of a policy that are not used, because the baseline has locked rules of these ids. */
-export function overruledBy(baseline: Policy, own: Policy): readonly string[] {
-  const locked = new Set(baseline.rules.filter((rule) => rule.locked).map(({ id }) => id));
-  return own.rules.map(({ id }) => id).filter((id) => locked.has(id));
 }
 
 function more(one: Comments, other: Comments): Comments {

@@ -42,6 +42,8 @@ export interface Rule {
   readonly forbid?: Condition;
   /** Only in the organisation's baseline: no other policy replaces it. */
   readonly locked?: true;
+  /** It is the baseline's: see mergeBaseline. */
+  readonly fromBaseline?: true;
   /** Its conditions must not be shown: it is private, and the pull request is public. */
   readonly hidden?: true;
   /** What it looks at in a pull request. */
@@ -63,7 +65,7 @@ export interface Policy {
   readonly comments?: Comments;
   /** Who may override its rules; absent: nobody. */
   readonly override?: Overriders;
-  /** Who may override its locked rules; absent: nobody. */
-  readonly lockedOverride?: Overriders;
+  /** Whom the baseline names: see overridersOf. */
+  readonly baselineOverride?: Overriders;
   readonly rules: readonly Rule[];
 }

@@ -5,7 +5,6 @@ import { renderInlines } from './inline.ts';
 import { iconOf, OVERRIDDEN, UNDECIDED, WAITING } from './levels.ts';
 import type { Links } from './links.ts';
 import { overriddenRow, renderOverrides } from './overrides.ts';
-import { renderOverruled } from './overruled.ts';
 import { renderProposal } from './proposal.ts';
 import { authorRow, waitingRow } from './rows.ts';
 import { renderRules } from './rules.ts';
@@ -40,11 +39,7 @@ export function renderReview(verdict: Verdict, { links, inlines, enforce }: Comm
   const counted = comments.length === 0 ? [] : [commentedRow(verdict, context.commented)];
   const waiting = findings.flatMap((finding) => waitingRow(finding, context) ?? []);
 
-  const end = [
-    ...renderOverruled(verdict.overruled),
-    ...renderOverrides(verdict.overrides),
-    ...renderRules(verdict, context, MAX_RULES_LENGTH),
-  ];
+  const end = [...renderOverrides(verdict.overrides), ...renderRules(verdict, context, MAX_RULES_LENGTH)];
   const middle = [...renderFaults(verdict), ...renderProposal(verdict)];
   const start = [REVIEW_MARKER, headline(verdict), ...(enforce || verdict.state === 'success' ? [] : [NOT_ENFORCED])];
   const budget = { left: MAX_LENGTH - [...start, ...middle, ...end].join('\n\n').length };

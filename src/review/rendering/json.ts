@@ -16,14 +16,13 @@ export function explanation(result: ReviewResult, closed: PullRequest | undefine
   if (result.kind === 'no-policy' || result.kind === 'archived') {
     return { outcome: result.kind, pullRequest };
   }
-  const { state, description, policyFaults, fixesPolicy, overrides, overruled } = result.verdict;
+  const { state, description, policyFaults, fixesPolicy, overrides } = result.verdict;
   return {
     outcome: 'judged',
     pullRequest,
     status: { state, description },
     rules: result.evaluation?.rules.map(ofRule) ?? [],
     ...(overrides && { overrides: { ...overrides, refused: overrides.refused.map(ofRefused) } }),
-    ...(overruled && { overruled }),
     policyFaults,
     ...(fixesPolicy === undefined ? {} : { fixesPolicy }),
   };

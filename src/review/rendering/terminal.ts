@@ -3,7 +3,7 @@ import type { EvaluatedCondition, EvaluatedRule, Evaluation } from '../evaluatio
 import type { Verdict } from '../evaluation/verdict.ts';
 import { MAX_RULE_ID_LENGTH } from '../limits.ts';
 import { plain, visible } from '../text.ts';
-import { whyOverruled } from './overruled.ts';
+import { AS_IF_READY } from './levels.ts';
 
 const MAX_LOCATIONS_SHOWN = 5;
 const MAX_LINE_SHOWN = 100;
@@ -44,9 +44,8 @@ export function explain(evaluation: Evaluation, verdict: Verdict, options: { rea
   const paint = makePaint(options.colours);
   const colour = verdict.state === 'success' ? 'green' : verdict.state === 'failure' ? 'red' : 'yellow';
   const head = `${paint(colour, verdict.state)}: ${visible(verdict.description)}`;
-  const overruled = verdict.overruled === undefined ? [] : [plain(whyOverruled(verdict.overruled))];
   const overrides = explainOverrides(verdict, paint);
-  return `${[head, ...overruled, ...overrides, ...evaluation.rules.map((rule) => explainRule(rule, paint))].join('\n\n')}\n`;
+  return `${[head, ...overrides, ...evaluation.rules.map((rule) => explainRule(rule, paint))].join('\n\n')}\n`;
 }
 
 function explainOverrides({ overrides }: Verdict, paint: Paint): readonly string[] {

@@ -4,7 +4,7 @@ import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { redacted } from '../../../src/review/evaluation/redact.ts';
 import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { overridersOf } from '../../../src/review/overrides/override.ts';
-import { hideRules, mergeBaseline, overruledBy } from '../../../src/review/policy/merge.ts';
+import { hideRules, mergeBaseline } from '../../../src/review/policy/merge.ts';
 import { type PolicyRole, parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { Policy } from '../../../src/review/policy/policy.ts';
 import { renderReview } from '../../../src/review/rendering/comment.ts';
@@ -44,17 +44,34 @@ for (const [what, rule] of [
   test(`a locked rule of the baseline is not replaced by ${what}`, (t) => {
     const own = policyOf(`${rule}\n`);
     const merged = mergeBaseline(BASELINE, own);
-    t.deepEqual(outcomes(merged, LARGE)['small'], ['error', 'failed']);
-    t.deepEqual(overruledBy(BASELINE, own), ['small']);
-    t.is(merged.rules.filter(({ id }) => id === 'small').length, 1);
+    t.deepEqual(outcomes(merged, LARGE)['small@baseline'], ['error', 'failed']);
+    t.deepEqual(outcomes(merged, LARGE)['small'], outcomes(own, LARGE)['small'], 'both are judged');
   });
 }
+
+test('a baseline never takes away a rule of a repository, or lets others override it', (t) => {
+  const own = policyOf('- { id: titled, require: { title: "^feat: " } }\n- { id: ready, require: { label: ready } }\n');
+  const rules =
+    '- { id: titled, locked: true, level: info, require: { title: . } }\n- { id: ready, require: { title: . } }\n';
+  const merged = mergeBaseline(policyOf(rules, 'baseline', 'override: { by: mallory }\n'), own);
+  t.deepEqual(outcomes(merged, LARGE), {
+    'titled@baseline': ['info', 'passed'],
+    ready: ['error', 'failed'],
+    titled: ['error', 'failed'],
+  });
+  t.deepEqual(overridersOf(merged, { id: 'titled@baseline' })?.people, ['mallory']);
+  t.is(overridersOf(merged, { id: 'titled' }), undefined);
+  t.is(overridersOf(merged, { id: 'ready' }), undefined);
+});
+
+test('no id of a policy is one that a locked rule gets beside it', (t) => {
+  t.throws(() => policyOf('- { id: small@baseline, require: { draft: false } }\n'), { message: /a name of letters/ });
+});
 
 test('a rule of the baseline that is not locked can be replaced', (t) => {
   const own = policyOf('- { id: titled, level: info, require: { title: "^fix: " } }\n');
   const merged = mergeBaseline(BASELINE, own);
   t.deepEqual(outcomes(merged, LARGE), { small: ['error', 'failed'], titled: ['info', 'failed'] });
-  t.deepEqual(overruledBy(BASELINE, own), []);
 });
 
 test('rules of the repository come after those of the baseline', (t) => {
@@ -71,15 +88,16 @@ test('rules of the repository come after those of the baseline', (t) => {
 
 test('only those whom the baseline names override its locked rules', (t) => {
   const by = (who: string) => (who === '' ? '' : `override: { by: ${who} }\n`);
-  for (const [first, own, locked, others] of [
-    ['', 'mallory', undefined, ['mallory']],
-    ['ada', 'mallory', ['ada'], ['mallory']],
-    ['ada', '', ['ada'], ['ada']],
-    ['', '', undefined, undefined],
+  const ready = '- { id: ready, require: { label: ready } }\n';
+  for (const [first, own, expected] of [
+    ['', 'mallory', { small: undefined, titled: ['mallory'], ready: ['mallory'] }],
+    ['ada', 'mallory', { small: ['ada'], titled: ['mallory'], ready: ['mallory'] }],
+    ['ada', '', { small: ['ada'], titled: ['ada'], ready: undefined }],
+    ['', '', { small: undefined, titled: undefined, ready: undefined }],
   ] as const) {
-    const merged = mergeBaseline(policyOf(LOCKED + OPEN, 'baseline', by(first)), policyOf(OPEN, 'own', by(own)));
-    t.deepEqual(overridersOf(merged, { id: 'small' })?.people, locked && [...locked]);
-    t.deepEqual(overridersOf(merged, { id: 'titled' })?.people, others && [...others]);
+    const merged = mergeBaseline(policyOf(LOCKED + OPEN, 'baseline', by(first)), policyOf(ready, 'own', by(own)));
+    const found = (id: string) => overridersOf(merged, { id })?.people;
+    t.deepEqual<unknown, unknown>({ small: found('small'), titled: found('titled'), ready: found('ready') }, expected);
   }
 });
 
