@@ -115,7 +115,7 @@ export async function readAndJudge(context: JudgeContext, ref: PullRequestRef): 
  */
 export async function judgeOnce(context: JudgeContext, { pullRequest, known }: PullRequestRead): Promise<ReviewResult> {
   const { repository, baseCommit: baseSha } = pullRequest;
-  if (pullRequest.state === 'closed') {
+  if (pullRequest.state !== 'open') {
     return { kind: 'over' };
   }
   if (pullRequest.archived) {

@@ -2,7 +2,7 @@ import test from 'ava';
 import { gatehouse } from '../helpers/process.ts';
 import { until } from '../helpers/until.ts';
 import { clientOf, onBothForges, refOf } from './forges.ts';
-import { call, pullOf } from './reading.ts';
+import { pullOf } from './reading.ts';
 import { MAIN, type Site } from './site.ts';
 
 /** What a backtest relies on, held against the simulated Gitea and the real one alike. */
@@ -26,7 +26,7 @@ both('merged pull requests are listed, the one merged last first', async (t, for
   const second = await merged(site, 'second', 'feat: second');
   await site.push('closed', { 'closed.ts': 'one\n' });
   const closed = await site.open('closed');
-  await call(forge, 'PATCH', `/repos/${site.repository()}/pulls/${closed}`, { state: 'closed' });
+  await site.close(closed);
   await site.push('open', { 'open.ts': 'one\n' });
   await site.open('open');
   // A comment puts the first one before the second in the forge's own order.
@@ -37,8 +37,8 @@ both('merged pull requests are listed, the one merged last first', async (t, for
   t.deepEqual(
     list?.merged.map(({ pullRequest: { number, title, state } }) => [number, title, state]),
     [
-      [second.number, 'feat: second', 'closed'],
-      [first.number, 'feat: first', 'closed'],
+      [second.number, 'feat: second', 'merged'],
+      [first.number, 'feat: first', 'merged'],
     ],
   );
   t.deepEqual(

@@ -103,6 +103,12 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
     async edit(number, change) {
       await as(OWNER, 'PATCH', `/pulls/${number}`, change);
     },
+    async close(number) {
+      await as(OWNER, 'PATCH', `/pulls/${number}`, { state: 'closed' });
+    },
+    async reopen(number) {
+      await as(OWNER, 'PATCH', `/pulls/${number}`, { state: 'open' });
+    },
     async retarget(number, base) {
       await as(OWNER, 'PATCH', `/pulls/${number}`, { base });
     },

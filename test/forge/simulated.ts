@@ -118,6 +118,14 @@ function makeSite(forge: Awaited<ReturnType<typeof startSimulatedForge>>, firstN
       forge.retarget(name, number, base);
       await tell(number, 'edited');
     },
+    async close(number) {
+      forge.close(name, number);
+      await tell(number, 'closed');
+    },
+    async reopen(number) {
+      forge.reopen(name, number);
+      await tell(number, 'reopened');
+    },
     async label(number, ...names) {
       forge.label(name, number, ...names);
       await tell(number, 'labeled');

@@ -24,6 +24,9 @@ export interface Site {
   deleteFork(): Promise<void>;
   edit(number: number, change: { readonly title?: string; readonly body?: string }): Promise<void>;
   retarget(number: number, base: string): Promise<void>;
+  /** Without a merge. */
+  close(number: number): Promise<void>;
+  reopen(number: number): Promise<void>;
   label(number: number, ...names: readonly string[]): Promise<void>;
   unlabel(number: number, name: string): Promise<void>;
   clearLabels(number: number): Promise<void>;

@@ -1,5 +1,6 @@
 import test from 'ava';
-import { FORGES, REPOSITORY, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import { DOOR } from '../helpers/door.ts';
+import { FORGES, REPOSITORY, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
 
@@ -91,10 +92,50 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene(FILES);
     const first = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
     await scene.settled();
-    await close(scene, first);
-    t.deepEqual(scene.states(first), ['pending', 'success']);
     await openTwin(scene, first, { title: 'things' });
     t.deepEqual(scene.states(first), ['pending', 'success', 'pending', 'failure']);
+  });
+
+  test(`${name}: a closed pull request never leaves its success to the next one`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const first = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await scene.settled();
+    await close(scene, first);
+    t.deepEqual(scene.states(first), ['pending', 'success', 'pending']);
+    t.regex(scene.status(first)?.description ?? '', /^No open pull request has this commit/);
+    await openTwin(scene, first, { title: 'things' });
+    t.is(scene.status(first)?.state, 'failure');
+  });
+
+  test(`${name}: a success that another open pull request has earned is not withdrawn`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const first = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await scene.settled();
+    const twin = await openTwin(scene, first, { title: 'feat: the same' });
+    await close(scene, first);
+    t.deepEqual(scene.status(twin), { state: 'success', description: 'The rule that applies is met' });
+    await close(scene, twin);
+    t.is(scene.status(twin)?.state, 'pending');
+  });
+
+  test(`${name}: a merged commit keeps its success`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await scene.settled();
+    t.true(scene.forge.merge(scene.repository, number));
+    await scene.tell({ kind: 'pull-request', number, action: 'closed' });
+    await scene.settled();
+    t.deepEqual(scene.states(number), ['pending', 'success']);
+  });
+
+  test(`${name}: a success is withdrawn though the webhook of the closing was lost`, async (t) => {
+    await using story = await tellStory(name, FILES, {}, DOOR);
+    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await workerComesBy(story);
+    t.is(story.status(number)?.state, 'success');
+    story.forge.close(story.repository, number);
+    await workerComesBy(story);
+    t.is(story.status(number)?.state, 'pending');
   });
 
   test(`${name}: a pull request reopened with other words is pending at once`, async (t) => {
@@ -106,10 +147,10 @@ for (const name of FORGES) {
     scene.forge.reopen(scene.repository, number);
     await scene.tell({ kind: 'pull-request', number, action: 'reopened' });
     await scene.settled();
-    t.deepEqual(scene.states(number), ['pending', 'success', 'pending', 'failure']);
+    t.deepEqual(scene.states(number), ['pending', 'success', 'pending', 'pending', 'failure']);
     await scene.tell({ kind: 'pull-request', number, action: 'reopened' });
     await scene.settled();
-    t.is(scene.states(number).length, 4, 'a status of this very verdict is left to stand');
+    t.is(scene.states(number).length, 5, 'a status of this very verdict is left to stand');
   });
 
   test(`${name}: a retargeted pull request leaves the old branch's status to the others`, async (t) => {

@@ -13,9 +13,10 @@ const MAX_PAGES = 40;
 
 const closedPulls = z.array(
   shapes.pull
-    .extend({ merged_at: z.string().nullish(), merge_commit_sha: z.string().nullish() })
-    .transform(({ merged_at: mergedAt, merge_commit_sha: mergeCommit, ...pull }): ClosedPullRequest => {
+    .extend({ merge_commit_sha: z.string().nullish() })
+    .transform(({ merge_commit_sha: mergeCommit, ...pull }): ClosedPullRequest => {
       const pullRequest = toPullRequest(pull);
+      const { merged_at: mergedAt } = pull;
       const { updatedAt } = pullRequest;
       return mergedAt == null
         ? { updatedAt }

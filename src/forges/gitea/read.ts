@@ -83,7 +83,7 @@ export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest
     repository: answer.base.repo.full_name,
     number: answer.number,
     url: answer.html_url,
-    state: answer.state,
+    state: answer.merged_at == null ? answer.state : 'merged',
     archived: answer.base.repo.archived,
     title: answer.title,
     body: answer.body,

@@ -41,6 +41,7 @@ export const pull = z.object({
   number: z.number().int(),
   html_url: z.string(),
   state: z.enum(['open', 'closed']),
+  merged_at: z.string().nullish(),
   title: z.string(),
   body: text,
   /** Older versions do not say: there the title does. */

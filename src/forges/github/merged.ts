@@ -8,11 +8,12 @@ import * as shapes from './shapes.ts';
 
 const closedPulls = z.array(
   shapes.pull
-    .extend({ merged_at: z.string().nullable(), merge_commit_sha: z.string().nullish() })
-    .transform(({ merged_at: mergedAt, merge_commit_sha: mergeCommit, ...pull }) => {
+    .extend({ merge_commit_sha: z.string().nullish() })
+    .transform(({ merge_commit_sha: mergeCommit, ...pull }) => {
       const pullRequest = toPullRequest(pull);
+      const { merged_at: mergedAt } = pull;
       const { updatedAt } = pullRequest;
-      return mergedAt === null
+      return mergedAt == null
         ? { updatedAt }
         : { updatedAt, merged: { pullRequest, mergedAt, mergeCommit: mergeCommit ?? undefined } };
     }),

@@ -78,6 +78,8 @@ function unusable(why: string): ForgeError {
   return new ForgeError('unavailable', `POST /graphql (${WHAT}): ${why}`, { status: 200 });
 }
 
+const STATES = { OPEN: 'open', MERGED: 'merged', CLOSED: 'closed' } as const;
+
 async function authorOf(ref: PullRequestRef, { author }: PullNode, loginOf: AppLoginOf): Promise<string> {
   return author.bot ? loginOf(ref, author.login) : author.login;
 }
@@ -95,7 +97,7 @@ function toPullRequest(
     repository: repository.nameWithOwner,
     number: pull.number,
     url: pull.url,
-    state: pull.state === 'OPEN' ? 'open' : 'closed',
+    state: STATES[pull.state],
     archived: repository.isArchived,
     title: pull.title,
     body: pull.body,

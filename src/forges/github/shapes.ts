@@ -27,6 +27,7 @@ export const pull = z.object({
   number: z.number().int(),
   html_url: z.string(),
   state: z.enum(['open', 'closed']),
+  merged_at: z.string().nullish(),
   title: z.string(),
   body: z.string().nullable(),
   draft: z.boolean().default(false),

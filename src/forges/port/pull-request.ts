@@ -15,7 +15,7 @@ export const MAX_PULL_REQUEST_NUMBER = 2 ** 31 - 1;
 export interface PullRequest extends PullRequestRef {
   /** The page a person would open. */
   readonly url: string;
-  readonly state: 'open' | 'closed';
+  readonly state: 'open' | 'merged' | /** Without a merge. */ 'closed';
   /** Whether its repository is archived: nobody can merge it, and no comment can be posted. */
   readonly archived: boolean;
   readonly title: string;

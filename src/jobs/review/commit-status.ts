@@ -31,7 +31,10 @@ export interface CommitStatuses {
   showPending(place: StatusPlace): Promise<void>;
   /** After the policy was deleted: what a verdict has blocked is free, unless another pull request's verdict still blocks it. */
   release(place: StatusPlace): Promise<void>;
-  /** No open pull request is left that the status names. A green one would count for the next pull request with this commit. */
+  /**
+   * No open pull request is left that the status names: none has earned its success, which would count for the next one with this
+   * commit. A pull request that is opened meanwhile has its verdict shown again.
+   */
   withdrawSuccess(place: StatusPlace): Promise<void>;
   /** Whether a success that Gatehouse has set may stand there. Costs no request to the forge. */
   mayShowSuccess(place: StatusPlace): Promise<boolean>;
@@ -151,6 +154,7 @@ export function commitStatuses({
       if (present?.state === 'success') {
         const description = 'No open pull request has this commit for this branch any more';
         await post(place, { context, state: 'pending', description });
+        await show(place, true);
       }
     },
     async mayShowSuccess(place) {

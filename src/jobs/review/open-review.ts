@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { guardWrites } from '../../forges/guard-writes.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { PullRequestNow, PullRequestRead, PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { PullRequest, PullRequestNow, PullRequestRead, PullRequestRef } from '../../forges/port/pull-request.ts';
 import { firstDifference, gatehouseDigest, type JudgedBy, presentReader } from '../../review/judged-by.ts';
 import type { BaselineOf } from '../../review/policy/baseline.ts';
 import type { Policy } from '../../review/policy/policy.ts';
@@ -55,8 +55,8 @@ export interface OpenReview {
   enter(read: Pick<PullRequestRead, 'pullRequest' | 'settled'>): Promise<string | undefined>;
   /** All comments of ours were looked for, and there was none. */
   foundNoComments(): Promise<void>;
-  /** The pull request is closed or gone. */
-  leave(): Promise<void>;
+  /** The pull request cannot be merged, or is merged. Unless it is, its success is withdrawn. Undefined: it is gone. */
+  leave(pullRequest: Pick<PullRequest, 'state'> | undefined): Promise<void>;
   /** The pull request cannot be read: a status that shows a verdict on it becomes an error. */
   leaveUnread(description: string): Promise<void>;
   /** Nothing can be written. What is known is kept: pull requests that share a head need it when that changes. */
@@ -123,10 +123,14 @@ export async function openReview(
         commented = false;
       }
     },
-    async leave() {
+    async leave(pullRequest) {
       if (before !== undefined) {
+        const place = statuses.placeBefore(claim.repository, before);
         await markClosed(pool, claim);
-        await statuses.showVerdict(statuses.placeBefore(claim.repository, before));
+        const others = await statuses.showVerdict(place);
+        if (!others && pullRequest?.state !== 'merged' && before.verdict !== 'none') {
+          await statuses.withdrawSuccess(place);
+        }
       }
       await deleteReview(pool, claim);
     },

@@ -27,8 +27,8 @@ export async function reportGivenUp(
       await review.leaveUnread(givenUpBecause(error));
       throw err;
     });
-    if (pullRequest === undefined || pullRequest.state === 'closed') {
-      await review.leave();
+    if (pullRequest?.state !== 'open') {
+      await review.leave(pullRequest);
       return;
     }
     if (pullRequest.archived) {

@@ -94,8 +94,8 @@ async function reviewOnce(
   charge: Charge,
 ): Promise<Reviewed> {
   const read = await parts.forge.pullRequestWithFacts(ref, pathsAtBase(parts.forge.name));
-  if (read === undefined || read.pullRequest.state === 'closed') {
-    return { outcome: await endReview(parts, review, ref) };
+  if (read?.pullRequest.state !== 'open') {
+    return { outcome: await endReview(parts, review, ref, read?.pullRequest) };
   }
   const { pullRequest } = read;
   if (pullRequest.archived) {
@@ -121,7 +121,7 @@ async function reviewOnce(
   const result = await judgeOnce(context, { ...read, known });
   switch (result.kind) {
     case 'over':
-      return { outcome: await endReview(parts, review, ref) };
+      return { outcome: await endReview(parts, review, ref, pullRequest) };
     case 'archived':
       return { outcome: await leaveArchived(parts, review, ref) };
     case 'no-policy':
@@ -132,8 +132,13 @@ async function reviewOnce(
   }
 }
 
-async function endReview({ log }: ReviewParts, review: OpenReview, ref: PullRequestRef): Promise<Outcome> {
-  await review.leave();
+async function endReview(
+  { log }: ReviewParts,
+  review: OpenReview,
+  ref: PullRequestRef,
+  pullRequest: PullRequest | undefined,
+): Promise<Outcome> {
+  await review.leave(pullRequest);
   log.info({ ...ref }, 'nothing to review: the pull request is closed or gone');
   return 'over';
 }

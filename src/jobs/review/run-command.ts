@@ -21,7 +21,7 @@ export interface CommandContext extends PolicyContext {
  */
 export async function runCommand(context: CommandContext, job: Jobs['command']): Promise<void> {
   const pullRequest = await context.forge.pullRequest(job);
-  if (pullRequest === undefined || pullRequest.state === 'closed' || pullRequest.archived) {
+  if (pullRequest === undefined || pullRequest.state !== 'open' || pullRequest.archived) {
     return;
   }
   const { repository, baseCommit } = pullRequest;

@@ -45,7 +45,7 @@ for (const name of FORGES) {
     t.true(after?.draft);
     t.true(after?.title.endsWith('fix: count'));
     t.is(after?.head.sha, sha);
-    t.is(merged?.state, 'closed');
+    t.is(merged?.state, 'merged');
   });
 
   test(`${name}: a missing pull request, repository, file or team is undefined`, async (t) => {
