@@ -30,6 +30,12 @@ rules:
   - id: labelled
     require: { label: 'reviewed' }
 `;
+const READY_LABELLED = `version: 1
+rules:
+  - id: labelled
+    when: { draft: false }
+    require: { label: 'reviewed' }
+`;
 const DOCS_ONLY = `version: 1
 rules:
   - id: docs
@@ -366,6 +372,33 @@ both('a required pattern gatehouse/* is not met once gatehouse/main fails', asyn
 
 both("a required status gatehouse/main is not met by another branch's success", async (t, forge) => {
   t.false(await mergesGreenElsewhere(t, forge, 'gatehouse/main', 'lost'));
+});
+
+both('a closed pull request never leaves its success on the commit', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': TITLED });
+  const sha = await site.push('topic', GOOD);
+  const number = await site.open('topic');
+  await gatehouse.expect(t, site, sha, 'success');
+  await site.close(number);
+  await gatehouse.expect(t, site, sha, 'pending');
+  t.regex((await statusOf(forge, site, sha))?.description ?? '', /^No open pull request has this commit/);
+  await site.reopen(number);
+  await gatehouse.expect(t, site, sha, 'success');
+  t.true(await site.mergeByButton(number));
+  await until(async () => (await pullOf(forge, site, number)).state === 'closed');
+  t.is((await statusOf(forge, site, sha))?.status, 'success');
+});
+
+both('a draft never has a success that it would lose once it is ready', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': READY_LABELLED });
+  const sha = await site.push('topic', GOOD);
+  const number = await site.open('topic', { title: 'WIP: feat: a draft' });
+  await gatehouse.expect(t, site, sha, 'failure');
+  t.false((await gatehouse.told(site, sha)).includes('success'));
+  await site.label(number, 'reviewed');
+  await gatehouse.expect(t, site, sha, 'success');
 });
 
 both('a deleted branch ends the review, and nothing fails', async (t, forge) => {

@@ -13,13 +13,42 @@ import { obstacleTo, worstObstacle } from './obstacle.ts';
  * Judges a pull request by a policy. Pure and total: the same policy and facts always give the same answer, and
  * what cannot be judged is `undecided`, never an exception. What it takes is bounded by the thread that runs it: call
  * ReviewThreads.evaluate. `onRule` is called with the index of each rule before it is evaluated.
+ *
+ * A draft is judged both as it is and as if it were ready for review, and the worse result of each rule counts. So the verdict is the
+ * worse of the two: a status stands until the next review has ended, and whoever makes the draft ready must not take a success along.
  */
 export function evaluate(policy: Policy, facts: Facts, onRule?: (index: number) => void): Evaluation {
   const rules = policy.rules.map((rule, index) => {
     onRule?.(index);
-    return evaluateRule(rule, facts);
+    return facts.pullRequest.draft && asksForDraft(rule) ? evaluateDraft(rule, facts) : evaluateRule(rule, facts);
   });
   return { rules };
+}
+
+/** The worst first. */
+const BLOCKING: readonly RuleOutcome[] = ['failed', 'undecided', 'waiting'];
+
+function evaluateDraft(rule: Rule, facts: Facts): EvaluatedRule {
+  const asItIs = evaluateRule(rule, facts);
+  const asIfReady = evaluateRule(rule, { ...facts, pullRequest: { ...facts.pullRequest, draft: false } });
+  const worst = BLOCKING.find((outcome) => [asItIs.outcome, asIfReady.outcome].includes(outcome));
+  return worst === undefined || worst === asItIs.outcome ? asItIs : { ...asIfReady, asIfReady: true };
+}
+
+/** Whether it can matter to a rule that the pull request is a draft. */
+function asksForDraft({ when, require, forbid }: Rule): boolean {
+  const asks = (condition: Condition): boolean => {
+    switch (condition.kind) {
+      case 'all':
+      case 'any':
+        return condition.parts.some(asks);
+      case 'not':
+        return asks(condition.part);
+      case 'predicate':
+        return condition.name === 'draft';
+    }
+  };
+  return [when, require, forbid].some((condition) => condition !== undefined && asks(condition));
 }
 
 function evaluateRule(rule: Rule, facts: Facts): EvaluatedRule {

@@ -39,6 +39,8 @@ export interface EvaluatedRule {
   /** Absent when the rule has none, or is inactive. */
   readonly require?: EvaluatedCondition;
   readonly forbid?: EvaluatedCondition;
+  /** Of a draft: all of it is as if it were ready for review. */
+  readonly asIfReady?: true;
 }
 
 export interface Evaluation {

@@ -9,11 +9,15 @@ export function redacted(evaluation: Evaluation): Evaluation {
   return { ...evaluation, rules: evaluation.rules.map((rule) => (rule.rule.hidden ? redactedRule(rule) : rule)) };
 }
 
-function redactedRule({ rule, outcome }: EvaluatedRule): EvaluatedRule {
+function redactedRule({ rule, outcome, asIfReady }: EvaluatedRule): EvaluatedRule {
   const { example: _example, source, ...about } = rule;
   const { repository = '' } = source;
   const [owner = ''] = repository.split('/');
-  const said = { rule: { ...about, source: { path: '', line: 1, repository: owner } }, outcome };
+  const said = {
+    rule: { ...about, source: { path: '', line: 1, repository: owner } },
+    outcome,
+    ...(asIfReady && { asIfReady }),
+  };
   if (outcome === 'passed' || outcome === 'inactive') {
     return said;
   }

@@ -24,6 +24,8 @@ export interface Finding {
   readonly hidden?: true;
   /** Where the rule lives. */
   readonly source: Rule['source'];
+  /** The pull request is a draft, and this would be so once it is ready for review. */
+  readonly asIfReady?: true;
   /** Who overrides the rule, and why: then it does not block. */
   readonly override?: Override;
 }
@@ -97,7 +99,7 @@ export function verdictOf(evaluation: Evaluation, overrides?: Overrides): Verdic
 }
 
 function findingOf(evaluated: EvaluatedRule, inForce: ReadonlyMap<string, Override>): readonly Finding[] {
-  const { rule, outcome } = evaluated;
+  const { rule, outcome, asIfReady } = evaluated;
   const { id: ruleId, level, ...about } = rule;
   if (level === 'observe' || outcome === 'passed' || outcome === 'inactive') {
     return [];
@@ -105,7 +107,18 @@ function findingOf(evaluated: EvaluatedRule, inForce: ReadonlyMap<string, Overri
   const reasons = reasonsOf(evaluated);
   const locations = fingerprinted(ruleId, locationsOf(reasons));
   const override = inForce.get(ruleId);
-  return [{ ruleId, level, ...about, outcome, reasons, locations, ...(override === undefined ? {} : { override }) }];
+  return [
+    {
+      ruleId,
+      level,
+      ...about,
+      outcome,
+      reasons,
+      locations,
+      ...(asIfReady && { asIfReady }),
+      ...(override && { override }),
+    },
+  ];
 }
 
 function successOf(passed: number, findings: readonly Finding[]): string {

@@ -2,6 +2,7 @@ import type { Uncovered } from '../cases/coverage.ts';
 import type { CaseResult } from '../cases/run.ts';
 import { wordsFor } from '../cases/schema.ts';
 import { visible } from '../text.ts';
+import { AS_IF_READY } from './levels.ts';
 import { explainRule, type Paint } from './terminal.ts';
 
 const MAX_UNCOVERED_SHOWN = 20;
@@ -31,7 +32,7 @@ export function failureLines({ case: { file }, rules }: CaseResult): readonly st
     .filter(({ passed }) => !passed)
     .map(({ expected, found }) =>
       visible(
-        `${file}:${expected.line}: ${expected.rule}${found.rule.level === 'observe' ? ' (observed)' : ''}: expected "${expected.outcome}", found "${wordsFor(found.outcome)}"`,
+        `${file}:${expected.line}: ${expected.rule}${found.rule.level === 'observe' ? ' (observed)' : ''}: expected "${expected.outcome}", found "${wordsFor(found.outcome)}"${found.asIfReady ? ` ${AS_IF_READY}` : ''}`,
       ),
     );
 }

@@ -32,10 +32,11 @@ function ofRefused({ why, ...about }: RefusedOverride): object {
   return { ...about, why: plain(why, MAX_QUOTED_SHOWN) };
 }
 
-function ofRule({ rule, outcome, when, require, forbid }: EvaluatedRule): object {
+function ofRule({ rule, outcome, asIfReady, when, require, forbid }: EvaluatedRule): object {
   return {
     ...rule,
     outcome,
+    ...(asIfReady && { asIfReady }),
     ...(when && { when: ofCondition(when) }),
     ...(require && { require: ofCondition(require) }),
     ...(forbid && { forbid: ofCondition(forbid) }),

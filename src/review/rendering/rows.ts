@@ -1,7 +1,7 @@
 import { awaitedIn, obstacleOf, type Reason } from '../evaluation/reasons.ts';
 import type { Finding } from '../evaluation/verdict.ts';
 import { evidence } from './inline.ts';
-import { iconOf, WAITING } from './levels.ts';
+import { AS_IF_READY, iconOf, WAITING } from './levels.ts';
 import type { Links } from './links.ts';
 import { codeInCell, link, markdownInCell, proseInCell } from './markdown.ts';
 
@@ -31,7 +31,7 @@ export function authorRow(finding: Finding, context: RowContext): string | undef
   const state = fitting(reasons.map((reason) => stateOf(reason, finding, context)));
   return row(
     iconOf(finding),
-    [whatOf(finding), ...(finding.outcome === 'undecided' ? ['could not be judged'] : [])],
+    [whatOf(finding), ...(finding.outcome === 'undecided' ? ['could not be judged'] : []), ...onceReady(finding)],
     state,
   );
 }
@@ -45,6 +45,7 @@ export function waitingRow(finding: Finding, { links }: RowContext): string | un
   const what = [
     ...(finding.message === undefined ? [] : [proseInCell(finding.message)]),
     ...reasons.slice(0, MAX_REASONS_SHOWN).map((reason) => awaited(reason, links)),
+    ...onceReady(finding),
   ];
   const found = othersReasons(reasons).map((reason) => markdownInCell(reason.found, links));
   return row(finding.level === 'error' ? WAITING : iconOf(finding), fitting(what), fitting([...new Set(found)]));
@@ -121,6 +122,10 @@ function places(reason: PredicateReason, finding: Finding, { links, commented }:
 /** Whether all that a reason points at has comments at the lines. */
 function isCommented(reason: Reason, finding: Finding, context: RowContext): boolean {
   return reason.kind === 'predicate' && evidence([reason]).length > 0 && places(reason, finding, context).length === 0;
+}
+
+function onceReady({ asIfReady }: Finding): readonly string[] {
+  return asIfReady ? [AS_IF_READY] : [];
 }
 
 function whatOf({ ruleId, message }: Finding): string {

@@ -64,11 +64,12 @@ function explainOverrides({ overrides }: Verdict, paint: Paint): readonly string
 }
 
 /** One rule with its conditions, as a tree. */
-export function explainRule({ rule, outcome, when, require, forbid }: EvaluatedRule, paint: Paint): string {
+export function explainRule({ rule, outcome, when, require, forbid, asIfReady }: EvaluatedRule, paint: Paint): string {
   const [colour, mark] = (rule.level === 'observe' ? OBSERVED_MARKS : RULE_MARKS)[outcome];
   const { path, line, repository } = rule.source;
   const where = visible(`${repository === undefined ? '' : `${repository}:`}${path}:${line}`);
-  const lines = [`${paint('bold', rule.id)} (${rule.level}) ${paint(colour, mark)} ${paint('grey', where)}`];
+  const said = asIfReady ? `${mark} ${AS_IF_READY}` : mark;
+  const lines = [`${paint('bold', rule.id)} (${rule.level}) ${paint(colour, said)} ${paint('grey', where)}`];
   const sections = [
     ['when', when, undefined],
     ['require', require, true],

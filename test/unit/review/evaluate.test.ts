@@ -298,6 +298,35 @@ test('evaluation is total and deterministic, whatever the policy and the pull re
   );
 });
 
+test('a draft is never judged better than the same pull request when it is ready', (t) => {
+  const order = ['success', 'pending', 'error', 'failure'];
+  fc.assert(
+    fc.property(policies, givens, (policy, from) => {
+      const [draft = 0, ready = 0] = [true, false].map((isDraft) =>
+        order.indexOf(verdictOf(evaluate(policy, factsOf({ ...from, draft: isDraft }))).state),
+      );
+      t.true(draft >= ready);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('the worse of a draft and of what it would be once ready is what counts', (t) => {
+  for (const [rule, outcome, asIfReady] of [
+    ['when: { draft: false }, require: { title: "^feat" }', 'failed', true],
+    ['when: { draft: false }, require: { approvals: 1 }', 'waiting', true],
+    ['when: { not: { all: [{ draft: true }] } }, require: { label: x }', 'failed', true],
+    ['when: { draft: true }, require: { label: x }', 'failed', undefined],
+    ['require: { draft: false }', 'failed', undefined],
+    ['require: { any: [{ draft: true }, { label: x }] }', 'failed', true],
+    ['forbid: { any: [{ draft: true }, { label: x }] }', 'failed', undefined],
+    ['when: { draft: false }, require: { title: things }', 'inactive', undefined],
+  ] as const) {
+    const [found] = evaluate(ruleOf(rule), factsOf({ title: 'things', draft: true, reviews: [] })).rules;
+    t.deepEqual([found?.outcome, found?.asIfReady], [outcome, asIfReady], rule);
+  }
+});
+
 test('reading less never turns a failure or a question into a pass', (t) => {
   fc.assert(
     fc.property(policies, givens, (policy, from) => {

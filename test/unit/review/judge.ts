@@ -4,6 +4,7 @@ import type { EvaluatedRule } from '../../../src/review/evaluation/evaluation.ts
 import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { Policy } from '../../../src/review/policy/policy.ts';
+import { predicates } from '../../../src/review/predicates/index.ts';
 import { plain } from '../../../src/review/text.ts';
 
 /** A policy that has to be right, from its whole text. */
@@ -29,14 +30,18 @@ export function judge(body: string, given: Given): EvaluatedRule {
   return rule;
 }
 
-/** How a rule that requires this condition turns out, and what is said to have been found. */
+/** How a predicate that a rule requires turns out, and what is said to have been found. */
 export function requiring(condition: string, given: Given): { outcome: string; found: string; expected: string } {
-  const rule = judge(`require: ${condition}`, given);
-  const { require } = rule;
-  if (require?.kind !== 'predicate') {
+  const [rule] = ruleOf(`require: ${condition}`).rules;
+  if (rule?.require?.kind !== 'predicate') {
     throw new Error('expected a single predicate');
   }
-  return { outcome: require.outcome, found: plain(require.found), expected: plain(require.expected) };
+  const { name, value, options } = rule.require;
+  const result = predicates.get(name)?.judge(value, options, factsOf(given));
+  if (result === undefined) {
+    throw new Error(`there is no predicate ${name}`);
+  }
+  return { outcome: result.outcome, found: plain(result.found), expected: plain(result.expected) };
 }
 
 /** The verdict of a whole policy. */
