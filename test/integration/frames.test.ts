@@ -38,6 +38,19 @@ async function acceptFrame(inbox: Inbox<string>, count: number): Promise<readonl
   return deliveries;
 }
 
+for (const [found, columns] of [
+  ['neither a body nor a frame', 'body = NULL, frame_id = NULL'],
+  ['both a body and a frame', "body = 'bytes', frame_id = gen_random_uuid()"],
+]) {
+  test(`a delivery with ${found} is never stored`, async (t) => {
+    await using door = await openInbox();
+    t.is((await door.inbox.accept(delivery())).outcome, 'accepted');
+    // PostgreSQL's check_violation.
+    const error = { code: '23514', message: /"one_body"/ };
+    await t.throwsAsync(door.pool.query(`UPDATE gatehouse.deliveries SET ${columns}`), error);
+  });
+}
+
 test('deliveries stored together share a frame and give back their exact bytes', async (t) => {
   await using door = await openInbox();
   const examples = payloads().map(({ event, body }) => delivery({ event, body }));

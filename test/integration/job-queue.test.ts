@@ -5,7 +5,8 @@ import { textDigest } from '../../src/forges/port/command.ts';
 import type { ReviewRequest } from '../../src/forges/port/events.ts';
 import { makeInbox } from '../../src/inbox/inbox.ts';
 import { makeStoringHealth } from '../../src/inbox/storing-health.ts';
-import { makeJobQueue } from '../../src/jobs/queue/engine.ts';
+import { attempt } from '../../src/jobs/attempt.ts';
+import { connectEngine, makeJobQueue } from '../../src/jobs/queue/engine.ts';
 import type { Jobs } from '../../src/jobs/queue/queue.ts';
 import { makeReplay } from '../../src/jobs/queue/replay.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
@@ -99,4 +100,30 @@ test('changes of overrides are recorded in one order, as other transactions do',
   t.deepEqual(ids(second, first), ['1', '2']);
   t.deepEqual(ids(first, second), ['1', '2']);
   t.deepEqual(ids({ kind: 'review', repository, number: 7 }, command('3', 'deleted')), []);
+});
+
+test('a success never deletes the dead letter of another queue with the same key', async (t) => {
+  const pool = await openMigrated(t);
+  const log = makeLog('silent');
+  const boss = connectEngine(pool, log);
+  await boss.start();
+  t.teardown(() => boss.stop({ graceful: false }));
+  const key = 'octo/site#7';
+  for (const queue of ['review', 'review-repository']) {
+    await pool.query(
+      `INSERT INTO gatehouse_jobs.job (name, data, singleton_key, source_name) VALUES ('review-dead-letters', '{}', $1, $2)`,
+      [key, queue],
+    );
+  }
+  await boss.send('review', { repository, number: 7 }, { singletonKey: key });
+  const [job] = await boss.fetch<object>('review', { includeMetadata: true });
+  if (job === undefined) {
+    throw new Error('the job was not fetched');
+  }
+  const access = { current: () => undefined, check: async () => undefined, stop: () => {} };
+  await attempt({ boss, pool, access, log }, job, { key, needsForge: true, run: async () => {} });
+  const { rows } = await pool.query(
+    `SELECT source_name AS queue FROM gatehouse_jobs.job WHERE name = 'review-dead-letters'`,
+  );
+  t.deepEqual(rows, [{ queue: 'review-repository' }]);
 });
