@@ -8,7 +8,7 @@ import { makeInstallationRecorder } from '../inbox/installations.ts';
 import type { StoringHealth } from '../inbox/storing-health.ts';
 import type { Metrics } from '../metrics.ts';
 import { isContextOf } from '../review/status-context.ts';
-import { type SharedParts, WAKE_CHANNEL } from './shared-parts.ts';
+import { type SharedParts, WAKE_CHANNEL, wakeMessage } from './shared-parts.ts';
 
 /** Bodies in memory at once. Large bodies share half of it, so the largest that is accepted must fit in there. */
 const MIN_INFLIGHT_BYTES = 64 * 1024 * 1024;
@@ -25,7 +25,12 @@ export function composeDoor(
   const inbox = makeInbox({
     pool,
     jobStatements: jobs.statements,
-    wakeWorkers: () => wakeWorkers(redis, metrics),
+    wakeWorkers: (requests) =>
+      wakeWorkers(
+        redis,
+        metrics,
+        requests.map(({ kind }) => kind),
+      ),
     storing,
     metrics,
     log,
@@ -54,9 +59,9 @@ const WOKEN_MS = 3_600_000;
  * Workers also poll, so a lost message only costs time. The write tells a primary from a replica, which takes messages that no
  * worker hears: it makes the connection lead to the primary again.
  */
-function wakeWorkers(redis: Redis, metrics: Metrics): void {
+function wakeWorkers(redis: Redis, metrics: Metrics, kinds: readonly string[]): void {
   redis.set(WAKE_CHANNEL, '', 'PX', WOKEN_MS).catch(() => {});
-  redis.publish(WAKE_CHANNEL, 'jobs').then(
+  redis.publish(WAKE_CHANNEL, wakeMessage(kinds)).then(
     () => metrics.wakeups.inc({ outcome: 'sent' }),
     () => metrics.wakeups.inc({ outcome: 'failed' }),
   );

@@ -20,5 +20,10 @@ export interface SharedParts {
   readonly threads: ReviewThreads | undefined;
 }
 
-/** The Redis channel that announces new jobs to the workers. */
+/** The Redis channel that announces new jobs to the workers. A message is the names of their queues, with spaces between them. */
 export const WAKE_CHANNEL = 'gatehouse:wake';
+
+/** Which queues have new jobs. */
+export function wakeMessage(kinds: readonly string[]): string {
+  return [...new Set(kinds)].join(' ');
+}

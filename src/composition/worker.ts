@@ -71,7 +71,7 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
   // A connection of its own: a subscribed one can send no other commands.
   const listener = makeRedis(config.redisUrl, log);
   closers.add('redis listener', () => closeRedis(listener));
-  listener.on('message', wake);
+  listener.on('message', (_channel, kinds) => wake(kinds.split(' ')));
   listener.on('ready', () => {
     listener.subscribe(WAKE_CHANNEL).catch((err: unknown) => log.warn({ err }, 'cannot listen for wake-ups'));
     // Messages published while nobody listened are lost.

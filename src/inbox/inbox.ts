@@ -29,7 +29,7 @@ export interface InboxDependencies<Job> {
   /** What adds the jobs, and whatever belongs to them, in the deliveries' own transaction. */
   readonly jobStatements: (jobs: readonly Job[]) => Promise<readonly pg.QueryConfig[]>;
   /** Notifies the workers, after the commit, that there are jobs. Must not throw or wait. */
-  readonly wakeWorkers: () => void;
+  readonly wakeWorkers: (jobs: readonly Job[]) => void;
   /** Is told what became of each delivery. */
   readonly storing: Pick<StoringHealth, 'stored' | 'failed'>;
   readonly metrics: Metrics;
@@ -92,7 +92,7 @@ export function makeInbox<Job>({
     stopTimer();
     metrics.commitBatchSize.observe(submissions.length);
     if (jobs.length > 0) {
-      wakeWorkers();
+      wakeWorkers(jobs);
     }
 
     return submissions.map((submission) => {
@@ -118,8 +118,9 @@ export function makeInbox<Job>({
       if (!isDataFault(err)) {
         const stored = await store(submissions);
         // What the first attempt committed has not been announced yet. An extra wake-up does no harm.
-        if (submissions.some(({ job }) => job !== undefined)) {
-          wakeWorkers();
+        const jobs = submissions.flatMap(({ job }) => (job === undefined ? [] : [job]));
+        if (jobs.length > 0) {
+          wakeWorkers(jobs);
         }
         return fulfilled(stored);
       }

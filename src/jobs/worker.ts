@@ -5,13 +5,14 @@ import { watchForgeAccess } from './forge-access.ts';
 import { engineDatabase } from './queue/engine.ts';
 import { JOBS_SCHEMA, type Jobs, type Kind, keyOf, kindsOf, singletonOptions } from './queue/queue.ts';
 import { type JobParts, QUEUES } from './queues.ts';
+import { makeSlots, type Work } from './slots.ts';
 import { isAnySetWithOtherEnforcement } from './tables/posted-statuses.ts';
 import { isDue, recordDone } from './tables/progress.ts';
 
 /** Runs the jobs of the queues until it is stopped. */
 export interface Worker {
-  /** Looks for jobs now instead of at the next poll. */
-  wake(): void;
+  /** Looks for jobs of these queues now instead of at the next poll; of all queues where none are named. */
+  wake(kinds?: readonly string[]): void;
   /** Takes no more jobs; those under way finish, or go back to their queue when that takes too long. A second call has no effect. */
   stop(): Promise<void>;
 }
@@ -33,6 +34,12 @@ const RETENTION_MINUTES = 60;
 const RESYNC_LOOKS = 15;
 const STOP_TIMEOUT_MS = 20_000;
 const START_RETRY_MS = 1_000;
+const SLOT_OPTIONS = {
+  pollingIntervalSeconds: POLL_SECONDS,
+  heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS,
+  includeMetadata: true,
+  groupConcurrency: 1,
+} as const;
 /** By then, the workers of the release before have ended: they have up to a minute to finish their reviews. */
 const ENFORCEMENT_CHECK_MS = 120_000;
 
@@ -52,12 +59,15 @@ export function startWorker(given: WorkerParts): Worker {
   const stopping = new AbortController();
   const access = watchForgeAccess({ forge, metrics, log, onRegained: () => requestPeriodic('resync') });
   const parts: JobParts = { ...given, access, enqueue, requestPeriodic, requestResync, stopping: stopping.signal };
-  const slots = makeSlots(boss);
+  const slots = makeSlots({
+    open: <K extends Kind>(kind: K, work: Work<K>) => boss.work(kind, SLOT_OPTIONS, work),
+    notify: (id) => boss.notifyWorker(id),
+  });
   const timers: NodeJS.Timeout[] = [];
 
   async function enqueue(requests: readonly ReviewRequest[]): Promise<void> {
     await given.enqueue(requests);
-    slots.wake();
+    slots.wake(requests.map(({ kind }) => kind));
   }
 
   async function requestPeriodic(kind: Kind, data: object = {}): Promise<void> {
@@ -163,54 +173,4 @@ function partsOf(parts: JobParts, data: Jobs[Kind]): JobParts {
         log: parts.log.child({ delivery: origin.delivery }),
         enqueue: (requests) => parts.enqueue(requests.map((request) => ({ origin, ...request }))),
       };
-}
-
-/** What takes the jobs of a queue one after the other. */
-interface Slot {
-  id: string;
-  readonly kind: Kind;
-  busy: boolean;
-}
-
-/** A slot that finds a job wakes another one of its queue, and polls again itself when the job has ended. */
-function makeSlots(boss: PgBoss) {
-  const slots: Slot[] = [];
-
-  async function open<K extends Kind>(kind: K, work: (job: JobWithMetadata<Jobs[K]>) => Promise<void>): Promise<void> {
-    const options = {
-      pollingIntervalSeconds: POLL_SECONDS,
-      heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS,
-      includeMetadata: true,
-      groupConcurrency: 1,
-    } as const;
-    const slot: Slot = { id: '', kind, busy: false };
-    slot.id = await boss.work(kind, options, async (jobs: JobWithMetadata<Jobs[K]>[]) => {
-      slot.busy = true;
-      const idle = slots.find((other) => other.kind === kind && !other.busy);
-      if (idle !== undefined) {
-        boss.notifyWorker(idle.id);
-      }
-      try {
-        for (const job of jobs) {
-          await work(job);
-        }
-      } finally {
-        slot.busy = false;
-        boss.notifyWorker(slot.id);
-      }
-    });
-    slots.push(slot);
-  }
-
-  return {
-    open,
-    wake() {
-      for (const { id } of slots) {
-        boss.notifyWorker(id);
-      }
-    },
-    forget() {
-      slots.length = 0;
-    },
-  };
 }

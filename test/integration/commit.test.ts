@@ -95,7 +95,7 @@ test('workers are woken over Redis after the job is committed', async (t) => {
   const woken = once(listener, 'message');
   await until(async () => (await fetch(`${door.url}/health`)).status === 200);
   await door.post(body, headers);
-  await woken;
+  t.deepEqual(await woken, ['gatehouse:wake', 'review']);
   t.is((await door.jobs()).length, 1);
   listener.disconnect();
 });

@@ -62,5 +62,5 @@ test('a job engine that takes jobs by another statement is an error', (t) => {
   const { apply } = makeFairOrder();
   const other = "SELECT id FROM job j WHERE j.name = 'review' ORDER BY j.created_on FOR UPDATE OF j SKIP LOCKED";
   t.throws(() => apply(other, []), { message: /takes jobs in an order that is not known/ });
-  t.deepEqual(apply('SELECT 1', [7]), { text: 'SELECT 1', values: [7] });
+  t.is(apply('SELECT 1', [7]), undefined);
 });

@@ -97,12 +97,19 @@ export function engineDatabase(pool: pg.Pool) {
   return {
     async executeSql(text: string, values?: unknown[]): Promise<{ rows: object[] }> {
       // Without values the engine may send several statements at once: with an empty list they would be refused.
-      const sent = values === undefined ? { text, values } : fair.apply(text, values);
-      const rows = rowsOf(await pool.query<object>(sent.text, sent.values));
+      const taking = values === undefined ? undefined : fair.apply(text, values);
+      const rows = rowsOf(
+        taking === undefined ? await pool.query<object>(text, values) : await pool.query<object>(prepared(taking)),
+      );
       fair.took(rows);
       return { rows: rows.map((row) => ('singletonsActive' in row ? { ...row, singletonsActive: null } : row)) };
     },
   };
+}
+
+/** Under a name, so that each connection has the engine's long statement read and planned once. */
+function prepared(statement: { readonly text: string; readonly values: unknown[] }): pg.QueryConfig {
+  return { name: hash('sha256', statement.text, 'base64url'), ...statement };
 }
 
 /** What the engine sends as several statements at once, its supervision above all, has a result for each. */
@@ -156,8 +163,7 @@ export function makeJobQueue(pool: pg.Pool, queues: QueueTable, log: Log): JobQu
       if (!values.every((value) => typeof value === 'string')) {
         throw new Error('the job engine passed a value that is not text');
       }
-      // Under a name, so that each connection has the engine's long statement read and planned once.
-      written.push({ name: hash('sha256', text, 'base64url'), text, values });
+      written.push(prepared({ text, values }));
       return { rows: [] };
     };
     for (const [queue, inserts] of insertsByQueue(queues, jobs)) {

@@ -9,8 +9,8 @@ const MAX_REMEMBERED = 200;
 
 /** Which job is next: one owner, or one repository, takes all slots only while no other has work. */
 export interface FairOrder {
-  /** The engine's statement that takes jobs, in a fair order; any other one as it is. */
-  apply(text: string, values: readonly unknown[]): { readonly text: string; readonly values: unknown[] };
+  /** The engine's statement that takes jobs, in a fair order; undefined for any other one. The text is the same at each call. */
+  apply(text: string, values: readonly unknown[]): { readonly text: string; readonly values: unknown[] } | undefined;
   /** What a statement has returned: if jobs were taken, it was the turn of their owners. */
   took(rows: readonly object[]): void;
 }
@@ -31,7 +31,7 @@ export function makeFairOrder(): FairOrder {
     apply(text, values) {
       const queue = TAKES_JOBS.exec(text)?.[1];
       if (queue === undefined) {
-        return { text, values: [...values] };
+        return undefined;
       }
       if (!text.includes(ENGINE_ORDER)) {
         throw new Error('the job engine takes jobs in an order that is not known here');
