@@ -205,7 +205,7 @@ test('what no list of changes shows is looked at all the same', async (t) => {
   );
   await lookedAtAll();
   const unfinished = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => `acme/repository-${index}`);
-  const rules = { outdated: async () => [] };
+  const rules = { compare: async () => ({ outdated: [], delayed: [] }) };
   t.deepEqual(await next({ rules }), unfinished);
   await lookedAtAll();
   t.deepEqual(await next(), ['acme/repository-0', ...unfinished], 'the policy of the operator has changed');

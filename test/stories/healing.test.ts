@@ -242,7 +242,7 @@ test('a resync in pieces looks at each repository once', async (t) => {
     access: { check: async () => ({ kind: 'granted' }) as const },
     enforce: true,
     statusContext: 'gatehouse/{base}',
-    rules: { outdated: async () => [] },
+    rules: { compare: async () => ({ outdated: [], delayed: [] }) },
     minutes: 15,
     enqueue: async () => {},
     log: makeLog('silent'),

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { firstDifference, type JudgedBy, type PresentContext, presentReader } from '../../review/judged-by.ts';
 
-interface JudgedReview extends PullRequestRef {
+export interface JudgedReview extends PullRequestRef {
   readonly headSha: string;
   readonly baseBranch: string;
   /** Null: it was not judged. */
@@ -12,10 +12,17 @@ interface JudgedReview extends PullRequestRef {
 /** What the rules are now. Everything is read once, and only when a verdict was judged by another. */
 export interface PresentRules {
   /** The reviews whose verdict was judged by other rules than those of today. */
-  outdated(reviews: readonly JudgedReview[], options?: OutdatedOptions): Promise<readonly PullRequestRef[]>;
+  compare(reviews: readonly JudgedReview[], options?: CompareOptions): Promise<Compared>;
 }
 
-interface OutdatedOptions {
+interface Compared {
+  /** Those to be requested. */
+  readonly outdated: readonly JudgedReview[];
+  /** Those of which only the baseline is another, and whose turn is later. */
+  readonly delayed: readonly JudgedReview[];
+}
+
+interface CompareOptions {
   /** The commit at the tip of a review's base branch, where it is known already. Null: there is no such branch. Undefined: not known. */
   readonly tipOf?: (review: JudgedReview) => string | null | undefined;
   /** Whether what others reported about the head is compared as well, for policies that ask for it: the webhook of it may be lost. */
@@ -41,10 +48,13 @@ export function readPresentRules(
     return answer;
   }
 
-  async function isOutdated(review: JudgedReview, { tipOf, checks = false }: OutdatedOptions): Promise<boolean> {
+  async function compared(
+    review: JudgedReview,
+    { tipOf, checks = false }: CompareOptions,
+  ): Promise<'same' | 'outdated' | 'delayed'> {
     const { repository, headSha, baseBranch, judgedBy } = review;
     if (judgedBy === null) {
-      return true;
+      return 'outdated';
     }
     const tip = tipOf?.(review);
     const difference = await firstDifference(judgedBy, {
@@ -52,16 +62,17 @@ export function readPresentRules(
       ...(tip !== undefined && { baseCommit: async () => tip ?? undefined }),
       ...(checks && { checks: () => reader.checks(repository, headSha) }),
     });
-    return difference === 'baseline' ? follows(review) : difference !== undefined;
+    if (difference === undefined) {
+      return 'same';
+    }
+    return difference !== 'baseline' || (await follows(review)) ? 'outdated' : 'delayed';
   }
 
   return {
-    async outdated(reviews, options = {}) {
-      const found: PullRequestRef[] = [];
+    async compare(reviews, options = {}) {
+      const found: Record<'same' | 'outdated' | 'delayed', JudgedReview[]> = { same: [], outdated: [], delayed: [] };
       for (const review of reviews) {
-        if (await isOutdated(review, options)) {
-          found.push({ repository: review.repository, number: review.number });
-        }
+        found[await compared(review, options)].push(review);
       }
       return found;
     },
@@ -110,7 +121,8 @@ export async function judgedByOtherRulesElsewhere(pool: pg.Pool, rules: PresentR
         ORDER BY repository, pull_request LIMIT $3`,
       [last.repository, last.number, MAX_ROWS_READ],
     );
-    for (const { repository } of await rules.outdated(rows, { tipOf: ({ judgedBy }) => judgedBy?.baseSha })) {
+    const { outdated } = await rules.compare(rows, { tipOf: ({ judgedBy }) => judgedBy?.baseSha });
+    for (const { repository } of outdated) {
       found.add(repository);
     }
     const end = rows.at(-1);

@@ -4,6 +4,7 @@ import type { Forge } from '../../forges/port/forge.ts';
 import type { ListedPullRequest, RepositoryOverview } from '../../forges/port/many-repositories.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
+import { pullRequestDigest } from '../../review/judged-by.ts';
 import { statusContext } from '../../review/status-context.ts';
 import { overriddenReviews } from '../tables/override-comments.ts';
 import { setWithOtherEnforcement } from '../tables/posted-statuses.ts';
@@ -11,7 +12,7 @@ import { forgetRepository, moveRepository } from '../tables/repositories.ts';
 import { notOpen, withoutVerdict } from '../tables/reviews.ts';
 import { type Candidate, notUnderReview } from '../tables/under-review.ts';
 import { withOtherStatus } from './other-statuses.ts';
-import { type PresentRules, reviewsOf } from './outdated-reviews.ts';
+import { type JudgedReview, type PresentRules, reviewsOf } from './outdated-reviews.ts';
 
 export interface RepositoryResyncParts {
   readonly forge: Forge;
@@ -62,21 +63,22 @@ async function requestReviews(
   open: readonly ListedPullRequest[],
   overview?: RepositoryOverview,
 ): Promise<Look> {
-  const { pool, statusContext: template, enforce, rules, enqueue, log } = parts;
+  const { forge, pool, statusContext: template, enforce, rules, enqueue, log } = parts;
   if (open.some(({ archived }) => archived)) {
     // No list shows when it is unarchived.
     return 'later';
   }
-  const missed = await withoutVerdict(pool, open, (base) => statusContext(template, base));
+  const { missed, unsettled } = await withoutVerdict(pool, open, (base) => statusContext(template, base));
   const closed = await notOpen(pool, repository, open);
   const judged = open.length === 0 ? [] : await reviewsOf(pool, repository);
   const otherwise = await setWithOtherEnforcement(pool, repository, enforce);
   const requestedAnyway = new Set([...missed, ...closed, ...otherwise].map(({ number }) => number));
-  const outdated = await rules.outdated(
+  const { outdated, delayed } = await rules.compare(
     judged.filter(({ number }) => !requestedAnyway.has(number)),
     { tipOf: ({ baseBranch }) => overview?.baseCommits.get(baseBranch), checks: true },
   );
-  const known = [...missed, ...closed, ...outdated, ...otherwise];
+  const again = await withoutUnchanged(forge, unsettled, delayed);
+  const known = [...missed, ...again, ...closed, ...outdated, ...otherwise];
   const replaced = await withOtherStatus(parts, repository, open, known, overview?.statuses);
   // No forge shows in the pull request that a comment was edited or deleted.
   const overridden = await overriddenReviews(pool, repository);
@@ -86,7 +88,7 @@ async function requestReviews(
       { repository, number },
     ]),
   );
-  for (const { number, head, base, updatedAt } of missed) {
+  for (const { number, head, base, updatedAt } of [...missed, ...again]) {
     const now = { headSha: head.sha, baseBranch: base.branch, updatedAt };
     candidates.set(number, { repository, number, now });
   }
@@ -99,4 +101,25 @@ async function requestReviews(
     );
   }
   return 'done';
+}
+
+/**
+ * Of pull requests whose reviews read them in the second of a change: without those that wait for another baseline, and are as they
+ * were judged. That costs one request instead of a review. What else than the pull request decides the verdict is read by a review only.
+ */
+async function withoutUnchanged(
+  forge: Forge,
+  unsettled: readonly ListedPullRequest[],
+  delayed: readonly JudgedReview[],
+): Promise<readonly ListedPullRequest[]> {
+  const judgedBy = new Map(delayed.map((review) => [review.number, review.judgedBy]));
+  const found: ListedPullRequest[] = [];
+  for (const listed of unsettled) {
+    const judged = judgedBy.get(listed.number);
+    const now = judged?.alone && (await forge.pullRequest(listed));
+    if (now === undefined || pullRequestDigest(now) !== judged?.pullRequest) {
+      found.push(listed);
+    }
+  }
+  return found;
 }

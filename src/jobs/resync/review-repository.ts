@@ -24,8 +24,8 @@ export async function reviewRepository(
   if (baselines.isPolicyRepository(repository) && (await baselines.refresh(repository))) {
     await requestResync();
   }
-  const outdated = await rules.outdated(await reviewsThatDependOn(pool, repository, branch));
+  const { outdated } = await rules.compare(await reviewsThatDependOn(pool, repository, branch));
   if (outdated.length > 0) {
-    await enqueue(outdated.map((ref) => ({ kind: 'review', ...ref })));
+    await enqueue(outdated.map(({ number, repository: of }) => ({ kind: 'review', repository: of, number })));
   }
 }

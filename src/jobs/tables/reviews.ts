@@ -213,21 +213,29 @@ export async function verdictsOnHead(
   return rows;
 }
 
-/**
- * Those of the pull requests whose present head and base have no verdict, or none that a status of this name shows, and
- * those that have changed since the review read them. The times are the forge's: our clock may differ. Our own comment is
- * such a change too. It costs one more review, which writes nothing.
- */
+/** Of open pull requests, those that a resync has to look at. */
+export interface Unreviewed {
+  /**
+   * Those whose present head and base have no verdict, or none that a status of this name shows, and those that have changed
+   * since the review read them. Our own comment is such a change too. It costs one more review, which writes nothing.
+   */
+  readonly missed: readonly ListedPullRequest[];
+  /** Those with a verdict that was read in the second of a change: a later change may show in no time. */
+  readonly unsettled: readonly ListedPullRequest[];
+}
+
+/** The times are the forge's: our clock may differ. */
 export async function withoutVerdict(
   pool: pg.Pool,
   pullRequests: readonly ListedPullRequest[],
   contextOf: (baseBranch: string) => string,
-): Promise<readonly ListedPullRequest[]> {
+): Promise<Unreviewed> {
   if (pullRequests.length === 0) {
-    return [];
+    return { missed: [], unsettled: [] };
   }
-  const { rows } = await pool.query<{ ordinal: string }>(
-    `SELECT open.ordinal
+  const { rows } = await pool.query<{ ordinal: string; judged: boolean; settled: boolean }>(
+    `SELECT open.ordinal, r.verdict IS NOT NULL AND r.judged_by IS NOT NULL AS judged,
+            r.pull_request_updated_at IS NOT NULL AS settled
        FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]) WITH ORDINALITY
               AS open (repository, pull_request, head_sha, base_branch, reported_as, updated_at, ordinal)
        LEFT JOIN gatehouse.reviews r USING (repository, pull_request, head_sha, base_branch, reported_as)
@@ -241,7 +249,11 @@ export async function withoutVerdict(
       pullRequests.map(({ updatedAt }) => updatedAt),
     ],
   );
-  return rows.flatMap(({ ordinal }) => pullRequests[Number(ordinal) - 1] ?? []);
+  const listed = (some: typeof rows) => some.flatMap(({ ordinal }) => pullRequests[Number(ordinal) - 1] ?? []);
+  return {
+    missed: listed(rows.filter(({ judged, settled }) => !judged || settled)),
+    unsettled: listed(rows.filter(({ judged, settled }) => judged && !settled)),
+  };
 }
 
 /** Those with a row that are not among the open pull requests of their repository: closed, merged or deleted. */
