@@ -34,7 +34,7 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: PolicyRole
   if (!shape.success) {
     schemaFaults(policySchema, shape.error.issues, yaml, faults);
   }
-  const rules = readRules(yaml, origin, faults);
+  const rules = readRules(yaml, shape.data, origin, faults);
   const { extends: extended, comments, override } = shape.success ? shape.data : {};
   if (role !== 'own' && extended !== undefined) {
     faults.add(yaml.positionOf(['extends']), {

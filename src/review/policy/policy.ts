@@ -26,7 +26,7 @@ export type Condition =
       readonly kind: 'predicate';
       readonly line: number;
       readonly name: string;
-      /** As written; the predicate's own schema has accepted both. */
+      /** Both as the predicate's schemas have read them: plain data. */
       readonly value: unknown;
       readonly options: Readonly<Record<string, unknown>>;
     };

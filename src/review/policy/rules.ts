@@ -10,10 +10,12 @@ import type { PolicyYaml, YamlPath } from './yaml.ts';
  * Builds the rules, and finds what a schema cannot say: that an id is given twice, that a rule asks for nothing, that a
  * condition is empty, that there are too many of them or too deep.
  *
- * It also runs over a policy whose shape is wrong, so that all faults are reported at once; the result is then discarded.
+ * `read` is what the schema made of it: the values of predicates are taken from there. It also runs over a policy whose shape is wrong,
+ * without `read`, so that all faults are reported at once; the result is then discarded.
  */
 export function readRules(
   yaml: PolicyYaml,
+  read: unknown,
   origin: PolicyOrigin,
   faults: FaultCollector,
 ): readonly Omit<Rule, 'needs'>[] {
@@ -43,6 +45,7 @@ export function readRules(
     if (rule === undefined) {
       return [];
     }
+    const readRule = inside(inside(read, 'rules'), index);
     const { id } = rule;
     if (typeof id === 'string') {
       const first = seen.get(id);
@@ -65,7 +68,9 @@ export function readRules(
       });
     }
     const condition = (key: 'when' | 'require' | 'forbid'): Record<string, Condition> =>
-      rule[key] === undefined ? {} : { [key]: readCondition(rule[key], [...path, key], key === 'require', 0) };
+      rule[key] === undefined
+        ? {}
+        : { [key]: readCondition(rule[key], inside(readRule, key), [...path, key], key === 'require', 0) };
     return [
       {
         id: typeof id === 'string' ? id : '',
@@ -82,7 +87,7 @@ export function readRules(
   });
 
   /** `required`: whether a match is what the rule asks for, which `not` turns round. */
-  function readCondition(value: unknown, path: YamlPath, required: boolean, depth: number): Condition {
+  function readCondition(value: unknown, read: unknown, path: YamlPath, required: boolean, depth: number): Condition {
     const line = yaml.lineOf(path);
     const nothing: Condition = { kind: 'all', line, parts: [] };
     const mapping = asMapping(value);
@@ -100,11 +105,15 @@ export function readRules(
     for (const [key, inner] of Object.entries(mapping)) {
       const at = [...path, key];
       if (key === 'not') {
-        parts.push({ kind: 'not', line: yaml.lineOf(at), part: readCondition(inner, at, !required, depth + 1) });
+        parts.push({
+          kind: 'not',
+          line: yaml.lineOf(at),
+          part: readCondition(inner, inside(read, key), at, !required, depth + 1),
+        });
       } else if (key === 'all' || key === 'any') {
-        parts.push(readList(key, inner, at, required, depth + 1));
+        parts.push(readList(key, inner, inside(read, key), at, required, depth + 1));
       } else if (predicates.has(key)) {
-        parts.push(readPredicate(key, inner, mapping, at, required));
+        parts.push(readPredicate(key, read, at, required));
       } else {
         checkOption(key, mapping, path);
       }
@@ -120,22 +129,25 @@ export function readRules(
     return parts.length === 1 && only !== undefined ? only : { kind: 'all', line, parts };
   }
 
-  function readList(kind: 'all' | 'any', value: unknown, path: YamlPath, required: boolean, depth: number): Condition {
+  function readList(
+    kind: 'all' | 'any',
+    value: unknown,
+    read: unknown,
+    path: YamlPath,
+    required: boolean,
+    depth: number,
+  ): Condition {
     const entries: readonly unknown[] = Array.isArray(value) ? value : [];
     return {
       kind,
       line: yaml.lineOf(path),
-      parts: entries.map((entry, index) => readCondition(entry, [...path, index], required, depth)),
+      parts: entries.map((entry, index) =>
+        readCondition(entry, inside(read, index), [...path, index], required, depth),
+      ),
     };
   }
 
-  function readPredicate(
-    name: string,
-    value: unknown,
-    mapping: Readonly<Record<string, unknown>>,
-    path: YamlPath,
-    required: boolean,
-  ): Condition {
+  function readPredicate(name: string, read: unknown, path: YamlPath, required: boolean): Condition {
     budget.predicates -= 1;
     if (budget.predicates === -1) {
       faults.add(yaml.positionOf(path), {
@@ -145,11 +157,12 @@ export function readRules(
     }
     const options: Record<string, unknown> = required ? { ...predicates.get(name)?.optionsWhereRequired } : {};
     for (const [option, owners] of optionOwners) {
-      if (owners.includes(name) && mapping[option] !== undefined) {
-        options[option] = mapping[option];
+      const given = inside(read, option);
+      if (owners.includes(name) && given !== undefined) {
+        options[option] = given;
       }
     }
-    return { kind: 'predicate', line: yaml.lineOf(path), name, value, options };
+    return { kind: 'predicate', line: yaml.lineOf(path), name, value: inside(read, name), options };
   }
 
   function checkOption(key: string, mapping: Readonly<Record<string, unknown>>, path: YamlPath): void {
@@ -167,6 +180,11 @@ export function readRules(
 
 function asMapping(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return isMapping(value) ? value : undefined;
+}
+
+/** What is at a key of a mapping, or at an index of a list. */
+function inside(outer: unknown, key: string | number): unknown {
+  return typeof key === 'number' ? (Array.isArray(outer) ? outer[key] : undefined) : asMapping(outer)?.[key];
 }
 
 function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -50,31 +50,34 @@ export interface Predicate {
   readonly options: z.ZodObject;
   /** Options that it has where they are left out and a match is what a rule asks for, as in `require`. */
   readonly optionsWhereRequired: Readonly<Record<string, unknown>>;
+  /** `value` and `options` are what the schemas made of what the policy says; see parsePolicy. */
   needs(value: unknown): Needs;
-  judge(value: unknown, options: unknown, facts: Facts): PredicateResult;
+  judge(value: unknown, options: Readonly<Record<string, unknown>>, facts: Facts): PredicateResult;
 }
 
 const noOptions = z.object({});
 
-/** Ties a predicate's schema to the types its functions see. */
+/**
+ * Ties a predicate's schema to the types its functions see. What the schema makes of a value must be plain data: a policy is read once,
+ * in a thread, and then goes from thread to thread.
+ */
 export function definePredicate<Value extends z.ZodType, Options extends z.ZodObject = typeof noOptions>(definition: {
   readonly description: string;
   readonly actor: Actor;
   readonly schema: Value;
   readonly options?: Options;
-  readonly optionsWhereRequired?: Partial<z.input<Options>>;
+  readonly optionsWhereRequired?: Partial<z.output<Options>>;
   readonly needs: (value: z.output<Value>) => Needs;
   readonly judge: (value: z.output<Value>, options: Partial<z.output<Options>>, facts: Facts) => PredicateResult;
 }): Predicate {
-  const options = definition.options;
   return {
     description: definition.description,
     actor: definition.actor,
     schema: definition.schema,
-    options: options ?? noOptions,
+    options: definition.options ?? noOptions,
     optionsWhereRequired: definition.optionsWhereRequired ?? {},
-    needs: (value) => definition.needs(definition.schema.parse(value)),
-    judge: (value, given, facts) =>
-      definition.judge(definition.schema.parse(value), options === undefined ? {} : options.parse(given), facts),
+    needs: (value) => definition.needs(value as z.output<Value>),
+    judge: (value, options, facts) =>
+      definition.judge(value as z.output<Value>, options as Partial<z.output<Options>>, facts),
   };
 }

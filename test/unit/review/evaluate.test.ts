@@ -7,6 +7,7 @@ import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { unreadFacts } from '../../../src/review/facts.ts';
 import { neededFacts } from '../../../src/review/policy/needs.ts';
 import type { Condition, Policy } from '../../../src/review/policy/policy.ts';
+import { predicates } from '../../../src/review/predicates/index.ts';
 import { plain } from '../../../src/review/text.ts';
 import { judge, policyOf, ruleOf } from './judge.ts';
 
@@ -212,9 +213,10 @@ const predicateTexts: readonly (readonly [string, unknown])[] = [
 const condition: fc.Arbitrary<Condition> = fc.letrec<{ node: Condition }>((tie) => ({
   node: fc.oneof(
     { maxDepth: 4 },
-    fc
-      .constantFrom(...predicateTexts)
-      .map(([name, value]): Condition => ({ kind: 'predicate', line: 1, name, value, options: {} })),
+    fc.constantFrom(...predicateTexts).map(([name, text]): Condition => {
+      const value = predicates.get(name)?.schema.parse(text);
+      return { kind: 'predicate', line: 1, name, value, options: {} };
+    }),
     fc.record({
       kind: fc.constantFrom('all' as const, 'any' as const),
       line: fc.constant(1),

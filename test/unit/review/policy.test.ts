@@ -1,3 +1,4 @@
+import { deserialize, serialize } from 'node:v8';
 import test from 'ava';
 import fc from 'fast-check';
 import * as limits from '../../../src/review/limits.ts';
@@ -53,9 +54,20 @@ test('the example of the design is a valid policy', (t) => {
     kind: 'predicate',
     line: 10,
     name: 'changed_lines',
-    value: '<= 600',
+    value: { operator: '<=', limit: 600 },
     options: { except: ['**/package-lock.json', 'gen/**'] },
   });
+});
+
+test('what a policy says is read once, as plain data that any thread can use', (t) => {
+  const policy = policyOf(EXAMPLE);
+  t.deepEqual(deserialize(serialize(policy)), policy);
+  const read = policy.rules.flatMap(({ require, forbid }) => [require, forbid]);
+  const [approvals] = read.flatMap((condition) => (condition?.kind === 'any' ? condition.parts : []));
+  t.like(approvals, { name: 'approvals', value: { count: 1, teams: ['platform/security'], fresh: true } });
+  const listed = policyOf('version: 1\nrules: [{ id: a, require: { not: { files: a.ts, status: added } } }]\n').rules[0]
+    ?.require;
+  t.like(listed, { kind: 'not', part: { value: ['a.ts'], options: { status: ['added'] } } });
 });
 
 test('a policy is read from one of four paths', (t) => {
