@@ -198,10 +198,14 @@ export function requestedReview(asked: string, writes: boolean, index: number): 
 }
 
 export function comment(of: Comment): object {
+  return { ...said(of), original_author: of.importedFrom ?? '' };
+}
+
+/** What all that people write has. */
+function said(of: Comment): object {
   return {
     id: of.id,
     user: user(of.author === 'ghost' ? 'Ghost' : of.author),
-    original_author: of.importedFrom ?? '',
     body: of.body,
     created_at: time(of.at),
     updated_at: time(of.editedAt ?? of.at),
@@ -210,20 +214,20 @@ export function comment(of: Comment): object {
 
 /** Oldest first. Beside the conversation it tells what happened, in the same shape. Comments at lines are null. */
 export function timeline(on: Pull): readonly (object | null)[] {
-  const said = [
-    ...on.comments.map((one) => ({ id: one.id, entry: { ...comment(one), type: 'comment' } })),
+  const entries = [
+    ...on.comments.map((one) => ({ id: one.id, entry: { ...said(one), type: 'comment' } })),
     ...on.inlineComments.map(({ id }) => ({ id, entry: null })),
     ...on.reviews.map((one) => ({
       // After its comments at lines.
       id: Math.max(one.id, ...on.inlineComments.filter(({ review }) => review === one.id).map(({ id }) => id)),
-      entry: { ...comment(one), type: 'review', review_id: one.id },
+      entry: { ...said(one), type: 'review', review_id: one.id },
     })),
     ...on.events.map((one) => ({
       id: one.id,
-      entry: { ...comment({ ...one, author: on.author, body: '' }), ...event(one) },
+      entry: { ...said({ ...one, author: on.author, body: '' }), ...event(one) },
     })),
   ];
-  return said.toSorted((one, other) => one.id - other.id).map(({ entry }) => entry);
+  return entries.toSorted((one, other) => one.id - other.id).map(({ entry }) => entry);
 }
 
 function event({ kind }: PullEvent): object {
@@ -235,7 +239,7 @@ function event({ kind }: PullEvent): object {
 /** Nothing says whether the line is still part of the change. */
 export function inlineComment(of: InlineComment): object {
   return {
-    ...comment(of),
+    ...said(of),
     resolver: null,
     pull_request_review_id: of.review,
     path: of.path,

@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { type Driver, makeDriver } from './driver.ts';
 import type { Fault, Watch } from './faults.ts';
+import { giteaChecks } from './gitea-api/checks.ts';
 import { makeGiteaDialect } from './gitea-dialect.ts';
 import type { Notify } from './gitea-write-routes.ts';
 import { githubChecks } from './github-api/checks.ts';
@@ -98,7 +99,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
       sent.then(() => underWay.delete(sent));
     }
   };
-  const checks = checked && name === 'github' ? await checksOf(version, hostile) : undefined;
+  const checks = checked ? await checksOf(name, version, hostile) : undefined;
   const server = await startServer(
     (url) =>
       name === 'github'
@@ -106,7 +107,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
             contentLimit,
             checks,
           })
-        : makeGiteaDialect(world, name, url, keepsInlineComments, notify),
+        : { ...makeGiteaDialect(world, name, url, keepsInlineComments, notify), ...(checks && { checks }) },
     port,
     host,
   );
@@ -149,7 +150,11 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
   };
 }
 
-async function checksOf(version: Version, seed: number | undefined) {
+/** Forgejo 7 publishes a description of its own, which no test has. */
+async function checksOf(name: ForgeName, version: Version, seed: number | undefined) {
+  if (name !== 'github') {
+    return name === 'gitea' ? giteaChecks() : undefined;
+  }
   if (seed === undefined) {
     return githubChecks(version);
   }

@@ -26,7 +26,8 @@ export async function requireStatus(
 ): Promise<Required> {
   const { owner, name } = splitRepository(repository);
   const rules = `${path('repos', owner, name)}/branch_protections`;
-  const found = requireFound(await client.askAll(rules, z.array(protection)), `GET ${rules}`);
+  // A list without pages: asking for another one would bring the same again.
+  const found = requireFound(await client.ask(rules, z.array(protection)), `GET ${rules}`);
   const nameOf = (rule: Protection) => rule.rule_name || rule.branch_name || '';
   const rule = found.find((candidate) => nameOf(candidate) === branch);
 

@@ -144,10 +144,11 @@ test('simulated gitea: a page has fifty entries at most', async (t) => {
     openPullRequest(simulated);
   }
   const response = await fetch(`${simulated.url}/api/v1/repos/${SITE}/pulls?limit=100`, {
-    headers: { authorization: `token ${simulated.token}` },
+    headers: { authorization: `token ${simulated.token}`, 'user-agent': 'gatehouse' },
   });
   const entries: unknown = await response.json();
   t.is(Array.isArray(entries) && entries.length, 50);
   t.is(response.headers.get('x-total-count'), '60');
+  t.throws(() => simulated.assertValid(), { message: /query \/limit is over 50/ });
   t.regex(response.headers.get('link') ?? '', /rel="next"/);
 });

@@ -1,6 +1,7 @@
 import type { Answer, Call } from '../routes.ts';
 import { type Draw, makeCompletion } from './completion.ts';
 import type { Description, Operation, Schema } from './description.ts';
+import { makePathFinder } from './paths.ts';
 import { makeValidators, type Validate } from './validators.ts';
 
 /** What is known of an API by its published description. */
@@ -19,7 +20,8 @@ const ANYWHERE = new Set([301, 302, 304, 307, 401, 403, 404, 429, 500, 502, 503,
 export interface Rules {
   /** What the forge's documents say of the headers, each fault as one sentence. */
   readonly headers: (call: Call) => readonly string[];
-  readonly maxPageSize: number;
+  /** The largest page, and what asks for its size. */
+  readonly page: { readonly parameter: string; readonly max: number };
   /** Whether it is known that the forge itself differs from its description in this. */
   readonly isAccepted: (fault: string) => boolean;
 }
@@ -44,8 +46,8 @@ export function makeChecks(description: Description, rules: Rules, draw?: Draw):
       return [
         ...told('path', validatorOf(`${name} path`)?.(typed(operation.path, parameters))),
         ...told('query', validatorOf(`${name} query`)?.(query)),
-        ...(Number(query['per_page'] ?? 0) > rules.maxPageSize
-          ? [`${name}: query /per_page is over ${rules.maxPageSize}`]
+        ...(Number(query[rules.page.parameter] ?? 0) > rules.page.max
+          ? [`${name}: query /${rules.page.parameter} is over ${rules.page.max}`]
           : []),
         ...rules.headers(call).map((fault) => `${name}: ${fault}`),
         ...told('body', faultOfBody(operation, call, validatorOf(`${name} body`))),
@@ -79,13 +81,13 @@ export function makeChecks(description: Description, rules: Rules, draw?: Draw):
   };
 }
 
-function schemasOf({ operations }: Description): Readonly<Record<string, Schema>> {
+function schemasOf({ operations, schemas }: Description): Readonly<Record<string, Schema>> {
   const named: Record<string, Schema> = {};
   for (const [name, { query, path, body, answers }] of Object.entries(operations)) {
     named[`${name} query`] = { type: 'object', properties: query, additionalProperties: false };
     named[`${name} path`] = { type: 'object', properties: path };
     if (body !== undefined) {
-      named[`${name} body`] = closed(body.schema);
+      named[`${name} body`] = closed(body.schema, schemas);
     }
     for (const [status, schema] of Object.entries(answers)) {
       if (schema !== null) {
@@ -97,16 +99,17 @@ function schemasOf({ operations }: Description): Readonly<Record<string, Schema>
 }
 
 /** Descriptions leave objects open. What Gatehouse sends, and the forge does not know, is a mistake. */
-function closed(schema: Schema): Schema {
+function closed(given: Schema, schemas: Description['schemas']): Schema {
+  const reference = given['$ref'];
+  const schema = typeof reference === 'string' ? (schemas[reference.split('/').at(-1) ?? ''] ?? {}) : given;
   const { properties, items, additionalProperties = false } = schema;
+  const inside = (of: unknown) => closed(of as Schema, schemas);
   return {
     ...schema,
-    ...(typeof items === 'object' && { items: closed(items as Schema) }),
+    ...(typeof items === 'object' && { items: inside(items) }),
     ...(typeof properties === 'object' && {
       additionalProperties,
-      properties: Object.fromEntries(
-        Object.entries(Object(properties)).map(([name, of]) => [name, closed(of as Schema)]),
-      ),
+      properties: Object.fromEntries(Object.entries(Object(properties)).map(([name, of]) => [name, inside(of)])),
     }),
   };
 }
@@ -140,27 +143,19 @@ interface Found {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** The last parameter of a path may hold slashes, as those of files and of refs do. Fixed parts come before parameters. */
 function makeFinder({ operations }: Description): (method: string, path: string) => Found | undefined {
-  const known = Object.entries(operations)
-    .map(([name, operation]) => {
-      const [method = '', path = ''] = name.split(' ');
-      const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, parameter = '']) => parameter);
-      const source = path
-        .replaceAll('.', '\\.')
-        .replace(/\{(?:path|ref|filepath|branch)\}$/, '(.+)')
-        .replaceAll(/\{[^}]+\}/g, '([^/]+)');
-      return { name, operation, method, names, expression: new RegExp(`^${source}$`) };
-    })
-    .toSorted((one, other) => one.names.length - other.names.length);
+  const names = Object.keys(operations);
+  const methods = new Set(names.map((name) => name.split(' ')[0] ?? ''));
+  const finders = new Map(
+    [...methods].map((method) => {
+      const ofMethod = names.filter((name) => name.startsWith(`${method} `));
+      return [method, makePathFinder(ofMethod.map((name) => name.slice(method.length + 1)))] as const;
+    }),
+  );
   return (method, path) => {
-    for (const { expression, names, ...found } of known) {
-      const values = found.method === method ? expression.exec(path)?.slice(1) : undefined;
-      if (values !== undefined) {
-        const parameters = names.map((name, index) => [name, decodeURIComponent(values[index] ?? '')]);
-        return { ...found, parameters: Object.fromEntries(parameters) };
-      }
-    }
-    return undefined;
+    const found = finders.get(method)?.(path);
+    const name = `${method} ${found?.path}`;
+    const operation = operations[name];
+    return found && operation && { name, operation, parameters: found.parameters };
   };
 }

@@ -52,7 +52,7 @@ function converted(keyword: string, value: unknown, rename: (reference: string) 
   }
 }
 
-function orNull(schema: Schema): Schema {
+export function orNull(schema: Schema): Schema {
   const { type, enum: values } = schema;
   if (typeof type !== 'string') {
     return { anyOf: [schema, { type: 'null' }] };

@@ -40,7 +40,11 @@ function isAccepted(found: string): boolean {
   return ACCEPTED.some(({ fault }) => fault.test(found));
 }
 
-export const RULES: Rules = { headers: faultsOfHeaders, maxPageSize: MAX_PAGE_SIZE, isAccepted };
+export const RULES: Rules = {
+  headers: faultsOfHeaders,
+  page: { parameter: 'per_page', max: MAX_PAGE_SIZE },
+  isAccepted,
+};
 
 const made = new Map<Version, Checks>();
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { printDescription, type Schema } from '../api/description.ts';
+import { mapSchemas } from '../api/map-schemas.ts';
 import { follow, toJsonSchema } from '../api/openapi.ts';
 import type { Payloads } from './payloads.ts';
 import type { Version } from './versions.ts';
@@ -50,29 +51,4 @@ function makeShare(schemas: Record<string, Schema>, document: Document) {
     schemas[name] = JSON.parse(content);
     return { $ref: `#/schemas/${name}` };
   };
-}
-
-/** The schema with those inside it changed. */
-function mapSchemas(schema: Schema, change: (inner: Schema) => Schema): Schema {
-  return Object.fromEntries(
-    Object.entries(schema).map(([keyword, value]) => {
-      switch (keyword) {
-        case 'properties':
-          return [
-            keyword,
-            Object.fromEntries(Object.entries(Object(value)).map(([name, inner]) => [name, change(inner as Schema)])),
-          ];
-        case 'allOf':
-        case 'anyOf':
-        case 'oneOf':
-          return [keyword, (value as readonly Schema[]).map((inner) => change(inner))];
-        case 'items':
-          return [keyword, change(value as Schema)];
-        case 'additionalProperties':
-          return [keyword, typeof value === 'object' ? change(value as Schema) : value];
-        default:
-          return [keyword, value];
-      }
-    }),
-  );
 }

@@ -4,8 +4,8 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { filesOf, type PinnedPackage } from '../../helpers/npm-package.ts';
-import { type Description, type Operation, printDescription, type Schema } from '../api/description.ts';
-import { follow, toJsonSchema } from '../api/openapi.ts';
+import { printDescription } from '../api/description.ts';
+import { sliceOperations } from '../api/slice.ts';
 import { makeGitHubDialect, makeGraphqlSwitch, makeRateLimit } from '../github-dialect.ts';
 import { makeWorld } from '../world.ts';
 import { sliceWebhooks } from './slice-webhooks.ts';
@@ -51,85 +51,4 @@ function textOf(files: ReadonlyMap<string, Buffer>, name: string): string {
 function routesInUse(): readonly string[] {
   const dialect = makeGitHubDialect(makeWorld(), undefined, makeRateLimit(), makeGraphqlSwitch());
   return [...Object.keys(dialect.routes), ...BESIDE_ROUTES].filter((route) => !route.includes(' /graphql'));
-}
-
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
-}
-
-interface Described {
-  readonly parameters?: readonly unknown[];
-  readonly requestBody?: {
-    readonly required?: boolean;
-    readonly content?: Readonly<Record<string, { schema: unknown }>>;
-  };
-  readonly responses: Readonly<Record<string, unknown>>;
-}
-
-function sliceOperations(document: Document, routes: readonly string[], source: string): Description {
-  const schemas: Record<string, Schema> = {};
-  const rename = (reference: string): string => {
-    const name = reference.split('/').at(-1) ?? '';
-    if (schemas[name] === undefined) {
-      // Known before it is read: schemas refer to themselves.
-      schemas[name] = {};
-      schemas[name] = toJsonSchema(follow(document, reference), rename);
-    }
-    return `#/schemas/${name}`;
-  };
-  const operations: Record<string, Operation> = {};
-  for (const route of routes) {
-    const [method = '', path = ''] = route.split(' ');
-    const described = pathOf(document, path);
-    const operation = document.paths[described]?.[method.toLowerCase()];
-    if (operation === undefined) {
-      throw new Error(`${route} is not in ${source}`);
-    }
-    operations[`${method} ${described}`] = toOperation(document, operation, rename);
-  }
-  return { source, operations, schemas };
-}
-
-/** `:owner` of a route is any `{name}` of a path, and what comes after `*` may begin within one. */
-function pathOf(document: Document, path: string): string {
-  const shape = (from: string) => from.replaceAll(/\{[^}]+\}|:\w+|\*\w+/g, '{}');
-  const candidates = [shape(path), shape(path).replace(/\/(?:heads|tags)\/\{\}$/, '/{}')];
-  const found = Object.keys(document.paths).find((described) => candidates.includes(shape(described)));
-  if (found === undefined) {
-    throw new Error(`no path like ${path} is described`);
-  }
-  return found;
-}
-
-function toOperation(document: Document, described: Described, rename: (reference: string) => string): Operation {
-  const parameters = (described.parameters ?? []).map((given) => whole(document, given)) as readonly {
-    readonly in: string;
-    readonly name: string;
-    readonly schema: unknown;
-  }[];
-  const inPlace = (place: string) =>
-    Object.fromEntries(
-      parameters.filter((one) => one.in === place).map(({ name, schema }) => [name, toJsonSchema(schema, rename)]),
-    );
-  const body = described.requestBody?.content?.['application/json']?.schema;
-  return {
-    query: inPlace('query'),
-    path: inPlace('path'),
-    ...(body === undefined
-      ? {}
-      : { body: { required: described.requestBody?.required === true, schema: toJsonSchema(body, rename) } }),
-    answers: Object.fromEntries(
-      Object.entries(described.responses).map(([status, given]) => {
-        const content = Object(whole(document, given))['content'];
-        const schema = content?.['application/json']?.schema;
-        return [status, schema === undefined ? null : toJsonSchema(schema, rename)];
-      }),
-    ),
-  };
-}
-
-/** Itself, or what it refers to. */
-function whole(document: Document, given: unknown): unknown {
-  const reference = Object(given)['$ref'];
-  return typeof reference === 'string' ? follow(document, reference) : given;
 }
