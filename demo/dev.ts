@@ -1,11 +1,14 @@
 /**
  * `npm run dev`: `gatehouse serve` on embedded stores, restarted whenever a file of src changes. The data stays in .dev/, or the
  * folder given by `--data`, between runs. PORT, METRICS_PORT, WEBHOOK_SECRET and LOG_LEVEL are honoured. With the credentials of
- * a forge, as `gatehouse setup` writes them to .env, it reviews too.
+ * a forge, as `gatehouse setup` writes them to .env, it reviews too. While it runs, stores.env in the folder has the URLs of the
+ * stores, for `npm run doctor`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startEmbeddedStores } from '../test/helpers/stores.ts';
@@ -22,15 +25,14 @@ if (existsSync(`${root}.env`)) {
 const reviews = ['FORGE_TOKEN', 'FORGE_TOKEN_FILE', 'GITHUB_APP_ID'].some((name) => process.env[name]);
 
 const stores = await startEmbeddedStores({ dataDir: values.data });
+const storesFile = join(values.data, 'stores.env');
 try {
   const secret = process.env['WEBHOOK_SECRET'] || DEVELOPMENT_SECRET;
-  const env = {
-    DATABASE_URL: stores.database.url,
-    REDIS_URL: stores.redis.url,
-    WEBHOOK_SECRET: secret,
-    DRAIN_SECONDS: '0',
-  };
+  const urls = { DATABASE_URL: stores.database.url, REDIS_URL: stores.redis.url };
+  const env = { ...urls, WEBHOOK_SECRET: secret, DRAIN_SECONDS: '0' };
   await runCommand(['migrate'], env);
+  const lines = Object.entries(urls).map(([name, url]) => `${name}='${url}'\n`);
+  await writeFile(storesFile, lines.join(''), { mode: 0o600 });
   process.stderr.write(`${stores.description}\n`);
   if (secret === DEVELOPMENT_SECRET) {
     process.stderr.write(`WEBHOOK_SECRET is '${DEVELOPMENT_SECRET}'\n`);
@@ -47,5 +49,6 @@ try {
   }
   await once(watched, 'close');
 } finally {
+  await rm(storesFile, { force: true });
   await stores.close();
 }

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import packageJson from '../../package.json' with { type: 'json' };
 import { SECRET } from '../helpers/door.ts';
 import { until } from '../helpers/until.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
@@ -13,7 +15,26 @@ import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 const DEV = fileURLToPath(new URL('../../demo/dev.ts', import.meta.url));
 const REPOSITORY = 'acme/widgets';
 
-test('the first review under npm run dev does not fail in a fresh thread', async (t) => {
+/** `npm run doctor`, with another file than the one in .dev/ and without the .env of this machine. */
+async function doctor(storesFile: string, env: Readonly<Record<string, string>>) {
+  const [, , ...args] = packageJson.scripts.doctor.split(' ');
+  const given = args
+    .filter((argument) => argument !== '--env-file-if-exists=.env')
+    .map((argument) => argument.replace('.dev/stores.env', storesFile));
+  const child = spawn(process.execPath, given, {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    env: { PATH: process.env['PATH'], WEBHOOK_SECRET: SECRET, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  await once(child, 'close');
+  return { stdout };
+}
+
+test('under npm run dev no first review fails, and doctor never misses its stores', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-dev-'));
   // PostgreSQL, which does not run as root, must be able to enter it.
   await chmod(folder, 0o755);
@@ -23,6 +44,7 @@ test('the first review under npm run dev does not fail in a fresh thread', async
   });
   const headSha = forge.commit(REPOSITORY, 'topic', { 'a.txt': 'a\n' });
   const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'feat: a' });
+  const storesFile = join(folder, 'stores', 'stores.env');
   const dev = spawn(process.execPath, [DEV, '--data', join(folder, 'stores')], {
     env: {
       PATH: process.env['PATH'],
@@ -57,9 +79,14 @@ test('the first review under npm run dev does not fail in a fresh thread', async
       lines.filter((line) => line.includes('a review failed') || line.includes('failed in its thread')),
       [],
     );
+    const { stdout } = await doctor(storesFile, { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token });
+    t.regex(stdout, /^✔ database /m);
+    t.regex(stdout, /^✔ redis /m);
+    t.notRegex(stdout, /^✘/m);
   } finally {
     dev.kill('SIGTERM');
     await closed;
+    t.false(existsSync(storesFile), 'stores that have ended are not examined');
     await forge.stop();
     await rm(folder, { recursive: true, force: true });
   }
