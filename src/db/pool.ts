@@ -44,6 +44,10 @@ function openPool(url: string, log: Log, config: pg.PoolConfig): pg.Pool {
   });
   // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
   pool.on('error', (err) => log.debug({ err }, 'an idle database connection was lost'));
+  // The pool itself listens only while a connection is idle. One that breaks while its session is set up would end the process.
+  pool.on('connect', (client) => {
+    client.on('error', () => {});
+  });
   // A connection that is released with an error is discarded, and may have been cut while a statement ran.
   pool.on('release', (error, client) => {
     if (error) {

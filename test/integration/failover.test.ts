@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type AddressInfo, createServer } from 'node:net';
 import ava from 'ava';
 import pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
@@ -47,6 +48,27 @@ for (const [name, open] of Object.entries(POOLS)) {
     await pool.end();
   });
 }
+
+test('a connection that breaks while its session is set up does not end the process', async (t) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write(LOGGED_IN);
+      socket.once('data', () => socket.resetAndDestroy());
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  for (const open of Object.values(POOLS)) {
+    const pool = open(`postgres://gatehouse@127.0.0.1:${port}/gatehouse`, makeLog('silent'));
+    await t.throwsAsync(pool.query('SELECT 1'), { code: 'ECONNRESET' });
+    await pool.end();
+  }
+  server.close();
+});
+
+/** PostgreSQL's answers to a login without a password: AuthenticationOk, and ReadyForQuery. */
+const LOGGED_IN = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
 
 test('an unready door that gets no traffic is ready when a new connection can write', async (t) => {
   await using door = await openDoor();
