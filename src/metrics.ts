@@ -142,6 +142,11 @@ export function makeMetrics() {
       labelNames: ['by'],
       registers,
     }),
+    frozenSuccesses: new Counter({
+      name: 'gatehouse_frozen_successes_total',
+      help: 'Times that a success could not be taken back, because the commit takes no more statuses',
+      registers,
+    }),
     /** The label of a login there. */
     foreignStatusLogin: boundedLabel(MAX_LOGINS),
     overrides: new Counter({

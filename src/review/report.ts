@@ -27,6 +27,8 @@ export interface ReportOptions {
   readonly hasNone: boolean;
   /** False: the status is `success` whatever the verdict, and the comment says so. */
   readonly enforce: boolean;
+  /** The commit takes no more statuses: the verdict is only shown here. */
+  readonly isUsedUp: boolean;
   /** Our comments, as far as they were read with the pull request. */
   readonly known: KnownFacts;
 }
@@ -52,7 +54,7 @@ export async function reportComments(
   forge: Forge,
   pullRequest: PullRequest,
   verdict: Verdict,
-  { comments, links, hasNone, enforce, known }: ReportOptions,
+  { comments, links, hasNone, enforce, isUsedUp, known }: ReportOptions,
 ): Promise<Reported> {
   if (comments === 'off') {
     return { refusals: hasNone ? [] : await withdrawComments(forge, pullRequest), foundNone: false };
@@ -67,12 +69,12 @@ export async function reportComments(
     await reportInlines(forge, pullRequest, wanted, own);
   });
   const inlines = comments === 'all' && refusedInlines.length === 0;
-  const body = renderReview(verdict, { links, inlines, enforce });
+  const body = renderReview(verdict, { links, inlines, enforce, isUsedUp });
   let commentId: string | undefined;
   const refusedComment = await refusalOf('comment', async () => {
     const own = hasNone ? [] : (known.ownComments ?? (await forge.ownComments(pullRequest)));
     found += own.length;
-    commentId = await reportComment(forge, pullRequest, verdict, body, own);
+    commentId = await reportComment(forge, pullRequest, isUsedUp || hasSomethingToSay(verdict), body, own);
   });
   const refusals = [...refusedComment, ...refusedInlines];
   const foundNone = found === 0 && refusals.length === 0;
@@ -131,7 +133,7 @@ export async function withdrawComments(forge: Forge, pullRequest: PullRequest): 
 async function reportComment(
   forge: Forge,
   pullRequest: PullRequest,
-  verdict: Verdict,
+  isWorthOne: boolean,
   body: string,
   own: readonly PostedComment[],
 ): Promise<string | undefined> {
@@ -146,7 +148,7 @@ async function reportComment(
     }
     return present.id;
   }
-  return hasSomethingToSay(verdict) ? (await forge.createComment(pullRequest, body)).id : undefined;
+  return isWorthOne ? (await forge.createComment(pullRequest, body)).id : undefined;
 }
 
 function hasSomethingToSay({ state, findings, policyFaults, proposal }: Verdict): boolean {

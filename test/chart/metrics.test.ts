@@ -327,6 +327,11 @@ const COURSES = [
     silent: { [`gatehouse_foreign_statuses_total{${MATCHERS},by="mallory"}`]: '0x40' },
   },
   {
+    alert: 'GatehouseFrozenSuccess',
+    fires: { [`gatehouse_frozen_successes_total{${MATCHERS}}`]: '0x30 1x10' },
+    silent: { [`gatehouse_frozen_successes_total{${MATCHERS}}`]: '1x40' },
+  },
+  {
     alert: 'GatehouseReviewsInError',
     fires: {
       [`gatehouse_reviews_total{${MATCHERS},verdict="error"}`]: '0+2x40',

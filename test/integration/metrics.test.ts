@@ -22,6 +22,7 @@ const NAMES = [
   'gatehouse_forge_access_problem',
   'gatehouse_forge_rate_remaining',
   'gatehouse_forge_requests_total',
+  'gatehouse_frozen_successes_total',
   'gatehouse_inflight_bytes',
   'gatehouse_jobs',
   'gatehouse_observed_rules_total',

@@ -67,6 +67,8 @@ CREATE TABLE gatehouse.posted_statuses (
   description text,
   -- False: set with ENFORCE=false. It has to be set again when rules are enforced.
   enforced    boolean     NOT NULL DEFAULT true,
+  -- How many statuses of this name the commit has. Null: not known, because others may have set some.
+  written     integer,
   posted_at   timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (repository, head_sha, context)
 );

@@ -47,6 +47,10 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
     overviews: makeOverviews(client, account.self),
     merged: makeMergedPullRequests(client),
     mergeQueue: { entries: (repository, branch) => mergeQueueEntries(client, repository, branch) },
+    statusLimit: {
+      most: read.MAX_STATUSES,
+      count: (repository, sha, context) => read.statusCount(client, repository, sha, context),
+    },
     self: account.self,
     checkAccess: () => accessBy(() => missingScopes(client)),
     pullRequest: (ref) =>

@@ -137,6 +137,27 @@ async function status(
   );
 }
 
+/** Of one context. GitHub compares contexts without case. */
+export const MAX_STATUSES = 1_000;
+/** Of all contexts, so many are read to count those of one. */
+const MAX_STATUSES_READ = 3 * MAX_STATUSES;
+
+/** How many statuses of a context a commit has; {@link MAX_STATUSES} where there are too many of others beside them. */
+export async function statusCount(
+  client: GitHubClient,
+  repository: string,
+  sha: string,
+  context: string,
+): Promise<number> {
+  const octokit = await client.forRepository(repository);
+  const route = 'GET /repos/{owner}/{repo}/commits/{ref}/statuses';
+  const parameters = { ...repositoryAddress(repository), ref: sha };
+  const enough = (items: readonly unknown[]) => items.length >= MAX_STATUSES_READ;
+  const all = (await askAll(octokit, route, parameters, shapes.statuses, enough).catch(noSuchCommit)) ?? [];
+  const same = all.filter((status) => status.context.toLowerCase() === context.toLowerCase());
+  return all.length >= MAX_STATUSES_READ ? MAX_STATUSES : same.length;
+}
+
 /** For a commit that is not there this route answers 422 and not 404. */
 function noSuchCommit(error: unknown): undefined {
   if (error instanceof ForgeError && error.status === 422) {

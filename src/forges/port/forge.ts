@@ -19,6 +19,7 @@ import type {
   OwnReview,
   PostedComment,
   PostedStatus,
+  StatusLimit,
 } from './postings.ts';
 import type {
   ChangedFiles,
@@ -47,6 +48,7 @@ export interface Forge extends AccessCheck {
   readonly deliveries?: DeliveryRecovery;
   readonly overviews?: Overviews;
   readonly changeList?: ChangeList;
+  readonly statusLimit?: StatusLimit;
   readonly mergeQueue?: { entries(repository: string, branch: string): Promise<readonly MergeQueueEntry[]> };
 
   /** The login that Gatehouse posts with. */

@@ -28,6 +28,13 @@ export interface PostedStatus extends CommitStatus {
   readonly creator: string;
 }
 
+/** Of a forge that takes only so many statuses of one name for a commit, and refuses every later one. */
+export interface StatusLimit {
+  readonly most: number;
+  /** How many there are, by anybody; `most` where they are too many to be counted. */
+  count(repository: string, sha: string, context: string): Promise<number>;
+}
+
 /** A comment at a line of the new side of the change. */
 export interface InlineComment {
   readonly path: string;

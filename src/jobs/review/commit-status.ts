@@ -3,12 +3,19 @@ import { recordPosting } from '../../audit/record-posting.ts';
 import { shorten } from '../../common/shorten.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Forge } from '../../forges/port/forge.ts';
-import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type PostedStatus } from '../../forges/port/postings.ts';
+import {
+  type CommitStatus,
+  MAX_STATUS_DESCRIPTION_LENGTH,
+  type PostedStatus,
+  type StatusState,
+} from '../../forges/port/postings.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { dryRun } from '../../review/evaluation/verdict.ts';
 import { sameContext, statusContext } from '../../review/status-context.ts';
-import { postedBefore, rememberPosted, type StatusPlace } from '../tables/posted-statuses.ts';
+import { forgetWritten, postedBefore, rememberPosted, type StatusPlace } from '../tables/posted-statuses.ts';
 import { type HeadVerdict, type ReportedStatus, verdictsOnHead } from '../tables/reviews.ts';
+import type { ForeignStatusParts } from './foreign-status.ts';
+import { statusRoom } from './status-room.ts';
 
 /**
  * What stands on a commit under the names of Gatehouse's statuses, and what may be written there. All statuses of pull requests are
@@ -36,11 +43,15 @@ export interface CommitStatuses {
    * commit. A pull request that is opened meanwhile has its verdict shown again.
    */
   withdrawSuccess(place: StatusPlace): Promise<void>;
+  /** `seen` are the statuses that the commit was read with: those of others count for the forge's limit. */
+  noteOthers(place: StatusPlace, seen: readonly PostedStatus[] | undefined): Promise<void>;
+  /** Whether a verdict can no longer be shown, because the commit has as many statuses as the forge takes, or nearly. */
+  isUsedUp(place: StatusPlace, state: StatusState): Promise<boolean>;
   /** Whether a success that Gatehouse has set may stand there. Costs no request to the forge. */
   mayShowSuccess(place: StatusPlace): Promise<boolean>;
 }
 
-export interface StatusOptions {
+export interface StatusOptions extends ForeignStatusParts {
   readonly forge: Forge;
   readonly pool: pg.Pool;
   /** The name of the status, `{base}` for the base branch. */
@@ -61,7 +72,11 @@ export function commitStatuses({
   statusContext: template,
   enforce,
   keepsRecord,
+  metrics,
+  log,
 }: StatusOptions): CommitStatuses {
+  const room = statusRoom({ forge, pool, enforce, metrics, log });
+
   /** The open pull requests that a status names. */
   async function sharing({ repository, headSha, context }: StatusPlace) {
     const known = await verdictsOnHead(pool, repository, headSha);
@@ -93,8 +108,9 @@ export function commitStatuses({
    * review of another pull request with the commit may have set ours since. Where it is not known what was set last, `seen` may be
    * older than that.
    */
-  async function set(place: StatusPlace, status: CommitStatus, seen?: readonly PostedStatus[]): Promise<void> {
+  async function set(place: StatusPlace, wanted: CommitStatus, seen?: readonly PostedStatus[]): Promise<void> {
     const before = await postedBefore(pool, place);
+    const status = await room.fit(place, wanted, before);
     const mayStand = before.kind === 'unknown' || (before.kind === 'status' && isSame(before, status));
     const known = before.kind === 'status' ? onlyOf(seen, status.context) : undefined;
     const standsNow = async () =>
@@ -108,7 +124,12 @@ export function commitStatuses({
 
   async function post(place: StatusPlace, status: CommitStatus): Promise<void> {
     await rememberPosted(pool, place, undefined, enforce);
-    await forge.setStatus(place.repository, place.headSha, status);
+    try {
+      await forge.setStatus(place.repository, place.headSha, status);
+    } catch (error) {
+      await room.explain(place, status, error);
+      return;
+    }
     await rememberAndRecord(place, status);
   }
 
@@ -145,7 +166,8 @@ export function commitStatuses({
       const present = await forge.status(repository, headSha, context);
       if (sharedStatus(named, enforce) === undefined && present !== undefined && present.state !== 'success') {
         const description = 'The policy was deleted: nothing is required any more';
-        await post(place, { context, state: 'success', description });
+        const before = await postedBefore(pool, place);
+        await post(place, await room.fit(place, { context, state: 'success', description }, before));
       }
     },
     async withdrawSuccess(place) {
@@ -156,6 +178,15 @@ export function commitStatuses({
         await post(place, { context, state: 'pending', description });
         await show(place, true);
       }
+    },
+    async noteOthers(place, seen) {
+      const here = seen?.filter((status) => sameContext(status.context, place.context));
+      if (forge.statusLimit !== undefined && here?.length !== 0) {
+        await forgetWritten(pool, place, here?.some(({ own }) => !own) ?? false);
+      }
+    },
+    async isUsedUp(place, state) {
+      return room.isUsedUp(place, state, await postedBefore(pool, place));
     },
     async mayShowSuccess(place) {
       const before = await postedBefore(pool, place);
@@ -172,7 +203,7 @@ function onlyOf(seen: readonly PostedStatus[] | undefined, context: string): Pos
 
 /** Sets a status of ours unless it stands already. Nothing is remembered of it: for commits that are no pull request's head. */
 export async function writeStatus(
-  { forge, pool, keepsRecord }: Omit<StatusOptions, 'statusContext' | 'enforce'>,
+  { forge, pool, keepsRecord }: Pick<StatusOptions, 'forge' | 'pool' | 'keepsRecord'>,
   { repository, headSha }: Omit<StatusPlace, 'context'>,
   status: CommitStatus,
 ): Promise<void> {

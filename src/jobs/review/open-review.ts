@@ -21,8 +21,9 @@ import {
   requireClaim,
 } from '../tables/reviews.ts';
 import { type CommitStatuses, commitStatuses } from './commit-status.ts';
+import type { ForeignStatusParts } from './foreign-status.ts';
 
-export interface OpenReviewParts {
+export interface OpenReviewParts extends ForeignStatusParts {
   readonly forge: Forge;
   readonly pool: pg.Pool;
   /** The operator's policy, for repositories that have none of their own. */

@@ -4,6 +4,7 @@ import type { Forge } from '../../forges/port/forge.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { sameContext, statusContext } from '../../review/status-context.ts';
 import type { Jobs } from '../queue/queue.ts';
+import { forgetWritten } from '../tables/posted-statuses.ts';
 import { verdictsOnHead } from '../tables/reviews.ts';
 import { type ForeignStatusParts, reportForeignStatus } from './foreign-status.ts';
 
@@ -43,6 +44,7 @@ async function reviewsWithStatus(
     ({ state, baseBranch }) => state !== 'none' && sameContext(statusContext(parts.statusContext, baseBranch), context),
   );
   if (sharing.length > 0) {
+    await forgetWritten(parts.pool, { repository, headSha, context }, true);
     reportForeignStatus(parts, { repository, headSha, context }, by);
   }
   return sharing;

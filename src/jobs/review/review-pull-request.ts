@@ -101,6 +101,7 @@ async function reviewOnce(
   if (pullRequest.archived) {
     return { outcome: await leaveArchived(parts, review, ref) };
   }
+  await review.statuses.noteOthers(review.statuses.placeOf(pullRequest), read.known.statuses);
   const stored = await review.enter(read);
   const known = stored === undefined ? read.known : await withOwnComments(parts.forge, read, review.hasNoComments());
   if (stored !== undefined && hasComments(parts.forge.name, stored, known)) {
@@ -229,7 +230,9 @@ async function report(
   }
   const writesBefore = review.writes();
   const preview = await withPreview(parts, result);
+  const place = review.statuses.placeOf(pullRequest);
   const options = {
+    isUsedUp: await review.statuses.isUsedUp(place, verdict.state),
     comments: result.comments,
     links: linksOf(forge.name, pullRequest, judgedBy),
     hasNone: review.hasNoComments(),

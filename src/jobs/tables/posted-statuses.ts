@@ -8,26 +8,33 @@ export interface StatusPlace {
   readonly context: string;
 }
 
-/** The status that Gatehouse set last at a place. `unknown`: the writing of one was cut short. */
-export type PostedBefore =
+/**
+ * The status that Gatehouse set last at a place. `unknown`: the writing of one was cut short. `written` is how many statuses
+ * the place has; undefined: not known, because others may have set some.
+ */
+export type PostedBefore = { readonly written: number | undefined } & (
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' }
-  | { readonly kind: 'status'; readonly state: StatusState; readonly description: string };
+  | { readonly kind: 'status'; readonly state: StatusState; readonly description: string }
+);
 
 export async function postedBefore(pool: pg.Pool, place: StatusPlace): Promise<PostedBefore> {
-  const { rows } = await pool.query<{ state: StatusState | null; description: string | null }>(
-    'SELECT state, description FROM gatehouse.posted_statuses WHERE repository = $1 AND head_sha = $2 AND context = $3',
+  const { rows } = await pool.query<{ state: StatusState | null; description: string | null; written: number | null }>(
+    'SELECT state, description, written FROM gatehouse.posted_statuses WHERE repository = $1 AND head_sha = $2 AND context = $3',
     keyOf(place),
   );
   const [row] = rows;
   if (row === undefined) {
-    return { kind: 'none' };
+    return { kind: 'none', written: 0 };
   }
   const { state, description } = row;
-  return state === null || description === null ? { kind: 'unknown' } : { kind: 'status', state, description };
+  const written = row.written ?? undefined;
+  return state === null || description === null
+    ? { kind: 'unknown', written }
+    : { kind: 'status', state, description, written };
 }
 
-/** `status`: what stands now; undefined before one is written, since nobody knows whether a broken request was carried out. */
+/** `status`: what stands now; undefined before one is written, since nobody knows whether a broken request was carried out. It is counted then. */
 export async function rememberPosted(
   client: pg.Pool | pg.ClientBase,
   place: StatusPlace,
@@ -35,12 +42,30 @@ export async function rememberPosted(
   enforce: boolean,
 ): Promise<void> {
   await client.query(
-    `INSERT INTO gatehouse.posted_statuses (repository, head_sha, context, state, description, enforced)
-     VALUES ($1, $2, $3, $4, $5, $6)
+    `INSERT INTO gatehouse.posted_statuses AS p (repository, head_sha, context, state, description, enforced, written)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT (repository, head_sha, context)
        DO UPDATE SET state = excluded.state, description = excluded.description, posted_at = now(),
-                     enforced = excluded.enforced`,
-    [...keyOf(place), status?.state ?? null, status?.description ?? null, enforce],
+                     enforced = excluded.enforced, written = p.written + excluded.written`,
+    [...keyOf(place), status?.state ?? null, status?.description ?? null, enforce, status === undefined ? 1 : 0],
+  );
+}
+
+/** How many statuses a place has, as the forge says. */
+export async function rememberWritten(pool: pg.Pool, place: StatusPlace, written: number): Promise<void> {
+  await pool.query(
+    `INSERT INTO gatehouse.posted_statuses (repository, head_sha, context, written) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (repository, head_sha, context) DO UPDATE SET written = excluded.written`,
+    [...keyOf(place), written],
+  );
+}
+
+/** Others have set a status at a place (`always`), or may have done so where nothing is remembered of it. */
+export async function forgetWritten(pool: pg.Pool, place: StatusPlace, always: boolean): Promise<void> {
+  await pool.query(
+    `INSERT INTO gatehouse.posted_statuses AS p (repository, head_sha, context) VALUES ($1, $2, $3)
+     ON CONFLICT (repository, head_sha, context) DO UPDATE SET written = NULL WHERE $4`,
+    [...keyOf(place), always],
   );
 }
 

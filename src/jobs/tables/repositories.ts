@@ -32,7 +32,7 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
      statuses AS (
        INSERT INTO gatehouse.posted_statuses (repository, head_sha, context)
        SELECT $2, head_sha, context FROM gatehouse.posted_statuses WHERE repository = $1
-       ON CONFLICT (repository, head_sha, context) DO UPDATE SET state = NULL)
+       ON CONFLICT (repository, head_sha, context) DO UPDATE SET state = NULL, written = NULL)
      UPDATE gatehouse.reviews old SET repository = $2, reported_as = NULL
       WHERE repository = $1
         AND NOT EXISTS (SELECT FROM gatehouse.reviews new WHERE new.repository = $2 AND new.pull_request = old.pull_request)`,

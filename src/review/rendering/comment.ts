@@ -15,6 +15,9 @@ export const REVIEW_MARKER = '<!-- gatehouse:review -->';
 const NOT_ENFORCED =
   '**Not enforced:** the commit status is `success` all the same, because Gatehouse’s operator has set `ENFORCE=false`.';
 
+const USED_UP =
+  '**Push a new commit:** this one has nearly as many commit statuses as the forge takes. Its status no longer shows this verdict.';
+
 /** Characters kept free below the forges' limit, for what a forge may add to a comment. */
 const COMMENT_RESERVE = 5_536;
 const MAX_LENGTH = MAX_COMMENT_LENGTH - COMMENT_RESERVE;
@@ -27,10 +30,12 @@ export interface CommentContext {
   readonly inlines: boolean;
   /** False: the status is `success` whatever the verdict, and the comment says so. */
   readonly enforce: boolean;
+  /** The commit takes no more statuses. */
+  readonly isUsedUp?: boolean;
 }
 
 /** The one comment, kept up to date in place. The same verdict always gives the same text. */
-export function renderReview(verdict: Verdict, { links, inlines, enforce }: CommentContext): string {
+export function renderReview(verdict: Verdict, { links, inlines, enforce, isUsedUp }: CommentContext): string {
   const comments = inlines ? renderInlines(verdict) : [];
   const context = { links, commented: new Set(comments.map(({ fingerprint }) => fingerprint)) };
   const findings = verdict.findings.filter(({ override }) => override === undefined);
@@ -41,7 +46,8 @@ export function renderReview(verdict: Verdict, { links, inlines, enforce }: Comm
 
   const end = [...renderOverrides(verdict.overrides), ...renderRules(verdict, context, MAX_RULES_LENGTH)];
   const middle = [...renderFaults(verdict), ...renderProposal(verdict)];
-  const start = [REVIEW_MARKER, headline(verdict), ...(enforce || verdict.state === 'success' ? [] : [NOT_ENFORCED])];
+  const notEnforced = enforce || verdict.state === 'success' ? [] : [NOT_ENFORCED];
+  const start = [REVIEW_MARKER, headline(verdict), ...notEnforced, ...(isUsedUp ? [USED_UP] : [])];
   const budget = { left: MAX_LENGTH - [...start, ...middle, ...end].join('\n\n').length };
   return `${[
     ...start,

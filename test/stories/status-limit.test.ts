@@ -1,0 +1,103 @@
+import test from 'ava';
+import { type Scene, type Story, shareStories } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test);
+
+const TITLED = {
+  '.gatehouse.yml': `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^feat: ' }
+`,
+};
+const GOOD = 'feat: things';
+const BAD = 'Things';
+/** GitHub's limit for one name on one commit. */
+const MOST = 1_000;
+
+function fill(scene: Scene, number: number, count: number, author = 'mallory') {
+  const { headSha } = scene.forge.pull(scene.repository, number);
+  for (let index = 0; index < count; index++) {
+    const status = { context: 'gatehouse/main', state: 'failure', author, description: `${index}` };
+    scene.forge.setStatus(scene.repository, headSha, status);
+  }
+}
+
+/** As after so many statuses that Gatehouse has set itself, as many edits of a title cause. */
+async function haveWritten(story: Story, scene: Scene, number: number, count: number): Promise<void> {
+  const { headSha } = scene.forge.pull(scene.repository, number);
+  await story.door.database.query('UPDATE gatehouse.posted_statuses SET written = $1 WHERE head_sha = $2', [
+    count,
+    headSha,
+  ]);
+}
+
+async function frozen(story: Story): Promise<number> {
+  const metrics = await (await fetch(story.door.metricsUrl)).text();
+  return Number(/^gatehouse_frozen_successes_total (\d+)$/m.exec(metrics)?.[1]);
+}
+
+test.serial('github: no success is the last status that a commit takes', async (t) => {
+  const scene = gatehouse('github').scene(TITLED);
+  const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: GOOD });
+  fill(scene, number, MOST - 1);
+  await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'error');
+  t.regex(scene.status(number)?.description ?? '', /push a new commit/);
+  t.regex(scene.comments(number).join(), /Push a new commit/);
+  await scene.push(number, { 'a.txt': 'b\n' });
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'success');
+});
+
+test.serial('github: no author uses up by edits what takes a success back', async (t) => {
+  const scene = gatehouse('github').scene(TITLED);
+  const number = await scene.open({ 'a.txt': 'a\n' }, { title: GOOD });
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'success');
+  await haveWritten(gatehouse('github'), scene, number, 899);
+  const { headSha } = scene.forge.pull(scene.repository, number);
+  const count = () => scene.forge.statuses(scene.repository, headSha).length;
+  const before = count();
+  for (const title of [BAD, GOOD, `${BAD}!`, `${GOOD}!`, BAD]) {
+    await scene.edit(number, { title });
+    await scene.settled();
+    t.not(scene.status(number)?.state, 'success');
+  }
+  t.regex(scene.status(number)?.description ?? '', /push a new commit/);
+  t.true(count() - before <= 2, `${count() - before} statuses`);
+});
+
+test.serial('github: no status is spent on other words of the same state for ever', async (t) => {
+  const policy = TITLED['.gatehouse.yml'].replace('rules:', "rules:\n  - id: described\n    require: { body: '.' }");
+  const scene = gatehouse('github').scene({ '.gatehouse.yml': policy });
+  const number = await scene.open({ 'a.txt': 'a\n' }, { title: BAD });
+  await scene.settled();
+  await haveWritten(gatehouse('github'), scene, number, 100);
+  const description = scene.status(number)?.description;
+  await scene.edit(number, { body: 'Why' });
+  await scene.settled();
+  t.is(scene.status(number)?.description, description);
+  await scene.edit(number, { title: GOOD });
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'success');
+});
+
+test.serial('github: no success that cannot be taken back goes unnoticed', async (t) => {
+  const scene = gatehouse('github').scene(TITLED);
+  const number = await scene.open({ 'a.txt': 'a\n' }, { title: GOOD });
+  await scene.settled();
+  const own = scene.status(number);
+  t.is(own?.state, 'success');
+  const before = await frozen(gatehouse('github'));
+  // Others set as many as there are, and the newest is a success.
+  fill(scene, number, MOST - 2);
+  const { headSha } = scene.forge.pull(scene.repository, number);
+  const status = { context: 'gatehouse/main', state: 'success', author: 'mallory', description: 'Fine' };
+  scene.forge.setStatus(scene.repository, headSha, status);
+  await scene.edit(number, { title: BAD });
+  await scene.settled();
+  t.true((await frozen(gatehouse('github'))) > before);
+  t.regex(scene.comments(number).join(), /Push a new commit/);
+});
