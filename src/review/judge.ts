@@ -1,3 +1,4 @@
+import type { Checks } from '../forges/port/checks.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type {
   ChangedFiles,
@@ -110,11 +111,11 @@ export async function readAndJudge(context: JudgeContext, ref: PullRequestRef): 
 }
 
 /**
- * Judges a pull request as it was read: the policy in force, the change and what it proposes, and then the facts, the evaluation,
- * the overrides and the verdict.
+ * Judges a pull request as it was read, in six steps: {@link readPolicy}, {@link readChange}, {@link readFacts},
+ * {@link evaluateInForce}, {@link readOverridesNow}, {@link conclude}.
  */
 export async function judgeOnce(context: JudgeContext, { pullRequest, known }: PullRequestRead): Promise<ReviewResult> {
-  const { repository, baseCommit: baseSha } = pullRequest;
+  const { baseCommit: baseSha } = pullRequest;
   if (pullRequest.state !== 'open') {
     return { kind: 'over' };
   }
@@ -125,14 +126,8 @@ export async function judgeOnce(context: JudgeContext, { pullRequest, known }: P
     // The branch was deleted: there is nothing to merge into until the pull request gets another base.
     return { kind: 'over' };
   }
-  // Everything of the base is read at this commit: what is read at the branch's name could be of two.
   const subject: Subject = { pullRequest, known, baseSha };
-  const place = { repository, commit: baseSha, file: context.givenPolicy, shown: true };
-  const inForce = await policyInForce(context, place);
-  if (inForce.policy.kind !== 'absent') {
-    // Before the changed files, which may take long to read: the present status may be of another pull request.
-    await context.onWillJudge?.(pullRequest);
-  }
+  const inForce = await readPolicy(context, subject);
   const change = await readChange(context, subject, inForce);
   const policy = orProposed(inForce.policy, pullRequest, change.proposesPolicy);
   if (policy.kind === 'absent') {
@@ -144,7 +139,26 @@ export async function judgeOnce(context: JudgeContext, { pullRequest, known }: P
   const proposal = await readProposal(context, pullRequest, inForce, change);
   return policy.kind === 'broken'
     ? notJudged(subject, policy, proposal)
-    : judgeChange(context, subject, change.changedFiles, policy, inForce, proposal);
+    : judgeByPolicy(context, subject, policy, inForce, change, proposal);
+}
+
+/** The four steps that need a policy that can be used. */
+async function judgeByPolicy(
+  context: JudgeContext,
+  subject: Subject,
+  loaded: UsablePolicy,
+  inForce: PolicyInForce,
+  { changedFiles }: Change,
+  proposal: ProposedChange,
+): Promise<ReviewResult> {
+  const { policy } = loaded;
+  const facts = await readFacts(context, subject, policy, changedFiles);
+  const evaluated = await evaluateInForce(context, policy, facts);
+  const overrides = await readOverridesNow(context, subject, policy, evaluated);
+  // Last of what is read: it can take long, and the verdict does not depend on it.
+  const observed = await readToObserve(context, subject, policy, facts);
+  const evaluation = withObserved(policy, evaluated, observed.rules);
+  return conclude(subject, loaded, inForce, proposal, { facts, evaluation, overrides, checks: observed.facts.checks });
 }
 
 /** The pull request that is judged, as it was read. */
@@ -156,12 +170,28 @@ interface Subject {
 }
 
 type UsablePolicy = Extract<LoadedPolicy, { kind: 'policy' }>;
+type JudgedResult = Extract<ReviewResult, { kind: 'judged' }>;
 
-/** What the pull request changes. Its files are read, unless they came with it and no rule looks at their lines. */
-async function readChange(
-  { forge }: JudgeContext,
+/** Step 1, the policy in force. Read at one commit: what is read at the branch's name could be of two. */
+export async function readPolicy(
+  context: PolicyContext & Pick<JudgeContext, 'givenPolicy' | 'onWillJudge'>,
+  { pullRequest, baseSha }: Subject,
+): Promise<PolicyInForce> {
+  const { repository } = pullRequest;
+  const place = { repository, commit: baseSha, file: context.givenPolicy, shown: true };
+  const inForce = await policyInForce(context, place);
+  if (inForce.policy.kind !== 'absent') {
+    // Before the changed files, which may take long to read: the present status may be of another pull request.
+    await context.onWillJudge?.(pullRequest);
+  }
+  return inForce;
+}
+
+/** Step 2, the change. Its files are read, unless they came with the pull request and no rule looks at their lines. */
+export async function readChange(
+  { forge }: Pick<JudgeContext, 'forge'>,
   { pullRequest, known }: Subject,
-  { policy }: PolicyInForce,
+  { policy }: Pick<PolicyInForce, 'policy'>,
 ): Promise<Change> {
   const needsLines = policy.kind === 'policy' && neededFacts(policy.policy).lines;
   const changedFiles =
@@ -174,54 +204,69 @@ async function readChange(
   };
 }
 
-/** The policy of the base branch cannot be used: the verdict is an error. */
-function notJudged(
-  subject: Subject,
-  { faults, sources, texts }: Extract<LoadedPolicy, { kind: 'broken' }>,
-  { proposed, said, preview }: ProposedChange,
-): ReviewResult {
-  return {
-    kind: 'judged',
-    pullRequest: subject.pullRequest,
-    verdict: { ...brokenPolicyVerdict(faults, proposed.kind === 'policy'), ...said },
-    comments: DEFAULT_COMMENTS,
-    judgedBy: judgedBy(subject, sources),
-    asksOthers: false,
-    texts,
-    approvals: null,
-    selfContained: false,
-    ...(preview && { proposed: preview }),
-  };
-}
+/** What facts are read with. */
+type FactsContext = Pick<JudgeContext, 'forge' | 'threads' | 'statusContext' | 'onWillReadOthers'>;
 
-/** The facts, the evaluation, the overrides, and what is only observed; {@link conclude} makes the verdict of them. */
-async function judgeChange(
-  context: JudgeContext,
+/** Step 3, the facts: what the rules in force need, and no more. */
+export async function readFacts(
+  context: FactsContext,
   subject: Subject,
+  policy: Policy,
   changedFiles: ChangedFiles,
-  loaded: UsablePolicy,
-  inForce: PolicyInForce,
-  proposal: ProposedChange,
-): Promise<ReviewResult> {
-  const { forge, threads, mayReadToObserve = () => true } = context;
-  const { pullRequest, known, baseSha } = subject;
-  const { policy } = loaded;
+): Promise<Facts> {
   if (neededFacts(policy).requestedReviews) {
     await context.onWillReadOthers?.();
   }
-  const readChecks = async () => {
-    await context.onWillReadOthers?.();
-    return readOthersChecks(forge, pullRequest.repository, pullRequest.head.sha, context.statusContext);
-  };
-  const rules = rulesInForce(policy);
-  const facts = await gatherFacts(forge, threads, rules, { pullRequest, known }, changedFiles, baseSha, readChecks);
-  const evaluated = await threads.evaluate(rules, facts);
-  const beforeOverrides = withObserved(policy, evaluated, []);
-  const overrides = await readOverrides(forge, policy, pullRequest, beforeOverrides, context.knownComments);
-  const more = { forge, threads, given: known, baseSha, readChecks, mayRead: mayReadToObserve };
-  const observed = await observe(policy, facts, more);
-  const evaluation = withObserved(policy, evaluated, observed.rules);
-  return conclude(subject, loaded, inForce, proposal, { facts, evaluation, overrides, checks: observed.facts.checks });
+  const { forge, threads } = context;
+  const readChecks = () => readChecksOf(context, subject);
+  return gatherFacts(forge, threads, rulesInForce(policy), subject, changedFiles, subject.baseSha, readChecks);
+}
+
+/** What others reported about the head. */
+async function readChecksOf(
+  { forge, statusContext, onWillReadOthers }: FactsContext,
+  { pullRequest }: Subject,
+): Promise<Checks> {
+  await onWillReadOthers?.();
+  return readOthersChecks(forge, pullRequest.repository, pullRequest.head.sha, statusContext);
+}
+
+/** Step 4, the evaluation of the rules in force. Those that are only observed are in it too, undecided. */
+export async function evaluateInForce(
+  { threads }: { readonly threads: Pick<ReviewThreads, 'evaluate'> },
+  policy: Policy,
+  facts: Facts,
+): Promise<Evaluation> {
+  return withObserved(policy, await threads.evaluate(rulesInForce(policy), facts), []);
+}
+
+/** Step 5, the overrides. Undefined when the policy lets nobody override. */
+export function readOverridesNow(
+  { forge, knownComments }: Pick<JudgeContext, 'forge' | 'knownComments'>,
+  { pullRequest }: Subject,
+  policy: Policy,
+  evaluation: Evaluation,
+): Promise<Overrides | undefined> {
+  return readOverrides(forge, policy, pullRequest, evaluation, knownComments);
+}
+
+/** The observed rules, with the facts that the forge told for them. */
+function readToObserve(
+  context: FactsContext & Pick<JudgeContext, 'mayReadToObserve'>,
+  subject: Subject,
+  policy: Policy,
+  facts: Facts,
+): ReturnType<typeof observe> {
+  const { forge, threads, mayReadToObserve: mayRead = () => true } = context;
+  const readChecks = () => readChecksOf(context, subject);
+  return observe(policy, facts, {
+    forge,
+    threads,
+    given: subject.known,
+    baseSha: subject.baseSha,
+    readChecks,
+    mayRead,
+  });
 }
 
 interface Findings {
@@ -233,14 +278,14 @@ interface Findings {
   readonly checks: Facts['checks'];
 }
 
-/** The verdict, and by what it was judged. */
-function conclude(
+/** Step 6, the verdict, and by what it was judged. */
+export function conclude(
   subject: Subject,
   { policy, sources, texts }: UsablePolicy,
-  { hidden }: PolicyInForce,
+  { hidden }: Pick<PolicyInForce, 'hidden'>,
   { proposed, said, preview }: ProposedChange,
   { facts, evaluation, overrides, checks }: Findings,
-): ReviewResult {
+): JudgedResult {
   const { pullRequest } = subject;
   const needed = neededFacts(policy);
   const codeOwners = codeOwnersText(facts.codeOwners);
@@ -264,6 +309,26 @@ function conclude(
       ? currentApprovals(facts.reviews.reviews, pullRequest.author)
       : null,
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
+  };
+}
+
+/** The policy of the base branch cannot be used: the verdict is an error. */
+function notJudged(
+  subject: Subject,
+  { faults, sources, texts }: Extract<LoadedPolicy, { kind: 'broken' }>,
+  { proposed, said, preview }: ProposedChange,
+): JudgedResult {
+  return {
+    kind: 'judged',
+    pullRequest: subject.pullRequest,
+    verdict: { ...brokenPolicyVerdict(faults, proposed.kind === 'policy'), ...said },
+    comments: DEFAULT_COMMENTS,
+    judgedBy: judgedBy(subject, sources),
+    asksOthers: false,
+    texts,
+    approvals: null,
+    selfContained: false,
+    ...(preview && { proposed: preview }),
   };
 }
 

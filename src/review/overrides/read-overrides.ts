@@ -7,6 +7,7 @@ import { readCommits, readLastChange, readOwnTeams } from '../evaluation/gather-
 import { MAX_OVERRIDERS } from '../limits.ts';
 import type { Policy } from '../policy/policy.ts';
 import { isMember } from '../predicates/team-members.ts';
+import type { Text } from '../text.ts';
 import {
   type Claim,
   type ClaimContext,
@@ -51,6 +52,20 @@ export async function readOverrides(
   const open = claims.flatMap(({ claim, why }) => (why === undefined ? [claim] : []));
   const facts = open.length === 0 ? undefined : await readClaimFacts(forge, pullRequest, open, context);
 
+  const { inForce, refused } = judgeClaims(claims, context, facts);
+  const possible = blocking.flatMap(({ rule }) => {
+    const by = inForce.has(rule.id) ? undefined : overriders(rule.id)?.names;
+    return by === undefined ? [] : [{ ruleId: rule.id, by }];
+  });
+  return { headSha, complete: comments !== undefined, inForce: [...inForce.values()], refused, possible };
+}
+
+/** The first command for a rule that has nothing against it counts. `why`: what is against it before any facts are read. */
+function judgeClaims(
+  claims: readonly { readonly claim: Claim; readonly why: Text | undefined }[],
+  context: ClaimContext,
+  facts: ClaimFacts | undefined,
+): { readonly inForce: ReadonlyMap<string, Override>; readonly refused: readonly RefusedOverride[] } {
   const inForce = new Map<string, Override>();
   const refused: RefusedOverride[] = [];
   for (const { claim, why: before } of claims) {
@@ -67,11 +82,7 @@ export async function readOverrides(
       refused.push({ ruleId, author: comment.author, commentId: comment.id, why });
     }
   }
-  const possible = blocking.flatMap(({ rule }) => {
-    const by = inForce.has(rule.id) ? undefined : overriders(rule.id)?.names;
-    return by === undefined ? [] : [{ ruleId: rule.id, by }];
-  });
-  return { headSha, complete: comments !== undefined, inForce: [...inForce.values()], refused, possible };
+  return { inForce, refused };
 }
 
 /** Of who may override only: nothing more is read for commands of others, of which there may be any number. */

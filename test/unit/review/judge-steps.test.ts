@@ -1,0 +1,247 @@
+import test from 'ava';
+import type { Forge } from '../../../src/forges/port/forge.ts';
+import type { ChangedFile, KnownFacts, PersonComment, PullRequestNow } from '../../../src/forges/port/pull-request.ts';
+import { factsOf, pullRequestOf } from '../../../src/review/cases/given.ts';
+import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
+import type { Evaluation } from '../../../src/review/evaluation/evaluation.ts';
+import {
+  conclude,
+  evaluateInForce,
+  judgeOnce,
+  readChange,
+  readFacts,
+  readOverridesNow,
+  readPolicy,
+} from '../../../src/review/judge.ts';
+import type { LoadedPolicy } from '../../../src/review/policy/load.ts';
+import { parsePolicy } from '../../../src/review/policy/parse.ts';
+import type { ReviewThreads } from '../../../src/review/threads/review-threads.ts';
+import { policyOf } from './judge.ts';
+
+const BASE = 'a'.repeat(40);
+const PULL_REQUEST: PullRequestNow = {
+  ...pullRequestOf({ title: 'things' }),
+  baseCommit: BASE,
+  commentCount: 0,
+  differenceBase: BASE,
+  changedFileCount: 1,
+};
+const HEAD = PULL_REQUEST.head.sha;
+const SUBJECT = { pullRequest: PULL_REQUEST, known: {}, baseSha: BASE };
+const NO_BASELINE = { fallback: undefined, baselineOf: async () => ({ kind: 'none' }) as const };
+const NOTHING_PROPOSED = { proposed: { kind: 'absent' }, said: {}, preview: undefined } as const;
+const NO_CHECKS = { checks: [], complete: false };
+
+const rules = (...lines: readonly string[]) =>
+  `version: 1\nrules:\n${lines.map((line) => `  - { ${line} }\n`).join('')}`;
+const TITLED = "id: titled, require: { title: '^feat: ' }";
+const NOTED = 'id: noted, level: observe, require: { commits: { every: { signed_off: true } } }';
+const OVERRIDABLE = rules(TITLED, NOTED).replace('rules:', 'override: { by: bob }\nrules:');
+
+const threads = {
+  parsePolicy: async (_repository, text, origin, role) => parsePolicy(text, origin, role),
+  evaluate: async (policy, facts) => evaluate(policy, facts),
+} as ReviewThreads;
+
+const loaded = (text: string) =>
+  ({ kind: 'policy', policy: policyOf(text), sources: { policyDigest: 'p' }, texts: [] }) satisfies LoadedPolicy;
+
+function changed(path: string): ChangedFile {
+  return { path, status: 'modified', additions: 1, deletions: 0, counted: false, diff: { kind: 'unread' } };
+}
+
+function commandOf(author: string): PersonComment {
+  const body = `/gatehouse override titled ${HEAD} hotfix`;
+  return { id: '1', author, bot: false, byEmail: false, createdAt: '2026-01-02T10:00:00Z', edited: 'no', body };
+}
+
+/** A forge of one pull request, with a note of each thing that it is asked for. A method that is not here is not to be called. */
+function forgeOf({ policy, comments = [] }: { readonly policy?: string; readonly comments?: PersonComment[] } = {}) {
+  const asked: string[] = [];
+  function noting<T>(what: string, answer: T): T {
+    asked.push(what);
+    return answer;
+  }
+  const forge: Partial<Forge> = {
+    name: 'gitea',
+    self: async () => 'gatehouse',
+    fileAt: async (_repository, path, commit) =>
+      noting(`policy at ${commit}`, path === '.gatehouse.yml' ? policy : undefined),
+    changedFiles: async (_ref, sha) => noting(`files of ${sha}`, { files: [changed('read.ts')], complete: true }),
+    reviews: async () => noting('reviews', []),
+    commits: async () => noting('commits', []),
+    checks: async () =>
+      noting('checks', {
+        checks: [
+          { kind: 'status', name: 'build', reporter: 'ci', state: 'success' },
+          { kind: 'status', name: 'other', reporter: 'Gatehouse', state: 'success' },
+          { kind: 'status', name: 'gatehouse', reporter: 'mallory', state: 'success' },
+        ],
+        complete: true,
+      }),
+    comments: async () => noting('comments', comments),
+    mayWrite: async (_repository, login) => noting(`permission of ${login}`, true),
+    lastForcePushOrRetarget: async () => noting('timeline', undefined),
+  };
+  const context = {
+    ...NO_BASELINE,
+    forge: forge as Forge,
+    threads,
+    statusContext: 'gatehouse',
+    knownComments: async (_repository: string, ids: readonly string[]) =>
+      noting(`webhooks of ${ids}`, { posted: new Map() }),
+    onWillJudge: async () => noting('will judge', undefined),
+    onWillReadOthers: async () => noting('will read others', undefined),
+  };
+  return { asked, context };
+}
+
+test('step 1: the policy is read at the commit of the base, then a verdict announced', async (t) => {
+  const { asked, context } = forgeOf({ policy: rules(TITLED) });
+  const { policy, own, hidden } = await readPolicy(context, SUBJECT);
+  t.like(policy, { kind: 'policy', policy: { rules: [{ id: 'titled' }] } });
+  t.deepEqual(own, policy);
+  t.false(hidden);
+  t.deepEqual(asked, [`policy at ${BASE}`, 'will judge']);
+});
+
+test('step 1: no verdict is announced where there is no policy', async (t) => {
+  const { asked, context } = forgeOf();
+  t.is((await readPolicy(context, SUBJECT)).policy.kind, 'absent');
+  t.deepEqual([...new Set(asked)], [`policy at ${BASE}`]);
+});
+
+test('step 1: a given policy replaces that of the base, which is not read', async (t) => {
+  const { asked, context } = forgeOf({ policy: rules(TITLED) });
+  const givenPolicy = { path: 'mine.yml', unusable: false, text: rules('id: mine, require: { label: ready }') };
+  const { policy } = await readPolicy({ ...context, givenPolicy }, SUBJECT);
+  t.like(policy, { kind: 'policy', policy: { rules: [{ id: 'mine' }] } });
+  t.deepEqual(asked, ['will judge']);
+});
+
+test('step 2: files that came with it are read again only for their lines', async (t) => {
+  const known: KnownFacts = { changedFiles: { files: [changed('known.ts')], complete: true } };
+  const paths = async (rule: string, came: KnownFacts) => {
+    const { asked, context } = forgeOf();
+    const { changedFiles } = await readChange(context, { ...SUBJECT, known: came }, { policy: loaded(rules(rule)) });
+    return [changedFiles.files.map(({ path }) => path), asked];
+  };
+  t.deepEqual(await paths(TITLED, known), [['known.ts'], []]);
+  t.deepEqual(await paths(TITLED, {}), [['read.ts'], [`files of ${HEAD}`]]);
+  const ofLines = "id: lines, forbid: { added_lines: 'TODO' }";
+  t.deepEqual(await paths(ofLines, known), [['read.ts'], [`files of ${HEAD}`]]);
+});
+
+test('step 2: a change of the policy or of its cases is seen', async (t) => {
+  const { context } = forgeOf();
+  for (const [path, proposesPolicy, proposesCases] of [
+    ['a.ts', false, false],
+    ['.gatehouse.yml', true, false],
+    ['.gatehouse.test.yml', false, true],
+  ] as const) {
+    const known = { changedFiles: { files: [changed(path)], complete: true } };
+    const change = await readChange(context, { ...SUBJECT, known }, { policy: { kind: 'absent' } });
+    t.like(change, { proposesPolicy, proposesCases }, path);
+  }
+});
+
+test('step 3: only what the rules in force need is read', async (t) => {
+  const { asked, context } = forgeOf();
+  const files = { files: [changed('a.ts')], complete: true };
+  const policy = policyOf(rules('id: reviewed, forbid: { changes_requested: true }', NOTED));
+  const facts = await readFacts(context, SUBJECT, policy, files);
+  t.deepEqual(asked, ['reviews']);
+  t.like(facts, { pullRequest: PULL_REQUEST, changedFiles: files, commits: { complete: false } });
+  t.true(facts.reviews.complete);
+});
+
+test('step 3: checks are announced before they are read, and Gatehouse’s are left out', async (t) => {
+  const { asked, context } = forgeOf();
+  const policy = policyOf(rules('id: built, require: { checks: { name: build, is: success, from: ci } }'));
+  const { checks } = await readFacts(context, SUBJECT, policy, { files: [], complete: true });
+  t.deepEqual(asked, ['will read others', 'checks']);
+  t.deepEqual(
+    checks.checks.map(({ name }) => name),
+    ['build'],
+  );
+});
+
+test('step 4: a thread gets the rules in force only, and observed ones stay undecided', async (t) => {
+  const policy = policyOf(rules(NOTED, TITLED));
+  const given: string[] = [];
+  const noting = {
+    evaluate: async (...[ofThread, facts]: Parameters<ReviewThreads['evaluate']>): Promise<Evaluation> => {
+      given.push(...ofThread.rules.map(({ id }) => id));
+      return { ...evaluate(ofThread, facts), ended: true };
+    },
+  };
+  const evaluation = await evaluateInForce({ threads: noting }, policy, factsOf({ title: 'things' }));
+  t.deepEqual(given, ['titled']);
+  t.deepEqual(
+    evaluation.rules.map(({ rule, outcome }) => `${rule.id} ${outcome}`),
+    ['noted undecided', 'titled failed'],
+  );
+  t.true(evaluation.ended);
+});
+
+test('step 5: an override counts only by whom the policy names', async (t) => {
+  const policy = policyOf(OVERRIDABLE);
+  const evaluation = evaluate(policy, factsOf({ title: 'things' }));
+  const overridden = async (author: string) => {
+    const { asked, context } = forgeOf({ comments: [commandOf(author)] });
+    const overrides = await readOverridesNow(context, SUBJECT, policy, evaluation);
+    t.deepEqual(asked.slice(0, 2), ['comments', 'webhooks of 1']);
+    return overrides?.inForce.map(({ ruleId, by }) => `${ruleId} by ${by}`);
+  };
+  t.deepEqual(await overridden('bob'), ['titled by bob']);
+  t.deepEqual(await overridden('mallory'), []);
+});
+
+test('step 5: nothing is read where nobody may override, or no rule blocks', async (t) => {
+  const { asked, context } = forgeOf({ comments: [commandOf('bob')] });
+  const strict = policyOf(rules(TITLED));
+  const failed = evaluate(strict, factsOf({ title: 'things' }));
+  t.is(await readOverridesNow(context, SUBJECT, strict, failed), undefined);
+  const lenient = policyOf(OVERRIDABLE);
+  const passed = await evaluateInForce({ threads }, lenient, factsOf({ title: 'feat: things' }));
+  t.deepEqual((await readOverridesNow(context, SUBJECT, lenient, passed))?.inForce, []);
+  t.deepEqual(asked, []);
+});
+
+test('step 6: a verdict says by what it was judged, and whether it depends on more', (t) => {
+  const facts = factsOf({ title: 'things', checks: [{ name: 'build' }] });
+  const result = (text: string, hidden = false, overrides?: Parameters<typeof conclude>[4]['overrides']) => {
+    const policy = loaded(text);
+    const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides, checks: facts.checks };
+    return conclude(SUBJECT, policy, { hidden }, NOTHING_PROPOSED, findings);
+  };
+  const alone = result(rules(TITLED));
+  t.like(alone, { kind: 'judged', selfContained: true, asksOthers: false, approvals: null });
+  t.like(alone.verdict, { state: 'failure', policyFaults: [] });
+  t.like(alone.judgedBy, { baseSha: BASE, policyDigest: 'p', checksDigest: undefined });
+  t.false(result(rules(TITLED), true).selfContained);
+  const override = { ruleId: 'titled', by: 'bob', reason: 'hotfix', commentId: '1', at: '2026-01-02T10:00:00Z' };
+  const overrides = { headSha: HEAD, complete: true, inForce: [override], refused: [], possible: [] };
+  t.like(result(rules(TITLED), false, overrides), { selfContained: false, verdict: { state: 'success' } });
+  const others = result(rules('id: built, require: { checks: { name: build, is: success, from: ci } }'));
+  t.like(others, { asksOthers: true, selfContained: false });
+  t.regex(others.judgedBy.checksDigest ?? '', /^[0-9a-f]{64}$/);
+});
+
+test('step 6: a proposed policy that is broken is no success', (t) => {
+  const facts = factsOf({ title: 'feat: things' });
+  const policy = loaded(rules(TITLED));
+  const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined, checks: NO_CHECKS };
+  const faults = [{ file: '.gatehouse.yml', line: 1, column: 1, message: 'no' }];
+  const proposed = { kind: 'broken', faults, sources: {}, texts: [] } as const;
+  const { verdict } = conclude(SUBJECT, policy, { hidden: false }, { ...NOTHING_PROPOSED, proposed }, findings);
+  t.is(verdict.state, 'failure');
+  t.deepEqual(verdict.policyFaults, faults);
+});
+
+test('the steps come in their order, and what is only observed is read last', async (t) => {
+  const { asked, context } = forgeOf({ policy: OVERRIDABLE, comments: [commandOf('mallory')] });
+  const result = await judgeOnce(context, { pullRequest: PULL_REQUEST, known: {}, files: new Map() });
+  t.like(result, { kind: 'judged', verdict: { state: 'failure' } });
+  t.deepEqual(asked, [`policy at ${BASE}`, 'will judge', `files of ${HEAD}`, 'comments', 'webhooks of 1', 'commits']);
+});
