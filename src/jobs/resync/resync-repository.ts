@@ -78,7 +78,8 @@ async function requestReviews(
     { tipOf: ({ baseBranch }) => overview?.baseCommits.get(baseBranch), checks: true },
   );
   const again = await withoutUnchanged(forge, unsettled, delayed);
-  const known = [...missed, ...again, ...closed, ...outdated, ...otherwise];
+  // Those in `again` are compared too: their review would replace a status of somebody else, and not report who set it.
+  const known = [...missed, ...closed, ...outdated, ...otherwise];
   const replaced = await withOtherStatus(parts, repository, open, known, overview?.statuses);
   // No forge shows in the pull request that a comment was edited or deleted.
   const overridden = await overriddenReviews(pool, repository);
