@@ -65,6 +65,10 @@ export const COMMANDS: Readonly<Record<string, Row>> = {
     summary: 'Queue the review of a delivery again, or all failed reviews: --dead-letters',
     load: async () => (await import('./records/replay.ts')).replay,
   },
+  resync: {
+    summary: 'Queue a look at all known repositories, or at those that are named: what lost webhooks missed',
+    load: async () => (await import('./resync.ts')).resync,
+  },
   send: {
     summary: 'Sign a payload and send it, to test the settings',
     load: async () => (await import('./send.ts')).send,

@@ -4,7 +4,7 @@ import type { ReviewRequest } from '../../forges/port/events.ts';
 import type { Log } from '../../log.ts';
 import { recordStatements } from '../tables/override-comments.ts';
 import { connectEngine, insertsByQueue, refuseNewerEngine } from './engine.ts';
-import { DEAD_LETTERS, JOBS_SCHEMA, keyOf, type QueueTable } from './queue.ts';
+import { DEAD_LETTERS, JOBS_SCHEMA, keyOf, type QueueTable, singletonOptions } from './queue.ts';
 
 /** `waiting`: the same job is already in the queue. `gone`: it was queued again by somebody else. */
 export type Requeued = 'queued' | 'waiting' | 'gone';
@@ -24,6 +24,8 @@ export interface Replay {
   deadLetters(): Promise<readonly DeadLetter[]>;
   /** Puts a review back in its queue and takes it out of the dead letters, both or neither. */
   revive(request: ReviewRequest): Promise<Requeued>;
+  /** Has a resync look at these repositories, known or not; without names at all that are known. Returns how many that are. */
+  requestResync(names: readonly string[]): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -31,6 +33,25 @@ const REVIVE_TIMEOUT_MS = 5_000;
 
 /** In pg-boss's words they wait: dead letters are jobs that no worker takes. */
 const LETTERS = `FROM ${JOBS_SCHEMA}.job WHERE name = '${DEAD_LETTERS}' AND state IN ('created', 'retry')`;
+
+/** A forge's names are the same in any case. */
+async function markDue(client: pg.ClientBase, names: readonly string[]): Promise<number> {
+  if (names.length > 0) {
+    await client.query(
+      `INSERT INTO gatehouse.repositories (name)
+       SELECT DISTINCT ON (lower(name)) name FROM unnest($1::text[]) AS named (name)
+        WHERE NOT EXISTS (SELECT FROM gatehouse.repositories known WHERE lower(known.name) = lower(named.name))
+       ON CONFLICT DO NOTHING`,
+      [names],
+    );
+  }
+  const { rowCount } = await client.query(
+    `UPDATE gatehouse.repositories SET due = true, resynced_at = NULL
+      WHERE cardinality($1::text[]) = 0 OR lower(name) IN (SELECT lower(named) FROM unnest($1::text[]) AS named)`,
+    [names],
+  );
+  return rowCount ?? 0;
+}
 
 export function makeReplay(pool: pg.Pool, queues: QueueTable, log: Log): Replay {
   const boss = connectEngine(pool, log);
@@ -83,6 +104,17 @@ export function makeReplay(pool: pg.Pool, queues: QueueTable, log: Log): Replay 
           { db },
         );
         return requeued;
+      }),
+
+    requestResync: (names) =>
+      inTransaction(pool, REVIVE_TIMEOUT_MS, async (client) => {
+        await refuseNewerEngine(client);
+        await boss.start();
+        const due = await markDue(client, names);
+        const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
+        // One that waits already will look at them.
+        await boss.send('resync', {}, { ...singletonOptions('resync'), db });
+        return due;
       }),
 
     stop: () => boss.stop({ graceful: false }),
