@@ -50,7 +50,7 @@ test('after the database was lost no pull request keeps a success it no longer e
   t.is(story.status(number)?.state, 'failure');
 });
 
-test('a database restored from before shows no success that a pull request does not earn', async (t) => {
+test('a restored database shows no success that a pull request does not earn', async (t) => {
   await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
   const number = await story.open({ 'a.txt': 'a' }, { title: 'bad' });
   await story.settled();
