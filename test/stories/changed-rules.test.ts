@@ -124,6 +124,7 @@ for (const name of FORGES) {
     t.notDeepEqual(states()[2], first[2], 'CODEOWNERS');
 
     // One more for the comments, which move the time of the last change, and then none.
+    forge.age(60_000);
     await workerComesBy(story, {}, repositories);
     forge.forgetRequests();
     await workerComesBy(story, {}, repositories);

@@ -79,7 +79,8 @@ for (const name of FORGES) {
       await story.resynced(started);
       await story.settledFor(REPOSITORY);
     };
-    // Our own comment has changed the pull request: one more review.
+    // Our own comment has changed the pull request: one more review, long after it.
+    forge.age(60_000);
     await comesBy();
     forge.forgetRequests();
     await comesBy();
