@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { freePort } from '../test/helpers/free-port.ts';
-import { gatehouse } from '../test/helpers/process.ts';
 import type { Stores } from '../test/helpers/stores.ts';
+import { type BenchDatabase, createDatabase, createMigrated } from './databases.ts';
 
 export const SECRET = 'a secret for the benchmark';
 export const PATH = '/webhook';
 
 export type ContenderName = 'bare' | 'octokit' | 'probot' | 'koa' | 'gatehouse';
 
-export interface Contender {
+interface Contender {
+  /** Of its file in servers/, except for Gatehouse. */
   readonly name: ContenderName;
   /** For tables. */
   readonly title: string;
@@ -29,74 +29,78 @@ export const CONTENDERS: readonly Contender[] = [
   { name: 'gatehouse', title: '**Gatehouse**: delivery and job, durable', durable: true },
 ];
 
+/** Those of the contenders that store. */
+export const STORING = ['koa', 'gatehouse'] as const;
+type Storing = (typeof STORING)[number];
+export type Both<T> = Readonly<Record<Storing, T>>;
+
+/** One database for each that stores. */
+export async function createDatabases(stores: Stores): Promise<Both<BenchDatabase>> {
+  const tables = ['gatehouse.deliveries', 'gatehouse.frames', 'gatehouse_jobs.job'];
+  return {
+    koa: await createDatabase(stores, 'bench_koa', ['deliveries']),
+    gatehouse: await createMigrated(stores, 'bench_gatehouse', tables),
+  };
+}
+
 export interface Running {
   readonly pid: number;
   readonly port: number;
-  /** Milliseconds from the start of the process to its first successful answer. */
-  readonly readyAfterMs: number;
-  stop(): Promise<void>;
 }
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-
-export interface StartOptions {
-  /** For Node, such as `--cpu-prof`. */
-  readonly execArgv?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-/** Starts one of them in a separate process, configured as in production, on its prepared database. */
-export async function start(
+/** Runs `use` on one of them in a separate process, configured as in production, then ends the process. */
+export async function withServer<T>(
   name: ContenderName,
-  stores: Omit<Bench, 'admin'>,
-  options: StartOptions = {},
-): Promise<Running> {
-  const { execArgv = [], env = {} } = options;
-  const begin = performance.now();
-  const environment = {
-    PATH: process.env['PATH'],
-    NODE_ENV: 'production',
-    WEBHOOK_SECRET: SECRET,
-    DATABASE_URL: stores.databaseUrl(name),
-    REDIS_URL: stores.redisUrl,
-    PORT: String(await freePort()),
+  database: BenchDatabase | undefined,
+  use: (server: Running) => Promise<T>,
+): Promise<T> {
+  const port = await freePort();
+  const env = {
+    ...(database !== undefined && { DATABASE_URL: database.url, REDIS_URL: database.redisUrl }),
     METRICS_PORT: String(await freePort()),
     HOST: '127.0.0.1',
     DRAIN_SECONDS: '0',
-    ...env,
   };
-  const child =
-    name === 'gatehouse'
-      ? // Its log goes where it costs it least to write; the others have none.
-        spawn(process.execPath, [...execArgv, MAIN, 'serve'], {
-          env: environment,
-          stdio: ['ignore', 'ignore', 'inherit'],
-        })
-      : fork(new URL(`./servers/${SERVERS[name]}.ts`, import.meta.url), {
-          env: environment,
-          execArgv: [...execArgv],
-          stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-        });
-  const port = Number(environment.PORT);
-  await untilReady(child, name, port);
-  return { pid: child.pid ?? 0, port, readyAfterMs: performance.now() - begin, stop: () => end(child) };
+  const child = name === 'gatehouse' ? spawnGatehouse(port, env) : forkServer(name, port, env);
+  try {
+    await untilReady(child, name, port);
+    return await use({ pid: child.pid ?? 0, port });
+  } finally {
+    await end(child);
+  }
 }
 
-const SERVERS: Readonly<Record<Exclude<ContenderName, 'gatehouse'>, string>> = {
-  bare: 'bare',
-  octokit: 'octokit',
-  probot: 'probot',
-  koa: 'koa-insert',
-};
+/** A server of this folder, in a separate process. */
+export function forkServer(file: string, port: number, env: Readonly<Record<string, string>>): ChildProcess {
+  return fork(new URL(`./servers/${file}.ts`, import.meta.url), {
+    env: environment(port, env),
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+}
+
+/** Its log goes where it costs it least to write; the others have none. */
+function spawnGatehouse(port: number, env: Readonly<Record<string, string>>): ChildProcess {
+  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+  return spawn(process.execPath, [main, 'serve'], {
+    env: environment(port, env),
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}
+
+function environment(port: number, env: Readonly<Record<string, string>>) {
+  const { PATH: path } = process.env;
+  return { PATH: path, NODE_ENV: 'production', WEBHOOK_SECRET: SECRET, PORT: String(port), ...env };
+}
 
 const READY_POLL_MS = 5;
 const READY_MS = 30_000;
 
 /** Only Gatehouse has a readiness route; the others are ready when they listen. */
 async function untilReady(child: ChildProcess, name: ContenderName, port: number): Promise<void> {
-  const isReady = name === 'gatehouse' ? () => answersHealth(port) : () => isListening(port);
+  const isReady = name === 'gatehouse' ? answersHealth : isListening;
   const deadline = performance.now() + READY_MS;
-  while (!(await isReady())) {
+  while (!(await isReady(port))) {
     if (child.exitCode !== null) {
       throw new Error(`${name} exited with ${child.exitCode} before it was ready`);
     }
@@ -125,63 +129,9 @@ async function isListening(port: number): Promise<boolean> {
 }
 
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) {
-    return;
+  if (child.exitCode === null && child.signalCode === null) {
+    const closed = once(child, 'close');
+    child.kill('SIGTERM');
+    await closed;
   }
-  const closed = once(child, 'close');
-  child.kill('SIGTERM');
-  await closed;
 }
-
-/** One database for each server that stores, on one PostgreSQL. They are emptied between measurements. */
-export interface Bench {
-  readonly redisUrl: string;
-  readonly admin: pg.Pool;
-  databaseUrl(name: ContenderName): string;
-  /** Empties the tables of a contender, and runs a checkpoint. */
-  clear(name: ContenderName): Promise<void>;
-}
-
-export async function prepareStores(stores: Stores): Promise<Bench> {
-  const urlOf = (database: string) => {
-    const url = new URL(stores.database.url);
-    url.pathname = database;
-    return url.href;
-  };
-  const admin = new pg.Pool({ connectionString: stores.database.url, max: 2 });
-  for (const name of ['koa', 'gatehouse']) {
-    await admin.query(`CREATE DATABASE bench_${name}`);
-  }
-  const migration = gatehouse(['migrate'], { DATABASE_URL: urlOf('bench_gatehouse') });
-  const { code, stderr } = await migration.finished;
-  if (code !== 0) {
-    throw new Error(`gatehouse migrate failed: ${stderr}`);
-  }
-
-  return {
-    redisUrl: stores.redis.url,
-    admin,
-    databaseUrl: (name) => urlOf(name === 'gatehouse' ? 'bench_gatehouse' : 'bench_koa'),
-    async clear(name) {
-      const tables = TABLES[name];
-      if (tables === undefined) {
-        return;
-      }
-      const client = new pg.Client({ connectionString: urlOf(`bench_${name}`) });
-      await client.connect();
-      const { rows } = await client.query<{ found: boolean }>('SELECT to_regclass($1) IS NOT NULL AS found', [
-        tables[0],
-      ]);
-      if (rows[0]?.found) {
-        await client.query(`TRUNCATE ${tables.join(', ')}`);
-      }
-      await client.query('CHECKPOINT');
-      await client.end();
-    },
-  };
-}
-
-const TABLES: Readonly<Partial<Record<ContenderName, readonly string[]>>> = {
-  koa: ['deliveries'],
-  gatehouse: ['gatehouse.deliveries', 'gatehouse.frames', 'gatehouse_jobs.job'],
-};

@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { type PackedBodies, packBodies } from '../src/inbox/pack-bodies.ts';
-import type { Say } from './plan.ts';
+import { onDatabase } from './databases.ts';
+import { say } from './plan.ts';
 import { makeRequests } from './requests.ts';
 
 const CHUNK_ROWS = 50_000;
@@ -19,10 +20,8 @@ const FRAMES = 8;
  * Inserts deliveries until there are so many: bodies of real examples, random ids, and spread over time, repositories and
  * events. Their newest are a moment old.
  */
-export async function fillTo(databaseUrl: string, size: number, say: Say): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
+export function fillTo(databaseUrl: string, size: number): Promise<void> {
+  return onDatabase(databaseUrl, async (client) => {
     const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM gatehouse.deliveries');
     const have = rows[0]?.count ?? 0;
     const frames = await makeFrames();
@@ -40,9 +39,7 @@ export async function fillTo(databaseUrl: string, size: number, say: Say): Promi
     // As autovacuum would, later and in the middle of a measurement.
     await client.query('VACUUM (ANALYZE) gatehouse.deliveries, gatehouse.frames');
     await client.query('CHECKPOINT');
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 interface Chunk {

@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { addMonth } from '../test/helpers/audit.ts';
-import type { Say } from './plan.ts';
+import { onDatabase } from './databases.ts';
+import { say } from './plan.ts';
 
 const CHUNK_ROWS = 50_000;
 /** Verdicts beside each hundred deliveries. */
@@ -30,10 +31,8 @@ const RULES_OF_A_VERDICT = JSON.stringify(
 );
 
 /** Fills the record beside so many deliveries: each verdict with what was posted, and one change of a rule. */
-export async function fillRecord(databaseUrl: string, deliveries: number, say: Say): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
+export function fillRecord(databaseUrl: string, deliveries: number): Promise<void> {
+  return onDatabase(databaseUrl, async (client) => {
     await addMonths(client);
     const size = (deliveries * SHARE) / 100;
     const { rows } = await client.query<{ count: number }>(
@@ -66,9 +65,7 @@ export async function fillRecord(databaseUrl: string, deliveries: number, say: S
     );
     await client.query('CHECKPOINT');
     say(`${size.toLocaleString('en')} verdicts are in the record`);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 async function addMonths(client: pg.Client): Promise<void> {

@@ -3,14 +3,14 @@
  * run. Prints a table, and exits with 1 when a target was missed. `--quick` uses fewer rows; its figures are no evidence.
  */
 import { parseArgs } from 'node:util';
-import pg from 'pg';
-import { gatehouse } from '../test/helpers/process.ts';
-import { type Stores, startStores } from '../test/helpers/stores.ts';
-import { type Compared, compareWithEmpty, type GrowthBench, type GrowthPlan } from './growth-figures.ts';
+import { startStores } from '../test/helpers/stores.ts';
+import { createMigrated } from './databases.ts';
+import { measureCommands } from './growth-commands.ts';
+import { type Compared, compareWithEmpty, type GrowthPlan, measureRetention } from './growth-figures.ts';
 import { fillTo } from './growth-fill.ts';
 import { fillRecord } from './growth-record.ts';
-import { measureCommands, measureRetention } from './growth-side-figures.ts';
-import { describeMachine, load } from './machine.ts';
+import { describeMachine, loadAverage } from './plan.ts';
+import { table } from './table.ts';
 
 const FULL: GrowthPlan = { sizes: [1_000_000, 5_000_000], rounds: 3, warmupSeconds: 2, seconds: 4, reviews: 20 };
 const QUICK: GrowthPlan = { sizes: [100_000, 200_000], rounds: 1, warmupSeconds: 1, seconds: 2, reviews: 10 };
@@ -20,11 +20,7 @@ const BESIDE = ['gatehouse_jobs.job', 'gatehouse.hooks', 'gatehouse.repositories
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
 const plan = values.quick ? QUICK : FULL;
-const began = performance.now();
-const say = (text: string) => {
-  process.stderr.write(`${((performance.now() - began) / 1_000).toFixed(0).padStart(5)} s  ${text}\n`);
-};
-const loadAtBegin = load();
+const loadAtBegin = loadAverage();
 const stores = await startStores();
 try {
   process.exitCode = (await run()) ? 0 : 1;
@@ -34,50 +30,28 @@ try {
 
 /** True when every target was met. */
 async function run(): Promise<boolean> {
-  const empty = await prepare(stores, 'growth_empty', [...BESIDE, 'gatehouse.deliveries', 'gatehouse.frames']);
-  const grown = await prepare(stores, 'growth_grown', BESIDE);
-  const rows: Compared[] = [];
+  const empty = await createMigrated(stores, 'growth_empty', [...BESIDE, 'gatehouse.deliveries', 'gatehouse.frames']);
+  const grown = await createMigrated(stores, 'growth_grown', BESIDE);
+  const compared: (Compared & { readonly size: number })[] = [];
   for (const size of plan.sizes) {
-    await fillTo(grown.databaseUrl('gatehouse'), size, say);
-    await fillRecord(grown.databaseUrl('gatehouse'), size, say);
-    rows.push(...(await compareWithEmpty({ empty, grown, size, plan, say })));
-    rows.push(...(await measureCommands(grown, size, say)));
-    rows.push(...(await measureRetention(grown, size, plan, say)));
+    await fillTo(grown.url, size);
+    await fillRecord(grown.url, size);
+    const found = [
+      ...(await compareWithEmpty({ empty, grown }, plan)),
+      ...(await measureCommands(grown)),
+      ...(await measureRetention(grown, plan)),
+    ];
+    compared.push(...found.map((one) => ({ ...one, size })));
   }
-  const command = `npm run bench:growth${values.quick ? ' -- --quick' : ''}`;
+  const rows = compared.map(({ size, what, before, after, target }) => {
+    const verdict = target === undefined ? ['', ''] : [target.wanted, target.met ? 'met' : '**missed**'];
+    return [size.toLocaleString('en'), what, before, after, ...verdict];
+  });
   process.stdout.write(
-    `Machine: ${describeMachine()}\nStores: ${stores.description}\nCommand: ${command}\n` +
-      `Load average: ${loadAtBegin} at the beginning, ${load()} at the end\n\n` +
-      '| Deliveries stored | | Empty | Grown | Wanted | |\n|--:|---|--:|--:|--:|---|\n' +
-      rows
-        .map(({ size, what, before, after, target }) => {
-          const verdict = target === undefined ? '| ' : `${target.wanted} | ${target.met ? 'met' : '**missed**'}`;
-          return `| ${size.toLocaleString('en')} | ${what} | ${before} | ${after} | ${verdict} |\n`;
-        })
-        .join(''),
+    `Machine: ${describeMachine()}\nStores: ${stores.description}\n` +
+      `Command: npm run bench:growth${values.quick ? ' -- --quick' : ''}\n` +
+      `Load average: ${loadAtBegin} at the beginning, ${loadAverage()} at the end\n\n` +
+      `${table(['Deliveries stored', '', 'Empty', 'Grown', 'Wanted', ''], [1, 5], rows)}\n`,
   );
-  return rows.every(({ target }) => target?.met ?? true);
-}
-
-/** A migrated database. */
-async function prepare({ database, redis }: Stores, name: string, emptied: readonly string[]): Promise<GrowthBench> {
-  const admin = new pg.Pool({ connectionString: database.url, max: 1 });
-  await admin.query(`CREATE DATABASE ${name}`);
-  await admin.end();
-  const url = new URL(database.url);
-  url.pathname = name;
-  const { code, stdout, stderr } = await gatehouse(['migrate'], { DATABASE_URL: url.href }).finished;
-  if (code !== 0) {
-    throw new Error(`gatehouse migrate failed: ${stdout}${stderr}`);
-  }
-  return {
-    redisUrl: redis.url,
-    databaseUrl: () => url.href,
-    async clear() {
-      const client = new pg.Client({ connectionString: url.href });
-      await client.connect();
-      await client.query(`TRUNCATE ${emptied.join(', ')}`);
-      await client.end();
-    },
-  };
+  return compared.every(({ target }) => target?.met ?? true);
 }

@@ -1,4 +1,4 @@
-export type KillServer = 'memory-queue' | 'probot-working' | 'bullmq' | 'gatehouse';
+type KillServer = 'memory-queue' | 'probot' | 'bullmq' | 'gatehouse';
 
 /** How Redis keeps its data. */
 export type RedisSetting = 'shipped' | 'everysec' | 'always';
@@ -35,6 +35,7 @@ const BULLMQ_QUIET_MS = 75_000;
 /** pg-boss misses a heartbeat after 15 s, retries after 5 s, and may skip a job for a minute. */
 const GATEHOUSE_QUIET_MS = 90_000;
 
+const memory = { killedText: 'process', redis: 'shipped', killed: [] } as const;
 const bullmq = { server: 'bullmq', title: 'Koa and BullMQ', workMs: WORK_MS, quietMs: BULLMQ_QUIET_MS } as const;
 const gatehouse = {
   server: 'gatehouse',
@@ -46,29 +47,17 @@ const gatehouse = {
 
 export const KILL_CONTENDERS: readonly KillContender[] = [
   {
+    ...memory,
     server: 'memory-queue',
     title: 'Koa and a queue in memory',
-    killedText: 'process',
-    redis: 'shipped',
-    killed: [],
     workMs: WORK_MS,
     quietMs: MEMORY_QUIET_MS,
   },
+  { ...memory, server: 'probot', title: 'Probot, handlers of 0.1 s', workMs: WORK_MS, quietMs: MEMORY_QUIET_MS },
   {
-    server: 'probot-working',
-    title: 'Probot, handlers of 0.1 s',
-    killedText: 'process',
-    redis: 'shipped',
-    killed: [],
-    workMs: WORK_MS,
-    quietMs: MEMORY_QUIET_MS,
-  },
-  {
-    server: 'probot-working',
+    ...memory,
+    server: 'probot',
     title: 'Probot, handlers of 12 s',
-    killedText: 'process',
-    redis: 'shipped',
-    killed: [],
     workMs: SLOW_WORK_MS,
     quietMs: SLOW_WORK_MS + MEMORY_QUIET_MS,
   },

@@ -1,10 +1,11 @@
 import type { KillContender } from './kill-contenders.ts';
 import type { KillPlan, KillResult } from './kill-round.ts';
+import { format, table } from './table.ts';
 
 /** The last section of docs/performance.md. */
 const HEADING = '\n## Killed under load\n';
 
-export interface KillFigures {
+interface KillFigures {
   readonly command: string;
   readonly machine: string;
   readonly loads: readonly [string, string];
@@ -37,7 +38,7 @@ Measured by \`${command}\`, which wrote this section: what happens to webhooks w
 - **Acknowledged:** answered 2xx. **Gone:** acknowledged, and neither processed before the kill nor after the restart. **Refused:** any other
   answer, or none: the forge lists it as failed, and it can be sent again.
 
-${table(figures)}
+${killTable(figures)}
 
 - **Koa and a queue in memory:** signature checked, answered 200, four at a time. The work on a delivery takes 0.1 s. What waits at the kill is gone.
 - **Probot 14:** its middleware answers when the handler is done, so what was acknowledged is done; what is being handled at the kill
@@ -53,17 +54,15 @@ in a power failure than here. PostgreSQL, as \`appendfsync always\`, answers onl
 `;
 }
 
-function table({ rows }: KillFigures): string {
+function killTable({ rows }: KillFigures): string {
   const lines = rows.map(({ contender, results }) => {
-    const sum = (of: (result: KillResult) => number) =>
-      results.reduce((total, result) => total + of(result), 0).toLocaleString('en');
-    const counts = [sum(({ sent }) => sent), sum(({ acknowledged }) => acknowledged)];
-    const cells = [...counts, `**${sum(({ gone }) => gone)}**`, sum(({ refused }) => refused)];
-    return `| ${[contender.title, contender.killedText, ...cells].join(' | ')} |`;
+    const sum = (figure: keyof KillResult) =>
+      format(
+        results.reduce((total, result) => total + result[figure], 0),
+        0,
+      );
+    const { title, killedText } = contender;
+    return [title, killedText, sum('sent'), sum('acknowledged'), `**${sum('gone')}**`, sum('refused')];
   });
-  return [
-    '| | Killed | Sent | Acknowledged | Gone | Refused |',
-    '| --- | --- | --: | --: | --: | --: |',
-    ...lines,
-  ].join('\n');
+  return table(['', 'Killed', 'Sent', 'Acknowledged', 'Gone', 'Refused'], [0, 1], lines);
 }

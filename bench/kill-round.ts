@@ -1,19 +1,18 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
-import pg from 'pg';
-import { migrateStores } from '../src/composition/migrate-stores.ts';
 import { readBody } from '../src/inbox/read-body.ts';
 import { openPool } from '../test/helpers/database.ts';
 import { freePort } from '../test/helpers/free-port.ts';
 import { gatehouse } from '../test/helpers/process.ts';
 import type { Stores } from '../test/helpers/stores.ts';
 import { type SimulatedForge, startSimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
+import { forkServer, SECRET } from './contenders.ts';
+import { clearRedis, createMigrated } from './databases.ts';
 import type { KillContender } from './kill-contenders.ts';
 import { type KillDelivery, sendAtRate, sendUntilAcknowledged } from './kill-sender.ts';
 
@@ -33,7 +32,6 @@ export interface KillResult {
   readonly refused: number;
 }
 
-const SECRET = 'a secret for the benchmark';
 const REPOSITORY = 'acme/widgets';
 const HOOK_ID = '1';
 const POLICY = `version: 1
@@ -126,20 +124,7 @@ async function makeOther(
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-kill-'));
   const file = join(folder, 'processed');
   return {
-    start: (port) =>
-      fork(new URL(`./servers/${server}.ts`, import.meta.url), {
-        execArgv: [],
-        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-        env: {
-          PATH: process.env['PATH'],
-          NODE_ENV: 'production',
-          WEBHOOK_SECRET: SECRET,
-          REDIS_URL: redis.url,
-          PORT: String(port),
-          WORK_MS: String(workMs),
-          PROCESSED_FILE: file,
-        },
-      }),
+    start: (port) => forkServer(server, port, { REDIS_URL: redis.url, WORK_MS: String(workMs), PROCESSED_FILE: file }),
     processed: async () => new Set((await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean)),
     close: () => rm(folder, { recursive: true, force: true }),
   };
@@ -148,25 +133,18 @@ async function makeOther(
 /** Done is here: its bytes are stored as they were sent, and its pull request has its final status. */
 async function makeGatehouse(
   forge: SimulatedForge,
-  { database, redis }: Stores,
+  stores: Stores,
   deliveries: readonly KillDelivery[],
 ): Promise<Contestant> {
-  const name = `kill_${randomUUID().replaceAll('-', '')}`;
-  const admin = new pg.Client({ connectionString: database.url });
-  await admin.connect();
-  await admin.query(`CREATE DATABASE ${name}`);
-  await admin.end();
-  const url = new URL(database.url);
-  url.pathname = name;
-  await migrateStores(url.href);
-  const pool = openPool(url.href);
+  const { url, redisUrl } = await createMigrated(stores, `kill_${randomUUID().replaceAll('-', '')}`, []);
+  const pool = openPool(url);
   const processed = new Set<string>();
 
   return {
     start: (port) =>
       gatehouse(['serve', '--with-worker'], {
-        DATABASE_URL: url.href,
-        REDIS_URL: redis.url,
+        DATABASE_URL: url,
+        REDIS_URL: redisUrl,
         WEBHOOK_SECRET: SECRET,
         FORGE_URL: forge.url,
         FORGE_TOKEN: forge.token,
@@ -190,10 +168,4 @@ async function makeGatehouse(
     },
     close: () => pool.end(),
   };
-}
-
-async function clearRedis(url: string): Promise<void> {
-  const redis = new Redis(url);
-  await redis.flushall();
-  await redis.quit();
 }

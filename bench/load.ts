@@ -6,14 +6,11 @@ export interface LoadOrder {
   readonly path: string;
   readonly secret: string;
   readonly connections: number;
-  readonly warmupSeconds: number;
   readonly seconds: number;
   /** Deliveries in a row that are about one pull request. */
   readonly perPullRequest: number;
   /** Deliveries a second, due at even intervals whether or not earlier ones are answered; absent: as fast as it goes. */
   readonly rate?: number;
-  /** Repeats this many deliveries instead of sending new ones. */
-  readonly repeat?: number;
 }
 
 export interface LoadResult {
@@ -23,9 +20,7 @@ export interface LoadResult {
   readonly statuses: Readonly<Record<string, number>>;
   /** Milliseconds to the end of the answer: from sending, or, at a fixed rate, from when it was due. */
   readonly p50: number;
-  readonly p90: number;
   readonly p99: number;
-  readonly max: number;
   /** What the generator itself used. */
   readonly cpuSeconds: number;
 }

@@ -1,19 +1,18 @@
 import { CONTENDERS } from './contenders.ts';
-import type { Figures } from './figures.ts';
 import { type Plan, TARGET_CONNECTIONS } from './plan.ts';
-import type { Spread } from './stats.ts';
-import { judgeTargets } from './targets.ts';
-import { PER_PULL_REQUEST } from './throughput.ts';
+import { cell, format, table } from './table.ts';
+import { type Figures, judgeTargets } from './targets.ts';
+import { PER_PULL_REQUEST, spreadOf } from './throughput.ts';
 
 const MIB = 1024 * 1024;
 
 /** The whole page docs/performance.md, which only the benchmark writes. */
 export function renderReport(figures: Figures, plan: Plan): string {
-  const { command, machine, stores, loads, reviews, storage, half, idle, starts } = figures;
-  const { webhookToStatus, cold, warm } = reviews;
+  const { command, machine, stores, loads, reviews, storage, half, idle } = figures;
+  const { webhookToStatus } = reviews;
   return `# Performance
 
-Measured by \`${command}\`, which wrote this page and the chart. Run it on your machine. Compare ratios within one run, not
+Measured by \`${command}\`, which wrote this page. Run it on your machine. Compare ratios within one run, not
 figures of two machines.
 
 - **Machine:** ${machine}. Everything ran on it at once: the server, the load generator and the database.
@@ -23,8 +22,6 @@ figures of two machines.
   own; ${PER_PULL_REQUEST} in a row about one pull request, which is in another repository than the one before. Only those answered 200 count.
 - **Rounds:** ${plan.rounds}, interleaved, each server in a separate process on empty tables; ${plan.seconds} s measured after ${plan.warmupSeconds} s of warm-up.
   A cell is the median, and in parentheses the minimum and maximum of the rounds.
-
-![Acknowledged deliveries a second at ${TARGET_CONNECTIONS} connections](performance.svg)
 
 ## Acknowledged deliveries a second
 
@@ -53,8 +50,6 @@ The load generator itself used ${generator(figures)} µs for a delivery. That is
 | Idle, p99 | ${cell(idle.koa.p99, 2)} ms | ${cell(idle.gatehouse.p99, 2)} ms |
 | Write-ahead log for a delivery | ${bytes(storage.koa.wal)} | ${bytes(storage.gatehouse.wal)} |
 | Tables and indexes for a delivery | ${bytes(storage.koa.tables)} | ${bytes(storage.gatehouse.tables)} |
-| Start of the process to ready | ${cell(starts.koa, 0)} ms | ${cell(starts.gatehouse, 0)} ms |
-| Repeated deliveries, a second | | ${cell(figures.duplicates, 0)} |
 
 Latency is measured from the time at which a delivery was due, so that a stalled server cannot hide it. The rate is half of Gatehouse's
 maximum. It can be near the limit of one INSERT each, which then has a high latency.
@@ -68,8 +63,6 @@ Door and worker as two processes, against the simulated forge of the tests, whic
 | Webhook to final status, one at a time: median, p99 | ${webhookToStatus.median.toFixed(0)} ms, ${webhookToStatus.p99.toFixed(0)} ms |
 | Reviews a second, ${plan.reviews} at once, the worker's start included | ${reviews.perSecond.toFixed(0)} |
 | Time until the last of them | ${reviews.lastAfter.toFixed(1)} s |
-| Requests to the forge for a review, cold cache | ${cold.requests}, of which ${cold.notModified} were answered 304 |
-| Requests to the forge for a review, warm cache | ${warm.requests}, of which ${warm.notModified} were answered 304 |
 
 ## Targets
 
@@ -82,59 +75,49 @@ measure again on an idle machine.
 
 function throughputTable({ throughput }: Figures, plan: Plan): string {
   const header = plan.connections.map((connections) => `${connections} connection${connections === 1 ? '' : 's'}`);
-  const lines = CONTENDERS.map(({ name, title, durable }) => {
-    const found = throughput.find((one) => one.name === name);
-    const cells = plan.connections.map((connections) => cell(found?.perSecond.get(connections), 0));
-    return row([title, durable ? 'yes' : 'no', ...cells]);
-  });
-  return [row(['', 'Kept', ...header]), row(['---', '---', ...header.map(() => '--:')]), ...lines].join('\n');
+  const rows = CONTENDERS.map(({ name, title, durable }) => [
+    title,
+    durable ? 'yes' : 'no',
+    ...plan.connections.map((connections) => cell(spreadOf(throughput, name, 'perSecond', connections), 0)),
+  ]);
+  return table(['', 'Kept', ...header], [0, 1], rows);
 }
 
 function costTable({ throughput }: Figures): string {
-  const lines = CONTENDERS.map(({ name, title, durable }) => {
-    const found = throughput.find((one) => one.name === name);
-    const memory = (value: Spread | undefined) => (value === undefined ? '' : `${(value.median / MIB).toFixed(0)} MiB`);
-    return row([
+  const rows = CONTENDERS.map(({ name, title, durable }) => {
+    const memory = (figure: 'idleBytes' | 'loadedBytes') => {
+      const bytes = spreadOf(throughput, name, figure)?.median;
+      return bytes === undefined ? '' : `${(bytes / MIB).toFixed(0)} MiB`;
+    };
+    const failures = throughput.reduce((sum, sample) => (sample.name === name ? sum + sample.failures : sum), 0);
+    return [
       title,
-      `${cell(found?.cpu, 0)} µs`,
-      durable ? `${cell(found?.databaseCpu, 0)} µs` : '',
-      `${cell(found?.p50, 1)} ms`,
-      `${cell(found?.p99, 1)} ms`,
-      memory(found?.idleBytes),
-      memory(found?.loadedBytes),
-      String(found?.failures ?? ''),
-    ]);
+      `${cell(spreadOf(throughput, name, 'cpu'), 0)} µs`,
+      durable ? `${cell(spreadOf(throughput, name, 'databaseCpu'), 0)} µs` : '',
+      `${cell(spreadOf(throughput, name, 'p50'), 1)} ms`,
+      `${cell(spreadOf(throughput, name, 'p99'), 1)} ms`,
+      memory('idleBytes'),
+      memory('loadedBytes'),
+      String(failures),
+    ];
   });
   const header = ['', 'Processor time', 'PostgreSQL’s', 'p50', 'p99', 'Memory, idle', 'Memory, under load', 'Not 200'];
-  return [row(header), row(['---', ...header.slice(1).map(() => '--:')]), ...lines].join('\n');
+  return table(header, [0], rows);
 }
 
 function targetTable(figures: Figures): string {
-  const lines = judgeTargets(figures).map(({ what, wanted, got, met }) =>
-    row([what, wanted, got, met ? 'met' : '**missed**']),
-  );
-  return [row(['', 'Wanted', 'Measured', '']), row(['---', '--:', '--:', '---']), ...lines].join('\n');
+  const rows = judgeTargets(figures).map(({ what, wanted, got, met }) => [
+    what,
+    wanted,
+    got,
+    met ? 'met' : '**missed**',
+  ]);
+  return table(['', 'Wanted', 'Measured', ''], [0, 3], rows);
 }
 
 function generator({ throughput }: Figures): string {
-  const values = throughput.map(({ generatorCpu }) => generatorCpu.median);
+  const values = CONTENDERS.map(({ name }) => spreadOf(throughput, name, 'generatorCpu')?.median ?? 0);
   return `${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)}`;
-}
-
-function row(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`;
-}
-
-function cell(value: Spread | undefined, digits: number): string {
-  if (value === undefined) {
-    return 'not measured';
-  }
-  const [median, least, most] = [value.median, value.least, value.most].map((one) => format(one, digits));
-  return `${median} (${least}–${most})`;
-}
-
-function format(value: number, digits: number): string {
-  return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 function bytes(value: number): string {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { freePort } from '../test/helpers/free-port.ts';
 import { type GatehouseProcess, gatehouse } from '../test/helpers/process.ts';
 import { type SimulatedForge, startSimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
-import { type Bench, SECRET } from './contenders.ts';
+import { SECRET } from './contenders.ts';
+import { type BenchDatabase, clearRedis } from './databases.ts';
 import type { Plan, Say } from './plan.ts';
 import { percentile, type Spread, spread } from './stats.ts';
 
@@ -15,14 +15,6 @@ export interface Reviews {
   readonly perSecond: number;
   /** Seconds until the last of them had it. */
   readonly lastAfter: number;
-  /** Requests to the forge for one review, and how many of them it answered with 304. */
-  readonly cold: Asked;
-  readonly warm: Asked;
-}
-
-interface Asked {
-  readonly requests: number;
-  readonly notModified: number;
 }
 
 const REPOSITORY = 'acme/widgets';
@@ -43,8 +35,8 @@ const PAUSE_MS = 30;
 const QUIET_MS = 2_000;
 
 /** Door and worker in separate processes, the forge in this one: its time is part of the measurement. */
-export async function measureReviews(bench: Omit<Bench, 'admin'>, plan: Plan, say: Say): Promise<Reviews> {
-  await bench.clear('gatehouse');
+export async function measureReviews(database: BenchDatabase, plan: Pick<Plan, 'reviews'>, say: Say): Promise<Reviews> {
+  await database.clear();
   const forge = await startSimulatedForge({ forge: 'github' });
   // A thousand reviews would use up GitHub's hourly rate limit.
   forge.rateLimit.remaining = Number.MAX_SAFE_INTEGER;
@@ -53,8 +45,8 @@ export async function measureReviews(bench: Omit<Bench, 'admin'>, plan: Plan, sa
     forge.commit(REPOSITORY, `topic-${index}`, { [`src/${index}.ts`]: 'one\ntwo\n' });
     return forge.openPullRequest(REPOSITORY, { head: `topic-${index}`, title: 'feat: begin' });
   });
-  const door = await run('serve', bench, forge);
-  let worker = await run('work', bench, forge);
+  const door = await run('serve', database, forge);
+  let worker = await run('work', database, forge);
   const tell = (number: number, title: string) => {
     forge.edit(REPOSITORY, number, { title });
     const event = { kind: 'pull-request', number, action: 'edited' } as const;
@@ -67,22 +59,9 @@ export async function measureReviews(bench: Omit<Bench, 'admin'>, plan: Plan, sa
       await tell(number, 'feat: warm up');
     }
     await settled(forge, numbers, 'success');
-
-    const [sample = 1] = numbers;
-    const count = async (title: string, state: string): Promise<Asked> => {
-      await quiet(forge);
-      forge.forgetRequests();
-      await tell(sample, title);
-      await settled(forge, [sample], state);
-      await quiet(forge);
-      return { requests: forge.count(), notModified: forge.seen.filter(({ status }) => status === 304).length };
-    };
     await quiet(forge);
-    const redis = new Redis(bench.redisUrl);
-    await redis.flushall();
-    await redis.quit();
-    const cold = await count('bad', 'failure');
-    const warm = await count('feat: good', 'success');
+    // The answers of the forge that the warm-up cached.
+    await clearRedis(database.redisUrl);
 
     const times: number[] = [];
     for (const [index, number] of numbers.entries()) {
@@ -102,7 +81,7 @@ export async function measureReviews(bench: Omit<Bench, 'admin'>, plan: Plan, sa
       await tell(number, 'feat: all at once');
     }
     const begin = performance.now();
-    worker = await run('work', bench, forge);
+    worker = await run('work', database, forge);
     const seconds = () => (performance.now() - begin) / 1_000;
     const most = Math.ceil(numbers.length * MOST);
     await settled(forge, numbers, 'success', numbers.length - most);
@@ -110,7 +89,7 @@ export async function measureReviews(bench: Omit<Bench, 'admin'>, plan: Plan, sa
     await settled(forge, numbers, 'success');
     const lastAfter = seconds();
     const sorted = Float64Array.from(times).sort();
-    return { webhookToStatus: { ...spread(times), p99: percentile(sorted, 0.99) }, perSecond, lastAfter, cold, warm };
+    return { webhookToStatus: { ...spread(times), p99: percentile(sorted, 0.99) }, perSecond, lastAfter };
   } finally {
     for (const { process } of [door, worker]) {
       process.child.kill('SIGTERM');
@@ -122,13 +101,13 @@ export async function measureReviews(bench: Omit<Bench, 'admin'>, plan: Plan, sa
 
 async function run(
   role: 'serve' | 'work',
-  bench: Omit<Bench, 'admin'>,
+  database: BenchDatabase,
   forge: SimulatedForge,
 ): Promise<{ readonly process: GatehouseProcess; readonly port: number }> {
   const port = await freePort();
   const process = gatehouse([role], {
-    DATABASE_URL: bench.databaseUrl('gatehouse'),
-    REDIS_URL: bench.redisUrl,
+    DATABASE_URL: database.url,
+    REDIS_URL: database.redisUrl,
     PORT: String(port),
     METRICS_PORT: '0',
     HOST: '127.0.0.1',

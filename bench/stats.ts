@@ -16,3 +16,8 @@ export function spread(values: readonly number[]): Spread {
   const median = sorted.length % 2 === 1 ? sorted[middle] : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
   return { median: median ?? 0, least: sorted[0] ?? 0, most: sorted.at(-1) ?? 0 };
 }
+
+export function rotated<T>(values: readonly T[], by: number): readonly T[] {
+  const at = by % values.length;
+  return [...values.slice(at), ...values.slice(0, at)];
+}
