@@ -33,8 +33,8 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
 const NAMES: Readonly<Record<string, string>> = { number: 'pullRequest' };
 
 /**
- * Leaves out fields with the names of secrets, and objects other than the error: a request, a payload or a configuration may
- * have secrets at any depth. Much cheaper than pino's redaction, which clones what it finds.
+ * Leaves out fields with the names of secrets, and objects other than the error: a request, a payload or a
+ * configuration may have secrets at any depth. Much cheaper than pino's redaction, which clones what it finds.
  */
 function onlyPlainFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const plain: Record<string, unknown> = {};

@@ -25,8 +25,8 @@ Environment variables configure Gatehouse; docs/settings.md lists them. Exit cod
 `;
 
 /**
- * Where the relative paths of the command line begin. npm runs Gatehouse's scripts in Gatehouse's own folder, and sets INIT_CWD
- * to the folder that it was called from. In any other folder the variable comes from another project's script.
+ * Where the relative paths of the command line begin. npm runs Gatehouse's scripts in Gatehouse's own folder, and sets
+ * INIT_CWD to the folder that it was called from. In any other folder the variable comes from another project's script.
  */
 function callersFolder(): string {
   const ownFolder = process.cwd() === dirname(import.meta.dirname);

@@ -8,7 +8,10 @@ const TABLES = ['audit_verdicts', 'audit_postings', 'audit_texts', 'audit_rule_c
 /** The advisory lock under which partitions are made: any number, as long as every version uses the same. */
 const ADVISORY_LOCK = 4_201_883_918;
 
-/** Reads the catalog: to_regclass() may answer from this session's cache, without what another one has committed just now. */
+/**
+ * Reads the catalog: to_regclass() may answer from this session's cache, without what another one has committed just
+ * now.
+ */
 const MISSING = `
   SELECT parent, month::date::text AS first, (month + interval '1 month')::date::text AS next, suffix
     FROM unnest($1::text[]) AS parent, date_trunc('month', now() AT TIME ZONE 'UTC') AS month, to_char(month, 'YYYY_MM') AS suffix
@@ -16,9 +19,10 @@ const MISSING = `
      SELECT FROM pg_class WHERE relnamespace = 'gatehouse'::regnamespace AND relname = parent || '_' || suffix)`;
 
 /**
- * Makes the partitions of the present month, in the transaction that adds the first row of it, so that no other process has to
- * have run before. Neither readers nor those that add rows are blocked: ATTACH locks out only other makers, who wait for the
- * advisory lock anyway. The months are those of the transaction's own time, now(), which is also the default of the rows.
+ * Makes the partitions of the present month, in the transaction that adds the first row of it, so that no other process
+ * has to have run before. Neither readers nor those that add rows are blocked: ATTACH locks out only other makers, who
+ * wait for the advisory lock anyway. The months are those of the transaction's own time, now(), which is also the
+ * default of the rows.
  */
 export async function ensurePartitions(client: pg.ClientBase): Promise<void> {
   if ((await missing(client)).length === 0) {

@@ -16,8 +16,8 @@ const MAX_BRANCH_CHARACTERS = 300;
 const MAX_DESCRIPTION_CHARACTERS = 300;
 
 /**
- * Adds a verdict to the record, unless it says what the one before says. Call it in the transaction that makes the verdict
- * known to others: none is shown that is not in the record.
+ * Adds a verdict to the record, unless it says what the one before says. Call it in the transaction that makes the
+ * verdict known to others: none is shown that is not in the record.
  */
 export async function recordVerdict(
   client: pg.ClientBase,

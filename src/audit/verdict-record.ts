@@ -75,15 +75,17 @@ export interface RecordedOverride {
   readonly at: string;
 }
 
-/** Characters of all reasons and places of one verdict. What the rules' ids and outcomes take is bounded by MAX_RULES. */
+/**
+ * Characters of all reasons and places of one verdict. What the rules' ids and outcomes take is bounded by MAX_RULES.
+ */
 export const MAX_RECORDED_CHARACTERS = 32 * 1024;
 const MAX_TEXT_CHARACTERS = 500;
 const MAX_PATH_CHARACTERS = 300;
 const MAX_APPROVALS = 200;
 
 /**
- * What each rule said and why: reasons and places as far as the verdict's row has room, in the order of the policy. Rules in
- * force take their room before those that are only observed.
+ * What each rule said and why: reasons and places as far as the verdict's row has room, in the order of the policy.
+ * Rules in force take their room before those that are only observed.
  */
 export function recordedRules({ rules }: Evaluation): readonly RecordedRule[] {
   let room = MAX_RECORDED_CHARACTERS;
@@ -127,8 +129,8 @@ function recordedReason(reason: Reason): RecordedReason {
 }
 
 /**
- * Our own words, and paths of the head. All else is quoted from the policy, which is recorded as a whole, or from the pull
- * request: a title or a commit's message may hold a secret as well, and who approved has a column of its own.
+ * Our own words, and paths of the head. All else is quoted from the policy, which is recorded as a whole, or from the
+ * pull request: a title or a commit's message may hold a secret as well, and who approved has a column of its own.
  */
 function withoutQuotes(text: Text): string {
   const words = text.map((piece) => {

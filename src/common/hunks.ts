@@ -26,8 +26,9 @@ export interface HunkRead {
 }
 
 /**
- * Reads the lines of one hunk. The counts in its header say where it ends, not the look of its lines: an added line `++ x` and a
- * removed line `-- x` look like file headers. `onAdded` gets each added line without its line end, and its number in the new file.
+ * Reads the lines of one hunk. The counts in its header say where it ends, not the look of its lines: an added line `++
+ * x` and a removed line `-- x` look like file headers. `onAdded` gets each added line without its line end, and its
+ * number in the new file.
  */
 export function readHunk(
   { oldCount, newStart, newCount }: HunkHeader,

@@ -23,8 +23,9 @@ export function isSentinelUrl(text: string): boolean {
 }
 
 /**
- * Reads `redis+sentinel://user:password@host:port,host:port/name/database?sentinelUsername=…&sentinelPassword=…`. Only a host and
- * the name are required. Undefined when it is anything else. `URL` cannot read it, because it has several hosts.
+ * Reads `redis+sentinel://user:password@host:port,host:port/name/database?sentinelUsername=…&sentinelPassword=…`. Only
+ * a host and the name are required. Undefined when it is anything else. `URL` cannot read it, because it has several
+ * hosts.
  */
 export function parseSentinelUrl(text: string): SentinelUrl | undefined {
   const [, scheme, credentials = '', hosts = '', name = '', database = '0', query = ''] = SHAPE.exec(text) ?? [];

@@ -56,8 +56,8 @@ export function composeDoor(
 const WOKEN_MS = 3_600_000;
 
 /**
- * Workers also poll, so a lost message only costs time. The write tells a primary from a replica, which takes messages that no
- * worker hears: it makes the connection lead to the primary again.
+ * Workers also poll, so a lost message only costs time. The write tells a primary from a replica, which takes messages
+ * that no worker hears: it makes the connection lead to the primary again.
  */
 function wakeWorkers(redis: Redis, metrics: Metrics, kinds: readonly string[]): void {
   redis.set(WAKE_CHANNEL, '', 'PX', WOKEN_MS).catch(() => {});

@@ -20,7 +20,10 @@ export interface SharedParts {
   readonly threads: ReviewThreads | undefined;
 }
 
-/** The Redis channel that announces new jobs to the workers. A message is the names of their queues, with spaces between them. */
+/**
+ * The Redis channel that announces new jobs to the workers. A message is the names of their queues, with spaces between
+ * them.
+ */
 export const WAKE_CHANNEL = 'gatehouse:wake';
 
 /** Which queues have new jobs. */

@@ -69,7 +69,10 @@ const common = {
   DRAIN_SECONDS: seconds.default(5),
   /** Readiness alone ignores Redis. */
   READY_WITHOUT_REDIS: flag.default(false),
-  /** The name of the commit status, `{base}` for the base branch. The door ignores the webhooks of statuses of this name. */
+  /**
+   * The name of the commit status, `{base}` for the base branch. The door ignores the webhooks of statuses of this
+   * name.
+   */
   STATUS_CONTEXT: statusContext.default('gatehouse/{base}'),
 };
 

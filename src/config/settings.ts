@@ -71,7 +71,9 @@ function isPercentEncoded(text: string): boolean {
 
 const plainRedisUrl = url(['redis:', 'rediss:'], /^(\/\d{0,4})?$/);
 
-/** The path is the number of a database of Redis, with Sentinel after the name of the primary; by default there are 16. */
+/**
+ * The path is the number of a database of Redis, with Sentinel after the name of the primary; by default there are 16.
+ */
 export const redisUrl = z.string().superRefine((text, context) => {
   if (!isSentinelUrl(text)) {
     for (const { message } of plainRedisUrl.safeParse(text).error?.issues ?? []) {

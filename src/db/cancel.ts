@@ -14,11 +14,13 @@ type Cancellable = pg.ClientBase & {
 };
 
 /**
- * Asks the server to cancel what runs on a connection that is not used again. The server does not notice that a connection was cut
- * while a COMMIT waits for a synchronous standby, and no timeout of a session ends that wait: each cut would leave a backend until no
- * connections are left. Does nothing where nothing runs. Throws nothing and waits for nothing.
+ * Asks the server to cancel what runs on a connection that is not used again. The server does not notice that a
+ * connection was cut while a COMMIT waits for a synchronous standby, and no timeout of a session ends that wait: each
+ * cut would leave a backend until no connections are left. Does nothing where nothing runs. Throws nothing and waits
+ * for nothing.
  *
- * It is sent in plain text, as by libpq before version 17. Whoever reads it can only cancel statements of this connection.
+ * It is sent in plain text, as by libpq before version 17. Whoever reads it can only cancel statements of this
+ * connection.
  */
 export function cancelRunning({ host, port, processID, secretKey }: Cancellable): void {
   if (host === undefined || port === undefined || processID == null || secretKey == null) {

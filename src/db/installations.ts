@@ -1,6 +1,9 @@
 import type pg from 'pg';
 
-/** Which installation of the App an owner's repositories belong to: an account has one. Undefined: no delivery has told it. */
+/**
+ * Which installation of the App an owner's repositories belong to: an account has one. Undefined: no delivery has told
+ * it.
+ */
 export async function readInstallation(pool: pg.Pool, owner: string): Promise<number | undefined> {
   const { rows } = await pool.query<{ id: string }>(
     'SELECT installation_id AS id FROM gatehouse.installations WHERE owner = lower($1)',

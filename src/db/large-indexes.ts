@@ -9,8 +9,8 @@ const INDEXES = {
 const WAIT_MINUTES = 10;
 
 /**
- * Builds them concurrently, which a migration in a transaction cannot do: the door stores deliveries meanwhile. It waits for
- * the transactions that have begun before, and holds nobody up while it waits: so it may wait for minutes.
+ * Builds them concurrently, which a migration in a transaction cannot do: the door stores deliveries meanwhile. It
+ * waits for the transactions that have begun before, and holds nobody up while it waits: so it may wait for minutes.
  */
 export async function buildLargeIndexes(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ before: string }>("SELECT current_setting('lock_timeout') AS before");

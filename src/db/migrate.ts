@@ -75,8 +75,8 @@ function applyNext(client: pg.Client) {
 const LOCK_TIMEOUT_SECONDS = 15 * 60;
 
 /**
- * A role may have other defaults. The keep-alives let the server find out within half a minute that a starter is gone, and free
- * its lock.
+ * A role may have other defaults. The keep-alives let the server find out within half a minute that a starter is gone,
+ * and free its lock.
  */
 const SESSION_SETTINGS = `
   SET statement_timeout = 0; SET DateStyle = 'ISO'; SET default_transaction_isolation = 'read committed';
@@ -101,7 +101,10 @@ async function takeLock(client: pg.Client): Promise<void> {
   }
 }
 
-/** How long to wait for a database that does not answer yet. Each failed attempt is reported, and who blocks a migration. */
+/**
+ * How long to wait for a database that does not answer yet. Each failed attempt is reported, and who blocks a
+ * migration.
+ */
 export interface DatabaseWait {
   readonly waitSeconds: number;
   readonly onWait?: (error: unknown) => void;

@@ -12,8 +12,8 @@ const QUERY_TIMEOUT_MS = 5_000;
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
 const MAX_CONNECTIONS = 10;
 /**
- * A changed address (DNS, a Service) is followed after this long, also while the old server still answers. To connect again
- * costs some milliseconds.
+ * A changed address (DNS, a Service) is followed after this long, also while the old server still answers. To connect
+ * again costs some milliseconds.
  */
 const MAX_LIFETIME_SECONDS = 30;
 
@@ -22,9 +22,9 @@ export function makePool(url: string, log: Log): pg.Pool {
 }
 
 /**
- * For the inbox, which sends statements without waiting for each other's answers, and for the door's health check. It is
- * one connection for both, so that readiness meets what deliveries meet: a server that accepts no new connections does not
- * look healthy over an old one.
+ * For the inbox, which sends statements without waiting for each other's answers, and for the door's health check. It
+ * is one connection for both, so that readiness meets what deliveries meet: a server that accepts no new connections
+ * does not look healthy over an old one.
  */
 export function makeInboxPool(url: string, log: Log): pg.Pool {
   return openPool(url, log, { application_name: 'gatehouse inbox', max: 1, pipeline: true });
@@ -44,7 +44,8 @@ function openPool(url: string, log: Log, config: pg.PoolConfig): pg.Pool {
   });
   // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
   pool.on('error', (err) => log.debug({ err }, 'an idle database connection was lost'));
-  // The pool itself listens only while a connection is idle. One that breaks while its session is set up would end the process.
+  // The pool itself listens only while a connection is idle. One that breaks while its session is set up would end the
+  // process.
   pool.on('connect', (client) => {
     client.on('error', () => {});
   });
@@ -58,8 +59,9 @@ function openPool(url: string, log: Log, config: pg.PoolConfig): pg.Pool {
 }
 
 /**
- * Set in each session, because a role, a database or a pooler may have other defaults. The COMMIT of a transaction shows its
- * warnings, see `commitTransaction`; the statements before it do not, so that no other warning is taken for one of the COMMIT.
+ * Set in each session, because a role, a database or a pooler may have other defaults. The COMMIT of a transaction
+ * shows its warnings, see `commitTransaction`; the statements before it do not, so that no other warning is taken for
+ * one of the COMMIT.
  * `synchronous_commit` off would lose in a crash of the server what was acknowledged.
  */
 const SESSION_SETTINGS = `
@@ -79,7 +81,10 @@ async function openSession(client: pg.ClientBase): Promise<void> {
   }
 }
 
-/** For the health check of a process without an inbox. It has a connection of its own, so that being busy is not being down. */
+/**
+ * For the health check of a process without an inbox. It has a connection of its own, so that being busy is not being
+ * down.
+ */
 export function makeProbePool(url: string, log: Log): pg.Pool {
   return openPool(url, log, { application_name: 'gatehouse health', max: 1 });
 }

@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * What stands between this process and PostgreSQL. With `transactions`, each transaction (or statement) of one connection may
- * run in another session, so that settings, locks and prepared statements of a session are not its own.
+ * What stands between this process and PostgreSQL. With `transactions`, each transaction (or statement) of one
+ * connection may run in another session, so that settings, locks and prepared statements of a session are not its own.
  */
 export type Pooling = 'none' | 'sessions' | 'transactions';
 
@@ -71,8 +71,8 @@ export async function refuseTransactionPooling(databaseUrl: string): Promise<voi
 }
 
 /**
- * For a database that was not there at the start: looks until it has found out, once. Returns why the database cannot be used,
- * or undefined.
+ * For a database that was not there at the start: looks until it has found out, once. Returns why the database cannot
+ * be used, or undefined.
  */
 export function makePoolerCheck(databaseUrl: string): () => Promise<string | undefined> {
   let pooling: Pooling | undefined;

@@ -11,8 +11,8 @@ const SCHEMA_MESSAGES: Readonly<Record<SchemaState, string | undefined>> = {
 };
 
 /**
- * Undefined when the database answers and its schema fits, else what is wrong, without a host name. A connection that answered
- * anything else is discarded: behind its address there may be another server by now.
+ * Undefined when the database answers and its schema fits, else what is wrong, without a host name. A connection that
+ * answered anything else is discarded: behind its address there may be another server by now.
  */
 export async function probeDatabase(pool: pg.Pool, timeoutMs: number): Promise<string | undefined> {
   try {

@@ -28,7 +28,9 @@ export interface RedisProbe {
 export const REDIS_ACL = '~gatehouse:* &gatehouse:* +@read +@write +@connection +@pubsub +@scripting';
 
 const KEY = 'gatehouse:probe';
-/** What Gatehouse does: it reads, writes and publishes, also in scripts. A PING is answered by what can do none of it. */
+/**
+ * What Gatehouse does: it reads, writes and publishes, also in scripts. A PING is answered by what can do none of it.
+ */
 const SCRIPT = `redis.call('GET', KEYS[1])
 redis.call('SET', KEYS[1], '1', 'PX', 60000)
 return redis.call('PUBLISH', KEYS[1], '')`;

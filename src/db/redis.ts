@@ -8,7 +8,9 @@ const COMMAND_TIMEOUT_MS = 900;
 const SOCKET_TIMEOUT_MS = 3_000;
 const MAX_RECONNECT_DELAY_MS = 1_000;
 
-/** Redis that fails fast: a command is answered, or refused, within {@link COMMAND_TIMEOUT_MS}. It reconnects by itself. */
+/**
+ * Redis that fails fast: a command is answered, or refused, within {@link COMMAND_TIMEOUT_MS}. It reconnects by itself.
+ */
 export function makeRedis(url: string, log: Log): Redis {
   const redis = openRedis(url, {
     connectionName: 'gatehouse',
@@ -59,7 +61,8 @@ function openRedis(url: string, limits: Limits): Redis {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy: retryDelayMs,
-    // The check needs INFO, which a small ACL forbids; ioredis then prints a line of its own. What is not usable, a write tells.
+    // The check needs INFO, which a small ACL forbids; ioredis then prints a line of its own. What is not usable, a
+    // write tells.
     enableReadyCheck: false,
     // After a failover the address may lead to another server while the old connection stays open.
     reconnectOnError: (error: Error) => /\bREADONLY\b/.test(error.message),

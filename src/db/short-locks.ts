@@ -3,8 +3,8 @@ import pg from 'pg';
 import { sqlState } from './sqlstate.ts';
 
 /**
- * Whoever asks for a lock after a waiting statement waits behind it: a migration that waits for a reader of a table keeps every
- * delivery waiting. So it waits for a second, rolls back, lets the others go on, and tries again.
+ * Whoever asks for a lock after a waiting statement waits behind it: a migration that waits for a reader of a table
+ * keeps every delivery waiting. So it waits for a second, rolls back, lets the others go on, and tries again.
  */
 const LOCK_TIMEOUT_MS = 1_000;
 const PAUSE_MS = 3_000;
@@ -18,7 +18,10 @@ class LockedError extends Error {
 }
 
 export interface ShortLocks {
-  /** Runs `work` until it gets its locks. Each attempt must be one transaction, or skip what an earlier one has committed. */
+  /**
+   * Runs `work` until it gets its locks. Each attempt must be one transaction, or skip what an earlier one has
+   * committed.
+   */
   run<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

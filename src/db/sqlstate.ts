@@ -7,7 +7,9 @@ export function sqlState(error: unknown): string | undefined {
 export const UNDEFINED_TABLE = '42P01';
 export const INVALID_SCHEMA_NAME = '3F000';
 
-/** Classes 22 (data exception), 23 (constraint violation) and 54 (limit exceeded): the row's fault, not the database's. */
+/**
+ * Classes 22 (data exception), 23 (constraint violation) and 54 (limit exceeded): the row's fault, not the database's.
+ */
 export function isDataFault(error: unknown): boolean {
   return /^(22|23|54)/.test(sqlState(error) ?? '');
 }

@@ -27,9 +27,9 @@ export function inTransaction<T>(
 const COMMIT = "SET LOCAL client_min_messages = 'warning'; COMMIT";
 
 /**
- * Throws unless the COMMIT did all that it should. Two failures are not errors for PostgreSQL: it answers the COMMIT of a
- * transaction that has failed with a ROLLBACK, and where somebody cancels the wait for a synchronous standby, it commits on the
- * primary alone and warns.
+ * Throws unless the COMMIT did all that it should. Two failures are not errors for PostgreSQL: it answers the COMMIT of
+ * a transaction that has failed with a ROLLBACK, and where somebody cancels the wait for a synchronous standby, it
+ * commits on the primary alone and warns.
  */
 export async function commitTransaction(client: pg.ClientBase): Promise<void> {
   let warning: string | undefined;
@@ -51,9 +51,9 @@ export async function commitTransaction(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Lends a connection of the pool to `work`. After `timeoutMs`, which include the wait for the connection, it is cut, which ends a hung server's hold on it and
- * makes the server roll back. After any failure it is discarded rather than trusted. Throws
- * {@link TransactionTimeoutError}, or what `work` or the database threw.
+ * Lends a connection of the pool to `work`. After `timeoutMs`, which include the wait for the connection, it is cut,
+ * which ends a hung server's hold on it and makes the server roll back. After any failure it is discarded rather than
+ * trusted. Throws {@link TransactionTimeoutError}, or what `work` or the database threw.
  */
 export async function onConnection<T>(
   pool: pg.Pool,

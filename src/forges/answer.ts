@@ -62,8 +62,8 @@ export function limitList(
 }
 
 /**
- * The result of a check that returns what is missing, or throws what the forge answered. A rate limit says nothing about the
- * credentials, so that error is thrown on.
+ * The result of a check that returns what is missing, or throws what the forge answered. A rate limit says nothing
+ * about the credentials, so that error is thrown on.
  */
 export async function accessBy(missingScopes: () => Promise<readonly string[]>): Promise<Access> {
   try {

@@ -21,8 +21,8 @@ export interface FileDiff {
  * Splits the output of `git diff` by file; keys are the new path, or the old one of a removed file.
  *
  * Hunks are read by the counts in their headers, so the content of a file cannot look like the start of another.
- * Lines end at `\n` alone: a `\r` belongs to the line, as it does for git. What does not parse, or ends within a hunk, is
- * left out, and its file is then unknown to the reader rather than wrong.
+ * Lines end at `\n` alone: a `\r` belongs to the line, as it does for git. What does not parse, or ends within a hunk,
+ * is left out, and its file is then unknown to the reader rather than wrong.
  */
 export function splitDiff(diff: string): Map<string, FileDiff> {
   const files = new Map<string, FileDiff>();
@@ -121,7 +121,10 @@ function readFile(header: string, lines: Lines): FileDiff | undefined {
   return { ...file, diff: diffOfPatch(patch) };
 }
 
-/** What is known of a text file's lines by its patch. What only points elsewhere is like a binary file: no line of it can be read. */
+/**
+ * What is known of a text file's lines by its patch. What only points elsewhere is like a binary file: no line of it
+ * can be read.
+ */
 export function diffOfPatch(patch: string): FileDiff['diff'] {
   if (isPointer(patch)) {
     return { kind: 'binary' };
@@ -129,15 +132,17 @@ export function diffOfPatch(patch: string): FileDiff['diff'] {
   return patch.length > MAX_PATCH_LENGTH ? { kind: 'too-large' } : { kind: 'text', patch };
 }
 
-/** The first line of a pointer file (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md), and of its old form. */
+/**
+ * The first line of a pointer file (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md), and of its old form.
+ */
 const LFS_VERSION = /^version https:\/\/(?:git-lfs|hawser)\.github\.com\/spec\/v1\r?$/;
 
 /** How git writes the only line of a submodule: its content is a commit of another repository. */
 const SUBMODULE = /^Subproject commit (?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /**
- * Whether a patch leaves no more than a pointer to content that is elsewhere: a file in Git LFS, or a submodule. The lines
- * that everybody gets at a checkout are not in the patch, and cannot be read.
+ * Whether a patch leaves no more than a pointer to content that is elsewhere: a file in Git LFS, or a submodule. The
+ * lines that everybody gets at a checkout are not in the patch, and cannot be read.
  */
 function isPointer(patch: string): boolean {
   const header = parseHunkHeader(patch.slice(0, Math.max(0, patch.indexOf('\n'))));

@@ -2,7 +2,8 @@ import type { OpenPullRequests, PullRequest } from './port/pull-request.ts';
 
 /**
  * Open pull requests, with the present name of their repository. Where a request by an old name was redirected, forges
- * do not say the new one in an empty list (GitHub redirects to a number): only then `read` asks for it. `url`: after redirects.
+ * do not say the new one in an empty list (GitHub redirects to a number): only then `read` asks for it. `url`: after
+ * redirects.
  */
 export async function withPresentName(
   repository: string,

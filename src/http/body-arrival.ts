@@ -1,4 +1,6 @@
-/** A body's first byte is due after this, and from then on MIN_BYTES_PER_SECOND. A lost packet is sent again within 1 s. */
+/**
+ * A body's first byte is due after this, and from then on MIN_BYTES_PER_SECOND. A lost packet is sent again within 1 s.
+ */
 const FIRST_BYTE_MS = 2_000;
 /** A delivery of 25 KB has so arrived after 5 s, when Gitea gives up. */
 const MIN_BYTES_PER_SECOND = 8 * 1024;
@@ -14,8 +16,9 @@ export interface Arrival {
 }
 
 /**
- * Bounds how long bodies may take to arrive, and how many may not have begun to. `stop` is called with the reason: `slow` for
- * a body below the minimum rate, `overloaded` for the one that has waited longest for its first byte when there are too many.
+ * Bounds how long bodies may take to arrive, and how many may not have begun to. `stop` is called with the reason:
+ * `slow` for a body below the minimum rate, `overloaded` for the one that has waited longest for its first byte when
+ * there are too many.
  */
 export type WatchArrival = (stop: (reason: 'slow' | 'overloaded') => void) => Arrival;
 

@@ -3,7 +3,9 @@ import { withTimeout } from '../common/timeout.ts';
 /** Looks at a dependency: resolves with undefined when it is up, else with a message fit for the public. */
 export type DependencyCheck = () => Promise<string | undefined>;
 
-/** What is known to be wrong without looking, such as that nothing could be stored for some seconds. Undefined: nothing. */
+/**
+ * What is known to be wrong without looking, such as that nothing could be stored for some seconds. Undefined: nothing.
+ */
 export type KnownFault = () => string | undefined;
 
 export interface DependencyHealth {
@@ -15,18 +17,20 @@ export type DependencyName = 'database' | 'redis';
 export type HealthReport = Readonly<Record<DependencyName, DependencyHealth>>;
 
 /**
- * How long a check may take before its dependency is down: as long as a delivery may take to be stored, because a database
- * that is slow still stores deliveries.
+ * How long a check may take before its dependency is down: as long as a delivery may take to be stored, because a
+ * database that is slow still stores deliveries.
  */
 export const CHECK_TIMEOUT_MS = 4_000;
 
-/** How long a caller waits for a check. Probes give up after a second or more, so a report has to be there within 1.5 s. */
+/**
+ * How long a caller waits for a check. Probes give up after a second or more, so a report has to be there within 1.5 s.
+ */
 const REPORT_WAIT_MS = 1_000;
 
 /**
- * Checks every dependency, each on its own, so that a slow one does not delay what is known of the other. Callers that come
- * while a check runs share it. When it takes longer than they can wait, they get the last finished result. What is `known` by
- * then counts more than either.
+ * Checks every dependency, each on its own, so that a slow one does not delay what is known of the other. Callers that
+ * come while a check runs share it. When it takes longer than they can wait, they get the last finished result. What is
+ * `known` by then counts more than either.
  */
 export function makeHealth(
   checks: Readonly<Record<DependencyName, DependencyCheck>>,

@@ -13,7 +13,10 @@ export interface Readiness {
 export interface ReadinessOptions {
   readonly health: () => Promise<HealthReport>;
   readonly isDraining: () => boolean;
-  /** Redis is still checked and reported. The door stores deliveries without it, so it need not be taken out of the Service. */
+  /**
+   * Redis is still checked and reported. The door stores deliveries without it, so it need not be taken out of the
+   * Service.
+   */
   readonly readyWithoutRedis: boolean;
   readonly metrics: Metrics;
   readonly log: Log;

@@ -8,7 +8,10 @@ export interface WebhookState {
   digest: Buffer;
   /** The body's exact bytes. */
   bytes: Buffer;
-  /** What the log says of the delivery, as far as it is known. Unless the signature was good, a stranger may have written it. */
+  /**
+   * What the log says of the delivery, as far as it is known. Unless the signature was good, a stranger may have
+   * written it.
+   */
   about: {
     delivery?: string | undefined;
     event?: string;

@@ -145,7 +145,9 @@ function acknowledge({
 /** Visible ASCII, so that it can be stored, logged and compared without surprises. */
 const IDENTIFIER = /^[\x21-\x7e]{1,255}$/;
 
-/** The value of the first of these headers that is present; undefined when none is, or when it is repeated or unusable. */
+/**
+ * The value of the first of these headers that is present; undefined when none is, or when it is repeated or unusable.
+ */
 function identifier(headers: NodeJS.Dict<string[]>, names: readonly string[]): string | undefined {
   const present = names.find((name) => headers[name] !== undefined);
   const [value, ...more] = present === undefined ? [] : (headers[present] ?? []);

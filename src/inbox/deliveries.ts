@@ -7,12 +7,16 @@ interface NewDelivery extends Delivery, Pick<ReceivedDelivery<never>, 'resynced'
 /** In one order, for the names and for the values. */
 const KEYS = Object.keys(COLUMNS) as (keyof Delivery)[];
 
-/** A setting of our own. In the transaction that sets it it reads true; elsewhere it is an error, or '', which is no boolean. */
+/**
+ * A setting of our own. In the transaction that sets it it reads true; elsewhere it is an error, or '', which is no
+ * boolean.
+ */
 const IN_TRANSACTION = 'gatehouse.in_transaction';
 
 /**
- * What was found to be stored already may be visible on the primary alone: its own transaction, waiting for a synchronous standby,
- * was ended. A transaction that writes nothing waits for nobody, so this one writes a record, which needs no right and has no reader.
+ * What was found to be stored already may be visible on the primary alone: its own transaction, waiting for a
+ * synchronous standby, was ended. A transaction that writes nothing waits for nobody, so this one writes a record,
+ * which needs no right and has no reader.
  */
 export const WRITE_RECORD = "pg_logical_emit_message(true, 'gatehouse', '')";
 
@@ -23,8 +27,8 @@ export const BEGIN_GUARDED = `BEGIN; SET LOCAL ${IN_TRANSACTION} = true`;
  * Stores those that are new, in one statement, and tells which they were: key → whether their body had
  * been stored before under another key. The caller has sorted them by key and removed repeats.
  *
- * It stores nothing outside of a transaction that {@link BEGIN_GUARDED} began: so it can be sent behind that without waiting
- * for the answer. Should the BEGIN fail, the deliveries would else be stored without what was to follow.
+ * It stores nothing outside of a transaction that {@link BEGIN_GUARDED} began: so it can be sent behind that without
+ * waiting for the answer. Should the BEGIN fail, the deliveries would else be stored without what was to follow.
  */
 export async function insertDeliveries(
   client: pg.ClientBase,
@@ -33,8 +37,8 @@ export async function insertDeliveries(
 ): Promise<ReadonlyMap<string, { readonly repeatedBody: boolean }>> {
   const values: unknown[] = [];
   /**
-   * Buffers go as single parameters, which node-postgres sends in binary; in an array they would be sent as hexadecimal text, at
-   * twice the size.
+   * Buffers go as single parameters, which node-postgres sends in binary; in an array they would be sent as hexadecimal
+   * text, at twice the size.
    */
   const parameter = (value: unknown) => `$${values.push(value ?? null)}`;
   const frameIds = new Map(frames.map(({ id }) => [id, parameter(id)]));
@@ -53,7 +57,8 @@ export async function insertDeliveries(
   const hooks = hooksOf(deliveries);
   const hookColumns = [hooks.map(({ repository }) => repository), hooks.map(({ hookId }) => hookId)].map(parameter);
   const { rows: stored } = await client.query<{ hook_id: string | null; delivery_id: string; repeated_body: boolean }>({
-    // One that comes alone finds its statement planned. Of larger batches there are too many sizes to keep a plan of each.
+    // One that comes alone finds its statement planned. Of larger batches there are too many sizes to keep a plan of
+    // each.
     ...(deliveries.length === 1 && { name: 'one delivery' }),
     text: `WITH seen AS (
              INSERT INTO gatehouse.hooks

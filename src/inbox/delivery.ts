@@ -1,4 +1,6 @@
-/** A delivery whose signature was good: what its headers and its payload say, and what is stored of it beside its body. */
+/**
+ * A delivery whose signature was good: what its headers and its payload say, and what is stored of it beside its body.
+ */
 export interface Delivery {
   /** `''` where the forge names no hook. */
   readonly hookId: string;

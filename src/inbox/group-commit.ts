@@ -3,7 +3,10 @@
  * There is no timer, so an item that arrives when nothing is in flight is written at once.
  */
 export interface GroupCommit<Item, Result> {
-  /** Resolves with the item's own result once its commit is over; rejects if it fails. `signal` withdraws a waiting item. */
+  /**
+   * Resolves with the item's own result once its commit is over; rejects if it fails. `signal` withdraws a waiting
+   * item.
+   */
   add(item: Item, signal: AbortSignal): Promise<Result>;
   /** Resolves when nothing waits and nothing is in flight. */
   idle(): Promise<void>;

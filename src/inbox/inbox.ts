@@ -73,8 +73,8 @@ export function makeInbox<Job>({
 
     const stopTimer = metrics.commitSeconds.startTimer();
     const { stored, jobs } = await onConnection(pool, ACCEPT_DEADLINE_MS, async (client) => {
-      // Two round trips, or one where no job can follow, and not one for every statement: while many deliveries arrive, each
-      // answer waits for its turn behind them.
+      // Two round trips, or one where no job can follow, and not one for every statement: while many deliveries arrive,
+      // each answer waits for its turn behind them.
       const begun = client.query(BEGIN_GUARDED);
       const inserted = insertDeliveries(client, unique, packed);
       if (unique.every(({ job }) => job === undefined)) {

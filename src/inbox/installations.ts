@@ -7,8 +7,8 @@ import type { Log } from '../log.ts';
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Saves which installation of the App an owner has, whenever a delivery tells another one than the last. Beside the delivery, not
- * in its transaction: if it is lost, the worker asks the forge once.
+ * Saves which installation of the App an owner has, whenever a delivery tells another one than the last. Beside the
+ * delivery, not in its transaction: if it is lost, the worker asks the forge once.
  */
 export function makeInstallationRecorder(
   pool: pg.Pool,

@@ -6,8 +6,8 @@ import { constants, type ZstdOptions, zstdCompress, zstdCompressSync } from 'nod
 export const MAX_FRAME_BYTES = 1024 * 1024;
 
 /**
- * Usual bodies have 20 to 30 KB: some tens of microseconds of work, of which handing them to another thread would make 250.
- * Larger ones, and frames, are compressed beside the event loop, so that they do not block other requests.
+ * Usual bodies have 20 to 30 KB: some tens of microseconds of work, of which handing them to another thread would make
+ * 250. Larger ones, and frames, are compressed beside the event loop, so that they do not block other requests.
  */
 const MAX_SMALL_BODY_BYTES = 128 * 1024;
 
@@ -21,7 +21,9 @@ export type WaitingBody =
   | { readonly kind: 'small'; readonly bytes: Buffer }
   | { readonly kind: 'large'; readonly compressed: Buffer };
 
-/** A delivery has its own body, compressed, or is a part of a frame: so many bytes from an offset, after decompression. */
+/**
+ * A delivery has its own body, compressed, or is a part of a frame: so many bytes from an offset, after decompression.
+ */
 export type StoredBody =
   | { readonly kind: 'own'; readonly compressed: Buffer }
   | { readonly kind: 'framed'; readonly frameId: string; readonly offset: number; readonly length: number };
@@ -49,7 +51,9 @@ export function weightOf(body: WaitingBody): number {
   return body.kind === 'small' ? body.bytes.length : body.compressed.length;
 }
 
-/** Small bodies share frames. One that has no other to share it with is stored by itself, without waiting for a thread. */
+/**
+ * Small bodies share frames. One that has no other to share it with is stored by itself, without waiting for a thread.
+ */
 export async function packBodies(waiting: readonly WaitingBody[]): Promise<PackedBodies> {
   const shared = waiting.filter(({ kind }) => kind === 'small').length > 1;
   const frames: { readonly id: string; readonly parts: Buffer[]; length: number }[] = [];

@@ -7,8 +7,8 @@ import { BEGIN_GUARDED, insertDeliveries, WRITE_RECORD } from './deliveries.ts';
 const BODY_BYTES = 4 * 1024;
 
 /**
- * Does what storing a delivery with a job does, takes both back, and commits a record that nobody reads. So it meets what a
- * delivery meets: locks, a full disk, missing rights, a standby that does not answer. Throws when it cannot.
+ * Does what storing a delivery with a job does, takes both back, and commits a record that nobody reads. So it meets
+ * what a delivery meets: locks, a full disk, missing rights, a standby that does not answer. Throws when it cannot.
  */
 export function probeStoring(
   pool: pg.Pool,

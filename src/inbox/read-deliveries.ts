@@ -37,8 +37,8 @@ export async function listDeliveries(
 }
 
 /**
- * The hooks that have deliveries, one look-up in the primary key for each. Deliveries of one id are then found in that key,
- * which begins with the hook.
+ * The hooks that have deliveries, one look-up in the primary key for each. Deliveries of one id are then found in that
+ * key, which begins with the hook.
  */
 const HOOKS = `
   WITH RECURSIVE hooks AS (

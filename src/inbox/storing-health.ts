@@ -6,7 +6,9 @@ export interface StoringHealth {
   failed(handedInAt: number): void;
   /** Why nothing can be stored, or undefined. */
   fault(): string | undefined;
-  /** Where deliveries fail, tries `probe`, which writes: its success ends the fault. Returns why nothing can be stored. */
+  /**
+   * Where deliveries fail, tries `probe`, which writes: its success ends the fault. Returns why nothing can be stored.
+   */
   check(probe: () => Promise<void>): Promise<string | undefined>;
 }
 

@@ -27,8 +27,8 @@ const REFUSED_PAUSE_MS = 60_000;
 const PAUSE_JITTER_MS = 5_000;
 
 /**
- * Runs a job once. Returns when the job is done, waits, or is refused, or when another of its key does the rest; throws when the engine is
- * to retry it, or to put it with the dead letters after its last attempt.
+ * Runs a job once. Returns when the job is done, waits, or is refused, or when another of its key does the rest; throws
+ * when the engine is to retry it, or to put it with the dead letters after its last attempt.
  */
 export async function attempt(
   { boss, pool, access, log }: AttemptParts,

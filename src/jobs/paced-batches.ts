@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Milliseconds of pause for each millisecond that a batch took. So background work has at most a tenth of what the database
- * can do, and less of one that is slow because it is busy.
+ * Milliseconds of pause for each millisecond that a batch took. So background work has at most a tenth of what the
+ * database can do, and less of one that is slow because it is busy.
  */
 const PAUSE_RATIO = 9;
 

@@ -35,15 +35,16 @@ const COMMON = {
   heartbeatSeconds: 15,
   expireInSeconds: 15 * 60,
   retentionSeconds: RETENTION_SECONDS,
-  // Finished jobs say nothing that the deliveries and reviews do not say, and the engine reads all its jobs to count them.
+  // Finished jobs say nothing that the deliveries and reviews do not say, and the engine reads all its jobs to count
+  // them.
   deleteAfterSeconds: 5 * 60,
 } as const;
 
 const WITH_DEAD_LETTERS = { ...COMMON, deadLetter: DEAD_LETTERS };
 
 /**
- * Every queue. What runs a job is loaded with the first one: a process without a worker needs no forge client, rules or YAML, nor
- * the memory for them.
+ * Every queue. What runs a job is loaded with the first one: a process without a worker needs no forge client, rules or
+ * YAML, nor the memory for them.
  */
 export const QUEUES: Queues<JobParts> = {
   review: {
@@ -76,7 +77,10 @@ export const QUEUES: Queues<JobParts> = {
   },
   /** Pull requests with a head about which a check was reported. */
   'review-commit': {
-    /** A status under Gatehouse's name has a key by who set it: Gatehouse's own must not keep back that of somebody else. */
+    /**
+     * A status under Gatehouse's name has a key by who set it: Gatehouse's own must not keep back that of somebody
+     * else.
+     */
     key({ repository, headSha, ownName }) {
       const by = ownName === undefined ? '' : `/${ownName.by.toLowerCase()}`;
       return `${repository}@${headSha}${by}`;
@@ -104,8 +108,9 @@ export const QUEUES: Queues<JobParts> = {
   },
   command: {
     /**
-     * Each change of a command to override is recorded, whatever else is waiting. Of a recheck it matters who asks: one of
-     * somebody who may not must not keep back that of somebody who may. Anything else is answered once, whoever asks.
+     * Each change of a command to override is recorded, whatever else is waiting. Of a recheck it matters who asks: one
+     * of somebody who may not must not keep back that of somebody who may. Anything else is answered once, whoever
+     * asks.
      */
     key({ command, change, commentId, author, ...ref }) {
       const which = { override: `${change}/${commentId}`, recheck: author.toLowerCase(), unknown: '' }[command];
@@ -121,7 +126,8 @@ export const QUEUES: Queues<JobParts> = {
   },
   resync: {
     key: () => 'resync',
-    // A piece ends by itself after a minute and the repository that it is at. Its heartbeat tells when its worker is gone.
+    // A piece ends by itself after a minute and the repository that it is at. Its heartbeat tells when its worker is
+    // gone.
     options: { ...COMMON, retryLimit: 1, expireInSeconds: 6 * 60 * 60 },
     // It reports when it cannot run.
     needsForge: false,

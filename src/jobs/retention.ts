@@ -8,7 +8,9 @@ const BATCH_ROWS = 200;
 /** Well below the time after which the job engine takes a job for lost. */
 const MAX_PIECE_MS = 10 * 60_000;
 
-/** An override that was edited must not count when its pull request is reopened, however late. Rows are small and few. */
+/**
+ * An override that was edited must not count when its pull request is reopened, however late. Rows are small and few.
+ */
 const COMMENT_DAYS = 400;
 
 export interface RetentionParts {
@@ -87,10 +89,14 @@ async function deletePostedStatuses({ pool, days, signal }: RetentionParts): Pro
   );
 }
 
-/** Each batch also deletes the frames that it leaves without deliveries, so that their space is free as soon as that of rows. */
+/**
+ * Each batch also deletes the frames that it leaves without deliveries, so that their space is free as soon as that of
+ * rows.
+ */
 async function deleteDeliveries({ pool, days, log, signal }: RetentionParts): Promise<'finished' | 'unfinished'> {
   let deleted = 0;
-  // Each batch continues where the one before ended: an index still has the entries of deleted rows, until it is vacuumed.
+  // Each batch continues where the one before ended: an index still has the entries of deleted rows, until it is
+  // vacuumed.
   let deliveriesFrom = '-infinity';
   let framesFrom = '-infinity';
   const state = await inPacedBatches(

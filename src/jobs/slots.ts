@@ -40,7 +40,9 @@ export function makeSlots(engine: Engine) {
     slots.push(slot);
   }
 
-  /** One is enough: if it finds a job, it wakes the next. Where all are busy, each looks again when its job has ended. */
+  /**
+   * One is enough: if it finds a job, it wakes the next. Where all are busy, each looks again when its job has ended.
+   */
   function wakeIdle(kind: string): void {
     const idle = slots.find((slot) => slot.kind === kind && !slot.busy);
     if (idle !== undefined) {

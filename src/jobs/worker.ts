@@ -13,7 +13,10 @@ import { isDue, recordDone } from './tables/progress.ts';
 export interface Worker {
   /** Looks for jobs of these queues now instead of at the next poll; of all queues where none are named. */
   wake(kinds?: readonly string[]): void;
-  /** Takes no more jobs; those under way finish, or go back to their queue when that takes too long. A second call has no effect. */
+  /**
+   * Takes no more jobs; those under way finish, or go back to their queue when that takes too long. A second call has
+   * no effect.
+   */
   stop(): Promise<void>;
 }
 

@@ -78,11 +78,13 @@ export interface JudgeContext extends PolicyContext, PresentContext {
   /** Called before checks of others, or requested reviews, are read, and only if the policy asks for them. */
   readonly onWillReadOthers?: () => Promise<void>;
   /**
-   * What is known of comments with commands to override, beside what the forge says. Called after they were read, and only if
-   * there may be some.
+   * What is known of comments with commands to override, beside what the forge says. Called after they were read, and
+   * only if there may be some.
    */
   readonly knownComments: (repository: string, commentIds: readonly string[]) => Promise<KnownComments>;
-  /** Whether the forge may be asked for what only observed rules need: that must not use up its rate limit. Absent: yes. */
+  /**
+   * Whether the forge may be asked for what only observed rules need: that must not use up its rate limit. Absent: yes.
+   */
   readonly mayReadToObserve?: () => boolean;
   /** Whether it is shown what a pull request that changes the policy or its cases proposes: its cases are run. */
   readonly showsProposals?: boolean;

@@ -10,8 +10,8 @@ import type { Policy } from './policy/policy.ts';
 import type { PolicySources } from './sources.ts';
 
 /**
- * By what a verdict was judged, as SHA-256 digests in hexadecimal: when one of them changes, the pull request must be judged
- * again. Stored as JSON with the verdict. Absent is what there was not, or what was not needed.
+ * By what a verdict was judged, as SHA-256 digests in hexadecimal: when one of them changes, the pull request must be
+ * judged again. Stored as JSON with the verdict. Absent is what there was not, or what was not needed.
  */
 export interface JudgedBy extends PolicySources {
   /** Of everything in the pull request that a verdict can depend on. */
@@ -53,7 +53,10 @@ export interface Present {
 
 type Differs = (judged: JudgedBy, now: Present) => boolean | Promise<boolean>;
 
-/** In the order in which they are compared: what costs no request first, and the baseline last, which concerns all of an owner. */
+/**
+ * In the order in which they are compared: what costs no request first, and the baseline last, which concerns all of an
+ * owner.
+ */
 const COMPARISONS = {
   'pull request': ({ pullRequest }, now) =>
     now.pullRequest !== undefined && pullRequestDigest(now.pullRequest) !== pullRequest,
@@ -67,7 +70,8 @@ const COMPARISONS = {
     const commit = await now.baseCommit();
     return commit === undefined || (commit !== baseSha && now.atBase === undefined);
   },
-  // A base branch that moved did so mostly for another pull request that was merged: what counts is whether the rules did.
+  // A base branch that moved did so mostly for another pull request that was merged: what counts is whether the rules
+  // did.
   policy: ({ baseSha, policyDigest: own }, now) =>
     differsAt(now, baseSha, async (commit) => (await now.atBase?.policy(commit)) !== own),
   CODEOWNERS: ({ baseSha, codeOwnersDigest: owners }, now) =>
@@ -176,7 +180,10 @@ export function presentReader({ forge, fallback, baselineOf, statusContext }: Pr
   };
 }
 
-/** Whether everything is still as it was judged, but for what others reported about the head. One read, where nothing moved. */
+/**
+ * Whether everything is still as it was judged, but for what others reported about the head. One read, where nothing
+ * moved.
+ */
 export async function isCurrent(
   context: PresentContext,
   { pullRequest, judgedBy }: { readonly pullRequest: PullRequestNow; readonly judgedBy: JudgedBy },

@@ -9,7 +9,10 @@
 export const MAX_POLICY_BYTES = 64 * 1024;
 /** Mappings, lists and values in a policy, with each alias counted as often as it is used. */
 export const MAX_POLICY_NODES = 20_000;
-/** Characters of all values of a policy, with each alias counted as often as it is used: bounds what patterns cost to compile. */
+/**
+ * Characters of all values of a policy, with each alias counted as often as it is used: bounds what patterns cost to
+ * compile.
+ */
 export const MAX_POLICY_CHARACTERS = 64 * 1024;
 /** How deep mappings and lists may lie in one another in the YAML itself. */
 export const MAX_POLICY_NESTING = 32;

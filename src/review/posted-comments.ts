@@ -16,8 +16,8 @@ export interface OwnPosted {
 export const NOTHING_POSTED: OwnPosted = { comments: [], inlines: { comments: [], reviews: [] } };
 
 /**
- * What is known of a pull request, and our comments: those that came with it, or else read now. Where they cannot be read they
- * stay unknown, and the report says so.
+ * What is known of a pull request, and our comments: those that came with it, or else read now. Where they cannot be
+ * read they stay unknown, and the report says so.
  */
 export async function withOwnComments(
   forge: Forge,

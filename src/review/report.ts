@@ -43,10 +43,10 @@ export interface Reported {
 }
 
 /**
- * Brings the comments in line with the verdict, without duplicates. It compares what is there with what should be, and writes
- * the difference: a report that was cut short anywhere is completed by the next one, and an unchanged verdict writes nothing.
- * Returns what the forge refused for good, and the comment's id if there is one; throws whatever may be different at the
- * next attempt. The comments at lines come first: what the forge refuses of them is in the comment.
+ * Brings the comments in line with the verdict, without duplicates. It compares what is there with what should be, and
+ * writes the difference: a report that was cut short anywhere is completed by the next one, and an unchanged verdict
+ * writes nothing. Returns what the forge refused for good, and the comment's id if there is one; throws whatever may be
+ * different at the next attempt. The comments at lines come first: what the forge refuses of them is in the comment.
  *
  * The status comes after it, so that a new status never appears with an old comment.
  */

@@ -5,8 +5,8 @@ const MAX_STATUS_CONTEXT_LENGTH = 255;
 const DIGEST_CHARACTERS = 16;
 
 /**
- * The name of the commit status of pull requests into a branch: the template with the branch in the place of `{base}`. One
- * that would be too long is cut and ends in a digest, so that two long branches still have two names.
+ * The name of the commit status of pull requests into a branch: the template with the branch in the place of `{base}`.
+ * One that would be too long is cut and ends in a digest, so that two long branches still have two names.
  */
 export function statusContext(template: string, branch: string): string {
   const context = template.replaceAll('{base}', () => branch);

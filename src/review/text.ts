@@ -72,8 +72,8 @@ export function count(amount: number, singular: string, plural = `${singular}s`)
   return [`${amount} ${amount === 1 ? singular : plural}`];
 }
 
-// Controls, zero-width and bidirectional marks, fillers, line and paragraph separators, and half a surrogate pair: what a
-// terminal obeys, or what makes a reader see something other than what is there. U+FE0F belongs to emoji.
+// Controls, zero-width and bidirectional marks, fillers, line and paragraph separators, and half a surrogate pair: what
+// a terminal obeys, or what makes a reader see something other than what is there. U+FE0F belongs to emoji.
 const INVISIBLE = /(?!\ufe0f)[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\ufff9-\ufffb]|\p{Cs}/gu;
 
 /** The same text with every invisible character spelled out as its code point. */

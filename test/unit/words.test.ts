@@ -50,6 +50,23 @@ test('no text has a phrase that readers stumble over', (t) => {
   t.deepEqual(found, []);
 });
 
+/** Biome keeps code as narrow and leaves comments alone. */
+const MAX_COMMENT_COLUMNS = 120;
+/** Not one that is an address: it cannot be broken. */
+const COMMENT = /^\s*(?:\/\/|\/?\*)(?! https:\/\/\S+$)/;
+
+test(`no comment in src is wider than ${MAX_COMMENT_COLUMNS} columns`, (t) => {
+  const wide = files
+    .filter((file) => file.startsWith('src/') && file.endsWith('.ts'))
+    .flatMap((file) =>
+      read(file)
+        .split('\n')
+        .filter((line) => line.length > MAX_COMMENT_COLUMNS && COMMENT.test(line))
+        .map((line) => `${file}: ${line}`),
+    );
+  t.deepEqual(wide, []);
+});
+
 /** A file that is deleted and not committed yet is listed all the same. */
 function read(file: string): string {
   try {

@@ -36,7 +36,9 @@ export const skipped = (checks: readonly string[], lacks: string): readonly Find
 /** For a check that asks a forge several times, each at most 10 seconds. */
 const CHECK_LIMIT_MS = 15_000;
 
-/** The findings of a check that may hang or fail. It is given up after `limitMs`, so that the others do not wait for it. */
+/**
+ * The findings of a check that may hang or fail. It is given up after `limitMs`, so that the others do not wait for it.
+ */
 export async function bounded(
   check: string,
   work: () => Promise<readonly Finding[]>,

@@ -68,7 +68,10 @@ async function lastStored(pool: pg.Pool, repository: string): Promise<Date | und
   });
 }
 
-/** Which of these deliveries were received, by any webhook: the key begins with the hook's id, which not every list names. */
+/**
+ * Which of these deliveries were received, by any webhook: the key begins with the hook's id, which not every list
+ * names.
+ */
 async function storedAmong(pool: pg.Pool, answers: readonly HookAnswer[]): Promise<ReadonlySet<string>> {
   return onConnection(pool, QUERY_LIMIT_MS, async (client) => {
     const { rows } = await client.query<{ id: string }>(

@@ -104,7 +104,10 @@ function storedText(repository: string, lastStored: Date | undefined): string {
     : `The last one of ${repository} was accepted at ${lastStored.toISOString()}`;
 }
 
-/** `answers`: undefined where nobody, or not these credentials, may read them. `isStored`: undefined where it cannot be told. */
+/**
+ * `answers`: undefined where nobody, or not these credentials, may read them. `isStored`: undefined where it cannot be
+ * told.
+ */
 export function judgeAnswers(
   { repository, forge, lastStored }: Pick<WebhookFacts, 'repository' | 'forge' | 'lastStored'>,
   answers: readonly HookAnswer[] | 'not-offered' | 'not-allowed',

@@ -59,7 +59,10 @@ rules about them are marked with *. Overrides are not considered.`,
   },
 });
 
-/** What a repository's next pull request into its default branch would be judged by. `file`: taken instead of its own policy. */
+/**
+ * What a repository's next pull request into its default branch would be judged by. `file`: taken instead of its own
+ * policy.
+ */
 async function nextPolicy(judging: Judging, name: string, file: PolicyFile | undefined): Promise<HistoryPolicy> {
   const { forge } = judging;
   const found = await forge.repository(name);

@@ -38,8 +38,8 @@ export const UNUSABLE = 2;
 export const STOPPED = 3;
 
 /**
- * Judges the merged pull requests of a repository by a policy. Says on standard error what it costs, how far it is, and what is
- * wrong. Resolves to an exit code where nothing was judged; where not all were, `stoppedBy` is set.
+ * Judges the merged pull requests of a repository by a policy. Says on standard error what it costs, how far it is, and
+ * what is wrong. Resolves to an exit code where nothing was judged; where not all were, `stoppedBy` is set.
  */
 export async function overHistory(
   command: string,
@@ -128,7 +128,10 @@ interface HistoryParts {
   readonly onProgress: (done: number) => void;
 }
 
-/** Judges merged pull requests one after the other. It stops where the forge does not answer, or where its limit is nearly reached. */
+/**
+ * Judges merged pull requests one after the other. It stops where the forge does not answer, or where its limit is
+ * nearly reached.
+ */
 async function judgeHistory(
   policy: Policy,
   list: readonly MergedPullRequest[],

@@ -20,7 +20,10 @@ export interface SetupContext {
   readonly known: Settings;
   /** Whether there were no files yet. */
   readonly isNew: boolean;
-  /** The token of somebody who may change the settings at the forge: asked for once, when it is first needed, and not kept. */
+  /**
+   * The token of somebody who may change the settings at the forge: asked for once, when it is first needed, and not
+   * kept.
+   */
   setupToken(): Promise<string>;
   /** As sshd sets it (`SSH_CONNECTION`): the client's address and port, the server's address and port. */
   readonly sshConnection: string | undefined;

@@ -136,7 +136,10 @@ function secretManifest(settings: Settings, namespace: string): string {
   return `# Written by gatehouse setup. Keep it out of version control.\n${stringify(secret)}`;
 }
 
-/** The host that the chart's Ingress can be for. Undefined of an address, of a name inside the cluster, and of a path that it does not route. */
+/**
+ * The host that the chart's Ingress can be for. Undefined of an address, of a name inside the cluster, and of a path
+ * that it does not route.
+ */
 export function ingressHost(webhookUrl: string): string | undefined {
   const { hostname, pathname } = new URL(webhookUrl);
   const host = hostname.replace(/\.$/, '');
@@ -220,7 +223,9 @@ async function checkFolder(folder: string): Promise<void> {
   }
 }
 
-/** Fails where the file exists, or a link of that name. It is on the disk when this returns: it may be the only copy. */
+/**
+ * Fails where the file exists, or a link of that name. It is on the disk when this returns: it may be the only copy.
+ */
 async function writeNew(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx', MODE);
   try {

@@ -131,8 +131,8 @@ interface Planned {
 }
 
 /**
- * Creates or repairs the webhook of each owner. `known` is the secret that those which exist are said to have. Returns the secret
- * that they have now. All are looked at before the first is changed.
+ * Creates or repairs the webhook of each owner. `known` is the secret that those which exist are said to have. Returns
+ * the secret that they have now. All are looked at before the first is changed.
  */
 async function setUpHooks(
   context: SetupContext,

@@ -44,9 +44,9 @@ const realTimer: StartTimer = (over, ms) => {
 };
 
 /**
- * The page with the button that sends the manifest to GitHub, and the address that GitHub sends the browser back to. It belongs to the
- * command and never to the service: it is on the loopback address, at a random port and path, takes one code with the right state, and
- * is gone after that, or after ten minutes. It has no script.
+ * The page with the button that sends the manifest to GitHub, and the address that GitHub sends the browser back to. It
+ * belongs to the command and never to the service: it is on the loopback address, at a random port and path, takes one
+ * code with the right state, and is gone after that, or after ten minutes. It has no script.
  */
 export async function openManifestPage<T>(
   form: ManifestForm,

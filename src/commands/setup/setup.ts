@@ -157,7 +157,9 @@ async function newSettings(given: Given, questions: Questions, forge: ForgeName,
   };
 }
 
-/** By the rules of the program itself. What is still to come from the forge, and the stores of a trial, are filled in. */
+/**
+ * By the rules of the program itself. What is still to come from the forge, and the stores of a trial, are filled in.
+ */
 async function checkSettings(known: Settings, { variables }: Given, output: Output, exist: boolean): Promise<void> {
   const stores = { DATABASE_URL: 'postgres://trial/trial', REDIS_URL: 'redis://trial' };
   if (exist) {

@@ -13,8 +13,10 @@ const MAX_PAGES = 2_000;
 const BY_UPDATE = { sort: 'updated', order: 'desc' };
 
 /**
- * Both searches cover what the account can see, private repositories too, and ask the database and no index. A push moves the
- * `updated_at` of its repository, and everything else that matters here that of the pull request. Both times are in whole seconds.
+ * Both searches cover what the account can see, private repositories too, and ask the database and no index. A push
+ * moves the
+ * `updated_at` of its repository, and everything else that matters here that of the pull request. Both times are in
+ * whole seconds.
  */
 export function makeChangeList(client: GiteaClient): ChangeList {
   return {

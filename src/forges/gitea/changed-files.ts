@@ -48,12 +48,12 @@ export async function changedFiles(
 }
 
 /**
- * Undefined when any of what was read is of another commit. The diff does not name its commit, so the ref that it is made
- * from must be at that commit before and after.
+ * Undefined when any of what was read is of another commit. The diff does not name its commit, so the ref that it is
+ * made from must be at that commit before and after.
  *
- * The files are taken from the diff, as long as it has as many as the pull request or the list says: an answer can end early.
- * Each page of the list makes the forge compute the whole difference, and a file that becomes a link is on the list twice,
- * but counted once, so that the list (Gitea 1.26.0) ends before the last file.
+ * The files are taken from the diff, as long as it has as many as the pull request or the list says: an answer can end
+ * early. Each page of the list makes the forge compute the whole difference, and a file that becomes a link is on the
+ * list twice, but counted once, so that the list (Gitea 1.26.0) ends before the last file.
  */
 async function filesAt(
   client: GiteaClient,
@@ -89,8 +89,8 @@ async function listAll(client: GiteaClient, ref: PullRequestRef): Promise<readon
 }
 
 /**
- * What the forge makes the difference and the list of commits from. It follows the branch with a delay, and stays where it is once
- * the pull request is merged.
+ * What the forge makes the difference and the list of commits from. It follows the branch with a delay, and stays where
+ * it is once the pull request is merged.
  */
 export async function differenceHead(
   client: GiteaClient,

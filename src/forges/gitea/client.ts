@@ -38,7 +38,9 @@ export interface List<T> {
 export interface GiteaClient {
   /** Undefined when the forge answers 404. */
   ask<T>(path: string, shape: z.ZodType<T>, ask?: Ask): Promise<T | undefined>;
-  /** One page of a list, the first by default; undefined as above. `before`: how many entries the pages before it had. */
+  /**
+   * One page of a list, the first by default; undefined as above. `before`: how many entries the pages before it had.
+   */
   askPage<T>(
     path: string,
     shape: z.ZodType<readonly T[]>,

@@ -5,8 +5,8 @@ import { repositoryPath, utc } from './read.ts';
 import * as shapes from './shapes.ts';
 
 /**
- * All at once, oldest first: this list takes no page. An edit shows in `updated_at`, which is in seconds: one in the second of
- * the posting does not show. The history of edits is not in the API.
+ * All at once, oldest first: this list takes no page. An edit shows in `updated_at`, which is in seconds: one in the
+ * second of the posting does not show. The history of edits is not in the API.
  */
 export async function comments(client: GiteaClient, ref: PullRequestRef): Promise<readonly PersonComment[]> {
   const route = `${repositoryPath(ref.repository)}/issues/${ref.number}/comments`;

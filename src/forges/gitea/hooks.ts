@@ -9,8 +9,8 @@ import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
 
 /**
- * Those of a repository are listed to its administrators, those of an organisation to its owners, those of the instance to
- * the administrators of the forge. What deliveries were answered is shown on the forge's pages only.
+ * Those of a repository are listed to its administrators, those of an organisation to its owners, those of the instance
+ * to the administrators of the forge. What deliveries were answered is shown on the forge's pages only.
  */
 export function makeHookReader(forge: GiteaName, client: GiteaClient): HookReader {
   return {

@@ -59,8 +59,8 @@ function toOwnReview({ id, state }: Review): OwnReview {
 }
 
 /**
- * The forge answers 500 where a line is past the end of its file, which can be when there was a push meanwhile. That looks
- * like any other failure, so it is tried once more; then the comments are refused.
+ * The forge answers 500 where a line is past the end of its file, which can be when there was a push meanwhile. That
+ * looks like any other failure, so it is tried once more; then the comments are refused.
  */
 export async function createInlineComments(
   client: GiteaAccount,

@@ -12,7 +12,8 @@ const METHOD_NOT_ALLOWED = 405;
 /**
  * Whether somebody may push. The permission of others is shown to administrators only. Who can be assigned is shown to
  * everybody: those who may write, and in an organisation the members of teams that may only read pull requests too. So
- * somebody counts who is in no such team, or in one that may write as well. Undefined where a team's members are not shown.
+ * somebody counts who is in no such team, or in one that may write as well. Undefined where a team's members are not
+ * shown.
  */
 export async function mayWrite(client: GiteaClient, repository: string, login: string): Promise<boolean | undefined> {
   const route = `${repositoryPath(repository)}/assignees`;
@@ -51,7 +52,9 @@ async function teamsOf(client: GiteaClient, repository: string): Promise<readonl
   }
 }
 
-/** Undefined for a team whose members are not shown: those of others' teams, and without the scope `read:organization`. */
+/**
+ * Undefined for a team whose members are not shown: those of others' teams, and without the scope `read:organization`.
+ */
 async function isIn(client: GiteaClient, { id }: Team, login: string): Promise<boolean | undefined> {
   try {
     const members = await client.askAll(path('teams', id, 'members'), shapes.users);

@@ -19,7 +19,8 @@ type Listed = z.output<typeof shapes.reviews>;
 
 export async function reviews(client: GiteaClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
   const answer = await list(client, ref);
-  // Requesting another review takes away that the one before is official. A request for changes is one until it is answered.
+  // Requesting another review takes away that the one before is official. A request for changes is one until it is
+  // answered.
   const asked = new Set(answer.flatMap(({ state, user, official }) => (state === REQUESTED && official ? [user] : [])));
   return answer
     .flatMap(({ user, state, dismissed, commit_id, submitted_at, official }) => {

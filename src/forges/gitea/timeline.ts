@@ -15,9 +15,9 @@ const EMPTY_PAGES_AT_END = 5;
 const FORCE_PUSH = /"is_force_push":\s*true/;
 
 /**
- * Hidden entries can make the list seem to end before a change of base. Gitea 1.26 then still shows that there was one: a
- * change of base deletes the entries of all pushes, the opening's included, and adds a new one. So the base has not changed
- * since the first push that is listed; where none is listed, it is not known.
+ * Hidden entries can make the list seem to end before a change of base. Gitea 1.26 then still shows that there was one:
+ * a change of base deletes the entries of all pushes, the opening's included, and adds a new one. So the base has not
+ * changed since the first push that is listed; where none is listed, it is not known.
  */
 export async function lastForcePushOrRetarget(client: GiteaClient, ref: PullRequestRef): Promise<string> {
   const resource = `${repositoryPath(ref.repository)}/issues/${ref.number}/timeline`;

@@ -13,8 +13,8 @@ const FOREVER = { 'cache-control': UNCHANGING };
 const MAX_FORKS = 4;
 
 /**
- * GitHub names one merge base, also where histories were merged crosswise and there are several. Each of them is among the
- * commits where what `one` has and `other` has not begins: there is one only if all these are its ancestors.
+ * GitHub names one merge base, also where histories were merged crosswise and there are several. Each of them is among
+ * the commits where what `one` has and `other` has not begins: there is one only if all these are its ancestors.
  */
 export async function mergeBase(
   client: GitHubClient,

@@ -13,8 +13,8 @@ const MAX_REMEMBERED = 1_000;
 export type AppLoginOf = (ref: PullRequestRef, slug: string) => Promise<string>;
 
 /**
- * Mostly it is the slug with `[bot]` behind it, but of Copilot it is another. Policies name Apps by it, so that it is read by
- * REST, once for each App.
+ * Mostly it is the slug with `[bot]` behind it, but of Copilot it is another. Policies name Apps by it, so that it is
+ * read by REST, once for each App.
  */
 export function rememberAppLogins(client: GitHubClient): AppLoginOf {
   const logins = new LRUCache<string, string>({ max: MAX_REMEMBERED });

@@ -1,6 +1,6 @@
 /**
- * The permissions and events of Gatehouse's GitHub App: what `gatehouse setup` asks for, what is checked at the start and at each
- * resync, and what docs/forges.md lists. Imports nothing.
+ * The permissions and events of Gatehouse's GitHub App: what `gatehouse setup` asks for, what is checked at the start
+ * and at each resync, and what docs/forges.md lists. Imports nothing.
  */
 
 /** Beside every review: rules that ask for checks or name teams, commands in comments, a merge queue. */

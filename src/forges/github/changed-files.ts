@@ -52,7 +52,9 @@ export async function changedFiles(
   };
 }
 
-/** The head may move, and move back, while its files are read. The address of a removed file may name another commit. */
+/**
+ * The head may move, and move back, while its files are read. The address of a removed file may name another commit.
+ */
 function isOfAnotherCommit({ status, contents_url }: File, headSha: string): boolean {
   const commit = URL.parse(contents_url)?.searchParams.get('ref') ?? headSha;
   return status !== 'removed' && isObjectId(commit) && commit !== headSha;

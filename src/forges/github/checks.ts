@@ -26,7 +26,8 @@ async function statusesOf(octokit: Octokit | undefined, parameters: Address): Pr
 }
 
 async function checkRunsOf(octokit: Octokit | undefined, parameters: Address): Promise<Checks> {
-  // `latest` is that of each check suite: several suites can have a run of one name, as after a pull request was reopened.
+  // `latest` is that of each check suite: several suites can have a run of one name, as after a pull request was
+  // reopened.
   const route = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
   const answer = requireFound(
     await askAll(octokit, route, { ...parameters, filter: 'latest' }, shapes.checkRuns),

@@ -17,8 +17,8 @@ const INSTALLATION_MEMORY_MS = 600_000;
 const MAX_REMEMBERED = 5_000;
 
 /**
- * The installations of an App, by owner: an account has one. Kept where every worker finds them, so that each is looked up at GitHub only if
- * no delivery has named it.
+ * The installations of an App, by owner: an account has one. Kept where every worker finds them, so that each is looked
+ * up at GitHub only if no delivery has named it.
  */
 export interface Installations {
   find(owner: string): Promise<number | undefined>;
@@ -86,7 +86,10 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
     return octokit;
   }
 
-  /** By the owner where it is known; `path` is where to look it up. That an owner has none is remembered of the path alone. */
+  /**
+   * By the owner where it is known; `path` is where to look it up. That an owner has none is remembered of the path
+   * alone.
+   */
   async function find(owner: string, path: string): Promise<Octokit | undefined> {
     const known = found.get(owner) ?? found.get(path);
     if (known !== undefined) {
@@ -115,7 +118,10 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
   };
 }
 
-/** False when the App was uninstalled, and perhaps installed again with another id. Anything else shows with the first request. */
+/**
+ * False when the App was uninstalled, and perhaps installed again with another id. Anything else shows with the first
+ * request.
+ */
 async function isInstalled(octokit: Octokit): Promise<boolean> {
   try {
     // The token is then used by what follows.
@@ -133,9 +139,11 @@ function makeOctokit(parts: GitHubClientParts, scope: string, auth: object): Oct
     baseUrl: parts.baseUrl,
     userAgent: 'gatehouse',
     request: { fetch: parts.fetchFor(scope) },
-    // One retry, for every forge alike, is in forge-fetch.ts. This plugin would also repeat a POST that may have worked.
+    // One retry, for every forge alike, is in forge-fetch.ts. This plugin would also repeat a POST that may have
+    // worked.
     retry: { enabled: false },
-    // It spaces writes a second apart (three for comments) in each process. limits/waits.ts keeps to the documented limits for all.
+    // It spaces writes a second apart (three for comments) in each process. limits/waits.ts keeps to the documented
+    // limits for all.
     throttle: { enabled: false },
     log: {
       debug: () => {},

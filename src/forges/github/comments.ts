@@ -20,7 +20,10 @@ export const COMMENTS_QUERY = `query ($owner: String!, $repo: String!, $number: 
 
 const node = z
   .object({
-    /** It ends in the number that REST and webhooks have. `databaseId` is too small for it, and older servers have no other. */
+    /**
+     * It ends in the number that REST and webhooks have. `databaseId` is too small for it, and older servers have no
+     * other.
+     */
     url: z.string().transform((url) => /#issuecomment-(\d+)$/.exec(url)?.[1] ?? url),
     author: z.object({ __typename: z.string(), login: z.string() }).nullable(),
     body: z.string(),

@@ -1,7 +1,10 @@
 import { ForgeError } from '../port/forge-error.ts';
 import type { Log } from '../transport/optional-redis.ts';
 
-/** After a query that the forge's schema does not allow (an older GitHub Enterprise Server). It may be upgraded meanwhile. */
+/**
+ * After a query that the forge's schema does not allow (an older GitHub Enterprise Server). It may be upgraded
+ * meanwhile.
+ */
 const REST_AFTER_REFUSAL_MS = 3_600_000;
 /** After a query without a usable answer: so that a GraphQL API that hangs does not delay every review. */
 const REST_AFTER_FAILURE_MS = 30_000;
@@ -10,8 +13,9 @@ const REST_AFTER_FAILURE_MS = 30_000;
 export type GraphqlFirst = <T>(byGraphql: () => Promise<T>, byRest: () => Promise<T>) => Promise<T>;
 
 /**
- * Whatever GraphQL does not answer in full is read by REST: what cannot be read there either is an error of the review, and never
- * taken for something that is not there. A rate limit that both share also stops the REST request, in forge-fetch.ts.
+ * Whatever GraphQL does not answer in full is read by REST: what cannot be read there either is an error of the review,
+ * and never taken for something that is not there. A rate limit that both share also stops the REST request, in
+ * forge-fetch.ts.
  */
 export function makeGraphqlFirst(log: Log | undefined): GraphqlFirst {
   let restUntil = 0;

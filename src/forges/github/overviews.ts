@@ -25,7 +25,10 @@ const FIELDS = `fragment overview on Repository {
   }
 }`;
 
-/** Aliases `r0`, `r1`, … with their variables: names never become part of the query's text. `heads`: of which repository each is. */
+/**
+ * Aliases `r0`, `r1`, … with their variables: names never become part of the query's text. `heads`: of which repository
+ * each is.
+ */
 export function overviewQuery(count: number, heads: readonly number[] = []): string {
   const indices = Array.from({ length: count }, (_, index) => index);
   const variables = [

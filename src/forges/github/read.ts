@@ -118,8 +118,8 @@ async function status(
 ): Promise<PostedStatus | undefined> {
   const self = await client.self();
   const octokit = await client.forRepository(repository);
-  // All of them, newest first: the combined status, which has the newest of each context, does not say who set it. GitHub compares
-  // contexts without case.
+  // All of them, newest first: the combined status, which has the newest of each context, does not say who set it.
+  // GitHub compares contexts without case.
   const route = 'GET /repos/{owner}/{repo}/commits/{ref}/statuses';
   const parameters = { ...repositoryAddress(repository), ref: sha };
   const answer = await askAll(octokit, route, parameters, shapes.statuses).catch(noSuchCommit);

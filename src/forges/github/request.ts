@@ -95,8 +95,8 @@ const GRAPHQL_STATUS = 200;
 const UNNAMED_WAIT_MS = 60_000;
 
 /**
- * One query to the GraphQL API, validated. It answers 200 with errors, also where a part of the data is there: that part is not
- * used. Throws as `invalid` when the forge's schema does not allow the query.
+ * One query to the GraphQL API, validated. It answers 200 with errors, also where a part of the data is there: that
+ * part is not used. Throws as `invalid` when the forge's schema does not allow the query.
  */
 export function askGraphql<T>(
   octokit: Octokit,

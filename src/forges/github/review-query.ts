@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { ACTOR, actor } from './actor.ts';
 import { commitWithStatuses, STATUSES } from './statuses.ts';
 
-// The GraphQL query for a review, and the shape of its answer (https://docs.github.com/en/graphql/reference). It costs 1 point: a
-// connection within another counts as often as the outer one can have entries, and a hundred of them are a point.
+// The GraphQL query for a review, and the shape of its answer (https://docs.github.com/en/graphql/reference). It costs
+// 1 point: a connection within another counts as often as the outer one can have entries, and a hundred of them are a
+// point.
 
 /** Commits, and threads of comments: each has a connection within, so that more of them would cost another point. */
 const MAX_NESTED_NODES = 40;

@@ -57,8 +57,8 @@ async function writersAmong(
 }
 
 /**
- * Whether somebody may write to the repository. The `author_association` of a review or comment does not say: a member of the
- * organisation may only read, and a private member looks like a stranger.
+ * Whether somebody may write to the repository. The `author_association` of a review or comment does not say: a member
+ * of the organisation may only read, and a private member looks like a stranger.
  * https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
  */
 async function isWriter(octokit: Octokit | undefined, repository: string, username: string): Promise<boolean> {

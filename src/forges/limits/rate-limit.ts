@@ -27,8 +27,8 @@ export function rateLimitedUntil(status: number, headers: Headers, body: string,
 }
 
 /**
- * The same of an answer 200 to GraphQL, which can hold the message of a secondary limit. The primary limit, which is in its
- * headers, is the query's own: whoever asked reads it there.
+ * The same of an answer 200 to GraphQL, which can hold the message of a secondary limit. The primary limit, which is in
+ * its headers, is the query's own: whoever asked reads it there.
  */
 export function graphqlLimitedUntil(headers: Headers, body: string, now = Date.now()): number | undefined {
   // Parsed only where it may be so: the words can also be in what people wrote.

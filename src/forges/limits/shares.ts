@@ -27,14 +27,19 @@ export interface RequestShares {
   review<T>(work: (charge: Charge) => Promise<T>): Promise<T>;
 }
 
-/** Counts the requests of the review as those of a pull request and its author. Throws as `rate-limited` what has to wait. */
+/**
+ * Counts the requests of the review as those of a pull request and its author. Throws as `rate-limited` what has to
+ * wait.
+ */
 export type Charge = (
   pullRequest: { readonly repository: string; readonly number: number; readonly author: string },
   /** Called before it throws. */
   onWait: () => Promise<void>,
 ) => Promise<void>;
 
-/** `remaining`: what is left of the forge's rate limit, as it said last; infinite where it has none, and nobody waits. */
+/**
+ * `remaining`: what is left of the forge's rate limit, as it said last; infinite where it has none, and nobody waits.
+ */
 export function makeRequestShares(remaining: () => number, now: () => number = Date.now): RequestShares {
   const spending = new LRUCache<string, readonly Spent[]>({ max: MAX_REMEMBERED });
 

@@ -21,8 +21,8 @@ interface Seen {
 }
 
 /**
- * `reserve`: the share of the forge's limit, 0 to 1, that is left to others. Where the forge does not say what it is, nothing
- * is left. Throws as `rate-limited` when it is reached, and as `too-large` when no more requests are allowed.
+ * `reserve`: the share of the forge's limit, 0 to 1, that is left to others. Where the forge does not say what it is,
+ * nothing is left. Throws as `rate-limited` when it is reached, and as `too-large` when no more requests are allowed.
  */
 export function makeRequestBudget(reserve: number): RequestBudget {
   const limits = new Map<string, Seen>();
@@ -80,8 +80,8 @@ export function withRequestCount<T>(work: (count: () => number) => Promise<T>): 
 }
 
 /**
- * Before each request. The tokens of an App's installations do not count: other work may wait for the same token, and they cost
- * nothing of the limit that reviews share.
+ * Before each request. The tokens of an App's installations do not count: other work may wait for the same token, and
+ * they cost nothing of the limit that reviews share.
  */
 export function takeRequest(path: string): void {
   if (path.endsWith('/access_tokens')) {
@@ -106,8 +106,8 @@ export function takeRequest(path: string): void {
 const RESERVED_REQUESTS = 500;
 
 /**
- * Whether the forge may be asked for what no verdict depends on. `remaining`: what is left of its rate limit, as it said last;
- * infinite where it has none.
+ * Whether the forge may be asked for what no verdict depends on. `remaining`: what is left of its rate limit, as it
+ * said last; infinite where it has none.
  */
 export function hasSpareRequests(remaining: number): boolean {
   return remaining > RESERVED_REQUESTS;
@@ -119,8 +119,9 @@ const REQUESTS_OF_A_REVIEW = 15;
 const SHARE = 0.5;
 
 /**
- * Tells for one review after another whether it may be requested, so that together with those that wait already they take at most half
- * of what is left of the forge's rate limit. `remaining`: as above. `countWaiting` is asked once, for the first of them.
+ * Tells for one review after another whether it may be requested, so that together with those that wait already they
+ * take at most half of what is left of the forge's rate limit. `remaining`: as above. `countWaiting` is asked once, for
+ * the first of them.
  */
 export function paceReviews(remaining: number, countWaiting: () => Promise<number>): () => Promise<boolean> {
   let allowed: Promise<number> | undefined;

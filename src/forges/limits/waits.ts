@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { OptionalRedis } from '../transport/optional-redis.ts';
 
-/** What a request waits for before it is sent, shared by all replicas over Redis: a pause that the forge imposed, and the pace of writes. */
+/**
+ * What a request waits for before it is sent, shared by all replicas over Redis: a pause that the forge imposed, and
+ * the pace of writes.
+ */
 
 /** No forge's window is longer than an hour; a longer wait is treated as a mistake. */
 const MAX_PAUSE_MS = 3_600_000;
@@ -32,7 +35,9 @@ export interface Pause {
   pauseUntil(scope: string, time: number): Promise<number>;
 }
 
-/** Two installations of Gatehouse may share a Redis and a forge, but not a token: neither waits for the other's limit. */
+/**
+ * Two installations of Gatehouse may share a Redis and a forge, but not a token: neither waits for the other's limit.
+ */
 export function scopeOfToken(token: string): string {
   const digest = createHash('sha256').update(`pause of ${token}`).digest('hex');
   return `token-${digest.slice(0, SCOPE_DIGITS)}`;
@@ -81,9 +86,9 @@ export function makePause(optionalRedis: OptionalRedis, origin: string): Pause {
 }
 
 /**
- * GitHub's documented secondary limit: 80 requests a minute that create content ("Rate limits for the REST API"). Whether a
- * commit status is content is not documented, so every write counts. Half of them may come at once, and the other half
- * are spread over the minute: no minute has more than 80.
+ * GitHub's documented secondary limit: 80 requests a minute that create content ("Rate limits for the REST API").
+ * Whether a commit status is content is not documented, so every write counts. Half of them may come at once, and the
+ * other half are spread over the minute: no minute has more than 80.
  */
 export const MAX_WRITES_AT_ONCE = 40;
 const WRITE_INTERVAL_MS = 60_000 / (80 - MAX_WRITES_AT_ONCE);

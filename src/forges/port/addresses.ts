@@ -22,7 +22,10 @@ export type AddressedPullRequest =
   | { readonly ok: true; readonly ref: PullRequestRef }
   | { readonly ok: false; readonly reason: string };
 
-/** The pull request of a page's URL on whatever forge; undefined when it is no such page. For commands that ask no forge. */
+/**
+ * The pull request of a page's URL on whatever forge; undefined when it is no such page. For commands that ask no
+ * forge.
+ */
 export function pullRequestAt(address: string): PullRequestRef | undefined {
   const words = new Set(Object.values(FORGES).map(({ pullRequestSegment }) => pullRequestSegment));
   const page = new RegExp(`^https?://[^?#]*/([\\w.-]+/[\\w.-]+)/(?:${[...words].join('|')})/(\\d{1,10})(?:[/?#].*)?$`);

@@ -19,8 +19,8 @@ export const COMMAND_WORD = '/gatehouse';
 const MAX_LINE_CHARACTERS = 1_000;
 
 /**
- * The command of a comment. It begins with the first character of its first line, so that a quotation, a code block (fenced,
- * or by indentation), HTML and anything that cannot be seen before it make it text.
+ * The command of a comment. It begins with the first character of its first line, so that a quotation, a code block
+ * (fenced, or by indentation), HTML and anything that cannot be seen before it make it text.
  */
 export function commandIn(body: string): Command | undefined {
   const line = body.slice(0, MAX_LINE_CHARACTERS).split(/[\r\n]/, 1)[0] ?? '';

@@ -8,13 +8,18 @@ import { MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './pull-request.ts'
 export interface Subject {
   readonly repository: string | undefined;
   readonly pullRequest: number | undefined;
-  /** Whether a resync is to look at the repository. A push to somebody's fork is no reason: hooks of a whole forge bring those too. */
+  /**
+   * Whether a resync is to look at the repository. A push to somebody's fork is no reason: hooks of a whole forge bring
+   * those too.
+   */
   readonly resynced: boolean;
   /** Whether it can change the review of its pull request. */
   readonly reviewable: boolean;
   /** The branch that a push has moved. The rules of pull requests into it may have changed. */
   readonly pushedBranch: string | undefined;
-  /** The commit about which others said something that only some policies ask for: a check, or a request for a review. */
+  /**
+   * The commit about which others said something that only some policies ask for: a check, or a request for a review.
+   */
   readonly checkedCommit: CheckedCommit | undefined;
   /** The group of a merge queue for which a status is requested. */
   readonly mergeGroup: MergeGroupRef | undefined;
@@ -108,7 +113,10 @@ export interface PayloadInstallation {
   readonly id: number;
 }
 
-/** Undefined where the hook is not that of an App. Only the events of installations themselves name the account beside it. */
+/**
+ * Undefined where the hook is not that of an App. Only the events of installations themselves name the account beside
+ * it.
+ */
 export function installationIn(payload: Readonly<Record<string, unknown>>): PayloadInstallation | undefined {
   const installation = object(payload['installation']);
   const id = installation?.['id'];
@@ -145,8 +153,8 @@ function login(value: unknown): string | undefined {
 }
 
 /**
- * Of a comment that was edited or deleted only a command to override matters: it no longer counts. Gatehouse's own comments
- * begin with another text than a command.
+ * Of a comment that was edited or deleted only a command to override matters: it no longer counts. Gatehouse's own
+ * comments begin with another text than a command.
  */
 function commentedCommand(payload: Readonly<Record<string, unknown>>): CommentedCommand | undefined {
   const { id, body, user } = object(payload['comment']) ?? {};
@@ -223,8 +231,8 @@ function mergeGroup(event: string, payload: Readonly<Record<string, unknown>>): 
 }
 
 /**
- * The review that a delivery requests: of one pull request, of all into a branch, of those with a head whose policy asks for
- * what others have said, of a group of a merge queue, or what a command asks for.
+ * The review that a delivery requests: of one pull request, of all into a branch, of those with a head whose policy
+ * asks for what others have said, of a group of a merge queue, or what a command asks for.
  */
 export type ReviewRequest = RequestedReview & { readonly origin?: Origin | undefined };
 

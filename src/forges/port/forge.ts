@@ -56,12 +56,16 @@ export interface Forge extends AccessCheck {
 
   // What a review reads
   pullRequest(ref: PullRequestRef): Promise<PullRequestNow | undefined>;
-  /** The same, and whatever else of a review comes with it for the same cost. `paths` are files to read at the base's commit. */
+  /**
+   * The same, and whatever else of a review comes with it for the same cost. `paths` are files to read at the base's
+   * commit.
+   */
   pullRequestWithFacts(ref: PullRequestRef, paths: readonly string[]): Promise<PullRequestRead | undefined>;
   /**
-   * What the commit `headSha` changes. Gitea and Forgejo show the difference of the head before for a while after a push:
-   * it is looked at again shortly, and `unavailable` when it does not become that of `headSha`. `count` is how many files the
-   * pull request says it changes: a forge that cannot be sure of them otherwise needs no list to compare with.
+   * What the commit `headSha` changes. Gitea and Forgejo show the difference of the head before for a while after a
+   * push: it is looked at again shortly, and `unavailable` when it does not become that of `headSha`. `count` is how
+   * many files the pull request says it changes: a forge that cannot be sure of them otherwise needs no list to compare
+   * with.
    */
   changedFiles(ref: PullRequestRef, headSha: string, count?: number): Promise<ChangedFiles>;
   /** `signatures`: whether to ask for what costs the forge time, which verifies each of them. */
@@ -78,13 +82,17 @@ export interface Forge extends AccessCheck {
   comments(ref: PullRequestRef): Promise<readonly PersonComment[]>;
   /** Whether an account may write to the repository; undefined where the forge does not tell. */
   mayWrite(repository: string, login: string): Promise<boolean | undefined>;
-  /** What was reported about a commit, by Gatehouse itself too. Throws as `refused` without the permission to read it. */
+  /**
+   * What was reported about a commit, by Gatehouse itself too. Throws as `refused` without the permission to read it.
+   */
   checks(repository: string, sha: string): Promise<Checks>;
   /** Logins. `team` is `organisation/team`; undefined when there is no such team or it may not be seen. */
   teamMembers(team: string): Promise<readonly string[] | undefined>;
   /** Undefined when there is no such repository, or Gatehouse may not see it. */
   repository(name: string): Promise<RepositoryNow | undefined>;
-  /** The commit at the tip of a branch. Read by the branch's full name, so that a tag of that name cannot replace it. */
+  /**
+   * The commit at the tip of a branch. Read by the branch's full name, so that a tag of that name cannot replace it.
+   */
   branchCommit(repository: string, branch: string): Promise<string | undefined>;
   /** The commit that a tag names. */
   tagCommit(repository: string, tag: string): Promise<string | undefined>;
@@ -110,8 +118,8 @@ export interface Forge extends AccessCheck {
   /** The comments at lines posted by {@link Forge.self}, as they stand for the head `headSha`. */
   ownInlineComments(ref: PullRequestRef, headSha: string): Promise<OwnInlineComments>;
   /**
-   * Posts all of them as one review of `headSha`, so that the author gets one notification. `before` are the reviews that
-   * {@link Forge.ownInlineComments} has found.
+   * Posts all of them as one review of `headSha`, so that the author gets one notification. `before` are the reviews
+   * that {@link Forge.ownInlineComments} has found.
    */
   createInlineComments(
     ref: PullRequestRef,
@@ -123,8 +131,8 @@ export interface Forge extends AccessCheck {
    * Withdraws comments at lines. They are deleted, but for Gitea before 1.24.6, which can only delete a whole
    * review: there one is deleted when all its comments go, and until then a comment's text becomes `note`.
    * What others wrote in answer stays.
-   * Either way {@link Forge.ownInlineComments} no longer returns it; ids unknown are ignored. `reviews` are those that it has
-   * found.
+   * Either way {@link Forge.ownInlineComments} no longer returns it; ids unknown are ignored. `reviews` are those that
+   * it has found.
    */
   withdrawInlineComments(
     ref: PullRequestRef,

@@ -10,7 +10,9 @@ export const FORGE_NAMES = ['github', 'gitea', 'forgejo'] as const;
 /** The forges that Gatehouse speaks to. GitHub Enterprise Server is `github` with a `FORGE_URL` of its own. */
 export type ForgeName = (typeof FORGE_NAMES)[number];
 
-/** GitHub matches paths with globs and lets the last line win; Gitea and Forgejo use expressions and add up all lines. */
+/**
+ * GitHub matches paths with globs and lets the last line win; Gitea and Forgejo use expressions and add up all lines.
+ */
 export const CODE_OWNERS_DIALECTS = ['github', 'gitea'] as const;
 export type CodeOwnersDialect = (typeof CODE_OWNERS_DIALECTS)[number];
 
@@ -58,7 +60,9 @@ export interface ForgeRow {
   readonly policyPath: string;
   /** Whether a review says that its author may write to the repository now, or might when it was given. */
   readonly officialAsOf: 'now' | 'review';
-  /** The setting of the forge, up to the host's name, that allows webhooks to private addresses; null: it needs none. */
+  /**
+   * The setting of the forge, up to the host's name, that allows webhooks to private addresses; null: it needs none.
+   */
   readonly privateHostSetting: string | null;
   /** What people have to do at the forge, as advice after a fault. */
   readonly advice: {
@@ -83,7 +87,10 @@ const GITEA_SETTINGS = {
   setupTokenNeeds: 'write:repository, or write:organization',
 } as const;
 
-/** Forgejo sends Gitea's events. Both have events of their own for reviews and pushes (routers and services/webhook, 2026). */
+/**
+ * Forgejo sends Gitea's events. Both have events of their own for reviews and pushes (routers and services/webhook,
+ * 2026).
+ */
 const GITEA_EVENTS = {
   pull_request: [
     'opened',

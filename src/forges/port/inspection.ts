@@ -1,6 +1,8 @@
 import type { RepositoryNow } from './pull-request.ts';
 
-/** How a forge is set up for Gatehouse: for the commands that look at an installation. No review needs it. Types only. */
+/**
+ * How a forge is set up for Gatehouse: for the commands that look at an installation. No review needs it. Types only.
+ */
 
 /** What only some policies, or repositories, need beside what every review needs. */
 export type Extra = 'checks' | 'commands' | 'merge-queue' | 'requested-reviews' | 'teams';
@@ -58,8 +60,8 @@ export interface HookReader {
   /** The events that are needed and are not among these, by their titles in the forge's settings. */
   missingEvents(events: readonly string[], extras: readonly Extra[]): readonly string[];
   /**
-   * What the newest deliveries of a webhook were answered, newest first; undefined when the credentials may not read it.
-   * Absent where the forge shows it to nobody over its API.
+   * What the newest deliveries of a webhook were answered, newest first; undefined when the credentials may not read
+   * it. Absent where the forge shows it to nobody over its API.
    */
   answers?(repository: string, hook: Hook): Promise<readonly HookAnswer[] | undefined>;
 }
@@ -86,8 +88,8 @@ export interface Inspection {
   /** Undefined when there is no such repository, or Gatehouse may not see it. */
   repository(name: string): Promise<InspectedRepository | undefined>;
   /**
-   * Whether the credentials have what every review needs, and what `extras` need beside it: in a repository, or as far as it is
-   * the same everywhere.
+   * Whether the credentials have what every review needs, and what `extras` need beside it: in a repository, or as far
+   * as it is the same everywhere.
    */
   grants(repository: string | undefined, extras: readonly Extra[]): Promise<Grants>;
   /** Undefined when there is no such branch. */

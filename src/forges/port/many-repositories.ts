@@ -34,7 +34,10 @@ export interface Overviews {
   readonly scope: 'owner' | 'any';
   /** How many repositories one request is about at most. */
   readonly maxRepositories: number;
-  /** By the names asked for. One that is left out has to be looked at by itself: it is gone, renamed, or has too much to show. */
+  /**
+   * By the names asked for. One that is left out has to be looked at by itself: it is gone, renamed, or has too much to
+   * show.
+   */
   read(
     repositories: readonly string[],
     heads?: readonly RepositoryHead[],

@@ -18,8 +18,8 @@ export function pullRequestOfGroup({ branch, headRef }: MergeGroupRef): number |
 }
 
 /**
- * The pull requests that a group's commit merges, first in the queue first: that of the entry the commit was made for, and all
- * ahead of it. Undefined when the queue does not say with certainty that this commit is of that pull request.
+ * The pull requests that a group's commit merges, first in the queue first: that of the entry the commit was made for,
+ * and all ahead of it. Undefined when the queue does not say with certainty that this commit is of that pull request.
  */
 export function groupUpTo(
   entries: readonly MergeQueueEntry[],

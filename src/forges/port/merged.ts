@@ -16,7 +16,9 @@ export interface MergedList {
 }
 
 export interface MergedPullRequest {
-  /** As it is now: title, description and labels may have been changed since, and `head` may be the branch as it is now. */
+  /**
+   * As it is now: title, description and labels may have been changed since, and `head` may be the branch as it is now.
+   */
   readonly pullRequest: PullRequest;
   readonly mergedAt: string;
   /** What it became on the base branch; undefined where the forge does not say. */

@@ -52,8 +52,8 @@ export interface PostedComment {
 export interface PostedInlineComment extends PostedComment {
   readonly path: string;
   /**
-   * Null when the comment is no longer shown at a line: GitHub says so; on Gitea and Forgejo it is so when the commit it was
-   * posted at was replaced by a force-push. Otherwise, there, it is the line it was posted at.
+   * Null when the comment is no longer shown at a line: GitHub says so; on Gitea and Forgejo it is so when the commit
+   * it was posted at was replaced by a force-push. Otherwise, there, it is the line it was posted at.
    */
   readonly line: number | null;
 }

@@ -40,8 +40,8 @@ export interface RepositoryIds {
 }
 
 /**
- * Who can read a repository. `public`: everybody who reaches the forge; `internal`: the whole enterprise on GitHub, or the whole
- * organisation that is itself private on Gitea and Forgejo; `private`: those who were given access.
+ * Who can read a repository. `public`: everybody who reaches the forge; `internal`: the whole enterprise on GitHub, or
+ * the whole organisation that is itself private on Gitea and Forgejo; `private`: those who were given access.
  */
 export type Visibility = 'public' | 'internal' | 'private';
 
@@ -63,15 +63,15 @@ export interface OpenPullRequests {
 /** A pull request, and what belongs to the same moment. */
 export interface PullRequestNow extends PullRequest {
   /**
-   * The commit at the tip of the base branch, read by the branch's full name, so that a tag of that name cannot replace it.
-   * Undefined when there is no such branch.
+   * The commit at the tip of the base branch, read by the branch's full name, so that a tag of that name cannot replace
+   * it. Undefined when there is no such branch.
    */
   readonly baseCommit: string | undefined;
   /** How many comments it has, of anybody and of any kind; undefined where the forge does not say. */
   readonly commentCount: number | undefined;
   /**
-   * What its difference with the head is computed from: the merge base, or on GitHub the base branch's commit as the pull
-   * request has it, which can lag behind the branch. Undefined where the forge does not say.
+   * What its difference with the head is computed from: the merge base, or on GitHub the base branch's commit as the
+   * pull request has it, which can lag behind the branch. Undefined where the forge does not say.
    */
   readonly differenceBase: string | undefined;
   /** How many files it changes; undefined where the forge does not say. */
@@ -166,7 +166,10 @@ export interface PersonComment {
   readonly author: string | null;
   /** Whether its author is a program, or an account of the forge itself. */
   readonly bot: boolean;
-  /** Whether it came by e-mail: whoever has the address to reply to can then write in its author's name. Only GitHub reports it. */
+  /**
+   * Whether it came by e-mail: whoever has the address to reply to can then write in its author's name. Only GitHub
+   * reports it.
+   */
   readonly byEmail: boolean;
   readonly body: string;
   readonly createdAt: string;
@@ -182,8 +185,8 @@ export interface PersonReview {
   readonly sha: string;
   readonly submittedAt: string;
   /**
-   * Whether its author may write to the repository: anybody may approve a public pull request. On GitHub this is read of those
-   * who approve, and of those who request changes where it was asked for.
+   * Whether its author may write to the repository: anybody may approve a public pull request. On GitHub this is read
+   * of those who approve, and of those who request changes where it was asked for.
    */
   readonly official: boolean;
   /** Whether its author is a program. Only GitHub reports it; elsewhere it is false. */

@@ -83,8 +83,8 @@ function faultsOf({ forge, url }: WantedHook, { active, config, events }: GiteaH
 }
 
 /**
- * Whether a webhook with another URL was meant to be this one: the user says so, or only the path is missing or ends in a slash. Any
- * other path of the host may belong to another service.
+ * Whether a webhook with another URL was meant to be this one: the user says so, or only the path is missing or ends in
+ * a slash. Any other path of the host may belong to another service.
  */
 function isMeant(found: string, { url, replacedUrl }: WantedHook): boolean {
   if (found === replacedUrl) {
@@ -108,8 +108,8 @@ export async function createHook(client: GiteaClient, wanted: WantedHook, secret
 }
 
 /**
- * Sets what Gatehouse needs and keeps the rest: other events, the branch filter, the authorization header. The secret stays. The
- * forge would reset what an edit leaves out.
+ * Sets what Gatehouse needs and keeps the rest: other events, the branch filter, the authorization header. The secret
+ * stays. The forge would reset what an edit leaves out.
  */
 export async function repairHook(client: GiteaClient, wanted: WantedHook, hook: GiteaHook): Promise<void> {
   const route = `${hooksPath(wanted.owner)}${path(hook.id)}`;
@@ -119,8 +119,8 @@ export async function repairHook(client: GiteaClient, wanted: WantedHook, hook: 
 }
 
 /**
- * Gitea 1.26 ignores a secret in an edit, so a new webhook takes the place of the old one, and of others with its URL. It is made
- * first: no event is lost between the two, and one that comes twice is reviewed twice.
+ * Gitea 1.26 ignores a secret in an edit, so a new webhook takes the place of the old one, and of others with its URL.
+ * It is made first: no event is lost between the two, and one that comes twice is reviewed twice.
  */
 export async function replaceHook(
   client: GiteaClient,

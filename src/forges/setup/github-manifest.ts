@@ -5,8 +5,9 @@ import { ForgeError } from '../port/forge-error.ts';
 import type { ForgeFetch } from '../transport/forge-fetch.ts';
 
 /**
- * Registering a GitHub App from a manifest (docs.github.com, "Registering a GitHub App from a manifest"): a form posts the manifest
- * to GitHub, which sends the browser back with a code. The code is exchanged once, within an hour, for the App's id and its secrets.
+ * Registering a GitHub App from a manifest (docs.github.com, "Registering a GitHub App from a manifest"): a form posts
+ * the manifest to GitHub, which sends the browser back with a code. The code is exchanged once, within an hour, for the
+ * App's id and its secrets.
  */
 
 /** GitHub's limit for the name of an App. */

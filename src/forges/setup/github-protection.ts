@@ -17,7 +17,8 @@ const rule = z.object({
 });
 
 /**
- * Adds a ruleset of its own: what other rulesets and the branch protection require stays as it is, since GitHub applies them all.
+ * Adds a ruleset of its own: what other rulesets and the branch protection require stays as it is, since GitHub applies
+ * them all.
  * `appId` pins the status to the App, so that nobody else can set it.
  */
 export async function requireStatus(

@@ -2,11 +2,17 @@
 export interface ForgeClock {
   /** `receivedAt`: when the answer was here, by `performance.now()`. Not of an answer out of a cache. */
   note(date: string | undefined, receivedAt: number): void;
-  /** What the forge's clock showed at least at a time of `performance.now()`, in milliseconds since 1970; undefined: not known. */
+  /**
+   * What the forge's clock showed at least at a time of `performance.now()`, in milliseconds since 1970; undefined: not
+   * known.
+   */
   earliestAt(time: number): number | undefined;
 }
 
-/** So many that a slow answer, which says little, is outweighed by others; so few that a clock that was set back is noticed. */
+/**
+ * So many that a slow answer, which says little, is outweighed by others; so few that a clock that was set back is
+ * noticed.
+ */
 const MAX_NOTED = 32;
 
 export function makeForgeClock(): ForgeClock {

@@ -55,8 +55,9 @@ export interface FetchInit {
 }
 
 /**
- * `fetch` with a time limit, retries, the rate limit and the cache. The answer is read whole. It throws {@link ForgeError} when there is no
- * usable one (network, time-out, 5xx, a rate limit, another host); 2xx and other 4xx are the caller's to judge.
+ * `fetch` with a time limit, retries, the rate limit and the cache. The answer is read whole. It throws {@link
+ * ForgeError} when there is no usable one (network, time-out, 5xx, a rate limit, another host); 2xx and other 4xx are
+ * the caller's to judge.
  */
 export type ForgeFetch = (url: string | URL, init?: FetchInit) => Promise<Response>;
 
@@ -116,7 +117,10 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
     return api === 'graphql' ? `${scope}:graphql` : scope;
   }
 
-  /** Only with a {@link WriteBudget}, and only writes: every GraphQL query reads. Whoever waits here for long comes back as a job. */
+  /**
+   * Only with a {@link WriteBudget}, and only writes: every GraphQL query reads. Whoever waits here for long comes back
+   * as a job.
+   */
   async function waitForBudget(call: Call): Promise<void> {
     const isRead = SAFE_METHODS.has(call.method) || call.api === 'graphql';
     const isWrite = !isRead && !call.url.pathname.endsWith('/access_tokens');
@@ -143,8 +147,9 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
       if (next === null) {
         throw failure('unavailable', call, 'redirected to an invalid URL');
       }
-      // 307 and 308 say: the same again, over there. 301, Gitea's answer for a repository that was renamed, says nothing of
-      // the method (RFC 9110, 15.4.2): the caller has to read the repository again, and write under its new name.
+      // 307 and 308 say: the same again, over there. 301, Gitea's answer for a repository that was renamed, says
+      // nothing of the method (RFC 9110, 15.4.2): the caller has to read the repository again, and write under its new
+      // name.
       if (next.origin === parts.origin && !SAFE_METHODS.has(call.method) && response.status < 307) {
         const what = `answered ${response.status} to a write: what it is about has another address now`;
         throw failure('unavailable', call, what, { status: response.status });

@@ -21,8 +21,8 @@ import {
 /** The job engine as the door and the commands use it: they only put jobs in. */
 export interface JobQueue {
   /**
-   * What adds jobs, for the caller's own transaction, and records what they say of overrides. A job is not added when the same one is
-   * already waiting.
+   * What adds jobs, for the caller's own transaction, and records what they say of overrides. A job is not added when
+   * the same one is already waiting.
    */
   statements(jobs: readonly ReviewRequest[]): Promise<readonly pg.QueryConfig[]>;
   /** Adds jobs now. */
@@ -57,7 +57,8 @@ export async function installJobs(client: pg.ClientBase, queues: QueueTable): Pr
   await refuseNewerEngine(client);
   const boss = new PgBoss({
     db: {
-      // The engine would wait for a lock for 30 s, with every delivery behind it; the session of the migration waits for a second.
+      // The engine would wait for a lock for 30 s, with every delivery behind it; the session of the migration waits
+      // for a second.
       executeSql: async (text, values) => ({
         rows: rowsOf(await client.query(text.replace(ITS_LOCK_TIMEOUT, ''), values)),
       }),

@@ -9,16 +9,20 @@ const MAX_REMEMBERED = 200;
 
 /** Which job is next: one owner, or one repository, takes all slots only while no other has work. */
 export interface FairOrder {
-  /** The engine's statement that takes jobs, in a fair order; undefined for any other one. The text is the same at each call. */
+  /**
+   * The engine's statement that takes jobs, in a fair order; undefined for any other one. The text is the same at each
+   * call.
+   */
   apply(text: string, values: readonly unknown[]): { readonly text: string; readonly values: unknown[] } | undefined;
   /** What a statement has returned: if jobs were taken, it was the turn of their owners. */
   took(rows: readonly object[]): void;
 }
 
 /**
- * The next job is of the owner with the fewest active jobs, among equals of the one whose turn was the longest ago, then of such a
- * repository, then the oldest. Active jobs are those of all replicas; turns are those of this process, and decide where it has one
- * slot. The order is changed in the engine's own statement, since only there it is exact while others take jobs too.
+ * The next job is of the owner with the fewest active jobs, among equals of the one whose turn was the longest ago,
+ * then of such a repository, then the oldest. Active jobs are those of all replicas; turns are those of this process,
+ * and decide where it has one slot. The order is changed in the engine's own statement, since only there it is exact
+ * while others take jobs too.
  */
 export function makeFairOrder(): FairOrder {
   const turns = {

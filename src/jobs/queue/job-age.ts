@@ -1,8 +1,9 @@
 import type { JobWithMetadata } from 'pg-boss';
 
 /**
- * How long ago a job that was just taken was queued, in seconds, each time it is asked. The database's clock says how long the job has
- * waited, and a monotonic one what has passed since then: the clocks of two machines may be hours apart.
+ * How long ago a job that was just taken was queued, in seconds, each time it is asked. The database's clock says how
+ * long the job has waited, and a monotonic one what has passed since then: the clocks of two machines may be hours
+ * apart.
  */
 export function secondsSinceQueued(
   { createdOn, startedOn }: Pick<JobWithMetadata, 'createdOn' | 'startedOn'>,

@@ -8,7 +8,9 @@ export interface QueueStats {
   readonly active: number;
   /** Failed within the last minutes: finished jobs are then deleted. */
   readonly failed: number;
-  /** Seconds that the oldest job which could run has waited; 0 when none waits, and for dead letters, which never run. */
+  /**
+   * Seconds that the oldest job which could run has waited; 0 when none waits, and for dead letters, which never run.
+   */
   readonly oldestWaitingSeconds: number;
 }
 
@@ -18,8 +20,8 @@ const COUNT_SECONDS = 9;
 const MAX_AGE_SECONDS = 60;
 
 /**
- * Jobs that wait or run are counted in the job engine's partial indexes, and never by reading its table, which also has the
- * finished ones. The engine itself counts those that failed, whenever its workers have finished some.
+ * Jobs that wait or run are counted in the job engine's partial indexes, and never by reading its table, which also has
+ * the finished ones. The engine itself counts those that failed, whenever its workers have finished some.
  */
 const COUNT = `
   SELECT q.name AS queue, q.failed_count AS failed, waiting.*, active.*
@@ -32,8 +34,8 @@ const COUNT = `
    WHERE q.name = ANY ($1)`;
 
 /**
- * The queues as they were counted within the last minute; undefined when nobody could count them. All processes share one
- * count: the first that asks when it is due makes it, and the others do not wait for it.
+ * The queues as they were counted within the last minute; undefined when nobody could count them. All processes share
+ * one count: the first that asks when it is due makes it, and the others do not wait for it.
  */
 export async function readQueueStats(
   pool: pg.Pool | pg.ClientBase,

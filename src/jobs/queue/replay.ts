@@ -24,7 +24,10 @@ export interface Replay {
   deadLetters(): Promise<readonly DeadLetter[]>;
   /** Puts a review back in its queue and takes it out of the dead letters, both or neither. */
   revive(request: ReviewRequest): Promise<Requeued>;
-  /** Has a resync look at these repositories, known or not; without names at all that are known. Returns how many that are. */
+  /**
+   * Has a resync look at these repositories, known or not; without names at all that are known. Returns how many that
+   * are.
+   */
   requestResync(names: readonly string[]): Promise<number>;
   stop(): Promise<void>;
 }

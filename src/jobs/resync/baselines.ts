@@ -23,11 +23,19 @@ import {
 } from '../tables/baselines.ts';
 import { makeParseBaseline } from './parsed-baselines.ts';
 
-/** The baselines in force, from our own table: the forge is read when its policy repository may have changed, not for each review. */
+/**
+ * The baselines in force, from our own table: the forge is read when its policy repository may have changed, not for
+ * each review.
+ */
 export interface Baselines {
-  /** Reads the forge only for an owner of whom nothing is known yet. Throws a {@link ForgeError} where that fails: nothing is judged then. */
+  /**
+   * Reads the forge only for an owner of whom nothing is known yet. Throws a {@link ForgeError} where that fails:
+   * nothing is judged then.
+   */
   readonly of: BaselineOf;
-  /** Looks at the policy repository of an owner, named by any repository of theirs. Whether another one is in force now. */
+  /**
+   * Looks at the policy repository of an owner, named by any repository of theirs. Whether another one is in force now.
+   */
   refresh(repository: string): Promise<boolean>;
   /** The same of every owner that deliveries came from. */
   refreshAll(): Promise<void>;
@@ -203,15 +211,18 @@ const LAST_GOOD = 'a baseline cannot be used: the last good one stays in force u
 const NOTHING_JUDGED = 'a baseline cannot be used, and there was none before: nothing of this owner can be judged';
 
 /**
- * Whether the policy repository may decide what is in force. Not if another repository has its name: anybody who may create
- * repositories in an organisation can make one.
+ * Whether the policy repository may decide what is in force. Not if another repository has its name: anybody who may
+ * create repositories in an organisation can make one.
  */
 function isTrusted(ids: RepositoryIds, before: BaselineRow | undefined): boolean {
   const last = stillInForce(ids, before);
   return last === null || last.ids.id === ids.id;
 }
 
-/** The last good one. Null where the owner's name belongs to another account now, which the old owner's policy does not concern. */
+/**
+ * The last good one. Null where the owner's name belongs to another account now, which the old owner's policy does not
+ * concern.
+ */
 function stillInForce(ids: RepositoryIds | undefined, before: BaselineRow | undefined): BaselineRow['inForce'] {
   const last = before?.inForce ?? null;
   return ids === undefined || last?.ids.ownerId === ids.ownerId ? last : null;

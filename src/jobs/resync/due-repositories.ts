@@ -15,8 +15,8 @@ export interface RoundParts extends Omit<RepositoryResyncParts, 'enqueue' | 'met
 }
 
 /**
- * How far before the last list the next one begins: a change may be dated before it can be seen, and the time that the list gives may be
- * that of a proxy. Longer than either, and what is listed twice is only looked at twice.
+ * How far before the last list the next one begins: a change may be dated before it can be seen, and the time that the
+ * list gives may be that of a proxy. Longer than either, and what is listed twice is only looked at twice.
  */
 const OVERLAP_MS = 10 * 60_000;
 /** How often it is read which repositories the list covers. A list of changes older than that is not continued. */
@@ -107,10 +107,11 @@ async function markChanged(client: pg.ClientBase, changed: readonly ListedReposi
 }
 
 /**
- * What no list of changes shows: reviews that have not come to their end, that were read within the second of a change, that are
- * shown under another name than STATUS_CONTEXT gives them now, that wait for checks of others, of which not every forge sends an
- * event, or in which an override counts: its comment may have been edited or deleted. Where the forge sends no webhook of statuses, those that show no success as well:
- * somebody may have set another one in its place.
+ * What no list of changes shows: reviews that have not come to their end, that were read within the second of a change,
+ * that are shown under another name than STATUS_CONTEXT gives them now, that wait for checks of others, of which not
+ * every forge sends an event, or in which an override counts: its comment may have been edited or deleted. Where the
+ * forge sends no webhook of statuses, those that show no success as well: somebody may have set another one in its
+ * place.
  */
 async function markUnfinished(client: pg.ClientBase, template: string, sendsStatuses: boolean): Promise<void> {
   const { rows } = await client.query<{ base: string; shown: string }>(

@@ -8,8 +8,9 @@ import { type ForeignStatusParts, reportForeignStatus } from '../review/foreign-
 import { type ShownStatus, shownStatuses } from '../tables/posted-statuses.ts';
 
 /**
- * Those of the open pull requests whose head has another status under Gatehouse's name than the one it set last: a webhook was
- * lost, or the forge sends none. `seen` are statuses that were read already. Not those in `known`, which are reviewed anyway.
+ * Those of the open pull requests whose head has another status under Gatehouse's name than the one it set last: a
+ * webhook was lost, or the forge sends none. `seen` are statuses that were read already. Not those in `known`, which
+ * are reviewed anyway.
  */
 export async function withOtherStatus(
   parts: ForeignStatusParts & { readonly forge: Forge; readonly pool: pg.Pool },
@@ -39,8 +40,8 @@ export async function withOtherStatus(
 }
 
 /**
- * Many at once where the forge can, else one by one. There only of pull requests without a success: no green can be taken from
- * the others.
+ * Many at once where the forge can, else one by one. There only of pull requests without a success: no green can be
+ * taken from the others.
  */
 async function presentStatuses(
   forge: Forge,

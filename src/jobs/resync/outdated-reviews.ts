@@ -23,15 +23,21 @@ interface Compared {
 }
 
 interface CompareOptions {
-  /** The commit at the tip of a review's base branch, where it is known already. Null: there is no such branch. Undefined: not known. */
+  /**
+   * The commit at the tip of a review's base branch, where it is known already. Null: there is no such branch.
+   * Undefined: not known.
+   */
   readonly tipOf?: (review: JudgedReview) => string | null | undefined;
-  /** Whether what others reported about the head is compared as well, for policies that ask for it: the webhook of it may be lost. */
+  /**
+   * Whether what others reported about the head is compared as well, for policies that ask for it: the webhook of it
+   * may be lost.
+   */
   readonly checks?: boolean;
 }
 
 /**
- * `mayFollowBaseline`: whether one more review may be requested only because the baseline is another. That concerns all pull requests of
- * an owner at once. Those that are left out are found again by the next resync.
+ * `mayFollowBaseline`: whether one more review may be requested only because the baseline is another. That concerns all
+ * pull requests of an owner at once. Those that are left out are found again by the next resync.
  */
 export function readPresentRules(
   context: PresentContext,
@@ -108,8 +114,8 @@ export async function reviewsThatDependOn(
 const MAX_ROWS_READ = 1_000;
 
 /**
- * The repositories with a verdict that was judged by other rules, of another place than the repository: an extended policy, the
- * operator's. Their own base branches are taken to be where they were.
+ * The repositories with a verdict that was judged by other rules, of another place than the repository: an extended
+ * policy, the operator's. Their own base branches are taken to be where they were.
  */
 export async function judgedByOtherRulesElsewhere(pool: pg.Pool, rules: PresentRules): Promise<readonly string[]> {
   const found = new Set<string>();

@@ -23,7 +23,10 @@ const OVERLAP_MS = 10 * 60 * 1_000;
 const MAX_REDELIVERIES = 5;
 /** Longer than the forge lists a delivery. */
 const REMEMBERED_DAYS = 8;
-/** Each hook has a list of its own. So many are read in a round, or more where each would else not have its turn in {@link ALL_HOOKS_MINUTES}. */
+/**
+ * Each hook has a list of its own. So many are read in a round, or more where each would else not have its turn in
+ * {@link ALL_HOOKS_MINUTES}.
+ */
 const MIN_HOOKS_A_ROUND = 200;
 /** Well within {@link MEMORY_MS}. */
 const ALL_HOOKS_MINUTES = 48 * 60;

@@ -105,8 +105,9 @@ async function requestReviews(
 }
 
 /**
- * Of pull requests whose reviews read them in the second of a change: without those that wait for another baseline, and are as they
- * were judged. That costs one request instead of a review. What else than the pull request decides the verdict is read by a review only.
+ * Of pull requests whose reviews read them in the second of a change: without those that wait for another baseline, and
+ * are as they were judged. That costs one request instead of a review. What else than the pull request decides the
+ * verdict is read by a review only.
  */
 async function withoutUnchanged(
   forge: Forge,

@@ -51,8 +51,8 @@ const MAX_PIECE_MS = 60_000;
 const MAX_NAMES_READ = 100;
 
 /**
- * Finds what lost webhooks missed, in each repository that is due and was not looked at since the round began. Forges do
- * not send a webhook again by themselves, so this is how a lost one is recovered. `unfinished`: there are
+ * Finds what lost webhooks missed, in each repository that is due and was not looked at since the round began. Forges
+ * do not send a webhook again by themselves, so this is how a lost one is recovered. `unfinished`: there are
  * repositories left for the next piece of the round. `interrupted`: the forge is not there, or accepts no request of
  * ours. {@link ForgeAccess} reports why, and has a resync queued when that has ended.
  */
@@ -86,7 +86,10 @@ export async function resync(
 }
 
 interface Piece {
-  /** By the clock of the database. What the resync reads may be as old as this; one that is requested later looks at its repositories again. */
+  /**
+   * By the clock of the database. What the resync reads may be as old as this; one that is requested later looks at its
+   * repositories again.
+   */
   readonly since: Date;
   /** By the clock of this process. */
   readonly end: number;
@@ -170,7 +173,10 @@ async function recordLooks(pool: pg.Pool, looks: ReadonlyMap<string, Look>, sinc
   );
 }
 
-/** Never before the round began, even after a failover to a database whose clock is behind: its repositories would be looked at without end. */
+/**
+ * Never before the round began, even after a failover to a database whose clock is behind: its repositories would be
+ * looked at without end.
+ */
 async function startOf(pool: pg.Pool, { began }: Round): Promise<Date> {
   const { rows } = await pool.query<{ now: Date }>('SELECT greatest(now(), $1::timestamptz) AS now', [began]);
   return rows[0]?.now ?? began;

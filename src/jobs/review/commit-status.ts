@@ -18,8 +18,8 @@ import type { ForeignStatusParts } from './foreign-status.ts';
 import { statusRoom } from './status-room.ts';
 
 /**
- * What stands on a commit under the names of Gatehouse's statuses, and what may be written there. All statuses of pull requests are
- * written here; {@link writeStatus} is for the commits of merge groups.
+ * What stands on a commit under the names of Gatehouse's statuses, and what may be written there. All statuses of pull
+ * requests are written here; {@link writeStatus} is for the commits of merge groups.
  */
 export interface CommitStatuses {
   /** Where the status of a pull request is. */
@@ -27,25 +27,30 @@ export interface CommitStatuses {
   /** Where the status of an earlier review is, which may have had another name. */
   placeBefore(repository: string, before: ReportedStatus): StatusPlace;
   /**
-   * Makes a status show the worst verdict of all open pull requests that it names, from our own table. Afterwards the table
-   * is read again: of two reviews that end at once, the one that writes later may have read earlier, and then writes again.
-   * Resolves to false when no pull request is known that the status names.
+   * Makes a status show the worst verdict of all open pull requests that it names, from our own table. Afterwards the
+   * table is read again: of two reviews that end at once, the one that writes later may have read earlier, and then
+   * writes again. Resolves to false when no pull request is known that the status names.
    *
    * `seen` are the statuses that the commit has, where they have just been read with the pull request.
    */
   showVerdict(place: StatusPlace, seen?: readonly PostedStatus[]): Promise<boolean>;
   /** The same before there is a verdict: no success is written, the present status stays. */
   showPending(place: StatusPlace): Promise<void>;
-  /** After the policy was deleted: what a verdict has blocked is free, unless another pull request's verdict still blocks it. */
+  /**
+   * After the policy was deleted: what a verdict has blocked is free, unless another pull request's verdict still
+   * blocks it.
+   */
   release(place: StatusPlace): Promise<void>;
   /**
-   * No open pull request is left that the status names: none has earned its success, which would count for the next one with this
-   * commit. A pull request that is opened meanwhile has its verdict shown again.
+   * No open pull request is left that the status names: none has earned its success, which would count for the next one
+   * with this commit. A pull request that is opened meanwhile has its verdict shown again.
    */
   withdrawSuccess(place: StatusPlace): Promise<void>;
   /** `seen` are the statuses that the commit was read with: those of others count for the forge's limit. */
   noteOthers(place: StatusPlace, seen: readonly PostedStatus[] | undefined): Promise<void>;
-  /** Whether a verdict can no longer be shown, because the commit has as many statuses as the forge takes, or nearly. */
+  /**
+   * Whether a verdict can no longer be shown, because the commit has as many statuses as the forge takes, or nearly.
+   */
   isUsedUp(place: StatusPlace, state: StatusState): Promise<boolean>;
   /** Whether a success that Gatehouse has set may stand there. Costs no request to the forge. */
   mayShowSuccess(place: StatusPlace): Promise<boolean>;
@@ -103,10 +108,10 @@ export function commitStatuses({
   }
 
   /**
-   * Sets a status of ours. Where the one set last was another, it is set without reading the present one. Nothing is left unset
-   * without one: somebody else may have set theirs since. `seen` can only show that ours stands: where it shows another one, the
-   * review of another pull request with the commit may have set ours since. Where it is not known what was set last, `seen` may be
-   * older than that.
+   * Sets a status of ours. Where the one set last was another, it is set without reading the present one. Nothing is
+   * left unset without one: somebody else may have set theirs since. `seen` can only show that ours stands: where it
+   * shows another one, the review of another pull request with the commit may have set ours since. Where it is not
+   * known what was set last, `seen` may be older than that.
    */
   async function set(place: StatusPlace, wanted: CommitStatus, seen?: readonly PostedStatus[]): Promise<void> {
     const before = await postedBefore(pool, place);
@@ -201,7 +206,10 @@ function onlyOf(seen: readonly PostedStatus[] | undefined, context: string): Pos
   return others.length === 0 ? only : undefined;
 }
 
-/** Sets a status of ours unless it stands already. Nothing is remembered of it: for commits that are no pull request's head. */
+/**
+ * Sets a status of ours unless it stands already. Nothing is remembered of it: for commits that are no pull request's
+ * head.
+ */
 export async function writeStatus(
   { forge, pool, keepsRecord }: Pick<StatusOptions, 'forge' | 'pool' | 'keepsRecord'>,
   { repository, headSha }: Omit<StatusPlace, 'context'>,
@@ -238,8 +246,8 @@ const MAX_NAMED = 3;
 
 /**
  * A commit has one status of a name, and several pull requests can have that commit as their head. The status shows the
- * worst of their verdicts, and names the others. Undefined when nothing asks anything of any of them. Where rules are not
- * enforced, it is a success that says what it would be.
+ * worst of their verdicts, and names the others. Undefined when nothing asks anything of any of them. Where rules are
+ * not enforced, it is a success that says what it would be.
  */
 export function sharedStatus(
   verdicts: readonly HeadVerdict[],

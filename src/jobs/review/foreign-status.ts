@@ -6,7 +6,10 @@ export interface ForeignStatusParts {
   readonly log: Log;
 }
 
-/** Somebody else set a status under Gatehouse's name on the head of a pull request. The review that follows sets Gatehouse's again. */
+/**
+ * Somebody else set a status under Gatehouse's name on the head of a pull request. The review that follows sets
+ * Gatehouse's again.
+ */
 export function reportForeignStatus(
   { metrics, log }: ForeignStatusParts,
   place: { readonly repository: string; readonly headSha: string; readonly context: string },

@@ -19,9 +19,9 @@ export interface PreviewParts extends OpenReviewParts {
 const MAX_PREVIEW_MS = 30_000;
 
 /**
- * What a proposed policy would mean for the other open pull requests into the branch, the newest first. Undefined where its author may
- * not write to the repository: nobody else makes Gatehouse judge by a policy of theirs. Throws what may be different
- * at the next attempt.
+ * What a proposed policy would mean for the other open pull requests into the branch, the newest first. Undefined where
+ * its author may not write to the repository: nobody else makes Gatehouse judge by a policy of theirs. Throws what may
+ * be different at the next attempt.
  */
 export async function previewPolicy(
   parts: PreviewParts,

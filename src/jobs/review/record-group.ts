@@ -9,8 +9,8 @@ import type { OpenReviewParts } from './open-review.ts';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Records the verdict on a merge group: one row for each pull request that was judged for it. Without `results`, one for the pull
- * request that the group is named after, 0 where the name has none.
+ * Records the verdict on a merge group: one row for each pull request that was judged for it. Without `results`, one
+ * for the pull request that the group is named after, 0 where the name has none.
  */
 export async function recordGroup(
   { pool, enforce }: Pick<OpenReviewParts, 'pool' | 'enforce'>,

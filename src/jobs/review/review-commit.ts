@@ -17,8 +17,9 @@ export interface CommitReviewParts extends ForeignStatusParts {
 }
 
 /**
- * After a check was reported about a commit, or a review requested: requests the reviews of the open pull requests with this head
- * whose policy asks for such things. The forge is not asked: most checks are of commits that no policy waits for.
+ * After a check was reported about a commit, or a review requested: requests the reviews of the open pull requests with
+ * this head whose policy asks for such things. The forge is not asked: most checks are of commits that no policy waits
+ * for.
  */
 export async function reviewCommit(parts: CommitReviewParts, job: Jobs['review-commit']): Promise<void> {
   const { repository, headSha, ownName } = job;
@@ -31,7 +32,10 @@ export async function reviewCommit(parts: CommitReviewParts, job: Jobs['review-c
   }
 }
 
-/** Those that the status stands for, if somebody else has set it. One whose first review is under way may have read it before that. */
+/**
+ * Those that the status stands for, if somebody else has set it. One whose first review is under way may have read it
+ * before that.
+ */
 async function reviewsWithStatus(
   parts: CommitReviewParts,
   { repository, headSha }: Jobs['review-commit'],

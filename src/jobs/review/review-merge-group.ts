@@ -18,8 +18,9 @@ type GroupVerdict = Pick<CommitStatus, 'state' | 'description'>;
 type Judged = Exclude<ReviewResult, { readonly kind: 'over' | 'archived' }>;
 
 /**
- * Posts the status of a group of GitHub's merge queue on its commit: the worst verdict of the pull requests that the commit
- * merges, each judged as it is now. Which they are is read from the queue. What is not certain is an error, never a success.
+ * Posts the status of a group of GitHub's merge queue on its commit: the worst verdict of the pull requests that the
+ * commit merges, each judged as it is now. Which they are is read from the queue. What is not certain is an error,
+ * never a success.
  */
 export async function reviewMergeGroup(
   parts: ReviewParts,
@@ -163,7 +164,9 @@ async function report(
   await writeStatus(parts, { repository, headSha }, { context, ...shown });
 }
 
-/** After the last attempt: an error lets GitHub remove the group at once, instead of when it has waited for long enough. */
+/**
+ * After the last attempt: an error lets GitHub remove the group at once, instead of when it has waited for long enough.
+ */
 export async function reportGroupGivenUp(
   parts: ReviewParts,
   job: Jobs['review-merge-group'],

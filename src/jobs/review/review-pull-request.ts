@@ -151,8 +151,8 @@ async function leaveArchived({ log }: ReviewParts, review: OpenReview, ref: Pull
 }
 
 /**
- * At once where a success from before would let the pull request be merged meanwhile, or few requests are left to judge it with,
- * else only if the review takes long: a required status that is absent blocks as well.
+ * At once where a success from before would let the pull request be merged meanwhile, or few requests are left to judge
+ * it with, else only if the review takes long: a required status that is absent blocks as well.
  */
 async function showPending(
   parts: ReviewParts,
@@ -171,7 +171,10 @@ async function showPending(
   }
 }
 
-/** Before a review waits for requests: what was judged before may not hold any more, and its success must not stand meanwhile. */
+/**
+ * Before a review waits for requests: what was judged before may not hold any more, and its success must not stand
+ * meanwhile.
+ */
 async function withdrawSuccess(
   { pool }: ReviewParts,
   { statuses, claim }: OpenReview,

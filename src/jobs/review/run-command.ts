@@ -16,8 +16,8 @@ export interface CommandContext extends PolicyContext {
 }
 
 /**
- * Does what a comment tells Gatehouse to do. May be cut short anywhere and be repeated. Whether an override counts is judged by the review that it starts,
- * from the comments that are there then.
+ * Does what a comment tells Gatehouse to do. May be cut short anywhere and be repeated. Whether an override counts is
+ * judged by the review that it starts, from the comments that are there then.
  */
 export async function runCommand(context: CommandContext, job: Jobs['command']): Promise<void> {
   const pullRequest = await context.forge.pullRequest(job);

@@ -17,8 +17,8 @@ interface Conclusion extends SavedVerdict {
 }
 
 /**
- * Saves a verdict together with its row in the record, in one transaction: the status of any pull request with this head is
- * computed from what is saved here, so that none is ever posted whose verdict is not in the record.
+ * Saves a verdict together with its row in the record, in one transaction: the status of any pull request with this
+ * head is computed from what is saved here, so that none is ever posted whose verdict is not in the record.
  */
 export async function saveAndRecord(
   { pool, enforce, keepsRecord }: Pick<OpenReviewParts, 'pool' | 'enforce' | 'keepsRecord'>,

@@ -11,7 +11,9 @@ import type { ReviewParts } from './review-parts.ts';
 
 type Judged = Extract<ReviewResult, { kind: 'judged' }>;
 
-/** The verdict with what the proposed policy would mean for others, if that is known. `isKnown`: or that nobody may ask. */
+/**
+ * The verdict with what the proposed policy would mean for others, if that is known. `isKnown`: or that nobody may ask.
+ */
 export async function withPreview(
   { pool }: Pick<ReviewParts, 'pool'>,
   { pullRequest, verdict, proposed }: Judged,
@@ -24,8 +26,8 @@ export async function withPreview(
 }
 
 /**
- * Finds out what a proposed policy would mean for other open pull requests, and adds it to the comment. After the status, which
- * does not wait for it: what fails here is tried again by the next review.
+ * Finds out what a proposed policy would mean for other open pull requests, and adds it to the comment. After the
+ * status, which does not wait for it: what fails here is tried again by the next review.
  */
 export async function showPreview(
   parts: ReviewParts,

@@ -6,20 +6,21 @@ import { type PostedBefore, postedBefore, rememberWritten, type StatusPlace } fr
 import type { ForeignStatusParts } from './foreign-status.ts';
 
 /**
- * How many more statuses a commit takes. An author can use them up by changing a title again and again, and whoever may set
- * statuses can do so at once. A success that is the last one could never be taken back.
+ * How many more statuses a commit takes. An author can use them up by changing a title again and again, and whoever may
+ * set statuses can do so at once. A success that is the last one could never be taken back.
  */
 export interface StatusRoom {
   /**
-   * What is written for a status. From the reserve on it is always the same, so that it is written once: that the author has
-   * to push a new commit. From a tenth of the limit on, other words of the same state are not written.
+   * What is written for a status. From the reserve on it is always the same, so that it is written once: that the
+   * author has to push a new commit. From a tenth of the limit on, other words of the same state are not written.
    */
   fit(place: StatusPlace, status: CommitStatus, before: PostedBefore): Promise<CommitStatus>;
   /** Whether a status of this state would not be written. */
   isUsedUp(place: StatusPlace, state: StatusState, before: PostedBefore): Promise<boolean>;
   /**
-   * After the forge has refused a status. Throws, except when the place is known to take no more: then trying again would not
-   * help, and the comment says so. Before that it throws as `unavailable`, so that the next attempt writes this comment.
+   * After the forge has refused a status. Throws, except when the place is known to take no more: then trying again
+   * would not help, and the comment says so. Before that it throws as `unavailable`, so that the next attempt writes
+   * this comment.
    */
   explain(place: StatusPlace, status: CommitStatus, error: unknown): Promise<void>;
 }
@@ -37,7 +38,9 @@ const SAVING_FROM = 0.1;
 export function statusRoom({ forge, pool, enforce, metrics, log }: StatusRoomParts): StatusRoom {
   const limit = forge.statusLimit;
 
-  /** Asks the forge only where others may have set some. What is no success is not held back when it does not answer. */
+  /**
+   * Asks the forge only where others may have set some. What is no success is not held back when it does not answer.
+   */
   async function writtenAt(place: StatusPlace, state: StatusState, before: PostedBefore): Promise<number> {
     if (limit === undefined) {
       return 0;

@@ -69,7 +69,9 @@ export async function storeBaseline(
   return rowCount === 1;
 }
 
-/** Forgets the baselines of policy repositories of another name: the operator has unset or changed POLICY_REPOSITORY. */
+/**
+ * Forgets the baselines of policy repositories of another name: the operator has unset or changed POLICY_REPOSITORY.
+ */
 export async function forgetOtherBaselines(pool: pg.Pool, name: string | undefined): Promise<void> {
   await pool.query(`DELETE FROM gatehouse.baselines WHERE split_part(repository, '/', 2) IS DISTINCT FROM $1`, [
     name?.toLowerCase() ?? null,

@@ -4,9 +4,10 @@ import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { KnownComments, PostedText } from '../../review/overrides/judge-overrides.ts';
 
 /**
- * Records what webhooks say of commands to override: the text at posting, unless it is known to have been edited since, and,
- * permanently, that it was edited. It belongs to the transaction of the delivery: only the webhook shows an edit in the second of
- * the posting, and no review may count the command before that is known, however many jobs are waiting.
+ * Records what webhooks say of commands to override: the text at posting, unless it is known to have been edited since,
+ * and, permanently, that it was edited. It belongs to the transaction of the delivery: only the webhook shows an edit
+ * in the second of the posting, and no review may count the command before that is known, however many jobs are
+ * waiting.
  */
 export function recordStatements(requests: readonly ReviewRequest[]): readonly pg.QueryConfig[] {
   return requests
@@ -46,8 +47,8 @@ function keyOf({ repository, commentId }: CommandRequest): string {
 }
 
 /**
- * What is known from their webhooks of the comments with these ids. Whatever number a row has: who can send webhooks could name
- * another pull request, and the row of an id is taken once.
+ * What is known from their webhooks of the comments with these ids. Whatever number a row has: who can send webhooks
+ * could name another pull request, and the row of an id is taken once.
  */
 export async function knownComments(
   pool: pg.Pool,

@@ -9,8 +9,8 @@ export interface StatusPlace {
 }
 
 /**
- * The status that Gatehouse set last at a place. `unknown`: the writing of one was cut short. `written` is how many statuses
- * the place has; undefined: not known, because others may have set some.
+ * The status that Gatehouse set last at a place. `unknown`: the writing of one was cut short. `written` is how many
+ * statuses the place has; undefined: not known, because others may have set some.
  */
 export type PostedBefore = { readonly written: number | undefined } & (
   | { readonly kind: 'none' }
@@ -34,7 +34,10 @@ export async function postedBefore(pool: pg.Pool, place: StatusPlace): Promise<P
     : { kind: 'status', state, description, written };
 }
 
-/** `status`: what stands now; undefined before one is written, since nobody knows whether a broken request was carried out. It is counted then. */
+/**
+ * `status`: what stands now; undefined before one is written, since nobody knows whether a broken request was carried
+ * out. It is counted then.
+ */
 export async function rememberPosted(
   client: pg.Pool | pg.ClientBase,
   place: StatusPlace,
@@ -92,7 +95,10 @@ export async function shownStatuses(pool: pg.Pool, repositories: readonly string
   return rows;
 }
 
-/** The open pull requests of a repository whose status was set while rules were enforced and no longer are, or the other way round. */
+/**
+ * The open pull requests of a repository whose status was set while rules were enforced and no longer are, or the other
+ * way round.
+ */
 export async function setWithOtherEnforcement(
   pool: pg.Pool,
   repository: string,
@@ -132,7 +138,10 @@ const WITH_OTHER_ENFORCEMENT = `gatehouse.reviews r
     ON p.repository = r.repository AND p.head_sha = r.head_sha AND p.context = known.key
  WHERE r.open AND r.verdict <> 'none' AND coalesce(p.enforced, true) <> $1`;
 
-/** The contexts of open reviews, and the key of each. PostgreSQL's lower() depends on the locale and differs from ours beyond ASCII. */
+/**
+ * The contexts of open reviews, and the key of each. PostgreSQL's lower() depends on the locale and differs from ours
+ * beyond ASCII.
+ */
 async function contextKeys(client: pg.Pool | pg.ClientBase): Promise<[contexts: string[], keys: string[]]> {
   const { rows } = await client.query<{ context: string }>(
     'SELECT DISTINCT reported_as AS context FROM gatehouse.reviews WHERE open AND reported_as IS NOT NULL',

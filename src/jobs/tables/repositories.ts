@@ -1,8 +1,9 @@
 import type pg from 'pg';
 
 /**
- * Nothing is asked for it again, until a delivery comes from it. What is known of override comments is left to the retention: the
- * repository may only be hidden for a while, and no forge can tell afterwards that such a comment was edited in its first second.
+ * Nothing is asked for it again, until a delivery comes from it. What is known of override comments is left to the
+ * retention: the repository may only be hidden for a while, and no forge can tell afterwards that such a comment was
+ * edited in its first second.
  */
 export async function forgetRepository(pool: pg.Pool, repository: string): Promise<void> {
   await pool.query(
@@ -15,9 +16,9 @@ export async function forgetRepository(pool: pg.Pool, repository: string): Promi
 }
 
 /**
- * After a rename: what is known under the old name is kept under the new one, and nothing is asked for by the old name until a
- * delivery brings it again. No status is taken to show these verdicts, so that each is judged once more: a review under
- * the new name may have written a shared status without them.
+ * After a rename: what is known under the old name is kept under the new one, and nothing is asked for by the old name
+ * until a delivery brings it again. No status is taken to show these verdicts, so that each is judged once more: a
+ * review under the new name may have written a shared status without them.
  */
 export async function moveRepository(pool: pg.Pool, from: string, to: string): Promise<void> {
   await pool.query(

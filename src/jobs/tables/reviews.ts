@@ -86,7 +86,10 @@ export async function markUncommented(pool: pg.Pool, claim: Claim): Promise<void
   await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET commented = false', []);
 }
 
-/** Remembers what is under review. A verdict on another head or base, or one that no status shows, does not count any more. */
+/**
+ * Remembers what is under review. A verdict on another head or base, or one that no status shows, does not count any
+ * more.
+ */
 export async function recordHead(
   pool: pg.Pool,
   claim: Claim,
@@ -108,8 +111,8 @@ export async function recordHead(
 }
 
 /**
- * Before checks of others, or requested reviews, are read: from now on what is reported about the head starts a review, so that
- * nothing is lost that comes after they were read.
+ * Before checks of others, or requested reviews, are read: from now on what is reported about the head starts a review,
+ * so that nothing is lost that comes after they were read.
  */
 export async function recordOthersAsked(pool: pg.Pool, claim: Claim): Promise<void> {
   await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET asks_others = true', []);
@@ -128,7 +131,9 @@ export interface Judged {
   readonly overrides: readonly string[] | null;
 }
 
-/** Saves a verdict that no status shows yet. Without `judged` the review was given up, and a resync looks at it again. */
+/**
+ * Saves a verdict that no status shows yet. Without `judged` the review was given up, and a resync looks at it again.
+ */
 export async function saveVerdict(
   client: pg.Pool | pg.ClientBase,
   claim: Claim,
@@ -177,7 +182,9 @@ export async function deleteReview(pool: pg.Pool, claim: Claim): Promise<void> {
   await changeClaimed(pool, claim, 'DELETE FROM gatehouse.reviews', []);
 }
 
-/** Runs a statement on the claimed row. Throws {@link LostClaimError} when it is not claimed by this review any more. */
+/**
+ * Runs a statement on the claimed row. Throws {@link LostClaimError} when it is not claimed by this review any more.
+ */
 async function changeClaimed(
   client: pg.Pool | pg.ClientBase,
   claim: Claim,
@@ -216,8 +223,9 @@ export async function verdictsOnHead(
 /** Of open pull requests, those that a resync has to look at. */
 export interface Unreviewed {
   /**
-   * Those whose present head and base have no verdict, or none that a status of this name shows, and those that have changed
-   * since the review read them. Our own comment is such a change too. It costs one more review, which writes nothing.
+   * Those whose present head and base have no verdict, or none that a status of this name shows, and those that have
+   * changed since the review read them. Our own comment is such a change too. It costs one more review, which writes
+   * nothing.
    */
   readonly missed: readonly ListedPullRequest[];
   /** Those with a verdict that was read in the second of a change: a later change may show in no time. */

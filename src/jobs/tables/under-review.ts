@@ -8,8 +8,8 @@ export interface Candidate extends PullRequestRef {
 }
 
 /**
- * Those that no review looks at already. One that waits reads everything when it begins. One that runs has seen `now` when
- * it has recorded it; a first review that has recorded nothing yet compares with the present state before it ends.
+ * Those that no review looks at already. One that waits reads everything when it begins. One that runs has seen `now`
+ * when it has recorded it; a first review that has recorded nothing yet compares with the present state before it ends.
  */
 export async function notUnderReview<T extends Candidate>(
   pool: pg.Pool,

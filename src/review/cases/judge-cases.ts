@@ -38,8 +38,8 @@ export type JudgedCases =
     };
 
 /**
- * Reads the cases of files and judges their pull requests by a policy. `onRead` is called with the number of cases that will be
- * judged; after `isTimeUp` the rest is left out. In a thread: ReviewThreads.judgeCases.
+ * Reads the cases of files and judges their pull requests by a policy. `onRead` is called with the number of cases that
+ * will be judged; after `isTimeUp` the rest is left out. In a thread: ReviewThreads.judgeCases.
  */
 export function judgeCases(
   policy: Policy,

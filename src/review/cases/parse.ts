@@ -40,8 +40,8 @@ const LIMITS: YamlLimits = {
 };
 
 /**
- * Reads the cases of a file, or everything that is wrong with them. Never throws, whatever the text. What it takes is bounded by
- * the thread that runs it: call ReviewThreads.parseCases.
+ * Reads the cases of a file, or everything that is wrong with them. Never throws, whatever the text. What it takes is
+ * bounded by the thread that runs it: call ReviewThreads.parseCases.
  */
 export function parseCases(text: string, file: string, role: CasesRole): ParsedCases {
   const lines = new LineCounter();

@@ -69,7 +69,10 @@ export function compare(one: Case, { rules }: Evaluation): CaseResult {
   };
 }
 
-/** The rules that cases name and the policy does not have, at most MAX_POLICY_FAULTS and a last fault that counts the rest. */
+/**
+ * The rules that cases name and the policy does not have, at most MAX_POLICY_FAULTS and a last fault that counts the
+ * rest.
+ */
 export function unknownRules(policy: Policy, cases: readonly Case[]): readonly Fault[] {
   const ids = new Set(policy.rules.map(({ id }) => id));
   const unknown: (Expectation & Pick<Case, 'file'>)[] = [];

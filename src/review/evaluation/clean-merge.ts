@@ -5,8 +5,9 @@ import type { Commit, PersonReview, Tree } from '../../forges/port/pull-request.
 const MAX_EXAMINED_MERGES = 10;
 
 /**
- * Whether a merge is what git makes of its parents without a person's help: each file as the side has it that changed it
- * since the merge base. A file that both sides changed, differently, needed a decision, and so the merge is not clean.
+ * Whether a merge is what git makes of its parents without a person's help: each file as the side has it that changed
+ * it since the merge base. A file that both sides changed, differently, needed a decision, and so the merge is not
+ * clean.
  */
 export function isCleanMerge(base: Tree, ours: Tree, theirs: Tree, result: Tree): boolean {
   const paths = new Set([...base.keys(), ...ours.keys(), ...theirs.keys(), ...result.keys()]);

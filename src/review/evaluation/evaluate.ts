@@ -14,8 +14,9 @@ import { obstacleTo, worstObstacle } from './obstacle.ts';
  * what cannot be judged is `undecided`, never an exception. What it takes is bounded by the thread that runs it: call
  * ReviewThreads.evaluate. `onRule` is called with the index of each rule before it is evaluated.
  *
- * A draft is judged both as it is and as if it were ready for review, and the worse result of each rule counts. So the verdict is the
- * worse of the two: a status stands until the next review has ended, and whoever makes the draft ready must not take a success along.
+ * A draft is judged both as it is and as if it were ready for review, and the worse result of each rule counts. So the
+ * verdict is the worse of the two: a status stands until the next review has ended, and whoever makes the draft ready
+ * must not take a success along.
  */
 export function evaluate(policy: Policy, facts: Facts, onRule?: (index: number) => void): Evaluation {
   const rules = policy.rules.map((rule, index) => {

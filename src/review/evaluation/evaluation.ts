@@ -45,6 +45,9 @@ export interface EvaluatedRule {
 
 export interface Evaluation {
   readonly rules: readonly EvaluatedRule[];
-  /** A limit of the thread ended it: no rule in force was judged, so that the verdict is an error whatever the rules' levels. */
+  /**
+   * A limit of the thread ended it: no rule in force was judged, so that the verdict is an error whatever the rules'
+   * levels.
+   */
   readonly ended?: true;
 }

@@ -12,8 +12,9 @@ import { lookIntoMerges, readCleanMerges } from './clean-merge.ts';
 import { readUpdatedFrom } from './updates.ts';
 
 /**
- * Reads from the forge what the policy needs and what is not known yet, and no more. The changed files have been read already. `baseSha` is the
- * base branch's commit that the policy was read at. `readChecks` is only called for a policy that asks for checks.
+ * Reads from the forge what the policy needs and what is not known yet, and no more. The changed files have been read
+ * already. `baseSha` is the base branch's commit that the policy was read at. `readChecks` is only called for a policy
+ * that asks for checks.
  */
 export function gatherFacts(
   forge: Forge,
@@ -155,7 +156,9 @@ export async function readCodeOwners(forge: Forge, repository: string, baseSha: 
   return { kind: 'absent' };
 }
 
-/** Undefined where CODEOWNERS was not needed. Where it was needed and is absent there is a digest too: it may be added. */
+/**
+ * Undefined where CODEOWNERS was not needed. Where it was needed and is absent there is a digest too: it may be added.
+ */
 export function codeOwnersText(codeOwners: Facts['codeOwners']): SourceText | undefined {
   switch (codeOwners.kind) {
     case 'unread':

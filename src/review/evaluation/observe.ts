@@ -35,8 +35,9 @@ export function rulesInForce(policy: Policy): Policy {
 }
 
 /**
- * Judges the observed rules of a policy, after those in force: with what these have read, and with whatever else the forge
- * tells at once. It never fails. What could not be read leaves a rule undecided, and a limit of the evaluation only these rules.
+ * Judges the observed rules of a policy, after those in force: with what these have read, and with whatever else the
+ * forge tells at once. It never fails. What could not be read leaves a rule undecided, and a limit of the evaluation
+ * only these rules.
  */
 export async function observe(
   policy: Policy,

@@ -5,8 +5,8 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import { isContextOf } from '../status-context.ts';
 
 /**
- * What others reported about a commit. Neither what Gatehouse's own account reported counts, nor a status that has the name of
- * Gatehouse's own, whoever set it: a verdict must not depend on itself.
+ * What others reported about a commit. Neither what Gatehouse's own account reported counts, nor a status that has the
+ * name of Gatehouse's own, whoever set it: a verdict must not depend on itself.
  */
 export async function readOthersChecks(
   forge: Forge,
@@ -21,7 +21,9 @@ export async function readOthersChecks(
   return { checks: others, complete };
 }
 
-/** Incomplete where asking again would bring no other answer, such as a missing permission or a list that is too long. */
+/**
+ * Incomplete where asking again would bring no other answer, such as a missing permission or a list that is too long.
+ */
 async function readChecks(forge: Forge, repository: string, sha: string): Promise<Checks> {
   try {
     return await forge.checks(repository, sha);

@@ -2,8 +2,9 @@ import { say } from '../text.ts';
 import type { EvaluatedCondition, EvaluatedRule, Evaluation } from './evaluation.ts';
 
 /**
- * An evaluation in which hidden rules say no more than their id, level, message and outcome: they come from a private repository, and
- * the pull request is public. Globs, patterns, names and the lines that they match would tell what is in it.
+ * An evaluation in which hidden rules say no more than their id, level, message and outcome: they come from a private
+ * repository, and the pull request is public. Globs, patterns, names and the lines that they match would tell what is
+ * in it.
  */
 export function redacted(evaluation: Evaluation): Evaluation {
   return { ...evaluation, rules: evaluation.rules.map((rule) => (rule.rule.hidden ? redactedRule(rule) : rule)) };

@@ -3,9 +3,9 @@ import type { Commit, PersonReview, PullRequest } from '../../forges/port/pull-r
 import type { CleanMerges } from './clean-merge.ts';
 
 /**
- * Earlier heads from which only updates lead to the present one, the newest first: clean merges, each of the head before
- * it (its first parent) with a commit of the base branch (its second). A merge of anything else is a push, however clean:
- * its author chooses what comes in by it. Only updates since an approval are looked into.
+ * Earlier heads from which only updates lead to the present one, the newest first: clean merges, each of the head
+ * before it (its first parent) with a commit of the base branch (its second). A merge of anything else is a push,
+ * however clean: its author chooses what comes in by it. Only updates since an approval are looked into.
  */
 export async function readUpdatedFrom(
   forge: Forge,

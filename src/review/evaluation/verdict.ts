@@ -54,7 +54,8 @@ const SEVERITY: Readonly<Record<LevelInForce, number>> = { error: 0, warn: 1, in
 /**
  * Failure when a rule of level error failed; else error when such a rule could not be judged, or none could because the
  * evaluation was ended, for that is no pass; else pending when such a rule waits for others; else success. Otherwise
- * warnings and notes never change it. A rule that is overridden does not block. A rule that is only observed has no part in it.
+ * warnings and notes never change it. A rule that is overridden does not block. A rule that is only observed has no
+ * part in it.
  */
 export function verdictOf(evaluation: Evaluation, overrides?: Overrides): Verdict {
   const inForce = new Map(overrides?.inForce.map((override) => [override.ruleId, override]));

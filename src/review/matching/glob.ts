@@ -16,7 +16,9 @@ export interface Globs {
   matches(path: string): boolean;
 }
 
-/** A path matches when it matches one of the globs and none of those that start with `!`. Their order is of no account. */
+/**
+ * A path matches when it matches one of the globs and none of those that start with `!`. Their order is of no account.
+ */
 export function compileGlobs(globs: readonly string[]): Globs {
   const wanted = globs.filter((glob) => !glob.startsWith('!')).map((glob) => compile(glob));
   const unwanted = globs.filter((glob) => glob.startsWith('!')).map((glob) => compile(glob.slice(1)));

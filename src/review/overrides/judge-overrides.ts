@@ -104,8 +104,8 @@ function refusalOfComment({ comment, command }: Claim, context: ClaimContext): T
 }
 
 /**
- * Where the forge tells times in seconds, an edit in the second of the posting shows nowhere but in its webhook. Whoever edits can
- * choose that it does not arrive, so that the webhook of the posting has to show what the text was.
+ * Where the forge tells times in seconds, an edit in the second of the posting shows nowhere but in its webhook.
+ * Whoever edits can choose that it does not arrive, so that the webhook of the posting has to show what the text was.
  */
 function refusalOfEdit({ id, edited, body }: PersonComment, { known }: ClaimContext): Text | undefined {
   const posted = known.posted.get(id);

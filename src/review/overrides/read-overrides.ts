@@ -21,7 +21,8 @@ import { canBeOverridden, type Override, type Overrides, overridersOf, type Refu
 
 /**
  * What people override of a pull request, from the comments that are there now. Undefined when the policy lets nobody
- * override. Nothing is read when no rule blocks, and who may do what only for commands that have nothing else against them.
+ * override. Nothing is read when no rule blocks, and who may do what only for commands that have nothing else against
+ * them.
  */
 export async function readOverrides(
   forge: Forge,
@@ -60,7 +61,9 @@ export async function readOverrides(
   return { headSha, complete: comments !== undefined, inForce: [...inForce.values()], refused, possible };
 }
 
-/** The first command for a rule that has nothing against it counts. `why`: what is against it before any facts are read. */
+/**
+ * The first command for a rule that has nothing against it counts. `why`: what is against it before any facts are read.
+ */
 function judgeClaims(
   claims: readonly { readonly claim: Claim; readonly why: Text | undefined }[],
   context: ClaimContext,
@@ -132,7 +135,9 @@ async function readWriters(
   );
 }
 
-/** Undefined where asking again would bring no other answer, such as a missing permission or a list that is too long. */
+/**
+ * Undefined where asking again would bring no other answer, such as a missing permission or a list that is too long.
+ */
 async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

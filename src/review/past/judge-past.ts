@@ -7,7 +7,10 @@ import { quotedList, say } from '../text.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import { possibleReviews } from './possible-reviews.ts';
 
-/** Judges a pull request as it was when it was merged. A rule that depends on something that is no longer known is undecided. */
+/**
+ * Judges a pull request as it was when it was merged. A rule that depends on something that is no longer known is
+ * undecided.
+ */
 export async function judgePast(
   { evaluate }: Pick<ReviewThreads, 'evaluate'>,
   policy: Policy,

@@ -14,8 +14,8 @@ export interface PossibleReviews {
 const MAX_WAYS = 9;
 
 /**
- * The forge does not say when a review was dismissed: it may have counted, for or against. Where it says who may write to the
- * repository now, not who might then, that may have been different too.
+ * The forge does not say when a review was dismissed: it may have counted, for or against. Where it says who may write
+ * to the repository now, not who might then, that may have been different too.
  */
 export function possibleReviews(reviews: readonly PersonReview[], author: string, forge: ForgeName): PossibleReviews {
   const doubtful = currentReviews(reviews, author)

@@ -15,13 +15,15 @@ export interface PastFacts {
   readonly facts: Facts;
   /** What could not be read, and why. */
   readonly gone: readonly string[];
-  /** Why something of it could perhaps be read later: the forge did not answer, or did not let these credentials see it. */
+  /**
+   * Why something of it could perhaps be read later: the forge did not answer, or did not let these credentials see it.
+   */
   readonly failure: 'none' | 'refused' | 'unavailable';
 }
 
 /**
- * Reads what a policy needs, and no more. What the forge no longer has is unread, so that what depends on it is undecided. Throws where it
- * would be the same for every pull request: at a rate limit.
+ * Reads what a policy needs, and no more. What the forge no longer has is unread, so that what depends on it is
+ * undecided. Throws where it would be the same for every pull request: at a rate limit.
  */
 export async function readPastFacts(
   forge: Forge,
@@ -116,8 +118,8 @@ async function readLastChangeThen(
 }
 
 /**
- * The base branch has the commits of the pull request now. What was brought into the pull request from the base branch is known by what its
- * list of commits leaves out: what the base branch had then.
+ * The base branch has the commits of the pull request now. What was brought into the pull request from the base branch
+ * is known by what its list of commits leaves out: what the base branch had then.
  */
 async function readMerges(
   forge: Forge,

@@ -63,7 +63,8 @@ export function isBaselineOf(baseline: Baseline, repository: string): boolean {
 }
 
 /**
- * Reads the baseline at the tip of its repository's default branch. A repository that was renamed or transferred counts as absent: the forge would answer with that of another name or owner.
+ * Reads the baseline at the tip of its repository's default branch. A repository that was renamed or transferred counts
+ * as absent: the forge would answer with that of another name or owner.
  */
 export async function readBaseline<Known = never>(
   forge: Forge,
@@ -140,9 +141,9 @@ export function digestOfBaseline(baseline: Baseline): string | undefined {
 const NOTHING_READ = { sources: {}, texts: [] };
 
 /**
- * What a pull request is judged by: the baseline, and then the repository's own policy, or the operator's. `hidden`: the baseline is
- * private, and the pull request is not. In the policy repository itself the policy of the base branch is the baseline, which is
- * judged by the one in force.
+ * What a pull request is judged by: the baseline, and then the repository's own policy, or the operator's. `hidden`:
+ * the baseline is private, and the pull request is not. In the policy repository itself the policy of the base branch
+ * is the baseline, which is judged by the one in force.
  */
 export function withBaseline(
   baseline: Baseline,
@@ -178,7 +179,10 @@ export function withBaseline(
   };
 }
 
-/** A pull request that removes the organisation's baseline has a fault: it would change nothing but what people can read. */
+/**
+ * A pull request that removes the organisation's baseline has a fault: it would change nothing but what people can
+ * read.
+ */
 export function faultIfRemoved(proposed: LoadedPolicy, baseline: Baseline | undefined): LoadedPolicy {
   if (proposed.kind !== 'absent' || baseline?.kind !== 'policy') {
     return proposed;

@@ -27,7 +27,9 @@ type FaultDetail = Pick<Fault, 'message' | 'expected' | 'found' | 'suggestion'>;
 export interface FaultCollector {
   /** `offset` counts UTF-16 units from the start of the text. */
   add(offset: number, detail: FaultDetail): void;
-  /** In the order of the file, one a place and message, at most MAX_POLICY_FAULTS and a last one that counts the rest. */
+  /**
+   * In the order of the file, one a place and message, at most MAX_POLICY_FAULTS and a last one that counts the rest.
+   */
   all(): readonly Fault[];
 }
 

@@ -6,7 +6,9 @@ type JsonSchema = Parameters<
   NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>
 >[0]['jsonSchema'];
 
-/** The JSON Schema of a policy, made from the schemas that Gatehouse itself reads it with: for completion in editors. */
+/**
+ * The JSON Schema of a policy, made from the schemas that Gatehouse itself reads it with: for completion in editors.
+ */
 export function policyJsonSchema(): Readonly<Record<string, unknown>> {
   return jsonSchemaOf(policyWithCasesSchema);
 }

@@ -85,8 +85,8 @@ export async function loadPolicy(
 }
 
 /**
- * Whether what a repository of this visibility says must not be shown in another one: more people can read that. Of one that is not
- * known, it counts as readable by everybody.
+ * Whether what a repository of this visibility says must not be shown in another one: more people can read that. Of one
+ * that is not known, it counts as readable by everybody.
  */
 export async function isHiddenIn(forge: Forge, visibility: Visibility, shownIn: string): Promise<boolean> {
   if (visibility === 'public') {

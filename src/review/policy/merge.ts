@@ -24,10 +24,14 @@ export function mergePolicies(base: Policy, extending: Policy): Policy {
 const BESIDE = '@baseline';
 
 /**
- * The policy that the organisation's baseline and a repository's own make together. A baseline adds and never takes away:
- * - Its rules come first, and a locked one stays beside a rule of the same id. Any other is replaced, as in {@link mergePolicies}.
- * - Whom it names may override its own rules only: locked ones they alone, others where the repository's policy names nobody.
- * - Comments are those of whichever of the two shows more, so that no rule of it is judged unseen. Without a word on them it shows all.
+ * The policy that the organisation's baseline and a repository's own make together. A baseline adds and never takes
+ * away:
+ * - Its rules come first, and a locked one stays beside a rule of the same id. Any other is replaced, as in {@link
+ * mergePolicies}.
+ * - Whom it names may override its own rules only: locked ones they alone, others where the repository's policy names
+ * nobody.
+ * - Comments are those of whichever of the two shows more, so that no rule of it is judged unseen. Without a word on
+ * them it shows all.
  */
 export function mergeBaseline(baseline: Policy, own: Policy): Policy {
   const ownIds = new Set(own.rules.map(({ id }) => id));
@@ -51,7 +55,9 @@ function more(one: Comments, other: Comments): Comments {
   return COMMENTS.indexOf(one) > COMMENTS.indexOf(other) ? one : other;
 }
 
-/** The policy with rules that say no more than their id and message, and without the names of those who may override. */
+/**
+ * The policy with rules that say no more than their id and message, and without the names of those who may override.
+ */
 export function hideRules(policy: Policy): Policy {
   const { override } = policy;
   return {

@@ -13,8 +13,8 @@ export type ParsedPolicy =
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
 /**
- * `extended` is a file that another one extends; such a file may not extend a third. `baseline` is that of the organisation's
- * policy repository, which comes before all others and alone may lock rules.
+ * `extended` is a file that another one extends; such a file may not extend a third. `baseline` is that of the
+ * organisation's policy repository, which comes before all others and alone may lock rules.
  */
 export type PolicyRole = 'own' | 'extended' | 'baseline';
 

@@ -2,8 +2,8 @@ import type { NeededFacts } from '../facts.ts';
 import type { Comments } from './comments.ts';
 
 /**
- * How much a rule that does not hold matters: only `error` makes the verdict a failure. `observe`: the pull request shows
- * nothing of it, it is only recorded.
+ * How much a rule that does not hold matters: only `error` makes the verdict a failure. `observe`: the pull request
+ * shows nothing of it, it is only recorded.
  */
 export const LEVELS = ['error', 'warn', 'info', 'observe'] as const;
 export type Level = (typeof LEVELS)[number];

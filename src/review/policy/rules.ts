@@ -10,8 +10,8 @@ import type { PolicyYaml, YamlPath } from './yaml.ts';
  * Builds the rules, and finds what a schema cannot say: that an id is given twice, that a rule asks for nothing, that a
  * condition is empty, that there are too many of them or too deep.
  *
- * `read` is what the schema made of it: the values of predicates are taken from there. It also runs over a policy whose shape is wrong,
- * without `read`, so that all faults are reported at once; the result is then discarded.
+ * `read` is what the schema made of it: the values of predicates are taken from there. It also runs over a policy whose
+ * shape is wrong, without `read`, so that all faults are reported at once; the result is then discarded.
  */
 export function readRules(
   yaml: PolicyYaml,

@@ -236,7 +236,10 @@ function isNode(value: unknown): value is Node {
 
 const TOO_DEEP = `nested deeper than ${MAX_POLICY_NESTING} levels`;
 
-/** Where brackets, or the indicators of one line, nest deeper than is allowed; indentation alone cannot go far in 64 KiB. */
+/**
+ * Where brackets, or the indicators of one line, nest deeper than is allowed; indentation alone cannot go far in 64
+ * KiB.
+ */
 function tooDeepAt(text: string): number | undefined {
   let offset = 0;
   let brackets = 0;

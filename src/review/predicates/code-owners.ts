@@ -90,8 +90,8 @@ function withinSegment(segment: string): string {
 }
 
 /**
- * Gitea and Forgejo: an expression put between `^` and `$`, or `!` and one for everything else; the owners of all lines that match.
- * https://docs.gitea.com/usage/repository/code-owners
+ * Gitea and Forgejo: an expression put between `^` and `$`, or `!` and one for everything else; the owners of all lines
+ * that match. https://docs.gitea.com/usage/repository/code-owners
  */
 function giteaOwners(lines: readonly string[]): OwnersOf | undefined {
   const rules: { readonly pattern: Pattern; readonly negated: boolean; readonly owners: readonly string[] }[] = [];

@@ -102,7 +102,10 @@ function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean) {
   };
 }
 
-/** Tools write the messages of merge commits, but a sign-off is for what a commit changes, by hand in a merge too. Anybody can make a merge: it needs a signature. */
+/**
+ * Tools write the messages of merge commits, but a sign-off is for what a commit changes, by hand in a merge too.
+ * Anybody can make a merge: it needs a signature.
+ */
 function judgedBy(wanted: Traits, cleanMerges: ReadonlySet<string>): (commit: Commit) => boolean {
   return ({ sha, parents }) =>
     wanted.merge !== undefined ||

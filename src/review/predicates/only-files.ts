@@ -32,7 +32,10 @@ export const onlyFiles = definePredicate({
   },
 });
 
-/** One other file decides it, whatever could not be read. Nothing changed is not "only these": it would excuse an empty list. */
+/**
+ * One other file decides it, whatever could not be read. Nothing changed is not "only these": it would excuse an empty
+ * list.
+ */
 function outcomeOf(files: readonly ChangedFile[], others: readonly string[], complete: boolean): Outcome {
   if (others.length > 0) {
     return 'unmatched';

@@ -9,8 +9,8 @@ import type { Text } from '../text.ts';
 export type Outcome = 'matched' | 'unmatched' | 'undecided' | 'awaited';
 
 /**
- * Who can change what a predicate looks at: the pull request's author, or other people, such as those who approve. A rule
- * that only others can fulfil is waited for; it is nothing that the author has to fix.
+ * Who can change what a predicate looks at: the pull request's author, or other people, such as those who approve. A
+ * rule that only others can fulfil is waited for; it is nothing that the author has to fix.
  */
 export type Actor = 'author' | 'others';
 
@@ -58,8 +58,8 @@ export interface Predicate {
 const noOptions = z.object({});
 
 /**
- * Ties a predicate's schema to the types its functions see. What the schema makes of a value must be plain data: a policy is read once,
- * in a thread, and then goes from thread to thread.
+ * Ties a predicate's schema to the types its functions see. What the schema makes of a value must be plain data: a
+ * policy is read once, in a thread, and then goes from thread to thread.
  */
 export function definePredicate<Value extends z.ZodType, Options extends z.ZodObject = typeof noOptions>(definition: {
   readonly description: string;

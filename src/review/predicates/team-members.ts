@@ -6,7 +6,10 @@ export interface Group {
   readonly teams: readonly string[];
 }
 
-/** Whether somebody is one of these people or in one of these teams; undefined where a team that could not be read decides it. */
+/**
+ * Whether somebody is one of these people or in one of these teams; undefined where a team that could not be read
+ * decides it.
+ */
 export function isMember(login: string, { people, teams }: Group, known: Facts['teams']): boolean | undefined {
   const isLogin = (other: string) => other.toLowerCase() === login.toLowerCase();
   if (people.some(isLogin) || teams.some((team) => known.get(team)?.some(isLogin) ?? false)) {

@@ -5,8 +5,8 @@ import type { ReviewThreads } from '../threads/review-threads.ts';
 import type { ProposedPolicy } from './proposal.ts';
 
 /**
- * Whether the proposed policy is of somebody who may write to the repository. The author of a pull request may be another one
- * than the owner of the fork that it comes from.
+ * Whether the proposed policy is of somebody who may write to the repository. The author of a pull request may be
+ * another one than the owner of the fork that it comes from.
  */
 export async function isByWriter(forge: Forge, { repository, author, head }: PullRequest): Promise<boolean> {
   const from = head.repository;
@@ -17,8 +17,8 @@ export async function isByWriter(forge: Forge, { repository, author, head }: Pul
 }
 
 /**
- * What other pull requests are judged with. What is the same for all of them is read once; teams only as far as the present
- * policy names them, or reads CODEOWNERS, which names them; and no comments, so that nobody's override counts.
+ * What other pull requests are judged with. What is the same for all of them is read once; teams only as far as the
+ * present policy names them, or reads CODEOWNERS, which names them; and no comments, so that nobody's override counts.
  */
 export function partsForOthers(
   forge: Forge,

@@ -5,7 +5,9 @@ import type { PolicyFile } from '../policy/load.ts';
 
 /** What a pull request that changes the policy, or its cases, would bring in. */
 export interface Proposal {
-  /** The cases as the head commit has them, judged by its policy. `none` also where there is no policy to judge them by. */
+  /**
+   * The cases as the head commit has them, judged by its policy. `none` also where there is no policy to judge them by.
+   */
   readonly cases: JudgedCases;
   /** Absent as long as it is not known, and where the author may not write to the repository. */
   readonly impact?: Impact;

@@ -7,8 +7,8 @@ import type { ProposedPolicy } from './proposal.ts';
 const NOTHING: ProposedPolicy['present'] = { teams: [], codeOwners: false };
 
 /**
- * The proposed policy, if other pull requests can be judged by it. `onTopOf`: all that the outcome depends on beside the two
- * policies.
+ * The proposed policy, if other pull requests can be judged by it. `onTopOf`: all that the outcome depends on beside
+ * the two policies.
  */
 export function proposedPolicy(
   proposed: LoadedPolicy,

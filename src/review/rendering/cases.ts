@@ -7,7 +7,9 @@ import { explainRule, type Paint } from './terminal.ts';
 
 const MAX_UNCOVERED_SHOWN = 20;
 
-/** What `gatehouse test` prints for people: the failed cases with the reason, how many passed, and what no case covers. */
+/**
+ * What `gatehouse test` prints for people: the failed cases with the reason, how many passed, and what no case covers.
+ */
 export function describeCases(results: readonly CaseResult[], open: readonly Uncovered[], paint: Paint): string {
   const failed = results.filter(({ passed }) => !passed);
   const count = `${results.length - failed.length} passed, ${failed.length} failed`;

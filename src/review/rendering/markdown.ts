@@ -25,7 +25,9 @@ export function code(text: string, shown = MAX_QUOTED_SHOWN): string {
 /** A pipe ends a table's cell, even in a code span, and backslashes before it are read in different ways. */
 const PIPE = '&#124;';
 
-/** The same for a table's cell: one code span between two pipes, for nothing in a code span can be spelled as a pipe. */
+/**
+ * The same for a table's cell: one code span between two pipes, for nothing in a code span can be spelled as a pipe.
+ */
 export function codeInCell(text: string, shown = MAX_QUOTED_SHOWN): string {
   return shorten(text, shown)
     .split('|')
@@ -77,7 +79,9 @@ export function markdown(text: Text): string {
     .join('');
 }
 
-/** The same for a table's cell, with links to files, and without regular expressions: they are shown below the table. */
+/**
+ * The same for a table's cell, with links to files, and without regular expressions: they are shown below the table.
+ */
 export function markdownInCell(text: Text, links: Links): string {
   return text
     .map((piece) => {

@@ -36,8 +36,8 @@ export type TaskInput<Name extends TaskName> = Tasks[Name]['input'];
 export type TaskOutput<Name extends TaskName> = Tasks[Name]['output'];
 
 /**
- * Each task, and how many times the processor time of one it may take: judging cases is two of them, reading up to a megabyte and
- * judging up to 5,000 pull requests.
+ * Each task, and how many times the processor time of one it may take: judging cases is two of them, reading up to a
+ * megabyte and judging up to 5,000 pull requests.
  */
 export const TASK_SHARES: Readonly<Record<TaskName, number>> = {
   parsePolicy: 1,
@@ -57,7 +57,9 @@ export interface ToThread {
   readonly maxMs: number;
 }
 
-/** What a thread sends. `started` and `step` come before what they announce, so that a task that hangs has sent them. */
+/**
+ * What a thread sends. `started` and `step` come before what they announce, so that a task that hangs has sent them.
+ */
 export type FromThread =
   | { readonly kind: 'started' }
   | { readonly kind: 'step'; readonly step: number }
@@ -69,7 +71,10 @@ export type FromThread =
 
 const KINDS: readonly string[] = ['started', 'step', 'done', 'too-large', 'failed'] satisfies FromThread['kind'][];
 
-/** Whether a thread's own code has sent it. Under `node --watch`, Node posts messages of its own to the parent: files to watch. */
+/**
+ * Whether a thread's own code has sent it. Under `node --watch`, Node posts messages of its own to the parent: files to
+ * watch.
+ */
 export function isFromThread(message: object): message is FromThread {
   return 'kind' in message && typeof message.kind === 'string' && KINDS.includes(message.kind);
 }

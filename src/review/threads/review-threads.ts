@@ -10,8 +10,8 @@ import { say } from '../text.ts';
 import { type Limit, MAX_TASK_MS, MAX_THREAD_HEAP_MB, makeThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
 
 /**
- * Two, so that a repository whose policy uses up its time leaves one to all others. More would take the processor from the
- * event loop, and memory: see "Sizing" in docs/operations.md.
+ * Two, so that a repository whose policy uses up its time leaves one to all others. More would take the processor from
+ * the event loop, and memory: see "Sizing" in docs/operations.md.
  */
 const THREADS = 2;
 
@@ -21,7 +21,9 @@ export interface ReviewThreads {
   parsePolicy(repository: string, text: string, origin: PolicyOrigin, role?: PolicyRole): Promise<ParsedPolicy>;
   /** The cases of a file. `repository` as in {@link ReviewThreads.parsePolicy}. */
   parseCases(repository: string, text: string, file: string, role: CasesRole): Promise<ParsedCases>;
-  /** Reads the cases of files and judges their pull requests by the policy. All together have the limits of one task. */
+  /**
+   * Reads the cases of files and judges their pull requests by the policy. All together have the limits of one task.
+   */
   judgeCases(repository: string, policy: Policy, files: readonly CasesFile[]): Promise<JudgedCases>;
   /** When it hits a limit all rules are undecided, so that the result does not depend on how far it came. */
   evaluate(policy: Policy, facts: Facts): Promise<Evaluation>;
