@@ -59,7 +59,7 @@ export function makeCommit(
   }
   const author = {
     name: details.author,
-    email: details.author.includes('@') ? details.author : `${details.author}@example.test`,
+    email: details.author.includes('@') ? details.author : emailOf(details.author),
   };
   const identity = JSON.stringify([
     objects.size,
@@ -111,4 +111,9 @@ export function commitsBetween(objects: Objects, base: string, head: string): re
     .filter((sha) => !ofBase.has(sha))
     .flatMap((sha) => objects.get(sha) ?? [])
     .reverse();
+}
+
+/** The address of an account. The name of a bot has brackets, which no address may have. */
+export function emailOf(login: string): string {
+  return `${login.replaceAll(/[[\]]/g, '')}@example.test`;
 }

@@ -1,4 +1,4 @@
-import type { Commit } from './git.ts';
+import { type Commit, emailOf } from './git.ts';
 import type { FileChange } from './tree-diff.ts';
 import {
   baseSha,
@@ -37,7 +37,7 @@ export function user(login: string): object {
     login,
     login_name: '',
     full_name: '',
-    email: `${login}@example.test`,
+    email: emailOf(login),
     username: login,
   };
 }
