@@ -18,6 +18,9 @@ export type PostedBefore = { readonly written: number | undefined } & (
   | { readonly kind: 'status'; readonly state: StatusState; readonly description: string }
 );
 
+/** The description, without a state, from the beginning of a write until it is known to be done. */
+const WRITING_BEGAN = '';
+
 export async function postedBefore(pool: pg.Pool, place: StatusPlace): Promise<PostedBefore> {
   const { rows } = await pool.query<{ state: StatusState | null; description: string | null; written: number | null }>(
     'SELECT state, description, written FROM gatehouse.posted_statuses WHERE repository = $1 AND head_sha = $2 AND context = $3',
@@ -29,9 +32,11 @@ export async function postedBefore(pool: pg.Pool, place: StatusPlace): Promise<P
   }
   const { state, description } = row;
   const written = row.written ?? undefined;
-  return state === null || description === null
-    ? { kind: 'unknown', written }
-    : { kind: 'status', state, description, written };
+  if (description === null) {
+    // The row says only how many statuses others may have set.
+    return { kind: 'none', written };
+  }
+  return state === null ? { kind: 'unknown', written } : { kind: 'status', state, description, written };
 }
 
 /**
@@ -50,7 +55,13 @@ export async function rememberPosted(
      ON CONFLICT (repository, head_sha, context)
        DO UPDATE SET state = excluded.state, description = excluded.description, posted_at = now(),
                      enforced = excluded.enforced, written = p.written + excluded.written`,
-    [...keyOf(place), status?.state ?? null, status?.description ?? null, enforce, status === undefined ? 1 : 0],
+    [
+      ...keyOf(place),
+      status?.state ?? null,
+      status?.description ?? WRITING_BEGAN,
+      enforce,
+      status === undefined ? 1 : 0,
+    ],
   );
 }
 

@@ -31,9 +31,10 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
        SELECT $2, pull_request, comment_id, digest, seen_at FROM gatehouse.override_comments WHERE repository = $1
        ON CONFLICT (repository, comment_id) DO UPDATE SET digest = NULL WHERE excluded.digest IS NULL),
      statuses AS (
-       INSERT INTO gatehouse.posted_statuses (repository, head_sha, context)
-       SELECT $2, head_sha, context FROM gatehouse.posted_statuses WHERE repository = $1
-       ON CONFLICT (repository, head_sha, context) DO UPDATE SET state = NULL, written = NULL)
+       INSERT INTO gatehouse.posted_statuses AS p (repository, head_sha, context, description)
+       SELECT $2, head_sha, context, description FROM gatehouse.posted_statuses WHERE repository = $1
+       ON CONFLICT (repository, head_sha, context)
+       DO UPDATE SET state = NULL, description = COALESCE(p.description, excluded.description), written = NULL)
      UPDATE gatehouse.reviews old SET repository = $2, reported_as = NULL
       WHERE repository = $1
         AND NOT EXISTS (SELECT FROM gatehouse.reviews new WHERE new.repository = $2 AND new.pull_request = old.pull_request)`,
