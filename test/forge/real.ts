@@ -82,11 +82,17 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
     forcePush: async (branch, changes) => (await cloneOf(OWNER)).push(branch, [changes], MAIN),
     merge: async (branch, commit, changes) => (await cloneOf(OWNER)).merge(branch, commit, changes),
     async updateBranch(number) {
-      const head = async () => (await as<{ head: { sha: string } }>('bob', 'GET', `/pulls/${number}`)).head.sha;
-      const before = await head();
+      // Gitea computes the merge base after the update. A merge before that would keep the head as the merge base,
+      // and then the merged pull request has no commits.
+      const pull = () =>
+        as<{ head: { sha: string }; base: { sha: string }; merge_base: string }>('bob', 'GET', `/pulls/${number}`);
+      const before = await pull();
       await as('bob', 'POST', `/pulls/${number}/update?style=merge`);
-      await until(async () => (await head()) !== before);
-      return head();
+      await until(async () => {
+        const { head, base, merge_base } = await pull();
+        return head.sha !== before.head.sha && merge_base === base.sha;
+      });
+      return (await pull()).head.sha;
     },
     async deleteBranch(branch) {
       await as(OWNER, 'DELETE', `/branches/${encodeURIComponent(branch)}`);
