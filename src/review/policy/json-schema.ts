@@ -10,22 +10,25 @@ type JsonSchema = Parameters<
  * The JSON Schema of a policy, made from the schemas that Gatehouse itself reads it with: for completion in editors.
  */
 export function policyJsonSchema(): Readonly<Record<string, unknown>> {
-  return jsonSchemaOf(policyWithCasesSchema);
+  return jsonSchemaOf('gatehouse', policyWithCasesSchema);
 }
 
 /** The JSON Schema of `.gatehouse.test.yml`. */
 export function casesJsonSchema(): Readonly<Record<string, unknown>> {
-  return jsonSchemaOf(casesFileSchema);
+  return jsonSchemaOf('gatehouse-test', casesFileSchema);
 }
 
-function jsonSchemaOf(schema: z.ZodType): Readonly<Record<string, unknown>> {
-  return z.toJSONSchema(schema, {
+/** `name`: that of its file in SchemaStore, whose addresses all begin alike. */
+function jsonSchemaOf(name: string, schema: z.ZodType): Readonly<Record<string, unknown>> {
+  const { $schema, $ref, definitions } = z.toJSONSchema(schema, {
     target: 'draft-7',
     io: 'input',
     override({ zodSchema, jsonSchema }) {
       Object.assign(jsonSchema, beyondZod(z.globalRegistry.get(zodSchema)?.id));
     },
   });
+  // In draft 7, what stands beside a $ref does not count: it would take the $id away.
+  return { $schema, $id: `https://www.schemastore.org/${name}.json`, allOf: [{ $ref }], definitions };
 }
 
 /** What policy-rules.ts checks beside the schema, as far as JSON Schema can say it. */

@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import { Ajv } from 'ajv';
 import test from 'ava';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { OUTCOME_WORDS } from '../../../src/review/cases/schema.ts';
 import { casesJsonSchema, policyJsonSchema } from '../../../src/review/policy/json-schema.ts';
+import { CASES_PATH, POLICY_PATHS } from '../../../src/review/policy/paths.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
 
 test('the JSON Schema that is checked in is the one that is made (npm run schema)', async (t) => {
@@ -14,6 +16,31 @@ test('the JSON Schema that is checked in is the one that is made (npm run schema
 test('the JSON Schema of cases that is checked in is the one that is made', async (t) => {
   const text = await readFile(new URL('../../../docs/gatehouse.test.schema.json', import.meta.url), 'utf8');
   t.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(casesJsonSchema())));
+});
+
+test('SchemaStore’s entries name each schema by its $id, and the files that it is for', async (t) => {
+  const entries = JSON.parse(await readDocument('schemastore.json'));
+  t.deepEqual(
+    entries.map(({ url, fileMatch }: { url: string; fileMatch: readonly string[] }) => [url, fileMatch]),
+    [
+      [policyJsonSchema()['$id'], POLICY_PATHS],
+      [casesJsonSchema()['$id'], [CASES_PATH]],
+    ],
+  );
+  for (const entry of entries) {
+    t.deepEqual(Object.keys(entry), ['name', 'description', 'fileMatch', 'url']);
+  }
+});
+
+test('a validator finds each JSON Schema by its $id, and judges by it', (t) => {
+  const ajv = new Ajv({ schemas: [policyJsonSchema(), casesJsonSchema()] });
+  const validator = (id: unknown) => ajv.getSchema(String(id));
+  const policy = validator(policyJsonSchema()['$id']);
+  t.true(policy?.({ version: 1, rules: [{ id: 'titled', require: { title: '^x' } }] }));
+  t.false(policy?.({ version: 1, rules: [{ id: 'titled', requires: { title: '^x' } }] }));
+  const cases = validator(casesJsonSchema()['$id']);
+  t.true(cases?.({ cases: [{ given: { title: 'x' }, expect: { titled: 'holds' } }] }));
+  t.false(cases?.({ cases: [{ given: { title: 'x' }, expect: { titled: 'hold' } }] }));
 });
 
 const CASE_ROW = new RegExp(String.raw`^\| \`(\{.*\})\` \| (${OUTCOME_WORDS.join('|')}) \|$`, 'gm');
