@@ -76,10 +76,10 @@ async function deletePostedStatuses({ pool, days, signal }: RetentionParts): Pro
           WHERE (repository, head_sha, context) IN (
             SELECT repository, head_sha, context FROM gatehouse.posted_statuses
              WHERE posted_at < now() - make_interval(days => $1)
-               -- Those of open pull requests that were set with ENFORCE=false must be found when it is true again.
-               AND NOT (NOT enforced AND EXISTS (
+               -- Those of open pull requests: their success is withdrawn later, and set again with another ENFORCE.
+               AND NOT EXISTS (
                  SELECT FROM gatehouse.reviews r
-                  WHERE r.repository = posted_statuses.repository AND r.head_sha = posted_statuses.head_sha))
+                  WHERE r.repository = posted_statuses.repository AND r.head_sha = posted_statuses.head_sha)
              ORDER BY posted_at LIMIT $2)`,
         [days, BATCH_ROWS],
       );

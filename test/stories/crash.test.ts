@@ -132,6 +132,35 @@ for (const name of EVERY_FORGE) {
   });
 }
 
+test('a kill before the success of an old head was withdrawn never leaves it green', async (t) => {
+  await using story = await tellStory('github', FILES, {}, DOOR);
+  const { forge } = story;
+  const worker = await startWorker(story);
+  t.teardown(() => worker.child.kill('SIGKILL'));
+  const number = await story.open({ 'app.ts': 'fine\n' }, { title: 'docs: things' });
+  await story.settled();
+  const old = forge.pull(REPOSITORY, number).headSha;
+  t.is(story.states(old).at(-1), 'success');
+  let asked = false;
+  const path = new RegExp(`/statuses/${old}$`);
+  story.when('POST', path, () => {
+    asked = true;
+  });
+  forge.fault({ method: 'POST', path, times: 1, fault: { kind: 'hang' } });
+  await story.push(number, { 'app.ts': 'better\n' });
+  await eventually('the review is stuck', () => asked);
+  worker.child.kill('SIGKILL');
+  await worker.finished;
+  await letHeartbeatsRunOut(story);
+  const next = await startWorker(story);
+  t.teardown(() => next.child.kill('SIGKILL'));
+  await story.settled();
+  t.is(story.states(old).at(-1), 'pending');
+  t.is(story.status(number)?.state, 'success');
+  next.child.kill('SIGTERM');
+  t.is((await next.finished).code, 0);
+});
+
 test('a worker that gets SIGTERM finishes its review, and exits with 0', async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
   const proxy = await startProxy(story.forge.url);

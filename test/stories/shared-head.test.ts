@@ -138,6 +138,81 @@ for (const name of FORGES) {
     t.is(story.status(number)?.state, 'pending');
   });
 
+  test(`${name}: a head that was pushed over never leaves its success to the next one`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const first = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await scene.settled();
+    const old = scene.forge.pull(scene.repository, first).headSha;
+    await scene.push(first, { 'a.txt': 'b\n' });
+    await scene.settled();
+    t.deepEqual(scene.states(old), ['pending', 'success', 'pending']);
+    t.is(scene.status(first)?.state, 'success');
+    await scene.push(first, { 'a.txt': 'c\n' });
+    await scene.settled();
+    t.deepEqual(scene.states(old), ['pending', 'success', 'pending'], 'only the last head could stand green');
+  });
+
+  test(`${name}: a head that never was green costs no write when it is pushed over`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+    await scene.settled();
+    const old = scene.forge.pull(scene.repository, number).headSha;
+    await scene.push(number, { 'a.txt': 'b\n' });
+    await scene.settled();
+    t.deepEqual(scene.states(old), ['pending', 'failure']);
+  });
+
+  test(`${name}: a force-push back to a green head is judged again and becomes green`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await scene.settled();
+    const old = scene.forge.pull(scene.repository, number).headSha;
+    await scene.push(number, { 'a.txt': 'b\n' });
+    await scene.settled();
+    scene.forge.pushCommit(scene.repository, number, old);
+    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+    await scene.settled();
+    t.is(scene.states(old).at(-1), 'success');
+    t.is(scene.status(number)?.state, 'success');
+  });
+
+  test(`${name}: a push leaves the success of the old head to a twin that has earned it`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const first = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await scene.settled();
+    const twin = await openTwin(scene, first, { title: 'feat: the same' });
+    await scene.push(first, { 'a.txt': 'b\n' });
+    await scene.settled();
+    t.deepEqual(scene.status(twin), { state: 'success', description: 'The rule that applies is met' });
+  });
+
+  test(`${name}: an old head loses its success though the push's webhook was lost`, async (t) => {
+    await using story = await tellStory(name, FILES, {}, DOOR);
+    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await workerComesBy(story);
+    const old = story.forge.pull(story.repository, number).headSha;
+    story.forge.push(story.repository, number, { 'a.txt': 'b\n' });
+    await workerComesBy(story);
+    t.is(story.states(old).at(-1), 'pending');
+    t.is(story.status(number)?.state, 'success');
+  });
+
+  test(`${name}: an unwritable old head never stops a review, nor stays green`, async (t) => {
+    await using story = await tellStory(name, FILES, {}, DOOR);
+    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await workerComesBy(story);
+    const old = story.forge.pull(story.repository, number).headSha;
+    const fault = { kind: 'status', status: 500 } as const;
+    story.forge.fault({ method: 'POST', path: new RegExp(`/statuses/${old}$`), fault });
+    await story.push(number, { 'a.txt': 'b\n' });
+    await workerComesBy(story);
+    t.is(story.status(number)?.state, 'success');
+    t.is(story.states(old).at(-1), 'success');
+    story.forge.clearFaults();
+    await workerComesBy(story);
+    t.is(story.states(old).at(-1), 'pending');
+  });
+
   test(`${name}: a pull request reopened with other words is pending at once`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });

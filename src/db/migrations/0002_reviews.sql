@@ -74,6 +74,15 @@ CREATE TABLE gatehouse.posted_statuses (
 );
 CREATE INDEX posted_statuses_age ON gatehouse.posted_statuses (posted_at);
 
+-- Where a success may stand that no open pull request has earned: the forge refused to take the status. Each resync tries again.
+CREATE TABLE gatehouse.left_successes (
+  repository  text        NOT NULL,
+  head_sha    text        NOT NULL,
+  context     text        NOT NULL,
+  left_at     timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (repository, head_sha, context)
+);
+
 -- Comments with a command to override, as their webhooks report them. Gitea and Forgejo tell the time of an edit in seconds, so
 -- that one in the second of the posting is known from its webhook alone.
 CREATE TABLE gatehouse.override_comments (

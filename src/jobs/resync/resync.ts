@@ -3,16 +3,21 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Overviews, RepositoryOverview } from '../../forges/port/many-repositories.ts';
 import type { ForgeAccess } from '../forge-access.ts';
 import type { Jobs } from '../queue/queue.ts';
+import type { StatusOptions } from '../review/commit-status.ts';
 import { shownStatuses } from '../tables/posted-statuses.ts';
 import { notUnderReview } from '../tables/under-review.ts';
 import type { Baselines } from './baselines.ts';
 import { beginRound, type RoundParts } from './due-repositories.ts';
+import { withdrawLeftSuccesses } from './left-successes.ts';
 import type { PresentRules } from './outdated-reviews.ts';
 import { type RecoveryParts, recoverDeliveries } from './recover-deliveries.ts';
 import { type Look, type RepositoryResyncParts, resyncRepository } from './resync-repository.ts';
 
 /** What a job of the queue needs. */
-export interface ResyncPieceParts extends Omit<ResyncParts, 'minutes' | 'rules'>, Pick<RecoveryParts, 'metrics'> {
+export interface ResyncPieceParts
+  extends Omit<ResyncParts, 'minutes' | 'rules'>,
+    StatusOptions,
+    Pick<RecoveryParts, 'metrics'> {
   readonly baselines: Pick<Baselines, 'refreshAll'>;
   readonly presentRules: () => PresentRules;
   readonly resyncMinutes: number;
@@ -32,6 +37,7 @@ export async function resyncPiece(parts: ResyncPieceParts, { round }: Jobs['resy
     await parts.requestPeriodic('resync', { round: began.toISOString() });
   }
   if (state !== 'interrupted' && isNew) {
+    await withdrawLeftSuccesses(parts);
     await recoverDeliveries({ ...parts, deliveries: forge.deliveries, minutes });
   }
 }

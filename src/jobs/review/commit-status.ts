@@ -3,6 +3,7 @@ import { recordPosting } from '../../audit/record-posting.ts';
 import { shorten } from '../../common/shorten.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Forge } from '../../forges/port/forge.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
 import {
   type CommitStatus,
   MAX_STATUS_DESCRIPTION_LENGTH,
@@ -150,6 +151,11 @@ export function commitStatuses({
     });
   }
 
+  async function mayShowSuccess(place: StatusPlace): Promise<boolean> {
+    const before = await postedBefore(pool, place);
+    return before.kind === 'unknown' || (before.kind === 'status' && before.state === 'success');
+  }
+
   return {
     placeOf: ({ repository, head, base }) => ({
       repository,
@@ -176,13 +182,20 @@ export function commitStatuses({
       }
     },
     async withdrawSuccess(place) {
-      const { repository, headSha, context } = place;
-      const present = await forge.status(repository, headSha, context);
-      if (present?.state === 'success') {
-        const description = 'No open pull request has this commit for this branch any more';
-        await post(place, { context, state: 'pending', description });
-        await show(place, true);
+      if (!(await mayShowSuccess(place))) {
+        return;
       }
+      const { repository, headSha, context } = place;
+      const description = 'No open pull request has this commit for this branch any more';
+      try {
+        await post(place, { context, state: 'pending', description });
+      } catch (error) {
+        // A commit that the forge has removed takes no status, and has none.
+        if (!(error instanceof ForgeError) || (await forge.status(repository, headSha, context))?.state === 'success') {
+          throw error;
+        }
+      }
+      await show(place, true);
     },
     async noteOthers(place, seen) {
       const here = seen?.filter((status) => sameContext(status.context, place.context));
@@ -193,10 +206,7 @@ export function commitStatuses({
     async isUsedUp(place, state) {
       return room.isUsedUp(place, state, await postedBefore(pool, place));
     },
-    async mayShowSuccess(place) {
-      const before = await postedBefore(pool, place);
-      return before.kind === 'unknown' || (before.kind === 'status' && before.state === 'success');
-    },
+    mayShowSuccess,
   };
 }
 

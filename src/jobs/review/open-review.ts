@@ -8,6 +8,8 @@ import type { BaselineOf } from '../../review/policy/baseline.ts';
 import type { Policy } from '../../review/policy/policy.ts';
 import { statusContext } from '../../review/status-context.ts';
 import { build } from '../../version.ts';
+import { noteLeftSuccess } from '../tables/left-successes.ts';
+import type { StatusPlace } from '../tables/posted-statuses.ts';
 import { moveRepository } from '../tables/repositories.ts';
 import {
   beginReview,
@@ -17,6 +19,7 @@ import {
   markCommented,
   markUncommented,
   markUnread,
+  type ReviewBefore,
   recordHead,
   requireClaim,
 } from '../tables/reviews.ts';
@@ -87,6 +90,29 @@ export async function openReview(
   });
   const statuses = commitStatuses({ ...parts, forge: guard.forge });
 
+  /** Where the status of this pull request was: it shows what others have there, and without others no success. */
+  async function leavePlace({ verdict }: ReviewBefore, place: StatusPlace, keepsSuccess = false): Promise<void> {
+    await markClosed(pool, claim);
+    const others = await statuses.showVerdict(place);
+    if (!others && !keepsSuccess && verdict !== 'none') {
+      await statuses.withdrawSuccess(place);
+    }
+  }
+
+  /** The same of a commit that it does not have any more: what fails there must not stop the review. */
+  async function leaveCommit(...given: Parameters<typeof leavePlace>): Promise<void> {
+    try {
+      await leavePlace(...given);
+    } catch (err) {
+      if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
+        throw err;
+      }
+      const [, place] = given;
+      await noteLeftSuccess(pool, place);
+      parts.log.warn({ err, ...place }, 'the status of an old head could not be set: the next resync tries again');
+    }
+  }
+
   return {
     forge: guard.forge,
     statuses,
@@ -104,19 +130,18 @@ export async function openReview(
       if (isFirst && commented === null && pullRequest.commentCount === 0) {
         commented = false;
       }
-      await recordHead(pool, claim, pullRequest, context, { commented, settled });
       const last = before && statuses.placeBefore(claim.repository, before);
+      const isElsewhere = last !== undefined && (last.headSha !== pullRequest.head.sha || last.context !== context);
+      if (before !== undefined && isElsewhere) {
+        // Before the new head replaces the old one in the table: a review that is cut short here leaves that again.
+        const leave = last.headSha === pullRequest.head.sha ? leavePlace : leaveCommit;
+        await leave(before, last);
+      }
+      await recordHead(pool, claim, pullRequest, context, { commented, settled });
       const shown = before?.verdict != null && before.verdict !== 'none' && before.reportedAs === context;
       const judgedBy = before?.judgedBy ?? null;
       before = undefined;
-      if (last === undefined || (last.headSha === pullRequest.head.sha && last.context === context)) {
-        return shown && judgedBy !== null ? commentsOfUnchanged(parts, judgedBy, pullRequest) : undefined;
-      }
-      const others = await statuses.showVerdict(last);
-      if (!others && last.headSha === pullRequest.head.sha) {
-        await statuses.withdrawSuccess(last);
-      }
-      return undefined;
+      return !isElsewhere && shown && judgedBy !== null ? commentsOfUnchanged(parts, judgedBy, pullRequest) : undefined;
     },
     async foundNoComments() {
       if (commented === null) {
@@ -127,11 +152,7 @@ export async function openReview(
     async leave(pullRequest) {
       if (before !== undefined) {
         const place = statuses.placeBefore(claim.repository, before);
-        await markClosed(pool, claim);
-        const others = await statuses.showVerdict(place);
-        if (!others && pullRequest?.state !== 'merged' && before.verdict !== 'none') {
-          await statuses.withdrawSuccess(place);
-        }
+        await leaveCommit(before, place, pullRequest?.state === 'merged');
       }
       await deleteReview(pool, claim);
     },

@@ -9,7 +9,8 @@ export async function forgetRepository(pool: pg.Pool, repository: string): Promi
   await pool.query(
     `WITH reviews AS (DELETE FROM gatehouse.reviews WHERE repository = $1),
           hooks AS (DELETE FROM gatehouse.hooks WHERE repository = $1),
-          statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1)
+          statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1),
+          successes AS (DELETE FROM gatehouse.left_successes WHERE repository = $1)
      DELETE FROM gatehouse.repositories WHERE name = $1`,
     [repository],
   );
@@ -34,7 +35,10 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
        INSERT INTO gatehouse.posted_statuses AS p (repository, head_sha, context, description)
        SELECT $2, head_sha, context, description FROM gatehouse.posted_statuses WHERE repository = $1
        ON CONFLICT (repository, head_sha, context)
-       DO UPDATE SET state = NULL, description = COALESCE(p.description, excluded.description), written = NULL)
+       DO UPDATE SET state = NULL, description = COALESCE(p.description, excluded.description), written = NULL),
+     successes AS (
+       INSERT INTO gatehouse.left_successes (repository, head_sha, context, left_at)
+       SELECT $2, head_sha, context, left_at FROM gatehouse.left_successes WHERE repository = $1 ON CONFLICT DO NOTHING)
      UPDATE gatehouse.reviews old SET repository = $2, reported_as = NULL
       WHERE repository = $1
         AND NOT EXISTS (SELECT FROM gatehouse.reviews new WHERE new.repository = $2 AND new.pull_request = old.pull_request)`,

@@ -1,0 +1,31 @@
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import { commitStatuses, type StatusOptions } from '../review/commit-status.ts';
+import { forgetLeftSuccess, leftSuccesses } from '../tables/left-successes.ts';
+
+/** One resync tries so many at most: each is a request or two. */
+const MAX_TRIED = 100;
+
+/**
+ * Withdraws the successes that a review could not withdraw: it goes on when the forge refuses a status of the head
+ * before. They would count for the next pull request with their commit.
+ */
+export async function withdrawLeftSuccesses(parts: StatusOptions): Promise<void> {
+  const { pool, log } = parts;
+  const statuses = commitStatuses(parts);
+  for (const place of await leftSuccesses(pool, MAX_TRIED)) {
+    try {
+      if (!(await statuses.showVerdict(place))) {
+        await statuses.withdrawSuccess(place);
+      }
+      await forgetLeftSuccess(pool, place);
+    } catch (err) {
+      if (!(err instanceof ForgeError)) {
+        throw err;
+      }
+      log.warn({ err, ...place }, 'the success of an old head could not be withdrawn: the next resync tries again');
+      if (err.kind === 'rate-limited') {
+        return;
+      }
+    }
+  }
+}
