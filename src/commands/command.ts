@@ -20,7 +20,7 @@ interface Input<O extends Options> {
 }
 
 interface Definition<O extends Options, E extends ExitCodes> {
-  /** As in the table of `main.ts`. */
+  /** As in table.ts. */
   readonly name: string;
   /** What may follow the name, one line for each form. */
   readonly usage: readonly string[];

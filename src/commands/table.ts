@@ -1,14 +1,8 @@
-import type { Command } from './command.ts';
-
-interface Row {
-  /** What the command does, in the help of Gatehouse. */
-  readonly summary: string;
-  /** Imports the command: its modules are loaded only when it is run. */
-  readonly load: () => Promise<Command>;
-}
+import { POLICY_COMMANDS } from './policy-commands.ts';
+import type { Commands } from './program.ts';
 
 /** All commands by their names, in the order of the help. */
-export const COMMANDS: Readonly<Record<string, Row>> = {
+export const COMMANDS: Commands = {
   serve: {
     summary: 'Receive webhooks; with --with-worker also review in the same process',
     load: async () => (await import('./serve.ts')).serve,
@@ -25,18 +19,7 @@ export const COMMANDS: Readonly<Record<string, Row>> = {
     summary: 'Connect Gatehouse to a forge, and write the settings that it runs with',
     load: async () => (await import('./setup/setup.ts')).setup,
   },
-  check: {
-    summary: 'Check a policy file, .gatehouse.yml by default',
-    load: async () => (await import('./check.ts')).check,
-  },
-  test: {
-    summary: 'Run the cases of a policy: how its rules judge described pull requests',
-    load: async () => (await import('./test.ts')).test,
-  },
-  explain: {
-    summary: 'Judge a pull request without writing anything, and explain the result',
-    load: async () => (await import('./explain.ts')).explain,
-  },
+  ...POLICY_COMMANDS,
   init: {
     summary: 'Print a policy of recipes that the last merged pull requests met; --write writes it',
     load: async () => (await import('./history/init.ts')).init,

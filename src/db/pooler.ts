@@ -1,20 +1,11 @@
 import pg from 'pg';
+import { PoolerError, TRANSACTION_POOLING } from './pooler-error.ts';
 
 /**
  * What stands between this process and PostgreSQL. With `transactions`, each transaction (or statement) of one
  * connection may run in another session, so that settings, locks and prepared statements of a session are not its own.
  */
 export type Pooling = 'none' | 'sessions' | 'transactions';
-
-export class PoolerError extends Error {
-  override readonly name = 'PoolerError';
-  constructor() {
-    super(`DATABASE_URL ${TRANSACTION_POOLING}; ${USE_SESSIONS}`);
-  }
-}
-
-export const TRANSACTION_POOLING = 'leads to a connection pooler in transaction or statement mode';
-export const USE_SESSIONS = 'use its session mode, or the address of PostgreSQL itself';
 
 const CONNECT_TIMEOUT_MS = 4_000;
 /** A pooler gives a server connection that was just returned to the next who asks, unless somebody else was faster. */

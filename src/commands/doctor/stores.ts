@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type pg from 'pg';
 import { isSentinelUrl } from '../../common/sentinel-url.ts';
-import { detectPooling, type Pooling, TRANSACTION_POOLING, USE_SESSIONS } from '../../db/pooler.ts';
+import { detectPooling, type Pooling } from '../../db/pooler.ts';
+import { TRANSACTION_POOLING, USE_SESSIONS } from '../../db/pooler-error.ts';
 import { makeRedisProbe, type RedisProbe } from '../../db/redis-probe.ts';
 import { readSchemaState, SCHEMA_VERSION, type SchemaState } from '../../db/schema.ts';
 import { onConnection } from '../../db/transaction.ts';
