@@ -16,12 +16,29 @@ const publisher = z.strictObject({
   image: text
     .regex(/^[a-z0-9.-]+(:\d+)?(\/[a-z0-9._-]+)+$/)
     .describe('the image without a tag, such as host/team/name'),
+  npm: z
+    .string()
+    .regex(/^@[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*$/)
+    .nullable()
+    .describe('the npm package, such as @team/gatehouse, or null where it is not published'),
 });
+
+/** The name of the npm package; null where none is published. Throws where it cannot be one. */
+export async function readNpmName(root: string): Promise<string | null> {
+  return parse(publisher.pick({ npm: true }).strip(), await readFields(root)).npm;
+}
 
 /** Reads publisher.json. Throws where a field is missing or unusable, and names every one. */
 export async function readPublisher(root: string): Promise<Publisher> {
-  const found: unknown = JSON.parse(await readFile(join(root, PUBLISHER_FILE), 'utf8'));
-  const result = publisher.safeParse(found);
+  return parse(publisher, await readFields(root));
+}
+
+async function readFields(root: string): Promise<unknown> {
+  return JSON.parse(await readFile(join(root, PUBLISHER_FILE), 'utf8'));
+}
+
+function parse<T>(schema: z.ZodType<T>, found: unknown): T {
+  const result = schema.safeParse(found);
   if (result.success) {
     return result.data;
   }

@@ -15,8 +15,8 @@ const TEXT_FILES: readonly string[] = [
   'charts/gatehouse/ci/production-values.yaml',
 ];
 
-/** What stands before the version: an image's name, a tag of git, a build argument, or a key of YAML. */
-const BEFORE = 'gatehouse:|--branch v|VERSION=|^version: |^appVersion: "|^ *tag: "';
+/** What stands before the version: the name of an image or a package, a tag of git, a build argument, or a key of YAML. */
+const BEFORE = 'gatehouse[:-]|gatehouse@v|rev: v|--branch v|VERSION=|^version: |^appVersion: "|^ *tag: "';
 
 const RELEASE = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 
@@ -43,7 +43,7 @@ export async function writeVersion(root: string, from: string, to: string): Prom
     const packages = json['packages'] as Record<string, object>;
     return { ...json, version: to, packages: { ...packages, '': { ...packages[''], version: to } } };
   });
-  const old = new RegExp(`(${BEFORE})${from.replaceAll('.', '\\.')}(?![\\w.])`, 'gm');
+  const old = new RegExp(`(${BEFORE})${from.replaceAll('.', '\\.')}(?!\\w|\\.\\d)`, 'gm');
   for (const file of TEXT_FILES) {
     const path = join(root, file);
     const before = await readFile(path, 'utf8');

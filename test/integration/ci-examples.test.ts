@@ -5,12 +5,25 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'yaml';
+import { packNpm } from '../../release/npm/pack.ts';
+import { CASES_PATH, POLICY_PATHS } from '../../src/review/policy/paths.ts';
+import { evaluate, evaluated, faultsOfAction, faultsOfWorkflow } from '../helpers/actions.ts';
 import { writeExecutable } from '../helpers/executable.ts';
+import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
-/** The examples of docs/ci.md, run as far as that is possible without the service that would run them. */
+/** The npm package, the Action, the hooks and the examples of docs/ci.md, run without a registry. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const document = await readFile(join(ROOT, 'docs/ci.md'), 'utf8');
-const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+const read = (path: string) => readFile(join(ROOT, path), 'utf8');
+const document = await read('docs/ci.md');
+const action = parse(await read('action.yml'));
+const hooks: readonly Hook[] = parse(await read('.pre-commit-hooks.yaml'));
+const { version } = JSON.parse(await read('package.json'));
+
+interface Hook {
+  readonly id: string;
+  readonly entry: string;
+  readonly files: string;
+}
 
 const POLICY = `version: 1
 rules:
@@ -45,11 +58,30 @@ function blockUnder(heading: string): string {
   return /^```\w+\n([\s\S]*?)^```$/m.exec(section)?.[1] ?? '';
 }
 
+/** npm without a registry, and without what this user has in caches and settings. */
+const OFFLINE = {
+  npm_config_offline: 'true',
+  npm_config_registry: 'http://127.0.0.1:9/',
+  npm_config_update_notifier: 'false',
+  npm_config_userconfig: '/dev/null',
+};
+
+const packed = await mkdtemp(join(tmpdir(), 'gatehouse-packed-'));
+const tarball = await packNpm({ root: ROOT, destination: packed });
+test.after.always(() => rm(packed, { recursive: true }));
+
+interface Output {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 interface Folder {
   readonly path: string;
   write(name: string, text: string): Promise<void>;
   /** Runs a line of shell there. Resolves with its exit code. */
-  sh(line: string): Promise<number>;
+  sh(line: string, env?: Readonly<Record<string, string>>): Promise<number>;
+  run(line: string, env?: Readonly<Record<string, string>>): Promise<Output>;
   /** What the engine was told since the last question. */
   calls(): Promise<readonly string[]>;
 }
@@ -62,16 +94,25 @@ async function makeFolder(t: ExecutionContext): Promise<Folder> {
   await mkdir(bin);
   await writeFile(log, '');
   await writeExecutable(join(bin, 'docker'), DOCKER);
-  const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}`, CALLS: log, GIT_CONFIG_GLOBAL: '/dev/null' };
+  const own = {
+    ...OFFLINE,
+    npm_config_cache: join(root, 'npm'),
+    // What is installed with --global.
+    npm_config_prefix: join(root, 'global'),
+    PATH: `${bin}:${join(root, 'global/bin')}:${process.env['PATH']}`,
+    CALLS: log,
+  };
+  const run: Folder['run'] = (line, env = {}) =>
+    new Promise((resolve) => {
+      execFile('sh', ['-c', line], { cwd: path, env: { ...process.env, ...own, ...env } }, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+      });
+    });
   return {
     path,
     write: (name, text) => writeFile(join(path, name), text),
-    sh: (line) =>
-      new Promise((resolve) => {
-        execFile('sh', ['-c', line], { cwd: path, env }, (error) => {
-          resolve(error === null ? 0 : Number(error.code));
-        });
-      }),
+    run,
+    sh: async (line, env) => (await run(line, env)).code,
     async calls() {
       const text = await readFile(log, 'utf8');
       await writeFile(log, '');
@@ -80,97 +121,171 @@ async function makeFolder(t: ExecutionContext): Promise<Folder> {
   };
 }
 
-/** The commands with the program, in order; what is before them prepares the machine. */
-function commandsOf(workflow: string): readonly string[] {
-  const { jobs } = parse(workflow) as { jobs: Record<string, { steps: { run?: string }[] }> };
-  return Object.values(jobs)
-    .flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))
-    .filter((line) => /^docker run |main\.ts/.test(line))
-    .map((line) => line.replace('/opt/gatehouse', ROOT));
+/** The exit codes of commands for a good policy, for a case that fails, and for a faulty policy. */
+async function codesOf(folder: Folder, run: (command: string) => Promise<number>, commands: readonly string[]) {
+  const codes: number[][] = [];
+  for (const [policy, cases] of [
+    [POLICY, CASES],
+    [POLICY, FAILING],
+    [FAULTY, CASES],
+  ] as const) {
+    await folder.write('.gatehouse.yml', policy);
+    await folder.write('.gatehouse.test.yml', cases);
+    const found: number[] = [];
+    for (const command of commands) {
+      found.push(await run(command));
+    }
+    codes.push(found);
+  }
+  return codes;
 }
 
-const SCRIPTS: readonly (readonly [heading: string, commands: readonly string[]])[] = [
-  ['With the image', blockUnder('With the image').trim().split('\n')],
-  ['Gitea and Forgejo', commandsOf(blockUnder('Gitea and Forgejo'))],
+/** Of `check` and `test`. */
+const EXPECTED = [
+  [0, 0],
+  [0, 1],
+  [1, 2],
 ];
 
-for (const [heading, commands] of SCRIPTS) {
+const TARBALL = `https://files.example.com/gatehouse-${version}.tgz`;
+
+for (const heading of ['With npm', 'With the image']) {
   test(`docs/ci.md, ${heading}: the commands check and test the policy`, async (t) => {
     const folder = await makeFolder(t);
-    const codes = async (policy: string, cases: string) => {
-      await folder.write('.gatehouse.yml', policy);
-      await folder.write('.gatehouse.test.yml', cases);
-      const found: number[] = [];
-      for (const command of commands) {
-        found.push(await folder.sh(command));
-      }
-      return found;
-    };
-    t.deepEqual(await codes(POLICY, CASES), [0, 0]);
-    t.deepEqual(await codes(POLICY, FAILING), [0, 1]);
-    t.deepEqual(await codes(FAULTY, CASES), [1, 2]);
+    const commands = blockUnder(heading).trim().replaceAll(TARBALL, tarball).split('\n');
+    t.deepEqual(await codesOf(folder, folder.sh, commands), EXPECTED);
   });
 }
 
-test('docs/ci.md: GitHub runs the commands that are given for the image', (t) => {
-  t.deepEqual(commandsOf(blockUnder('GitHub')), blockUnder('With the image').trim().split('\n'));
-});
+const MAX_INSTALLED_BYTES = 5_000_000;
 
-for (const heading of ['GitHub', 'Gitea and Forgejo']) {
-  test(`docs/ci.md, ${heading}: the workflow runs for changes of the policy`, (t) => {
-    const { on, jobs } = parse(blockUnder(heading));
-    t.deepEqual(Object.keys(on), ['pull_request']);
-    t.deepEqual(on.pull_request.paths.slice(0, 2), ['**/gatehouse.yml', '.gatehouse*.yml']);
-    t.regex(jobs.policy.steps[0].uses, /^actions\/checkout@v\d+$/);
-  });
-}
-
-test('docs/ci.md clones this version, and installs the packages of production', (t) => {
-  const workflow = blockUnder('Gitea and Forgejo');
-  t.true(workflow.includes(`git clone -q --depth 1 --branch v${version} https://`), workflow);
-  t.true(workflow.includes('npm ci --omit=dev --ignore-scripts --prefix /opt/gatehouse\n'), workflow);
-});
-
-async function makeRepository(t: ExecutionContext): Promise<Folder> {
+test('the npm package is one without dependencies, and small', async (t) => {
   const folder = await makeFolder(t);
-  t.is(await folder.sh('git init -q && git config user.name alice && git config user.email alice@example.test'), 0);
-  const hook = join(folder.path, '.git/hooks/pre-commit');
-  await mkdir(join(folder.path, '.git/hooks'), { recursive: true });
-  await writeExecutable(hook, blockUnder('Before a commit'));
-  return folder;
-}
-
-const COMMIT = 'git commit -qm change';
-
-test('docs/ci.md: the hook refuses a commit with a faulty policy or a failing case', async (t) => {
-  const folder = await makeRepository(t);
-  await folder.write('.gatehouse.yml', POLICY);
-  await folder.write('.gatehouse.test.yml', CASES);
-  t.is(await folder.sh(`git add . && ${COMMIT}`), 0);
-  t.deepEqual(
-    (await folder.calls()).map((call) => call.split(' ').at(-1)),
-    ['check', 'test'],
-  );
-  await folder.write('.gatehouse.yml', FAULTY);
-  t.is(await folder.sh(`git add . && ${COMMIT}`), 1);
-  await folder.write('.gatehouse.yml', POLICY);
-  await folder.write('.gatehouse.test.yml', FAILING);
-  t.is(await folder.sh(`git add . && ${COMMIT}`), 1);
+  t.is(await folder.sh(`npm install --no-audit --no-fund ${tarball}`), 0);
+  const { stdout } = await folder.run('du -sb node_modules && ls node_modules && ls node_modules/gatehouse');
+  const [size = '', ...names] = stdout.trim().split('\n');
+  t.deepEqual(names, [
+    'gatehouse',
+    'LICENSE',
+    'README.md',
+    'THIRD-PARTY.txt',
+    'gatehouse.js',
+    'package.json',
+    'thread.js',
+  ]);
+  t.true(Number.parseInt(size, 10) < MAX_INSTALLED_BYTES, size);
+  const manifest = JSON.parse(await readFile(join(folder.path, 'node_modules/gatehouse/package.json'), 'utf8'));
+  t.true(manifest.private, 'npm refuses to publish it under a name that is not the publisher’s');
+  t.is(manifest.version, version);
+  const licences = await readFile(join(folder.path, 'node_modules/gatehouse/THIRD-PARTY.txt'), 'utf8');
+  t.regex(licences, /^zod \d/m);
+  t.regex(licences, /^re2js \d/m);
 });
 
-test('docs/ci.md: the hook looks at what is staged, and only at the policy', async (t) => {
-  const folder = await makeRepository(t);
-  await folder.write('.gatehouse.yml', POLICY);
-  await folder.write('.gatehouse.test.yml', CASES);
-  await folder.sh('git add .');
-  await folder.write('.gatehouse.yml', FAULTY);
-  t.is(await folder.sh(COMMIT), 0, 'the fault is not staged');
-  await folder.sh('git add . && git show HEAD:.gatehouse.yml >.gatehouse.yml');
-  t.is(await folder.sh(COMMIT), 1, 'the fault is staged');
-  await folder.sh('git add .');
-  await folder.calls();
-  await folder.write('other.txt', 'one\n');
-  t.is(await folder.sh(`git add . && ${COMMIT}`), 0);
-  t.is(await folder.sh(`git rm -q .gatehouse.test.yml .gatehouse.yml && ${COMMIT}`), 0);
-  t.deepEqual(await folder.calls(), [], 'nothing to check');
+test('the npm package explains a pull request', async (t) => {
+  const folder = await makeFolder(t);
+  const forge = await startSimulatedForge({ forge: 'gitea' });
+  t.teardown(() => forge.stop());
+  forge.createRepository('acme/widgets', { '.gatehouse.yml': POLICY });
+  forge.commit('acme/widgets', 'topic', { 'a.txt': 'a' });
+  const number = forge.openPullRequest('acme/widgets', { head: 'topic', title: 'feat: widgets' });
+  const env = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
+  const line = `npx --yes --package ${tarball} gatehouse explain ${forge.url}/acme/widgets/pulls/${number}`;
+  const { code, stdout, stderr } = await folder.run(line, env);
+  t.is(code, 0, stderr);
+  t.regex(stdout, /conventional-title/);
+});
+
+test('the npm package says so where Node is too old', async (t) => {
+  const folder = await makeFolder(t);
+  t.is(await folder.sh(`npm install --no-audit --no-fund ${tarball}`), 0);
+  const older = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.5.1' } });";
+  await folder.write('older.mjs', older);
+  const { code, stderr } = await folder.run('npx gatehouse check', { NODE_OPTIONS: '--import ./older.mjs' });
+  t.is(code, 78);
+  t.regex(stderr, /gatehouse needs Node [\d.]+ or newer, and this is 22\.5\.1/);
+});
+
+test('nothing tells a reader to run the npm registry’s own package of that name', async (t) => {
+  const { stdout } = await (await makeFolder(t)).run(
+    `git -C ${ROOT} grep -nE 'np[x] (--yes )?gatehouse' -- . ':!test'`,
+  );
+  t.is(stdout, '');
+});
+
+/** The steps of the Action that a runner runs for these inputs, in a folder. Resolves with their exit codes. */
+async function actionCodes(folder: Folder, given: Readonly<Record<string, string>>): Promise<readonly number[]> {
+  const inputs: Record<string, string> = { package: tarball };
+  for (const [name, input] of Object.entries<{ default?: string }>(action.inputs)) {
+    inputs[name] ??= given[name] ?? input.default ?? '';
+  }
+  const codes: number[] = [];
+  for (const step of action.runs.steps) {
+    if (step.if === undefined || evaluate(step.if, inputs) === 'true') {
+      const env = Object.entries<string>(step.env).map(([name, value]) => [name, evaluated(value, inputs)]);
+      codes.push(await folder.sh(step.run, Object.fromEntries(env)));
+    }
+  }
+  return codes;
+}
+
+test('GitHub finds no fault with the Action, and its steps put no input into a script', async (t) => {
+  t.deepEqual(faultsOfAction(await read('action.yml')), []);
+  for (const { run } of action.runs.steps) {
+    t.false(run.includes('${{'), run);
+  }
+});
+
+test('the Action checks and tests the policy, and stops at a fault', async (t) => {
+  const folder = await makeFolder(t);
+  t.deepEqual(await codesOf(folder, async () => Math.max(...(await actionCodes(folder, {}))), ['']), [[0], [1], [2]]);
+});
+
+test('the Action leaves out the cases, and checks a baseline, where its inputs say so', async (t) => {
+  const folder = await makeFolder(t);
+  await folder.write('.gatehouse.yml', POLICY.replace('require:', 'locked: true\n    require:'));
+  t.deepEqual(await actionCodes(folder, { cases: 'false' }), [1], 'only a baseline may lock rules');
+  t.deepEqual(await actionCodes(folder, { cases: 'false', baseline: 'true' }), [0]);
+});
+
+test('docs/ci.md: the workflow with the Action is valid, and gives inputs that exist', (t) => {
+  const block = blockUnder('With the Action');
+  t.deepEqual(faultsOfWorkflow('policy.yml', block), []);
+  const { on, jobs } = parse(block);
+  t.deepEqual(on.pull_request.paths.slice(0, 2), ['**/gatehouse.yml', '.gatehouse*.yml']);
+  const used = jobs.policy.steps.at(-1);
+  t.is(used.uses, `tools/gatehouse@v${version}`);
+  t.deepEqual(used.with, { package: TARBALL });
+  t.deepEqual(Object.keys(action.inputs), ['package', 'cases', 'baseline']);
+});
+
+test('the hooks of pre-commit run for changes of the policy and its cases only', (t) => {
+  const runs = (path: string) => hooks.filter(({ files }) => new RegExp(files).test(path)).map(({ id }) => id);
+  for (const path of POLICY_PATHS) {
+    t.deepEqual(runs(path), ['gatehouse-check', 'gatehouse-test'], path);
+  }
+  t.deepEqual(runs(CASES_PATH), ['gatehouse-test']);
+  for (const path of ['src/main.ts', 'docs/.gatehouse.yml', '.gatehouse.yml.bak', 'gatehouse.yml']) {
+    t.deepEqual(runs(path), [], path);
+  }
+});
+
+test('the hooks of pre-commit refuse a faulty policy and a failing case', async (t) => {
+  const folder = await makeFolder(t);
+  const [{ hooks: named, rev }] = parse(blockUnder('Before a commit')).repos;
+  t.is(rev, `v${version}`);
+  t.deepEqual(
+    named.map(({ id }: Hook) => id),
+    hooks.map(({ id }) => id),
+  );
+  const [, install = ''] = /`(npm install --global [^`]+)`/.exec(document) ?? [];
+  t.is(await folder.sh(install.replace(TARBALL, tarball)), 0);
+  t.deepEqual(
+    await codesOf(
+      folder,
+      folder.sh,
+      hooks.map(({ entry }) => entry),
+    ),
+    EXPECTED,
+  );
 });

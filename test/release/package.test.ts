@@ -17,6 +17,7 @@ const PUBLISHER = {
   contact: 'security@example.test',
   repository: 'https://code.example.test/platform/gatehouse',
   image: 'images.example.test:5000/platform/gatehouse',
+  npm: null,
 };
 
 async function project(t: ExecutionContext, publisher?: object) {
@@ -48,6 +49,7 @@ test('packaging is refused for a field that cannot be right', async (t) => {
     ['repository', 'http://code.example.test/gatehouse'],
     ['image', 'images.example.test/gatehouse:1.0.0'],
     ['image', 'gatehouse'],
+    ['npm', 'gatehouse'],
   ] as const) {
     const { root, destination } = await project(t, { ...PUBLISHER, [field]: value });
     const error = await t.throwsAsync(packageChart({ root, destination }), undefined, `${field}: ${value}`);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
@@ -18,6 +19,8 @@ export const MAX_TASK_MS = 2_000;
 /** Heap of one thread. The modules take about 20 MB of it; see "Sizing" in docs/operations.md. */
 export const MAX_THREAD_HEAP_MB = 96;
 const MAX_YOUNG_MB = 16;
+/** In the npm package both files are compiled, to `.js`. */
+const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
 const MIN_CHECK_MS = 50;
 /** Inputs that hit a limit and are not tried again; the oldest is forgotten first. */
 const MAX_REMEMBERED = 1_000;
@@ -78,7 +81,7 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
   let closed = false;
 
   function startThread(): Thread {
-    const worker = new Worker(new URL('./thread.ts', import.meta.url), {
+    const worker = new Worker(THREAD, {
       resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_HEAP_MB, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
     });
     // An idle thread keeps no process from ending.

@@ -1,0 +1,93 @@
+/**
+ * `npm run release:npm`: compiles the commands that need no store, with all that they import, and packs them into dist/
+ * as an npm package without dependencies. It publishes nothing.
+ */
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import type { Packaging } from '../package.ts';
+import { readNpmName } from '../publisher.ts';
+import { OLDEST_NODE } from './oldest-node.ts';
+
+const run = promisify(execFile);
+
+/** Both by the name of their file. A thread is a program of its own: src/review/threads/thread-pool.ts. */
+const PROGRAMS = { gatehouse: 'release/npm/gatehouse.ts', thread: 'src/review/threads/thread.ts' };
+
+/** CommonJS packages call `require`, which a module has not. */
+const REQUIRE = "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);";
+
+/** Returns the tarball's path. */
+export async function packNpm({ root, destination }: Packaging): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-npm-'));
+  try {
+    const { metafile } = await build({
+      absWorkingDir: root,
+      entryPoints: PROGRAMS,
+      outdir: folder,
+      bundle: true,
+      minify: true,
+      platform: 'node',
+      format: 'esm',
+      target: `node${OLDEST_NODE}`,
+      banner: { js: REQUIRE },
+      legalComments: 'none',
+      metafile: true,
+      logLevel: 'error',
+    });
+    await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifestOf(root), null, 2)}\n`);
+    await writeFile(join(folder, 'THIRD-PARTY.txt'), await licencesOf(root, Object.keys(metafile.inputs)));
+    await copyFile(join(root, 'release/npm/README.md'), join(folder, 'README.md'));
+    await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+    await mkdir(destination, { recursive: true });
+    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', destination], { cwd: folder });
+    const [packed] = JSON.parse(stdout) as readonly { readonly filename: string }[];
+    return join(destination, packed?.filename ?? '');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Without a name of the publisher's own, npm refuses to publish it: `gatehouse` is somebody else's package there. */
+async function manifestOf(root: string): Promise<object> {
+  const name = await readNpmName(root);
+  const { version, license } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<string, string>;
+  return {
+    ...(name === null ? { name: 'gatehouse', private: true } : { name }),
+    version,
+    description: 'Check and test a Gatehouse policy',
+    license,
+    type: 'module',
+    bin: { gatehouse: 'gatehouse.js' },
+    engines: { node: `>=${OLDEST_NODE}` },
+    files: ['*.js', 'THIRD-PARTY.txt'],
+  };
+}
+
+/** The licences of the packages that were compiled in. Throws when one has none. */
+async function licencesOf(root: string, inputs: readonly string[]): Promise<string> {
+  const packages = new Set(inputs.flatMap((input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? []));
+  const texts: string[] = [];
+  for (const folder of [...packages].sort()) {
+    const { name, version, license } = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')) as Record<
+      string,
+      string
+    >;
+    const file = (await readdir(join(root, folder))).find((entry) => /^(licen[cs]e|copying)/i.test(entry));
+    if (file === undefined && license === undefined) {
+      throw new Error(`${folder} has no licence`);
+    }
+    const text = file === undefined ? '' : `\n\n${(await readFile(join(root, folder, file), 'utf8')).trim()}`;
+    texts.push(`${name} ${version}: ${license}${text}\n`);
+  }
+  return texts.join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+if (import.meta.main) {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  process.stdout.write(`Packed ${await packNpm({ root, destination: join(root, 'dist') })}\n`);
+}
