@@ -97,6 +97,21 @@ both('a private repository is listed, and a renamed one keeps its id', async (t,
   );
 });
 
+both('the repositories that the account may write to are listed', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const { names, more } = await clientOf(t, forge).writableRepositories(10_000);
+  t.false(more);
+  t.true(names.includes(site.repository()));
+  for (const name of names) {
+    const found = await call(forge, 'GET', `/repos/${name}`);
+    // Other tests delete theirs meanwhile.
+    if (found.status === 200) {
+      const { permissions } = (await found.json()) as { permissions: { push: boolean } };
+      t.true(permissions.push, name);
+    }
+  }
+});
+
 both('the lists say what time it is, count what they have, and have pages', async (t, forge) => {
   const site = await forge.site(FILES);
   const before = Math.floor(Date.now() / 1_000) * 1_000;

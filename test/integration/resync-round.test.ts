@@ -3,6 +3,8 @@ import type pg from 'pg';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { ChangeList, ListedRepository } from '../../src/forges/port/many-repositories.ts';
+import { makeReplay } from '../../src/jobs/queue/replay.ts';
+import { QUEUES } from '../../src/jobs/queues.ts';
 import { beginRound, type RoundParts } from '../../src/jobs/resync/due-repositories.ts';
 import { readPresentRules } from '../../src/jobs/resync/outdated-reviews.ts';
 import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
@@ -67,7 +69,14 @@ function makeList(count: number) {
 async function setUp(t: ExecutionContext, count: number) {
   const pool = await openDatabase(t);
   const { list, changeList } = makeList(count);
-  const forge = { ...({} as Forge), name: 'gitea' as const, changeList };
+  const writable = { names: [] as readonly string[], more: false, error: undefined as ForgeError | undefined };
+  const writableRepositories = async () => {
+    if (writable.error !== undefined) {
+      throw writable.error;
+    }
+    return writable;
+  };
+  const forge = { ...({} as Forge), name: 'gitea' as const, changeList, writableRepositories };
   const parts: RoundParts = {
     forge,
     pool,
@@ -85,6 +94,7 @@ async function setUp(t: ExecutionContext, count: number) {
   return {
     pool,
     list,
+    writable,
     parts,
     due,
     /** As after a look at every repository, at different times. */
@@ -301,4 +311,30 @@ test('each round reads the failed deliveries of 200 hooks, and the next of other
   asked.length = 0;
   await recoverDeliveries({ deliveries, pool, minutes: 24 * 60, metrics: makeMetrics(), log: makeLog('silent') });
   t.is(asked.length, hooks / 2, 'each within two days');
+});
+
+test('a new database gets to know what may be written to, once', async (t) => {
+  const { pool, writable, next, lookedAtAll } = await setUp(t, 2);
+  writable.names = ['Acme/Repository-0', 'acme/lost-7', 'ACME/LOST-7'];
+  writable.error = new ForgeError('unavailable', 'GET /repos/search: no');
+  t.is((await next()).length, 2, 'what deliveries came from is looked at meanwhile');
+  writable.error = undefined;
+  const known = await next();
+  t.deepEqual([known.length, known.filter((name) => /lost-7/i.test(name)).length], [3, 1]);
+  await lookedAtAll();
+  writable.names = ['acme/later-8'];
+  await next();
+  const { rows } = await pool.query("SELECT FROM gatehouse.repositories WHERE name = 'acme/later-8'");
+  t.is(rows.length, 0);
+});
+
+test('a repository that is known and not due becomes due by a request', async (t) => {
+  const { pool, next, lookedAtAll, due } = await setUp(t, 4);
+  await next();
+  await lookedAtAll();
+  t.deepEqual(await due(), []);
+  const replay = makeReplay(pool, QUEUES, makeLog('silent'));
+  t.teardown(() => replay.stop());
+  t.is(await replay.requestResync(['ACME/repository-1']), 1);
+  t.deepEqual(await due(), ['acme/repository-1']);
 });

@@ -9,6 +9,7 @@ import {
   differenceHead,
   findRepository,
   isAdministrator,
+  mayPush,
   type Pull,
   type Repository,
   resolve,
@@ -67,7 +68,7 @@ function foundPulls(world: World, query: URLSearchParams): readonly Pull[] {
 /** By when a branch was last pushed to. */
 function foundRepositories(world: World, query: URLSearchParams): readonly Repository[] {
   const found = [...world.repositories.values()]
-    .filter(({ deleted }) => !deleted)
+    .filter(({ archived, deleted }) => !deleted && !(archived && query.get('archived') === 'false'))
     .toSorted((one, other) => Date.parse(one.pushedAt) - Date.parse(other.pushedAt));
   return query.get('order') === 'desc' ? found.toReversed() : found;
 }
@@ -81,6 +82,14 @@ function inOrder(pulls: readonly Pull[], sort: string): readonly Pull[] {
 export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes {
   const repos = '/repos/:owner/:repo';
   const webOf = (call: Call) => call.apiUrl.replace(/\/api\/v1$/, '');
+  const shown = (repository: Repository, call: Call) => ({
+    ...shapes.repository(repository, webOf(call)),
+    permissions: {
+      admin: isAdministrator(world, repository.fullName, call.login),
+      push: mayPush(world, repository.fullName, call.login),
+      pull: true,
+    },
+  });
   return {
     'GET /user': (call) => ({ status: 200, body: shapes.user(call.login) }),
 
@@ -88,20 +97,13 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
     'GET /repos/issues/search': (call) => page(call, foundPulls(world, call.query).map(shapes.foundPull)),
     'GET /repos/search': (call) => {
       const { body, ...answer } = page(call, foundRepositories(world, call.query));
-      const data = (body as readonly Repository[]).map((repository) => shapes.repository(repository, webOf(call)));
+      const data = (body as readonly Repository[]).map((repository) => shown(repository, call));
       return { ...answer, body: { ok: true, data } };
     },
 
     [`GET ${repos}`]: withRepository(world, (repository, call) => ({
       status: 200,
-      body: {
-        ...shapes.repository(repository, webOf(call)),
-        permissions: {
-          admin: isAdministrator(world, repository.fullName, call.login),
-          push: !world.outsiders.has(call.login),
-          pull: true,
-        },
-      },
+      body: shown(repository, call),
     })),
 
     [`GET ${repos}/pulls`]: withRepository(world, (repository, call) => {

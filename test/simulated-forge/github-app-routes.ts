@@ -1,6 +1,7 @@
 import type { SimulatedApp } from './github-dialect.ts';
-import { cursorPage } from './github-pages.ts';
+import { cursorPage, page } from './github-pages.ts';
 import { NOT_FOUND, webOf, withRepository } from './github-read-routes.ts';
+import { repository, user } from './github-shapes.ts';
 import type { Answer, Call, Routes } from './routes.ts';
 import { type Delivery, newId, type World } from './world.ts';
 
@@ -37,6 +38,32 @@ export function githubAppRoutes(world: World, app: SimulatedApp | undefined): Ro
       return { status: 200, body: shownHook(known) };
     }),
     [`GET ${repos}/installation`]: asApp((call, known) => installation(call.parameters['owner'], known)),
+    'GET /app/installations': asApp((call, known) =>
+      page(
+        call,
+        [...known.installations].map(([login, id]) => ({
+          id,
+          app_id: Number(known.id),
+          app_slug: known.slug,
+          account: user(login),
+          permissions: known.permissions,
+          suspended_at: null,
+        })),
+      ),
+    ),
+    'GET /installation/repositories': (call) => {
+      const owner = world.installationTokens.get(call.headers['authorization']?.split(' ')[1] ?? '');
+      const found = [...world.repositories.values()].filter(
+        ({ fullName, deleted }) => !deleted && fullName.split('/')[0] === owner,
+      );
+      return owner === undefined
+        ? { status: 403, body: { message: 'You must authenticate with an installation access token' } }
+        : page(
+            call,
+            found.map((one) => repository(one, webOf(call))),
+            (repositories) => ({ total_count: found.length, repositories }),
+          );
+    },
     'GET /orgs/:org/installation': asApp((call, known) => installation(call.parameters['org'], known)),
 
     'POST /app/installations/:id/access_tokens': asApp((call, known) => {

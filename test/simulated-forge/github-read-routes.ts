@@ -9,6 +9,7 @@ import {
   commitsOf,
   findRepository,
   isAdministrator,
+  mayPush,
   type Pull,
   type Repository,
   resolve,
@@ -49,6 +50,13 @@ export function webOf(call: Call): string {
 
 export function githubReadRoutes(world: World): Routes {
   const repos = '/repos/:owner/:repo';
+  const shown = (repository: Repository, call: Call) => {
+    const [login = ''] = repository.fullName.split('/');
+    const owner = { ...shapes.user(login), type: world.organisationHooks.has(login) ? 'Organization' : 'User' };
+    const admin = isAdministrator(world, repository.fullName, call.login);
+    const permissions = { admin, push: mayPush(world, repository.fullName, call.login), pull: true };
+    return { ...shapes.repository(repository, webOf(call)), owner, permissions };
+  };
   return {
     'GET /user': (call) => {
       const scopes = world.scopes.get((call.headers['authorization'] ?? '').split(' ')[1] ?? '');
@@ -56,13 +64,18 @@ export function githubReadRoutes(world: World): Routes {
       return { status: 200, body: shapes.user(call.login), ...(headers && { headers }) };
     },
 
-    [`GET ${repos}`]: withRepository(world, (repository, call) => {
-      const [login = ''] = repository.fullName.split('/');
-      const owner = { ...shapes.user(login), type: world.organisationHooks.has(login) ? 'Organization' : 'User' };
-      const admin = isAdministrator(world, repository.fullName, call.login);
-      const permissions = { admin, push: !world.outsiders.has(call.login), pull: true };
-      return { status: 200, body: { ...shapes.repository(repository, webOf(call)), owner, permissions } };
-    }),
+    // With an App's token GitHub refuses it.
+    'GET /user/repos': (call) => {
+      const found = [...world.repositories.values()].filter(({ deleted }) => !deleted);
+      return call.login.endsWith('[bot]')
+        ? { status: 403, body: { message: 'Resource not accessible by integration' } }
+        : page(
+            call,
+            found.map((repository) => shown(repository, call)),
+          );
+    },
+
+    [`GET ${repos}`]: withRepository(world, (repository, call) => ({ status: 200, body: shown(repository, call) })),
 
     [`GET ${repos}/pulls`]: withRepository(world, (repository, call) => {
       const state = call.query.get('state') ?? 'open';

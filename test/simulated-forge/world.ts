@@ -23,7 +23,7 @@ export interface World {
   readonly organisationHooks: Map<string, Hook[]>;
   /** Logins of people who may change the settings of every repository and organisation. */
   readonly administrators: Set<string>;
-  /** Logins of people who belong to no repository. */
+  /** Logins of people who belong to no repository, or `login of owner` where they belong to none of that owner. */
   readonly outsiders: Set<string>;
   /** How long `refs/pull/N/head` of Gitea and Forgejo stays behind its branch, in milliseconds; infinite: until set anew. */
   differenceDelayMs: number;
@@ -237,6 +237,10 @@ export function findRepository(world: World, fullName: string): Repository | und
 /** Whether somebody may change the settings of a repository, or of an organisation. */
 export function isAdministrator(world: World, name: string, login: string): boolean {
   return world.administrators.has(login) || name.split('/')[0] === login;
+}
+
+export function mayPush(world: World, name: string, login: string): boolean {
+  return !world.outsiders.has(login) && !world.outsiders.has(`${login} of ${name.split('/')[0]}`);
 }
 
 /** Whether the path, and so what is written there, belongs to an archived repository. */

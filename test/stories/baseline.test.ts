@@ -297,6 +297,7 @@ for (const name of FORGES) {
   test(`${name}: policy repositories of other owners do not count`, async (t) => {
     await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED });
     const { forge } = story;
+    forge.addOutsider('gatehouse of mallory');
     forge.createRepository('mallory/.gatehouse', { '.gatehouse.yml': 'version: 1\nrules: []\n' });
     const number = await story.open(TWO_FILES, { from: forge.fork(REPOSITORY, 'mallory') });
     await resyncs(story);

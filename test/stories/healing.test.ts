@@ -250,6 +250,7 @@ test('a resync in pieces looks at each repository once', async (t) => {
     metrics: makeMetrics(),
     forge: {
       ...({} as Forge),
+      writableRepositories: async () => ({ names: [], more: false }),
       openPullRequests: async (repository: string) => {
         asked.push(repository);
         return { repository, pullRequests: [] };

@@ -81,12 +81,13 @@ for (const name of FORGES) {
     const { forge } = story;
     const { names, first } = await quietRepositories(story);
     forge.fault({
-      path: /^\/(?:graphql|repos\/search|repos\/issues\/search)$/,
+      path: /^\/(?:graphql|user\/repos|repos\/search|repos\/issues\/search)$/,
       fault: { kind: 'status', status: 422 },
     });
     forge.edit(first.repository, first.number, { title: 'things' });
     const asked = await resyncs(story, ...names);
-    t.is(asked.filter((path) => path.endsWith('/pulls')).length, REPOSITORIES);
+    // And acme/common, which the first round has listed.
+    t.is(asked.filter((path) => path.endsWith('/pulls')).length, REPOSITORIES + 1);
     t.is(story.status(first.number)?.state, 'failure');
   });
 }

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { resync } from '../../src/commands/resync.ts';
-import { type Story, tellStory, workerComesBy } from '../helpers/story.ts';
+import { FORGES, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
 
 const POLICY = "version: 1\nrules: [{ id: t, require: { title: '^feat' } }]\n";
 
@@ -19,6 +19,11 @@ async function run(story: Story, ...names: string[]) {
   return { code, said };
 }
 
+async function loseDatabase({ door }: Story): Promise<void> {
+  const tables = ['deliveries', 'frames', 'hooks', 'repositories', 'reviews', 'progress', 'posted_statuses'];
+  await door.database.query(`TRUNCATE ${tables.map((table) => `gatehouse.${table}`).join(', ')} CASCADE`);
+}
+
 test('a repository that no delivery came from is looked at when it is named', async (t) => {
   await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
   const number = story.openSilently({ 'a.txt': 'a' }, { title: 'feat: a' });
@@ -34,10 +39,7 @@ test('after the database was lost no pull request keeps a success it no longer e
   const number = await story.open({ 'a.txt': 'a' }, { title: 'feat: a' });
   await story.settled();
   t.is(story.status(number)?.state, 'success');
-  const { rows } = await story.door.database.query<{ name: string }>(
-    "SELECT format('gatehouse.%I', relname) AS name FROM pg_class WHERE relnamespace = 'gatehouse'::regnamespace AND relname IN ('deliveries', 'frames', 'hooks', 'repositories', 'reviews', 'progress', 'posted_statuses')",
-  );
-  await story.door.database.query(`TRUNCATE ${rows.map(({ name }) => name).join(', ')} CASCADE`);
+  await loseDatabase(story);
   story.forge.edit(story.repository, number, { title: 'bad' });
   const since = new Date();
   // In any case: the forge's names are the same.
@@ -47,6 +49,67 @@ test('after the database was lost no pull request keeps a success it no longer e
   );
   await story.resynced(since);
   await story.settled();
+  t.is(story.status(number)?.state, 'failure');
+});
+
+for (const name of FORGES) {
+  test(`${name}: a worker looks at every repository after a lost database`, async (t) => {
+    await using story = await tellStory(name, { '.gatehouse.yml': POLICY });
+    const number = await story.open({ 'a.txt': 'a' }, { title: 'feat: a' });
+    await story.settled();
+    t.is(story.status(number)?.state, 'success');
+    await loseDatabase(story);
+    story.forge.edit(story.repository, number, { title: 'bad' });
+    await workerComesBy(story);
+    t.is(story.status(number)?.state, 'failure');
+  });
+}
+
+test('github: after the database was lost, an App looks at all of its installations', async (t) => {
+  const asApp = ({ app }: Story['forge']) => {
+    app.install('acme');
+    return { FORGE_TOKEN: '', GITHUB_APP_ID: app.id, GITHUB_APP_PRIVATE_KEY: app.privateKey };
+  };
+  await using story = await tellStory('github', { '.gatehouse.yml': POLICY }, asApp);
+  const number = await story.open({ 'a.txt': 'a' }, { title: 'feat: a' });
+  await story.settled();
+  await loseDatabase(story);
+  story.forge.edit(story.repository, number, { title: 'bad' });
+  await workerComesBy(story);
+  t.is(story.status(number)?.state, 'failure');
+});
+
+test('a repository that is known and not due is looked at when it is named', async (t) => {
+  await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
+  const other = story.scene({ '.gatehouse.yml': POLICY });
+  const { database } = story.door;
+  // The repository that was looked at longest ago is due in every round.
+  await database.query("INSERT INTO gatehouse.repositories (name, resynced_at) VALUES ($1, '-infinity')", [
+    other.repository,
+  ]);
+  const number = await story.open({ 'a.txt': 'a' }, { title: 'bad' });
+  await story.settled();
+  const rounds = async (...names: string[]) => {
+    const since = new Date();
+    await run(story, ...names);
+    await story.resynced(since);
+    await database.query("UPDATE gatehouse.repositories SET resynced_at = '-infinity' WHERE name = $1", [
+      other.repository,
+    ]);
+    await story.settled();
+  };
+  story.forge.age(60 * 60_000);
+  await rounds(story.repository);
+  // No list of changes shows a status of somebody else.
+  story.forge.setStatus(story.repository, story.forge.pull(story.repository, number).headSha, {
+    context: 'gatehouse/main',
+    state: 'success',
+    author: 'mallory',
+    description: '',
+  });
+  await rounds(other.repository);
+  t.is(story.status(number)?.state, 'success', 'another repository’s look changes nothing here');
+  await rounds(story.repository);
   t.is(story.status(number)?.state, 'failure');
 });
 

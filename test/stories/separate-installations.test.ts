@@ -6,15 +6,23 @@ import { until } from '../helpers/until.ts';
 const POLICY = { '.gatehouse.yml': "version: 1\nrules:\n  - id: title\n    require: { title: '^feat: ' }\n" };
 const OTHER = 'globex/widgets';
 const OTHER_TOKEN = 'token-of-the-other';
+const OTHER_LOGIN = 'gatehouse-of-globex';
 
 test('two installations, each with its database and owners, share a forge', async (t) => {
   await using story = await tellStory('github', POLICY);
   const { forge, door, repository } = story;
   forge.createRepository(OTHER, POLICY);
-  forge.addToken(OTHER_TOKEN, 'gatehouse');
+  forge.addToken(OTHER_TOKEN, OTHER_LOGIN);
+  // A new database is filled with what the account may write to.
+  forge.addOutsider(`${OTHER_LOGIN} of acme`);
+  const waiting = story.openSilently({ 'c.txt': 'c\n' }, { title: 'feat: three' });
   await using other = await openDoor(
     { FORGE_URL: forge.url, FORGE_TOKEN: OTHER_TOKEN, FORGE: 'github' },
     { door: true, worker: true },
+  );
+  await until(
+    async () =>
+      (await other.database.query("SELECT FROM gatehouse.progress WHERE task = 'list-repositories'")).rows.length > 0,
   );
   forge.forgetRequests();
 
@@ -29,6 +37,7 @@ test('two installations, each with its database and owners, share a forge', asyn
   await until(() => status() === 'failure');
 
   t.is(story.status(number)?.state, 'success');
+  t.is(story.status(waiting), undefined, 'the other one has nothing to do with it');
   t.deepEqual([...new Set((await door.deliveries()).map((row) => row.repository))], [repository]);
   t.deepEqual([...new Set((await other.deliveries()).map((row) => row.repository))], [OTHER]);
   const tokens = (name: string) =>

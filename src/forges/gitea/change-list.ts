@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { timeOf } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import type { ChangeList, ListedRepository } from '../port/many-repositories.ts';
+import type { ChangeList, ListedRepository, WritableRepositories } from '../port/many-repositories.ts';
 import type { GiteaClient, Page } from './client.ts';
 import * as shapes from './shapes.ts';
 
@@ -46,6 +46,16 @@ export function makeChangeList(client: GiteaClient): ChangeList {
   };
 }
 
+/** Those that were pushed to last, at most so many. */
+export async function writableRepositories(client: GiteaClient, most: number): Promise<WritableRepositories> {
+  const names: string[] = [];
+  await read(client, REPOSITORIES, shapes.foundRepositories, { ...BY_UPDATE, archived: 'false' }, (page) => {
+    names.push(...page.filter(({ permissions }) => permissions?.push).map(({ full_name }) => full_name));
+    return names.length >= most;
+  });
+  return { names: names.slice(0, most), more: names.length >= most };
+}
+
 function named({ id, full_name: name }: { readonly id: string; readonly full_name: string }): ListedRepository {
   return { id, name };
 }
@@ -70,7 +80,7 @@ async function read<T>(
     if (asOf === undefined) {
       throw new ForgeError('invalid', `GET ${path}: the forge does not say what time it is`);
     }
-    if (page.isLast || enough(page.items)) {
+    if (enough(page.items) || page.isLast) {
       return { items, asOf };
     }
   }

@@ -3,7 +3,7 @@ import { bindClient } from '../bind-client.ts';
 import type { Forge } from '../port/forge.ts';
 import { missingScopes } from './access.ts';
 import * as ancestry from './ancestry.ts';
-import { makeChangeList } from './change-list.ts';
+import { makeChangeList, writableRepositories } from './change-list.ts';
 import { changedFiles } from './changed-files.ts';
 import { checks } from './checks.ts';
 import type { GiteaAccount, GiteaClient } from './client.ts';
@@ -38,6 +38,7 @@ export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Pro
     changeList: makeChangeList(client),
     merged: makeMergedPullRequests(client),
     self: account.self,
+    writableRepositories: (most) => writableRepositories(client, most),
     checkAccess: () => accessBy(() => missingScopes(client)),
     async pullRequestWithFacts(ref) {
       const pullRequest = await read.pullRequest(client, ref);

@@ -219,7 +219,17 @@ export const contents = z.union([
 
 /** Of the search for repositories: the list is inside an object. */
 export const foundRepositories = z
-  .object({ ok: z.literal(true), data: z.array(z.object({ id, full_name: z.string(), updated_at: z.string() })) })
+  .object({
+    ok: z.literal(true),
+    data: z.array(
+      z.object({
+        id,
+        full_name: z.string(),
+        updated_at: z.string(),
+        permissions: z.object({ push: z.boolean() }).optional(),
+      }),
+    ),
+  })
   .transform(({ data }) => data);
 
 /** Of the search for issues. Pull requests are issues here, without head and base. */

@@ -2,11 +2,12 @@ import { createAppAuth } from '@octokit/auth-app';
 import { LRUCache } from 'lru-cache';
 import { Octokit, RequestError } from 'octokit';
 import { z } from 'zod';
+import { requireFound } from '../answer.ts';
 import { scopeOfToken } from '../limits/waits.ts';
 import { splitRepository } from '../port/names.ts';
 import type { ForgeFetch } from '../transport/forge-fetch.ts';
 import type { Log } from '../transport/optional-redis.ts';
-import { ask } from './request.ts';
+import { ask, askAll } from './request.ts';
 
 export type GitHubCredentials =
   | { readonly kind: 'token'; readonly token: string }
@@ -25,11 +26,15 @@ export interface Installations {
   save(owner: string, id: number): Promise<void>;
 }
 
+const listedInstallations = z.array(z.object({ id: z.number(), suspended_at: z.string().nullable().default(null) }));
+
 /** Returns the octokit that may read a repository or an organisation; undefined where the App is not installed. */
 export interface GitHubClient {
   readonly kind: GitHubCredentials['kind'];
   forRepository(repository: string): Promise<Octokit | undefined>;
   forOrganisation(organisation: string): Promise<Octokit | undefined>;
+  /** Of an App that are not suspended; with a token the one that there is. */
+  installations(): Promise<readonly Octokit[]>;
   /** The App itself, or the token: for what belongs to no repository. */
   readonly own: Octokit;
 }
@@ -58,6 +63,7 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
       own: octokit,
       forRepository: () => Promise.resolve(octokit),
       forOrganisation: () => Promise.resolve(octokit),
+      installations: () => Promise.resolve([octokit]),
     };
   }
 
@@ -115,6 +121,11 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
       return find(owner.toLowerCase(), `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`);
     },
     forOrganisation: (organisation) => find(organisation.toLowerCase(), `/orgs/${encodeURIComponent(organisation)}`),
+    async installations() {
+      const route = 'GET /app/installations';
+      const listed = requireFound(await askAll(app, route, {}, listedInstallations), route);
+      return listed.filter((one) => one.suspended_at === null).map(({ id }) => forInstallation(id));
+    },
   };
 }
 

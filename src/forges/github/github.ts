@@ -25,6 +25,7 @@ import * as refs from './refs.ts';
 import { ask } from './request.ts';
 import { mayWrite, requestedReviews, reviews } from './reviews.ts';
 import { lastForcePushOrRetarget } from './timeline.ts';
+import { writableRepositories } from './writable-repositories.ts';
 import * as posted from './write.ts';
 
 /** GitHub and GitHub Enterprise Server. */
@@ -52,6 +53,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
       count: (repository, sha, context) => read.statusCount(client, repository, sha, context),
     },
     self: account.self,
+    writableRepositories: (most) => writableRepositories(client, most),
     checkAccess: () => accessBy(() => missingScopes(client)),
     pullRequest: (ref) =>
       graphqlFirst<PullRequestNow | undefined>(

@@ -9,7 +9,7 @@ import type { Checks } from './checks.ts';
 import type { DeliveryRecovery } from './delivery-recovery.ts';
 import type { ForgeName } from './forges.ts';
 import type { Inspection } from './inspection.ts';
-import type { ChangeList, Overviews } from './many-repositories.ts';
+import type { ChangeList, Overviews, WritableRepositories } from './many-repositories.ts';
 import type { MergeQueueEntry } from './merge-queue.ts';
 import type { MergedPullRequests } from './merged.ts';
 import type {
@@ -51,6 +51,8 @@ export interface Forge extends AccessCheck {
   readonly statusLimit?: StatusLimit;
   readonly mergeQueue?: { entries(repository: string, branch: string): Promise<readonly MergeQueueEntry[]> };
 
+  /** At most so many of them. */
+  writableRepositories(most: number): Promise<WritableRepositories>;
   /** The login that Gatehouse posts with. */
   self(): Promise<string>;
 

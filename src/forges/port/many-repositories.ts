@@ -1,5 +1,6 @@
 /** How a resync looks at many repositories without asking for each of them. Types only. */
 
+import type { ForgeError } from './forge-error.ts';
 import type { PostedStatus } from './postings.ts';
 import type { PullRequest } from './pull-request.ts';
 
@@ -56,6 +57,15 @@ export interface RepositoryList {
   readonly repositories: readonly ListedRepository[];
   /** The forge's own time, when the list began. */
   readonly asOf: Date;
+}
+
+/** Where the credentials may set statuses. Archived ones are left out. */
+export interface WritableRepositories {
+  readonly names: readonly string[];
+  /** There are more than were asked for. */
+  readonly more: boolean;
+  /** Why some could not be listed. */
+  readonly failure?: ForgeError;
 }
 
 /** Where the forge lists what has changed in all repositories that Gatehouse can see: Gitea and Forgejo. */

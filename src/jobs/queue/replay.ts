@@ -3,6 +3,7 @@ import { inTransaction } from '../../db/transaction.ts';
 import type { ReviewRequest } from '../../forges/port/events.ts';
 import type { Log } from '../../log.ts';
 import { recordStatements } from '../tables/override-comments.ts';
+import { addRepositories } from '../tables/repositories.ts';
 import { connectEngine, insertsByQueue, refuseNewerEngine } from './engine.ts';
 import { DEAD_LETTERS, JOBS_SCHEMA, keyOf, type QueueTable, singletonOptions } from './queue.ts';
 
@@ -37,17 +38,8 @@ const REVIVE_TIMEOUT_MS = 5_000;
 /** In pg-boss's words they wait: dead letters are jobs that no worker takes. */
 const LETTERS = `FROM ${JOBS_SCHEMA}.job WHERE name = '${DEAD_LETTERS}' AND state IN ('created', 'retry')`;
 
-/** A forge's names are the same in any case. */
 async function markDue(client: pg.ClientBase, names: readonly string[]): Promise<number> {
-  if (names.length > 0) {
-    await client.query(
-      `INSERT INTO gatehouse.repositories (name)
-       SELECT DISTINCT ON (lower(name)) name FROM unnest($1::text[]) AS named (name)
-        WHERE NOT EXISTS (SELECT FROM gatehouse.repositories known WHERE lower(known.name) = lower(named.name))
-       ON CONFLICT DO NOTHING`,
-      [names],
-    );
-  }
+  await addRepositories(client, names);
   const { rowCount } = await client.query(
     `UPDATE gatehouse.repositories SET due = true, resynced_at = NULL
       WHERE cardinality($1::text[]) = 0 OR lower(name) IN (SELECT lower(named) FROM unnest($1::text[]) AS named)`,

@@ -2,10 +2,11 @@ import type pg from 'pg';
 import { inTransaction } from '../../db/transaction.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { FORGES } from '../../forges/port/forges.ts';
-import type { ChangeList, ListedRepository } from '../../forges/port/many-repositories.ts';
+import type { ChangeList, ListedRepository, WritableRepositories } from '../../forges/port/many-repositories.ts';
 import { statusContext } from '../../review/status-context.ts';
 import { repositoriesWithOtherEnforcement } from '../tables/posted-statuses.ts';
 import { doneUntil, recordDone } from '../tables/progress.ts';
+import { addRepositories } from '../tables/repositories.ts';
 import { judgedByOtherRulesElsewhere } from './outdated-reviews.ts';
 import type { RepositoryResyncParts } from './resync-repository.ts';
 
@@ -24,6 +25,8 @@ const ALL_REPOSITORIES_MS = 24 * 60 * 60_000;
 /** Every repository is looked at within this time, whatever the list of changes says. */
 const FULL_LOOK_MINUTES = 48 * 60;
 const TRANSACTION_MS = 60_000;
+/** A hundred requests on GitHub, where one more shows the pull requests of a hundred repositories. */
+const MAX_LISTED = 10_000;
 
 /** Begins a round: decides which of the repositories that deliveries came from it looks at. */
 export async function beginRound(parts: RoundParts): Promise<void> {
@@ -32,6 +35,9 @@ export async function beginRound(parts: RoundParts): Promise<void> {
   await pool.query(
     'INSERT INTO gatehouse.repositories (name) SELECT DISTINCT repository FROM gatehouse.hooks ON CONFLICT DO NOTHING',
   );
+  if ((await doneUntil(pool, 'list-repositories')) === undefined) {
+    await addWritable(parts);
+  }
   if (changeList === undefined) {
     await markAllDue(pool);
   } else {
@@ -44,6 +50,39 @@ export async function beginRound(parts: RoundParts): Promise<void> {
       log.warn({ reason: err.message }, 'the forge’s list of changes cannot be read: every repository is looked at');
       await markAllDue(pool);
     }
+  }
+}
+
+/**
+ * A new database may come after a lost one: a pull request that turned bad meanwhile keeps its success until somebody
+ * looks. Once for each database, and not only while the table is empty: a delivery may come before the first round.
+ */
+async function addWritable({ pool, forge, log }: RoundParts): Promise<void> {
+  log.info('the database is new: listing the repositories that the credentials may write to, to look at each');
+  const found = await writableRepositories(forge);
+  const repositories = found.names.length;
+  await addRepositories(pool, found.names);
+  if (found.failure !== undefined) {
+    const { message: reason } = found.failure;
+    log.warn({ repositories, reason }, 'not every repository could be listed: the next resync tries again');
+    return;
+  }
+  await recordDone(pool, 'list-repositories');
+  log.info({ repositories }, 'the repositories that the credentials may write to are looked at');
+  if (found.more) {
+    log.warn({ repositories }, 'there are more repositories: name those to look at in gatehouse resync');
+  }
+}
+
+/** Never throws what the forge answers: what deliveries came from is looked at all the same. */
+async function writableRepositories(forge: RoundParts['forge']): Promise<WritableRepositories> {
+  try {
+    return await forge.writableRepositories(MAX_LISTED);
+  } catch (failure) {
+    if (!(failure instanceof ForgeError)) {
+      throw failure;
+    }
+    return { names: [], more: false, failure };
   }
 }
 

@@ -4,9 +4,10 @@ import type pg from 'pg';
  * - `resync`: when a round was last requested.
  * - `resync-changes`: until when the forge's list of changes was read, in the forge's time.
  * - `resync-repositories`: when all repositories of that list were last read.
+ * - `list-repositories`: when a new database was told which repositories there are.
  * - `recover-deliveries`: until when failed deliveries of an App were looked for.
  */
-type Task = 'resync' | 'resync-changes' | 'resync-repositories' | 'recover-deliveries';
+type Task = 'resync' | 'resync-changes' | 'resync-repositories' | 'list-repositories' | 'recover-deliveries';
 
 /** Until when a periodic task was done; undefined: never. */
 export async function doneUntil(pool: pg.Pool, task: Task): Promise<Date | undefined> {

@@ -1,5 +1,16 @@
 import type pg from 'pg';
 
+/** Those that are not known yet. A forge's names are the same in any case. */
+export async function addRepositories(client: pg.Pool | pg.ClientBase, names: readonly string[]): Promise<void> {
+  await client.query(
+    `INSERT INTO gatehouse.repositories (name)
+     SELECT DISTINCT ON (lower(name)) name FROM unnest($1::text[]) AS named (name)
+      WHERE NOT EXISTS (SELECT FROM gatehouse.repositories known WHERE lower(known.name) = lower(named.name))
+     ON CONFLICT DO NOTHING`,
+    [names],
+  );
+}
+
 /**
  * Nothing is asked for it again, until a delivery comes from it. What is known of override comments is left to the
  * retention: the repository may only be hidden for a while, and no forge can tell afterwards that such a comment was

@@ -49,6 +49,23 @@ test('where the App is not installed, nothing can be read or posted', async (t) 
   t.is(error.status, 404);
 });
 
+test('an App may write to the repositories of its installations', async (t) => {
+  const { simulated, forge } = await setUpApp(t);
+  simulated.createRepository('elsewhere/site');
+  simulated.createRepository('platform/second');
+  t.deepEqual(await forge.writableRepositories(10), { names: [SITE, 'platform/second'], more: false });
+  t.deepEqual(await forge.writableRepositories(1), { names: [SITE], more: true });
+  simulated.app.install('elsewhere');
+  for (const fault of [
+    { kind: 'status', status: 403 },
+    { kind: 'too-many', retryAfter: 600 },
+  ] as const) {
+    simulated.fault({ path: /^\/installation\/repositories$/, times: 1, fault });
+    const { names, failure } = await forge.writableRepositories(10);
+    t.deepEqual([names, failure?.kind], [['elsewhere/site'], fault.kind === 'status' ? 'refused' : 'rate-limited']);
+  }
+});
+
 test('each installation has a limit of its own', async (t) => {
   const { simulated, forge } = await setUpApp(t);
   const { ref } = openPullRequest(simulated);

@@ -274,6 +274,26 @@ for (const name of FORGES) {
     t.true(reviews.every(({ submittedAt }) => Math.abs(Date.now() - Date.parse(submittedAt)) < 600_000));
   });
 
+  test(`${name}: repositories that may be written to are listed, and no archived ones`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const names = [
+      'platform/archived',
+      ...Array.from({ length: 120 }, (_, index) => `acme/number-${index}`),
+      'elsewhere/a',
+    ];
+    for (const repository of names) {
+      simulated.createRepository(repository);
+    }
+    simulated.archive('platform/archived');
+    simulated.addOutsider('gatehouse of elsewhere');
+    const { names: listed, more } = await forge.writableRepositories(1_000);
+    t.false(more);
+    t.deepEqual([...listed].sort(), [SITE, ...names.slice(1, -1)].sort());
+    const some = await forge.writableRepositories(60);
+    t.true(some.more);
+    t.true(some.names.length > 50 && some.names.length <= 60, String(some.names.length));
+  });
+
   test(`${name}: a review says whether its author may write to the repository`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
