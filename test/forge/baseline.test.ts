@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import { eventually } from '../helpers/story.ts';
+import type { Site } from '../helpers/site.ts';
+import { eventually } from '../helpers/until.ts';
 import { onBothForges } from './forges.ts';
 import { type Gatehouse, ownGatehouse } from './gatehouse.ts';
-import { commentsOf, described } from './reading.ts';
-import type { Site, TestForge } from './site.ts';
+import { described } from './reading.ts';
+import type { TestForge } from './test-forge.ts';
 
 /** The organisation's baseline (POLICY_REPOSITORY), on a Gitea, simulated or real: what people see. */
 const both = onBothForges(test);
@@ -51,7 +52,7 @@ async function withBaseline(t: ExecutionContext, forge: TestForge, baseline: str
   const shown = async (what: RegExp) => {
     let comment = '';
     await eventually(`the comment says ${what}`, async () => {
-      comment = (await commentsOf(forge, site, number)).join();
+      comment = (await site.comments(number)).join();
       return what.test(comment);
     });
     return comment;
@@ -64,27 +65,24 @@ both('a baseline is broken, fixed, hidden, deleted, and replaced by another', as
   const becomes = (state: string) =>
     eventually(`the baseline is ${state}`, async () => (await gatehouse.baselines()) === state);
 
-  await gatehouse.expect(t, site, sha, 'failure');
-  await described(forge, site, sha, '1 of 2 rules failed: small');
+  await site.expect(t, sha, 'failure');
+  await described(site, sha, '1 of 2 rules failed: small');
   const inForce = await shown(/`small`/);
   t.regex(inForce, /Ask security/);
-  t.true(inForce.includes(`in \`${policies.repository()}\``), inForce);
+  t.true(inForce.includes(`in \`${policies.repository}\``), inForce);
   t.regex(inForce, /2 changed files/);
 
   const breaking = await policies.push('breaking', { '.gatehouse.yml': BROKEN });
   const proposal = await policies.open('breaking');
-  await gatehouse.expect(t, policies, breaking, 'failure');
-  await described(forge, policies, breaking, '.gatehouse.yml as proposed has 1 fault');
-  t.regex(
-    (await commentsOf(forge, policies, proposal)).join(),
-    /The policy as this pull request changes it has faults/,
-  );
+  await policies.expect(t, breaking, 'failure');
+  await described(policies, breaking, '.gatehouse.yml as proposed has 1 fault');
+  t.regex((await policies.comments(proposal)).join(), /The policy as this pull request changes it has faults/);
 
   await policies.push('main', { '.gatehouse.yml': BROKEN });
   await becomes('broken');
   await site.edit(number, { title: 'things' });
   t.regex(await shown(/`titled`/), /2 changed files/, 'the last good one stays in force');
-  await described(forge, site, sha, '2 of 2 rules failed: small, titled');
+  await described(site, sha, '2 of 2 rules failed: small, titled');
 
   await policies.push('main', { '.gatehouse.yml': LOCKED.replace('security', 'the owners') });
   await becomes('in-force');
@@ -101,7 +99,7 @@ both('a baseline is broken, fixed, hidden, deleted, and replaced by another', as
   await gatehouse.resync(t);
   await becomes('missing');
   await site.edit(number, { title: 'feat: things' });
-  await described(forge, site, sha, '1 of 2 rules failed: small');
+  await described(site, sha, '1 of 2 rules failed: small');
   t.notRegex(await shown(/Ask the owners/), /changed file/, 'what was private stays so');
 
   const again = await gatehouse.site({ '.gatehouse.yml': LOCKED });
@@ -109,22 +107,22 @@ both('a baseline is broken, fixed, hidden, deleted, and replaced by another', as
   await again.push('main', { '.gatehouse.yml': LENIENT });
   await becomes('replaced');
   await site.edit(number, { title: 'things' });
-  await described(forge, site, sha, '2 of 2 rules failed: small, titled');
+  await described(site, sha, '2 of 2 rules failed: small, titled');
   t.notRegex(await shown(/Ask the owners/), /changed file/, 'a repository of the same name is another one');
 });
 
 both('a locked rule is overridden only by those whom the baseline names', async (t, forge) => {
   const by = (person: string) => LOCKED.replace('rules:', `override: { by: ${person} }\nrules:`);
-  const { gatehouse, policies, site, number, sha, shown } = await withBaseline(t, forge, by('mallory'));
-  await gatehouse.expect(t, site, sha, 'failure');
+  const { policies, site, number, sha, shown } = await withBaseline(t, forge, by('mallory'));
+  await site.expect(t, sha, 'failure');
   const command = `/gatehouse override small ${sha} hotfix 4711`;
   await site.comment(number, 'bob', command);
   await site.comment(number, 'mallory', command);
   const refused = await shown(/by `mallory`/);
   t.regex(refused, /of `small` by `bob` was not written by one of those who may override it: `mallory`\./);
   t.regex(refused, /of `small` by `mallory` was written by somebody who may not write to the repository\./);
-  t.false((await gatehouse.told(site, sha)).includes('success'));
+  t.false((await site.states(sha)).includes('success'));
   await policies.push('main', { '.gatehouse.yml': by('bob') });
-  await gatehouse.expect(t, site, sha, 'success');
-  await described(forge, site, sha, '1 rule overridden: hotfix 4711');
+  await site.expect(t, sha, 'success');
+  await described(site, sha, '1 rule overridden: hotfix 4711');
 });

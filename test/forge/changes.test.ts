@@ -2,10 +2,11 @@ import test, { type ExecutionContext } from 'ava';
 import { makeForge } from '../../src/forges/make-forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { ChangeList } from '../../src/forges/port/many-repositories.ts';
+import { MAIN, type Site } from '../helpers/site.ts';
 import { until } from '../helpers/until.ts';
 import { clientOf, onBothForges } from './forges.ts';
 import { call } from './reading.ts';
-import { MAIN, type Site, type TestForge } from './site.ts';
+import type { TestForge } from './test-forge.ts';
 
 /** What the resync relies on instead of a look at every repository, held against the simulated Gitea and the real one alike. */
 const both = onBothForges(test);
@@ -60,11 +61,11 @@ both('the list of changes shows whatever happens to a pull request, and every pu
   for (const [what, act] of Object.entries(acts)) {
     const since = await freshSecond();
     await act();
-    await until(async () => (await namesSince(since)).includes(site.repository()));
+    await until(async () => (await namesSince(since)).includes(site.repository));
     t.log(what);
   }
   // Gitea follows a push some time after it has answered.
-  await until(async () => !(await namesSince(await freshSecond())).includes(idle.repository()));
+  await until(async () => !(await namesSince(await freshSecond())).includes(idle.repository));
   t.pass();
 });
 
@@ -74,7 +75,7 @@ both('the list of changes shows a pull request that is pushed to from a fork', a
   const since = await freshSecond();
   await site.openFromFork(CHANGED);
   const { repositories } = await changes.changedSince(since);
-  t.true(repositories.some(({ name }) => name === site.repository()));
+  t.true(repositories.some(({ name }) => name === site.repository));
 });
 
 both('a private repository is listed, and a renamed one keeps its id', async (t, forge) => {
@@ -82,18 +83,18 @@ both('a private repository is listed, and a renamed one keeps its id', async (t,
   const changes = listOf(t, forge);
   const idOf = async (name: string) => (await changes.all()).repositories.find((one) => one.name === name)?.id;
   await site.setPrivate(true);
-  const id = await idOf(site.repository());
+  const id = await idOf(site.repository);
   t.truthy(id);
   const since = await freshSecond();
   const number = await openTopic(site);
-  const before = site.repository();
+  const before = site.repository;
   await site.rename(`renamed-${Date.now()}`);
   await site.edit(number, { title: 'feat: after the rename' });
   t.is(await idOf(before), undefined);
   const listed = (await changes.changedSince(since)).repositories.filter((one) => one.id === id);
   t.deepEqual(
     listed.map(({ name }) => name),
-    [site.repository()],
+    [site.repository],
   );
 });
 

@@ -1,10 +1,11 @@
 import test from 'ava';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
+import { MAIN, type Site } from '../helpers/site.ts';
 import { until } from '../helpers/until.ts';
 import { submodule, symlink } from '../simulated-forge/git.ts';
 import { clientOf, onBothForges, postInlines, refOf } from './forges.ts';
 import { ask, call, inlinesOf, pullOf } from './reading.ts';
-import { MAIN, type Site, type TestForge } from './site.ts';
+import type { TestForge } from './test-forge.ts';
 
 /** What Gatehouse relies on, held against the simulated Gitea and the real one alike. */
 const both = onBothForges(test);
@@ -16,7 +17,7 @@ const CHANGED = { 'app.ts': 'one\n2\nthree\nfour\n' };
 async function openTopic(site: Site) {
   const sha = await site.push('topic', CHANGED);
   const number = await site.open('topic');
-  return { sha, number, ref: refOf(site, number), path: `/repos/${site.repository()}` };
+  return { sha, number, ref: refOf(site, number), path: `/repos/${site.repository}` };
 }
 
 /** In one review. Gitea takes some seconds for hundreds of them, longer than Gatehouse's client waits. */
@@ -34,9 +35,9 @@ both('the status with the highest id is the newest one', async (t, forge) => {
   const client = clientOf(t, forge);
   const { sha, path } = await openTopic(site);
   for (const state of ['pending', 'failure', 'success'] as const) {
-    await client.setStatus(site.repository(), sha, { ...STATUS, state });
+    await client.setStatus(site.repository, sha, { ...STATUS, state });
   }
-  await client.setStatus(site.repository(), sha, { ...STATUS, context: 'another', state: 'error' });
+  await client.setStatus(site.repository, sha, { ...STATUS, context: 'another', state: 'error' });
 
   const own = (
     await ask<{ id: number; context: string; status: string }[]>(forge, `${path}/statuses/${sha}?sort=highestindex`)
@@ -57,8 +58,8 @@ both('the status with the highest id is the newest one', async (t, forge) => {
     'another error',
     'gatehouse success',
   ]);
-  t.is((await client.status(site.repository(), sha, 'gatehouse'))?.state, 'success');
-  t.is(await client.status(site.repository(), sha, 'unknown'), undefined);
+  t.is((await client.status(site.repository, sha, 'gatehouse'))?.state, 'success');
+  t.is(await client.status(site.repository, sha, 'unknown'), undefined);
 });
 
 both('commit statuses are read with who set them and with every state', async (t, forge) => {
@@ -70,8 +71,8 @@ both('commit statuses are read with who set them and with every state', async (t
     await site.setStatus('bob', sha, { context: `ci/${state}`, state });
   }
   await site.setStatus('alice', sha, { context: 'ci/success', state: 'failure' });
-  await client.setStatus(site.repository(), sha, { ...STATUS, state: 'success' });
-  const { checks, complete } = await client.checks(site.repository(), sha);
+  await client.setStatus(site.repository, sha, { ...STATUS, state: 'success' });
+  const { checks, complete } = await client.checks(site.repository, sha);
   t.true(complete);
   t.deepEqual(
     checks.map(({ name, reporter, state }) => `${name} by ${reporter}: ${state}`).toSorted(),
@@ -86,7 +87,7 @@ both('commit statuses are read with who set them and with every state', async (t
 both('a pull request names the tip of its base branch, and counts files and comments', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);
-  const begin = await client.branchCommit(site.repository(), MAIN);
+  const begin = await client.branchCommit(site.repository, MAIN);
   const { sha, ref, path } = await openTopic(site);
   if (forge.kind === 'real') {
     t.is((await call(forge, 'POST', `${path}/tags`, { tag_name: MAIN, target: sha })).status, 201);
@@ -109,7 +110,7 @@ both('a link, a submodule and a directory are not files', async (t, forge) => {
     ['b', 'a submodule'],
     ['c', 'a directory'],
   ] as const) {
-    const error = await t.throwsAsync(client.fileAt(site.repository(), path, sha), { instanceOf: ForgeError });
+    const error = await t.throwsAsync(client.fileAt(site.repository, path, sha), { instanceOf: ForgeError });
     t.deepEqual([error?.kind, error?.message], ['not-a-file', `${path} is ${what}`]);
   }
 });
@@ -133,7 +134,7 @@ both('a status on an unknown commit is a 500', async (t, forge) => {
   const { sha, path } = await openTopic(site);
   const nobody = '0'.repeat(39).concat('1');
   t.is((await call(forge, 'POST', `${path}/statuses/${nobody}`, STATUS)).status, 500);
-  const error = await t.throwsAsync(client.setStatus(site.repository(), nobody, STATUS), { instanceOf: ForgeError });
+  const error = await t.throwsAsync(client.setStatus(site.repository, nobody, STATUS), { instanceOf: ForgeError });
   t.is(error?.kind, 'unavailable');
   t.is((await call(forge, 'POST', `${path}/statuses/${sha}`, { context: 'x', state: 'nonsense' })).status, 201);
 });
@@ -208,7 +209,7 @@ both('updated_at moves with a dismissal and not with a status', async (t, forge)
     t.true(await moved(act), what);
   }
   const still: Readonly<Record<string, () => Promise<unknown>>> = {
-    status: () => client.setStatus(site.repository(), sha, STATUS),
+    status: () => client.setStatus(site.repository, sha, STATUS),
     'edited comment': () => client.updateComment(ref, comment, 'Mine, revised'),
     'deleted comment': () => client.deleteComment(ref, comment),
   };
@@ -237,7 +238,7 @@ both('a review is official or not, and can be dismissed', async (t, forge) => {
 both('histories that were merged crosswise have no one merge base', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);
-  const repository = site.repository();
+  const repository = site.repository;
   const one = await site.push('one', { one: '1\n' });
   const other = await site.push('other', { other: '1\n' });
   const first = await site.merge('one', other, { other: '1\n' });
@@ -325,11 +326,11 @@ both('a comment at a line never moves', async (t, forge) => {
     { path: 'app.ts', line: 4, body: 'Four' },
   ]);
   const head = await site.push('topic', { 'app.ts': 'zero\none\n2\nthree\nfour\n' });
-  t.deepEqual(await inlinesOf(forge, site, number), ['app.ts:2', 'app.ts:4']);
+  t.deepEqual(await inlinesOf(site, number), ['app.ts:2', 'app.ts:4']);
   const { comments, reviews } = await client.ownInlineComments(ref, head);
   const two = comments.find(({ body }) => body === 'Two');
   await client.withdrawInlineComments(ref, [two?.id ?? ''], 'Fixed.', reviews);
-  t.deepEqual(await inlinesOf(forge, site, number), ['app.ts:4']);
+  t.deepEqual(await inlinesOf(site, number), ['app.ts:4']);
 });
 
 both('a comment past the end of a file is a 500', async (t, forge) => {
@@ -362,7 +363,7 @@ both('a renamed repository redirects reads and writes with 301', async (t, forge
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);
   const { sha, ref, path } = await openTopic(site);
-  const renamed = `${site.repository().split('/')[1]}-renamed`;
+  const renamed = `${site.repository.split('/')[1]}-renamed`;
   await site.rename(renamed);
   t.is((await call(forge, 'GET', `${path}/pulls/${ref.number}`)).status, 301);
   t.is((await call(forge, 'POST', `${path}/statuses/${sha}`, STATUS)).status, 301);
@@ -387,7 +388,7 @@ both('a deleted fork closes its pull request', async (t, forge) => {
   const pull = await client.pullRequest(refOf(site, number));
   t.is(pull?.state, 'closed');
   t.is(pull?.head.repository, null);
-  t.is((await call(forge, 'GET', `/repos/${site.repository()}/pulls/${number}.diff`)).status, 200);
+  t.is((await call(forge, 'GET', `/repos/${site.repository}/pulls/${number}.diff`)).status, 200);
 });
 
 both('a draft is one by its title', async (t, forge) => {
@@ -424,7 +425,7 @@ both('the scopes that a token lacks are found, and those of docs/forges.md suffi
 both('a repository has ids, its present name, default branch and visibility', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);
-  const before = site.repository();
+  const before = site.repository;
   const first = await client.repository(before);
   const seen = { id: first?.id, ownerId: first?.ownerId, name: before, defaultBranch: MAIN, visibility: 'public' };
   t.regex(`${seen.id} ${seen.ownerId}`, /^\d+ \d+$/);

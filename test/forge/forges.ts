@@ -4,10 +4,11 @@ import type { Forge } from '../../src/forges/port/forge.ts';
 import type { InlineComment } from '../../src/forges/port/postings.ts';
 import type { PullRequestRef } from '../../src/forges/port/pull-request.ts';
 import { sharedGitea } from '../helpers/gitea.ts';
+import type { Site } from '../helpers/site.ts';
 import { makeSlots } from '../helpers/slots.ts';
 import { realForge } from './real.ts';
 import { simulatedForge } from './simulated.ts';
-import type { Site, TestForge } from './site.ts';
+import type { TestForge } from './test-forge.ts';
 
 /**
  * How many tests of a file talk to one forge at a time. A real Gitea on two cores, which sends webhooks one after the
@@ -17,32 +18,41 @@ const TESTS_AT_A_TIME = 3;
 
 export type Body = (t: ExecutionContext, forge: TestForge) => Promise<void>;
 
+/** A test of the simulated Gitea and, where the run has one, of the real one. */
 export interface OnBoth {
   (title: string, body: Body): void;
   /** Before all others and alone: what it does to the forge concerns every repository. */
   serial(title: string, body: Body): void;
 }
 
-/** Each test is one of the simulated Gitea and, where the run has one, of the real one. */
-export function onBothForges(test: TestFn): OnBoth {
+/** The same stories on every forge: `every` has the simulated GitHub, too. */
+export function onForges(test: TestFn): { readonly every: (title: string, body: Body) => void; readonly both: OnBoth } {
   const gitea = sharedGitea();
-  const makers = {
-    simulated: simulatedForge,
-    ...(gitea === undefined ? {} : { real: async () => realForge(gitea) }),
+  const makers: Readonly<Record<string, () => Promise<TestForge>>> = {
+    'simulated GitHub': () => simulatedForge('github'),
+    'simulated Gitea': () => simulatedForge('gitea'),
+    ...(gitea === undefined ? {} : { 'real Gitea': async () => realForge(gitea) }),
   };
+  const every = Object.keys(makers);
+  const giteas = every.filter((kind) => kind.endsWith('Gitea'));
+  const used = new Set<string>();
   const forges = new Map<string, TestForge>();
-  const slots = new Map(Object.keys(makers).map((kind) => [kind, makeSlots(TESTS_AT_A_TIME)] as const));
+  const slots = new Map(every.map((kind) => [kind, makeSlots(TESTS_AT_A_TIME)] as const));
   test.before('start the forges', async () => {
-    for (const [kind, make] of Object.entries(makers)) {
-      forges.set(kind, await make());
+    for (const kind of used) {
+      const forge = await makers[kind]?.();
+      if (forge !== undefined) {
+        forges.set(kind, forge);
+      }
     }
   });
   test.after.always('stop the forges', async () => {
     await Promise.all([...forges.values()].map((forge) => forge.close()));
   });
-  const define = (register: TestFn | TestFn['serial']) => (title: string, body: Body) => {
-    for (const kind of Object.keys(makers)) {
-      register(`${kind} Gitea: ${title}`, async (t) => {
+  const define = (kinds: readonly string[], register: TestFn | TestFn['serial']) => (title: string, body: Body) => {
+    for (const kind of kinds) {
+      used.add(kind);
+      register(`${kind}: ${title}`, async (t) => {
         const forge = forges.get(kind);
         const free = await slots.get(kind)?.take();
         try {
@@ -53,8 +63,13 @@ export function onBothForges(test: TestFn): OnBoth {
       });
     }
   };
-  return Object.assign(define(test), { serial: define(test.serial) });
+  return {
+    every: define(every, test),
+    both: Object.assign(define(giteas, test), { serial: define(giteas, test.serial) }),
+  };
 }
+
+export const onBothForges = (test: TestFn): OnBoth => onForges(test).both;
 
 /** Gatehouse's own client. It ends with the test. */
 export function clientOf(t: ExecutionContext, { url, token }: TestForge): Forge {
@@ -63,7 +78,7 @@ export function clientOf(t: ExecutionContext, { url, token }: TestForge): Forge 
   return client;
 }
 
-export const refOf = (site: Site, number: number): PullRequestRef => ({ repository: site.repository(), number });
+export const refOf = (site: Site, number: number): PullRequestRef => ({ repository: site.repository, number });
 
 /** As a review does: after a look at what is there. */
 export async function postInlines(

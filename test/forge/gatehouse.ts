@@ -1,22 +1,18 @@
 import type { ExecutionContext, TestFn } from 'ava';
 import { countBaselines } from '../../src/jobs/tables/baselines.ts';
 import { type Door, openDoor, SECRET } from '../helpers/door.ts';
-import { eventually } from '../helpers/story.ts';
-import { ask, statusOf } from './reading.ts';
-import type { Site, TestForge } from './site.ts';
+import type { Site } from '../helpers/site.ts';
+import { eventually } from '../helpers/until.ts';
+import type { HookedSite, TestForge } from './test-forge.ts';
 
 /** Gatehouse, door and worker, for a forge. */
 export interface Gatehouse {
   /** A repository whose webhooks come here. */
-  site(files: Readonly<Record<string, string>>): Promise<Site>;
-  /** Waits until the commit has the status, for pull requests into `base`. `waiting`: pending, for what others have to do. */
-  expect(t: ExecutionContext, site: Site, sha: string, state: string, base?: string): Promise<void>;
+  site(files: Readonly<Record<string, string>>): Promise<HookedSite>;
   /** Waits until a webhook of this event was taken. */
   received(site: Site, event: string): Promise<void>;
   /** How many jobs of the repository have failed. */
   failures(site: Site): Promise<number>;
-  /** All that a commit was ever told. */
-  told(site: Site, sha: string): Promise<readonly string[]>;
   /** The states that the baselines of owners are in. */
   baselines(): Promise<string>;
   /** Another worker, which looks for what was missed as soon as it starts. Ends with the test. */
@@ -56,7 +52,13 @@ async function open(
   forge: TestForge,
   env: Readonly<Record<string, string>>,
 ): Promise<{ gatehouse: Gatehouse; door: Door }> {
-  const environment = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token, HOST: forge.listenOn, ...env };
+  const environment = {
+    FORGE: forge.name,
+    FORGE_URL: forge.url,
+    FORGE_TOKEN: forge.token,
+    HOST: forge.listenOn,
+    ...env,
+  };
   const door = await openDoor(environment, { door: true, worker: true });
   const gatehouse: Gatehouse = {
     async site(files) {
@@ -64,32 +66,20 @@ async function open(
       await site.hook(door.service.port, SECRET);
       return site;
     },
-    async expect(t, site, sha, state, base = 'main') {
-      await eventually(`${site.repository()} at ${sha} is ${state}`, async () => {
-        const status = await statusOf(forge, site, sha, base);
-        const waits = status?.description.startsWith('Waiting for') ?? false;
-        return state === 'waiting' ? status?.status === 'pending' && waits : status?.status === state;
-      });
-      t.pass();
-    },
     received: (site, event) =>
-      eventually(`${event} of ${site.repository()} has come`, async () => {
+      eventually(`${event} of ${site.repository} has come`, async () => {
         const { rowCount } = await door.database.query(
           'SELECT 1 FROM gatehouse.deliveries WHERE repository = $1 AND event = $2',
-          [site.repository(), event],
+          [site.repository, event],
         );
         return rowCount !== 0;
       }),
     async failures(site) {
       const { rowCount } = await door.database.query(
         "SELECT 1 FROM gatehouse_jobs.job WHERE data->>'repository' = $1 AND state IN ('retry', 'failed')",
-        [site.repository()],
+        [site.repository],
       );
       return rowCount ?? 0;
-    },
-    async told(site, sha) {
-      const path = `/repos/${site.repository()}/statuses/${sha}?sort=highestindex&limit=50`;
-      return (await ask<{ status: string }[]>(forge, path)).map(({ status }) => status);
     },
     async baselines() {
       return [...(await countBaselines(door.database))]

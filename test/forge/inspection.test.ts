@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
+import type { Site } from '../helpers/site.ts';
 import { clientOf, onBothForges } from './forges.ts';
-import type { Site, TestForge } from './site.ts';
+import type { TestForge } from './test-forge.ts';
 
 /** What `gatehouse doctor` reads of a repository's settings, and who may. */
 const both = onBothForges(test);
@@ -10,7 +11,7 @@ const SECRET = 'a secret for tests, long enough';
 
 const as = (t: ExecutionContext, forge: TestForge, token: string) => clientOf(t, { ...forge, token }).inspection;
 const listsOf = async (t: ExecutionContext, forge: TestForge, token: string, site: Site) =>
-  as(t, forge, token).hooks.lists(site.repository());
+  as(t, forge, token).hooks.lists(site.repository);
 
 both('the owner of a repository is shown its webhooks, with all their events', async (t, forge) => {
   const site = await forge.site();
@@ -40,7 +41,7 @@ both('whoever can read a repository is shown which statuses a branch requires', 
   await site.push('feature/one', { 'a.txt': 'one\n' });
   for (const token of [forge.token, forge.readingToken]) {
     const required = async (branch: string) =>
-      (await as(t, forge, token).protection(site.repository(), branch))?.required.map(({ context }) => context);
+      (await as(t, forge, token).protection(site.repository, branch))?.required.map(({ context }) => context);
     t.deepEqual(await required('main'), token === forge.token ? [] : ['gatehouse/main']);
     t.deepEqual(await required('feature/one'), []);
     t.is(await required('no-such-branch'), undefined);
@@ -50,14 +51,14 @@ both('whoever can read a repository is shown which statuses a branch requires', 
     t.deepEqual(await required('main'), ['gatehouse/main']);
   }
   await site.stopRequiring('main');
-  t.deepEqual((await as(t, forge, forge.token).protection(site.repository(), 'main'))?.required, []);
+  t.deepEqual((await as(t, forge, forge.token).protection(site.repository, 'main'))?.required, []);
 });
 
 both('a repository says whether one’s account may write to it', async (t, forge) => {
   const site = await forge.site();
-  const inspect = async (token: string) => as(t, forge, token).repository(site.repository());
+  const inspect = async (token: string) => as(t, forge, token).repository(site.repository);
   t.like(await inspect(forge.token), {
-    name: site.repository(),
+    name: site.repository,
     defaultBranch: 'main',
     archived: false,
     mayWrite: true,
@@ -69,7 +70,7 @@ both('a repository says whether one’s account may write to it', async (t, forg
 both('the scopes that a token lacks are named, and nothing is written', async (t, forge) => {
   const site = await forge.site();
   const missing = async (token: string, extras: readonly 'teams'[]) =>
-    (await as(t, forge, token).grants(site.repository(), extras)).missing;
+    (await as(t, forge, token).grants(site.repository, extras)).missing;
   t.deepEqual(await missing(forge.token, ['teams']), []);
   t.deepEqual(await missing(forge.readingToken, []), ['write:repository', 'write:issue']);
   t.deepEqual(await missing(forge.readingToken, ['teams']), ['write:repository', 'write:issue', 'read:organization']);

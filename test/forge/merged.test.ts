@@ -1,9 +1,9 @@
 import test from 'ava';
 import { gatehouse } from '../helpers/process.ts';
+import { MAIN, type Site } from '../helpers/site.ts';
 import { until } from '../helpers/until.ts';
 import { clientOf, onBothForges, refOf } from './forges.ts';
 import { pullOf } from './reading.ts';
-import { MAIN, type Site } from './site.ts';
 
 /** What a backtest relies on, held against the simulated Gitea and the real one alike. */
 const both = onBothForges(test);
@@ -18,7 +18,7 @@ async function merged(site: Site, branch: string, title: string): Promise<{ sha:
 both('merged pull requests are listed, the one merged last first', async (t, forge) => {
   const site = await forge.site();
   const client = clientOf(t, forge);
-  t.deepEqual(await client.merged.list(site.repository(), 10), { merged: [] });
+  t.deepEqual(await client.merged.list(site.repository, 10), { merged: [] });
   const first = await merged(site, 'first', 'feat: first');
   // Times are told in seconds: the next one must have begun.
   const after = (await pullOf(forge, site, first.number)).updated_at;
@@ -32,7 +32,7 @@ both('merged pull requests are listed, the one merged last first', async (t, for
   // A comment puts the first one before the second in the forge's own order.
   await site.comment(first.number, 'bob', 'Thank you');
 
-  const list = await client.merged.list(site.repository(), 10);
+  const list = await client.merged.list(site.repository, 10);
   t.is(list?.cutAt, undefined);
   t.deepEqual(
     list?.merged.map(({ pullRequest: { number, title, state } }) => [number, title, state]),
@@ -42,13 +42,13 @@ both('merged pull requests are listed, the one merged last first', async (t, for
     ],
   );
   t.deepEqual(
-    (await client.merged.list(site.repository(), 1))?.merged.map(({ pullRequest }) => pullRequest.number),
+    (await client.merged.list(site.repository, 1))?.merged.map(({ pullRequest }) => pullRequest.number),
     [second.number],
   );
   const [newest] = list?.merged ?? [];
-  t.is(newest?.mergeCommit, await client.branchCommit(site.repository(), MAIN));
+  t.is(newest?.mergeCommit, await client.branchCommit(site.repository, MAIN));
   t.regex(newest?.mergedAt ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  t.is(await client.merged.list(`${site.repository()}-gone`, 10), undefined);
+  t.is(await client.merged.list(`${site.repository}-gone`, 10), undefined);
 });
 
 both('what was merged can be read, whatever became of its branch', async (t, forge) => {
@@ -58,7 +58,7 @@ both('what was merged can be read, whatever became of its branch', async (t, for
   const tip = await site.push('moving', { 'later.ts': 'two\n' });
   const gone = await merged(site, 'gone', 'feat: a branch that is deleted');
   await site.deleteBranch('gone');
-  const list = (await client.merged.list(site.repository(), 10))?.merged ?? [];
+  const list = (await client.merged.list(site.repository, 10))?.merged ?? [];
   t.is(list.length, 2);
   t.is((await pullOf(forge, site, moving.number)).head.sha, tip, 'by itself it shows the branch as it is now');
   for (const { number, sha } of [moving, gone]) {
@@ -83,7 +83,7 @@ both('what a fork brought in can be read when the fork is gone', async (t, forge
   const number = await site.openFromFork({ 'fork.ts': 'one\n' });
   await site.mergeByButton(number);
   await site.deleteFork();
-  const [found] = (await client.merged.list(site.repository(), 10))?.merged ?? [];
+  const [found] = (await client.merged.list(site.repository, 10))?.merged ?? [];
   t.is(found?.pullRequest.head.repository, null);
   const sha = found && (await client.merged.headOf(found));
   t.truthy(sha);
@@ -136,7 +136,7 @@ both('a backtest judges what was merged as it was then', async (t, forge) => {
   await site.deleteBranch('updated');
 
   const env = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
-  const { code, stdout, stderr } = await gatehouse(['backtest', site.repository(), '--json'], env).finished;
+  const { code, stdout, stderr } = await gatehouse(['backtest', site.repository, '--json'], env).finished;
   t.is(code, 0, stderr);
   const { verdicts }: { verdicts: { number: number; rules: { id: string; outcome: string }[] }[] } = JSON.parse(stdout);
   const found = (number: number) =>

@@ -1,9 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
-import { eventually } from '../helpers/story.ts';
+import type { Site } from '../helpers/site.ts';
+import { eventually } from '../helpers/until.ts';
 import { clientOf, onBothForges, refOf } from './forges.ts';
-import { type Gatehouse, shareGatehouse } from './gatehouse.ts';
-import { commentsOf, described, statusOf } from './reading.ts';
-import type { Site, TestForge } from './site.ts';
+import { shareGatehouse } from './gatehouse.ts';
+import { described, OURS } from './reading.ts';
+import type { TestForge } from './test-forge.ts';
 
 /** Comments that override a rule, and others with commands, on a Gitea, simulated or real. */
 const both = onBothForges(test);
@@ -17,7 +18,6 @@ rules:
 `;
 
 interface Failing {
-  readonly gatehouse: Gatehouse;
   readonly site: Site;
   readonly sha: string;
   readonly number: number;
@@ -30,53 +30,51 @@ async function failing(t: ExecutionContext, forge: TestForge, policy = POLICY): 
   const site = await gatehouse.site({ '.gatehouse.yml': policy });
   const sha = await site.push('topic', { 'app.ts': 'one\n' });
   const number = await site.open('topic', { title: 'things' });
-  await gatehouse.expect(t, site, sha, 'failure');
-  return { gatehouse, site, sha, number, command: `/gatehouse override titled ${sha} hotfix 4711` };
+  await site.expect(t, sha, 'failure');
+  return { site, sha, number, command: `/gatehouse override titled ${sha} hotfix 4711` };
 }
 
 /** Waits until the comment of Gatehouse says so, and shows that the commit was never green. */
-async function refused(forge: TestForge, { gatehouse, site, number, sha }: Failing, why: RegExp): Promise<boolean> {
-  await eventually(`the comment says ${why}`, async () => why.test((await commentsOf(forge, site, number)).join()));
-  return !(await gatehouse.told(site, sha)).includes('success');
+async function refused({ site, number, sha }: Failing, why: RegExp): Promise<boolean> {
+  await eventually(`the comment says ${why}`, async () => why.test((await site.comments(number)).join()));
+  return !(await site.states(sha)).includes('success');
 }
 
 both('an override lets one head through until its comment is edited', async (t, forge) => {
-  const { gatehouse, site, sha, number, command } = await failing(t, forge);
+  const { site, sha, number, command } = await failing(t, forge);
   const comment = await site.comment(number, 'bob', `${command}\r\n\r\nSee the chat.`);
-  await gatehouse.expect(t, site, sha, 'success');
-  t.is((await statusOf(forge, site, sha))?.description, '1 rule overridden: hotfix 4711');
+  await site.expect(t, sha, 'success');
+  t.is((await site.status(sha, OURS))?.description, '1 rule overridden: hotfix 4711');
   await site.editComment(number, 'alice', comment, `${command}\r\n\r\nSee the chat!`);
-  await gatehouse.expect(t, site, sha, 'failure');
+  await site.expect(t, sha, 'failure');
   await site.editComment(number, 'bob', comment, `${command}\r\n\r\nSee the chat.`);
-  await eventually('the edits have come', async () =>
-    /was edited\./.test((await commentsOf(forge, site, number)).join()),
-  );
-  t.is((await statusOf(forge, site, sha))?.status, 'failure');
+  await eventually('the edits have come', async () => /was edited\./.test((await site.comments(number)).join()));
+  t.is((await site.status(sha, OURS))?.state, 'failure');
 });
 
 both('an override ends with its comment, and with the next push', async (t, forge) => {
-  const { gatehouse, site, sha, number, command } = await failing(t, forge);
+  const { site, sha, number, command } = await failing(t, forge);
   const comment = await site.comment(number, 'bob', command);
-  await gatehouse.expect(t, site, sha, 'success');
+  await site.expect(t, sha, 'success');
   await site.deleteComment(number, 'bob', comment);
-  await gatehouse.expect(t, site, sha, 'failure');
+  await site.expect(t, sha, 'failure');
   await site.comment(number, 'bob', command);
-  await gatehouse.expect(t, site, sha, 'success');
+  await site.expect(t, sha, 'success');
   const next = await site.push('topic', { 'app.ts': 'two\n' });
-  await gatehouse.expect(t, site, next, 'failure');
-  t.false((await gatehouse.told(site, next)).includes('success'));
+  await site.expect(t, next, 'failure');
+  t.false((await site.states(next)).includes('success'));
 });
 
 both('a comment that is edited into a command within its second is none', async (t, forge) => {
   const given = await failing(t, forge);
   const comment = await given.site.comment(given.number, 'bob', 'Thanks!');
   await given.site.editComment(given.number, 'alice', comment, given.command);
-  t.true(await refused(forge, given, /The override of `titled` by `bob` was edited\./));
+  t.true(await refused(given, /The override of `titled` by `bob` was edited\./));
 });
 
-both('a command counts never without its webhook, but when it is posted again', async (t, forge) => {
+both('a command never counts without its webhook, until it is posted again', async (t, forge) => {
   const given = await failing(t, forge);
-  const { gatehouse, site, number, sha, command } = given;
+  const { site, number, sha, command } = given;
   await site.loseWebhooks(true);
   // Nothing but the lost webhooks shows whose words the command is.
   const comment = await site.comment(number, 'bob', 'Thanks!');
@@ -84,33 +82,31 @@ both('a command counts never without its webhook, but when it is posted again', 
   await site.comment(number, 'bob', `${command} of bob`);
   await site.loseWebhooks(false);
   await site.edit(number, { body: 'Judged again' });
-  t.true(await refused(forge, given, /its webhook has not arrived\. If this stays, post it again/));
+  t.true(await refused(given, /its webhook has not arrived\. If this stays, post it again/));
   await site.comment(number, 'bob', command);
-  await gatehouse.expect(t, site, sha, 'success');
+  await site.expect(t, sha, 'success');
 });
 
 both('the author cannot override', async (t, forge) => {
   const given = await failing(t, forge);
   await given.site.comment(given.number, 'alice', given.command);
-  t.true(await refused(forge, given, /by `alice` was written by the author/));
+  t.true(await refused(given, /by `alice` was written by the author/));
 });
 
 both('somebody who may not write cannot override', async (t, forge) => {
   const given = await failing(t, forge);
   await given.site.comment(given.number, 'mallory', given.command);
-  t.true(await refused(forge, given, /by `mallory` was written by somebody who may not write/));
+  t.true(await refused(given, /by `mallory` was written by somebody who may not write/));
 });
 
 both('somebody who committed to the pull request cannot override', async (t, forge) => {
   const given = await failing(t, forge);
-  const { gatehouse, site, number } = given;
+  const { site, number } = given;
   await site.push('main', { 'b.txt': 'b\n' });
   const sha = await site.updateBranch(number);
-  await gatehouse.expect(t, site, sha, 'failure');
+  await site.expect(t, sha, 'failure');
   await site.comment(number, 'bob', `/gatehouse override titled ${sha} hotfix 4711`);
-  t.true(
-    await refused(forge, { ...given, sha }, /by `bob` was written by somebody who committed to this pull request/),
-  );
+  t.true(await refused({ ...given, sha }, /by `bob` was written by somebody who committed to this pull request/));
 });
 
 both('an override that is posted twice counts once, for its rule only', async (t, forge) => {
@@ -120,20 +116,20 @@ both('an override that is posted twice counts once, for its rule only', async (t
   const other = command.replace('titled', 'documented');
   await site.comment(number, 'bob', `${command}\n${other}`);
   await site.comment(number, 'bob', command);
-  t.true(await refused(forge, given, /of `titled` by `bob` is not needed: the rule is overridden already\./));
-  await described(forge, site, sha, '1 of 2 rules failed, 1 overridden: documented');
+  t.true(await refused(given, /of `titled` by `bob` is not needed: the rule is overridden already\./));
+  await described(site, sha, '1 of 2 rules failed, 1 overridden: documented');
 });
 
 both('a change of base ends an override', async (t, forge) => {
   const given = await failing(t, forge);
-  const { gatehouse, site, sha, number, command } = given;
+  const { site, sha, number, command } = given;
   await site.push('release', { 'b.txt': 'b\n' });
   await site.comment(number, 'bob', command);
-  await gatehouse.expect(t, site, sha, 'success');
+  await site.expect(t, sha, 'success');
   await site.retarget(number, 'release');
-  await gatehouse.expect(t, site, sha, 'failure', 'release');
+  await site.expect(t, sha, 'failure', 'release');
   await eventually('the comment says so', async () =>
-    /before the last force-push or change of base/.test((await commentsOf(forge, site, number)).join()),
+    /before the last force-push or change of base/.test((await site.comments(number)).join()),
   );
   t.pass();
 });
@@ -147,7 +143,7 @@ for (const [what, text, why] of [
   both(`an override with ${what} does not count`, async (t, forge) => {
     const given = await failing(t, forge);
     await given.site.comment(given.number, 'bob', text(given.command, given.sha));
-    t.true(await refused(forge, given, why));
+    t.true(await refused(given, why));
   });
 }
 
@@ -166,21 +162,21 @@ both('text that shows a command is none', async (t, forge) => {
   }
   // One that is looked at, so that all of them have been.
   await site.comment(number, 'bob', command.replace('titled', 'tilted'));
-  t.true(await refused(forge, given, /a rule that the policy does not have/));
+  t.true(await refused(given, /a rule that the policy does not have/));
 });
 
 both('recheck judges again, and an unknown command is answered once', async (t, forge) => {
-  const { gatehouse, site, sha, number } = await failing(t, forge);
+  const { site, sha, number } = await failing(t, forge);
   for (const text of ['/gatehouse help', '/gatehouse overide']) {
     await site.comment(number, 'mallory', text);
   }
-  await eventually('the commands are listed', async () => (await commentsOf(forge, site, number)).length > 1);
+  await eventually('the commands are listed', async () => (await site.comments(number)).length > 1);
   await site.loseWebhooks(true);
   await site.edit(number, { title: 'feat: things' });
   await site.loseWebhooks(false);
   await site.comment(number, 'alice', '/gatehouse recheck');
-  await gatehouse.expect(t, site, sha, 'success');
-  t.is((await commentsOf(forge, site, number)).length, 2);
+  await site.expect(t, sha, 'success');
+  t.is((await site.comments(number)).length, 2);
 });
 
 both('comments are read with what shows that they may be edited', async (t, forge) => {
@@ -203,8 +199,8 @@ both('who may write is known without being an administrator', async (t, forge) =
   await site.comment(number, 'bob', 'one');
   await site.comment(number, 'mallory', 'two');
   const client = clientOf(t, forge);
-  t.true(await client.mayWrite(site.repository(), 'alice'));
-  t.true(await client.mayWrite(site.repository(), 'Bob'));
-  t.false(await client.mayWrite(site.repository(), 'mallory'));
-  t.false(await client.mayWrite(site.repository(), 'nobody'));
+  t.true(await client.mayWrite(site.repository, 'alice'));
+  t.true(await client.mayWrite(site.repository, 'Bob'));
+  t.false(await client.mayWrite(site.repository, 'mallory'));
+  t.false(await client.mayWrite(site.repository, 'nobody'));
 });

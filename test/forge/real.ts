@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { type Gitea, HOST_NAME, inContainer, logOf, type Person, REPOSITORIES } from '../helpers/gitea-container.ts';
+import { expectStatus, MAIN, type OpenDetails, type ShownInline } from '../helpers/site.ts';
 import { until } from '../helpers/until.ts';
 import { type Clone, makeClone } from './git-push.ts';
-import { HOOK_EVENTS, MAIN, type Site, type TestForge } from './site.ts';
+import { HOOK_EVENTS, type HookedSite, type TestForge } from './test-forge.ts';
 
 const OWNER = 'alice';
-const STATES = { approved: 'APPROVED', 'changes-requested': 'REQUEST_CHANGES' } as const;
+const STATES = { approved: 'APPROVED', 'changes-requested': 'REQUEST_CHANGES', commented: 'COMMENT' } as const;
 
 export function realForge(gitea: Gitea): TestForge {
   const clones: Clone[] = [];
   return {
     kind: 'real',
+    name: 'gitea',
     url: gitea.url,
     token: gitea.tokens.gatehouse,
     readingToken: gitea.tokens.reader,
@@ -32,7 +34,7 @@ export function realForge(gitea: Gitea): TestForge {
     async requests(site) {
       const log = await logOf(gitea.container);
       return [...log.matchAll(/"(\w+ (\S+)) HTTP[^"]*" \d+ .*"gatehouse"/g)]
-        .filter(([, , path = '']) => path.startsWith(`/api/v1/repos/${site.repository()}/`))
+        .filter(([, , path = '']) => path.startsWith(`/api/v1/repos/${site.repository}/`))
         .map(([, request = '']) => request);
     },
     async close() {
@@ -41,7 +43,7 @@ export function realForge(gitea: Gitea): TestForge {
   };
 }
 
-function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
+function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite {
   let name = firstName;
   let hookId: number | undefined;
   const made = new Map<string, Promise<Clone>>();
@@ -60,48 +62,88 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
     return done;
   }
 
-  async function opened(head: string, person: Person, title: string, base: string): Promise<number> {
-    return (await as<{ number: number }>(person, 'POST', '/pulls', { head, base, title })).number;
+  async function opened(head: string, person: Person, details: OpenDetails): Promise<number> {
+    const { title = 'feat: change something', body = '', base = MAIN, draft = false } = details;
+    const pull = { head, base, title: draft ? `WIP: ${title}` : title, body };
+    return (await as<{ number: number }>(person, 'POST', '/pulls', pull)).number;
+  }
+
+  const pullOf = (number: number) =>
+    as<{
+      state: 'open' | 'closed';
+      merged: boolean;
+      head: { sha: string; ref: string };
+      base: { sha: string };
+      merge_base: string;
+    }>('gatehouse', 'GET', `/pulls/${number}`);
+  const branchOf = async (of: number | string) => (typeof of === 'number' ? (await pullOf(of)).head.ref : of);
+
+  /** Newest first. */
+  async function statusesOf(of: number | string) {
+    const sha = typeof of === 'number' ? (await pullOf(of)).head.sha : of;
+    return as<{ context: string; status: string; description: string }[]>(
+      'gatehouse',
+      'GET',
+      // Gitea sorts by the highest index when asked for the least, and the other way around.
+      `/statuses/${sha}?sort=leastindex&limit=50`,
+    );
+  }
+
+  interface Written {
+    readonly id: number;
+    readonly body: string;
+    readonly user: { readonly login: string };
+  }
+  /** What Gatehouse has written there. */
+  async function ownOf<T extends Written>(rest: string): Promise<readonly T[]> {
+    return (await as<T[]>('gatehouse', 'GET', rest)).filter(({ user }) => user.login === 'gatehouse');
   }
 
   async function labelIds(names: readonly string[]): Promise<readonly number[]> {
-    const known = await as<{ id: number; name: string }[]>(OWNER, 'GET', '/labels');
+    const present = await as<{ id: number; name: string }[]>(OWNER, 'GET', '/labels');
     const ids: number[] = [];
     for (const label of names) {
       const found =
-        known.find((one) => one.name === label) ??
+        present.find((one) => one.name === label) ??
         (await as<{ id: number }>(OWNER, 'POST', '/labels', { name: label, color: '#ededed' }));
       ids.push(found.id);
     }
     return ids;
   }
 
-  return {
-    repository: () => `${OWNER}/${name}`,
-    push: async (branch, ...changes) => (await cloneOf(OWNER)).push(branch, changes),
-    forcePush: async (branch, changes) => (await cloneOf(OWNER)).push(branch, [changes], MAIN),
+  const site: HookedSite = {
+    get repository() {
+      return `${OWNER}/${name}`;
+    },
+    push: async (to, ...changes) => (await cloneOf(OWNER)).push(await branchOf(to), changes),
+    forcePush: async (to, changes) => (await cloneOf(OWNER)).push(await branchOf(to), [changes], MAIN),
     merge: async (branch, commit, changes) => (await cloneOf(OWNER)).merge(branch, commit, changes),
     async updateBranch(number) {
       // Gitea computes the merge base after the update. A merge before that would keep the head as the merge base,
       // and then the merged pull request has no commits.
-      const pull = () =>
-        as<{ head: { sha: string }; base: { sha: string }; merge_base: string }>('bob', 'GET', `/pulls/${number}`);
-      const before = await pull();
+      const before = await pullOf(number);
       await as('bob', 'POST', `/pulls/${number}/update?style=merge`);
       await until(async () => {
-        const { head, base, merge_base } = await pull();
+        const { head, base, merge_base } = await pullOf(number);
         return head.sha !== before.head.sha && merge_base === base.sha;
       });
-      return (await pull()).head.sha;
+      return (await pullOf(number)).head.sha;
     },
     async deleteBranch(branch) {
       await as(OWNER, 'DELETE', `/branches/${encodeURIComponent(branch)}`);
     },
-    open: (branch, { title = 'feat: change something', base = MAIN } = {}) => opened(branch, OWNER, title, base),
+    async open(from, details = {}) {
+      if (typeof from === 'string') {
+        return opened(from, OWNER, details);
+      }
+      const { head = `topic-${randomBytes(6).toString('hex')}` } = details;
+      await site.push(head, from);
+      return opened(head, OWNER, details);
+    },
     async openFromFork(changes) {
       await as('mallory', 'POST', '/forks', {});
       await (await cloneOf('mallory')).push('topic', [changes]);
-      return opened('mallory:topic', 'mallory', 'feat: from a fork', MAIN);
+      return opened('mallory:topic', 'mallory', { title: 'feat: from a fork' });
     },
     async deleteFork() {
       await api(gitea, 'mallory', 'DELETE', `/repos/mallory/${name}`);
@@ -204,7 +246,32 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): Site {
         },
       };
     },
+    head: async (number) => (await pullOf(number)).head.sha,
+    async state(number) {
+      const { state, merged } = await pullOf(number);
+      return merged ? 'merged' : state;
+    },
+    async status(of, context) {
+      const newest = (await statusesOf(of)).find((one) => context === undefined || one.context === context);
+      return newest && { state: newest.status, description: newest.description };
+    },
+    states: async (of) => (await statusesOf(of)).map(({ status }) => status).toReversed(),
+    comments: async (number) => (await ownOf(`/issues/${number}/comments`)).map(({ body }) => body),
+    async inlines(number) {
+      const found: ShownInline[] = [];
+      for (const { id } of await ownOf(`/pulls/${number}/reviews`)) {
+        const comments = await as<{ path: string; position: number; body: string }[]>(
+          'gatehouse',
+          'GET',
+          `/pulls/${number}/reviews/${id}/comments`,
+        );
+        found.push(...comments.map(({ path: file, position, body }) => ({ path: file, line: position, body })));
+      }
+      return found;
+    },
+    expect: (t, of, state, base) => expectStatus(t, site, of, state, base),
   };
+  return site;
 }
 
 /** Why Gitea did not merge; throws what it does not say of branch protection or of its own search for conflicts. */

@@ -4,10 +4,10 @@ import { parseEnv } from 'node:util';
 import test from 'ava';
 import { makeFolder, startSetup } from '../helpers/setup.ts';
 import { signatureOf } from '../helpers/signature.ts';
+import { MAIN } from '../helpers/site.ts';
 import { until } from '../helpers/until.ts';
 import { onBothForges } from './forges.ts';
 import { receive } from './receiver.ts';
-import { MAIN } from './site.ts';
 
 interface Listed {
   readonly id: number;
@@ -22,7 +22,7 @@ both('setup creates a webhook that is signed, repairs it, and keeps the rest', a
   const receiver = await receive(t, forge.listenOn);
   const folder = await makeFolder(t);
   const url = `http://${forge.hostName}:${receiver.port}/webhook`;
-  const args = ['--yes', '--forge', 'gitea', '--forge-url', forge.url, '--url', url, '--repository', site.repository()];
+  const args = ['--yes', '--forge', 'gitea', '--forge-url', forge.url, '--url', url, '--repository', site.repository];
   const env = { FORGE_TOKEN: forge.token, SETUP_TOKEN: forge.ownerToken };
   const run = async (...more: readonly string[]) => {
     const started = startSetup(folder, [...args, ...more], env);
@@ -30,7 +30,7 @@ both('setup creates a webhook that is signed, repairs it, and keeps the rest', a
   };
   const secretOf = async () => parseEnv(await readFile(join(folder, '.env'), 'utf8'))['WEBHOOK_SECRET'] ?? '';
   const api = async (method: string, path: string, body?: object) => {
-    const answer = await fetch(`${forge.url}/api/v1/repos/${site.repository()}${path}`, {
+    const answer = await fetch(`${forge.url}/api/v1/repos/${site.repository}${path}`, {
       method,
       headers: { authorization: `token ${forge.ownerToken}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -89,7 +89,7 @@ both('setup adds the one check to a protection, and removes none', async (t, for
   const args = ['--yes', '--forge', 'gitea', '--forge-url', forge.url, '--url', 'https://gatehouse.example.com'];
   const env = { FORGE_TOKEN: forge.token, SETUP_TOKEN: forge.ownerToken };
   const read = async () => {
-    const answer = await fetch(`${forge.url}/api/v1/repos/${site.repository()}/branch_protections`, {
+    const answer = await fetch(`${forge.url}/api/v1/repos/${site.repository}/branch_protections`, {
       headers: { authorization: `token ${forge.ownerToken}` },
     });
     const [rule] = (await answer.json()) as readonly Readonly<Record<string, unknown>>[];
@@ -98,7 +98,7 @@ both('setup adds the one check to a protection, and removes none', async (t, for
   };
   const before = await read();
   for (const branch of [MAIN, MAIN]) {
-    const run = startSetup(folder, [...args, '--repository', site.repository(), '--protect', branch], env);
+    const run = startSetup(folder, [...args, '--repository', site.repository, '--protect', branch], env);
     t.is(await run.finished, 0, run.output());
     t.deepEqual(await read(), { ...before, status_check_contexts: ['ci/build', 'gatehouse/main'] });
   }

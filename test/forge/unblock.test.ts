@@ -1,7 +1,7 @@
 import test from 'ava';
 import { onBothForges } from './forges.ts';
 import { shareGatehouse } from './gatehouse.ts';
-import { statusOf } from './reading.ts';
+import { OURS } from './reading.ts';
 
 /** What docs/operations.md says under "Unblock merges when Gatehouse is down". */
 const both = onBothForges(test);
@@ -21,7 +21,7 @@ both('a merge is possible once the status is no longer required', async (t, forg
   await site.protect('main', 'gatehouse/main');
   const sha = await site.push('topic', BAD);
   const number = await site.open('topic');
-  await gatehouse.expect(t, site, sha, 'failure');
+  await site.expect(t, sha, 'failure');
   t.false(await site.mergeByButton(number));
   await site.stopRequiring('main');
   t.true(await site.mergeByButton(number));
@@ -33,7 +33,7 @@ both('ENFORCE=false lets a failing pull request merge under branch protection', 
   await site.protect('main', 'gatehouse/main');
   const sha = await site.push('topic', BAD);
   const number = await site.open('topic');
-  await gatehouse.expect(t, site, sha, 'success');
-  t.is((await statusOf(forge, site, sha))?.description, 'Not enforced: 1 rule would fail: no-debugger');
+  await site.expect(t, sha, 'success');
+  t.is((await site.status(sha, OURS))?.description, 'Not enforced: 1 rule would fail: no-debugger');
   t.true(await site.mergeByButton(number));
 });

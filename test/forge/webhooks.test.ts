@@ -3,7 +3,7 @@ import { signatureOf } from '../helpers/signature.ts';
 import { until } from '../helpers/until.ts';
 import { clientOf, onBothForges, postInlines, refOf } from './forges.ts';
 import { receive } from './receiver.ts';
-import type { TestForge } from './site.ts';
+import type { TestForge } from './test-forge.ts';
 
 /** The webhooks of the documented events, as the simulated Gitea and the real one send them. */
 const both = onBothForges(test);
@@ -28,7 +28,7 @@ both('webhooks are signed over their exact bytes', async (t, forge) => {
   t.is(opened?.headers['x-hub-signature-256'], signatureOf(opened?.body ?? '', SECRET));
   t.regex(opened?.headers['x-gitea-delivery']?.toString() ?? '', /^[0-9a-f-]{36}$/);
   t.is(opened?.headers['x-gitea-hook-installation-target-type'], 'repository');
-  t.like(opened?.payload, { number, repository: { full_name: site.repository() }, sender: { login: 'alice' } });
+  t.like(opened?.payload, { number, repository: { full_name: site.repository }, sender: { login: 'alice' } });
 });
 
 both('each kind of change has its event and its action', async (t, forge) => {
@@ -70,7 +70,7 @@ both('own comments and statuses come back as webhooks', async (t, forge) => {
   const already = receiver.received.length;
   await client.createComment(refOf(site, number), 'No command');
   await until(() => receiver.received.length > already);
-  await client.setStatus(site.repository(), sha, {
+  await client.setStatus(site.repository, sha, {
     context: 'gatehouse',
     state: 'pending',
     description: 'Looking at it',
@@ -93,7 +93,7 @@ both('a commit status has its event, with commit, name and reporter', async (t, 
   await site.setStatus('bob', sha, { context: 'ci/web', state: 'success' });
   await until(() => receiver.names().includes('status/ci/web'));
   const payload = receiver.received.find(({ payload: { context } }) => context === 'ci/web')?.payload;
-  t.like(payload, { sha, state: 'success', sender: { login: 'bob' }, repository: { full_name: site.repository() } });
+  t.like(payload, { sha, state: 'success', sender: { login: 'bob' }, repository: { full_name: site.repository } });
 });
 
 both('a push lists its five newest commits', async (t, forge) => {

@@ -1,17 +1,15 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { TestFn } from 'ava';
+import type { ExecutionContext, TestFn } from 'ava';
 import type { Roles } from '../../src/config/config.ts';
 import { FORGE_NAMES, type ForgeName } from '../../src/forges/port/forges.ts';
 import type { Log } from '../../src/log.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
-import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 import { type Door, openDoor, SECRET, WORKER } from './door.ts';
 import { type Settling, watchJobs } from './settling.ts';
+import { makeSimulatedSite, type SimulatedSite } from './simulated-site.ts';
+import { expectStatus } from './site.ts';
 import { makeSlots } from './slots.ts';
-
-const MAX_REDELIVERIES = 5;
+import { eventually } from './until.ts';
 
 /**
  * The forges of a story. To Gatehouse, Forgejo is a Gitea but for what {@link EVERY_FORGE} is for; its headers, hooks, settings
@@ -22,42 +20,12 @@ export const FORGES: readonly ForgeName[] = ['github', 'gitea'];
 export const EVERY_FORGE = FORGE_NAMES;
 export const REPOSITORY = 'acme/widgets';
 
-/** A repository on a forge, and what Gatehouse makes of its pull requests. */
-export interface Scene {
+/** A repository on a simulated forge, and the Gatehouse that reviews it. */
+export interface Scene extends SimulatedSite {
   readonly forge: SimulatedForge;
   readonly door: Door;
-  readonly repository: string;
-  /** Commits the files on a branch of their own and opens a pull request for it, and sends the webhook. */
-  open(files: Changes, details?: Partial<Parameters<SimulatedForge['openPullRequest']>[1]>): Promise<number>;
-  /** The same, without a webhook. */
-  openSilently(files: Changes, details?: Partial<Parameters<SimulatedForge['openPullRequest']>[1]>): number;
-  /** Pushes to the pull request, and sends the webhook. Returns the new head. */
-  push(number: number, files: Changes): Promise<string>;
-  /** Changes the title, description or draft, and sends the webhook. */
-  edit(number: number, change: Parameters<SimulatedForge['edit']>[2]): Promise<void>;
-  /** A person's review, with its webhook. */
-  review(number: number, author: string, state: Parameters<SimulatedForge['review']>[3]): Promise<void>;
-  /** A person's comment, with its webhook. Returns its id. */
-  comment(
-    number: number,
-    author: string,
-    body: string,
-    details?: Parameters<SimulatedForge['comment']>[4],
-  ): Promise<number>;
-  /** Anybody may have edited it. */
-  editComment(number: number, comment: number, body: string): Promise<void>;
-  deleteComment(number: number, comment: number): Promise<void>;
-  /** Sends the forge's webhook to the door and expects it to be acknowledged. */
-  tell(event: WebhookEvent, deliveryId?: string): Promise<void>;
   /** Waits until none of this repository's jobs waits or runs. */
   settled(): Promise<void>;
-  /** The newest status of a pull request's head, of any name or of the one given; undefined when there is none. */
-  status(number: number, context?: string): { readonly state: string; readonly description: string } | undefined;
-  /** The states that a commit was given, oldest first; those of a pull request's head when given its number. */
-  states(commit: number | string): readonly string[];
-  /** What Gatehouse says on the pull request, oldest first. */
-  comments(number: number): readonly string[];
-  inlines(number: number): readonly { readonly path: string; readonly line: number; readonly body: string }[];
   /** How many requests have tried to change something in this repository. */
   writes(): number;
   /**
@@ -109,16 +77,16 @@ export async function tellStory(
   const free = await slots.take();
   try {
     const story = await openStory(name, files, env, roles);
-    return {
-      ...story,
+    const close = story[Symbol.asyncDispose];
+    return Object.assign(story, {
       async [Symbol.asyncDispose]() {
         try {
-          await story[Symbol.asyncDispose]();
+          await close();
         } finally {
           free();
         }
       },
-    };
+    });
   } catch (error) {
     free();
     throw error;
@@ -153,14 +121,13 @@ async function openStory(
     await resynced(door, started);
   }
 
-  return {
-    ...makeScene(forge, door, REPOSITORY, settling),
-    resynced: (since) => resynced(door, since),
-    settledFor: (repository) => settled(forge, settling, repository),
+  return Object.assign(makeScene(forge, door, REPOSITORY, settling), {
+    resynced: (since: Date) => resynced(door, since),
+    settledFor: (repository: string) => settled(forge, settling, repository),
     environment: { ...environment, DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl },
-    openDoor: (others, otherRoles, log) =>
+    openDoor: (others: Environment, otherRoles: Roles, log?: Log) =>
       openDoor({ ...environment, DATABASE_URL: door.databaseUrl, ...others }, otherRoles, log),
-    scene(sceneFiles) {
+    scene(sceneFiles: Changes) {
       scenes += 1;
       const repository = `acme/scene-${scenes}`;
       forge.createRepository(repository, sceneFiles);
@@ -170,7 +137,7 @@ async function openStory(
       await door[Symbol.asyncDispose]();
       await forge.stop();
     },
-  };
+  });
 }
 
 /** A worker of the installation that starts, resyncs, and is stopped when the jobs of these repositories are done. */
@@ -229,93 +196,25 @@ export function shareStories(
 }
 
 function makeScene(forge: SimulatedForge, door: Door, repository: string, settling: Settling): Scene {
-  const pull = (number: number) => forge.pull(repository, number);
-  const commentOf = (number: number, id: number) => {
-    const found = pull(number).comments.find((comment) => comment.id === id);
-    if (found === undefined) {
-      throw new Error(`there is no comment ${id}`);
-    }
-    return found;
-  };
-  forge.addHook(repository, { url: `${door.url}/webhook`, secret: SECRET });
-  const scene: Scene = {
+  const site = makeSimulatedSite(forge, repository);
+  site.sendTo(`${door.url}/webhook`, SECRET);
+  return Object.assign(site, {
     forge,
     door,
-    repository,
-    openSilently(files, details = {}) {
-      const head = details.head ?? `topic-${randomUUID()}`;
-      forge.commit(details.from ?? repository, head, files);
-      return forge.openPullRequest(repository, { ...details, head });
-    },
-    async open(files, details) {
-      const number = scene.openSilently(files, details);
-      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-      return number;
-    },
-    async push(number, files) {
-      const sha = forge.push(repository, number, files);
-      await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-      return sha;
-    },
-    async edit(number, change) {
-      forge.edit(repository, number, change);
-      await scene.tell({ kind: 'pull-request', number, action: 'edited' });
-    },
-    async review(number, author, state) {
-      await scene.tell({ kind: 'review', number, review: forge.review(repository, number, author, state) });
-    },
-    async comment(number, author, body, details) {
-      const comment = forge.comment(repository, number, author, body, details);
-      await scene.tell({ kind: 'comment', number, comment, action: 'created' });
-      return comment.id;
-    },
-    async editComment(number, id, body) {
-      const { body: before } = commentOf(number, id);
-      forge.editComment(repository, number, id, body);
-      await scene.tell({ kind: 'comment', number, comment: commentOf(number, id), action: 'edited', before });
-    },
-    async deleteComment(number, id) {
-      const comment = commentOf(number, id);
-      forge.deleteComment(repository, number, id);
-      await scene.tell({ kind: 'comment', number, comment, action: 'deleted' });
-    },
-    async tell(event, deliveryId = randomUUID()) {
-      const deliver = () => forge.deliver(`${door.url}/webhook`, repository, event, { secret: SECRET, deliveryId });
-      let response = await deliver();
-      // Door and forge share one process on a busy machine, so a delivery that failed is sent again.
-      for (let again = 0; response.status === 503 && again < MAX_REDELIVERIES; again++) {
-        response = await deliver();
-      }
-      if (response.status !== 200) {
-        throw new Error(`the door answered ${response.status}: ${await response.text()}`);
-      }
-    },
     settled: () => settled(forge, settling, repository),
-    status(number, context) {
-      const latest = forge
-        .statuses(repository, pull(number).headSha)
-        .findLast((status) => context === undefined || status.context === context);
-      return latest && { state: latest.state, description: latest.description };
+    async expect(t: ExecutionContext, of: number | string, state: string, base?: string) {
+      await settled(forge, settling, repository);
+      await expectStatus(t, site, of, state, base);
     },
-    states: (commit) =>
-      forge.statuses(repository, typeof commit === 'number' ? pull(commit).headSha : commit).map(({ state }) => state),
-    comments: (number) =>
-      pull(number)
-        .comments.filter(({ author }) => author === 'gatehouse')
-        .map(({ body }) => body),
-    inlines: (number) =>
-      pull(number)
-        .inlineComments.filter(({ author }) => author === 'gatehouse')
-        .map(({ path, line, body }) => ({ path, line, body })),
     writes: () =>
       forge.seen.filter(({ method, path }) => WRITING.includes(method) && path.startsWith(`/repos/${repository}/`))
         .length,
-    trap(number, nth, carriedOut) {
+    trap(number: number, nth: number, carriedOut: boolean) {
       const trap = { sprung: false };
       let writes = 0;
       const nthWrite = Object.assign(/^/, {
         test(path: string) {
-          if (trap.sprung || path.startsWith('/graphql') || !isAbout(pull(number), path)) {
+          if (trap.sprung || path.startsWith('/graphql') || !isAbout(forge.pull(repository, number), path)) {
             return false;
           }
           writes += 1;
@@ -328,11 +227,10 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
       }
       return trap;
     },
-    when(method, path, act) {
+    when(method: string | undefined, path: RegExp, act: () => unknown) {
       forge.watch({ method, path, act });
     },
-  };
-  return scene;
+  });
 }
 
 /** HTML of a comment, without the links to files at a commit: their addresses are encoded, and lead nowhere else. */
@@ -364,16 +262,3 @@ function isAbout(
   }
   return [...comments, ...inlineComments].some(({ id }) => path.endsWith(`/comments/${id}`));
 }
-
-/** For what no webhook reports: waits until it holds. */
-export async function eventually(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let waits = 0; !(await condition()); waits++) {
-    if (waits * PAUSE_MS > GIVE_UP_MS) {
-      throw new Error(`waited in vain until ${what}`);
-    }
-    await sleep(PAUSE_MS);
-  }
-}
-
-const PAUSE_MS = 50;
-const GIVE_UP_MS = 100_000;

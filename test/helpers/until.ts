@@ -4,11 +4,16 @@ const POLL_MS = 25;
 const GIVE_UP_MS = 90_000;
 
 /** Waits until the condition holds. It fails only when that takes far longer than any machine should. */
-export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+export function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  return eventually(`${condition}`, condition);
+}
+
+/** The same, for a failure that says what was waited for, as in "the resync is over". */
+export async function eventually(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const start = performance.now();
   while (!(await condition())) {
     if (performance.now() - start > GIVE_UP_MS) {
-      throw new Error(`waited ${GIVE_UP_MS} ms in vain: ${condition}`);
+      throw new Error(`waited ${GIVE_UP_MS} ms in vain until ${what}`);
     }
     await sleep(POLL_MS);
   }

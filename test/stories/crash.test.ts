@@ -2,7 +2,8 @@ import test from 'ava';
 import { DOOR } from '../helpers/door.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { startProxy } from '../helpers/proxy.ts';
-import { EVERY_FORGE, eventually, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { EVERY_FORGE, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { eventually } from '../helpers/until.ts';
 
 const FILES = {
   '.gatehouse.yml': `version: 1

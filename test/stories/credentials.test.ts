@@ -3,7 +3,8 @@ import { pino } from 'pino';
 import type { Log } from '../../src/log.ts';
 import { DOOR, WORKER } from '../helpers/door.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { eventually, FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { eventually } from '../helpers/until.ts';
 
 const FILES = {
   '.gatehouse.yml': `version: 1

@@ -1,5 +1,6 @@
 import test from 'ava';
-import { eventually, shareStories } from '../helpers/story.ts';
+import { shareStories } from '../helpers/story.ts';
+import { eventually } from '../helpers/until.ts';
 
 const gatehouse = shareStories(test);
 

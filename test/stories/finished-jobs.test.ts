@@ -1,5 +1,6 @@
 import test from 'ava';
-import { eventually, tellStory } from '../helpers/story.ts';
+import { tellStory } from '../helpers/story.ts';
+import { eventually } from '../helpers/until.ts';
 
 const FILES = { '.gatehouse.yml': 'version: 1\nrules:\n  - id: titled\n    require: { title: "." }\n' };
 

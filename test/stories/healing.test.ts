@@ -5,7 +5,8 @@ import { resync } from '../../src/jobs/resync/resync.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { DOOR, SECRET, WORKER } from '../helpers/door.ts';
-import { eventually, FORGES, REPOSITORY, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { FORGES, REPOSITORY, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { eventually } from '../helpers/until.ts';
 
 const gatehouse = shareStories(test);
 

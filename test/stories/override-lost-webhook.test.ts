@@ -69,6 +69,7 @@ test.serial('gitea: the edit of a comment is still known after its repository wa
   const comment = await story.comment(number, 'bob', 'Thanks!');
   await story.editComment(
     number,
+    'alice',
     comment,
     `/gatehouse override titled ${forge.pull(repository, number).headSha} hotfix`,
   );
@@ -100,7 +101,7 @@ test.serial('gitea: a webhook for another pull request does not hide the edit of
   await story.tell({ kind: 'comment', number: other, comment: { ...comment, body: command }, action: 'created' });
   await story.settled();
   await story.tell({ kind: 'comment', number, comment, action: 'created' });
-  await story.editComment(number, comment.id, command);
+  await story.editComment(number, 'alice', comment.id, command);
   await story.settled();
   editedAtOnce(story, number, comment.id);
   await story.edit(number, { body: 'Judged again' });

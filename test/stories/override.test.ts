@@ -57,12 +57,12 @@ for (const name of FORGES) {
     t.is(scene.status(number)?.state, 'success');
 
     // In the second of the posting, mostly: Gitea and Forgejo show the same times as before.
-    await scene.editComment(number, comment, `${text}!`);
+    await scene.editComment(number, 'alice', comment, `${text}!`);
     await scene.settled();
     t.is(scene.status(number)?.state, 'failure');
     t.regex(scene.comments(number).join(), /The override of `titled` by `bob` was edited\./);
 
-    await scene.editComment(number, comment, text);
+    await scene.editComment(number, 'alice', comment, text);
     await scene.settled();
     t.is(scene.status(number)?.state, 'failure');
   });
@@ -73,7 +73,7 @@ for (const name of FORGES) {
     const comment = await scene.comment(number, 'bob', commandFor(scene, number));
     await scene.settled();
     t.is(scene.status(number)?.state, 'success');
-    await scene.deleteComment(number, comment);
+    await scene.deleteComment(number, 'alice', comment);
     await scene.settled();
     t.is(scene.status(number)?.state, 'failure');
     t.notRegex(scene.comments(number).join(), /🔓/);
@@ -84,7 +84,7 @@ for (const name of FORGES) {
     const number = await opened(scene);
     const comment = await scene.comment(number, 'bob', 'Thanks!');
     await scene.settled();
-    await scene.editComment(number, comment, commandFor(scene, number));
+    await scene.editComment(number, 'alice', comment, commandFor(scene, number));
     await scene.settled();
     t.deepEqual(scene.states(number), ['pending', 'failure']);
     t.regex(scene.comments(number).join(), /by `bob` was edited\./);

@@ -2,7 +2,8 @@ import ava from 'ava';
 import { recordAsText } from '../helpers/audit.ts';
 import { DOOR } from '../helpers/door.ts';
 import { gatehouse as command, type GatehouseProcess } from '../helpers/process.ts';
-import { eventually, FORGES, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { FORGES, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { eventually } from '../helpers/until.ts';
 
 const test = ava.serial;
 const shared = shareStories(ava);

@@ -2,16 +2,8 @@ import test, { type ExecutionContext } from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { within } from '../helpers/deadline.ts';
 import { DOOR, WORKER } from '../helpers/door.ts';
-import {
-  eventually,
-  FORGES,
-  pathsOfReads,
-  REPOSITORY,
-  type Scene,
-  type Story,
-  shareStories,
-  tellStory,
-} from '../helpers/story.ts';
+import { FORGES, pathsOfReads, REPOSITORY, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { eventually } from '../helpers/until.ts';
 
 const gatehouse = shareStories(test, { WORKER_CONCURRENCY: '16' });
 

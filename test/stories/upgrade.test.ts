@@ -6,7 +6,8 @@ import test, { type ExecutionContext } from 'ava';
 import { SCHEMA_VERSION } from '../../src/db/schema.ts';
 import { DOOR, SECRET } from '../helpers/door.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
-import { eventually, type Story, tellStory } from '../helpers/story.ts';
+import { type Story, tellStory } from '../helpers/story.ts';
+import { eventually } from '../helpers/until.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const NEXT_VERSION = SCHEMA_VERSION + 1;

@@ -1,0 +1,39 @@
+import { hookEvents } from '../../src/forges/gitea/hook-events.ts';
+import type { Site } from '../helpers/site.ts';
+import type { Changes } from '../simulated-forge/git.ts';
+
+/**
+ * A {@link Site} of `alice`, where `bob` and `gatehouse` may write and `mallory` may not. The webhooks go where it is told.
+ */
+export interface HookedSite extends Site {
+  /** Makes the webhook, with the events of docs/forges.md, to a port of this machine. */
+  hook(port: number, secret: string): Promise<void>;
+  /**
+   * Pushes, and keeps the forge from following: `head.sha` is the new commit, and the difference the old one's.
+   * `release()` ends that, and waits until the push is over.
+   */
+  pushHeld(branch: string, changes: Changes): Promise<{ readonly sha: string; release(): Promise<void> }>;
+}
+
+/** A forge on which every test takes a site of its own. */
+export interface TestForge {
+  readonly kind: 'simulated' | 'real';
+  /** What Gatehouse is configured by. */
+  readonly name: 'github' | 'gitea';
+  readonly url: string;
+  readonly token: string;
+  /** One with the scopes `read:repository` and `read:user` only. */
+  readonly readingToken: string;
+  /** Of `alice`, who owns every site. */
+  readonly ownerToken: string;
+  /** The name by which the forge reaches this machine. */
+  readonly hostName: string;
+  /** Where doors and receivers have to listen to be reached from it. */
+  readonly listenOn: string;
+  site(files?: Changes): Promise<HookedSite>;
+  /** What Gatehouse has asked of a repository so far, `GET /api/v1/repos/…`. */
+  requests(site: Site): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export const HOOK_EVENTS = hookEvents('gitea').map(({ name }) => name);

@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto';
+import type { Changes } from '../simulated-forge/git.ts';
+import type { SimulatedForge } from '../simulated-forge/simulated-forge.ts';
+import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
+import type { Comment } from '../simulated-forge/world.ts';
+import { expectStatus, type PullState, type ShownInline, type ShownStatus, type Site } from './site.ts';
+
+const MAX_REDELIVERIES = 5;
+
+type Details = Partial<Parameters<SimulatedForge['openPullRequest']>[1]>;
+
+/** A {@link Site} of a simulated forge: what is read comes at once, and anybody may act in any way. */
+export interface SimulatedSite extends Site {
+  open(from: Changes | string, details?: Details): Promise<number>;
+  /** The same, without a webhook. */
+  openSilently(from: Changes | string, details?: Details): number;
+  edit(number: number, change: Parameters<SimulatedForge['edit']>[2]): Promise<void>;
+  review(number: number, author: string, state: Parameters<SimulatedForge['review']>[3]): Promise<number>;
+  comment(
+    number: number,
+    author: string,
+    body: string,
+    details?: Parameters<SimulatedForge['comment']>[4],
+  ): Promise<number>;
+  /** Sends the forge's webhook to the hook of the site, if there is one, and expects it to be acknowledged. */
+  tell(event: WebhookEvent, deliveryId?: string): Promise<void>;
+  /** From now on the webhooks of this repository are sent there. */
+  sendTo(url: string, secret: string): void;
+  head(number: number): string;
+  state(number: number): PullState;
+  status(of: number | string, context?: string): ShownStatus | undefined;
+  states(of: number | string): readonly string[];
+  comments(number: number): readonly string[];
+  inlines(number: number): readonly ShownInline[];
+}
+
+export function makeSimulatedSite(forge: SimulatedForge, firstName: string): SimulatedSite {
+  let name = firstName;
+  let fork = '';
+  let hook: { readonly url: string; readonly secret: string } | undefined;
+  let lost = false;
+  const opened: number[] = [];
+  const pull = (number: number) => forge.pull(name, number);
+  const shaOf = (of: number | string) => (typeof of === 'number' ? pull(of).headSha : of);
+
+  /** The simulation sends what its API was used for; what people do is sent from here. */
+  async function send(event: WebhookEvent): Promise<void> {
+    if (!lost) {
+      await site.tell(event);
+    }
+  }
+  const sendPull = (number: number, action: (WebhookEvent & { kind: 'pull-request' })['action']) =>
+    send({ kind: 'pull-request', number, action });
+
+  function commentOf(number: number, id: number): Comment {
+    const found = pull(number).comments.find((comment) => comment.id === id);
+    if (found === undefined) {
+      throw new Error(`there is no comment ${id}`);
+    }
+    return found;
+  }
+
+  /** The webhooks of a push. Returns the tip. */
+  async function pushed(to: number | string, commits: number): Promise<string> {
+    if (typeof to === 'number') {
+      await sendPull(to, 'synchronize');
+      return pull(to).headSha;
+    }
+    await send({ kind: 'push', branch: to, commits });
+    for (const number of opened) {
+      const { state, headBranch, headRepository } = pull(number);
+      if (state === 'open' && headBranch === to && headRepository.fullName === name) {
+        await sendPull(number, 'synchronize');
+      }
+    }
+    return forge.head(name, to);
+  }
+
+  const acts = {
+    async open(from, details) {
+      const number = site.openSilently(from, details);
+      await sendPull(number, 'opened');
+      return number;
+    },
+    async openFromFork(files) {
+      fork = forge.fork(name, 'mallory');
+      forge.commit(fork, 'topic', files, { author: 'mallory' });
+      return site.open('topic', { from: fork, author: 'mallory' });
+    },
+    async deleteFork() {
+      forge.deleteRepository(fork);
+    },
+    async push(to, ...changes) {
+      for (const files of changes) {
+        if (typeof to === 'number') {
+          forge.push(name, to, files);
+        } else {
+          forge.commit(name, to, files);
+        }
+      }
+      return pushed(to, changes.length);
+    },
+    async forcePush(to, changes) {
+      const number = typeof to === 'number' ? to : opened.find((one) => pull(one).headBranch === to);
+      forge.forcePush(name, number ?? 0, changes);
+      return pushed(to, 1);
+    },
+    async merge(branch, commit, changes) {
+      forge.commit(name, branch, changes, { merging: [commit] });
+      return pushed(branch, 1);
+    },
+    async updateBranch(number) {
+      forge.updateBranch(name, number, 'bob');
+      return pushed(pull(number).headBranch, 1);
+    },
+    async deleteBranch(branch) {
+      forge.deleteBranch(name, branch);
+    },
+    async edit(number, change) {
+      forge.edit(name, number, change);
+      await sendPull(number, 'edited');
+    },
+    async retarget(number, base) {
+      forge.retarget(name, number, base);
+      await sendPull(number, 'edited');
+    },
+    async close(number) {
+      forge.close(name, number);
+      await sendPull(number, 'closed');
+    },
+    async reopen(number) {
+      forge.reopen(name, number);
+      await sendPull(number, 'reopened');
+    },
+    async label(number, ...names) {
+      forge.label(name, number, ...names);
+      await sendPull(number, 'labeled');
+    },
+    async unlabel(number, label) {
+      forge.unlabel(name, number, label);
+      await sendPull(number, 'unlabeled');
+    },
+    async clearLabels(number) {
+      forge.clearLabels(name, number);
+      await sendPull(number, forge.name === 'github' ? 'unlabeled' : 'label_cleared');
+    },
+    async review(number, author, state) {
+      const review = forge.review(name, number, author, state, state);
+      await send({ kind: 'review', number, review });
+      return review.id;
+    },
+    async dismiss(number, review) {
+      forge.dismiss(name, number, review);
+    },
+    async requestReview(number, person) {
+      forge.requestReview(name, number, person);
+      await sendPull(number, 'review_requested');
+    },
+    async comment(number, author, body, details) {
+      const comment = forge.comment(name, number, author, body, details);
+      await send({ kind: 'comment', number, comment, action: 'created' });
+      return comment.id;
+    },
+    async editComment(number, _person, id, body) {
+      const { body: before } = commentOf(number, id);
+      forge.editComment(name, number, id, body);
+      await send({ kind: 'comment', number, comment: commentOf(number, id), action: 'edited', before });
+    },
+    async deleteComment(number, _person, id) {
+      const comment = commentOf(number, id);
+      forge.deleteComment(name, number, id);
+      await send({ kind: 'comment', number, comment, action: 'deleted' });
+    },
+    async setStatus(author, sha, status) {
+      await send({ kind: 'status', status: forge.setStatus(name, sha, { description: '', author, ...status }) });
+    },
+    async protect(branch, status) {
+      forge.protect(name, branch, [status]);
+    },
+    async stopRequiring(branch) {
+      forge.protect(name, branch, []);
+    },
+    mergeByButton: async (number) => forge.merge(name, number),
+    async rename(newName) {
+      const [owner] = name.split('/');
+      forge.rename(name, `${owner}/${newName}`);
+      name = `${owner}/${newName}`;
+    },
+    async setPrivate(isPrivate) {
+      forge.setPrivate(name, isPrivate);
+    },
+    async remove() {
+      forge.deleteRepository(name);
+    },
+    async loseWebhooks(on) {
+      lost = on;
+    },
+  } satisfies Partial<SimulatedSite>;
+
+  const site: SimulatedSite = {
+    get repository() {
+      return name;
+    },
+    ...acts,
+    openSilently(from, details = {}) {
+      const head = typeof from === 'string' ? from : (details.head ?? `topic-${randomUUID()}`);
+      if (typeof from !== 'string') {
+        forge.commit(details.from ?? name, head, from);
+      }
+      const number = forge.openPullRequest(name, { ...details, head });
+      opened.push(number);
+      return number;
+    },
+    sendTo(url, secret) {
+      hook = { url, secret };
+      forge.addHook(name, hook);
+    },
+    async tell(event, deliveryId = randomUUID()) {
+      if (hook === undefined) {
+        return;
+      }
+      const { url, secret } = hook;
+      const deliver = () => forge.deliver(url, name, event, { secret, deliveryId });
+      let response = await deliver();
+      // Door and forge share one process on a busy machine, so a delivery that failed is sent again.
+      for (let again = 0; response.status === 503 && again < MAX_REDELIVERIES; again++) {
+        response = await deliver();
+      }
+      if (response.status !== 200) {
+        throw new Error(`the door answered ${response.status}: ${await response.text()}`);
+      }
+    },
+    head: (number) => pull(number).headSha,
+    state: (number) => (pull(number).merged === undefined ? pull(number).state : 'merged'),
+    status(of, context) {
+      const latest = forge
+        .statuses(name, shaOf(of))
+        .findLast((status) => context === undefined || status.context === context);
+      return latest && { state: latest.state, description: latest.description };
+    },
+    states: (of) => forge.statuses(name, shaOf(of)).map(({ state }) => state),
+    comments: (number) =>
+      pull(number)
+        .comments.filter(({ author }) => author === 'gatehouse')
+        .map(({ body }) => body),
+    inlines: (number) =>
+      pull(number)
+        .inlineComments.filter(({ author }) => author === 'gatehouse')
+        .map(({ path, line, body }) => ({ path, line, body })),
+    expect: (t, of, state, base) => expectStatus(t, site, of, state, base),
+  };
+  return site;
+}
