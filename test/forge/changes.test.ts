@@ -102,7 +102,7 @@ both('the repositories that the account may write to are listed', async (t, forg
   const site = await forge.site(FILES);
   const { names, more } = await clientOf(t, forge).writableRepositories(10_000);
   t.false(more);
-  t.true(names.includes(site.repository()));
+  t.true(names.includes(site.repository));
   for (const name of names) {
     const found = await call(forge, 'GET', `/repos/${name}`);
     // Other tests delete theirs meanwhile.
