@@ -1,5 +1,5 @@
 import { migrateStores } from '../composition/migrate-stores.ts';
-import { parseDatabaseConfig } from '../config/config.ts';
+import { describeSslMode, parseDatabaseConfig } from '../config/config.ts';
 import { makeLog } from '../log.ts';
 import { defineCommand } from './command.ts';
 import { configured, EX_CONFIG } from './failures.ts';
@@ -39,6 +39,10 @@ async function migrateSchema(waitSeconds: number, env: Terminal['env']): Promise
   }
   const config = configured(parseDatabaseConfig(env));
   const log = makeLog(config.logLevel);
+  const sslMode = describeSslMode(env);
+  if (sslMode !== undefined) {
+    log.info(sslMode);
+  }
   const applied = await migrateStores(config.databaseUrl, {
     waitSeconds,
     onWait: (err) => log.info({ err }, 'waiting for the database'),

@@ -1,5 +1,5 @@
 import { startService } from '../composition/service.ts';
-import { parseConfig, type Roles } from '../config/config.ts';
+import { describeSslMode, parseConfig, type Roles } from '../config/config.ts';
 import { firstShutdownSignal } from '../lifecycle.ts';
 import { makeLog } from '../log.ts';
 import { defineCommand } from './command.ts';
@@ -47,6 +47,10 @@ On SIGTERM or SIGINT it starts no more reviews. Those under way are finished, or
 async function run(roles: Roles, { env }: Terminal): Promise<0> {
   const config = configured(parseConfig(env, roles));
   const log = makeLog(config.logLevel);
+  const sslMode = describeSslMode(env);
+  if (sslMode !== undefined) {
+    log.info(sslMode);
+  }
   // Before anything listens, so that an early signal does not kill the process.
   const signal = firstShutdownSignal();
   const service = await startService(config, log);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import type { StoreUrl } from '../common/store-url.ts';
 import type { Config, WorkerConfig } from '../config/config.ts';
 import { makeInboxPool, makePool, makeProbePool } from '../db/pool.ts';
 import { makePoolerCheck, refuseTransactionPooling } from '../db/pooler.ts';
@@ -138,7 +139,7 @@ async function addWorker(shared: SharedParts, worker: WorkerConfig): Promise<() 
 }
 
 /** An unreachable database does not prevent the start: it may come back, and readiness reports it until then. */
-async function refuseUnusableDatabase(databaseUrl: string, checkedPool: pg.Pool): Promise<void> {
+async function refuseUnusableDatabase(databaseUrl: StoreUrl, checkedPool: pg.Pool): Promise<void> {
   try {
     await refuseTransactionPooling(databaseUrl);
     await onConnection(checkedPool, CHECK_TIMEOUT_MS, async (client) => {

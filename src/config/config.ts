@@ -7,11 +7,13 @@ import {
   parseEnvironment,
   type ReadFile,
   readText,
+  readVariables,
   type Settings,
 } from './environment.ts';
 import {
   bytes,
   count,
+  databaseUrl,
   flag,
   logLevel,
   port,
@@ -21,6 +23,7 @@ import {
   secret,
   statusContext,
   url,
+  verifiedMode,
 } from './settings.ts';
 
 export type LogLevel = z.infer<typeof logLevel>;
@@ -56,7 +59,7 @@ function isPrivateKey(text: string): boolean {
 
 const MIB = 1024 * 1024;
 
-const database = { DATABASE_URL: url(['postgres:', 'postgresql:']), LOG_LEVEL: logLevel.default('info') };
+const database = { DATABASE_URL: databaseUrl, LOG_LEVEL: logLevel.default('info') };
 
 const common = {
   PORT: port.default(8080),
@@ -114,7 +117,10 @@ const worker = {
 export const SETTINGS = { common, door, worker, access } as const;
 
 /** What every role needs to run. Frozen; nothing else reads the environment. */
-export interface Config extends Settings<typeof common> {
+export interface Config extends Omit<Settings<typeof common>, 'databaseUrl' | 'redisUrl'> {
+  /** Reads its file again, where it is given as one. */
+  readonly databaseUrl: () => string;
+  readonly redisUrl: () => string;
   /** Absent in a process that takes no webhooks. */
   readonly door?: DoorConfig;
   /** Absent in a process that reviews nothing. */
@@ -144,10 +150,40 @@ export function parseConfig(env: Environment, roles: Roles, readFile: ReadFile =
     ok: true,
     config: Object.freeze({
       ...base.config,
+      databaseUrl: rereading('DATABASE_URL', base.config.databaseUrl, env, readFile),
+      redisUrl: rereading('REDIS_URL', base.config.redisUrl, env, readFile),
       ...(doors?.ok && { door: doors.config }),
       ...(workers?.ok && forgeAccess?.ok && { worker: { ...workers.config, ...forgeAccess.config } }),
     }),
   };
+}
+
+/** While the file cannot be used, as in the middle of a rotation, what was read last. */
+function rereading(
+  name: 'DATABASE_URL' | 'REDIS_URL',
+  first: string,
+  env: Environment,
+  readFile: ReadFile,
+): () => string {
+  if (!env[`${name}_FILE`]) {
+    return () => first;
+  }
+  let last = first;
+  return () => {
+    const parsed = readVariables({ url: common[name] }, { url_FILE: env[`${name}_FILE`] }, readFile);
+    last = parsed.ok ? parsed.config.url : last;
+    return last;
+  };
+}
+
+/** What to tell an operator whose DATABASE_URL asks for less than it gets. */
+export function describeSslMode(env: Environment, readFile: ReadFile = readText): string | undefined {
+  const parsed = readVariables({ DATABASE_URL: url(['postgres:', 'postgresql:']) }, env, readFile);
+  const mode = parsed.ok ? verifiedMode(parsed.config.DATABASE_URL) : undefined;
+  return (
+    mode &&
+    `DATABASE_URL: sslmode=${mode} is treated as verify-full: the certificate of the server is verified, with its host name`
+  );
 }
 
 /** What commands need that only read the database, `gatehouse migrate` among them. */

@@ -56,6 +56,30 @@ export function url(protocols: readonly string[], path = /^/) {
     .refine((text) => !isUrl(text, protocols) || path.test(new URL(text).pathname), 'has a path that is not allowed');
 }
 
+/**
+ * The driver takes these modes of libpq for `verify-full`, and warns that a later version will not. It stays that.
+ * `uselibpqcompat=true` gives them the meaning that libpq has.
+ */
+const VERIFIED_MODES: readonly (string | null)[] = ['prefer', 'require', 'verify-ca'];
+
+/** The `sslmode` of a valid address that is taken for `verify-full`. */
+export function verifiedMode(text: string): string | undefined {
+  const { searchParams } = new URL(text);
+  const mode = searchParams.get('sslmode');
+  return mode !== null && VERIFIED_MODES.includes(mode) && searchParams.get('uselibpqcompat') !== 'true'
+    ? mode
+    : undefined;
+}
+
+export const databaseUrl = url(['postgres:', 'postgresql:']).transform((text) => {
+  if (verifiedMode(text) === undefined) {
+    return text;
+  }
+  const verified = new URL(text);
+  verified.searchParams.set('sslmode', 'verify-full');
+  return verified.href;
+});
+
 function isUrl(text: string, protocols: readonly string[]): boolean {
   if (!URL.canParse(text)) {
     return false;

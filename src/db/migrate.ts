@@ -26,15 +26,16 @@ export async function migrate(
   installMore: (client: pg.ClientBase) => Promise<void>,
   wait: DatabaseWait = { waitSeconds: 0 },
 ): Promise<readonly string[]> {
-  const client = await connectWithRetry(databaseUrl, wait);
+  const retry = makeRetry(wait);
+  const client = await retry(() => connect(databaseUrl));
   try {
     await client.query(SESSION_SETTINGS);
-    await refuseTransactionPooling(databaseUrl);
+    await retry(() => refuseTransactionPooling(databaseUrl));
     await takeLock(client);
     if ((await readSchemaState(client)) === 'too-new') {
       throw new NewerSchemaError();
     }
-    const locks = await makeShortLocks(client, databaseUrl, wait.onBlocked ?? (() => {}));
+    const locks = await retry(() => makeShortLocks(client, databaseUrl, wait.onBlocked ?? (() => {})));
     try {
       const applied: string[] = [];
       for (;;) {
@@ -114,32 +115,42 @@ export interface DatabaseWait {
 
 const ATTEMPT_PAUSE_MS = 1_000;
 
-async function connectWithRetry(databaseUrl: string, { waitSeconds, onWait }: DatabaseWait): Promise<pg.Client> {
-  const deadline = performance.now() + waitSeconds * 1_000;
-  for (;;) {
-    const client = new pg.Client({
-      connectionString: databaseUrl,
-      application_name: 'gatehouse migrate',
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      keepAlive: true,
-    });
-    // A connection lost between two queries is reported by the next query.
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      return client;
-    } catch (error) {
-      // Wrong credentials do not become right by waiting.
-      if (!mayComeYet(error) || performance.now() + ATTEMPT_PAUSE_MS > deadline) {
-        throw error;
-      }
-      onWait?.(error);
-      await sleep(ATTEMPT_PAUSE_MS);
-    }
-  }
+async function connect(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'gatehouse migrate',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+  });
+  // A connection lost between two queries is reported by the next query.
+  client.on('error', () => {});
+  await client.connect();
+  return client;
 }
+
+/** A migration needs several connections, and each may be one too many. They share the time to wait. */
+function makeRetry({ waitSeconds, onWait }: DatabaseWait): <T>(attempt: () => Promise<T>) => Promise<T> {
+  const deadline = performance.now() + waitSeconds * 1_000;
+  return async (attempt) => {
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        // Wrong credentials do not become right by waiting.
+        if (!mayComeYet(error) || performance.now() + ATTEMPT_PAUSE_MS > deadline) {
+          throw error;
+        }
+        onWait?.(error);
+        await sleep(ATTEMPT_PAUSE_MS);
+      }
+    }
+  };
+}
+
+const TOO_MANY_CONNECTIONS = '53300';
 
 /** Class 57 (operator intervention) is a server that starts or stops; no SQLSTATE at all is none that answers. */
 function mayComeYet(error: unknown): boolean {
-  return sqlState(error)?.startsWith('57') ?? true;
+  const state = sqlState(error);
+  return state === undefined || state.startsWith('57') || state === TOO_MANY_CONNECTIONS;
 }

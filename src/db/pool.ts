@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { currentUrl, type StoreUrl } from '../common/store-url.ts';
 import type { Log } from '../log.ts';
 import { cancelRunning } from './cancel.ts';
 import { queryAll } from './query-all.ts';
@@ -17,7 +18,7 @@ const MAX_CONNECTIONS = 10;
  */
 const MAX_LIFETIME_SECONDS = 30;
 
-export function makePool(url: string, log: Log): pg.Pool {
+export function makePool(url: StoreUrl, log: Log): pg.Pool {
   return openPool(url, log, { application_name: 'gatehouse', max: MAX_CONNECTIONS });
 }
 
@@ -26,13 +27,22 @@ export function makePool(url: string, log: Log): pg.Pool {
  * is one connection for both, so that readiness meets what deliveries meet: a server that accepts no new connections
  * does not look healthy over an old one.
  */
-export function makeInboxPool(url: string, log: Log): pg.Pool {
+export function makeInboxPool(url: StoreUrl, log: Log): pg.Pool {
   return openPool(url, log, { application_name: 'gatehouse inbox', max: 1, pipeline: true });
 }
 
-function openPool(url: string, log: Log, config: pg.PoolConfig): pg.Pool {
+/** The pool makes each connection with the options that it was given; the address is that of now. */
+function clientOf(url: StoreUrl) {
+  return class extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super({ ...config, connectionString: currentUrl(url) });
+    }
+  };
+}
+
+function openPool(url: StoreUrl, log: Log, config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url,
+    Client: clientOf(url),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
@@ -85,6 +95,6 @@ async function openSession(client: pg.ClientBase): Promise<void> {
  * For the health check of a process without an inbox. It has a connection of its own, so that being busy is not being
  * down.
  */
-export function makeProbePool(url: string, log: Log): pg.Pool {
+export function makeProbePool(url: StoreUrl, log: Log): pg.Pool {
   return openPool(url, log, { application_name: 'gatehouse health', max: 1 });
 }

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { currentUrl, type StoreUrl } from '../common/store-url.ts';
 import { PoolerError, TRANSACTION_POOLING } from './pooler-error.ts';
 
 /**
@@ -12,9 +13,9 @@ const CONNECT_TIMEOUT_MS = 4_000;
 const ATTEMPTS = 5;
 
 /** Needs two connections for a moment. */
-export async function detectPooling(databaseUrl: string): Promise<Pooling> {
-  const first = openClient(databaseUrl);
-  const second = openClient(databaseUrl);
+export async function detectPooling(databaseUrl: StoreUrl): Promise<Pooling> {
+  const first = openClient(currentUrl(databaseUrl));
+  const second = openClient(currentUrl(databaseUrl));
   try {
     await first.connect();
     const pid = await backendOf(first);
@@ -55,7 +56,7 @@ async function backendOf(client: Client): Promise<number | undefined> {
 }
 
 /** Throws {@link PoolerError}. */
-export async function refuseTransactionPooling(databaseUrl: string): Promise<void> {
+export async function refuseTransactionPooling(databaseUrl: StoreUrl): Promise<void> {
   if ((await detectPooling(databaseUrl)) === 'transactions') {
     throw new PoolerError();
   }
@@ -65,7 +66,7 @@ export async function refuseTransactionPooling(databaseUrl: string): Promise<voi
  * For a database that was not there at the start: looks until it has found out, once. Returns why the database cannot
  * be used, or undefined.
  */
-export function makePoolerCheck(databaseUrl: string): () => Promise<string | undefined> {
+export function makePoolerCheck(databaseUrl: StoreUrl): () => Promise<string | undefined> {
   let pooling: Pooling | undefined;
   return async () => {
     pooling ??= await detectPooling(databaseUrl);

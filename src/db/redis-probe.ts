@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import type { StoreUrl } from '../common/store-url.ts';
 import { publicReason } from './probes.ts';
 import { closeRedis, makeProbeRedis } from './redis.ts';
 
@@ -68,7 +69,7 @@ const FAULTS: readonly (readonly [RegExp, RedisFault])[] = [
 ];
 
 /** A connection that is made for checks alone. */
-export function makeRedisProbe(url: string, timeoutMs: number): RedisProbe {
+export function makeRedisProbe(url: StoreUrl, timeoutMs: number): RedisProbe {
   const redis = makeProbeRedis(url, timeoutMs);
   /** Why there is no connection: a command without one only says that there is none. */
   let lastError: unknown;

@@ -1,5 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { isSentinelUrl, parseSentinelUrl } from '../common/sentinel-url.ts';
+import { currentUrl, type StoreUrl } from '../common/store-url.ts';
 import type { Log } from '../log.ts';
 
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -11,7 +12,7 @@ const MAX_RECONNECT_DELAY_MS = 1_000;
 /**
  * Redis that fails fast: a command is answered, or refused, within {@link COMMAND_TIMEOUT_MS}. It reconnects by itself.
  */
-export function makeRedis(url: string, log: Log): Redis {
+export function makeRedis(url: StoreUrl, log: Log): Redis {
   const redis = openRedis(url, {
     connectionName: 'gatehouse',
     commandTimeout: COMMAND_TIMEOUT_MS,
@@ -35,7 +36,7 @@ export function makeRedis(url: string, log: Log): Redis {
 }
 
 /** For the health check alone, which waits longer for an answer than the service waits for a command. Logs nothing. */
-export function makeProbeRedis(url: string, timeoutMs: number): Redis {
+export function makeProbeRedis(url: StoreUrl, timeoutMs: number): Redis {
   const redis = openRedis(url, {
     connectionName: 'gatehouse health',
     commandTimeout: timeoutMs,
@@ -54,13 +55,19 @@ interface Limits {
 }
 
 /** `url` is a valid REDIS_URL. */
-function openRedis(url: string, limits: Limits): Redis {
+function openRedis(source: StoreUrl, limits: Limits): Redis {
+  const url = currentUrl(source);
+  // The client connects with the options of that moment. Only credentials are rotated.
+  const retryStrategy = (attempt: number) => {
+    Object.assign(redis.options, credentialsOf(currentUrl(source)));
+    return retryDelayMs(attempt);
+  };
   const options = {
     connectTimeout: CONNECT_TIMEOUT_MS,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    retryStrategy: retryDelayMs,
+    retryStrategy,
     // The check needs INFO, which a small ACL forbids; ioredis then prints a line of its own. What is not usable, a
     // write tells.
     enableReadyCheck: false,
@@ -68,7 +75,19 @@ function openRedis(url: string, limits: Limits): Redis {
     reconnectOnError: (error: Error) => /\bREADONLY\b/.test(error.message),
     ...limits,
   } satisfies RedisOptions;
-  return isSentinelUrl(url) ? new Redis({ ...options, ...sentinelOptions(url) }) : new Redis(url, options);
+  const redis = isSentinelUrl(url)
+    ? new Redis({ ...options, ...sentinelOptions(url), sentinelRetryStrategy: retryStrategy })
+    : new Redis(url, options);
+  return redis;
+}
+
+function credentialsOf(url: string): RedisOptions {
+  if (isSentinelUrl(url)) {
+    const { username, password, sentinelUsername, sentinelPassword } = sentinelOptions(url);
+    return { username, password, sentinelUsername, sentinelPassword };
+  }
+  const { username, password } = new URL(url);
+  return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
 }
 
 const retryDelayMs = (attempt: number) => Math.min(50 * 2 ** attempt, MAX_RECONNECT_DELAY_MS);
@@ -84,7 +103,6 @@ function sentinelOptions(url: string) {
     name,
     db: database,
     sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
-    sentinelRetryStrategy: retryDelayMs,
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(sentinelUsername !== undefined && { sentinelUsername }),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import ava from 'ava';
 import type pg from 'pg';
@@ -167,4 +168,40 @@ test('with --wait the command waits for the database, and logs it', async (t) =>
     t.is((await command.finished).code, 0);
     await proxy.close();
   });
+});
+
+test('with --wait the command waits for a free connection, and for each further one', async (t) => {
+  await withDatabase(async (url, pool) => {
+    const role = `limited_${randomUUID().replaceAll('-', '')}`;
+    const limit = (connections: number) => pool.query(`ALTER ROLE ${role} CONNECTION LIMIT ${connections}`);
+    await pool.query(`CREATE ROLE ${role} LOGIN PASSWORD 'limited' CONNECTION LIMIT 0`);
+    await pool.query(`GRANT CREATE ON DATABASE ${new URL(url).pathname.slice(1)} TO ${role}`);
+    const limited = new URL(url);
+    Object.assign(limited, { username: role, password: 'limited' });
+    const command = gatehouse(['migrate', '--wait', '60'], { DATABASE_URL: limited.href });
+    try {
+      await command.logged('waiting for the database');
+      await limit(1);
+      await until(async () => {
+        const { rowCount } = await pool.query('SELECT FROM pg_stat_activity WHERE usename = $1', [role]);
+        return rowCount === 1;
+      });
+      await limit(-1);
+      t.is((await command.finished).code, 0);
+    } finally {
+      await command.finished;
+      await pool.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    }
+  });
+});
+
+test('sslmode=require is said to verify the server, and every line is JSON', async (t) => {
+  const address = 'postgres://user:hunter2@127.0.0.1:9/x?sslmode=require';
+  const { stdout, stderr } = await gatehouse(['migrate'], { DATABASE_URL: address }).finished;
+  t.is(stderr, '');
+  const [first] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { msg: string });
+  t.regex(first?.msg ?? '', /sslmode=require is treated as verify-full/);
 });

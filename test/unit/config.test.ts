@@ -1,6 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
-import { parseConfig as parse, parseDatabaseConfig, parseForgeConfig } from '../../src/config/config.ts';
+import {
+  describeSslMode,
+  parseConfig as parse,
+  parseDatabaseConfig,
+  parseForgeConfig,
+} from '../../src/config/config.ts';
 
 type Environment = Parameters<typeof parse>[0];
 type ReadFile = Parameters<typeof parse>[2];
@@ -18,26 +23,29 @@ const complete = {
 
 test('three variables are enough, the others have defaults', (t) => {
   const parsed = parseConfig(complete);
-  t.deepEqual(parsed, {
-    ok: true,
-    config: {
-      port: 8080,
-      metricsPort: 9090,
-      host: undefined,
-      databaseUrl: complete.DATABASE_URL,
-      redisUrl: complete.REDIS_URL,
-      forge: 'github',
-      drainSeconds: 5,
-      readyWithoutRedis: false,
-      statusContext: 'gatehouse/{base}',
-      logLevel: 'info',
-      door: {
-        webhookSecret: complete.WEBHOOK_SECRET,
-        webhookSecretPrevious: undefined,
-        webhookBodyLimit: 26_214_400,
+  const { databaseUrl, redisUrl, ...config } = parsed.ok ? parsed.config : t.fail();
+  t.deepEqual([databaseUrl(), redisUrl()], [complete.DATABASE_URL, complete.REDIS_URL]);
+  t.deepEqual(
+    { ok: parsed.ok, config },
+    {
+      ok: true,
+      config: {
+        port: 8080,
+        metricsPort: 9090,
+        host: undefined,
+        forge: 'github',
+        drainSeconds: 5,
+        readyWithoutRedis: false,
+        statusContext: 'gatehouse/{base}',
+        logLevel: 'info',
+        door: {
+          webhookSecret: complete.WEBHOOK_SECRET,
+          webhookSecretPrevious: undefined,
+          webhookBodyLimit: 26_214_400,
+        },
       },
     },
-  });
+  );
   t.true(parsed.ok && Object.isFrozen(parsed.config));
 });
 
@@ -54,6 +62,24 @@ test('all configuration errors are reported at once, each with its variable', (t
       'WEBHOOK_SECRET: must have at least 16 characters',
     ],
   });
+});
+
+test('an sslmode between disable and verify-full verifies the server, and is named', (t) => {
+  const modeOf = (query: string) => {
+    const given = { ...complete, DATABASE_URL: `${complete.DATABASE_URL}${query}` };
+    const parsed = parseConfig(given);
+    const { databaseUrl } = parsed.ok ? parsed.config : t.fail();
+    const used = new URL(databaseUrl());
+    t.is(used.password, 'database-password');
+    return [used.search, describeSslMode(given)?.includes('verify-full') ?? false];
+  };
+  for (const mode of ['prefer', 'require', 'verify-ca']) {
+    t.deepEqual(modeOf(`?sslmode=${mode}&application_name=a`), ['?sslmode=verify-full&application_name=a', true]);
+    t.deepEqual(modeOf(`?uselibpqcompat=true&sslmode=${mode}`), [`?uselibpqcompat=true&sslmode=${mode}`, false]);
+  }
+  for (const query of ['', '?sslmode=disable', '?sslmode=verify-full', '?sslmode=no-verify']) {
+    t.deepEqual(modeOf(query), [query, false]);
+  }
 });
 
 test('no configuration error shows the value', (t) => {

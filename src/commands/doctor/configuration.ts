@@ -1,4 +1,10 @@
-import { parseConfig, parseDatabaseConfig, parseForgeConfig, parseRedisUrl } from '../../config/config.ts';
+import {
+  describeSslMode,
+  parseConfig,
+  parseDatabaseConfig,
+  parseForgeConfig,
+  parseRedisUrl,
+} from '../../config/config.ts';
 import type { Environment, Parsed } from '../../config/environment.ts';
 import { type Finding, ok, wrong } from './finding.ts';
 
@@ -25,7 +31,9 @@ export function readConfiguration(env: Environment): DoctorConfig {
   const database = parseDatabaseConfig({ ...env, LOG_LEVEL: undefined, LOG_LEVEL_FILE: undefined });
   const forge = parseForgeConfig(env);
   return {
-    findings: parsed.ok ? [validAs(roles, parsed.config.worker?.enforce)] : parsed.faults.map(faulty),
+    findings: parsed.ok
+      ? [validAs(roles, parsed.config.worker?.enforce, describeSslMode(env))]
+      : parsed.faults.map(faulty),
     databaseUrl: configOf(database)?.databaseUrl,
     redisUrl: configOf(parseRedisUrl(env)),
     forge: roles.worker ? (configOf(forge) ?? 'faulty') : 'absent',
@@ -37,10 +45,15 @@ function configOf<T>(parsed: Parsed<T>): T | undefined {
   return parsed.ok ? parsed.config : undefined;
 }
 
-function validAs(roles: { readonly door: boolean; readonly worker: boolean }, enforce: boolean | undefined): Finding {
+function validAs(
+  roles: { readonly door: boolean; readonly worker: boolean },
+  enforce: boolean | undefined,
+  sslMode: string | undefined,
+): Finding {
   const parts = [roles.door && 'the door', roles.worker && 'the worker'].filter((part) => part !== false);
   const dryRun = enforce === false ? '. ENFORCE=false: every status is success' : '';
-  return ok('configuration', `valid for ${parts.join(' and ')}${dryRun}`);
+  const note = sslMode === undefined ? '' : `. ${sslMode}`;
+  return ok('configuration', `valid for ${parts.join(' and ')}${dryRun}${note}`);
 }
 
 function faulty(fault: string): Finding {
