@@ -44,6 +44,10 @@ export function composeDoor(
       metrics.inflightBytes.set(held),
     ),
     inbox,
+    requestReview: async (request) => {
+      await jobs.enqueue([request]);
+      wakeWorkers(redis, metrics, [request.kind]);
+    },
     isOwnContext: (context) => isContextOf(config.statusContext, context),
     onInstallation: makeInstallationRecorder(sharedPool, log),
     isClosed,

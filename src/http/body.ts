@@ -1,35 +1,39 @@
+import { finished } from 'node:stream/promises';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { koaBody } from 'koa-body';
+import { makeLongStringFilter } from '../common/long-strings.ts';
+import { MAX_COMMAND_JSON_BYTES } from '../forges/port/command.ts';
 import type { ByteBudget, Reservation } from '../inbox/byte-budget.ts';
 import { makeArrivalWatch, type WatchArrival } from './body-arrival.ts';
 import { type Refusal, refuse, type WebhookState } from './refusal.ts';
 
 /**
- * Reads the exact bytes of the body, of any type, since a signature covers bytes and not what they mean.
+ * Bodies up to so many times the limit are read and not kept: what makes them large is a text of the author, who must
+ * not decide by that whether Gatehouse hears of a change.
+ */
+const SHORTENED_FACTOR = 4;
+
+/**
+ * Reads the exact bytes of the body, of any type, since a signature covers bytes and not what they mean. Of a body that
+ * announces more than `limit` bytes only what is left without its long strings is kept.
  * The length header may refuse a body, but only counting admits it. Room in `budget` is taken for bytes that have
- * arrived, not for those announced, and held until the request is answered.
+ * arrived and are kept, not for those announced, and held until the request is answered.
  */
 export function readBody(limit: number, budget: ByteBudget): Middleware<WebhookState> {
   const watchArrival = makeArrivalWatch();
-  const read = koaBody({
-    json: false,
-    urlencoded: false,
-    text: true,
-    textTypes: [OPAQUE],
-    textLimit: limit,
-    // Without an encoding koa-body's text is the Buffer that came; with one it would be decoded.
-    encoding: '',
-  });
+  const readWhole = makeWholeReader(limit);
 
   return async (ctx, next) => {
-    const declared = declaredLength(ctx.req.headers['content-length']);
-    if (declared !== undefined && declared > limit) {
+    const declared = declaredLength(ctx.req.headers['content-length']) ?? 0;
+    if (declared > SHORTENED_FACTOR * limit) {
       refuse(ctx, 'too_large', tooLarge(limit));
       return;
     }
     const room = budget.open();
     try {
-      const failure = await readInto(ctx, read, room, watchArrival);
+      ctx.state.isShortened = declared > limit;
+      const reader = ctx.state.isShortened ? readShortened(ctx, limit) : readWhole(ctx);
+      const failure = await receive(ctx, reader, room, watchArrival);
       if (failure !== undefined) {
         // The rest is read and thrown away, so that the connection can be used again or closed.
         ctx.req.resume();
@@ -43,52 +47,105 @@ export function readBody(limit: number, budget: ByteBudget): Middleware<WebhookS
   };
 }
 
+type Context = ParameterizedContext<WebhookState>;
+
+/** Begun with the request. */
+interface Reader {
+  /** How many bytes are held with this chunk; undefined when that is too many. */
+  take(chunk: Buffer): number | undefined;
+  /** The bytes to keep, once all have come. Its error has the status 413 when they are too many. */
+  readonly bytes: Promise<Buffer>;
+}
+
+function makeWholeReader(limit: number): (ctx: Context) => Reader {
+  const read = koaBody({
+    json: false,
+    urlencoded: false,
+    text: true,
+    textTypes: [OPAQUE],
+    textLimit: limit,
+    // Without an encoding koa-body's text is the Buffer that came; with one it would be decoded.
+    encoding: '',
+  });
+
+  async function bytesOf(ctx: Context): Promise<Buffer> {
+    await read(ctx, async () => {});
+    // A request without a body has nothing to read: zero bytes.
+    const bytes = Buffer.isBuffer(ctx.request.body) ? ctx.request.body : Buffer.alloc(0);
+    ctx.state.signature.update(bytes);
+    return bytes;
+  }
+
+  return (ctx) => {
+    // koa-body chooses its reader by the type and inflates by the coding. Here both are judged
+    // after the signature, from the raw headers, which this leaves as they came.
+    ctx.req.headers['content-type'] = OPAQUE;
+    delete ctx.req.headers['content-encoding'];
+    let received = 0;
+    return {
+      take(chunk) {
+        received += chunk.length;
+        return received;
+      },
+      bytes: bytesOf(ctx),
+    };
+  };
+}
+
+function readShortened(ctx: Context, limit: number): Reader {
+  const filter = makeLongStringFilter(MAX_COMMAND_JSON_BYTES);
+  return {
+    take(chunk) {
+      ctx.state.signature.update(chunk);
+      filter.write(chunk);
+      return filter.keptBytes > limit ? undefined : filter.keptBytes;
+    },
+    bytes: finished(ctx.req).then(() => filter.kept()),
+  };
+}
+
 /** Leaves the bytes in the state. Gives the reason when there are none, or when there is no room for them. */
-async function readInto(
-  ctx: ParameterizedContext<WebhookState>,
-  read: Middleware,
+async function receive(
+  ctx: Context,
+  reader: Reader,
   room: Reservation,
   watchArrival: WatchArrival,
 ): Promise<Refusal | undefined> {
-  // koa-body chooses its reader by the type and inflates by the coding. Here both are judged
-  // after the signature, from the raw headers, which this leaves as they came.
-  ctx.req.headers['content-type'] = OPAQUE;
-  delete ctx.req.headers['content-encoding'];
   if (ctx.req.headers.expect !== undefined) {
     ctx.res.writeContinue();
   }
-
   const refused = Promise.withResolvers<Refusal>();
   const arrival = watchArrival((reason) => {
     // Its body may never end, so the connection cannot be used again.
     ctx.set('Connection', 'close');
     refused.resolve(reason);
   });
-  const reading = readAll(ctx, read);
   let received = 0;
   ctx.req.on('data', (chunk: Buffer) => {
     received += chunk.length;
     arrival.progress(received);
-    if (!room.growTo(received)) {
+    const held = reader.take(chunk);
+    if (held === undefined) {
+      refused.resolve('too_large');
+    } else if (!room.growTo(held)) {
       refused.resolve('overloaded');
     }
   });
+  const read = keepBytes(ctx, reader.bytes);
   try {
-    return await Promise.race([refused.promise.finally(() => ctx.req.removeAllListeners('data')), reading]);
+    return await Promise.race([refused.promise.finally(() => ctx.req.removeAllListeners('data')), read]);
   } finally {
     arrival.end();
   }
 }
 
-async function readAll(ctx: ParameterizedContext<WebhookState>, read: Middleware): Promise<Refusal | undefined> {
+async function keepBytes(ctx: Context, bytes: Promise<Buffer>): Promise<Refusal | undefined> {
   try {
-    await read(ctx, async () => {});
+    ctx.state.bytes = await bytes;
+    return undefined;
   } catch (error) {
     return error instanceof Error && 'status' in error && error.status === 413 ? 'too_large' : 'aborted';
   }
-  // A request without a body has nothing to read: zero bytes.
-  ctx.state.bytes = Buffer.isBuffer(ctx.request.body) ? ctx.request.body : Buffer.alloc(0);
-  return undefined;
 }
 
 const OPAQUE = 'application/octet-stream';

@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
+import { withTimeout } from '../common/timeout.ts';
 import {
   eventLabel,
   installationIn,
@@ -15,8 +16,9 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { readBody } from './body.ts';
 import { isJsonType, parseJsonObject } from './json.ts';
-import { REFUSAL_REASONS, refuse, type WebhookState } from './refusal.ts';
-import { requireSignature, type SigningSecrets, verifySignature } from './signature.ts';
+import { REFUSAL_REASONS, type Refusal, refuse, type WebhookState } from './refusal.ts';
+import { requireSignature, verifySignature } from './signature.ts';
+import type { SigningSecrets } from './signature-check.ts';
 
 export interface WebhookOptions {
   readonly secrets: SigningSecrets;
@@ -25,6 +27,8 @@ export interface WebhookOptions {
   readonly bodyLimit: number;
   readonly budget: ByteBudget;
   readonly inbox: Inbox<ReviewRequest>;
+  /** Commits a review that no stored delivery asks for. */
+  readonly requestReview: (request: ReviewRequest) => Promise<void>;
   /** Whether a commit status of this name is Gatehouse's own. */
   readonly isOwnContext: (context: string) => boolean;
   /** Which installation of the App sent an accepted delivery. Must not throw or wait. */
@@ -47,9 +51,9 @@ export function addWebhookRoute(router: Router, options: WebhookOptions): void {
   router.post(
     '/webhook',
     countRefusals(options),
-    requireSignature(),
+    requireSignature(options.secrets),
     readBody(options.bodyLimit, options.budget),
-    verifySignature(options.secrets, (secret) => options.metrics.secretMatches.inc({ secret })),
+    verifySignature((secret) => options.metrics.secretMatches.inc({ secret })),
     acknowledge(options),
   );
 }
@@ -77,6 +81,7 @@ function countRefusals({ forge, metrics, log, isClosed }: WebhookOptions): Middl
 function acknowledge({
   forge,
   inbox,
+  requestReview,
   isOwnContext,
   onInstallation,
   metrics,
@@ -96,24 +101,21 @@ function acknowledge({
       );
       return;
     }
-    if (!isIdentity(headersDistinct['content-encoding'])) {
-      refuse(ctx, 'content_encoding');
-      return;
-    }
-    if (!isJsonType(headersDistinct['content-type'])) {
-      refuse(ctx, 'content_type');
-      return;
-    }
-    const payload = parseJsonObject(ctx.state.bytes);
-    if (payload === undefined) {
-      refuse(ctx, 'not_json');
+    const payload = readPayload(headersDistinct, ctx.state.bytes);
+    if (typeof payload === 'string') {
+      refuse(ctx, payload);
       return;
     }
 
     const subject = interpretEvent(event, payload);
     const { repository, pullRequest, resynced } = subject;
-    const job = requestedReview(subject, isOwnContext);
+    const review = requestedReview(subject, isOwnContext);
+    const job = review && { ...review, origin: { delivery: deliveryId } };
     ctx.state.about = { delivery: deliveryId, event, repository, pullRequest };
+    if (ctx.state.isShortened) {
+      refuse(ctx, await reviewOfTooLarge(job, requestReview, log));
+      return;
+    }
     const acceptance = await inbox.accept({
       hookId,
       deliveryId,
@@ -121,7 +123,7 @@ function acknowledge({
       repository: repository ?? null,
       pullRequest: pullRequest ?? null,
       resynced,
-      job: job && { ...job, origin: { delivery: deliveryId } },
+      job,
       body: ctx.state.bytes,
     });
     const { outcome } = acceptance;
@@ -140,6 +142,41 @@ function acknowledge({
     log.info({ ...ctx.state.about, outcome }, 'a delivery was acknowledged');
     ctx.body = { received: true };
   };
+}
+
+/** The payload, or why there is none. */
+function readPayload(headers: NodeJS.Dict<string[]>, bytes: Buffer): Readonly<Record<string, unknown>> | Refusal {
+  if (!isIdentity(headers['content-encoding'])) {
+    return 'content_encoding';
+  }
+  if (!isJsonType(headers['content-type'])) {
+    return 'content_type';
+  }
+  return parseJsonObject(bytes) ?? 'not_json';
+}
+
+/** From the last byte to the answer, as for those that are stored. */
+const REQUEST_DEADLINE_MS = 4_000;
+
+/**
+ * A delivery that is too large to be stored is not acknowledged. Its review is requested all the same: the engine keeps
+ * one waiting review of a pull request, so that no flood of them makes more.
+ */
+async function reviewOfTooLarge(
+  job: ReviewRequest | undefined,
+  requestReview: WebhookOptions['requestReview'],
+  log: Log,
+): Promise<Refusal> {
+  if (job === undefined) {
+    return 'too_large';
+  }
+  try {
+    const requested = requestReview(job).then(() => 'too_large_reviewed' as const);
+    return await withTimeout(REQUEST_DEADLINE_MS, requested, () => 'deadline');
+  } catch (err) {
+    log.error({ err, ...job.origin }, 'the review of a delivery that is too large could not be requested');
+    return 'database';
+  }
 }
 
 /** Visible ASCII, so that it can be stored, logged and compared without surprises. */

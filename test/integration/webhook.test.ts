@@ -170,11 +170,72 @@ test('a body of exactly 25 MiB is stored', async (t) => {
   t.true(stored?.body.equals(body));
 });
 
-test('a body of one byte more is refused by its length', async (t) => {
+test('a body of one byte more is not stored', async (t) => {
   await using door = await openDoor();
-  const answer = await problem(await door.post(bodyOf(LIMIT + 1)));
+  t.is((await door.post(bodyOf(LIMIT + 1))).status, 413);
+  t.deepEqual(await door.deliveries(), []);
+});
+
+test('a body of more than four times the limit is refused by its length', async (t) => {
+  await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '1000' });
+  const answer = await problem(await door.post(bodyOf(4_001)));
   t.is(answer.status, 413);
-  t.is(answer.detail, 'The body is larger than the limit of 26214400 bytes.');
+  t.is(answer.detail, 'The body is larger than the limit of 1000 bytes.');
+});
+
+/** A pull request with a long text, in which quotes, braces and numbers are not what they seem to be. */
+function largePull(number: number, length = 150_000): string {
+  const body = '"number":9,{[\\'.repeat(length / 10);
+  const pull = { body, number, user: { number: 3 } };
+  return JSON.stringify({ action: 'edited', number, pull_request: pull, repository: { full_name: 'acme/widgets' } });
+}
+
+test('a body too large to be stored never hides its pull request', async (t) => {
+  await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '100KiB' });
+  for (const number of [7, 7, 8]) {
+    const answer = await problem(await door.post(largePull(number)));
+    t.is(answer.status, 413);
+    t.is(answer.detail, 'The body is too large to be stored. The review that it asks for is requested all the same.');
+  }
+  t.deepEqual((await door.jobs()).map(({ key }) => key).toSorted(), ['acme/widgets#7', 'acme/widgets#8']);
+  t.deepEqual(await door.deliveries(), []);
+});
+
+test('a body too large to be stored is believed only if its signature is valid', async (t) => {
+  await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '100KiB', WEBHOOK_SECRET_PREVIOUS: PREVIOUS_SECRET });
+  const [body, other] = [largePull(7), largePull(8)];
+  const changed = `${body.slice(0, 300)}x${body.slice(301)}`;
+  for (const [sent, signed] of [
+    [body, other],
+    [changed, body],
+    [`${body} `, body],
+    [body, `${body} `],
+  ] as const) {
+    t.is((await door.post(sent, { 'x-hub-signature-256': sign(signed) })).status, 401);
+  }
+  t.is((await door.post(body, { 'x-hub-signature-256': sign(body, 'neither of the two') })).status, 401);
+  t.deepEqual(await door.jobs(), []);
+  t.is((await door.post(body, { 'x-hub-signature-256': sign(body, PREVIOUS_SECRET) })).status, 413);
+  t.is((await door.jobs()).length, 1);
+});
+
+test('a body too large to be stored requests nothing when it cannot be read', async (t) => {
+  await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '100KiB' });
+  t.is((await door.post(`${largePull(7)}x`)).status, 400);
+  t.is((await door.post(`[${largePull(7)}]`)).status, 400);
+  t.is((await door.post(largePull(7), { 'content-type': 'text/plain' })).status, 415);
+  t.is((await door.post(largePull(7), { 'x-forge-event': undefined })).status, 400);
+  t.is((await door.post(JSON.stringify({ zen: 'x'.repeat(150_000) }))).status, 413);
+  // Over four times the limit, and what is left without long strings is over the limit.
+  t.is((await door.post(largePull(7, 400_000))).status, 413);
+  t.is((await door.post(largePull(7).replace('{', `{"list":[${'1,'.repeat(60_000)}1],`))).status, 413);
+  t.deepEqual(await door.jobs(), []);
+});
+
+test('a body too large to be stored is answered 503 if its review cannot be requested', async (t) => {
+  await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '100KiB' });
+  await door.database.query('DROP SCHEMA gatehouse_jobs CASCADE');
+  t.is((await door.post(largePull(7))).status, 503);
 });
 
 function chunk(data: string): string {

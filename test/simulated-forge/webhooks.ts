@@ -169,7 +169,9 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
     case 'comment': {
       const { number, action, comment } = event;
       const pull = pullOf(repository, number);
-      const issue = { number, user: github.user(pull.author), state: pull.state, pull_request: { url: web } };
+      const { title, body } = pull;
+      const user = github.user(pull.author);
+      const issue = { number, title, body, user, state: pull.state, pull_request: { url: web } };
       const sender = github.user(comment.author);
       const payload = { action, issue, comment: github.comment(comment), ...changesOf(event), ...about, sender };
       return { name: 'issue_comment', type: 'issue_comment', payload };

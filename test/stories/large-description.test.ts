@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FORGES, type Story, tellStory } from '../helpers/story.ts';
+import { EVERY_FORGE, FORGES, type Story, tellStory } from '../helpers/story.ts';
 
 const TITLED = {
   '.gatehouse.yml': `version: 1
@@ -33,6 +33,34 @@ for (const name of FORGES) {
     forge.fault({ path: new RegExp(`^/repos/${repository}/pulls$`), fault: { kind: 'status', status: 502 } });
     await resync(story);
     t.is(story.status(number)?.state, 'failure');
+  });
+}
+
+for (const name of EVERY_FORGE) {
+  test.serial(`${name}: no pull request stays green because its webhook is too large`, async (t) => {
+    await using story = await tellStory(name, TITLED, { WEBHOOK_BODY_LIMIT: '100KiB' });
+    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
+    await story.settled();
+    t.is(story.status(number)?.state, 'success');
+    const edited = story.edit(number, { title: 'Bad', body: 'x"\n'.repeat(60_000) });
+    await t.throwsAsync(edited, { message: /answered 413/ });
+    await story.settled();
+    t.is(story.status(number)?.state, 'failure');
+  });
+
+  test.serial(`${name}: no override is lost because the description is too large`, async (t) => {
+    const policy = `${TITLED['.gatehouse.yml']}override: { by: [bob] }\n`;
+    await using story = await tellStory(name, { '.gatehouse.yml': policy }, { WEBHOOK_BODY_LIMIT: '100KiB' });
+    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'Bad', body: 'short' });
+    await story.settled();
+    t.is(story.status(number)?.state, 'failure');
+    const body = 'x"\n'.repeat(60_000);
+    await t.throwsAsync(story.edit(number, { body }), { message: /answered 413/ });
+    const command = `/gatehouse override conventional-title ${story.forge.pull(story.repository, number).headSha} because`;
+    // GitHub's and Gitea's own: the issue that was commented on carries the description.
+    await t.throwsAsync(story.comment(number, 'bob', command), { message: /answered 413/ });
+    await story.settled();
+    t.is(story.status(number)?.state, 'success');
   });
 }
 

@@ -17,12 +17,19 @@ export const COMMAND_WORD = '/gatehouse';
 
 /** Characters of a first line that are looked at: more than the longest command has. */
 const MAX_LINE_CHARACTERS = 1_000;
+/** A longer comment has no command: so what forges send can be read without its long texts. */
+const MAX_COMMENT_CHARACTERS = 10_000;
+/** The longest comment with a command, as JSON writes it: six bytes for each character at most. */
+export const MAX_COMMAND_JSON_BYTES = 6 * MAX_COMMENT_CHARACTERS;
 
 /**
  * The command of a comment. It begins with the first character of its first line, so that a quotation, a code block
  * (fenced, or by indentation), HTML and anything that cannot be seen before it make it text.
  */
 export function commandIn(body: string): Command | undefined {
+  if (body.length > MAX_COMMENT_CHARACTERS) {
+    return undefined;
+  }
   const line = body.slice(0, MAX_LINE_CHARACTERS).split(/[\r\n]/, 1)[0] ?? '';
   if (!/^\/gatehouse(?![\w-])/.test(line)) {
     return undefined;
