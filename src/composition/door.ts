@@ -15,7 +15,7 @@ const MIN_INFLIGHT_BYTES = 64 * 1024 * 1024;
 
 /** The door's parts, as far as its route needs to know them. */
 export function composeDoor(
-  { config, pool: sharedPool, redis, jobs, metrics, closers, log }: SharedParts,
+  { config, pool: sharedPool, redis, jobs, metrics, tracing, closers, log }: SharedParts,
   door: DoorConfig,
   /** Of `makeInboxPool`. */
   pool: pg.Pool,
@@ -52,6 +52,7 @@ export function composeDoor(
     onInstallation: makeInstallationRecorder(sharedPool, log),
     isClosed,
     metrics,
+    tracing,
     log,
   } satisfies WebhookOptions;
 }

@@ -1,22 +1,30 @@
 import type { Config, WorkerConfig } from '../config/config.ts';
 import { type ForgeParts, makeForge } from '../forges/make-forge.ts';
 import type { Forge } from '../forges/port/forge.ts';
+import type { SeenRequest } from '../forges/transport/forge-fetch.ts';
+import { urlTemplate } from '../forges/transport/url-template.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 
 /** The forge client of the worker and the commands. */
 export function connectForge(
   access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials'>,
   parts: Pick<ForgeParts, 'redis' | 'installations' | 'hooks'> & {
     readonly metrics?: Metrics;
+    readonly tracing?: Tracing;
     readonly log?: Log;
     readonly onRateLimit?: (remaining: number) => void;
   } = {},
 ): Forge {
   const { forge, forgeUrl: url, credentials } = access;
-  const { metrics, onRateLimit, ...others } = parts;
+  const { metrics, tracing, onRateLimit, ...others } = parts;
   const hooks = metrics && {
-    onRequest: (seen: { forge: string; status: number | 'none'; cache: string }) => metrics.forgeRequests.inc(seen),
+    onRequest(seen: SeenRequest) {
+      const { forge, status, cache } = seen;
+      metrics.forgeRequests.inc({ forge, status, cache });
+      tracing?.addRequest(traced(seen));
+    },
     onRateLimit: ({ forge, api, remaining }: { forge: string; api: string; remaining: number }) => {
       metrics.forgeRateRemaining.set({ forge, api }, remaining);
       if (api === 'rest') {
@@ -25,4 +33,25 @@ export function connectForge(
     },
   };
   return makeForge({ forge, url, credentials }, { ...others, ...(hooks && { hooks }) });
+}
+
+/** Without the path and the query, which name files and branches. */
+function traced({ forge, method, url, status, cache, durationMs }: SeenRequest) {
+  const template = urlTemplate(url.pathname);
+  // Gatehouse also asks for what may be absent: 404 is an answer.
+  const failed = status === 'none' || (status >= 400 && status !== 404);
+  return {
+    name: `${method} ${template}`,
+    durationMs,
+    error: failed ? (status === 'none' ? 'no_answer' : String(status)) : undefined,
+    attributes: {
+      'http.request.method': method,
+      'http.response.status_code': status === 'none' ? undefined : status,
+      'url.template': template,
+      'server.address': url.hostname,
+      'server.port': Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+      'vcs.provider.name': forge,
+      'gatehouse.cache': cache,
+    },
+  };
 }

@@ -27,6 +27,7 @@ import { makeClosers } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
 import { makeMetrics } from '../metrics.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
+import { NO_TRACING, type Tracing } from '../tracing/tracing.ts';
 import { composeDoor } from './door.ts';
 import { startSampler } from './sampler.ts';
 import type { SharedParts } from './shared-parts.ts';
@@ -53,6 +54,8 @@ export async function startService(config: Config, log: Log, threads?: ReviewThr
 
   try {
     const metrics = makeMetrics();
+    const tracing = await openTracing(config, log);
+    closers.add('traces', () => tracing.close());
     const pool = makePool(config.databaseUrl, log);
     closers.add('database', () => pool.end());
     // The door's check shares the connection of its deliveries: readiness then meets what they meet.
@@ -66,7 +69,7 @@ export async function startService(config: Config, log: Log, threads?: ReviewThr
     closers.add('redis probe', () => redisProbe.close());
     const jobs = makeJobQueue(pool, QUEUES, log);
     closers.add('jobs', () => jobs.stop());
-    const shared: SharedParts = { config, pool, redis, jobs, metrics, closers, log, threads };
+    const shared: SharedParts = { config, pool, redis, jobs, metrics, tracing, closers, log, threads };
 
     const storing = makeStoringHealth(() => void readiness());
     // Rolled back, so it need not exist.
@@ -136,6 +139,16 @@ export async function startService(config: Config, log: Log, threads?: ReviewThr
 async function addWorker(shared: SharedParts, worker: WorkerConfig): Promise<() => Promise<void>> {
   const { composeWorker } = await import('./worker.ts');
   return composeWorker(shared, worker);
+}
+
+/** Loaded on demand: without a collector there is none of OpenTelemetry in the process. */
+async function openTracing(config: Config, log: Log): Promise<Tracing> {
+  const { otelExporterOtlpEndpoint: endpoint, otelTracesSampler: sampler, otelTracesSamplerArg: samplerArg } = config;
+  if (endpoint === undefined) {
+    return NO_TRACING;
+  }
+  const { startTracing } = await import('../tracing/opentelemetry.ts');
+  return startTracing({ endpoint, sampler, samplerArg, log });
 }
 
 /** An unreachable database does not prevent the start: it may come back, and readiness reports it until then. */

@@ -6,6 +6,7 @@ import type { Closers } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ReviewThreads } from '../review/threads/review-threads.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 
 /** What the door and the worker of a process share. */
 export interface SharedParts {
@@ -14,6 +15,7 @@ export interface SharedParts {
   readonly redis: Redis;
   readonly jobs: JobQueue;
   readonly metrics: Metrics;
+  readonly tracing: Tracing;
   readonly closers: Closers;
   readonly log: Log;
   /** Of the whole process, where several workers run in one. Otherwise a worker starts and ends its own. */

@@ -17,7 +17,7 @@ import { type SharedParts, WAKE_CHANNEL } from './shared-parts.ts';
 
 /** Starts the worker. Returns what stops it. */
 export async function composeWorker(shared: SharedParts, worker: WorkerConfig): Promise<() => Promise<void>> {
-  const { config, pool, redis, jobs, metrics, closers, log } = shared;
+  const { config, pool, redis, jobs, metrics, tracing, closers, log } = shared;
   const threads = shared.threads ?? startThreads(shared);
   for (const task of TASK_NAMES) {
     for (const limit of LIMITS) {
@@ -39,7 +39,7 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
     remaining = seen;
   };
   const access = { forge: config.forge, ...worker };
-  const forge = connectForge(access, { redis, installations, metrics, log, onRateLimit });
+  const forge = connectForge(access, { redis, installations, metrics, tracing, log, onRateLimit });
   closers.add('forge', () => forge.close());
   const { policyRepository: name } = worker;
   const baselines = name === undefined ? noBaselines(pool) : makeBaselines({ forge, pool, threads, name, log });
@@ -63,6 +63,7 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
       ),
     enqueue: jobs.enqueue,
     metrics,
+    tracing,
     log,
   });
   // Where the start fails after this, nothing else would stop it.

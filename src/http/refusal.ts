@@ -21,6 +21,8 @@ export interface WebhookState {
     repository?: string | undefined;
     pullRequest?: number | undefined;
   };
+  /** W3C `traceparent` of the delivery's span; absent where nothing is traced. */
+  traceparent?: string | undefined;
   /** Set when the request was not acknowledged. */
   refusal?: Refusal;
 }

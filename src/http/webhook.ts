@@ -14,6 +14,7 @@ import type { ByteBudget } from '../inbox/byte-budget.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { subjectAttributes, type Tracing } from '../tracing/tracing.ts';
 import { readBody } from './body.ts';
 import { isJsonType, parseJsonObject } from './json.ts';
 import { REFUSAL_REASONS, type Refusal, refuse, type WebhookState } from './refusal.ts';
@@ -36,6 +37,7 @@ export interface WebhookOptions {
   /** True once no delivery may be taken any more. */
   readonly isClosed: () => boolean;
   readonly metrics: Metrics;
+  readonly tracing: Tracing;
   readonly log: Log;
 }
 
@@ -54,8 +56,33 @@ export function addWebhookRoute(router: Router, options: WebhookOptions): void {
     requireSignature(options.secrets),
     readBody(options.bodyLimit, options.budget),
     verifySignature((secret) => options.metrics.secretMatches.inc({ secret })),
+    traceDelivery(options.tracing),
     acknowledge(options),
   );
+}
+
+/**
+ * After the signature: nobody else may fill the collector. A `traceparent` of the request is not used, for the same
+ * reason: proxies pass on whatever a sender writes.
+ */
+function traceDelivery(tracing: Tracing): Middleware<WebhookState> {
+  return (ctx, next) => {
+    const attributes = { 'http.request.method': 'POST', 'http.route': '/webhook' };
+    return tracing.run({ name: 'POST /webhook', kind: 'server', attributes }, async (span) => {
+      ctx.state.traceparent = span.traceparent;
+      await next();
+      const { about, refusal } = ctx.state;
+      span.set({
+        'http.response.status_code': ctx.status,
+        'gatehouse.delivery': about.delivery,
+        'gatehouse.event': about.event === undefined ? undefined : eventLabel(about.event),
+        ...subjectAttributes(about.repository, about.pullRequest),
+      });
+      if (refusal !== undefined) {
+        span.fail(refusal);
+      }
+    });
+  };
 }
 
 /** Counts and logs what was not acknowledged, and refuses everything once the door is closed. */
@@ -110,7 +137,7 @@ function acknowledge({
     const subject = interpretEvent(event, payload);
     const { repository, pullRequest, resynced } = subject;
     const review = requestedReview(subject, isOwnContext);
-    const job = review && { ...review, origin: { delivery: deliveryId } };
+    const job = review && { ...review, origin: { delivery: deliveryId, traceparent: ctx.state.traceparent } };
     ctx.state.about = { delivery: deliveryId, event, repository, pullRequest };
     if (ctx.state.isShortened) {
       refuse(ctx, await reviewOfTooLarge(job, requestReview, log));

@@ -1,5 +1,8 @@
 import { type JobWithMetadata, PgBoss } from 'pg-boss';
 import type { ReviewRequest } from '../forges/port/events.ts';
+import { ForgeError } from '../forges/port/forge-error.ts';
+import type { Origin } from '../forges/port/origin.ts';
+import { type NewSpan, type OpenSpan, subjectAttributes, type Tracing } from '../tracing/tracing.ts';
 import { attempt } from './attempt.ts';
 import { watchForgeAccess } from './forge-access.ts';
 import { engineDatabase } from './queue/engine.ts';
@@ -23,6 +26,7 @@ export interface Worker {
 export interface WorkerParts extends Omit<JobParts, 'access' | 'requestPeriodic' | 'requestResync' | 'stopping'> {
   /** Reviews at once. */
   readonly workerConcurrency: number;
+  readonly tracing: Tracing;
 }
 
 /** The fallback for a wake-up that was lost. */
@@ -98,12 +102,14 @@ export function startWorker(given: WorkerParts): Worker {
 
   function runJob<K extends Kind>(kind: K, job: JobWithMetadata<Jobs[K]>): Promise<void> {
     const { needsForge, run, giveUp } = QUEUES[kind];
-    const own = partsOf(parts, job.data);
-    return attempt({ boss, pool, access, log: own.log }, job, {
-      key: keyOf(QUEUES, kind, job.data),
-      needsForge,
-      run: () => run(own, job),
-      ...(giveUp && { giveUp: (error: unknown) => giveUp(own, job, error) }),
+    return given.tracing.run(jobSpan(kind, job), (span) => {
+      const own = partsOf(parts, job.data, span);
+      return attempt({ boss, pool, access, log: own.log }, job, {
+        key: keyOf(QUEUES, kind, job.data),
+        needsForge,
+        run: () => failing(span, () => run(own, job)),
+        ...(giveUp && { giveUp: (error: unknown) => giveUp(own, job, error) }),
+      });
     });
   }
 
@@ -166,14 +172,51 @@ export function startWorker(given: WorkerParts): Worker {
   };
 }
 
-/** What a job logs and requests names the delivery that the job comes from. */
-function partsOf(parts: JobParts, data: Jobs[Kind]): JobParts {
-  const origin = 'origin' in data ? data.origin : undefined;
-  return origin === undefined
-    ? parts
-    : {
-        ...parts,
-        log: parts.log.child({ delivery: origin.delivery }),
-        enqueue: (requests) => parts.enqueue(requests.map((request) => ({ origin, ...request }))),
-      };
+/** What a job logs and requests names the delivery that the job comes from, and belongs to its trace. */
+function partsOf(parts: JobParts, data: Jobs[Kind], { traceparent }: OpenSpan): JobParts {
+  const given = originOf(data);
+  if (given === undefined) {
+    return parts;
+  }
+  const origin = { ...given, ...(traceparent !== undefined && { traceparent }) };
+  return {
+    ...parts,
+    log: parts.log.child({ delivery: origin.delivery }),
+    enqueue: (requests) => parts.enqueue(requests.map((request) => ({ origin, ...request }))),
+  };
+}
+
+function originOf(data: Jobs[Kind]): Origin | undefined {
+  return 'origin' in data ? data.origin : undefined;
+}
+
+/** Each attempt is a span of its own, in the trace of the delivery that requested the job. */
+function jobSpan<K extends Kind>(kind: K, { id, data, retryCount }: JobWithMetadata<Jobs[K]>): NewSpan {
+  const origin = originOf(data);
+  const repository = 'repository' in data ? data.repository : undefined;
+  return {
+    name: `process ${kind}`,
+    kind: 'consumer',
+    parent: origin?.traceparent,
+    attributes: {
+      'messaging.system': 'pg-boss',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': kind,
+      'messaging.message.id': id,
+      'gatehouse.attempt': retryCount + 1,
+      'gatehouse.delivery': origin?.delivery,
+      ...subjectAttributes(repository, 'number' in data ? data.number : undefined),
+    },
+  };
+}
+
+/** An attempt deals with its errors, and the span shows them. */
+async function failing(span: OpenSpan, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    span.fail(error instanceof ForgeError ? error.kind : error instanceof Error ? error.name : 'Error');
+    throw error;
+  }
 }

@@ -28,7 +28,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['audit'],
   ['inbox', 'review', 'forges'],
   ['db'],
-  ['lifecycle.ts', 'metrics.ts'],
+  ['lifecycle.ts', 'metrics.ts', 'tracing'],
   ['log.ts', 'version.ts'],
   ['config'],
   ['forges/port'],

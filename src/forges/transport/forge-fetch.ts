@@ -38,11 +38,23 @@ const ASK_ALWAYS = 'no-cache';
 /** GitHub counts points of GraphQL queries apart from REST requests. Secondary limits are common to both. */
 export type Api = 'rest' | 'graphql';
 
+/** A request, or one of the requests that a redirect or a retry makes of it. */
+export interface SeenRequest {
+  readonly forge: ForgeName;
+  readonly method: string;
+  readonly url: URL;
+  /** `none`: no answer came. */
+  readonly status: number | 'none';
+  /** `off`: not cacheable, or no Redis. */
+  readonly cache: 'hit' | 'revalidated' | 'miss' | 'off';
+  readonly durationMs: number;
+}
+
 export interface ForgeHooks {
   /** Before each exchange. It prevents it by throwing. */
   onWillRequest?(): void;
-  /** After each exchange. `off`: not cacheable, or no Redis. `none`: no answer came. */
-  onRequest?(seen: { forge: ForgeName; status: number | 'none'; cache: 'hit' | 'revalidated' | 'miss' | 'off' }): void;
+  /** After each exchange. */
+  onRequest?(seen: SeenRequest): void;
   onRateLimit?(seen: { forge: ForgeName; api: Api } & RateLimit): void;
 }
 
@@ -169,6 +181,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
     parts.hooks.onWillRequest?.();
     const exchange: Exchange = { status: undefined, headers: {} };
     let status: number | 'none' = 'none';
+    const startedAt = performance.now();
     try {
       const response = await fetch(call.url, {
         method: call.method,
@@ -184,7 +197,14 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
     } catch (error) {
       throw error instanceof ForgeError ? error : noAnswer(call, error);
     } finally {
-      parts.hooks.onRequest?.({ forge: parts.forge, status, cache: outcome(exchange, status, cacheable) });
+      parts.hooks.onRequest?.({
+        forge: parts.forge,
+        method: call.method,
+        url: call.url,
+        status,
+        cache: outcome(exchange, status, cacheable),
+        durationMs: performance.now() - startedAt,
+      });
       await noticeLimits(call, exchange);
     }
   }
@@ -212,11 +232,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
     return Object.defineProperty(answer, 'url', { value: call.url.href });
   }
 
-  function outcome(
-    exchange: Exchange,
-    status: number | 'none',
-    cacheable: boolean,
-  ): 'hit' | 'revalidated' | 'miss' | 'off' {
+  function outcome(exchange: Exchange, status: number | 'none', cacheable: boolean): SeenRequest['cache'] {
     if (!cacheable || !parts.network.cached) {
       return 'off';
     }

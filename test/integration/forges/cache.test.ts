@@ -200,7 +200,8 @@ test('writes bypass the cache', async (t) => {
   const { simulated, forge } = await setUp(t, 'github', { redis: redisServer.connect(), hooks });
   const { ref } = openPullRequest(simulated);
   await forge.createComment(ref, 'Hello');
-  t.deepEqual(seen, [{ forge: 'github', status: 201, cache: 'off' }]);
+  t.is(seen.length, 1);
+  t.like(seen[0], { forge: 'github', method: 'POST', status: 201, cache: 'off' });
 });
 
 test('a broken answer is not kept', async (t) => {

@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import test, { type ExecutionContext } from 'ava';
+import { makeLog } from '../../src/log.ts';
+import { type Collector, type ReceivedSpan, startCollector } from '../helpers/collector.ts';
+import { DOOR, openDoor, SECRET, WORKER } from '../helpers/door.ts';
+import { drawTrace, namesIn } from '../helpers/draw-trace.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { FORGES, type Story, tellStory } from '../helpers/story.ts';
+
+const POLICY = `version: 1
+rules:
+  - { id: title, require: { title: '^feat' } }
+  - { id: secret-plan, require: { files: ['secret-plans/**'] } }
+`;
+const FILES = { '.gatehouse.yml': POLICY };
+const CHANGE = { 'secret-plans/a.txt': 'the content of a file\n' };
+const TITLE = 'feat: a title that nobody else has to read';
+const BODY = 'a description that nobody else has to read';
+
+/** The trace in docs/operations.md. */
+const DRAWN = (await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8'))
+  .split('\n')
+  .filter((line) => /^(?:POST \/webhook|└─| {3}[├└]─).* ms /.test(line));
+
+const traces = (collector: Collector) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+
+/** The spans of a trace, each under the span that caused it. */
+function below(collector: Collector, parent: ReceivedSpan): readonly ReceivedSpan[] {
+  return collector.spans
+    .filter((span) => span.parent === parent.spanId && span.traceId === parent.traceId)
+    .sort((left, right) => left.start - right.start);
+}
+
+/** Ends door and worker, which sends the spans that wait. */
+async function traced(story: Story, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+    await story.settled();
+  } finally {
+    await story[Symbol.asyncDispose]();
+  }
+}
+
+function spanOf(t: ExecutionContext, collector: Collector, attributes: Readonly<Record<string, unknown>>) {
+  const found = collector.spans.filter((span) =>
+    Object.entries(attributes).every(([name, value]) => span.attributes[name] === value),
+  );
+  t.is(found.length, 1, `${JSON.stringify(attributes)} in ${collector.spans.map((span) => span.name).join()}`);
+  return found[0] as ReceivedSpan;
+}
+
+for (const name of FORGES) {
+  test(`${name}: a trace leads from the delivery over the job to the status`, async (t) => {
+    await using collector = await startCollector();
+    const story = await tellStory(name, FILES, traces(collector));
+    const delivery = randomUUID();
+    await traced(story, async () => {
+      const number = story.openSilently(CHANGE, { title: TITLE, body: BODY });
+      await story.tell({ kind: 'pull-request', number, action: 'opened' }, delivery);
+      await story.settled();
+      t.is(story.status(number)?.state, 'success');
+    });
+
+    const subject = { 'vcs.owner.name': 'acme', 'vcs.repository.name': 'widgets', 'vcs.change.id': '1' };
+    const door = spanOf(t, collector, { 'http.route': '/webhook', 'gatehouse.delivery': delivery });
+    t.is(door.name, 'POST /webhook');
+    t.is(door.parent, undefined);
+    t.like(door.attributes, { ...subject, 'http.response.status_code': 200, 'gatehouse.event': 'pull_request' });
+    t.like(door.resource, { 'service.name': 'gatehouse', 'telemetry.sdk.language': 'nodejs' });
+
+    const [job, ...others] = below(collector, door);
+    t.deepEqual(others, []);
+    t.is(job?.name, 'process review');
+    t.like(job?.attributes, { ...subject, 'messaging.destination.name': 'review', 'gatehouse.attempt': 1 });
+    t.is(job?.attributes['gatehouse.delivery'], delivery);
+
+    const requests = job === undefined ? [] : below(collector, job);
+    const reading = name === 'github' ? 'POST /graphql' : 'GET /repos/{owner}/{repo}/pulls/{number}';
+    const read = requests.find((request) => request.name === reading);
+    t.like(read?.attributes, {
+      'server.address': '127.0.0.1',
+      'http.response.status_code': 200,
+      'url.template': reading.split(' ')[1],
+    });
+    const status = requests.filter(({ name: request }) => request === 'POST /repos/{owner}/{repo}/statuses/{sha}');
+    t.is(status.at(-1)?.attributes['http.response.status_code'], 201);
+    t.true(requests.every(({ kind, failed }) => kind === 3 && !failed));
+    t.false(
+      collector.spans.some((span) => /\{other\}|\d{2,}|widgets/.test(span.name)),
+      'the names are few',
+    );
+
+    if (name === 'gitea') {
+      const drawing = drawTrace(collector.spans, door);
+      t.deepEqual(namesIn(DRAWN), namesIn(drawing), `docs/operations.md is to have:\n${drawing.join('\n')}`);
+    }
+
+    const signed = /sha256=|[0-9a-f]{64}/;
+    for (const hidden of [SECRET, story.forge.token, TITLE, BODY, 'secret-plan', 'topic-', 'the content', signed]) {
+      t.false(
+        hidden instanceof RegExp ? hidden.test(collector.text()) : collector.text().includes(hidden),
+        `${hidden}`,
+      );
+    }
+  });
+}
+
+test('a traceparent of the sender is not used, and a wrong signature makes no span', async (t) => {
+  await using collector = await startCollector();
+  const strangers = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
+  const headers = { traceparent: `00-${strangers}-bbbbbbbbbbbbbbbb-01`, tracestate: 'x=1', baggage: 'a=b' };
+  {
+    await using door = await openDoor(traces(collector), DOOR);
+    const signed = await door.post('{"a":1}', { ...headers, 'x-forge-delivery': 'signed' });
+    t.is(signed.status, 200);
+    t.is((await door.post('{"a":1}', { ...headers, 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` })).status, 401);
+    t.is((await door.post('not JSON', { 'x-forge-delivery': 'no-json' })).status, 400);
+  }
+  t.deepEqual(
+    collector.spans.map(({ attributes, parent, failed }) => [attributes['gatehouse.delivery'], parent, failed]),
+    [
+      ['signed', undefined, false],
+      ['no-json', undefined, true],
+    ],
+  );
+  t.false(collector.text().includes(strangers));
+  t.is(collector.spans[1]?.attributes['error.type'], 'not_json');
+});
+
+test('each attempt of a job is a span in the trace of its delivery', async (t) => {
+  await using collector = await startCollector();
+  const story = await tellStory('gitea', FILES, traces(collector));
+  const delivery = randomUUID();
+  await traced(story, async () => {
+    const number = story.openSilently(CHANGE, { title: TITLE });
+    story.forge.fault({ method: 'GET', path: /\/pulls\/1$/, times: 2, fault: { kind: 'status', status: 502 } });
+    await story.tell({ kind: 'pull-request', number, action: 'opened' }, delivery);
+    await story.settled();
+    t.is(story.status(number)?.state, 'success');
+  });
+  const door = spanOf(t, collector, { 'http.route': '/webhook', 'gatehouse.delivery': delivery });
+  const attempts = below(collector, door);
+  t.deepEqual(
+    attempts.map(({ failed, attributes }) => [attributes['gatehouse.attempt'], failed, attributes['error.type']]),
+    [
+      [1, true, 'unavailable'],
+      [2, false, undefined],
+    ],
+  );
+  const [first] = attempts;
+  const requests = first === undefined ? [] : below(collector, first);
+  t.deepEqual(
+    requests.map(({ failed, attributes }) => [failed, attributes['http.response.status_code']]),
+    [
+      [true, 502],
+      [true, 502],
+    ],
+  );
+});
+
+test('a job that several deliveries request is in the trace of the first', async (t) => {
+  await using collector = await startCollector();
+  const story = await tellStory('gitea', FILES, traces(collector), DOOR);
+  await traced(story, async () => {
+    const number = story.openSilently(CHANGE, { title: TITLE });
+    for (const delivery of ['first', 'second', 'third']) {
+      await story.tell({ kind: 'pull-request', number, action: 'opened' }, delivery);
+    }
+    const started = new Date();
+    await using _worker = await story.openDoor({}, WORKER);
+    await story.resynced(started);
+    await story.settled();
+  });
+  const first = spanOf(t, collector, { 'http.route': '/webhook', 'gatehouse.delivery': 'first' });
+  t.deepEqual(
+    below(collector, first).map(({ name }) => name),
+    ['process review'],
+  );
+  t.deepEqual(below(collector, spanOf(t, collector, { 'gatehouse.delivery': 'second' })), []);
+
+  // The worker's first resync finds the repository, and has no delivery.
+  const resyncs = collector.spans.filter(({ name }) => name === 'process resync');
+  t.true(resyncs.every(({ parent }) => parent === undefined));
+  const listing = resyncs.flatMap((resync) => below(collector, resync)).map(({ name }) => name);
+  t.true(listing.includes('GET /repos/{owner}/{repo}/pulls'), listing.join());
+});
+
+test('a command and the review that it starts are one trace', async (t) => {
+  await using collector = await startCollector();
+  const story = await tellStory('gitea', FILES, traces(collector));
+  const delivery = randomUUID();
+  await traced(story, async () => {
+    const number = await story.open(CHANGE, { title: TITLE });
+    await story.settled();
+    const comment = story.forge.comment(story.repository, number, 'alice', '/gatehouse recheck');
+    await story.tell({ kind: 'comment', number, comment, action: 'created' }, delivery);
+  });
+  const door = spanOf(t, collector, { 'http.route': '/webhook', 'gatehouse.delivery': delivery });
+  const [command] = below(collector, door);
+  t.is(command?.name, 'process command');
+  t.true(command !== undefined && below(collector, command).some(({ name }) => name === 'process review'));
+});
+
+test('a sampler of the settings decides for door and worker', async (t) => {
+  await using collector = await startCollector();
+  const env = { ...traces(collector), OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' };
+  const story = await tellStory('gitea', FILES, env, DOOR);
+  await traced(story, async () => {
+    await story.open(CHANGE, { title: TITLE });
+    const started = new Date();
+    // What the door has left out, the worker leaves out too, whatever it samples itself.
+    await using _worker = await story.openDoor({ OTEL_TRACES_SAMPLER: 'parentbased_always_on' }, WORKER);
+    await story.resynced(started);
+    await story.settled();
+  });
+  t.true(collector.spans.some(({ name }) => name === 'process resync'));
+  t.deepEqual(
+    collector.spans.filter(({ attributes }) => attributes['gatehouse.delivery'] !== undefined),
+    [],
+  );
+});
+
+const TROUBLES = { hangs: 'hang', 'answers 500': 'failing', 'is absent': undefined } as const;
+
+for (const [trouble, mood] of Object.entries(TROUBLES)) {
+  test(`a collector that ${trouble} delays no delivery, no review and no end`, async (t) => {
+    const collector = mood === undefined ? undefined : await startCollector(mood);
+    const endpoint = collector?.url ?? `http://127.0.0.1:${await freePort()}`;
+    const lines: string[] = [];
+    const log = makeLog('info', { write: (line) => lines.push(line) });
+    const story = await tellStory('gitea', FILES, {}, DOOR);
+    {
+      const started = new Date();
+      await using both = await story.openDoor(
+        { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint },
+        { door: true, worker: true },
+        log,
+      );
+      await story.resynced(started);
+      const number = story.openSilently(CHANGE, { title: TITLE });
+      const event = { kind: 'pull-request', number, action: 'opened' } as const;
+      const sent = await story.forge.deliver(`${both.url}/webhook`, story.repository, event, {
+        secret: SECRET,
+        deliveryId: randomUUID(),
+      });
+      t.is(sent.status, 200);
+      await story.settled();
+      t.is(story.status(number)?.state, 'success');
+    }
+    t.true(lines.some((line) => line.includes('"msg":"drained"')));
+    t.false(
+      lines.some((line) => line.includes('could not close cleanly')),
+      lines.join(''),
+    );
+    t.true(lines.some((line) => /traces were (?:lost|not sent)/.test(line)));
+    await story[Symbol.asyncDispose]();
+    await collector?.[Symbol.asyncDispose]();
+  });
+}

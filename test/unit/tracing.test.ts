@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { makeLog } from '../../src/log.ts';
+import { startTracing } from '../../src/tracing/opentelemetry.ts';
+import { NO_TRACING, type Tracing } from '../../src/tracing/tracing.ts';
+import { startCollector } from '../helpers/collector.ts';
+import { until } from '../helpers/until.ts';
+
+const PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+function open(endpoint: string, sampler = 'parentbased_always_on', samplerArg = 1) {
+  const lines: Readonly<Record<string, unknown>>[] = [];
+  const log = makeLog('info', { write: (line) => lines.push(JSON.parse(line)) });
+  return { lines, tracing: startTracing({ endpoint, sampler, samplerArg, log }) };
+}
+
+function addSpan(tracing: Tracing, parent?: string): Promise<string | undefined> {
+  const span = { name: 'process review', kind: 'consumer', parent, attributes: { a: 'x', none: undefined } } as const;
+  return tracing.run(span, ({ traceparent }) => Promise.resolve(traceparent));
+}
+
+test('spans that a hung collector does not take are dropped beyond a limit', async (t) => {
+  await using collector = await startCollector('hang');
+  const { tracing } = open(collector.url);
+  for (let span = 0; span < 10_000; span++) {
+    await addSpan(tracing);
+  }
+  await until(async () => collector.spans.length > 0);
+  collector.become('ok');
+  await tracing.close();
+  t.true(collector.spans.length < 4_000, `${collector.spans.length} spans were kept`);
+});
+
+test('a lost batch is logged without its spans, and not each one', async (t) => {
+  await using collector = await startCollector('failing');
+  const { tracing, lines } = open(`${collector.url}/`);
+  for (let span = 0; span < 1_600; span++) {
+    await addSpan(tracing);
+  }
+  await tracing.close();
+  t.deepEqual(
+    lines.map(({ level, msg, spans, reason }) => ({ level, msg, spans, reason })),
+    [
+      {
+        level: 'warn',
+        msg: 'traces were lost: the collector did not take them',
+        spans: 512,
+        reason: 'Internal Server Error',
+      },
+    ],
+  );
+});
+
+test('a span is below its parent, and an invalid parent begins a trace', async (t) => {
+  await using collector = await startCollector();
+  const { tracing } = open(collector.url);
+  const hostile = [
+    '',
+    'x',
+    `${PARENT}-more`,
+    PARENT.replace('b7ad', 'zzzz'),
+    PARENT.replace(/^00/, 'ff'),
+    '\0'.repeat(9),
+  ];
+  for (const parent of [PARENT, ...hostile]) {
+    t.regex((await addSpan(tracing, parent)) ?? '', /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  }
+  await tracing.close();
+  const [below, ...roots] = collector.spans;
+  t.is(below?.parent, 'b7ad6b7169203331');
+  t.is(below?.traceId, '0af7651916cd43dd8448eb211c80319c');
+  t.deepEqual(below?.attributes, { a: 'x' });
+  t.is(roots.length, hostile.length);
+  t.true(roots.every(({ parent }) => parent === undefined));
+});
+
+test('requests belong to the span whose work made them, also when two run at once', async (t) => {
+  await using collector = await startCollector();
+  const { tracing } = open(collector.url);
+  const request = (name: string) => tracing.addRequest({ name, durationMs: 5, attributes: {} });
+  request('of nobody');
+  const work = (name: string) =>
+    tracing.run({ name, kind: 'consumer', attributes: {} }, async () => {
+      await sleep(1);
+      request(`of ${name}`);
+    });
+  await Promise.all([work('one'), work('two')]);
+  await tracing.close();
+  const idOf = (name: string) => collector.spans.find((span) => span.name === name)?.spanId;
+  const requests = collector.spans.filter(({ name }) => name.startsWith('of '));
+  t.deepEqual(requests.map(({ name, parent }) => [name, parent]).sort(), [
+    ['of one', idOf('one')],
+    ['of two', idOf('two')],
+  ]);
+});
+
+test('an error of the work is thrown on, and its message is not sent', async (t) => {
+  await using collector = await startCollector();
+  for (const tracing of [open(collector.url).tracing, NO_TRACING]) {
+    const error = new TypeError('a message that quotes others');
+    const thrown = await t.throwsAsync(
+      tracing.run({ name: 'x', kind: 'server', attributes: {} }, () => Promise.reject(error)),
+    );
+    t.is(thrown, error);
+    await tracing.close();
+  }
+  t.is(collector.spans[0]?.failed, true);
+  t.is(collector.spans[0]?.attributes['error.type'], 'TypeError');
+  t.false(collector.text().includes('quotes others'));
+});
+
+const SAMPLED = {
+  always_on: [true, true],
+  always_off: [false, false],
+  traceidratio: [false, false],
+  parentbased_always_on: [true, true],
+  parentbased_always_off: [false, true],
+  parentbased_traceidratio: [false, true],
+};
+
+test('each sampler decides on new traces and on those of others as OpenTelemetry says', async (t) => {
+  for (const [sampler, [alone, below]] of Object.entries(SAMPLED)) {
+    const { tracing } = open('http://127.0.0.1:9', sampler, 0);
+    const isSampled = async (parent?: string) => (await addSpan(tracing, parent))?.endsWith('-01');
+    t.is(await isSampled(), alone, sampler);
+    t.is(await isSampled(PARENT), below, `${sampler}, with a parent`);
+  }
+});
