@@ -1,6 +1,6 @@
 /**
  * `npm run release -- <version>`: writes the version wherever it stands, dates the changelog, commits, and makes the
- * tag `v<version>`. It pushes nothing.
+ * tag `v<version>`. The first one also makes the policy require a line in the changelog. It pushes nothing.
  */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -40,8 +40,14 @@ export async function release({ root, version, day }: Release): Promise<void> {
   const released = releaseChangelog(await readFile(changelog, 'utf8'), version, day);
   await writeVersion(root, current, version);
   await writeFile(changelog, released);
+  await enforceChangelog(join(root, '.gatehouse.yml'));
   await git('commit', '--all', '--message', `Release ${version}`);
   await git('tag', '--annotate', tag, '--message', `Gatehouse ${version}`);
+}
+
+/** Before the first release there is no user for whom a pull request could add a line. */
+async function enforceChangelog(policy: string): Promise<void> {
+  await writeFile(policy, (await readFile(policy, 'utf8')).replace(/^ *level: observe # until .* is released\n/m, ''));
 }
 
 if (import.meta.main) {

@@ -60,7 +60,9 @@ test('the first release has the version that the package has already', async (t)
   const { root, git } = await cloneProject(t);
   const version = await readVersion(root);
   await release({ root, version, day: DAY });
-  t.is(await git('diff', '--name-only', 'HEAD~1'), 'CHANGELOG.md');
+  t.is(await git('diff', '--name-only', 'HEAD~1'), '.gatehouse.yml\nCHANGELOG.md');
+  const changed = await git('diff', '--unified=0', 'HEAD~1', '--', '.gatehouse.yml');
+  t.regex(changed, /^- {4}level: observe # until 0\.1\.0 is released$/m, 'from now on the changelog is required');
   t.is(await git('tag'), `v${version}`);
 });
 
