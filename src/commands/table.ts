@@ -52,6 +52,10 @@ export const COMMANDS: Commands = {
     summary: 'Queue a look at all known repositories, or at those that are named: what lost webhooks missed',
     load: async () => (await import('./resync.ts')).resync,
   },
+  accept: {
+    summary: 'Accept another repository under the name of an extended policy or a policy repository',
+    load: async () => (await import('./accept.ts')).accept,
+  },
   send: {
     summary: 'Sign a payload and send it, to test the settings',
     load: async () => (await import('./send.ts')).send,

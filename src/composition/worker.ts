@@ -7,6 +7,7 @@ import { countPendingReviews } from '../jobs/queue/queue-stats.ts';
 import { makeBaselines, noBaselines } from '../jobs/resync/baselines.ts';
 import { readPresentRules } from '../jobs/resync/outdated-reviews.ts';
 import { countNoneObserved } from '../jobs/review/count-observed.ts';
+import { rememberExtended } from '../jobs/tables/extended-repositories.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { TASK_NAMES } from '../review/threads/messages.ts';
 import { makeReviewThreads, type ReviewThreads } from '../review/threads/review-threads.ts';
@@ -43,7 +44,8 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
   closers.add('forge', () => forge.close());
   const { policyRepository: name } = worker;
   const baselines = name === undefined ? noBaselines(pool) : makeBaselines({ forge, pool, threads, name, log });
-  const present = { forge, fallback, baselineOf: baselines.of, statusContext: config.statusContext };
+  const isMeant = rememberExtended(pool, log);
+  const present = { forge, fallback, baselineOf: baselines.of, statusContext: config.statusContext, isMeant };
   const { wake, stop } = startWorker({
     ...worker,
     statusContext: config.statusContext,
@@ -54,6 +56,7 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
     fallback,
     baselines,
     baselineOf: baselines.of,
+    isMeant,
     remainingRequests: () => remaining,
     shares: makeRequestShares(() => remaining),
     presentRules: () =>

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Forge } from '../forges/port/forge.ts';
-import type { PullRequestNow } from '../forges/port/pull-request.ts';
+import type { PullRequestNow, RepositoryNow } from '../forges/port/pull-request.ts';
 import { codeOwnersText, readCodeOwners } from './evaluation/gather-facts.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { type BaselineOf, digestOfBaseline } from './policy/baseline.ts';
-import { extendedDigest, policyDigest } from './policy/load.ts';
+import { extendedDigest, type IsMeant, policyDigest } from './policy/load.ts';
 import { operatorPolicyDigest } from './policy/operator-policy.ts';
 import type { Policy } from './policy/policy.ts';
 import type { PolicySources } from './sources.ts';
@@ -133,6 +133,7 @@ export interface PresentContext {
   readonly baselineOf: BaselineOf;
   /** The name of the commit status, `{base}` for the base branch. */
   readonly statusContext: string;
+  readonly isMeant?: IsMeant;
 }
 
 /** Reads what is so now, for any number of pull requests: each thing once. */
@@ -141,7 +142,9 @@ export interface PresentReader {
   checks(repository: string, sha: string): Promise<string>;
 }
 
-export function presentReader({ forge, fallback, baselineOf, statusContext }: PresentContext): PresentReader {
+export function presentReader(context: PresentContext): PresentReader {
+  const { forge, fallback, baselineOf, statusContext, isMeant } = context;
+  const trusts = isMeant && ((now: RepositoryNow) => isMeant(now, false));
   const read = new Map<string, Promise<string | undefined>>();
   const operatorPolicy = fallback && operatorPolicyDigest(fallback);
 
@@ -166,7 +169,7 @@ export function presentReader({ forge, fallback, baselineOf, statusContext }: Pr
               async () => codeOwnersText(await readCodeOwners(forge, repository, commit))?.digest,
             ),
         },
-        extended: (name) => once(['extended', owner, name], () => extendedDigest(forge, repository, name)),
+        extended: (name) => once(['extended', owner, name], () => extendedDigest(forge, repository, name, trusts)),
         baseline: () =>
           once(['baseline', owner.toLowerCase()], async () => digestOfBaseline(await baselineOf(repository))),
       };

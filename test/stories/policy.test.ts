@@ -2,6 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
+import { accept } from '../../src/commands/accept.ts';
+import { runCommand } from '../helpers/run-command.ts';
 import { FORGES, type Scene, shareStories, tellStory } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
@@ -150,6 +152,41 @@ for (const name of FORGES) {
       t.false(scene.states(number).includes('success'));
       t.regex(scene.comments(number).join(), /was renamed or transferred: name it as it is called now/);
     }
+  });
+
+  test(`${name}: another repository of an extended name never judges unaccepted`, async (t) => {
+    const story = gatehouse(name);
+    const common = story.scene({ '.gatehouse.yml': STRICT });
+    const scene = story.scene({ '.gatehouse.yml': `version: 1\nextends: ${common.repository}@main\n` });
+    const number = await judged(scene, TWO_FILES);
+    t.is(scene.status(number)?.state, 'failure');
+    story.forge.deleteRepository(common.repository);
+    story.forge.createRepository(common.repository, { '.gatehouse.yml': LENIENT });
+    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'error');
+    t.false(scene.states(number).includes('success'));
+    t.true(scene.comments(number).join().includes(`gatehouse accept ${common.repository}`), 'what to do');
+
+    const { DATABASE_URL = '', REDIS_URL = '' } = story.environment;
+    const run = (repository: string) => runCommand(accept, [repository], { env: { DATABASE_URL, REDIS_URL } });
+    t.is((await run('acme/unknown')).code, 1);
+    t.is((await run(common.repository.toUpperCase())).code, 0);
+    await scene.settled();
+    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
+  test(`${name}: a proposal never decides which repository a name means`, async (t) => {
+    const story = gatehouse(name);
+    const common = story.scene({ '.gatehouse.yml': STRICT });
+    const scene = story.scene({ '.gatehouse.yml': LENIENT });
+    await judged(scene, { '.gatehouse.yml': `version: 1\nextends: ${common.repository}@main\n` });
+    story.forge.deleteRepository(common.repository);
+    story.forge.createRepository(common.repository, { '.gatehouse.yml': LENIENT });
+    const extending = story.scene({ '.gatehouse.yml': `version: 1\nextends: ${common.repository}@main\n` });
+    t.is(extending.status(await judged(extending, TWO_FILES))?.state, 'success');
   });
 
   test(`${name}: extends rejects another owner, a missing policy, and a chain`, async (t) => {

@@ -97,6 +97,16 @@ CREATE TABLE gatehouse.override_comments (
 CREATE INDEX override_comments_pull_request ON gatehouse.override_comments (repository, pull_request);
 CREATE INDEX override_comments_seen_at ON gatehouse.override_comments (seen_at);
 
+-- The repositories that policies extend, each as it was when it was read first: its name can be given to another one.
+CREATE TABLE gatehouse.extended_repositories (
+  -- owner/name in lower case.
+  name          text        PRIMARY KEY,
+  -- The forge's ids of the repository and of its owner.
+  id            text        NOT NULL,
+  owner_id      text        NOT NULL,
+  first_read_at timestamptz NOT NULL DEFAULT now()
+);
+
 -- The organisation's baseline of each owner: the last one that could be used stays in force when its repository is lost or broken.
 CREATE TABLE gatehouse.baselines (
   -- owner/name of the policy repository, in lower case.

@@ -5,6 +5,7 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequest, PullRequestNow, PullRequestRead, PullRequestRef } from '../../forges/port/pull-request.ts';
 import { firstDifference, gatehouseDigest, type JudgedBy, presentReader } from '../../review/judged-by.ts';
 import type { BaselineOf } from '../../review/policy/baseline.ts';
+import type { IsMeant } from '../../review/policy/load.ts';
 import type { Policy } from '../../review/policy/policy.ts';
 import { statusContext } from '../../review/status-context.ts';
 import { build } from '../../version.ts';
@@ -32,6 +33,7 @@ export interface OpenReviewParts extends ForeignStatusParts {
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
   readonly baselineOf: BaselineOf;
+  readonly isMeant?: IsMeant;
   /** The name of the commit status, `{base}` for the base branch. */
   readonly statusContext: string;
   /** False: every status is `success`, whatever the verdict. */

@@ -1,7 +1,7 @@
 import type { Forge } from '../../forges/port/forge.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import { type Baseline, type BaselineOf, isBaselineOf, withBaseline } from './baseline.ts';
-import { isHiddenIn, type LoadedPolicy, loadPolicy, type PolicyFile, parseFor } from './load.ts';
+import { type IsMeant, isHiddenIn, type LoadedPolicy, loadPolicy, type PolicyFile, parseFor } from './load.ts';
 import { orOperatorPolicy } from './operator-policy.ts';
 import type { PolicyRole } from './parse.ts';
 import type { Policy } from './policy.ts';
@@ -13,6 +13,7 @@ export interface PolicyContext {
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
   readonly baselineOf: BaselineOf;
+  readonly isMeant?: IsMeant;
 }
 
 export interface PolicyPlace {
@@ -47,7 +48,7 @@ export interface PolicyInForce {
  * Nobody else decides this: reviews, merge groups, commands in comments, and the commands of the terminal all ask here.
  */
 export async function policyInForce(
-  { forge, threads, fallback, baselineOf }: PolicyContext,
+  { forge, threads, fallback, baselineOf, isMeant }: PolicyContext,
   { repository, commit, file, shown }: PolicyPlace,
 ): Promise<PolicyInForce> {
   const baseline = await baselineOf(repository);
@@ -55,7 +56,11 @@ export async function policyInForce(
   const own: LoadedPolicy =
     commit === undefined && file === undefined
       ? { kind: 'absent' }
-      : await loadPolicy(forge, parseFor(threads, repository), repository, commit ?? '', { role, file });
+      : await loadPolicy(forge, parseFor(threads, repository), repository, commit ?? '', {
+          role,
+          file,
+          trusts: isMeant && ((now) => isMeant(now, true)),
+        });
   const beside = orOperatorPolicy(own, fallback);
   const hidden = shown && baseline.kind !== 'none' && (await isHiddenIn(forge, baseline.visibility, repository));
   return {

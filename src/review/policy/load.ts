@@ -1,6 +1,6 @@
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { Visibility } from '../../forges/port/pull-request.ts';
+import type { RepositoryNow, Visibility } from '../../forges/port/pull-request.ts';
 import { MAX_POLICY_BYTES } from '../limits.ts';
 import { digestOf, type PolicySources, type SourceFile, type SourceText, sourceText } from '../sources.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
@@ -31,6 +31,15 @@ export function parseFor({ parsePolicy }: Pick<ReviewThreads, 'parsePolicy'>, re
   return (text, origin, role) => parsePolicy(repository, text, origin, role);
 }
 
+/**
+ * Whether a repository is the one that was first extended under its name: a name can be given to another one. The first
+ * is remembered, where that is asked for.
+ */
+export type IsMeant = (now: RepositoryNow, remembers: boolean) => Promise<boolean>;
+
+/** The same, of one use. Absent where there is no memory: then the present one is meant. */
+type Trusts = (now: RepositoryNow) => Promise<boolean>;
+
 interface LoadOptions {
   readonly followExtends?: boolean;
   readonly role?: PolicyRole;
@@ -38,6 +47,7 @@ interface LoadOptions {
   readonly shownIn?: string;
   /** Taken instead of what the commit has. */
   readonly file?: PolicyFile | undefined;
+  readonly trusts?: Trusts | undefined;
 }
 
 /**
@@ -50,7 +60,7 @@ export async function loadPolicy(
   parse: ParsePolicy,
   repository: string,
   commit: string,
-  { followExtends = true, role = 'own', shownIn = repository, file: given }: LoadOptions = {},
+  { followExtends = true, role = 'own', shownIn = repository, file: given, trusts }: LoadOptions = {},
 ): Promise<LoadedPolicy> {
   const file = given ?? (await findPolicy(forge, repository, commit));
   if (file === undefined) {
@@ -66,7 +76,7 @@ export async function loadPolicy(
     return { kind: 'policy', policy: own.policy, ...read };
   }
 
-  const extended = await loadExtended(forge, parse, repository, own.policy.extends, file.path);
+  const extended = await loadExtended(forge, parse, repository, own.policy.extends, file.path, trusts);
   const { repository: extendedRepository, ref } = own.policy.extends;
   const extendedTexts = extended.file === undefined ? [] : [sourceText(extended.file)];
   const sources = {
@@ -119,6 +129,7 @@ async function loadExtended(
   under: string,
   { repository, ref }: NonNullable<Policy['extends']>,
   extending: string,
+  trusts: Trusts | undefined,
 ): Promise<Extended> {
   const name = `${repository}@${ref}`;
   if (!mayExtend(under, repository)) {
@@ -127,7 +138,7 @@ async function loadExtended(
       `extends ${name}, which belongs to another owner; only a policy of the same owner may be extended`,
     );
   }
-  const read = await readNamedPolicy(forge, repository, ref);
+  const read = await readNamedPolicy(forge, repository, ref, trusts);
   switch (read.kind) {
     case 'policy': {
       const { file, visibility } = read;
@@ -138,6 +149,11 @@ async function loadExtended(
       return unusable(
         extending,
         `extends ${name}, but the repository of this name was renamed or transferred: name it as it is called now`,
+      );
+    case 'replaced':
+      return unusable(
+        extending,
+        `extends ${name}, but another repository has this name now: the one that was read before was deleted, renamed or transferred. Give it its name back, or ask the operator of Gatehouse to run "gatehouse accept ${repository}"`,
       );
     case 'absent':
       return unusable(
@@ -165,10 +181,17 @@ type NamedPolicy =
   | { readonly kind: 'policy'; readonly file: PolicyFile; readonly visibility: Visibility }
   /** The repository has another name now, and maybe another owner. */
   | { readonly kind: 'moved' }
+  /** Another repository has the name than the one that was first read under it. */
+  | { readonly kind: 'replaced' }
   | { readonly kind: 'absent' };
 
 /** By the name of a repository that was renamed or transferred, forges answer for what it is now, whoever owns it. */
-async function readNamedPolicy(forge: Forge, repository: string, name: string): Promise<NamedPolicy> {
+async function readNamedPolicy(
+  forge: Forge,
+  repository: string,
+  name: string,
+  trusts: Trusts = async () => true,
+): Promise<NamedPolicy> {
   const commit = await commitNamed(forge, repository, name);
   const file = commit === undefined ? undefined : await findPolicy(forge, repository, commit);
   if (file === undefined) {
@@ -176,9 +199,10 @@ async function readNamedPolicy(forge: Forge, repository: string, name: string): 
   }
   // After the file, which may have been of another repository from the moment on in which this one was transferred.
   const now = await forge.repository(repository);
-  return now !== undefined && sameRepository(now.name, repository)
-    ? { kind: 'policy', file, visibility: now.visibility }
-    : { kind: 'moved' };
+  if (now === undefined || !sameRepository(now.name, repository)) {
+    return { kind: 'moved' };
+  }
+  return (await trusts(now)) ? { kind: 'policy', file, visibility: now.visibility } : { kind: 'replaced' };
 }
 
 function mayExtend(under: string, repository: string): boolean {
@@ -199,13 +223,18 @@ export async function policyDigest(forge: Forge, repository: string, commit: str
  * Of the extended policy by its name, `owner/repository@ref`, as it is now; undefined when the policy of the repository
  * `under` it cannot use it. Another owner's is not looked at.
  */
-export async function extendedDigest(forge: Forge, under: string, name: string): Promise<string | undefined> {
+export async function extendedDigest(
+  forge: Forge,
+  under: string,
+  name: string,
+  trusts?: Trusts,
+): Promise<string | undefined> {
   const at = name.indexOf('@');
   const repository = name.slice(0, at);
   if (!mayExtend(under, repository)) {
     return undefined;
   }
-  const read = await readNamedPolicy(forge, repository, name.slice(at + 1));
+  const read = await readNamedPolicy(forge, repository, name.slice(at + 1), trusts);
   return read.kind === 'policy' ? digestOf(read.file) : undefined;
 }
 

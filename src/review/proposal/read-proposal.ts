@@ -1,9 +1,9 @@
 import type { Forge } from '../../forges/port/forge.ts';
-import type { ChangedFiles, PullRequest } from '../../forges/port/pull-request.ts';
+import type { ChangedFiles, PullRequest, RepositoryNow } from '../../forges/port/pull-request.ts';
 import type { Verdict } from '../evaluation/verdict.ts';
 import { digestOfBaseline, faultIfRemoved } from '../policy/baseline.ts';
 import type { PolicyInForce } from '../policy/in-force.ts';
-import { type LoadedPolicy, loadPolicy, type ParsePolicy, parseFor } from '../policy/load.ts';
+import { type IsMeant, type LoadedPolicy, loadPolicy, type ParsePolicy, parseFor } from '../policy/load.ts';
 import type { PolicyRole } from '../policy/parse.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import type { ProposedPolicy } from './proposal.ts';
@@ -32,11 +32,12 @@ interface ProposalContext {
   readonly threads: ReviewThreads;
   /** Whether the cases are run, and other pull requests are judged by it. */
   readonly showsProposals?: boolean;
+  readonly isMeant?: IsMeant;
 }
 
 /** Reads and validates it. */
 export async function readProposal(
-  { forge, threads, showsProposals = false }: ProposalContext,
+  { forge, threads, showsProposals = false, isMeant }: ProposalContext,
   pullRequest: PullRequest,
   { policy, baseline, role }: PolicyInForce,
   { proposesPolicy, proposesCases }: Change,
@@ -44,7 +45,7 @@ export async function readProposal(
   if (!proposesPolicy && !(showsProposals && proposesCases)) {
     return { proposed: { kind: 'absent' }, said: {}, preview: undefined };
   }
-  const ofHead = await loadProposed(forge, parseFor(threads, pullRequest.repository), pullRequest, role);
+  const ofHead = await loadProposed(forge, parseFor(threads, pullRequest.repository), pullRequest, role, isMeant);
   // In the policy repository, the baseline in force judges, whatever is proposed.
   const isBaseline = role === 'baseline';
   const withRemoval = faultIfRemoved(ofHead, isBaseline ? baseline : undefined);
@@ -70,8 +71,11 @@ function loadProposed(
   parse: ParsePolicy,
   { repository, head }: PullRequest,
   role: PolicyRole,
+  isMeant: IsMeant | undefined,
 ): Promise<LoadedPolicy> {
+  // Not remembered: anybody may propose to extend anything.
+  const trusts = isMeant && ((now: RepositoryNow) => isMeant(now, false));
   return head.repository === null
     ? loadPolicy(forge, parse, repository, head.sha, { followExtends: false, role })
-    : loadPolicy(forge, parse, head.repository, head.sha, { role, shownIn: repository });
+    : loadPolicy(forge, parse, head.repository, head.sha, { role, shownIn: repository, trusts });
 }
