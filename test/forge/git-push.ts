@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { messageOf } from '../helpers/site.ts';
 import { type Changes, MODES, typeOf } from '../simulated-forge/git.ts';
 
 const run = promisify(execFile);
@@ -50,7 +51,7 @@ function streamOf(branch: string, changes: readonly Changes[], author: string, p
   const parts: (string | Buffer)[] = [];
   const seconds = Math.floor(Date.now() / 1_000);
   for (const [index, files] of changes.entries()) {
-    const message = `feat: change ${Object.keys(files).join(', ')}`;
+    const message = messageOf(files);
     parts.push(`commit refs/heads/${branch}\ncommitter ${author} <${author}@example.test> ${seconds} +0000\n`);
     parts.push(`data ${Buffer.byteLength(message)}\n${message}\n`);
     for (const [nth, parent] of (index === 0 ? parents : []).entries()) {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Gitea, HOST_NAME, inContainer, logOf, type Person, REPOSITORIES } from '../helpers/gitea-container.ts';
-import { expectStatus, MAIN, type OpenDetails, type ShownInline } from '../helpers/site.ts';
+import { DISMISSAL, expectStatus, MAIN, type OpenDetails, type ShownInline } from '../helpers/site.ts';
 import { until } from '../helpers/until.ts';
 import { type Clone, makeClone } from './git-push.ts';
 import { HOOK_EVENTS, type HookedSite, type TestForge } from './test-forge.ts';
@@ -187,7 +187,7 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite 
       await as(person, 'DELETE', `/issues/comments/${comment}`);
     },
     async dismiss(number, review) {
-      await as(OWNER, 'POST', `/pulls/${number}/reviews/${review}/dismissals`, { message: 'Looked at again' });
+      await as(OWNER, 'POST', `/pulls/${number}/reviews/${review}/dismissals`, { message: DISMISSAL });
     },
     async setStatus(person, sha, status) {
       await as(person, 'POST', `/statuses/${sha}`, status);

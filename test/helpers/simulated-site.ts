@@ -3,7 +3,15 @@ import type { Changes } from '../simulated-forge/git.ts';
 import type { SimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 import type { Comment } from '../simulated-forge/world.ts';
-import { expectStatus, type PullState, type ShownInline, type ShownStatus, type Site } from './site.ts';
+import {
+  DISMISSAL,
+  expectStatus,
+  messageOf,
+  type PullState,
+  type ShownInline,
+  type ShownStatus,
+  type Site,
+} from './site.ts';
 
 const MAX_REDELIVERIES = 5;
 
@@ -91,18 +99,19 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
       forge.deleteRepository(fork);
     },
     async push(to, ...changes) {
-      for (const files of changes) {
+      for (const [index, files] of changes.entries()) {
+        const details = { message: messageOf(files), samePush: index > 0 };
         if (typeof to === 'number') {
-          forge.push(name, to, files);
+          forge.push(name, to, files, details);
         } else {
-          forge.commit(name, to, files);
+          forge.commit(name, to, files, details);
         }
       }
       return pushed(to, changes.length);
     },
     async forcePush(to, changes) {
       const number = typeof to === 'number' ? to : opened.find((one) => pull(one).headBranch === to);
-      forge.forcePush(name, number ?? 0, changes);
+      forge.forcePush(name, number ?? 0, changes, { message: messageOf(changes) });
       return pushed(to, 1);
     },
     async merge(branch, commit, changes) {
@@ -150,7 +159,7 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
       return review.id;
     },
     async dismiss(number, review) {
-      forge.dismiss(name, number, review);
+      forge.dismiss(name, number, review, DISMISSAL);
     },
     async requestReview(number, person) {
       forge.requestReview(name, number, person);

@@ -103,6 +103,13 @@ export interface ShownInline {
 
 /** The branch that pull requests go to, unless told. */
 export const MAIN = 'main';
+/** The reason that is given for each dismissal. */
+export const DISMISSAL = 'Looked at again';
+
+/** Of a commit of these changes. */
+export function messageOf(files: Changes): string {
+  return `feat: change ${Object.keys(files).join(', ')}`;
+}
 
 /** {@link Site.expect}, by looking again and again. */
 export async function expectStatus(

@@ -1,11 +1,10 @@
-import { blobId, mergeBase, typeOf } from './git.ts';
+import { blobId, typeOf } from './git.ts';
 import * as shapes from './gitea-shapes.ts';
 import type { Answer, Call, Handler, Routes } from './routes.ts';
 import { printDiff } from './tree-diff.ts';
 import {
   changesOf,
   commitsOf,
-  comparedWith,
   differenceHead,
   findRepository,
   isAdministrator,
@@ -112,7 +111,7 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
       const sorted = inOrder(pulls, call.query.get('sort') ?? '');
       return page(
         call,
-        sorted.map((pull) => shapes.pull(pull, webOf(call), name)),
+        sorted.map((pull) => shapes.pull(world, pull, webOf(call), name)),
       );
     }),
 
@@ -124,8 +123,7 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
     [`GET ${repos}/pulls/:number`]: withPull(world, (pull, call) => ({
       status: 200,
       body: {
-        ...shapes.wholePull(pull, webOf(call), name),
-        merge_base: mergeBase(world.objects, comparedWith(pull), pull.headSha) ?? '',
+        ...shapes.wholePull(world, pull, webOf(call), name),
         ...(name === 'gitea' ? { changed_files: changesOf(world, pull).length } : {}),
       },
     })),
@@ -171,13 +169,13 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
     }),
 
     // In no order that could be relied on; here the newest is first.
-    [`GET ${repos}/pulls/:number/reviews/:review/comments`]: withPull(world, (pull, call) => ({
-      status: 200,
-      body: pull.inlineComments
-        .filter((comment) => comment.review === Number(call.parameters['review']))
-        .toReversed()
-        .map(shapes.inlineComment),
-    })),
+    [`GET ${repos}/pulls/:number/reviews/:review/comments`]: withPull(world, (pull, call) => {
+      const review = Number(call.parameters['review']);
+      const comments = pull.inlineComments.filter((comment) => comment.review === review).toReversed();
+      return pull.reviews.some(({ id }) => id === review)
+        ? { status: 200, body: comments.map(shapes.inlineComment) }
+        : NOT_FOUND;
+    }),
 
     [`GET ${repos}/issues/:number/comments`]: withPull(world, (pull) => ({
       status: 200,
@@ -201,7 +199,7 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
 
     // Comments at lines have a place and are not shown. The total is only that of the page, and an empty one is null.
     [`GET ${repos}/issues/:number/timeline`]: withPull(world, (pull, call) => {
-      const { body } = page(call, shapes.timeline(pull));
+      const { body } = page(call, shapes.timeline(world, pull));
       const shown = Array.isArray(body) ? body.filter((entry) => entry !== null) : [];
       const headers = { 'x-total-count': String(shown.length) };
       return { status: 200, body: shown.length === 0 ? null : shown, headers };

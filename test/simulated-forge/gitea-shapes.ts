@@ -1,14 +1,16 @@
-import { type Commit, emailOf } from './git.ts';
+import { type Commit, commitsBetween, emailOf } from './git.ts';
 import type { FileChange } from './tree-diff.ts';
 import {
   baseSha,
   type Comment,
   type InlineComment,
+  mergeBaseOf,
   type Pull,
   type PullEvent,
   type Repository,
   type Review,
   type Status,
+  type World,
 } from './world.ts';
 
 // The parts of Gitea's and Forgejo's answers that say something of a pull request, as modules/structs has them.
@@ -53,6 +55,7 @@ export function repository(of: Repository, web: string): object {
     archived: of.archived,
     html_url: `${web}/${of.fullName}`,
     default_branch: of.defaultBranch,
+    internal: false,
     updated_at: time(of.pushedAt),
   };
 }
@@ -81,7 +84,7 @@ function title(of: Pull): string {
 }
 
 /** Forgejo 7 does not say whether it is a draft: there the title alone does. */
-export function pull(of: Pull, web: string, forge: 'gitea' | 'forgejo'): Record<string, unknown> {
+export function pull(world: World, of: Pull, web: string, forge: 'gitea' | 'forgejo'): Record<string, unknown> {
   const { headRepository } = of;
   const submitted = of.reviews.filter(({ state }) => state !== 'pending').length;
   const branchStays = !headRepository.deleted && headRepository.branches.has(of.headBranch);
@@ -97,12 +100,12 @@ export function pull(of: Pull, web: string, forge: 'gitea' | 'forgejo'): Record<
     state: of.state,
     ...(forge === 'gitea' ? { draft: /^(?:wip:|\[wip\])/i.test(title(of)) } : {}),
     is_locked: false,
-    comments: of.comments.length,
+    comments: of.countedComments,
     ...(forge === 'gitea' && submitted > 0 ? { review_comments: submitted } : {}),
     merged: of.merged !== undefined,
     merged_at: of.merged ? time(of.merged.at) : null,
     merge_commit_sha: of.merged?.as ?? null,
-    merge_base: '',
+    merge_base: mergeBaseOf(world, of) ?? '',
     base: {
       label: of.baseBranch,
       ref: of.baseBranch,
@@ -123,8 +126,8 @@ export function pull(of: Pull, web: string, forge: 'gitea' | 'forgejo'): Record<
 }
 
 /** Unlike a list of them it shows the branch as it is now, also where it went on after the merge. */
-export function wholePull(of: Pull, web: string, forge: 'gitea' | 'forgejo'): object {
-  const { head, ...others } = pull(of, web, forge);
+export function wholePull(world: World, of: Pull, web: string, forge: 'gitea' | 'forgejo'): object {
+  const { head, ...others } = pull(world, of, web, forge);
   const sha = of.headRepository.deleted ? undefined : of.headRepository.branches.get(of.headBranch);
   return { ...others, head: { ...(head as object), ...(sha === undefined ? {} : { sha }) } };
 }
@@ -161,6 +164,8 @@ function accountOf({ author }: Commit): object | null {
   return author.name.includes('@') ? null : user(author.name);
 }
 
+const JUDGING: readonly Review['state'][] = ['approved', 'changes-requested'];
+
 export function review(of: Review, on: Pull): object {
   return {
     id: of.id,
@@ -170,8 +175,8 @@ export function review(of: Review, on: Pull): object {
     body: of.body,
     commit_id: of.sha,
     stale: of.sha !== on.headSha,
-    // Requesting another review takes it away.
-    official: of.official && !on.requested.includes(of.author),
+    // Requesting another review takes it away. A comment is none.
+    official: of.official && JUDGING.includes(of.state) && !on.requested.includes(of.author),
     dismissed: of.dismissed,
     comments_count: on.inlineComments.filter((comment) => comment.review === of.id).length,
     submitted_at: time(of.at),
@@ -213,7 +218,7 @@ function said(of: Comment): object {
 }
 
 /** Oldest first. Beside the conversation it tells what happened, in the same shape. Comments at lines are null. */
-export function timeline(on: Pull): readonly (object | null)[] {
+export function timeline(world: World, on: Pull): readonly (object | null)[] {
   const entries = [
     ...on.comments.map((one) => ({ id: one.id, entry: { ...said(one), type: 'comment' } })),
     ...on.inlineComments.map(({ id }) => ({ id, entry: null })),
@@ -224,16 +229,38 @@ export function timeline(on: Pull): readonly (object | null)[] {
     })),
     ...on.events.map((one) => ({
       id: one.id,
-      entry: { ...said({ ...one, author: on.author, body: '' }), ...event(one) },
+      entry: { ...said({ ...one, author: on.author, body: bodyOf(world, one) }), type: EVENT_TYPES[one.kind] },
     })),
   ];
   return entries.toSorted((one, other) => one.id - other.id).map(({ entry }) => entry);
 }
 
-function event({ kind }: PullEvent): object {
-  return kind === 'retargeted'
-    ? { type: 'change_target_branch' }
-    : { type: 'pull_push', body: JSON.stringify({ is_force_push: kind === 'force-pushed', commit_ids: [] }) };
+const EVENT_TYPES: Readonly<Record<PullEvent['kind'], string>> = {
+  pushed: 'pull_push',
+  'force-pushed': 'pull_push',
+  retargeted: 'change_target_branch',
+  labeled: 'label',
+  unlabeled: 'label',
+  'review-requested': 'review_request',
+  dismissed: 'dismiss_review',
+  retitled: 'change_title',
+  closed: 'close',
+  reopened: 'reopen',
+  merged: 'merge_pull',
+};
+
+function bodyOf(world: World, { kind, message = '', push }: PullEvent): string {
+  if (push === undefined) {
+    return kind === 'labeled' ? '1' : message;
+  }
+  const { from, to, base } = push;
+  const isForce = kind === 'force-pushed';
+  const ofBase = new Set(isForce ? [] : commitsBetween(world.objects, from, base));
+  const pushed = commitsBetween(world.objects, from, to).filter((commit) => !ofBase.has(commit));
+  return JSON.stringify({
+    is_force_push: isForce,
+    commit_ids: isForce ? [from, to] : pushed.map(({ sha }) => sha),
+  });
 }
 
 /** Nothing says whether the line is still part of the change. */

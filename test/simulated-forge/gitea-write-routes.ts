@@ -2,7 +2,16 @@ import { NOT_FOUND, withPull, withRepository } from './gitea-read-routes.ts';
 import * as shapes from './gitea-shapes.ts';
 import { type Answer, type Call, listIn, type Routes, textIn } from './routes.ts';
 import type { WebhookEvent } from './webhooks.ts';
-import { type InlineComment, newId, type Pull, type Repository, type Review, touch, type World } from './world.ts';
+import {
+  countComments,
+  type InlineComment,
+  newId,
+  type Pull,
+  type Repository,
+  type Review,
+  touch,
+  type World,
+} from './world.ts';
 
 const EVENTS: Readonly<Record<string, Review['state']>> = {
   APPROVED: 'approved',
@@ -56,6 +65,7 @@ export function giteaWriteRoutes(
       }
       const comment = { id: newId(world), author: call.login, body, at: new Date().toISOString() };
       pull.comments.push(comment);
+      countComments(pull);
       touch(pull);
       notify(pull.repository, { kind: 'comment', number: pull.number, comment, action: 'created' });
       return { status: 201, body: shapes.comment(comment) };
@@ -87,7 +97,9 @@ export function giteaWriteRoutes(
       }
       const wanted = (comment: { id: number }) => comment.id === Number(call.parameters['id']);
       for (const pull of repository.pulls.values()) {
-        removeWhere(pull.comments, wanted);
+        if (removeWhere(pull.comments, wanted) > 0) {
+          countComments(pull);
+        }
         removeWhere(pull.inlineComments, (comment) => wanted(comment) && !keepsInlineComments);
       }
       return DONE;
@@ -141,6 +153,7 @@ function createReview(world: World, pull: Pull, call: Call, notify: Notify): Ans
     if (line > lineCount(tree?.get(path))) {
       return FAILED; // What came before it stays in a pending review.
     }
+    countComments(pull);
     pull.inlineComments.push({
       id: newId(world),
       author: call.login,

@@ -9,6 +9,7 @@ import {
   type InlineComment,
   lineInDiff,
   type Pull,
+  type PullEvent,
   type Repository,
   type Review,
   type Status,
@@ -153,7 +154,11 @@ export function review(of: Review): Readonly<Record<string, unknown>> & { readon
   };
 }
 
-const EVENTS = { retargeted: 'base_ref_changed', 'force-pushed': 'head_ref_force_pushed' } as const;
+/** Of what Gatehouse reads. GitHub lists the others as well. */
+const EVENTS: Partial<Record<PullEvent['kind'], string>> = {
+  retargeted: 'base_ref_changed',
+  'force-pushed': 'head_ref_force_pushed',
+};
 
 /** Oldest first. Each kind of entry has fields of its own; a commit has no `created_at`. */
 export function timeline(world: World, on: Pull): readonly object[] {
@@ -163,7 +168,7 @@ export function timeline(world: World, on: Pull): readonly object[] {
       .filter(({ state }) => state !== 'pending')
       .map((one) => ({ at: one.at, entry: { event: 'reviewed', ...review(one) } })),
     ...on.events.flatMap(({ id, kind, at }) =>
-      kind === 'pushed' ? [] : [{ at, entry: { event: EVENTS[kind], id, created_at: at } }],
+      EVENTS[kind] === undefined ? [] : [{ at, entry: { event: EVENTS[kind], id, created_at: at } }],
     ),
   ];
   const sorted = said.toSorted((one, other) => one.at.localeCompare(other.at)).map(({ entry }) => entry);

@@ -5,16 +5,30 @@ import { NOT_FOUND, withRepository as onGitHub } from './github-read-routes.ts';
 import type { Answer, Routes } from './routes.ts';
 import { resolve, type World } from './world.ts';
 
-/** As both dialects list a tree with `recursive`. */
+/** As both dialects list a tree with `recursive`: with its directories, in the order of git. */
 function entriesOf(world: World, sha: string): readonly object[] | undefined {
   const tree = world.objects.get(sha)?.tree;
-  return (
-    tree &&
-    [...tree].map(([path, blob]) => {
-      const type = typeOf(blob);
-      return { path, mode: MODES[type], type: type === 'submodule' ? 'commit' : 'blob', sha: blobId(blob) };
-    })
-  );
+  if (tree === undefined) {
+    return undefined;
+  }
+  const entries = new Map<string, object>();
+  for (const [path, blob] of tree) {
+    const type = typeOf(blob);
+    entries.set(path, { path, mode: MODES[type], type: type === 'submodule' ? 'commit' : 'blob', sha: blobId(blob) });
+    for (const directory of directoriesOf(path)) {
+      const shown = { path: directory, mode: '040000', type: 'tree', sha: blobId(Buffer.from(`${sha} ${directory}`)) };
+      entries.set(`${directory}/`, shown);
+    }
+  }
+  // A directory is compared as if its name ended in a slash.
+  return [...entries]
+    .toSorted(([one], [other]) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+    .map(([, entry]) => entry);
+}
+
+function directoriesOf(path: string): readonly string[] {
+  const parts = path.split('/');
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
 /** GitHub ends a tree after 100,000. Fewer here, so that stories have one that is cut off. */

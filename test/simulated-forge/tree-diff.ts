@@ -13,6 +13,8 @@ export interface FileChange {
   readonly patch: string;
   /** Of the new side, or of the old one of a removed file. */
   readonly blob: string;
+  /** Of both sides, as git begins the line `index` with them. */
+  readonly index: string;
 }
 
 const NOTHING: Buffer = Buffer.alloc(0);
@@ -53,11 +55,17 @@ function printFile(file: FileChange): string {
   const to = `b/${file.path}`;
   const lines = [`diff --git ${quote(from)} ${quote(to)}`];
   if (file.status === 'added') {
-    lines.push('new file mode 100644');
+    lines.push(`new file mode ${MODE}`);
   } else if (file.status === 'removed') {
-    lines.push('deleted file mode 100644');
+    lines.push(`deleted file mode ${MODE}`);
   } else if (file.previousPath !== undefined) {
-    lines.push('similarity index 90%', `rename from ${quote(file.previousPath)}`, `rename to ${quote(file.path)}`);
+    const similarity = file.patch === '' && !file.binary ? 100 : 90;
+    lines.push(`similarity index ${similarity}%`);
+    lines.push(`rename from ${quote(file.previousPath)}`, `rename to ${quote(file.path)}`);
+  }
+  if (file.patch !== '' || file.binary || file.status !== 'renamed') {
+    const mode = file.status === 'added' || file.status === 'removed' ? '' : ` ${MODE}`;
+    lines.push(`index ${file.index}${mode}`);
   }
   const oldSide = file.status === 'added' ? '/dev/null' : from;
   const newSide = file.status === 'removed' ? '/dev/null' : to;
@@ -92,7 +100,17 @@ function change(path: string, status: FileChange['status'], before = NOTHING, af
     binary,
     patch,
     blob: blobId(status === 'removed' ? before : after),
+    index: `${abbreviated(before, status === 'added')}..${abbreviated(after, status === 'removed')}`,
   };
+}
+
+/** Here every file has one mode. */
+const MODE = '100644';
+/** Digits of an object id that git shows in a repository of this size. */
+const ABBREVIATION = 7;
+
+function abbreviated(content: Buffer, absent: boolean): string {
+  return absent ? '0'.repeat(ABBREVIATION) : blobId(content).slice(0, ABBREVIATION);
 }
 
 /** Hunks of a unified diff, as `git diff` writes them after the `+++` line; '' when nothing differs. */

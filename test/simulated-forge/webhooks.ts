@@ -231,7 +231,7 @@ function ofGitea(
       }
       const type = GITEA_REVIEWS[event.review.state];
       const { number, review } = event;
-      const pull_request = gitea.pull(pullOf(repository, number), web, forge);
+      const pull_request = gitea.pull(world, pullOf(repository, number), web, forge);
       const sender = gitea.user(review.author);
       const told = { type, content: review.body };
       return {
@@ -242,7 +242,7 @@ function ofGitea(
     }
     case 'comment': {
       const { number, action, comment } = event;
-      const pull_request = gitea.pull(pullOf(repository, number), web, forge);
+      const pull_request = gitea.pull(world, pullOf(repository, number), web, forge);
       const issue = { number, pull_request: { merged: false, merged_at: null } };
       const told = { action, issue, pull_request, comment: gitea.comment(comment), ...changesOf(event), is_pull: true };
       const payload = { ...told, ...about, sender: gitea.user(comment.author) };
@@ -251,7 +251,7 @@ function ofGitea(
     case 'pull-request': {
       const pull = pullOf(repository, event.number);
       const { action, type } = giteaAction(event.action);
-      const pull_request = gitea.pull(pull, web, forge);
+      const pull_request = gitea.pull(world, pull, web, forge);
       const sender = gitea.user(pull.author);
       return { name: 'pull_request', type, payload: { action, number: pull.number, pull_request, ...about, sender } };
     }

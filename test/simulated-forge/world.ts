@@ -121,6 +121,8 @@ export interface Pull {
   requested: string[];
   readonly comments: Comment[];
   readonly inlineComments: InlineComment[];
+  /** What Gitea and Forgejo call the number of comments, see {@link countComments}. */
+  countedComments: number;
   events: PullEvent[];
 }
 
@@ -134,8 +136,23 @@ export interface Merged {
 /** What the timeline of a pull request tells, beside what people say. */
 export interface PullEvent {
   readonly id: number;
-  readonly kind: 'pushed' | 'retargeted' | 'force-pushed';
+  readonly kind:
+    | 'pushed'
+    | 'force-pushed'
+    | 'retargeted'
+    | 'labeled'
+    | 'unlabeled'
+    | 'review-requested'
+    | 'dismissed'
+    | 'retitled'
+    | 'closed'
+    | 'reopened'
+    | 'merged';
   readonly at: string;
+  /** Of a dismissal. */
+  readonly message?: string;
+  /** Of a push: commits. `base` is what the base branch was then. */
+  readonly push?: { readonly from: string; readonly to: string; readonly base: string };
 }
 
 export interface Review {
@@ -271,7 +288,7 @@ export function baseSha(pull: Pull): string {
 }
 
 /** What a pull request is compared with: once it is merged, what the base branch was then. */
-export function comparedWith(pull: Pull): string {
+function comparedWith(pull: Pull): string {
   return pull.merged?.into ?? baseSha(pull);
 }
 
@@ -288,10 +305,27 @@ export function differenceHead(world: World, { behind, headSha }: Pull): string 
   return isBehind ? behind.sha : headSha;
 }
 
+/** Gitea counts submitted reviews too, and only when a comment comes or goes. */
+export function countComments(pull: Pull): void {
+  pull.countedComments = pull.comments.length + pull.reviews.filter(({ state }) => state !== 'pending').length;
+}
+
 /** Most of what happens to a pull request moves its `updated_at`. A status does not, nor does an edited comment. */
 export function touch(pull: Pull): void {
   pull.updatedAt = new Date().toISOString();
 }
+
+export function mergeBaseOf(world: World, pull: Pull): string | undefined {
+  const [base, head] = [comparedWith(pull), commitOf(world, pull.headSha)];
+  const known = mergeBases.get(head) ?? new Map<string, string | undefined>();
+  mergeBases.set(head, known);
+  if (!known.has(base)) {
+    known.set(base, mergeBase(world.objects, base, head.sha));
+  }
+  return known.get(base);
+}
+
+const mergeBases = new WeakMap<Commit, Map<string, string | undefined>>();
 
 /** Against the merge base, as all forges show a pull request. */
 export function changesOf(world: World, pull: Pull, headSha = pull.headSha): readonly FileChange[] {

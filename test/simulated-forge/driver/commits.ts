@@ -1,6 +1,6 @@
 import { type Changes, mergeBase } from '../git.ts';
 import { compareTrees } from '../tree-diff.ts';
-import { baseSha, changesOf, commitOf, moveHead, newId, type Pull } from '../world.ts';
+import { baseSha, changesOf, commitOf, moveHead, type Pull } from '../world.ts';
 import type { CommitDetails, Stage } from './stage.ts';
 
 /** Commits, and the branches and tags that name them. Repositories are `owner/name`. */
@@ -31,6 +31,11 @@ export function makeCommits(stage: Stage): Commits {
 
   const patchOf = (of: Pull) => JSON.stringify(changesOf(world, of).map(({ path, patch }) => [path, patch]));
 
+  /** Gitea lists them anew after a push by force. */
+  function forgetPushes(on: Pull): void {
+    on.events = forge === 'gitea' ? on.events.filter(({ push }) => push === undefined) : on.events;
+  }
+
   return {
     commit: (repository, branch, files, details) => commitOn(find(repository), branch, files, details),
     tag(repository, name, sha) {
@@ -42,21 +47,25 @@ export function makeCommits(stage: Stage): Commits {
     },
     updateBranch(repository, number, author, own = {}) {
       const on = pull(repository, number);
+      const message = `Merge branch '${on.baseBranch}' into ${on.headBranch}${forge === 'github' ? '' : '\n'}`;
       const tip = baseSha(on);
       const before = commitOf(world, mergeBase(world.objects, tip, on.headSha) ?? tip).tree;
       const brought = compareTrees(before, commitOf(world, tip).tree).map(
         ({ path }) => [path, commitOf(world, tip).tree.get(path) ?? null] as const,
       );
       const files = { ...Object.fromEntries(brought), ...own };
-      return commitOn(on.headRepository, on.headBranch, files, { message: 'Merge main', author, merging: [tip] });
+      return commitOn(on.headRepository, on.headBranch, files, { message, author, merging: [tip] });
     },
     forcePush(repository, number, files, details) {
       const { headRepository, headBranch, baseBranch, repository: target } = pull(repository, number);
       const pulls = openFrom(headRepository, headBranch).map((on) => ({ on, sha: on.headSha, patch: patchOf(on) }));
       headRepository.branches.set(headBranch, target.branches.get(baseBranch) ?? '');
+      for (const { on } of pulls) {
+        forgetPushes(on);
+      }
       const head = commitOn(headRepository, headBranch, files, details);
       for (const { on, sha, patch } of pulls) {
-        record(on, 'force-pushed');
+        record(on, 'force-pushed', { push: { from: sha, to: head, base: baseSha(on) } });
         const moving = forge === 'github' && patchOf(on) === patch ? on.reviews : [];
         for (const review of moving.filter((one) => one.sha === sha)) {
           review.sha = head;
@@ -69,8 +78,11 @@ export function makeCommits(stage: Stage): Commits {
       headRepository.branches.set(headBranch, sha);
       headRepository.pushedAt = now();
       for (const on of openFrom(headRepository, headBranch)) {
+        const push = { from: on.headSha, to: sha, base: baseSha(on) };
         moveHead(world, on, sha);
-        on.events.push({ id: newId(world), kind: 'force-pushed', at: now() });
+        forgetPushes(on);
+        record(on, 'pushed', { push });
+        record(on, 'force-pushed', { push });
       }
     },
     deleteBranch(repository, branch) {

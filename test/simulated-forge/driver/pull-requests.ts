@@ -53,6 +53,12 @@ export function makePullRequests(stage: Stage): PullRequests {
     });
   }
 
+  /** The push of all commits of a pull request. */
+  function recordAll(on: Pull): void {
+    const base = baseSha(on);
+    record(on, 'pushed', { push: { from: base, to: on.headSha, base } });
+  }
+
   return {
     openPullRequest(repository, details) {
       const target = find(repository);
@@ -79,9 +85,10 @@ export function makePullRequests(stage: Stage): PullRequests {
         requested: [],
         comments: [],
         inlineComments: [],
+        countedComments: 0,
         events: [],
       });
-      record(pull(repository, number), 'pushed');
+      recordAll(pull(repository, number));
       return number;
     },
     edit: change,
@@ -97,8 +104,8 @@ export function makePullRequests(stage: Stage): PullRequests {
       const on = pull(repository, number);
       record(on, 'retargeted');
       if (forge !== 'github') {
-        on.events = on.events.filter(({ kind }) => kind === 'retargeted');
-        record(on, 'pushed');
+        on.events = on.events.filter(({ push }) => push === undefined);
+        recordAll(on);
       }
     },
     close: (repository, number) => change(repository, number, { state: 'closed' }),

@@ -1,4 +1,4 @@
-import { type Comment, type InlineComment, newId, type Review, touch } from '../world.ts';
+import { type Comment, countComments, type InlineComment, newId, type Review, touch } from '../world.ts';
 import type { Stage } from './stage.ts';
 
 interface InlineAt {
@@ -11,7 +11,7 @@ interface InlineAt {
 export interface Reviews {
   /** Of the present head. */
   review(repository: string, number: number, author: string, state: Review['state'], body?: string): Review;
-  dismiss(repository: string, number: number, review: number): void;
+  dismiss(repository: string, number: number, review: number, message?: string): void;
   /** Requests a review of a person, or of a team (`organisation/team`). It ends with the next one of that person, or of a member. */
   requestReview(repository: string, number: number, reviewer: string): void;
   withdrawReviewRequest(repository: string, number: number, reviewer: string): void;
@@ -29,7 +29,7 @@ export interface Reviews {
 }
 
 export function makeReviews(stage: Stage): Reviews {
-  const { world, forge, now, pull, change } = stage;
+  const { world, forge, now, pull, record, change } = stage;
 
   const review: Reviews['review'] = (repository, number, author, state, body = '') => {
     const on = pull(repository, number);
@@ -52,15 +52,17 @@ export function makeReviews(stage: Stage): Reviews {
 
   return {
     review,
-    dismiss(repository, number, review) {
-      if (forge === 'gitea' && pull(repository, number).merged) {
+    dismiss(repository, number, review, message = '') {
+      const on = pull(repository, number);
+      if (forge === 'gitea' && on.merged) {
         throw new Error("can't dismiss a review associated to a closed or merged PR");
       }
-      const found = pull(repository, number).reviews.find((candidate) => candidate.id === review);
+      const found = on.reviews.find((candidate) => candidate.id === review);
       if (found !== undefined) {
         found.dismissed = true;
+        record(on, 'dismissed', { message });
       }
-      touch(pull(repository, number));
+      touch(on);
     },
     requestReview(repository, number, reviewer) {
       change(repository, number, { requested: [...pull(repository, number).requested, reviewer] });
@@ -73,6 +75,7 @@ export function makeReviews(stage: Stage): Reviews {
       const made = { id: newId(world), author, body, at: now(), ...details };
       const on = pull(repository, number);
       on.comments.push(made);
+      countComments(on);
       touch(on);
       return made;
     },
@@ -81,14 +84,16 @@ export function makeReviews(stage: Stage): Reviews {
       Object.assign(edited ?? {}, { body, editedAt: now() });
     },
     deleteComment(repository, number, comment) {
-      const { comments } = pull(repository, number);
-      comments.splice(
-        comments.findIndex(({ id }) => id === comment),
+      const on = pull(repository, number);
+      on.comments.splice(
+        on.comments.findIndex(({ id }) => id === comment),
         1,
       );
+      countComments(on);
     },
     commentInline(repository, number, author, at) {
       const on = pull(repository, number);
+      countComments(on);
       const { id: of } = review(repository, number, author, 'commented');
       const made = { id: newId(world), author, at: now(), review: of, text: '', sha: on.headSha };
       const comment: InlineComment = { ...made, path: at.path, line: at.line, body: at.body };

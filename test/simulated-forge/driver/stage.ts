@@ -1,6 +1,7 @@
 import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import { type Changes, makeCommit } from '../git.ts';
 import {
+  baseSha,
   findRepository,
   moveHead,
   newId,
@@ -24,7 +25,8 @@ export interface Stage {
   commitOn(repository: Repository, branch: string, files: Changes, details?: CommitDetails): string;
   /** The open pull requests from a branch. */
   openFrom(repository: Repository, branch: string): readonly Pull[];
-  record(on: Pull, kind: PullEvent['kind']): void;
+  record(on: Pull, kind: PullEvent['kind'], details?: Pick<PullEvent, 'message' | 'push'>): void;
+  /** Records what the timeline tells of it. */
   change(repository: string, number: number, changes: Partial<Pull>): void;
 }
 
@@ -35,6 +37,8 @@ export interface CommitDetails {
   readonly merging?: readonly string[];
   /** Whether it has a signature that the forge has verified. */
   readonly verified?: boolean;
+  /** Whether it was pushed together with the commit before. */
+  readonly samePush?: boolean;
 }
 
 export const MAIN = 'main';
@@ -89,8 +93,10 @@ export function makeStage(world: World, forge: ForgeName): Stage {
     repository.branches.set(branch, sha);
     repository.pushedAt = now();
     for (const open of openFrom(repository, branch)) {
+      const before = details.samePush ? open.events.pop() : undefined;
+      const push = { from: before?.push?.from ?? open.headSha, to: sha, base: baseSha(open) };
       moveHead(world, open, sha);
-      record(open, 'pushed');
+      record(open, 'pushed', { push });
     }
     return sha;
   }
@@ -107,15 +113,40 @@ export function makeStage(world: World, forge: ForgeName): Stage {
     return found;
   }
 
-  function record(on: Pull, kind: PullEvent['kind']): void {
-    on.events.push({ id: newId(world), kind, at: now() });
-  }
+  const record: Stage['record'] = (on, kind, details = {}) => {
+    on.events.push({ id: newId(world), kind, at: now(), ...details });
+  };
 
   function change(repository: string, number: number, changes: Partial<Pull>): void {
     const changed = pull(repository, number);
+    for (const kind of eventsOf(changed, changes)) {
+      record(changed, kind);
+    }
     Object.assign(changed, changes);
     touch(changed);
   }
 
   return { world, forge, now, find, pull, addRepository, commitOn, openFrom, record, change };
+}
+
+function eventsOf(
+  on: Pull,
+  {
+    title = on.title,
+    labels = on.labels,
+    requested = on.requested,
+    state = on.state,
+    merged = on.merged,
+  }: Partial<Pull>,
+): readonly PullEvent['kind'][] {
+  const lacks = (list: readonly string[]) => (one: string) => !list.includes(one);
+  const ended = merged === on.merged ? 'closed' : 'merged';
+  return [
+    ...(title === on.title ? [] : (['retitled'] as const)),
+    ...labels.filter(lacks(on.labels)).map(() => 'labeled' as const),
+    ...on.labels.filter(lacks(labels)).map(() => 'unlabeled' as const),
+    ...requested.filter(lacks(on.requested)).map(() => 'review-requested' as const),
+    ...on.requested.filter(lacks(requested)).map(() => 'review-requested' as const),
+    ...(state === on.state ? [] : ([state === 'open' ? 'reopened' : ended] as const)),
+  ];
 }
