@@ -1,10 +1,18 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What stands before the doors: as a Kubernetes Service does, it gives each new connection to one that is ready. */
+/** How often it asks, in milliseconds. kubelet asks every few seconds. */
+const PROBE_INTERVAL_MS = 500;
+const PROBE_TIMEOUT_MS = 3_000;
+
+/**
+ * What stands before the doors: as a Kubernetes Service does, it gives each new connection to one that is ready, and
+ * refuses it where none is.
+ */
 export interface Balancer {
   readonly port: number;
-  /** The doors that new connections go to. Those that stand are left alone. */
+  /** The doors that new connections go to while they are ready. Those that stand are left alone. */
   targets: readonly number[];
   /** Resets every connection that is open. */
   cut(): void;
@@ -13,10 +21,13 @@ export interface Balancer {
 
 export async function startBalancer(): Promise<Balancer> {
   const clients = new Set<Socket>();
+  let ready: readonly number[] = [];
+  let open = true;
   let turn = 0;
   const server = createServer({ noDelay: true }, (client) => {
     clients.add(client);
-    const port = balancer.targets[turn++ % Math.max(1, balancer.targets.length)];
+    const eligible = balancer.targets.filter((target) => ready.includes(target));
+    const port = eligible[turn++ % Math.max(1, eligible.length)];
     client.on('error', () => {});
     client.once('close', () => clients.delete(client));
     if (port === undefined) {
@@ -43,9 +54,26 @@ export async function startBalancer(): Promise<Balancer> {
       for (const client of clients) {
         client.destroy();
       }
+      open = false;
       server.close();
-      await once(server, 'close');
+      await Promise.all([once(server, 'close'), probing]);
     },
   };
+  const probing = (async () => {
+    while (open) {
+      const { targets } = balancer;
+      const answers = await Promise.all(targets.map(isReady));
+      ready = targets.filter((_, index) => answers[index]);
+      await sleep(PROBE_INTERVAL_MS);
+    }
+  })();
   return balancer;
+}
+
+async function isReady(port: number): Promise<boolean> {
+  const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+  return fetch(`http://127.0.0.1:${port}/health/ready`, { signal }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 }

@@ -212,6 +212,7 @@ async function repeatedly(times: number, everyMs: number, act: () => void): Prom
 }
 
 /** By their health, since readiness bears short faults. */
-export async function untilRecovered({ door, worker }: World): Promise<void> {
-  await Promise.all([door, worker].flatMap(({ port }) => [untilReady(port), untilReady(port, '/health')]));
+export async function untilRecovered({ balancer, worker }: World): Promise<void> {
+  const ports = [...balancer.targets, worker.port];
+  await Promise.all(ports.flatMap((port) => [untilReady(port), untilReady(port, '/health')]));
 }

@@ -9,6 +9,8 @@ export interface Client {
   readonly acknowledged: ReadonlyMap<string, string>;
   /** How often something else came back, by what it was: a status, or `cut`. */
   readonly refusals: ReadonlyMap<string, number>;
+  /** Sends everything again that was acknowledged since then, by `performance.now()`, as people redeliver at a forge. */
+  redeliver(since: number): Promise<void>;
   /** Sends no new delivery; those that have not been acknowledged are sent on until they are. */
   finish(): Promise<void>;
 }
@@ -26,8 +28,10 @@ export function startClient(options: {
   readonly next: (lane: number) => Webhook & { readonly id: string };
 }): Client {
   const { port, lanes, next } = options;
-  const agent = new Agent({ keepAlive: true });
+  // A new connection for each: one that stays open would keep an unready door busy, whatever the balancer thinks of it.
+  const agent = new Agent({ keepAlive: false });
   const acknowledged = new Map<string, string>();
+  const sent: { readonly at: number; readonly delivery: Webhook }[] = [];
   const refusals = new Map<string, number>();
   let sending = true;
   let deadline = Number.POSITIVE_INFINITY;
@@ -39,6 +43,7 @@ export function startClient(options: {
         const outcome = await post(agent, port, delivery);
         if (outcome === '200') {
           acknowledged.set(delivery.id, createHash('sha256').update(delivery.body).digest('hex'));
+          sent.push({ at: performance.now(), delivery });
           break;
         }
         refusals.set(outcome, (refusals.get(outcome) ?? 0) + 1);
@@ -55,6 +60,13 @@ export function startClient(options: {
   return {
     acknowledged,
     refusals,
+    async redeliver(since) {
+      for (const { delivery } of sent.filter(({ at }) => at >= since)) {
+        while ((await post(agent, port, delivery)) !== '200') {
+          await sleep(RETRY_MS);
+        }
+      }
+    },
     async finish() {
       sending = false;
       deadline = performance.now() + FINISH_MS;

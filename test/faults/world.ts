@@ -8,6 +8,7 @@ import { type PgBouncer, startPgBouncer } from '../helpers/pgbouncer.ts';
 import { type PostgresServer, startPrimary } from '../helpers/postgres-server.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
+import { type SentinelGroup, startSentinelGroup } from '../helpers/redis-sentinel.ts';
 import type { Stores } from '../helpers/stores.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import type { Webhook } from '../simulated-forge/webhooks.ts';
@@ -44,6 +45,7 @@ export interface World {
   readonly smallDisk: SmallDisk | undefined;
   readonly primary: PostgresServer | undefined;
   readonly pooler: PgBouncer | undefined;
+  readonly sentinel: SentinelGroup | undefined;
   /** Straight to the database, not over the proxy. Another one after a failover. */
   database: pg.Pool;
   readonly databaseUrl: string;
@@ -71,6 +73,8 @@ export interface WorldOptions {
   readonly primary?: boolean;
   /** The processes reach the database over PgBouncer in session mode. */
   readonly pooler?: boolean;
+  /** The processes ask a Sentinel for a Redis of their own. */
+  readonly sentinel?: boolean;
 }
 
 export async function makeWorld(stores: Stores, options: WorldOptions = {}): Promise<World> {
@@ -90,6 +94,8 @@ export async function makeWorld(stores: Stores, options: WorldOptions = {}): Pro
   await migrateStores(url.href);
   const pooler = options.pooler === true ? await startPgBouncer(url.href, 'session') : undefined;
   opened.use(pooler);
+  const sentinel = options.sentinel === true ? await startSentinelGroup() : undefined;
+  opened.use(sentinel);
   const database = openPool(url.href);
   const databaseProxy = await startProxy(pooler?.url ?? url.href);
   const balancer = await startBalancer();
@@ -107,13 +113,14 @@ export async function makeWorld(stores: Stores, options: WorldOptions = {}): Pro
     const port = await freePort();
     const process = gatehouse([role], {
       DATABASE_URL: databaseProxy.url,
-      REDIS_URL: stores.redis.url,
+      REDIS_URL: sentinel?.url ?? stores.redis.url,
       PORT: String(port),
       METRICS_PORT: '0',
       HOST: '127.0.0.1',
       DRAIN_SECONDS: '1',
       LOG_LEVEL: 'warn',
-      ...(role === 'serve' && { WEBHOOK_SECRET: SECRET }),
+      // As the chart sets it.
+      ...(role === 'serve' && { WEBHOOK_SECRET: SECRET, READY_WITHOUT_REDIS: 'true' }),
       // A pull request that its webhook did not get reviewed must not be found by a resync.
       ...(role === 'work' && { FORGE_URL: forge.url, FORGE_TOKEN: forge.token, RESYNC_MINUTES: '1440' }),
       ...options.env,
@@ -131,6 +138,7 @@ export async function makeWorld(stores: Stores, options: WorldOptions = {}): Pro
     smallDisk,
     primary,
     pooler,
+    sentinel,
     resources,
     database,
     databaseUrl: url.href,

@@ -26,7 +26,7 @@ export async function startPgBouncer(databaseUrl: string, mode: PoolMode): Promi
   await writeFile(
     join(folder, 'pgbouncer.ini'),
     `[databases]
-${name} = host=127.0.0.1 port=${to.port} user=${to.username} password=${to.password}
+${name} = host=127.0.0.1 port=${to.port} user=${to.username}${to.password && ` password=${to.password}`}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
