@@ -21,7 +21,7 @@ export interface KillContender {
   readonly killed: readonly ('database' | 'redis')[];
   /** How long the work on one delivery takes. Gatehouse works on reviews instead. */
   readonly workMs: number;
-  /** After so long without progress nothing more is to come. */
+  /** After so long without progress nothing more will come. */
   readonly quietMs: number;
 }
 

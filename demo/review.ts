@@ -100,7 +100,7 @@ export async function showReview({ forge, origin, secret }: ReviewParts): Promis
   box(`gatehouse commented on ${REPOSITORY}/${page}`, renderMarkdown(comment.body, textWidth()));
   expect(
     inlines.map(({ path, line }) => `${path}:${line}`).join() === `${FILE}:2,${FILE}:4`,
-    'both lines were to have a comment',
+    'both lines must have a comment',
   );
   const code = PROPOSED.split('\n');
   for (const { path, line, body } of inlines) {

@@ -39,7 +39,7 @@ export type ForgeCredentials =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'app'; readonly appId: string; readonly privateKey: string };
 
-/** What a process is to do: take webhooks, review, or both. */
+/** What a process does: take webhooks, review, or both. */
 export interface Roles {
   readonly door: boolean;
   readonly worker: boolean;

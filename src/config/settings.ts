@@ -113,7 +113,7 @@ export const redisUrl = z.string().superRefine((text, context) => {
   }
 });
 
-/** A forge takes 255 characters. With `{base}`, the branch's name is to have room. */
+/** A forge takes 255 characters. With `{base}`, the branch's name needs room. */
 const MAX_STATUS_CONTEXT_LENGTH = 200;
 
 export const statusContext = z

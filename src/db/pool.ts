@@ -70,7 +70,7 @@ function openPool(url: StoreUrl, log: Log, config: pg.PoolConfig): pg.Pool {
 
 /**
  * Set in each session, because a role, a database or a pooler may have other defaults. The COMMIT of a transaction
- * shows its warnings, see `commitTransaction`; the statements before it do not, so that no other warning is taken for
+ * shows its warnings, see `commitTransaction`; the statements before it do not, so that no other warning counts as
  * one of the COMMIT.
  * `synchronous_commit` off would lose in a crash of the server what was acknowledged.
  */

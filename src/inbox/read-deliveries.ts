@@ -47,7 +47,7 @@ const HOOKS = `
     SELECT (SELECT hook_id FROM gatehouse.deliveries WHERE hook_id > hooks.hook_id ORDER BY hook_id LIMIT 1)
       FROM hooks WHERE hook_id IS NOT NULL)`;
 
-/** Those of one id: as many as there are hooks that sent it, or the one of the hook that is named. */
+/** Those of one id: as many as there are hooks that sent it, or only that of the named hook. */
 export async function findDeliveries(
   pool: pg.Pool | pg.ClientBase,
   deliveryId: string,

@@ -31,7 +31,7 @@ export interface RetentionPieceParts {
   readonly stopping: AbortSignal;
 }
 
-/** Runs the retention until it ends, or until another job is to go on with it. */
+/** Runs the retention until it ends, or until another job continues it. */
 export async function retentionPiece(parts: RetentionPieceParts): Promise<void> {
   const { pool, log, stopping: signal } = parts;
   const state = await applyRetention({ pool, days: parts.retentionDays, log, signal });

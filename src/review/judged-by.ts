@@ -184,7 +184,7 @@ export function presentReader(context: PresentContext): PresentReader {
 }
 
 /**
- * Whether everything is still as it was judged, but for what others reported about the head. One read, where nothing
+ * Whether everything is still as it was judged, except what others reported about the head. One read, where nothing
  * moved.
  */
 export async function isCurrent(

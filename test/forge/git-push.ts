@@ -11,8 +11,8 @@ const run = promisify(execFile);
 
 /** A person's copy of a repository, without files on disk. */
 export interface Clone {
-  /** Commits each of the changes upon a branch, or upon another one's tip, and pushes them. Returns the new tip. */
-  push(branch: string, changes: readonly Changes[], upon?: string): Promise<string>;
+  /** Commits each of the changes on a branch, or on another one's tip, and pushes them. Returns the new tip. */
+  push(branch: string, changes: readonly Changes[], onto?: string): Promise<string>;
   /** Commits a merge of another commit, whose files are those of the branch with the changes, and pushes it. */
   merge(branch: string, other: string, changes: Changes): Promise<string>;
   tip(branch: string): Promise<string | undefined>;
@@ -26,12 +26,12 @@ export async function makeClone(url: string, author: string): Promise<Clone> {
 
   const clone: Clone = {
     tip: (branch) => git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).catch(() => undefined),
-    async push(branch, changes, upon) {
+    async push(branch, changes, onto) {
       await git('fetch', '--quiet', '--prune', url, '+refs/heads/*:refs/heads/*');
-      const from = upon ?? ((await clone.tip(branch)) === undefined ? 'main' : branch);
+      const from = onto ?? ((await clone.tip(branch)) === undefined ? 'main' : branch);
       const parent = await clone.tip(from);
       await fastImport(folder, streamOf(branch, changes, author, parent === undefined ? [] : [parent]));
-      await git('push', '--quiet', ...(upon === undefined ? [] : ['--force']), url, `refs/heads/${branch}`);
+      await git('push', '--quiet', ...(onto === undefined ? [] : ['--force']), url, `refs/heads/${branch}`);
       return git('rev-parse', `refs/heads/${branch}`);
     },
     async merge(branch, other, changes) {

@@ -20,7 +20,7 @@ export interface Site {
    * Returns the new tip.
    */
   push(to: number | string, ...changes: readonly Changes[]): Promise<string>;
-  /** Puts one commit upon `main` in the place of all that the branch had. Returns its tip. */
+  /** Puts one commit on `main` in the place of all that the branch had. Returns its tip. */
   forcePush(to: number | string, changes: Changes): Promise<string>;
   /** Pushes a merge of a commit to a branch. Its files are those of the branch with the changes. Returns its tip. */
   merge(branch: string, commit: string, changes: Changes): Promise<string>;

@@ -12,7 +12,7 @@ import { makeSlots } from './slots.ts';
 import { eventually } from './until.ts';
 
 /**
- * The forges of a story. To Gatehouse, Forgejo is a Gitea but for what {@link EVERY_FORGE} is for; its headers, hooks, settings
+ * The forges of a story. To Gatehouse, Forgejo is a Gitea except for what {@link EVERY_FORGE} is for; its headers, hooks, settings
  * and paths have tests of their own.
  */
 export const FORGES: readonly ForgeName[] = ['github', 'gitea'];
@@ -67,7 +67,7 @@ const OWN_STORIES_AT_A_TIME = 4;
 
 const slots = makeSlots(OWN_STORIES_AT_A_TIME);
 
-/** A story of one test. It waits while too many others are told; a test that took a second one could wait for ever. */
+/** A story of one test. It waits while too many others are told; a test that took a second one could wait forever. */
 export async function tellStory(
   name: ForgeName,
   files: Changes = {},

@@ -211,7 +211,7 @@ test('a repository without merged pull requests is a sentence, not a fault', asy
 });
 
 for (const name of FORGE_NAMES) {
-  test(`${name}: after a 429 half-way it says what to do, and goes on where it was`, async (t) => {
+  test(`${name}: after a 429 half-way it says what to do, and continues where it stopped`, async (t) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'gatehouse-backtest-'));
     const cache = join(folder.path, 'cache');
     await using world = await forgeWith(name);
@@ -224,7 +224,7 @@ for (const name of FORGE_NAMES) {
     t.is(stopped.code, 3);
     t.regex(
       stopped.stderr,
-      /\ngatehouse backtest: stopped after 2 of 4 pull requests: .*must wait until .*\nRun the same command again after \d{4}-.*Z: it goes on where it was, with what is in .*cache\.\n$/,
+      /\ngatehouse backtest: stopped after 2 of 4 pull requests: .*must wait until .*\nRun the same command again after \d{4}-.*Z: it continues where it stopped, with what is in .*cache\.\n$/,
     );
     t.regex(
       stopped.stdout,
@@ -251,7 +251,7 @@ for (const name of FORGE_NAMES) {
     const without = await failing(forge);
     t.regex(
       without,
-      /\nRun the same command again after .*: it begins again; with --cache <folder> it would go on where it was\.\n$/,
+      /\nRun the same command again after .*: it begins again; with --cache <folder> it would continue where it stopped\.\n$/,
     );
   });
 }
@@ -321,7 +321,7 @@ test('a folder that others may look into is not used as a cache', async (t) => {
   world.merge();
   const { code, stderr } = await backtest(world.forge, ['--cache', folder.path]);
   t.is(code, 64);
-  t.regex(stderr, /--cache: others may look into .*, and it holds private content: chmod 700 it\n/);
+  t.regex(stderr, /--cache: others can read .*, and it holds private content: chmod 700 it\n/);
   t.is(world.forge.seen.length, 0);
 });
 

@@ -91,7 +91,7 @@ test('--write writes the policy, and never over one that is there', async (t) =>
   forge.forgetRequests();
   const refused = await init(forge, folder.path, ['--write']);
   t.is(refused.code, 2);
-  t.is(refused.stderr, 'gatehouse init: .gatehouse.yml is there already, and is not replaced\n');
+  t.is(refused.stderr, 'gatehouse init: .gatehouse.yml exists already, and is not replaced\n');
   t.is(forge.seen.length, 0, 'nothing is asked of the forge for it');
   t.is(await readFile(file, 'utf8'), 'version: 1\nrules: []\n');
 });
@@ -108,7 +108,7 @@ test('without merged pull requests there is nothing to offer or to write', async
   t.is(written.code, 2);
   t.regex(
     written.stderr,
-    /\ngatehouse init: no recipe was met by 90 % of the merged pull requests, so that there is nothing to write\n$/,
+    /\ngatehouse init: no recipe was met by 90 % of the merged pull requests: there is nothing to write\n$/,
   );
   t.deepEqual(await readdir(folder.path), []);
   await forge.stop();

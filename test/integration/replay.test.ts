@@ -128,7 +128,10 @@ test('dead letters can be replayed, all or by name, and are then reviewed', asyn
   const none = await replay(door, ['--dead-letters', 'acme/widgets#9', 'acme/gadgets']);
   t.is(none.code, 1);
   t.is(none.stdout, '');
-  t.is(none.stderr, 'acme/widgets#9: no review of it was given up\nacme/gadgets: no review of it was given up\n');
+  t.is(
+    none.stderr,
+    'acme/widgets#9: none of its reviews was given up\nacme/gadgets: none of its reviews was given up\n',
+  );
 
   const one = await replay(door, ['--dead-letters', 'ACME/widgets#2']);
   t.is(one.code, 0);
@@ -189,7 +192,7 @@ test('replay wakes the workers over Redis, and only warns when Redis is down', a
   const { code, stdout, stderr } = await replay(door, ['seven'], away);
   t.is(code, 0);
   t.regex(stdout, /put back in the queue/);
-  t.is(stderr, 'The workers could not be notified over Redis; they find the jobs at their next poll.\n');
+  t.is(stderr, 'The workers could not be notified over Redis; they will find the jobs at their next poll.\n');
 });
 
 for (const args of [[], ['--hook', '1'], ['--dead-letters', 'widgets'], ['--dead-letters', '--hook', '1']]) {

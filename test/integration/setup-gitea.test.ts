@@ -101,7 +101,7 @@ for (const name of ['gitea', 'forgejo'] as const) {
     t.is(result, 0, output);
     t.regex(
       output,
-      /repair the webhook of acme\/widgets .*: it is not active; its content type is form, not json; it lacks the events Pull Request, /,
+      /repair the webhook of acme\/widgets .*: it is inactive; its content type is form, not json; it lacks the events Pull Request, /,
     );
     const listed = name === 'gitea' ? ['pull_request_review'] : ['pull_request_review_approved'];
     t.true(
@@ -174,7 +174,7 @@ test('two webhooks with the same URL are reported, and one is left by --set-secr
   forge.addHook(REPOSITORY, { url: HOOK, secret: 'of-the-other-webhook' });
   const { result, output } = await run();
   t.is(result, 0);
-  t.true(output.includes('There are 2 webhooks with this URL, and each sends every event. --set-secret leaves one.'));
+  t.true(output.includes('There are 2 webhooks with this URL, and each sends every event. --set-secret keeps one.'));
   t.is((await run(['--repository', REPOSITORY, '--set-secret'])).result, 0);
   t.deepEqual(
     forge.hooks(REPOSITORY).map(({ url, secret }) => [url, secret]),
@@ -199,10 +199,10 @@ test('a token without its scopes is named, and nothing is changed', async (t) =>
   const noOwner = await run(undefined, { SETUP_TOKEN: 'of-bob' });
   t.regex(
     String(noOwner.result),
-    /SETUP_TOKEN: its account may not change the settings of acme\/widgets: take the token of an adm/,
+    /SETUP_TOKEN: its account may not change the settings of acme\/widgets: use a token of an adm/,
   );
   const noOrgOwner = await run(['--organisation', 'acme'], { SETUP_TOKEN: 'of-bob' });
-  t.regex(String(noOrgOwner.result), /take the token of an owner of the organisation/);
+  t.regex(String(noOrgOwner.result), /use a token of an owner of the organisation/);
   const nothing = await run(['--repository', 'acme/gone']);
   t.regex(String(nothing.result), /SETUP_TOKEN: there is no repository acme\/gone, or its account may not see it/);
   t.deepEqual(forge.hooks(REPOSITORY), []);
@@ -213,7 +213,7 @@ test('an account that may not write is reported, with status 1', async (t) => {
   forge.addOutsider('gatehouse');
   const { result, output } = await run();
   t.is(result, 1);
-  t.regex(output, /✘ By hand: give gatehouse Write access to the code of acme\/widgets: now it may only read it/);
+  t.regex(output, /✘ By hand: give gatehouse Write access to the code of acme\/widgets: it may only read it/);
 });
 
 test('--yes touches no protection; --protect adds one check and removes none', async (t) => {
@@ -264,10 +264,10 @@ test('wrong usage is reported before the forge is asked', async (t) => {
   const { forge, run } = await setUp(t);
   for (const [args, message] of [
     [[], /--repository or --organisation is missing/],
-    [['--repository', 'acme'], /--repository: it is not owner\/name/],
-    [['--organisation', 'acme', '--protect', 'main'], /--protect takes a branch, and --repository says/],
+    [['--repository', 'acme'], /--repository: it must be owner\/name/],
+    [['--organisation', 'acme', '--protect', 'main'], /--protect needs a branch, and at least one --repository/],
     [['--repository', REPOSITORY, '--url', 'gatehouse.example.com'], /--url: it must be a URL/],
-    [['--repository', REPOSITORY, '--url', 'https://u:p@gatehouse.example.com'], /--url: it may have no password/],
+    [['--repository', REPOSITORY, '--url', 'https://u:p@gatehouse.example.com'], /--url: it must not have a password/],
   ] as const) {
     const { result } = await run(args);
     t.regex(String(result), message);
@@ -275,7 +275,7 @@ test('wrong usage is reported before the forge is asked', async (t) => {
   t.regex(String((await run(undefined, { REDIS_URL: '' })).result), /belong together/);
   t.regex(String((await run(undefined, { DATABASE_URL: 'mysql://db/g' })).result), /DATABASE_URL: must be a URL/);
   const spaced = await run(undefined, { WEBHOOK_SECRET: 'a secret with spaces' });
-  t.regex(String(spaced.result), /ConfigurationError: WEBHOOK_SECRET has a space/);
+  t.regex(String(spaced.result), /ConfigurationError: WEBHOOK_SECRET contains a space/);
   t.regex(String((await run(undefined, { WEBHOOK_SECRET: 'short' })).result), /WEBHOOK_SECRET: must have at least 16/);
   t.deepEqual(forge.seen, []);
 });

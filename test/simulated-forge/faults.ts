@@ -4,7 +4,7 @@ export interface Fault {
   readonly method?: string;
   /** Looked for in the path, without the API's prefix. Absent: any. */
   readonly path?: RegExp;
-  /** How often; for ever when absent. */
+  /** How often; forever when absent. */
   readonly times?: number;
   /** Whether the request is carried out first, so that only its answer is lost. */
   readonly afterwards?: boolean;

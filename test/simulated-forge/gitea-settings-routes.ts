@@ -117,7 +117,7 @@ function configOf(body: Call['body']): Readonly<Record<string, string | undefine
   return typeof config === 'object' && config !== null ? { ...config } : {};
 }
 
-/** What an edit leaves out is reset, but for the URL and whether it is active. Without events it is `push` alone. */
+/** What an edit leaves out is reset, except the URL and whether it is active. Without events it is `push` alone. */
 function changed(name: 'gitea' | 'forgejo', body: Call['body']): Partial<Hook> {
   const asked = Array.isArray(body['events']) && body['events'].length > 0 ? body['events'] : ['push'];
   const { content_type } = configOf(body);

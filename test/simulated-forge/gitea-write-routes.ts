@@ -40,7 +40,7 @@ export function giteaWriteRoutes(
       if (!world.objects.has(sha)) {
         return FAILED;
       }
-      // Any word is taken for a state.
+      // Any word counts as a state.
       const status = {
         id: newId(world),
         sha,

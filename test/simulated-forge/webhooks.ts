@@ -35,7 +35,7 @@ export type WebhookEvent =
     }
   /** The newest commits of a branch: one unless told. */
   | { readonly kind: 'push'; readonly branch: string; readonly commits?: number }
-  /** GitHub's alone. `headRef` unless it is to have the usual form. */
+  /** GitHub's alone. `headRef` where it does not have the usual form. */
   | {
       readonly kind: 'merge-group';
       readonly number: number;

@@ -103,7 +103,7 @@ for (const name of EVERY_FORGE) {
     };
 
     hook.active = false;
-    t.deepEqual(await about(), [1, `✘ the one of the repository, to ${webhookUrl} is not active → activate it`]);
+    t.deepEqual(await about(), [1, `✘ the webhook of the repository, to ${webhookUrl} is inactive → activate it`]);
     hook.active = true;
     hook.contentType = 'form';
     t.regex(String(await about()), /^1,✘ .* does not send JSON: its deliveries are refused with 415/);
@@ -112,10 +112,10 @@ for (const name of EVERY_FORGE) {
     const [, wrongHost] = await about([REPOSITORY, '--url', 'https://gatehouse.example.com/webhook']);
     t.is(
       wrongHost,
-      `✘ the one of the repository goes to ${webhookUrl} → set its URL to https://gatehouse.example.com/webhook`,
+      `✘ the webhook of the repository goes to ${webhookUrl} → set its URL to https://gatehouse.example.com/webhook`,
     );
     hook.url = `${story.door.url}/webhooks`;
-    t.regex(String(await about()), /^1,✘ the one of the repository goes to .*\/webhooks → set its URL to https:/);
+    t.regex(String(await about()), /^1,✘ the webhook of the repository goes to .*\/webhooks → set its URL to https:/);
     hook.url = 'https://chat.example.com/hooks/1234';
     t.is(
       (await about())[1],
@@ -125,7 +125,7 @@ for (const name of EVERY_FORGE) {
     story.forge.deleteHook(REPOSITORY, hook.id);
     const said = await ask();
     t.is(said.of('webhook')[0], '✘ none leads to Gatehouse → add one to https://<host of the door>/webhook');
-    t.deepEqual(said.of('webhook secret'), ['? skipped: no webhook is known']);
+    t.deepEqual(said.of('webhook secret'), ['? skipped: no webhook was found']);
   });
 
   test(`${name}: doctor finds the events that a webhook lacks, for this policy too`, async (t) => {
@@ -155,8 +155,8 @@ for (const name of EVERY_FORGE) {
     const said = await askDoctor([REPOSITORY], { ...story.environment, FORGE_TOKEN: 'of-a-writer' });
     t.is(said.code, 0, said.text);
     const [line = ''] = said.of('webhook');
-    t.regex(line, /^\? cannot be known: these credentials may not list those of the repository/);
-    t.regex(line, /The last one of acme\/widgets was accepted at \d{4}-/);
+    t.regex(line, /^\? cannot be checked: these credentials may not list those of the repository/);
+    t.regex(line, /The last delivery of acme\/widgets was accepted at \d{4}-/);
   });
 
   test(`${name}: doctor finds a broken policy, none, and teams that it cannot see`, async (t) => {
@@ -246,7 +246,7 @@ test('github: doctor reads the last answers: a wrong secret, another service', a
     const said = await ask();
     return [...said.of('webhook answers'), ...said.of('webhook secret')];
   };
-  t.true((await about()).every((line) => line.startsWith('? cannot be known: GitHub shows no recent delivery')));
+  t.true((await about()).every((line) => line.startsWith('? cannot be checked: GitHub shows no recent delivery')));
   await deliver(story, hook);
   t.true((await about()).every((line) => line.startsWith('✔')));
   await deliver(story, hook, 401);
@@ -282,8 +282,11 @@ test('github: doctor finds what an App lacks: permissions, a secret, its source'
   t.is(said.of('account')[0], '✔ the credentials are those of gatehouse-app[bot]');
   t.is(said.of('scopes')[0]?.startsWith('✘ the credentials lack: Commit statuses: read and write'), true);
   t.regex(said.of('repository scopes')[0] ?? '', /^✘ in acme\/widgets the credentials lack: Commit statuses/);
-  t.regex(said.of('webhook')[0] ?? '', /^✘ the one of the App, .* has no secret: its deliveries are refused with 401/);
-  t.regex(said.of('required status')[0] ?? '', /^✘ gatehouse\/main is required of the App 1, which is not Gatehouse/);
+  t.regex(
+    said.of('webhook')[0] ?? '',
+    /^✘ the webhook of the App, .* has no secret: its deliveries are refused with 401/,
+  );
+  t.regex(said.of('required status')[0] ?? '', /^✘ gatehouse\/main is required from the App 1, which is not Gatehouse/);
 
   app.permissions = { ...app.permissions, statuses: 'write' };
   app.hook = { ...app.hook, secret: SECRET };

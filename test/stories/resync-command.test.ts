@@ -28,7 +28,7 @@ test('a repository that no delivery came from is looked at when it is named', as
   await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
   const number = story.openSilently({ 'a.txt': 'a' }, { title: 'feat: a' });
   const since = new Date();
-  t.deepEqual(await run(story, story.repository), { code: 0, said: 'A look at 1 repository is queued.\n' });
+  t.deepEqual(await run(story, story.repository), { code: 0, said: 'A resync of 1 repository is queued.\n' });
   await story.resynced(since);
   await story.settled();
   t.is(story.status(number)?.state, 'success');
@@ -45,7 +45,7 @@ test('after the database was lost no pull request keeps a success it no longer e
   // In any case: the forge's names are the same.
   t.is(
     (await run(story, story.repository.toUpperCase(), story.repository)).said,
-    'A look at 1 repository is queued.\n',
+    'A resync of 1 repository is queued.\n',
   );
   await story.resynced(since);
   await story.settled();

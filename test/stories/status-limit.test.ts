@@ -69,7 +69,7 @@ test.serial('github: no author uses up by edits what takes a success back', asyn
   t.true(count() - before <= 2, `${count() - before} statuses`);
 });
 
-test.serial('github: no status is spent on other words of the same state for ever', async (t) => {
+test.serial('github: no status is spent on other words of the same state forever', async (t) => {
   const policy = TITLED['.gatehouse.yml'].replace('rules:', "rules:\n  - id: described\n    require: { body: '.' }");
   const scene = gatehouse('github').scene({ '.gatehouse.yml': policy });
   const number = await scene.open({ 'a.txt': 'a\n' }, { title: BAD });

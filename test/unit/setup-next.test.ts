@@ -30,11 +30,11 @@ test('for Kubernetes setup ends with the one command, and says first what it nee
 
 test('of files that exist setup does not say what is in them', (t) => {
   const [, address] = endOf('https://gatehouse.example.com', false);
-  t.regex(address ?? '', /^→ Address: gatehouse\.example\.com has to lead to the Service gatehouse: see ingress /);
+  t.regex(address ?? '', /^→ Address: gatehouse\.example\.com must lead to the Service gatehouse: see ingress /);
 });
 
 test('inside the cluster no Ingress is promised', (t) => {
   const [hosts, , address] = endOf('http://gatehouse.review.svc');
   t.regex(hosts ?? '', /ALLOWED_HOST_LIST = external, gatehouse\.review\.svc$/);
-  t.regex(address ?? '', /^→ Address: gatehouse\.review\.svc has to lead to the Service gatehouse: see ingress/);
+  t.regex(address ?? '', /^→ Address: gatehouse\.review\.svc must lead to the Service gatehouse: see ingress/);
 });

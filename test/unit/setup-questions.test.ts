@@ -42,7 +42,7 @@ test('a question is asked again until the answer has no fault', async (t) => {
   t.is(await asked, 'b');
 });
 
-test('the fallback is taken for an empty line, and yes for a confirmation', async (t) => {
+test('an empty line is the fallback, and yes for a confirmation', async (t) => {
   const { input, questions, printed } = terminal();
   const asked = questions.ask({ text: 'URL', option: '--url', fallback: 'https://github.com' });
   await until(() => printed().includes('URL [https://github.com]: '));

@@ -12,7 +12,7 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:is|are|was|that) of before\b/, 'is older, is from before that'],
   [/\bit is taken that\b/i, 'counts as'],
   [/\b(?:has|have) not the\b/, 'lacks the'],
-  [/\b(?:is|are|was|were) to (?:be|merge|stand)\b/, 'must be, will be, should be'],
+  [/\b(?<!there )(?:is|are|was|were) to (?:be|come|do|get|go|have|merge|send|stand)\b/, 'must, will, should'],
   [/\b(?:is|are|was|were) told so\b/, 'learns it; say who says what'],
   [/\b(?:may|can|must) be passed over\b/, 'can be ignored'],
   [/\bknown of then\b/, 'no longer known'],
@@ -25,6 +25,12 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:is|are) ill\b/, 'does not answer, is down'],
   [/\bin its stead\b/, 'instead'],
   [/\bof its own accord\b/, 'by itself'],
+  [/\b(?:is|are) taken for (?!bytes)/, 'counts as'],
+  [/\bbut for (?:what|the|those)\b/, 'except'],
+  [/\bgo(?:es)? on where\b/, 'continues where'],
+  [/\bupon\b/, 'on'],
+  [/\bfor ever\b/, 'forever'],
+  [/\bthe one (?:of|that comes with) the\b/, 'name the thing again'],
 ];
 
 /** Files with prose for people: code, documents and the chart. Not this one, and not the texts of others. */

@@ -50,7 +50,7 @@ export async function checkScopes(
     return wrong(check, `${where}: ${missing.join(', ')}`, ADD_SCOPES);
   }
   if (reason !== undefined) {
-    return unknown(check, `cannot be known: ${reason}`, 'compare them with docs/forges.md');
+    return unknown(check, `cannot be checked: ${reason}`, 'compare them with docs/forges.md');
   }
   return ok(check, repository === undefined ? 'what every review needs' : `what ${repository} and its policy need`);
 }

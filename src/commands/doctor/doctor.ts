@@ -20,7 +20,7 @@ Each line is one check: ✔ right; ✘ wrong, with what to do; ? unknown or skip
     url: {
       type: 'string',
       value: 'webhook URL',
-      help: "the URL that webhooks should have; without it, one that ends in /webhook is taken for Gatehouse's",
+      help: "the URL that webhooks should have; without it, one that ends in /webhook counts as Gatehouse's",
     },
     json: {
       type: 'boolean',

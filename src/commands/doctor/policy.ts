@@ -44,7 +44,7 @@ export async function checkPolicy(
   } else if (baseline.kind === 'policy') {
     findings.push(ok('baseline', `${baseline.repository} has ${rules(baseline.policy)}`));
   } else if (baseline.repository !== undefined) {
-    const message = `cannot be known: ${baseline.repository} does not exist, has no policy, or these credentials may not see it`;
+    const message = `cannot be checked: ${baseline.repository} does not exist, has no policy, or these credentials may not see it`;
     findings.push(unknown('baseline', message, 'create it, or unset POLICY_REPOSITORY, if a baseline is wanted'));
   }
   if (own.kind === 'broken') {
@@ -60,7 +60,7 @@ export async function checkPolicy(
 function withoutOwn(name: string, branch: string, hasOperators: boolean, hasBaseline: boolean): Finding {
   if (hasOperators || hasBaseline) {
     const other = hasOperators ? 'POLICY_FILE' : 'the baseline';
-    return ok('policy', `${branch} has none of its own: ${other} applies`);
+    return ok('policy', `${branch} has no policy of its own: ${other} applies`);
   }
   const message = `${name} has no policy on ${branch}: nothing is reviewed, and no status is set`;
   return wrong('policy', message, `add a .gatehouse.yml to ${branch}`);

@@ -24,7 +24,7 @@ export function judgeRequiredStatus(
   // Each that is required must be met, so one that never can be blocks every merge.
   const foreign = exact.find((status) => status.appId !== undefined && status.appId !== appId);
   if (foreign !== undefined) {
-    const message = `${name} is required of the App ${foreign.appId}, which is not Gatehouse: it is never met`;
+    const message = `${name} is required from the App ${foreign.appId}, which is not Gatehouse: it is never met`;
     return wrong(CHECK, message, 'choose Gatehouse’s App as its source, or any source');
   }
   if (exact.length > 0) {

@@ -8,7 +8,7 @@ export interface WebhookFacts {
   /** The forge, as people write it. */
   readonly forge: string;
   readonly lists: readonly HookList[];
-  /** What `--url` says; without it, each that ends in /webhook is taken for Gatehouse's. */
+  /** What `--url` says; without it, each that ends in /webhook counts as Gatehouse's. */
   readonly expectedUrl: string | undefined;
   readonly missingEvents: (events: readonly string[]) => readonly string[];
   /** When the newest webhook of the repository was stored; undefined: none is, or the database cannot be read. */
@@ -40,7 +40,7 @@ function listed(lists: readonly HookList[]): readonly Hook[] {
 export function judgeHooks(facts: WebhookFacts): readonly Finding[] {
   const hooks = gatehouseHooks(facts);
   if (hooks.length === 0) {
-    return [noHook(facts), ...skipped(AFTER_WEBHOOK, 'no webhook is known')];
+    return [noHook(facts), ...skipped(AFTER_WEBHOOK, 'no webhook was found')];
   }
   const active = hooks.filter((hook) => hook.active !== false);
   const events = [...new Set(active.flatMap((hook) => hook.events))];
@@ -56,14 +56,14 @@ export function judgeHooks(facts: WebhookFacts): readonly Finding[] {
 function judgeSettings({ place, url, active, contentType, hasSecret }: Hook): Finding {
   const what = `of ${PLACES[place]}, to ${shown(url)}`;
   if (active === false) {
-    return wrong('webhook', `the one ${what} is not active`, 'activate it');
+    return wrong('webhook', `the webhook ${what} is inactive`, 'activate it');
   }
   if (contentType !== 'json') {
-    const message = `the one ${what} does not send JSON: its deliveries are refused with 415`;
+    const message = `the webhook ${what} does not send JSON: its deliveries are refused with 415`;
     return wrong('webhook', message, 'set its content type to application/json');
   }
   if (hasSecret === false) {
-    const message = `the one ${what} has no secret: its deliveries are refused with 401`;
+    const message = `the webhook ${what} has no secret: its deliveries are refused with 401`;
     return wrong('webhook', message, 'give it the secret of WEBHOOK_SECRET');
   }
   return ok('webhook', what);
@@ -74,7 +74,7 @@ function noHook({ repository, lists, expectedUrl, lastStored }: WebhookFacts): F
   const target = expectedUrl === undefined ? 'https://<host of the door>/webhook' : shown(expectedUrl);
   const near = all.find(({ url }) => isNear(url, expectedUrl));
   if (near !== undefined) {
-    const message = `the one of ${PLACES[near.place]} goes to ${shown(near.url)}`;
+    const message = `the webhook of ${PLACES[near.place]} goes to ${shown(near.url)}`;
     return wrong('webhook', message, `set its URL to ${target}`);
   }
   const add = `add one to ${target}`;
@@ -85,7 +85,7 @@ function noHook({ repository, lists, expectedUrl, lastStored }: WebhookFacts): F
   }
   const seen = lists.flatMap(({ place, kind }) => (kind === 'listed' ? [PLACES[place]] : []));
   const without = seen.length === 0 ? '' : `${seen.join(' and ')} has none to Gatehouse, and `;
-  const message = `cannot be known: ${without}these credentials may not list those of ${hidden.join(', ')}`;
+  const message = `cannot be checked: ${without}these credentials may not list those of ${hidden.join(', ')}`;
   return unknown('webhook', `${message}. ${storedText(repository, lastStored)}`, `if there is none, ${add}`);
 }
 
@@ -100,8 +100,8 @@ function isNear(url: string, expectedUrl: string | undefined): boolean {
 
 function storedText(repository: string, lastStored: Date | undefined): string {
   return lastStored === undefined
-    ? `The database has none of ${repository}`
-    : `The last one of ${repository} was accepted at ${lastStored.toISOString()}`;
+    ? `The database has no delivery of ${repository}`
+    : `The last delivery of ${repository} was accepted at ${lastStored.toISOString()}`;
 }
 
 /**
@@ -114,9 +114,9 @@ export function judgeAnswers(
   isStored: (answer: HookAnswer) => boolean | undefined,
 ): readonly Finding[] {
   const both = (message: string, action: string) =>
-    ['webhook answers', 'webhook secret'].map((check) => unknown(check, `cannot be known: ${message}`, action));
+    ['webhook answers', 'webhook secret'].map((check) => unknown(check, `cannot be checked: ${message}`, action));
   if (answers === 'not-offered') {
-    const message = `${forge} has no API for what deliveries were answered. ${storedText(repository, lastStored)}`;
+    const message = `${forge} has no API for the answers to deliveries. ${storedText(repository, lastStored)}`;
     return both(message, 'look at the recent deliveries on the webhook’s page, or send a test delivery');
   }
   if (answers === 'not-allowed') {
@@ -151,11 +151,11 @@ function judgeSecret(answers: readonly HookAnswer[], isStored: (answer: HookAnsw
     (answer) => answer.status === UNAUTHORIZED || (isAccepted(answer.status) && isStored(answer) !== false),
   );
   if (compared === undefined) {
-    return unknown('webhook secret', 'cannot be known: no recent delivery got as far as the check of its signature');
+    return unknown('webhook secret', 'cannot be checked: no recent delivery reached the check of its signature');
   }
   return compared.status === UNAUTHORIZED
     ? wrong('webhook secret', `the delivery at ${compared.at} was refused with 401`, REFUSAL_ADVICE[UNAUTHORIZED] ?? '')
-    : ok('webhook secret', `the signature of the delivery at ${compared.at} was right`);
+    : ok('webhook secret', `the signature of the delivery at ${compared.at} was valid`);
 }
 
 const UNAUTHORIZED = 401;

@@ -24,7 +24,7 @@ export function describeBacktest({ forge, repository, policy, list, verdicts }: 
   const cut =
     list.cutAt === undefined
       ? ''
-      : `Only the ${list.cutAt} closed pull requests that changed last were looked at; more may have been merged.\n`;
+      : `Only the ${list.cutAt} closed pull requests that changed last were read; more may have been merged.\n`;
   const parts = [
     `${head}${cut}`,
     table(tallyRules(policy, verdicts), forge),

@@ -41,7 +41,7 @@ export async function openFactsCache(folder: string, forgeUrl: string): Promise<
   }
   const { mode } = await stat(folder);
   if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
-    throw new UsageError(`--cache: others may look into ${folder}, and it holds private content: chmod 700 it`);
+    throw new UsageError(`--cache: others can read ${folder}, and it holds private content: chmod 700 it`);
   }
 
   function fileOf({ pullRequest: { repository, number } }: MergedPullRequest): string {

@@ -191,7 +191,7 @@ function describeStop(stoppedBy: ForgeError, done: number, total: number, cache:
   const after = stoppedBy.retryAt === undefined ? '' : ` after ${shortTime(new Date(stoppedBy.retryAt))}`;
   const again =
     cache === undefined
-      ? 'it begins again; with --cache <folder> it would go on where it was'
-      : `it goes on where it was, with what is in ${cache}`;
+      ? 'it begins again; with --cache <folder> it would continue where it stopped'
+      : `it continues where it stopped, with what is in ${cache}`;
   return `stopped after ${done} of ${total} pull requests: ${reasonOf(stoppedBy)}\nRun the same command again${after}: ${again}.\n`;
 }

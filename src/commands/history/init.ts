@@ -53,7 +53,7 @@ async function proposePolicy(
   };
   const present = values.write ? await firstPolicyFile(folder) : undefined;
   if (present !== undefined) {
-    return failed(`${present} is there already, and is not replaced`);
+    return failed(`${present} exists already, and is not replaced`);
   }
 
   const recipes = recipesIn(await readFile(COOKBOOK, 'utf8'));
@@ -76,7 +76,7 @@ async function proposePolicy(
     terminal.stderr.write(describeLeftOut(shares.filter((share) => !isOffered(share))));
   }
   if (offered.length === 0) {
-    const nothing = `no recipe was met by ${LEAST_SHARE * 100} % of the merged pull requests, so that there is nothing to write`;
+    const nothing = `no recipe was met by ${LEAST_SHARE * 100} % of the merged pull requests: there is nothing to write`;
     return values.write ? failed(nothing) : DONE;
   }
   const text = `${headOf(found.repository, found.verdicts.length)}${policyOf(

@@ -48,7 +48,7 @@ replaying is always safe: a review that was not needed changes nothing.`,
           : await replayDeliveries(pool, queue, positionals, hook, terminal);
         if (queued && !(await queue.wakeWorkers())) {
           terminal.stderr.write(
-            'The workers could not be notified over Redis; they find the jobs at their next poll.\n',
+            'The workers could not be notified over Redis; they will find the jobs at their next poll.\n',
           );
         }
         return failed ? 1 : 0;
@@ -158,7 +158,7 @@ async function reviveLetters(queue: ReplayQueue, names: readonly Name[], { stdou
   const letters = await queue.deadLetters();
   const unknown = names.filter(({ fits }) => !letters.some(({ request }) => fits(request)));
   for (const { text } of unknown) {
-    stderr.write(`${text}: no review of it was given up\n`);
+    stderr.write(`${text}: none of its reviews was given up\n`);
   }
   const chosen =
     names.length === 0 ? letters : letters.filter(({ request }) => names.some(({ fits }) => fits(request)));

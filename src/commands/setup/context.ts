@@ -11,7 +11,7 @@ export interface SetupContext {
   readonly given: Given;
   readonly forge: ForgeName;
   readonly forgeUrl: string;
-  /** Where the forge is to send its webhooks. */
+  /** Where the forge sends its webhooks. */
   readonly webhookUrl: string;
   readonly connection: SetupConnection;
   readonly questions: Questions;

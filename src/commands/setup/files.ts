@@ -98,7 +98,7 @@ export function kubernetesOutput(folder: string, namespace: string): Output {
       }
       if (secret === undefined || values === undefined) {
         const [there, gone] = secret === undefined ? [valuesPath, secretPath] : [secretPath, valuesPath];
-        throw new ConfigurationError(`${there} exists and ${gone} does not: move it away, or restore the other`);
+        throw new ConfigurationError(`${there} exists and ${gone} does not: move the first, or restore the second`);
       }
       const { stringData } = parseFile(secretPath, secret, secretFile);
       const { config, githubApp } = parseFile(valuesPath, values, valuesFile);
@@ -200,7 +200,7 @@ function requireSecret(path: string, settings: Settings): Settings {
   if (settings['WEBHOOK_SECRET'] === undefined || settings['FORGE'] === undefined) {
     throw new ConfigurationError(
       `${path} exists, and was not written by gatehouse setup: it has no FORGE and WEBHOOK_SECRET. ` +
-        'It is never overwritten: move it away, or choose another folder with --folder',
+        'It is never overwritten: move it, or choose another folder with --folder',
     );
   }
   return settings;
@@ -211,7 +211,7 @@ function parseFile<T>(path: string, text: string, shape: z.ZodType<T>): T {
   try {
     return shape.parse(parse(text));
   } catch {
-    throw new ConfigurationError(`${path} exists, and was not written by gatehouse setup: move it away`);
+    throw new ConfigurationError(`${path} exists, and was not written by gatehouse setup: move it to another folder`);
   }
 }
 
@@ -240,7 +240,7 @@ async function writeNew(path: string, text: string): Promise<void> {
 function plain(name: string, value: string): string {
   if (!/^[\x21-\x7e]*$/.test(value) || /["'`#\\$]/.test(value)) {
     throw new ConfigurationError(
-      `${name} has a space, a quote, or one of # \\ $ in it, which readers of .env files take differently. In a URL, percent-encode it`,
+      `${name} contains a space, a quote, or one of # \\ $, which readers of .env files interpret differently. In a URL, percent-encode it`,
     );
   }
   return value;

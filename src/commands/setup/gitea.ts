@@ -109,7 +109,7 @@ async function accountFaults(
 ): Promise<readonly ByHand[]> {
   const client = connection.gitea(token);
   const { login } = requireFound(await client.ask('/user', account), 'GET /user');
-  say(`✔ The token is the one of ${visible(login)}, and its scopes are enough.`);
+  say(`✔ The token belongs to ${visible(login)} and has the scopes it needs.`);
   const faults: ByHand[] = [];
   for (const owner of owners) {
     if (owner.kind === 'repository') {
@@ -117,7 +117,7 @@ async function accountFaults(
       const found = await client.ask(path('repos', account, name), seenRepository);
       if (found?.permissions?.push !== true) {
         const what = found === undefined ? 'cannot see it' : 'may only read it';
-        const text = `give ${visible(login)} Write access to the code of ${owner.repository}: now it ${what}, and commit statuses need it`;
+        const text = `give ${visible(login)} Write access to the code of ${owner.repository}: it ${what}, and commit statuses need Write`;
         faults.push({ text, fault: true });
       }
     }
@@ -165,10 +165,10 @@ async function setUpHooks(
     ];
     say(`✔ The webhook of ${nameOf(wanted.owner)} ${done}.`);
     if (plan.kind !== 'create' && !setSecret) {
-      say('  Its secret cannot be read. If its deliveries are answered 401, run this again with --set-secret.');
+      say('  Its secret cannot be read. If its deliveries get 401, run this again with --set-secret.');
       if (plan.others.length > 0) {
         say(
-          `  There are ${plan.others.length + 1} webhooks with this URL, and each sends every event. --set-secret leaves one.`,
+          `  There are ${plan.others.length + 1} webhooks with this URL, and each sends every event. --set-secret keeps one.`,
         );
       }
     }
@@ -186,11 +186,11 @@ async function mayReplaceSecret(
     return false;
   }
   const what = `${existing.join(' and ')}: a webhook to ${webhookUrl} exists, and its secret cannot be read`;
-  const question = `${what}. Give it a new one? A Gatehouse that runs with the old secret then refuses its deliveries.`;
+  const question = `${what}. Replace its secret? A running Gatehouse with the old secret then refuses its deliveries.`;
   if (questions.attended && (await questions.confirm(question))) {
     return true;
   }
-  throw new UsageError(`${what}: set WEBHOOK_SECRET_FILE to a file with it, or replace it with --set-secret`);
+  throw new UsageError(`${what}: set WEBHOOK_SECRET_FILE to a file with the secret, or replace it with --set-secret`);
 }
 
 async function apply(client: GiteaClient, wanted: WantedHook, plan: HookPlan, setSecret: boolean, secret: string) {
@@ -209,7 +209,7 @@ function changeOf(plan: HookPlan, { owner, url }: WantedHook, setSecret: boolean
     return `create the webhook of ${name} to ${url}`;
   }
   const faults = plan.kind === 'repair' ? plan.faults.map(describeFault) : [];
-  const all = setSecret ? [...faults, 'it gets the secret that is written here'] : faults;
+  const all = setSecret ? [...faults, 'it gets the secret in these files'] : faults;
   return all.length === 0 ? undefined : `repair the webhook of ${name} to ${url}: ${all.join('; ')}`;
 }
 
@@ -218,7 +218,7 @@ function describeFault(fault: HookFault): string {
     case 'url':
       return `its URL is ${visible(withoutPassword(fault.found))}`;
     case 'inactive':
-      return 'it is not active';
+      return 'it is inactive';
     case 'content-type':
       return `its content type is ${visible(fault.found)}, not json`;
     case 'missing-events':
@@ -252,7 +252,7 @@ function refusalOf({ status, message }: ForgeError, owner: HookOwner): string | 
   }
   if (status === 403) {
     const who = isRepository ? 'an administrator of the repository' : 'an owner of the organisation';
-    return `its account may not change the settings of ${nameOf(owner)}: take the token of ${who}`;
+    return `its account may not change the settings of ${nameOf(owner)}: use a token of ${who}`;
   }
   return status === 404 ? `there is no ${owner.kind} ${nameOf(owner)}, or its account may not see it` : undefined;
 }

@@ -18,14 +18,12 @@ import { resolve } from './questions.ts';
 export async function setUpGitHub(context: SetupContext): Promise<ForgeResult> {
   const { connection, given, known, questions, webhookUrl } = context;
   if (isLoopback(webhookUrl)) {
-    throw new UsageError(
-      '--url: GitHub sends no webhooks to this machine itself; it must be an address that GitHub reaches',
-    );
+    throw new UsageError('--url: GitHub cannot reach a loopback address; it must be one that GitHub reaches');
   }
   if (!context.isNew) {
     if (known['GITHUB_APP_ID'] === undefined) {
       throw new ConfigurationError(
-        'these settings have a token, and setup is for Apps: choose another folder with --folder',
+        'these settings have a token, but setup registers an App: choose another folder with --folder',
       );
     }
     return { settings: {}, byHand: await checkApp(context) };
@@ -113,7 +111,7 @@ async function checkApp({
     say(`✔ The App ${app.slug} sends its webhooks to ${webhookUrl}.`);
   } else {
     say(
-      `  set the webhook of the App ${app.slug} to ${webhookUrl}${setSecret ? ', with the secret that is written here' : ''}`,
+      `  set the webhook of the App ${app.slug} to ${webhookUrl}${setSecret ? ', with the secret in these files' : ''}`,
     );
     if (!(await questions.confirm('Change this at GitHub?'))) {
       throw new Error('stopped before anything was changed');

@@ -78,14 +78,14 @@ export const SETUP_OPTIONS = {
   'set-secret': {
     type: 'boolean',
     default: false,
-    help: 'also give the secret to existing webhooks, whose present secret the forge shows to nobody',
+    help: 'also replace the secret of existing webhooks, because their current one cannot be read',
   },
   'replace-url': {
     type: 'string',
     value: 'url',
     help: 'Gitea, Forgejo: change the webhook that has this URL to the new one',
   },
-  yes: { type: 'boolean', default: false, help: 'ask no questions: what is missing is an error' },
+  yes: { type: 'boolean', default: false, help: 'ask no questions: a missing value is an error' },
 } as const;
 
 /** The values of {@link SETUP_OPTIONS}, as `node:util` parses them. */
@@ -110,7 +110,7 @@ export function readGiven(values: SetupValues, { env }: Pick<Terminal, 'env'>): 
   const { FORGE, FORGE_URL, ...secrets } = configured(readVariables(variables, env, readText));
   const forge = values.forge ?? FORGE;
   if (forge !== undefined && !isForgeName(forge)) {
-    throw new UsageError(`--forge is one of ${FORGE_NAMES.join(', ')}`);
+    throw new UsageError(`--forge must be one of ${FORGE_NAMES.join(', ')}`);
   }
   const { repository: repositories = [], organisation, protect, namespace } = values;
   for (const repository of repositories) {
@@ -118,10 +118,10 @@ export function readGiven(values: SetupValues, { env }: Pick<Terminal, 'env'>): 
   }
   requireNoFault('--organisation', organisation === undefined ? undefined : nameFault(organisation));
   if (protect !== undefined && (repositories.length === 0 || protect === '')) {
-    throw new UsageError('--protect takes a branch, and --repository says of which repository');
+    throw new UsageError('--protect needs a branch, and at least one --repository');
   }
   if (!NAMESPACE.test(namespace)) {
-    throw new UsageError('--namespace is not the name of a namespace: small letters, digits and dashes');
+    throw new UsageError('--namespace must be the name of a namespace: lower-case letters, digits and hyphens');
   }
   return {
     yes: values.yes,
@@ -150,12 +150,12 @@ function requireNoFault(option: string, fault: string | undefined): void {
 const NAME = /^(?!\.{1,2}$)[\w.-]{1,100}$/;
 
 export function nameFault(name: string): string | undefined {
-  return NAME.test(name) ? undefined : 'it is not the name of an account';
+  return NAME.test(name) ? undefined : 'it must be the name of an account';
 }
 
 function repositoryFault(repository: string): string | undefined {
   const names = repository.split('/');
-  return names.length === 2 && names.every((name) => NAME.test(name)) ? undefined : 'it is not owner/name';
+  return names.length === 2 && names.every((name) => NAME.test(name)) ? undefined : 'it must be owner/name';
 }
 
 /** Whose webhooks will be set up: `owner/name`, or the name of an organisation, several with commas. */
@@ -179,7 +179,7 @@ export function urlFault(answer: string): string | undefined {
     return 'it must be a URL that begins with https:// or http://';
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    return 'it may have no password, no query and no fragment';
+    return 'it must not have a password, a query or a fragment';
   }
   return undefined;
 }

@@ -30,7 +30,7 @@ function ofTheCluster({ given, webhookUrl, isNew }: SetupContext): readonly stri
   return [
     `→ Image: docker build -t gatehouse:${version} . and load it into the cluster, or push it and set image.repository in gatehouse-values.yaml`,
     host === undefined || !isNew
-      ? `→ Address: ${new URL(webhookUrl).host} has to lead to the Service gatehouse: see ingress and httpRoute of the chart`
+      ? `→ Address: ${new URL(webhookUrl).host} must lead to the Service gatehouse: see ingress and httpRoute of the chart`
       : `→ Address: gatehouse-values.yaml has an Ingress for ${host}; set its class and TLS there, or a Gateway's httpRoute instead`,
   ];
 }

@@ -82,10 +82,10 @@ export async function openManifestPage<T>(
       return used ? send(410, USED) : send(200, formPage(action, form.manifest(`http://${host}/registered`)));
     }
     if (url.pathname !== '/registered') {
-      return send(404, 'There is no such page. The address is in the terminal.');
+      return send(404, 'There is no such page. The terminal shows the right address.');
     }
     if (!same(url.searchParams.get('state') ?? '', state)) {
-      return send(403, 'The state is wrong: this answer does not belong to the button of this page. Nothing was done.');
+      return send(403, 'The state is wrong: this request did not start at the button of this page. Nothing was done.');
     }
     if (used) {
       return send(410, USED);
@@ -104,7 +104,7 @@ export async function openManifestPage<T>(
       return await send(200, `${escaped(say)} <a href="${escaped(link.url)}">${escaped(link.text)}</a>`);
     } catch (error) {
       result.reject(error);
-      return await send(502, `The App could not be fetched: ${escaped(reasonOf(error))} ${DELETE_IT}`);
+      return await send(502, `The App could not be read from GitHub: ${escaped(reasonOf(error))} ${DELETE_IT}`);
     }
   }
 
@@ -115,13 +115,13 @@ export async function openManifestPage<T>(
     setTimeout(() => server.closeAllConnections(), LINGER_MS).unref();
   };
   const stopTimer = startTimer(() => {
-    result.reject(new Error('the time for the browser (10 minutes) is over: run gatehouse setup again'));
+    result.reject(new Error('the page was not used within 10 minutes: run gatehouse setup again'));
   }, MAX_OPEN_MS);
   return { url: `http://${host}${path}`, port, result: result.promise.finally(close), close };
 }
 
 const DELETE_IT = 'If GitHub shows the App in its settings, delete it there, and run gatehouse setup again.';
-const USED = 'This was used already. The terminal shows the result.';
+const USED = 'This page was used already. The terminal shows the result.';
 
 /** In constant time, whatever the lengths. */
 function same(left: string, right: string): boolean {

@@ -40,7 +40,9 @@ export const UNATTENDED: Questions = {
   attended: false,
   ask({ option, fallback }) {
     return fallback === undefined
-      ? Promise.reject(new UsageError(`${option} is missing: with --yes, or without a terminal, nothing is asked`))
+      ? Promise.reject(
+          new UsageError(`${option} is missing, and setup asks no questions with --yes or without a terminal`),
+        )
       : Promise.resolve(fallback);
   },
   confirm: () => Promise.resolve(true),
@@ -73,7 +75,7 @@ export function questionsOn(input: NodeJS.ReadableStream, output: { write(text: 
       output.write('\n');
       return answer.trim();
     } catch (error) {
-      throw ended.signal.aborted ? new Error('stopped at a question; run it again to go on') : error;
+      throw ended.signal.aborted ? new Error('stopped at a question; run it again to continue') : error;
     } finally {
       lines.close();
     }

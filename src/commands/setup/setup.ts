@@ -15,16 +15,16 @@ import { protectBranch } from './protect.ts';
 import { type Questions, questionsOn, resolve, UNATTENDED } from './questions.ts';
 
 const TEXT = `Connects Gatehouse to a forge, and writes the settings that it runs with. In a terminal it asks for what is missing.
-  GitHub           registers an App, with a page for your browser on 127.0.0.1 that is there for 10 minutes
+  GitHub           registers an App: serves a page for your browser on 127.0.0.1, for at most 10 minutes
   Gitea, Forgejo   checks the token of Gatehouse's account, and creates or repairs the webhook
-Run it again whenever something may be wrong: it changes nothing that is right, and overwrites no file.`;
+Run it again whenever something may be wrong: it repairs what is wrong, changes nothing else and overwrites no file.`;
 
-const NOTES = `Variables, each also as NAME_FILE, a path to read it from. In a terminal it asks for them, and does not show them:
+const NOTES = `Variables, each also as NAME_FILE, a path to read it from. In a terminal it asks for them, and does not echo them:
   FORGE_TOKEN     Gitea, Forgejo: the token that Gatehouse runs with
   SETUP_TOKEN     a token that may change the settings of the repository or organisation: for webhooks of Gitea and
-                  Forgejo, and for --protect. It is used now, and not stored
-  WEBHOOK_SECRET  the secret of existing webhooks; otherwise a new one is made
-  DATABASE_URL, REDIS_URL, STATUS_CONTEXT   are written unchanged. Without the first two, the next step is for a trial
+                  Forgejo, and for --protect. It is used once and not stored
+  WEBHOOK_SECRET  the secret of existing webhooks; otherwise one is generated
+  DATABASE_URL, REDIS_URL, STATUS_CONTEXT   are written unchanged. Without the first two, the settings are for a trial
 
 Secrets are written to files that only you may read, and never printed.`;
 
@@ -42,7 +42,7 @@ export const makeSetup = (parts: SetupParts) =>
     text: TEXT,
     options: SETUP_OPTIONS,
     notes: NOTES,
-    exitCodes: { 0: 'done', 1: 'failed, or something is left to do by hand', ...WRONG_CONFIGURATION },
+    exitCodes: { 0: 'done', 1: 'failed, or something must be done by hand', ...WRONG_CONFIGURATION },
     run: ({ values }, terminal) => runSetup(readGiven(values, terminal), terminal, parts),
   });
 
@@ -59,7 +59,7 @@ async function runSetup(given: Given, terminal: Terminal, parts: SetupParts): Pr
   const { forge, forgeUrl } = await chooseForge(given, questions, existing, output);
   const webhookUrl = webhookUrlOf(
     await resolve(questions, given.url, {
-      text: `Where ${FORGES[forge].title} reaches Gatehouse, such as https://gatehouse.example.com`,
+      text: `URL at which ${FORGES[forge].title} reaches Gatehouse, such as https://gatehouse.example.com`,
       option: '--url',
       fault: urlFault,
     }),
@@ -122,13 +122,13 @@ async function chooseForge(given: Given, questions: Questions, existing: Setting
   const differs = (given.forge ?? forge) !== forge || (given.forgeUrl ?? forgeUrl) !== forgeUrl;
   if (existing !== undefined && differs) {
     const what = `${output.paths[0]} is for ${forge} at ${forgeUrl}`;
-    throw new UsageError(`${what}: choose another folder with --folder, or move it away`);
+    throw new UsageError(`${what}: choose another folder with --folder, or move the file`);
   }
   return { forge, forgeUrl: forgeUrl.replace(/\/+$/, '') };
 }
 
 function forgeFault(name: string): string | undefined {
-  return isForgeName(name) ? undefined : `it is one of ${FORGE_NAMES.join(', ')}`;
+  return isForgeName(name) ? undefined : `it must be one of ${FORGE_NAMES.join(', ')}`;
 }
 
 function forgeNamed(name: string): ForgeName {
@@ -140,7 +140,7 @@ function forgeNamed(name: string): ForgeName {
 
 async function newSettings(given: Given, questions: Questions, forge: ForgeName, forgeUrl: string): Promise<Settings> {
   const { DATABASE_URL, REDIS_URL, STATUS_CONTEXT } = given.variables;
-  const none = given.kubernetes ? 'the one that comes with the chart, for a trial' : 'none yet, for a trial';
+  const none = given.kubernetes ? 'that of the chart, for a trial' : 'none yet, for a trial';
   const ask = (name: string, of: string, value: string | undefined) =>
     resolve(questions, value, { text: `URL of ${of} (Enter: ${none})`, option: name, hidden: true, fallback: '' });
   const databaseUrl = await ask('DATABASE_URL', 'PostgreSQL, postgres://user:password@host/name', DATABASE_URL);
@@ -166,7 +166,7 @@ async function checkSettings(known: Settings, { variables }: Given, output: Outp
     const parsed = parseConfig({ ...stores, ...known }, ROLES);
     if (!parsed.ok) {
       const faults = parsed.faults.map((fault) => `\n  ${fault}`).join('');
-      throw new ConfigurationError(`${output.paths[0]} exists, and is not complete:${faults}`);
+      throw new ConfigurationError(`${output.paths[0]} exists and is incomplete:${faults}`);
     }
     return;
   }
@@ -180,7 +180,7 @@ function askOnce({ variables }: Given, questions: Questions, forge: ForgeName): 
   let token: Promise<string> | undefined;
   return () => {
     token ??= resolve(questions, variables.SETUP_TOKEN, {
-      text: `Token of somebody who may change the settings (${FORGES[forge].setupTokenNeeds}); it is used now, and not kept`,
+      text: `Token of somebody who may change the settings (${FORGES[forge].setupTokenNeeds}); it is used once and not stored`,
       option: 'SETUP_TOKEN or SETUP_TOKEN_FILE',
       hidden: true,
     });

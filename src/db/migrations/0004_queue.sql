@@ -25,7 +25,7 @@ CREATE TABLE gatehouse.repositories (
   listed_id   text
 );
 
--- Deliveries that the forge reports as failed, so that none is requested for ever. Kept as long as the forge lists them.
+-- Deliveries that the forge reports as failed, so that none is requested forever. Kept as long as the forge lists them.
 CREATE TABLE gatehouse.failed_deliveries (
   -- '' for the webhook of an App.
   repository    text        NOT NULL,

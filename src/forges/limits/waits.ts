@@ -58,7 +58,7 @@ export function makePause(optionalRedis: OptionalRedis, origin: string): Pause {
     return latest;
   }
 
-  /** A time too far away is ignored and not shortened, which would keep the end of the pause an hour away for ever. */
+  /** A time too far away is ignored and not shortened, which would keep the end of the pause an hour away forever. */
   function believable(stored: string | null | undefined): number {
     const time = Number(stored ?? 0) || 0;
     return time <= latestBelievable() ? time : 0;

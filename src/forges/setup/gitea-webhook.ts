@@ -16,7 +16,7 @@ export interface WantedHook {
   readonly forge: GiteaName;
   readonly owner: HookOwner;
   readonly url: string;
-  /** The URL of a webhook that is to get the new one. */
+  /** The URL of a webhook that gets the new one. */
   readonly replacedUrl?: string | undefined;
 }
 

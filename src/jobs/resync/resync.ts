@@ -24,7 +24,7 @@ export interface ResyncPieceParts
   readonly requestPeriodic: (kind: 'resync', data: Jobs['resync']) => Promise<void>;
 }
 
-/** Runs a resync until it ends, or until another job is to go on with it. */
+/** Runs a resync until it ends, or until another job continues it. */
 export async function resyncPiece(parts: ResyncPieceParts, { round }: Jobs['resync'], createdOn: Date): Promise<void> {
   const { forge, resyncMinutes: minutes } = parts;
   const began = new Date(round ?? createdOn);

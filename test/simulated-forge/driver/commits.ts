@@ -14,7 +14,7 @@ export interface Commits {
   /** Merges the base branch into the pull request's, as the button does, with changes of the merge's own. */
   updateBranch(repository: string, number: number, author: string, own?: Changes): string;
   /**
-   * Puts one commit upon the base branch in the place of all that the pull request had. Returns the new head. On GitHub
+   * Puts one commit on the base branch in the place of all that the pull request had. Returns the new head. On GitHub
    * the reviews move to it if the patch is the same.
    */
   forcePush(repository: string, number: number, files: Changes, details?: CommitDetails): string;

@@ -59,7 +59,7 @@ function amended({ source, operations, schemas }: Description): Description {
       ...schemas,
       // Beside `login`, for old clients.
       User: withProperties(schemas['User'], { username: { type: 'string' } }),
-      // Any word is taken for a state, and empty is that of a commit without statuses.
+      // Any word counts as a state, and empty is that of a commit without statuses.
       CommitStatus: withProperties(schemas['CommitStatus'], { status: { type: 'string' } }),
       CombinedStatus: withProperties(schemas['CombinedStatus'], { state: { type: 'string' } }),
       ...Object.fromEntries(
