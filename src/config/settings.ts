@@ -67,7 +67,7 @@ export function url(protocols: readonly string[], path = /^/) {
  */
 const VERIFIED_MODES: readonly (string | null)[] = ['prefer', 'require', 'verify-ca'];
 
-/** The `sslmode` of a valid address that is taken for `verify-full`. */
+/** The `sslmode` of a valid address that means `verify-full`. */
 export function verifiedMode(text: string): string | undefined {
   const { searchParams } = new URL(text);
   const mode = searchParams.get('sslmode');

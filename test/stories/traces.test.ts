@@ -93,7 +93,7 @@ for (const name of FORGES) {
 
     if (name === 'gitea') {
       const drawing = drawTrace(collector.spans, door);
-      t.deepEqual(namesIn(DRAWN), namesIn(drawing), `docs/operations.md is to have:\n${drawing.join('\n')}`);
+      t.deepEqual(namesIn(DRAWN), namesIn(drawing), `docs/operations.md must have:\n${drawing.join('\n')}`);
     }
 
     const signed = /sha256=|[0-9a-f]{64}/;

@@ -14,7 +14,7 @@ function filtered(text: string, maxStringBytes: number, chunkBytes: number): str
 
 const written = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** What the filter is to do, on values instead of bytes. */
+/** What the filter must do, on values instead of bytes. */
 function withoutLong(value: unknown, most: number): unknown {
   if (typeof value === 'string') {
     return written(value) > most ? '' : value;

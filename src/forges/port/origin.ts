@@ -1,4 +1,4 @@
-/** What requested a job, for who follows it through the logs and traces. Of several deliveries that one job answers, the first. */
+/** What requested a job: links logs and traces. Of several deliveries that one job answers, the first. */
 export interface Origin {
   /** The forge's id of the delivery. */
   readonly delivery: string;

@@ -35,7 +35,8 @@ const WORDS: ReadonlySet<string> = new Set([
 
 /**
  * The path of a request to a forge without names, numbers and the address of the API: there are few of them, whoever
- * names repositories, branches and files. `/api/v1/repos/acme/widgets/pulls/7` is `/repos/{owner}/{repo}/pulls/{number}`.
+ * names repositories, branches and files. `/api/v1/repos/acme/widgets/pulls/7` is
+ * `/repos/{owner}/{repo}/pulls/{number}`.
  */
 export function urlTemplate(pathname: string): string {
   const all = pathname.split('/');
