@@ -211,7 +211,7 @@ test('a repository without merged pull requests is a sentence, not a fault', asy
 });
 
 for (const name of FORGE_NAMES) {
-  test(`${name}: after a 429 half-way it says what to do, and continues where it stopped`, async (t) => {
+  test(`${name}: after a 429 half-way it says what to do, and continues there later`, async (t) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'gatehouse-backtest-'));
     const cache = join(folder.path, 'cache');
     await using world = await forgeWith(name);
