@@ -81,7 +81,8 @@ function problems(log: Log): Middleware {
     try {
       await next();
     } catch (err) {
-      log.error({ err, request: ctx.state['requestId'], path: ctx.path }, 'a request failed unexpectedly');
+      const { requestId: request, about } = ctx.state;
+      log.error({ err, request, path: ctx.path, ...about }, 'a request failed unexpectedly');
       answerProblem(ctx, 500, 'Internal error. Search the log for the X-Request-Id of this answer.');
     }
     if (ctx.status >= 400 && ctx.body == null) {

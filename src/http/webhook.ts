@@ -201,7 +201,10 @@ async function reviewOfTooLarge(
     const requested = requestReview(job).then(() => 'too_large_reviewed' as const);
     return await withTimeout(REQUEST_DEADLINE_MS, requested, () => 'deadline');
   } catch (err) {
-    log.error({ err, ...job.origin }, 'the review of a delivery that is too large could not be requested');
+    log.error(
+      { err, delivery: job.origin?.delivery },
+      'the review of a delivery that is too large could not be requested',
+    );
     return 'database';
   }
 }

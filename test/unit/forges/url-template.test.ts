@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import { urlTemplate } from '../../src/forges/transport/url-template.ts';
+import { urlTemplate } from '../../../src/forges/transport/url-template.ts';
 
-const FORGES = new URL('../../src/forges/', import.meta.url);
+const FORGES = new URL('../../../src/forges/', import.meta.url);
 
 const EXAMPLES = {
   '/graphql': '/graphql',
