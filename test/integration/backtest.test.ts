@@ -170,6 +170,32 @@ rules:
   });
 }
 
+for (const name of FORGE_NAMES) {
+  test(`${name}: a merged pull request without commits never meets their rules`, async (t) => {
+    const policy = `version: 1
+rules:
+  - { id: titled, require: { title: '^feat' } }
+  - { id: small, require: { changed_lines: '<= 3' } }
+  - { id: signed, require: { commits: { every: { signed_off: true } } } }
+  - { id: one, require: { approvals: 1 } }
+`;
+    await using world = await forgeWith(name, { '.gatehouse.yml': policy });
+    const { forge } = world;
+    const number = world.merge({ approvedBy: ['bob'] });
+    // As Gitea lists what it has merged before it knew what to compare it with.
+    forge.fault({ path: /pulls\/1\/(commits|files)$/, fault: { kind: 'json', body: [] } });
+    forge.fault({ path: /pulls\/1\.diff$/, fault: { kind: 'json', body: '' } });
+    const { stdout } = await backtest(forge);
+    t.regex(stdout, /not read: .*#1: the forge lists no commits of this pull request, and it must have some/);
+    t.deepEqual((await outcomes(forge)).get(number), {
+      titled: 'holds',
+      small: 'cannot be judged',
+      signed: 'cannot be judged',
+      one: 'cannot be judged',
+    });
+  });
+}
+
 test('CODEOWNERS is that of the merge, and not known where the change is to it', async (t) => {
   const policy = 'version: 1\nrules:\n  - { id: owned, require: { approvals: { from: [CODEOWNERS] } } }\n';
   await using world = await forgeWith('github', { '.gatehouse.yml': policy, CODEOWNERS: '* @bob\n' });

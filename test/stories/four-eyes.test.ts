@@ -19,6 +19,9 @@ rules:
   - id: verified
     require: { commits: { every: { verified: true } } }
 `;
+const VERIFIED_AND_APPROVED = `${VERIFIED}  - id: approved
+    require: { approvals: 1 }
+`;
 const NO_CHANGES_REQUESTED = `version: 1
 rules:
   - id: no-changes-requested
@@ -47,6 +50,30 @@ for (const name of FORGES) {
     t.regex(scene.comments(number).join(), /`bob`, who committed to this pull request/);
 
     await scene.review(number, 'carol', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
+  test(`${name}: no commits where there must be some never lets an approval count`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': VERIFIED_AND_APPROVED });
+    const number = scene.openSilently({ 'a.txt': 'a\n' });
+    scene.forge.push(scene.repository, number, { 'a.txt': 'b\n' }, { author: 'bob' });
+    const path = new RegExp(`/repos/${scene.repository}/pulls/${number}/commits$`);
+    scene.forge.fault({ path, times: 1, fault: { kind: 'json', body: [] } });
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.false(scene.states(number).includes('success'));
+    t.is(scene.status(number)?.state, 'failure', 'it was read again');
+    t.regex(scene.comments(number).join(), /`bob`, who committed to this pull request/);
+  });
+
+  test(`${name}: a pull request that brings nothing in has no commits, and is judged`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': VERIFIED_AND_APPROVED, 'a.txt': 'a\n' });
+    const number = scene.openSilently({ 'a.txt': 'b\n' });
+    const main = scene.forge.head(scene.repository, 'main');
+    scene.forge.commit(scene.repository, 'main', { 'c.txt': 'c\n' });
+    scene.forge.pushCommit(scene.repository, number, main);
+    await scene.review(number, 'bob', 'approved');
     await scene.settled();
     t.is(scene.status(number)?.state, 'success');
   });

@@ -69,7 +69,10 @@ export async function gatherMore(
   return { ...facts, teams: new Map([...known.teams, ...teams]) };
 }
 
-/** Incomplete when the list is larger than is read. */
+/**
+ * Incomplete when the list is larger than is read. An empty list is believed only where the base branch has the head:
+ * what asks of every commit, and who committed, would be decided by commits that the forge does not show.
+ */
 export async function readCommits(
   forge: Forge,
   pullRequest: PullRequest,
@@ -85,7 +88,19 @@ export async function readCommits(
       `${repository}#${number}: the forge lists the commits of another commit than the head ${head.sha}`,
     );
   }
+  if (commits?.length === 0 && !(await isInBase(forge, pullRequest))) {
+    const { repository, number, state } = pullRequest;
+    const message = `${repository}#${number}: the forge lists no commits of this pull request, and it must have some`;
+    // Of a merged one the list stays as it is: Gitea merged it before it had computed what it is compared with.
+    throw new ForgeError(state === 'open' ? 'unavailable' : 'invalid', message);
+  }
   return { commits: commits ?? [], complete: commits !== undefined };
+}
+
+/** Whether an open pull request brings nothing in. The base branch of a merged one has it anyway: that says nothing. */
+async function isInBase(forge: Forge, { repository, state, base, head }: PullRequest): Promise<boolean> {
+  const tip = state === 'open' ? await forge.branchCommit(repository, base.branch) : undefined;
+  return tip !== undefined && (tip === head.sha || (await forge.isAncestor(repository, head.sha, tip)));
 }
 
 /** The head may move, and move back, while they are read. */

@@ -62,7 +62,7 @@ export async function readPastFacts(
   const unread = { commits: [], complete: false };
 
   const [changedFiles, listed, reviews, requested, checks] = await Promise.all([
-    needed.changedFiles ? tryTo(() => forge.changedFiles(pullRequest, head), none.changedFiles) : none.changedFiles,
+    needed.changedFiles ? tryTo(() => readChangedFiles(forge, pullRequest), none.changedFiles) : none.changedFiles,
     needed.commits ? tryTo(() => readCommits(forge, pullRequest, needed.signatures), unread) : unread,
     needed.reviews ? tryTo(() => readReviews(forge, needed, pullRequest, merged.mergedAt), undefined) : undefined,
     needed.requestedReviews ? tryTo(() => forge.requestedReviews(pullRequest), undefined) : undefined,
@@ -90,6 +90,15 @@ export async function readPastFacts(
     checks,
   };
   return { facts, gone, failure };
+}
+
+/** Where the forge lists no commits of a merged pull request, it lists no files either. */
+async function readChangedFiles(forge: Forge, pullRequest: PullRequest): Promise<ChangedFiles> {
+  const changedFiles = await forge.changedFiles(pullRequest, pullRequest.head.sha);
+  if (changedFiles.files.length === 0) {
+    await readCommits(forge, pullRequest, false);
+  }
+  return changedFiles;
 }
 
 /** Those given before it was merged. */
