@@ -9,12 +9,12 @@ const MAX_LOGINS = 100;
 
 /** The first values are labels, and all later ones together are `other`. */
 function boundedLabel(max: number): (value: string) => string {
-  const known = new Set<string>();
+  const values = new Set<string>();
   return (value) => {
-    if (known.size < max) {
-      known.add(value);
+    if (values.size < max) {
+      values.add(value);
     }
-    return known.has(value) ? value : 'other';
+    return values.has(value) ? value : 'other';
   };
 }
 

@@ -34,9 +34,9 @@ export function rememberFiles(forge: Forge, maxCharacters = MAX_CHARACTERS): For
         return forge.fileAt(repository, path, ref);
       }
       const key = keyOf(repository, path, ref);
-      const known = files.get(key);
-      if (known !== undefined) {
-        return known.text ?? undefined;
+      const remembered = files.get(key);
+      if (remembered !== undefined) {
+        return remembered.text ?? undefined;
       }
       const text = await forge.fileAt(repository, path, ref);
       if (text !== undefined) {

@@ -2,7 +2,7 @@ import type { Checks } from '../forges/port/checks.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type {
   ChangedFiles,
-  KnownFacts,
+  PreloadedFacts,
   PullRequest,
   PullRequestNow,
   PullRequestRead,
@@ -116,7 +116,10 @@ export async function readAndJudge(context: JudgeContext, ref: PullRequestRef): 
  * Judges a pull request as it was read, in six steps: {@link readPolicy}, {@link readChange}, {@link readFacts},
  * {@link evaluateInForce}, {@link readOverridesNow}, {@link conclude}.
  */
-export async function judgeOnce(context: JudgeContext, { pullRequest, known }: PullRequestRead): Promise<ReviewResult> {
+export async function judgeOnce(
+  context: JudgeContext,
+  { pullRequest, preloaded }: PullRequestRead,
+): Promise<ReviewResult> {
   const { baseCommit: baseSha } = pullRequest;
   if (pullRequest.state !== 'open') {
     return { kind: 'over' };
@@ -128,7 +131,7 @@ export async function judgeOnce(context: JudgeContext, { pullRequest, known }: P
     // The branch was deleted: there is nothing to merge into until the pull request gets another base.
     return { kind: 'over' };
   }
-  const subject: Subject = { pullRequest, known, baseSha };
+  const subject: Subject = { pullRequest, preloaded, baseSha };
   const inForce = await readPolicy(context, subject);
   const change = await readChange(context, subject, inForce);
   const policy = orProposed(inForce.policy, pullRequest, change.proposesPolicy);
@@ -167,7 +170,7 @@ async function judgeByPolicy(
 interface Subject {
   readonly pullRequest: PullRequestNow;
   /** What came with it. */
-  readonly known: KnownFacts;
+  readonly preloaded: PreloadedFacts;
   readonly baseSha: string;
 }
 
@@ -192,12 +195,12 @@ export async function readPolicy(
 /** Step 2, the change. Its files are read, unless they came with the pull request and no rule looks at their lines. */
 export async function readChange(
   { forge }: Pick<JudgeContext, 'forge'>,
-  { pullRequest, known }: Subject,
+  { pullRequest, preloaded }: Subject,
   { policy }: Pick<PolicyInForce, 'policy'>,
 ): Promise<Change> {
   const needsLines = policy.kind === 'policy' && neededFacts(policy.policy).lines;
   const changedFiles =
-    (needsLines ? undefined : known.changedFiles) ??
+    (needsLines ? undefined : preloaded.changedFiles) ??
     (await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount));
   return {
     changedFiles,
@@ -264,7 +267,7 @@ function readToObserve(
   return observe(policy, facts, {
     forge,
     threads,
-    given: subject.known,
+    preloaded: subject.preloaded,
     baseSha: subject.baseSha,
     readChecks,
     mayRead,

@@ -150,9 +150,9 @@ export function presentReader(context: PresentContext): PresentReader {
 
   function once(key: readonly string[], work: () => Promise<string | undefined>): Promise<string | undefined> {
     const name = JSON.stringify(key);
-    const known = read.get(name) ?? work();
-    read.set(name, known);
-    return known;
+    const reading = read.get(name) ?? work();
+    read.set(name, reading);
+    return reading;
   }
 
   return {

@@ -3,7 +3,7 @@ import type { Forge } from '../forges/port/forge.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import { FORGES, type ForgeName } from '../forges/port/forges.ts';
 import type { OwnInlineComments, PostedComment } from '../forges/port/postings.ts';
-import type { KnownFacts, PullRequestRead } from '../forges/port/pull-request.ts';
+import type { PreloadedFacts, PullRequestRead } from '../forges/port/pull-request.ts';
 import { REVIEW_MARKER } from './rendering/comment.ts';
 import { fingerprintIn, type RenderedInline } from './rendering/inline.ts';
 
@@ -21,20 +21,20 @@ export const NOTHING_POSTED: OwnPosted = { comments: [], inlines: { comments: []
  */
 export async function withOwnComments(
   forge: Forge,
-  { pullRequest, known }: Pick<PullRequestRead, 'pullRequest' | 'known'>,
+  { pullRequest, preloaded }: Pick<PullRequestRead, 'pullRequest' | 'preloaded'>,
   hasNone: boolean,
-): Promise<KnownFacts> {
+): Promise<PreloadedFacts> {
   if (hasNone) {
-    return { ...known, ownComments: NOTHING_POSTED.comments, ownInlineComments: NOTHING_POSTED.inlines };
+    return { ...preloaded, ownComments: NOTHING_POSTED.comments, ownInlineComments: NOTHING_POSTED.inlines };
   }
   try {
-    const ownComments = known.ownComments ?? (await forge.ownComments(pullRequest));
+    const ownComments = preloaded.ownComments ?? (await forge.ownComments(pullRequest));
     const ownInlineComments =
-      known.ownInlineComments ?? (await forge.ownInlineComments(pullRequest, pullRequest.head.sha));
-    return { ...known, ownComments, ownInlineComments };
+      preloaded.ownInlineComments ?? (await forge.ownInlineComments(pullRequest, pullRequest.head.sha));
+    return { ...preloaded, ownComments, ownInlineComments };
   } catch (error) {
     if (error instanceof ForgeError && error.kind !== 'rate-limited') {
-      return known;
+      return preloaded;
     }
     throw error;
   }
@@ -52,7 +52,11 @@ function postedDigest(forge: ForgeName, { comments, inlines }: OwnPosted): strin
 }
 
 /** Whether our comments are still those with this digest. */
-export function hasComments(forge: ForgeName, digest: string, { ownComments, ownInlineComments }: KnownFacts): boolean {
+export function hasComments(
+  forge: ForgeName,
+  digest: string,
+  { ownComments, ownInlineComments }: PreloadedFacts,
+): boolean {
   const posted = ownComments && ownInlineComments && { comments: ownComments, inlines: ownInlineComments };
   return posted !== undefined && postedDigest(forge, posted) === digest;
 }

@@ -3,7 +3,7 @@ import type { Forge } from '../forges/port/forge.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import { FORGES } from '../forges/port/forges.ts';
 import { MAX_STATUS_DESCRIPTION_LENGTH, type OwnInlineComments, type PostedComment } from '../forges/port/postings.ts';
-import type { KnownFacts, PullRequest } from '../forges/port/pull-request.ts';
+import type { PreloadedFacts, PullRequest } from '../forges/port/pull-request.ts';
 import type { Verdict } from './evaluation/verdict.ts';
 import type { Comments } from './policy/comments.ts';
 import { NOTHING_POSTED, wantedDigest } from './posted-comments.ts';
@@ -30,7 +30,7 @@ export interface ReportOptions {
   /** The commit takes no more statuses: the verdict is only shown here. */
   readonly isUsedUp: boolean;
   /** Our comments, as far as they were read with the pull request. */
-  readonly known: KnownFacts;
+  readonly preloaded: PreloadedFacts;
 }
 
 export interface Reported {
@@ -54,7 +54,7 @@ export async function reportComments(
   forge: Forge,
   pullRequest: PullRequest,
   verdict: Verdict,
-  { comments, links, hasNone, enforce, isUsedUp, known }: ReportOptions,
+  { comments, links, hasNone, enforce, isUsedUp, preloaded }: ReportOptions,
 ): Promise<Reported> {
   if (comments === 'off') {
     return { refusals: hasNone ? [] : await withdrawComments(forge, pullRequest), foundNone: false };
@@ -64,7 +64,7 @@ export async function reportComments(
   const refusedInlines = await refusalOf('comments at lines', async () => {
     const own = hasNone
       ? NOTHING_POSTED.inlines
-      : (known.ownInlineComments ?? (await forge.ownInlineComments(pullRequest, pullRequest.head.sha)));
+      : (preloaded.ownInlineComments ?? (await forge.ownInlineComments(pullRequest, pullRequest.head.sha)));
     found += own.comments.length + own.reviews.length;
     await reportInlines(forge, pullRequest, wanted, own);
   });
@@ -72,7 +72,7 @@ export async function reportComments(
   const body = renderReview(verdict, { links, inlines, enforce, isUsedUp });
   let commentId: string | undefined;
   const refusedComment = await refusalOf('comment', async () => {
-    const own = hasNone ? [] : (known.ownComments ?? (await forge.ownComments(pullRequest)));
+    const own = hasNone ? [] : (preloaded.ownComments ?? (await forge.ownComments(pullRequest)));
     found += own.length;
     commentId = await reportComment(forge, pullRequest, isUsedUp || hasSomethingToSay(verdict), body, own);
   });

@@ -5,10 +5,10 @@ import { nextSteps } from '../../src/commands/setup/next.ts';
 const endOf = (url: string, isNew = true) =>
   nextSteps(
     {
-      given: { kubernetes: true, namespace: 'review' },
+      options: { kubernetes: true, namespace: 'review' },
       forge: 'gitea',
       webhookUrl: `${url}/webhook`,
-      known: {},
+      initial: {},
       isNew,
     } as SetupContext,
     '/srv/it',

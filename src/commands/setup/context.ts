@@ -2,13 +2,13 @@ import type { ForgeName } from '../../forges/port/forges.ts';
 import type { SetupConnection } from '../../forges/setup/connection.ts';
 import type { Required, WantedStatus } from '../../forges/setup/required-status.ts';
 import type { Settings } from './files.ts';
-import type { Given } from './given.ts';
+import type { SetupOptions } from './options.ts';
 import type { StartTimer } from './page.ts';
 import type { Questions } from './questions.ts';
 
 /** What every part of setup may use. */
 export interface SetupContext {
-  readonly given: Given;
+  readonly options: SetupOptions;
   readonly forge: ForgeName;
   readonly forgeUrl: string;
   /** Where the forge sends its webhooks. */
@@ -16,8 +16,8 @@ export interface SetupContext {
   readonly connection: SetupConnection;
   readonly questions: Questions;
   readonly say: (line: string) => void;
-  /** What is known before the forge is asked: that of the files, if they exist. */
-  readonly known: Settings;
+  /** The settings before the forge is asked: those of the files, if they exist. */
+  readonly initial: Settings;
   /** Whether there were no files yet. */
   readonly isNew: boolean;
   /**

@@ -20,7 +20,7 @@ import {
 import { visible } from '../../review/text.ts';
 import { UsageError } from '../failures.ts';
 import type { ByHand, ForgeResult, SetupContext } from './context.ts';
-import { type Given, ownersFault, ownersOf } from './given.ts';
+import { ownersFault, ownersOf, type SetupOptions } from './options.ts';
 import { type Questions, resolve } from './questions.ts';
 
 /** 256 bits, as 64 characters. */
@@ -34,17 +34,17 @@ const nameOf = (owner: HookOwner) => (owner.kind === 'repository' ? owner.reposi
 
 /** Checks the token and the account, and creates or repairs the webhooks. */
 export async function setUpGitea(context: SetupContext, forge: GiteaName): Promise<ForgeResult> {
-  const { given, known, questions, webhookUrl: url } = context;
-  const owners = await chooseOwners(given, questions);
-  const token = await checkedToken(context, known['FORGE_TOKEN'] ?? given.variables.FORGE_TOKEN);
+  const { options, initial, questions, webhookUrl: url } = context;
+  const owners = await chooseOwners(options, questions);
+  const token = await checkedToken(context, initial['FORGE_TOKEN'] ?? options.variables.FORGE_TOKEN);
   const byHand = await accountFaults(context, token, owners);
-  const wanted = owners.map((owner) => ({ forge, owner, url, replacedUrl: given.replacedUrl }));
-  const secret = await setUpHooks(context, wanted, known['WEBHOOK_SECRET'] ?? given.variables.WEBHOOK_SECRET);
+  const wanted = owners.map((owner) => ({ forge, owner, url, replacedUrl: options.replacedUrl }));
+  const secret = await setUpHooks(context, wanted, initial['WEBHOOK_SECRET'] ?? options.variables.WEBHOOK_SECRET);
   return { settings: { FORGE_TOKEN: token, WEBHOOK_SECRET: secret }, byHand };
 }
 
 async function chooseOwners(
-  { repositories, organisation }: Given,
+  { repositories, organisation }: SetupOptions,
   questions: Questions,
 ): Promise<readonly HookOwner[]> {
   const named: readonly HookOwner[] = [
@@ -131,21 +131,21 @@ interface Planned {
 }
 
 /**
- * Creates or repairs the webhook of each owner. `known` is the secret that those which exist are said to have. Returns
+ * Creates or repairs the webhook of each owner. `present` is the secret that existing ones should have. Returns
  * the secret that they have now. All are looked at before the first is changed.
  */
 async function setUpHooks(
   context: SetupContext,
   hooks: readonly WantedHook[],
-  known: string | undefined,
+  present: string | undefined,
 ): Promise<string> {
-  const { connection, given, questions, say } = context;
+  const { connection, options, questions, say } = context;
   const client = connection.gitea(await context.setupToken());
   const planned: Planned[] = [];
   for (const wanted of hooks) {
     planned.push({ wanted, plan: await explained(wanted.owner, () => planHook(client, wanted)) });
   }
-  const setSecret = given.setSecret || (known === undefined && (await mayReplaceSecret(context, planned)));
+  const setSecret = options.setSecret || (present === undefined && (await mayReplaceSecret(context, planned)));
   const changes = planned
     .map(({ plan, wanted }) => changeOf(plan, wanted, setSecret))
     .filter((text) => text !== undefined);
@@ -157,7 +157,7 @@ async function setUpHooks(
       throw new Error('stopped before anything was changed');
     }
   }
-  const secret = known ?? newSecret();
+  const secret = present ?? newSecret();
   for (const { wanted, plan } of planned) {
     await explained(wanted.owner, () => apply(client, wanted, plan, setSecret, secret));
     const done = { create: 'was created', keep: setSecret ? 'was replaced' : 'is right', repair: 'was repaired' }[

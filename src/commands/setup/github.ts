@@ -10,25 +10,25 @@ import {
 import { UsageError } from '../failures.ts';
 import type { ByHand, ForgeResult, SetupContext } from './context.ts';
 import { newSecret } from './gitea.ts';
-import { nameFault } from './given.ts';
+import { nameFault } from './options.ts';
 import { openManifestPage } from './page.ts';
 import { resolve } from './questions.ts';
 
 /** Registers an App, or checks and repairs the one that is registered already. */
 export async function setUpGitHub(context: SetupContext): Promise<ForgeResult> {
-  const { connection, given, known, questions, webhookUrl } = context;
+  const { connection, options, initial, questions, webhookUrl } = context;
   if (isLoopback(webhookUrl)) {
     throw new UsageError('--url: GitHub cannot reach a loopback address; it must be one that GitHub reaches');
   }
   if (!context.isNew) {
-    if (known['GITHUB_APP_ID'] === undefined) {
+    if (initial['GITHUB_APP_ID'] === undefined) {
       throw new ConfigurationError(
         'these settings have a token, but setup registers an App: choose another folder with --folder',
       );
     }
     return { settings: {}, byHand: await checkApp(context) };
   }
-  const organisation = await resolve(questions, given.organisation, {
+  const organisation = await resolve(questions, options.organisation, {
     text: 'Organisation that owns the App (Enter: your own account)',
     option: '--organisation',
     fallback: '',
@@ -88,14 +88,14 @@ function forwardingAdvice(sshConnection: string | undefined, port: number): read
 /** Repairs the webhook of an App that is registered. Returns what its owner has to change by hand. */
 async function checkApp({
   connection,
-  given,
-  known,
+  options,
+  initial,
   questions,
   say,
   webhookUrl,
 }: SetupContext): Promise<readonly ByHand[]> {
-  const { setSecret } = given;
-  const { GITHUB_APP_ID: appId = '', GITHUB_APP_PRIVATE_KEY: privateKey = '', WEBHOOK_SECRET: secret = '' } = known;
+  const { setSecret } = options;
+  const { GITHUB_APP_ID: appId = '', GITHUB_APP_PRIVATE_KEY: privateKey = '', WEBHOOK_SECRET: secret = '' } = initial;
   const client = connection.github({ kind: 'app', appId, privateKey });
   const app = await readApp(client).catch((error: unknown) => {
     const refused = error instanceof ForgeError && (error.status === 401 || error.status === 404);

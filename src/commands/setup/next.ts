@@ -22,8 +22,8 @@ export function nextSteps(context: SetupContext, folder: string, left: readonly 
 }
 
 /** What only the user knows of the cluster. */
-function ofTheCluster({ given, webhookUrl, isNew }: SetupContext): readonly string[] {
-  if (!given.kubernetes) {
+function ofTheCluster({ options, webhookUrl, isNew }: SetupContext): readonly string[] {
+  if (!options.kubernetes) {
     return [];
   }
   const host = ingressHost(webhookUrl);
@@ -35,16 +35,16 @@ function ofTheCluster({ given, webhookUrl, isNew }: SetupContext): readonly stri
   ];
 }
 
-function nextCommand({ given, known }: SetupContext, folder: string): string {
-  if (given.kubernetes) {
-    const { namespace } = given;
+function nextCommand({ options, initial }: SetupContext, folder: string): string {
+  if (options.kubernetes) {
+    const { namespace } = options;
     const file = (name: string) => quoted(join(folder, name));
     return (
       `kubectl create namespace ${namespace}; kubectl apply -f ${file('gatehouse-secret.yaml')} && ` +
       `helm upgrade --install gatehouse charts/gatehouse --namespace ${namespace} --values ${file('gatehouse-values.yaml')}`
     );
   }
-  const isTrial = known['DATABASE_URL'] === undefined;
+  const isTrial = initial['DATABASE_URL'] === undefined;
   if (relative(ROOT, folder) === '') {
     return isTrial ? 'npm run dev' : 'npm run up';
   }

@@ -12,14 +12,14 @@ export async function protectBranch(
   settings: Settings,
   requireStatus: ForgeSetup['requireStatus'],
 ): Promise<readonly ByHand[]> {
-  const { connection, given, say, setupToken } = context;
-  const branch = given.protect;
+  const { connection, options, say, setupToken } = context;
+  const branch = options.protect;
   if (branch === undefined) {
     return [];
   }
   const name = statusContext(settings['STATUS_CONTEXT'] ?? DEFAULT_CONTEXT, branch);
   const byHand: ByHand[] = [];
-  for (const repository of given.repositories) {
+  for (const repository of options.repositories) {
     const token = await setupToken();
     const status = { repository, branch, context: name, appId: settings['GITHUB_APP_ID'] };
     const asked = explained({ kind: 'repository', repository }, () => requireStatus(connection, token, status));

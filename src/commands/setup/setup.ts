@@ -8,8 +8,8 @@ import type { Terminal } from '../terminal.ts';
 import type { SetupContext } from './context.ts';
 import { envOutput, kubernetesOutput, type Output, type Settings } from './files.ts';
 import { FORGE_SETUPS } from './forges.ts';
-import { type Given, readGiven, SETUP_OPTIONS, urlFault, webhookUrlOf } from './given.ts';
 import { nextSteps } from './next.ts';
+import { readOptions, SETUP_OPTIONS, type SetupOptions, urlFault, webhookUrlOf } from './options.ts';
 import type { StartTimer } from './page.ts';
 import { protectBranch } from './protect.ts';
 import { type Questions, questionsOn, resolve, UNATTENDED } from './questions.ts';
@@ -43,38 +43,38 @@ export const makeSetup = (parts: SetupParts) =>
     options: SETUP_OPTIONS,
     notes: NOTES,
     exitCodes: { 0: 'done', 1: 'failed, or something must be done by hand', ...WRONG_CONFIGURATION },
-    run: ({ values }, terminal) => runSetup(readGiven(values, terminal), terminal, parts),
+    run: ({ values }, terminal) => runSetup(readOptions(values, terminal), terminal, parts),
   });
 
 export const setup = makeSetup({ input: process.stdin });
 
-async function runSetup(given: Given, terminal: Terminal, parts: SetupParts): Promise<0 | 1> {
+async function runSetup(options: SetupOptions, terminal: Terminal, parts: SetupParts): Promise<0 | 1> {
   const { input } = parts;
-  const attended = !given.yes && input?.isTTY === true && terminal.stdout.isTTY === true;
+  const attended = !options.yes && input?.isTTY === true && terminal.stdout.isTTY === true;
   const questions = attended ? questionsOn(input, terminal.stdout) : UNATTENDED;
-  const folder = resolvePath(terminal.folder, given.folder);
-  const output = given.kubernetes ? kubernetesOutput(folder, given.namespace) : envOutput(folder);
+  const folder = resolvePath(terminal.folder, options.folder);
+  const output = options.kubernetes ? kubernetesOutput(folder, options.namespace) : envOutput(folder);
 
   const existing = await output.read();
-  const { forge, forgeUrl } = await chooseForge(given, questions, existing, output);
+  const { forge, forgeUrl } = await chooseForge(options, questions, existing, output);
   const webhookUrl = webhookUrlOf(
-    await resolve(questions, given.url, {
+    await resolve(questions, options.url, {
       text: `URL at which ${FORGES[forge].title} reaches Gatehouse, such as https://gatehouse.example.com`,
       option: '--url',
       fault: urlFault,
     }),
   );
-  const known = existing ?? (await newSettings(given, questions, forge, forgeUrl));
-  await checkSettings(known, given, output, existing !== undefined);
+  const initial = existing ?? (await newSettings(options, questions, forge, forgeUrl));
+  await checkSettings(initial, options, output, existing !== undefined);
 
   const connection = connectForSetup(forge, forgeUrl);
   try {
     return await connectAndWrite(
       {
-        ...{ given, forge, forgeUrl, webhookUrl, connection, questions, known },
+        ...{ options, forge, forgeUrl, webhookUrl, connection, questions, initial },
         isNew: existing === undefined,
         say: (line) => terminal.stdout.write(`${line}\n`),
-        setupToken: askOnce(given, questions, forge),
+        setupToken: askOnce(options, questions, forge),
         sshConnection: terminal.env['SSH_CONNECTION'],
         startTimer: parts.startTimer,
       },
@@ -87,10 +87,10 @@ async function runSetup(given: Given, terminal: Terminal, parts: SetupParts): Pr
 }
 
 async function connectAndWrite(context: SetupContext, output: Output, folder: string): Promise<0 | 1> {
-  const { known, isNew, say } = context;
+  const { initial, isNew, say } = context;
   const { setUp, requireStatus } = FORGE_SETUPS[context.forge];
   const { settings, byHand, afterWriting } = await setUp(context);
-  const all = { ...known, ...settings };
+  const all = { ...initial, ...settings };
   if (isNew) {
     for (const path of await output.write(all, context.webhookUrl)) {
       say(`✔ ${path} was written. Only you may read it.`);
@@ -104,8 +104,13 @@ async function connectAndWrite(context: SetupContext, output: Output, folder: st
   return left.some(({ fault }) => fault) ? 1 : 0;
 }
 
-async function chooseForge(given: Given, questions: Questions, existing: Settings | undefined, output: Output) {
-  const answer = await resolve(questions, existing?.['FORGE'] ?? given.forge, {
+async function chooseForge(
+  options: SetupOptions,
+  questions: Questions,
+  existing: Settings | undefined,
+  output: Output,
+) {
+  const answer = await resolve(questions, existing?.['FORGE'] ?? options.forge, {
     text: `Forge: ${FORGE_NAMES.join(', ')}`,
     option: '--forge',
     fault: forgeFault,
@@ -113,13 +118,13 @@ async function chooseForge(given: Given, questions: Questions, existing: Setting
   const forge = forgeNamed(answer);
   const { title, defaultUrl } = FORGES[forge];
   const before = existing === undefined ? undefined : (existing['FORGE_URL'] ?? defaultUrl);
-  const forgeUrl = await resolve(questions, before ?? given.forgeUrl, {
+  const forgeUrl = await resolve(questions, before ?? options.forgeUrl, {
     text: `URL of ${title}, as people open it`,
     option: '--forge-url',
     ...(defaultUrl === undefined ? {} : { fallback: defaultUrl }),
     fault: urlFault,
   });
-  const differs = (given.forge ?? forge) !== forge || (given.forgeUrl ?? forgeUrl) !== forgeUrl;
+  const differs = (options.forge ?? forge) !== forge || (options.forgeUrl ?? forgeUrl) !== forgeUrl;
   if (existing !== undefined && differs) {
     const what = `${output.paths[0]} is for ${forge} at ${forgeUrl}`;
     throw new UsageError(`${what}: choose another folder with --folder, or move the file`);
@@ -138,9 +143,14 @@ function forgeNamed(name: string): ForgeName {
   return name;
 }
 
-async function newSettings(given: Given, questions: Questions, forge: ForgeName, forgeUrl: string): Promise<Settings> {
-  const { DATABASE_URL, REDIS_URL, STATUS_CONTEXT } = given.variables;
-  const none = given.kubernetes ? 'that of the chart, for a trial' : 'none yet, for a trial';
+async function newSettings(
+  options: SetupOptions,
+  questions: Questions,
+  forge: ForgeName,
+  forgeUrl: string,
+): Promise<Settings> {
+  const { DATABASE_URL, REDIS_URL, STATUS_CONTEXT } = options.variables;
+  const none = options.kubernetes ? 'that of the chart, for a trial' : 'none yet, for a trial';
   const ask = (name: string, of: string, value: string | undefined) =>
     resolve(questions, value, { text: `URL of ${of} (Enter: ${none})`, option: name, hidden: true, fallback: '' });
   const databaseUrl = await ask('DATABASE_URL', 'PostgreSQL, postgres://user:password@host/name', DATABASE_URL);
@@ -160,10 +170,15 @@ async function newSettings(given: Given, questions: Questions, forge: ForgeName,
 /**
  * By the rules of the program itself. What is still to come from the forge, and the stores of a trial, are filled in.
  */
-async function checkSettings(known: Settings, { variables }: Given, output: Output, exist: boolean): Promise<void> {
+async function checkSettings(
+  initial: Settings,
+  { variables }: SetupOptions,
+  output: Output,
+  exist: boolean,
+): Promise<void> {
   const stores = { DATABASE_URL: 'postgres://trial/trial', REDIS_URL: 'redis://trial' };
   if (exist) {
-    const parsed = parseConfig({ ...stores, ...known }, ROLES);
+    const parsed = parseConfig({ ...stores, ...initial }, ROLES);
     if (!parsed.ok) {
       const faults = parsed.faults.map((fault) => `\n  ${fault}`).join('');
       throw new ConfigurationError(`${output.paths[0]} exists and is incomplete:${faults}`);
@@ -171,12 +186,12 @@ async function checkSettings(known: Settings, { variables }: Given, output: Outp
     return;
   }
   const { FORGE_TOKEN = 'to-come', WEBHOOK_SECRET = 'to-come-from-the-forge' } = variables;
-  const settings = { ...known, FORGE_TOKEN, WEBHOOK_SECRET };
+  const settings = { ...initial, FORGE_TOKEN, WEBHOOK_SECRET };
   configured(parseConfig({ ...stores, ...settings }, ROLES));
   await output.check(settings);
 }
 
-function askOnce({ variables }: Given, questions: Questions, forge: ForgeName): () => Promise<string> {
+function askOnce({ variables }: SetupOptions, questions: Questions, forge: ForgeName): () => Promise<string> {
   let token: Promise<string> | undefined;
   return () => {
     token ??= resolve(questions, variables.SETUP_TOKEN, {

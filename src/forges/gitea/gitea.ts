@@ -22,13 +22,13 @@ import * as posted from './write.ts';
 
 /** Gitea (1.22 or later) and Forgejo (7 or later). */
 export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Promise<void>): Forge {
-  let known: string | undefined;
+  let login: string | undefined;
   const account: GiteaAccount = {
     ...client,
     differences: DIFFERENCES[name],
     async self() {
-      known ??= requireFound(await client.ask('/user', shapes.user), 'GET /user').login;
-      return known;
+      login ??= requireFound(await client.ask('/user', shapes.user), 'GET /user').login;
+      return login;
     },
   };
 
@@ -42,7 +42,7 @@ export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Pro
     checkAccess: () => accessBy(() => missingScopes(client)),
     async pullRequestWithFacts(ref) {
       const pullRequest = await read.pullRequest(client, ref);
-      return pullRequest && { pullRequest, known: {}, files: new Map() };
+      return pullRequest && { pullRequest, preloaded: {}, files: new Map() };
     },
     // Of modules that are spread, each export is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...ancestry, ...history, ...given, ...posted, ...inline }),

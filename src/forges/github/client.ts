@@ -76,9 +76,9 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
   });
 
   function forInstallation(installationId: number): Octokit {
-    const known = installations.get(installationId);
+    const opened = installations.get(installationId);
     const octokit =
-      known ??
+      opened ??
       makeOctokit(parts, `installation-${installationId}`, {
         authStrategy: createAppAuth,
         auth: { appId, privateKey, installationId },
@@ -97,9 +97,9 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
    * alone.
    */
   async function find(owner: string, path: string): Promise<Octokit | undefined> {
-    const known = found.get(owner) ?? found.get(path);
-    if (known !== undefined) {
-      return known.octokit;
+    const cached = found.get(owner) ?? found.get(path);
+    if (cached !== undefined) {
+      return cached.octokit;
     }
     const kept = await parts.installations?.find(owner);
     if (kept !== undefined && (await isInstalled(forInstallation(kept)))) {

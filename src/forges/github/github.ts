@@ -32,12 +32,12 @@ import * as posted from './write.ts';
 export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log?: Log): Forge {
   const graphqlFirst = makeGraphqlFirst(log);
   const loginOf = rememberAppLogins(client);
-  let known: string | undefined;
+  let login: string | undefined;
   const account: GitHubAccount = {
     ...client,
     async self() {
-      known ??= client.kind === 'app' ? await loginOfApp(client) : await loginOfToken(client);
-      return known;
+      login ??= client.kind === 'app' ? await loginOfApp(client) : await loginOfToken(client);
+      return login;
     },
   };
 
@@ -65,7 +65,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
         async () => reviewAtOnce(client, ref, paths, await account.self(), loginOf),
         async () => {
           const read = await pullRequest(client, ref);
-          return read && { pullRequest: read, known: {}, files: new Map() };
+          return read && { pullRequest: read, preloaded: {}, files: new Map() };
         },
       ),
     // Of modules that are spread, each export is a method of a forge.

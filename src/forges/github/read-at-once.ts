@@ -3,8 +3,8 @@ import type { OwnInlineComments, PostedComment, PostedStatus } from '../port/pos
 import type {
   ChangedFiles,
   Commit,
-  KnownFacts,
   PersonReview,
+  PreloadedFacts,
   PullRequestNow,
   PullRequestRead,
   PullRequestRef,
@@ -53,7 +53,7 @@ export async function reviewAtOnce(
   const commentCount = comments && reviewThreads && comments.length + reviewThreads.length;
   return {
     pullRequest: toPullRequest(repository, pull, await authorOf(ref, pull, loginOf), commentCount),
-    known: knownFacts(pull, self),
+    preloaded: preloadedFacts(pull, self),
     files: filesAt(pull.baseRef.target, paths),
   };
 }
@@ -115,9 +115,9 @@ function toPullRequest(
 }
 
 /** What is of the head only if the last commit is: it may be another one while a push is taken in. */
-function knownFacts(pull: PullNode & FactsNode, self: string): KnownFacts {
+function preloadedFacts(pull: PullNode & FactsNode, self: string): PreloadedFacts {
   const isOfHead = pull.tip.nodes.at(-1)?.commit.oid === pull.headRefOid;
-  const facts: { [Fact in keyof KnownFacts]: KnownFacts[Fact] | undefined } = {
+  const facts: { [Fact in keyof PreloadedFacts]: PreloadedFacts[Fact] | undefined } = {
     reviews: reviewsOf(pull),
     ownComments: ownCommentsOf(pull, self),
     ownInlineComments: ownInlineCommentsOf(pull, self),

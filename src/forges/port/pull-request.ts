@@ -82,7 +82,7 @@ export interface PullRequestNow extends PullRequest {
  * What a forge gave together with a pull request, of the same moment. What is absent was not given, or not whole: it is
  * to be read by the method of its own.
  */
-export interface KnownFacts {
+export interface PreloadedFacts {
   /** Without differences and line counts. Absent when a file has an old name. */
   readonly changedFiles?: ChangedFiles;
   /** Their signatures are not read. */
@@ -98,7 +98,7 @@ export interface PullRequestRead {
   readonly pullRequest: PullRequestNow;
   /** Whether any change after the reading has a later `updatedAt`. Absent: not known. */
   readonly settled?: boolean;
-  readonly known: KnownFacts;
+  readonly preloaded: PreloadedFacts;
   /** Files at {@link PullRequestNow.baseCommit}; null: there is no such file. */
   readonly files: ReadonlyMap<string, string | null>;
 }

@@ -72,9 +72,9 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts
 
   async function of(repository: string): Promise<Baseline> {
     const key = policyRepositoryOf(repository, name);
-    const known = await storedBaseline(pool, key);
-    if (known !== undefined) {
-      return inForce(known.row);
+    const stored = await storedBaseline(pool, key);
+    if (stored !== undefined) {
+      return inForce(stored.row);
     }
     await (looking.get(key.toLowerCase()) ?? refresh(repository));
     const found = await storedBaseline(pool, key);

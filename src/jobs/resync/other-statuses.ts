@@ -9,18 +9,18 @@ import { type ShownStatus, shownStatuses } from '../tables/posted-statuses.ts';
 
 /**
  * Those of the open pull requests whose head has another status under Gatehouse's name than the one it set last: a
- * webhook was lost, or the forge sends none. `seen` are statuses that were read already. Not those in `known`, which
+ * webhook was lost, or the forge sends none. `seen` are statuses that were read already. Not those in `due`, which
  * are reviewed anyway.
  */
 export async function withOtherStatus(
   parts: ForeignStatusParts & { readonly forge: Forge; readonly pool: pg.Pool },
   repository: string,
   open: readonly ListedPullRequest[],
-  known: readonly PullRequestRef[],
+  due: readonly PullRequestRef[],
   seen: StatusesAt = new Map(),
 ): Promise<readonly PullRequestRef[]> {
   const heads = new Map(open.map(({ number, head }) => [number, head.sha]));
-  for (const { number } of known) {
+  for (const { number } of due) {
     heads.delete(number);
   }
   const shown = (await shownStatuses(parts.pool, [repository])).filter(

@@ -95,18 +95,18 @@ async function reportRefused(
   { pool, metrics, log }: Pick<RecoveryParts, 'pool' | 'metrics' | 'log'>,
 ): Promise<void> {
   for (const [status, deliveries] of Map.groupBy(refused, (delivery) => delivery.status)) {
-    const { rows } = await pool.query<{ added: number; known: boolean }>(
+    const { rows } = await pool.query<{ added: number; listedBefore: boolean }>(
       `WITH added AS (
          INSERT INTO gatehouse.failed_deliveries (repository, hook_id, guid, status)
          SELECT $1, $2, guid, $3 FROM unnest($4::text[]) AS guid
          ON CONFLICT DO NOTHING RETURNING guid)
        SELECT (SELECT count(*)::int FROM added) AS added,
-              EXISTS (SELECT FROM gatehouse.failed_deliveries WHERE repository = $1 AND hook_id = $2 AND status = $3) AS known`,
+              EXISTS (SELECT FROM gatehouse.failed_deliveries WHERE repository = $1 AND hook_id = $2 AND status = $3) AS "listedBefore"`,
       [hook?.repository ?? '', hook?.hookId ?? '', status, deliveries.map(({ guid }) => guid)],
     );
-    const { added, known } = rows[0] ?? { added: 0, known: true };
+    const { added, listedBefore } = rows[0] ?? { added: 0, listedBefore: true };
     metrics.refusedDeliveries.inc({ status }, added);
-    if (added > 0 && !known) {
+    if (added > 0 && !listedBefore) {
       log.error(
         { repository: hook?.repository, status, deliveries: added },
         `deliveries are refused, and not requested again: ${REFUSAL_ADVICE[status] ?? 'the log of the door names the reason'}`,
@@ -118,10 +118,10 @@ async function reportRefused(
 /** Counts the request. */
 async function mayRequest(pool: pg.Pool, { guid, status, hook }: FailedDelivery): Promise<boolean> {
   const { rowCount } = await pool.query(
-    `INSERT INTO gatehouse.failed_deliveries AS known (repository, hook_id, guid, status, redeliveries)
+    `INSERT INTO gatehouse.failed_deliveries AS stored (repository, hook_id, guid, status, redeliveries)
      VALUES ($1, $2, $3, $4, 1)
      ON CONFLICT (repository, hook_id, guid)
-     DO UPDATE SET status = excluded.status, redeliveries = known.redeliveries + 1 WHERE known.redeliveries < $5`,
+     DO UPDATE SET status = excluded.status, redeliveries = stored.redeliveries + 1 WHERE stored.redeliveries < $5`,
     [hook?.repository ?? '', hook?.hookId ?? '', guid, status, MAX_REDELIVERIES],
   );
   return rowCount === 1;

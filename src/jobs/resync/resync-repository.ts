@@ -79,8 +79,8 @@ async function requestReviews(
   );
   const again = await withoutUnchanged(forge, unsettled, delayed);
   // Those in `again` are compared too: their review would replace a status of somebody else, and not report who set it.
-  const known = [...missed, ...closed, ...outdated, ...otherwise];
-  const replaced = await withOtherStatus(parts, repository, open, known, overview?.statuses);
+  const due = [...missed, ...closed, ...outdated, ...otherwise];
+  const replaced = await withOtherStatus(parts, repository, open, due, overview?.statuses);
   // No forge shows in the pull request that a comment was edited or deleted.
   const overridden = await overriddenReviews(pool, repository);
   const candidates = new Map<number, Candidate>(

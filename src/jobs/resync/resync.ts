@@ -83,8 +83,8 @@ export async function resync(
     if (names.length === 0) {
       return 'finished';
     }
-    const known = await overviewsOf(parts, overviews, names);
-    const state = await resyncBatch(parts, names, known, { since, end });
+    const overviewByName = await overviewsOf(parts, overviews, names);
+    const state = await resyncBatch(parts, names, overviewByName, { since, end });
     if (state !== 'finished') {
       return state;
     }
@@ -105,16 +105,18 @@ interface Piece {
 async function resyncBatch(
   parts: ResyncParts,
   names: readonly string[],
-  known: ReadonlyMap<string, RepositoryOverview>,
+  overviewByName: ReadonlyMap<string, RepositoryOverview>,
   { since, end }: Piece,
 ): Promise<'finished' | 'unfinished' | 'interrupted'> {
   const { access, pool, log } = parts;
   const isOwnLimit = parts.forge.overviews?.scope === 'owner';
-  const looks = new Map((await emptyOnes(pool, known)).map((repository): [string, Look] => [repository, 'done']));
+  const looks = new Map(
+    (await emptyOnes(pool, overviewByName)).map((repository): [string, Look] => [repository, 'done']),
+  );
   try {
     for (const repository of names.filter((name) => !looks.has(name))) {
       try {
-        looks.set(repository, await resyncRepository(parts, repository, known.get(repository)));
+        looks.set(repository, await resyncRepository(parts, repository, overviewByName.get(repository)));
       } catch (err) {
         // Go on with the next repository, unless it concerns the forge as a whole.
         if (!(err instanceof ForgeError) || (err.kind === 'rate-limited' && !isOwnLimit)) {
@@ -161,8 +163,11 @@ async function reviewSuccesses({ pool, enqueue }: ResyncParts, repository: strin
 }
 
 /** Those that have no open pull request, and had none: there is nothing to do, and most are such. */
-async function emptyOnes(pool: pg.Pool, known: ReadonlyMap<string, RepositoryOverview>): Promise<readonly string[]> {
-  const empty = [...known].filter(([, { pullRequests }]) => pullRequests.length === 0).map(([name]) => name);
+async function emptyOnes(
+  pool: pg.Pool,
+  overviewByName: ReadonlyMap<string, RepositoryOverview>,
+): Promise<readonly string[]> {
+  const empty = [...overviewByName].filter(([, { pullRequests }]) => pullRequests.length === 0).map(([name]) => name);
   const { rows } = await pool.query<{ name: string }>(
     `SELECT name FROM unnest($1::text[]) AS name
       WHERE NOT EXISTS (SELECT FROM gatehouse.reviews WHERE repository = name)`,

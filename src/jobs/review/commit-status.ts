@@ -85,8 +85,8 @@ export function commitStatuses({
 
   /** The open pull requests that a status names. */
   async function sharing({ repository, headSha, context }: StatusPlace) {
-    const known = await verdictsOnHead(pool, repository, headSha);
-    return known.filter(({ baseBranch }) => sameContext(statusContext(template, baseBranch), context));
+    const verdicts = await verdictsOnHead(pool, repository, headSha);
+    return verdicts.filter(({ baseBranch }) => sameContext(statusContext(template, baseBranch), context));
   }
 
   async function show(place: StatusPlace, final: boolean, seen?: readonly PostedStatus[]): Promise<boolean> {
@@ -118,9 +118,9 @@ export function commitStatuses({
     const before = await postedBefore(pool, place);
     const status = await room.fit(place, wanted, before);
     const mayStand = before.kind === 'unknown' || (before.kind === 'status' && isSame(before, status));
-    const known = before.kind === 'status' ? onlyOf(seen, status.context) : undefined;
+    const newest = before.kind === 'status' ? onlyOf(seen, status.context) : undefined;
     const standsNow = async () =>
-      (known !== undefined && isOurs(known, status)) || stands(forge, place.repository, place.headSha, status);
+      (newest !== undefined && isOurs(newest, status)) || stands(forge, place.repository, place.headSha, status);
     if (!mayStand || !(await standsNow())) {
       await post(place, status);
     } else if (before.kind === 'unknown') {

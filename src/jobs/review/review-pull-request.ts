@@ -1,7 +1,7 @@
 import type { Charge } from '../../forges/limits/shares.ts';
 import { hasSpareRequests } from '../../forges/limits/spending.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { KnownFacts, PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { PreloadedFacts, PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
 import { notEnforced, type Verdict } from '../../review/evaluation/verdict.ts';
 import { type JudgeContext, judgeOnce, type ReviewResult } from '../../review/judge.ts';
 import { gatehouseDigest, isCurrent } from '../../review/judged-by.ts';
@@ -101,11 +101,12 @@ async function reviewOnce(
   if (pullRequest.archived) {
     return { outcome: await leaveArchived(parts, review, ref) };
   }
-  await review.statuses.noteOthers(review.statuses.placeOf(pullRequest), read.known.statuses);
+  await review.statuses.noteOthers(review.statuses.placeOf(pullRequest), read.preloaded.statuses);
   const stored = await review.enter(read);
-  const known = stored === undefined ? read.known : await withOwnComments(parts.forge, read, review.hasNoComments());
-  if (stored !== undefined && hasComments(parts.forge.name, stored, known)) {
-    await review.statuses.showVerdict(review.statuses.placeOf(pullRequest), read.known.statuses);
+  const preloaded =
+    stored === undefined ? read.preloaded : await withOwnComments(parts.forge, read, review.hasNoComments());
+  if (stored !== undefined && hasComments(parts.forge.name, stored, preloaded)) {
+    await review.statuses.showVerdict(review.statuses.placeOf(pullRequest), read.preloaded.statuses);
     parts.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
     return { outcome: 'over' };
   }
@@ -119,7 +120,7 @@ async function reviewOnce(
     showsProposals: true,
     mayReadToObserve: () => hasSpareRequests(parts.remainingRequests()),
   };
-  const result = await judgeOnce(context, { ...read, known });
+  const result = await judgeOnce(context, { ...read, preloaded });
   switch (result.kind) {
     case 'over':
       return { outcome: await endReview(parts, review, ref, pullRequest) };
@@ -129,7 +130,7 @@ async function reviewOnce(
       await pending.end();
       return { outcome: await releasePullRequest(parts, review, result, askedAt) };
     case 'judged':
-      return report(parts, review, result, known, pending, askedAt);
+      return report(parts, review, result, preloaded, pending, askedAt);
   }
 }
 
@@ -221,7 +222,7 @@ async function report(
   parts: ReviewParts,
   review: OpenReview,
   result: Judged,
-  known: KnownFacts,
+  preloaded: PreloadedFacts,
   pending: LatePending,
   askedAt: Date,
 ): Promise<Reviewed> {
@@ -240,7 +241,7 @@ async function report(
     links: linksOf(forge.name, pullRequest, judgedBy),
     hasNone: review.hasNoComments(),
     enforce,
-    known,
+    preloaded,
   };
   const comments = await reportComments(review.forge, pullRequest, preview.verdict, options);
   if (comments.foundNone) {

@@ -18,10 +18,10 @@ export async function withPreview(
   { pool }: Pick<ReviewParts, 'pool'>,
   { pullRequest, verdict, proposed }: Judged,
 ): Promise<{ readonly verdict: Verdict; readonly isKnown: boolean }> {
-  const known = proposed && (await readPreview(pool, pullRequest, proposed.digest));
+  const preview = proposed && (await readPreview(pool, pullRequest, proposed.digest));
   return {
-    verdict: known?.impact ? withImpact(verdict, known.impact) : verdict,
-    isKnown: proposed === undefined || known !== undefined,
+    verdict: preview?.impact ? withImpact(verdict, preview.impact) : verdict,
+    isKnown: proposed === undefined || preview !== undefined,
   };
 }
 
@@ -45,7 +45,7 @@ export async function showPreview(
     await savePreview(parts.pool, review.claim(), proposed.digest, impact ?? null);
     if (impact !== undefined) {
       // The report has changed our comments since they were read.
-      const now = { ...options, hasNone: review.hasNoComments(), known: {} };
+      const now = { ...options, hasNone: review.hasNoComments(), preloaded: {} };
       await reportComments(review.forge, pullRequest, withImpact(verdict, impact), now);
       parts.log.info(
         { repository, number, judged: impact.judged.length, leftOut: impact.leftOut },

@@ -25,9 +25,9 @@ export type CleanMerges = (commit: Commit) => Promise<boolean>;
 export function lookIntoMerges(forge: Forge, repository: string): CleanMerges {
   const examined = new Map<string, Promise<boolean>>();
   return async (commit) => {
-    const known = examined.get(commit.sha);
-    if (known !== undefined || commit.parents.length !== 2 || examined.size >= MAX_EXAMINED_MERGES) {
-      return known ?? false;
+    const before = examined.get(commit.sha);
+    if (before !== undefined || commit.parents.length !== 2 || examined.size >= MAX_EXAMINED_MERGES) {
+      return before ?? false;
     }
     const answer = isClean(forge, repository, commit);
     examined.set(commit.sha, answer);

@@ -2,7 +2,13 @@ import type { Checks } from '../../forges/port/checks.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { FORGES } from '../../forges/port/forges.ts';
-import type { ChangedFiles, Commit, KnownFacts, PullRequest, PullRequestRead } from '../../forges/port/pull-request.ts';
+import type {
+  ChangedFiles,
+  Commit,
+  PreloadedFacts,
+  PullRequest,
+  PullRequestRead,
+} from '../../forges/port/pull-request.ts';
 import { type Facts, type LastChange, type NeededFacts, unreadFacts } from '../facts.ts';
 import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -20,45 +26,45 @@ export function gatherFacts(
   forge: Forge,
   threads: ReviewThreads,
   policy: Policy,
-  { pullRequest, known: given }: Pick<PullRequestRead, 'pullRequest' | 'known'>,
+  { pullRequest, preloaded }: Pick<PullRequestRead, 'pullRequest' | 'preloaded'>,
   changedFiles: ChangedFiles,
   baseSha: string,
   readChecks: () => Promise<Checks>,
 ): Promise<Facts> {
-  const known = { ...unreadFacts(pullRequest), changedFiles };
-  return gatherMore(forge, threads, neededFacts(policy), known, given, baseSha, readChecks);
+  const unread = { ...unreadFacts(pullRequest), changedFiles };
+  return gatherMore(forge, threads, neededFacts(policy), unread, preloaded, baseSha, readChecks);
 }
 
-/** Reads what is needed, and adds it to what is known. `given`: what came with the pull request. */
+/** Reads what is needed, and adds it to what was read before. `preloaded`: what came with the pull request. */
 export async function gatherMore(
   forge: Forge,
   threads: ReviewThreads,
   needed: NeededFacts,
-  known: Facts,
-  given: KnownFacts,
+  before: Facts,
+  preloaded: PreloadedFacts,
   baseSha: string,
   readChecks: () => Promise<Checks>,
 ): Promise<Facts> {
-  const { pullRequest } = known;
+  const { pullRequest } = before;
   const [commits, reviews, requested, codeOwners, checks] = await Promise.all([
-    needed.commits ? readCommits(forge, pullRequest, needed.signatures, given.commits) : known.commits,
-    needed.reviews ? readReviews(forge, pullRequest, needed.requestsForChanges, given.reviews) : known.reviews,
-    needed.requestedReviews ? forge.requestedReviews(pullRequest) : known.reviews.requested,
-    needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : known.codeOwners,
-    needed.checks ? readChecks() : known.checks,
+    needed.commits ? readCommits(forge, pullRequest, needed.signatures, preloaded.commits) : before.commits,
+    needed.reviews ? readReviews(forge, pullRequest, needed.requestsForChanges, preloaded.reviews) : before.reviews,
+    needed.requestedReviews ? forge.requestedReviews(pullRequest) : before.reviews.requested,
+    needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : before.codeOwners,
+    needed.checks ? readChecks() : before.checks,
   ]);
   const lastChange = needed.lastChange
     ? await readLastChangeBefore(forge, pullRequest, reviews)
-    : known.reviews.lastChange;
+    : before.reviews.lastChange;
   const isClean = lookIntoMerges(forge, pullRequest.repository);
   const cleanMerges = needed.cleanMerges
     ? await readCleanMerges(isClean, commits.commits, reviews.reviews)
-    : known.commits.cleanMerges;
+    : before.commits.cleanMerges;
   const updatedFrom = needed.updates
     ? await readUpdatedFrom(forge, isClean, pullRequest, baseSha, commits.commits, reviews.reviews)
-    : known.commits.updatedFrom;
+    : before.commits.updatedFrom;
   const facts: Facts = {
-    ...known,
+    ...before,
     commits: { ...commits, cleanMerges, updatedFrom },
     reviews: { ...reviews, lastChange, requested },
     codeOwners,
@@ -66,7 +72,7 @@ export async function gatherMore(
   };
   const named = [...needed.teams, ...(needed.codeOwners ? await threads.ownerTeams(facts) : [])];
   const teams = await readOwnTeams(forge, pullRequest, named);
-  return { ...facts, teams: new Map([...known.teams, ...teams]) };
+  return { ...facts, teams: new Map([...before.teams, ...teams]) };
 }
 
 /**
@@ -77,9 +83,9 @@ export async function readCommits(
   forge: Forge,
   pullRequest: PullRequest,
   signatures: boolean,
-  known?: KnownFacts['commits'],
+  preloaded?: PreloadedFacts['commits'],
 ): Promise<Omit<Facts['commits'], 'cleanMerges' | 'updatedFrom'>> {
-  const listed = signatures ? undefined : known;
+  const listed = signatures ? undefined : preloaded;
   const commits = listed ?? (await unlessTooLarge(() => forge.commits(pullRequest, { signatures })));
   if (commits !== undefined && commits.length > 0 && !endsAt(commits, pullRequest.head.sha)) {
     const { repository, number, head } = pullRequest;
@@ -112,9 +118,9 @@ async function readReviews(
   forge: Forge,
   pullRequest: PullRequest,
   requestsForChanges: boolean,
-  known: KnownFacts['reviews'],
+  preloaded: PreloadedFacts['reviews'],
 ): Promise<Pick<Facts['reviews'], 'reviews' | 'complete'>> {
-  const reviews = known ?? (await unlessTooLarge(() => forge.reviews(pullRequest, { requestsForChanges })));
+  const reviews = preloaded ?? (await unlessTooLarge(() => forge.reviews(pullRequest, { requestsForChanges })));
   return { reviews: reviews ?? [], complete: reviews !== undefined };
 }
 

@@ -2,7 +2,7 @@ import { withTimeout } from '../../common/timeout.ts';
 import type { Checks } from '../../forges/port/checks.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { KnownFacts } from '../../forges/port/pull-request.ts';
+import type { PreloadedFacts } from '../../forges/port/pull-request.ts';
 import type { Facts } from '../facts.ts';
 import { neededBeside, neededFacts, needsReading } from '../policy/needs.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -20,7 +20,7 @@ export interface ObserveParts {
   readonly forge: Forge;
   readonly threads: ReviewThreads;
   /** What came with the pull request. */
-  readonly given: KnownFacts;
+  readonly preloaded: PreloadedFacts;
   readonly baseSha: string;
   readonly readChecks: () => Promise<Checks>;
   /** Whether the forge may be asked for more than the rules in force need. */
@@ -41,31 +41,31 @@ export function rulesInForce(policy: Policy): Policy {
  */
 export async function observe(
   policy: Policy,
-  known: Facts,
+  before: Facts,
   parts: ObserveParts,
 ): Promise<{ readonly rules: readonly EvaluatedRule[]; readonly facts: Facts }> {
   const observed = { ...policy, rules: policy.rules.filter(({ level }) => level === 'observe') };
   if (observed.rules.length === 0) {
-    return { rules: [], facts: known };
+    return { rules: [], facts: before };
   }
   const missing = neededBeside(neededFacts(rulesInForce(policy)), neededFacts(observed));
-  const facts = needsReading(missing) && parts.mayRead() ? await readMore(missing, known, parts) : known;
+  const facts = needsReading(missing) && parts.mayRead() ? await readMore(missing, before, parts) : before;
   const { rules } = await parts.threads.evaluate(observed, facts);
   return { rules, facts };
 }
 
-/** What is known already where the forge does not tell more in time. */
+/** What was read before, where the forge does not answer with more in time. */
 async function readMore(
   missing: ReturnType<typeof neededBeside>,
-  known: Facts,
-  { forge, threads, given, baseSha, readChecks, maxReadingMs = MAX_READING_MS }: ObserveParts,
+  before: Facts,
+  { forge, threads, preloaded, baseSha, readChecks, maxReadingMs = MAX_READING_MS }: ObserveParts,
 ): Promise<Facts> {
   try {
-    const all = gatherMore(forge, threads, missing, known, given, baseSha, readChecks);
-    return await withTimeout(maxReadingMs, all, () => known);
+    const all = gatherMore(forge, threads, missing, before, preloaded, baseSha, readChecks);
+    return await withTimeout(maxReadingMs, all, () => before);
   } catch (error) {
     if (error instanceof ForgeError) {
-      return known;
+      return before;
     }
     throw error;
   }

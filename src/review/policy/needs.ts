@@ -6,26 +6,26 @@ export function neededFacts({ rules }: Policy): NeededFacts {
   return union(rules.map(({ needs }) => needs));
 }
 
-/** What is left of `wanted` when `known` has been read. Commits and reviews are read again for more of them. */
-export function neededBeside(known: NeededFacts, wanted: NeededFacts): NeededFacts {
-  const signatures = wanted.signatures && !known.signatures;
-  const requestsForChanges = wanted.requestsForChanges && !known.requestsForChanges;
-  const firstReviews = wanted.reviews && !known.reviews;
+/** What is left of `wanted` when `read` has been read. Commits and reviews are read again for more of them. */
+export function neededBeside(read: NeededFacts, wanted: NeededFacts): NeededFacts {
+  const signatures = wanted.signatures && !read.signatures;
+  const requestsForChanges = wanted.requestsForChanges && !read.requestsForChanges;
+  const firstReviews = wanted.reviews && !read.reviews;
   return {
-    changedFiles: wanted.changedFiles && !known.changedFiles,
-    lines: wanted.lines && !known.lines,
-    commits: (wanted.commits && !known.commits) || signatures,
+    changedFiles: wanted.changedFiles && !read.changedFiles,
+    lines: wanted.lines && !read.lines,
+    commits: (wanted.commits && !read.commits) || signatures,
     signatures,
     // Which merges are looked into depends on who approves.
-    cleanMerges: wanted.cleanMerges && (!known.cleanMerges || firstReviews),
-    updates: wanted.updates && !known.updates,
+    cleanMerges: wanted.cleanMerges && (!read.cleanMerges || firstReviews),
+    updates: wanted.updates && !read.updates,
     reviews: firstReviews || requestsForChanges,
     requestsForChanges,
-    requestedReviews: wanted.requestedReviews && !known.requestedReviews,
-    lastChange: wanted.lastChange && !known.lastChange,
-    codeOwners: wanted.codeOwners && !known.codeOwners,
-    checks: wanted.checks && !known.checks,
-    teams: wanted.teams.filter((team) => !known.teams.includes(team)),
+    requestedReviews: wanted.requestedReviews && !read.requestedReviews,
+    lastChange: wanted.lastChange && !read.lastChange,
+    codeOwners: wanted.codeOwners && !read.codeOwners,
+    checks: wanted.checks && !read.checks,
+    teams: wanted.teams.filter((team) => !read.teams.includes(team)),
   };
 }
 

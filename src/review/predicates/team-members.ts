@@ -10,14 +10,14 @@ export interface Group {
  * Whether somebody is one of these people or in one of these teams; undefined where a team that could not be read
  * decides it.
  */
-export function isMember(login: string, { people, teams }: Group, known: Facts['teams']): boolean | undefined {
+export function isMember(login: string, { people, teams }: Group, members: Facts['teams']): boolean | undefined {
   const isLogin = (other: string) => other.toLowerCase() === login.toLowerCase();
-  if (people.some(isLogin) || teams.some((team) => known.get(team)?.some(isLogin) ?? false)) {
+  if (people.some(isLogin) || teams.some((team) => members.get(team)?.some(isLogin) ?? false)) {
     return true;
   }
-  return unreadableTeams(teams, known).length > 0 ? undefined : false;
+  return unreadableTeams(teams, members).length > 0 ? undefined : false;
 }
 
-export function unreadableTeams(teams: readonly string[], known: Facts['teams']): readonly string[] {
-  return teams.filter((team) => !known.has(team));
+export function unreadableTeams(teams: readonly string[], members: Facts['teams']): readonly string[] {
+  return teams.filter((team) => !members.has(team));
 }

@@ -56,11 +56,11 @@ export function partsForOthers(
 function once<Arguments extends readonly string[], Result>(
   read: (...given: Arguments) => Promise<Result>,
 ): (...given: Arguments) => Promise<Result> {
-  const known = new Map<string, Promise<Result>>();
+  const answers = new Map<string, Promise<Result>>();
   return (...given) => {
     const key = JSON.stringify(given);
-    const answer = known.get(key) ?? read(...given);
-    known.set(key, answer);
+    const answer = answers.get(key) ?? read(...given);
+    answers.set(key, answer);
     return answer;
   };
 }

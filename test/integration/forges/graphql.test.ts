@@ -45,7 +45,7 @@ test('what GraphQL tells of a pull request is what REST tells', async (t) => {
     ...others,
   }));
   t.is(queries({ simulated }), 1);
-  const { known } = byGraphql;
+  const { preloaded } = byGraphql;
   const plain = await forge.pullRequest(ref);
   simulated.fault(NO_GRAPHQL);
   const rest = another();
@@ -54,18 +54,18 @@ test('what GraphQL tells of a pull request is what REST tells', async (t) => {
   t.deepEqual(byGraphql.pullRequest, byRest);
   t.deepEqual(plain && { ...plain, commentCount: byRest?.commentCount }, byRest);
   t.deepEqual(
-    known.commits,
+    preloaded.commits,
     (await rest.commits(ref)).map((commit) => ({ ...commit, verified: null })),
   );
   t.deepEqual(
-    known.reviews,
+    preloaded.reviews,
     (await rest.reviews(ref, { requestsForChanges: true })).map((review) => review),
   );
   const { files, complete } = await rest.changedFiles(ref, head.sha);
   const unread = files.map((file) => ({ ...file, counted: false, diff: { kind: 'unread' } }));
-  t.deepEqual(known.changedFiles, { files: unread, complete } as typeof known.changedFiles);
-  t.deepEqual(known.ownComments, await rest.ownComments(ref));
-  t.deepEqual(known.ownInlineComments, await rest.ownInlineComments(ref, head.sha));
+  t.deepEqual(preloaded.changedFiles, { files: unread, complete } as typeof preloaded.changedFiles);
+  t.deepEqual(preloaded.ownComments, await rest.ownComments(ref));
+  t.deepEqual(preloaded.ownInlineComments, await rest.ownInlineComments(ref, head.sha));
   t.deepEqual(
     byGraphql.files,
     new Map([
@@ -145,23 +145,23 @@ test('a list of more than a page is not taken for all of it', async (t) => {
   for (let index = 0; index < 101; index++) {
     simulated.review(SITE, number, 'bob', 'commented');
   }
-  const { known, pullRequest } = await factsOf(t, forge, ref);
+  const { preloaded, pullRequest } = await factsOf(t, forge, ref);
   t.is(pullRequest.changedFileCount, 101);
-  t.deepEqual(Object.keys(known).sort(), ['ownComments', 'ownInlineComments', 'statuses']);
+  t.deepEqual(Object.keys(preloaded).sort(), ['ownComments', 'ownInlineComments', 'statuses']);
 });
 
 test('a renamed file needs REST, which knows its old name', async (t) => {
   const { simulated, forge } = await setUp(t, 'github', PATIENT);
   simulated.commit(SITE, 'topic', { 'src/app.ts': null, 'src/moved.ts': 'one\ntwo\nthree\n' });
   const ref = { repository: SITE, number: simulated.openPullRequest(SITE, { head: 'topic' }) };
-  t.is((await factsOf(t, forge, ref)).known.changedFiles, undefined);
+  t.is((await factsOf(t, forge, ref)).preloaded.changedFiles, undefined);
 });
 
 test('commits of somebody without an account need REST, which knows more of them', async (t) => {
   const { simulated, forge } = await setUp(t, 'github', PATIENT);
   simulated.commit(SITE, 'topic', { a: 'a\n' }, { author: 'renovate[bot]' });
   const ref = { repository: SITE, number: simulated.openPullRequest(SITE, { head: 'topic' }) };
-  t.is((await factsOf(t, forge, ref)).known.commits, undefined);
+  t.is((await factsOf(t, forge, ref)).preloaded.commits, undefined);
   t.deepEqual(
     (await forge.commits(ref)).map(({ author }) => author.login),
     ['renovate[bot]'],
@@ -173,9 +173,9 @@ test('an approval by an App needs REST, which has the login that policies name',
   const { ref } = openPullRequest(simulated);
   simulated.review(SITE, ref.number, 'bob', 'approved');
   simulated.review(SITE, ref.number, 'Copilot', 'commented');
-  t.is((await factsOf(t, forge, ref)).known.reviews?.length, 2);
+  t.is((await factsOf(t, forge, ref)).preloaded.reviews?.length, 2);
   simulated.review(SITE, ref.number, 'Copilot', 'approved');
-  t.is((await factsOf(t, forge, ref)).known.reviews, undefined);
+  t.is((await factsOf(t, forge, ref)).preloaded.reviews, undefined);
   t.deepEqual(
     (await forge.reviews(ref)).map(({ author, bot }) => ({ author, bot })),
     [
@@ -211,9 +211,9 @@ test('what belongs to another commit than the head is not taken for the head’s
     times: 1,
     fault: { kind: 'replace', text: `"headRefOid":"${stale}"`, by: `"headRefOid":"${'d'.repeat(40)}"` },
   });
-  const { known, pullRequest } = await factsOf(t, forge, ref);
+  const { preloaded, pullRequest } = await factsOf(t, forge, ref);
   t.is(pullRequest.head.sha, 'd'.repeat(40));
-  t.deepEqual([known.changedFiles, known.commits, known.statuses], [undefined, undefined, undefined]);
+  t.deepEqual([preloaded.changedFiles, preloaded.commits, preloaded.statuses], [undefined, undefined, undefined]);
 });
 
 for (const [what, text, by] of [
@@ -231,11 +231,11 @@ for (const [what, text, by] of [
     const { simulated, forge } = await setUp(t, 'github', PATIENT);
     const ref = busyPullRequest(simulated);
     simulated.fault({ method: 'POST', path: /^\/graphql/, times: 1, fault: { kind: 'replace', text, by } });
-    const { pullRequest, known, files } = await factsOf(t, forge, ref);
-    t.deepEqual([known, files.size], [{}, 0]);
+    const { pullRequest, preloaded, files } = await factsOf(t, forge, ref);
+    t.deepEqual([preloaded, files.size], [{}, 0]);
     t.is(pullRequest.title, 'feat: “quoted”\t✓');
     t.is(simulated.count('GET', /\/pulls\/:number$/), 1);
-    t.is(Object.keys((await factsOf(t, forge, ref)).known).length, 6, 'and the next one by GraphQL');
+    t.is(Object.keys((await factsOf(t, forge, ref)).preloaded).length, 6, 'and the next one by GraphQL');
   });
 }
 

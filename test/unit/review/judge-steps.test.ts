@@ -1,6 +1,11 @@
 import test from 'ava';
 import type { Forge } from '../../../src/forges/port/forge.ts';
-import type { ChangedFile, KnownFacts, PersonComment, PullRequestNow } from '../../../src/forges/port/pull-request.ts';
+import type {
+  ChangedFile,
+  PersonComment,
+  PreloadedFacts,
+  PullRequestNow,
+} from '../../../src/forges/port/pull-request.ts';
 import { factsOf, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import type { Evaluation } from '../../../src/review/evaluation/evaluation.ts';
@@ -27,7 +32,7 @@ const PULL_REQUEST: PullRequestNow = {
   changedFileCount: 1,
 };
 const HEAD = PULL_REQUEST.head.sha;
-const SUBJECT = { pullRequest: PULL_REQUEST, known: {}, baseSha: BASE };
+const SUBJECT = { pullRequest: PULL_REQUEST, preloaded: {}, baseSha: BASE };
 const NO_BASELINE = { fallback: undefined, baselineOf: async () => ({ kind: 'none' }) as const };
 const NOTHING_PROPOSED = { proposed: { kind: 'absent' }, said: {}, preview: undefined } as const;
 const NO_CHECKS = { checks: [], complete: false };
@@ -120,16 +125,16 @@ test('step 1: a given policy replaces that of the base, which is not read', asyn
 });
 
 test('step 2: files that came with it are read again only for their lines', async (t) => {
-  const known: KnownFacts = { changedFiles: { files: [changed('known.ts')], complete: true } };
-  const paths = async (rule: string, came: KnownFacts) => {
+  const preloaded: PreloadedFacts = { changedFiles: { files: [changed('known.ts')], complete: true } };
+  const paths = async (rule: string, came: PreloadedFacts) => {
     const { asked, context } = forgeOf();
-    const { changedFiles } = await readChange(context, { ...SUBJECT, known: came }, { policy: loaded(rules(rule)) });
+    const { changedFiles } = await readChange(context, { ...SUBJECT, preloaded: came }, { policy: loaded(rules(rule)) });
     return [changedFiles.files.map(({ path }) => path), asked];
   };
-  t.deepEqual(await paths(TITLED, known), [['known.ts'], []]);
+  t.deepEqual(await paths(TITLED, preloaded), [['known.ts'], []]);
   t.deepEqual(await paths(TITLED, {}), [['read.ts'], [`files of ${HEAD}`]]);
   const ofLines = "id: lines, forbid: { added_lines: 'TODO' }";
-  t.deepEqual(await paths(ofLines, known), [['read.ts'], [`files of ${HEAD}`]]);
+  t.deepEqual(await paths(ofLines, preloaded), [['read.ts'], [`files of ${HEAD}`]]);
 });
 
 test('step 2: a change of the policy or of its cases is seen', async (t) => {
@@ -241,7 +246,7 @@ test('step 6: a proposed policy that is broken is no success', (t) => {
 
 test('the steps come in their order, and what is only observed is read last', async (t) => {
   const { asked, context } = forgeOf({ policy: OVERRIDABLE, comments: [commandOf('mallory')] });
-  const result = await judgeOnce(context, { pullRequest: PULL_REQUEST, known: {}, files: new Map() });
+  const result = await judgeOnce(context, { pullRequest: PULL_REQUEST, preloaded: {}, files: new Map() });
   t.like(result, { kind: 'judged', verdict: { state: 'failure' } });
   t.deepEqual(asked, [`policy at ${BASE}`, 'will judge', `files of ${HEAD}`, 'comments', 'webhooks of 1', 'commits']);
 });

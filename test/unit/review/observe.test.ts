@@ -25,7 +25,13 @@ const COMMITS = factsOf({ commits: [{ message: 'feat: a\n\nSigned-off-by: Alice 
 async function observed(commits: Forge['commits'], options: { mayRead?: boolean; maxReadingMs?: number } = {}) {
   const { mayRead = true, ...others } = options;
   const forge = { commits } as Forge;
-  const parts = { forge, threads, given: {}, baseSha: '', readChecks: () => Promise.reject(new Error('not needed')) };
+  const parts = {
+    forge,
+    threads,
+    preloaded: {},
+    baseSha: '',
+    readChecks: () => Promise.reject(new Error('not needed')),
+  };
   const { rules } = await observe(POLICY, KNOWN, { ...parts, ...others, mayRead: () => mayRead });
   return rules.map(({ rule, outcome }) => `${rule.id} ${outcome}`);
 }

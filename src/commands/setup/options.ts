@@ -7,7 +7,7 @@ import { configured, UsageError } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** What options and variables say. Secrets are never options: those are seen by everybody on the machine. */
-export interface Given {
+export interface SetupOptions {
   readonly yes: boolean;
   readonly forge: ForgeName | undefined;
   readonly forgeUrl: string | undefined;
@@ -106,7 +106,7 @@ const variables = {
 /** RFC 1123, as Kubernetes has it for namespaces. */
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-export function readGiven(values: SetupValues, { env }: Pick<Terminal, 'env'>): Given {
+export function readOptions(values: SetupValues, { env }: Pick<Terminal, 'env'>): SetupOptions {
   const { FORGE, FORGE_URL, ...secrets } = configured(readVariables(variables, env, readText));
   const forge = values.forge ?? FORGE;
   if (forge !== undefined && !isForgeName(forge)) {
