@@ -35,16 +35,18 @@ for (const name of FORGES) {
     await workerComesBy(story);
     t.is(story.writes(), writes);
 
+    const old = story.head(told);
     const push = forge.push(REPOSITORY, told, { 'a.txt': 'b\n' });
     forge.forgetRequests();
     await workerComesBy(story);
+    t.is(story.status(old)?.state, 'pending', 'its success is withdrawn');
     t.deepEqual(story.states(push), ['pending', 'success'], 'a push of which no webhook told');
     t.is(
       forge.seen.filter(({ path }) => (name === 'github' ? /\/facts$/ : /\.diff$/).test(path)).length,
       1,
       'what has a verdict is not looked at again',
     );
-    t.is(story.writes(), 2);
+    t.is(story.writes(), 3);
   });
 
   test(`${name}: repeated and reordered webhooks write nothing`, async (t) => {

@@ -128,7 +128,11 @@ test('step 2: files that came with it are read again only for their lines', asyn
   const preloaded: PreloadedFacts = { changedFiles: { files: [changed('known.ts')], complete: true } };
   const paths = async (rule: string, came: PreloadedFacts) => {
     const { asked, context } = forgeOf();
-    const { changedFiles } = await readChange(context, { ...SUBJECT, preloaded: came }, { policy: loaded(rules(rule)) });
+    const { changedFiles } = await readChange(
+      context,
+      { ...SUBJECT, preloaded: came },
+      { policy: loaded(rules(rule)) },
+    );
     return [changedFiles.files.map(({ path }) => path), asked];
   };
   t.deepEqual(await paths(TITLED, preloaded), [['known.ts'], []]);
@@ -144,8 +148,8 @@ test('step 2: a change of the policy or of its cases is seen', async (t) => {
     ['.gatehouse.yml', true, false],
     ['.gatehouse.test.yml', false, true],
   ] as const) {
-    const known = { changedFiles: { files: [changed(path)], complete: true } };
-    const change = await readChange(context, { ...SUBJECT, known }, { policy: { kind: 'absent' } });
+    const preloaded = { changedFiles: { files: [changed(path)], complete: true } };
+    const change = await readChange(context, { ...SUBJECT, preloaded }, { policy: { kind: 'absent' } });
     t.like(change, { proposesPolicy, proposesCases }, path);
   }
 });
