@@ -1,8 +1,10 @@
 import { LineCounter } from 'yaml';
+import type { NeededFacts } from '../facts.ts';
+import { predicates } from '../predicates/index.ts';
 import { splitTeams } from '../predicates/values.ts';
 import { type Fault, faultCollector } from './faults.ts';
-import type { Policy, PolicyOrigin } from './policy.ts';
-import { ruleNeeds } from './rule-needs.ts';
+import { union } from './needs.ts';
+import type { Condition, Policy, PolicyOrigin, Rule } from './policy.ts';
 import { readRules } from './rules.ts';
 import { policySchema } from './schema.ts';
 import { schemaFaults } from './schema-faults.ts';
@@ -74,4 +76,23 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: PolicyRole
 function parseExtends(text: string): { readonly repository: string; readonly ref: string } {
   const at = text.indexOf('@');
   return { repository: text.slice(0, at), ref: text.slice(at + 1) };
+}
+
+/** Found out when the policy is parsed, since a predicate reads its value for it. */
+function ruleNeeds({ when, require, forbid }: Pick<Rule, 'when' | 'require' | 'forbid'>): NeededFacts {
+  return union(
+    [when, require, forbid].flatMap((condition) => (condition === undefined ? [] : conditionNeeds(condition))),
+  );
+}
+
+function conditionNeeds(condition: Condition): readonly Partial<NeededFacts>[] {
+  switch (condition.kind) {
+    case 'not':
+      return conditionNeeds(condition.part);
+    case 'all':
+    case 'any':
+      return condition.parts.flatMap(conditionNeeds);
+    case 'predicate':
+      return [predicates.get(condition.name)?.needs(condition.value) ?? {}];
+  }
 }

@@ -1,13 +1,15 @@
+import { hash } from 'node:crypto';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { ChangedFiles, PullRequest, RepositoryNow } from '../../forges/port/pull-request.ts';
 import type { Verdict } from '../evaluation/verdict.ts';
+import type { NeededFacts } from '../facts.ts';
 import { digestOfBaseline, faultIfRemoved } from '../policy/baseline.ts';
 import type { PolicyInForce } from '../policy/in-force.ts';
 import { type IsMeant, type LoadedPolicy, loadPolicy, type ParsePolicy, parseFor } from '../policy/load.ts';
+import { neededFacts } from '../policy/needs.ts';
 import type { PolicyRole } from '../policy/parse.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import type { ProposedPolicy } from './proposal.ts';
-import { proposedPolicy } from './proposed-policy.ts';
 import { judgeProposal } from './run-proposed-cases.ts';
 
 /** What a pull request changes. */
@@ -78,4 +80,26 @@ function loadProposed(
   return head.repository === null
     ? loadPolicy(forge, parse, repository, head.sha, { followExtends: false, role })
     : loadPolicy(forge, parse, head.repository, head.sha, { role, shownIn: repository, trusts });
+}
+
+const NOTHING: ProposedPolicy['present'] = { teams: [], codeOwners: false };
+
+/**
+ * The proposed policy, if other pull requests can be judged by it. `onTopOf`: all that the outcome depends on beside
+ * the two policies.
+ */
+function proposedPolicy(
+  proposed: LoadedPolicy,
+  present: LoadedPolicy,
+  onTopOf: readonly (string | undefined)[],
+): ProposedPolicy | undefined {
+  const [own] = proposed.kind === 'policy' ? proposed.texts : [];
+  if (proposed.kind !== 'policy' || own === undefined) {
+    return undefined;
+  }
+  const { path, text } = own;
+  const { teams, codeOwners }: Pick<NeededFacts, 'teams' | 'codeOwners'> =
+    present.kind === 'policy' ? neededFacts(present.policy) : NOTHING;
+  const digest = hash('sha256', JSON.stringify([proposed.texts.map((source) => source.digest), onTopOf]));
+  return { file: { path, text, unusable: false }, digest, present: { teams, codeOwners } };
 }
