@@ -250,7 +250,7 @@ for (const [trouble, mood] of Object.entries(TROUBLES)) {
     }
     t.true(lines.some((line) => line.includes('"msg":"drained"')));
     t.false(
-      lines.some((line) => line.includes('could not close cleanly')),
+      lines.some((line) => line.includes('"closing":"traces"')),
       lines.join(''),
     );
     t.true(lines.some((line) => /traces were (?:lost|not sent)/.test(line)));
