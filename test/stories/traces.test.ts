@@ -225,11 +225,11 @@ const TROUBLES = { hangs: 'hang', 'answers 500': 'failing', 'is absent': undefin
 
 for (const [trouble, mood] of Object.entries(TROUBLES)) {
   test(`a collector that ${trouble} delays no delivery, no review and no end`, async (t) => {
-    const collector = mood === undefined ? undefined : await startCollector(mood);
+    await using collector = mood === undefined ? undefined : await startCollector(mood);
     const endpoint = collector?.url ?? `http://127.0.0.1:${await freePort()}`;
     const lines: string[] = [];
     const log = makeLog('info', { write: (line) => lines.push(line) });
-    const story = await tellStory('gitea', FILES, {}, DOOR);
+    await using story = await tellStory('gitea', FILES, {}, DOOR);
     {
       const started = new Date();
       await using both = await story.openDoor(
@@ -254,7 +254,5 @@ for (const [trouble, mood] of Object.entries(TROUBLES)) {
       lines.join(''),
     );
     t.true(lines.some((line) => /traces were (?:lost|not sent)/.test(line)));
-    await story[Symbol.asyncDispose]();
-    await collector?.[Symbol.asyncDispose]();
   });
 }

@@ -19,14 +19,14 @@ test('an unexpected error is logged with the delivery that it happened to', asyn
     });
   });
   const server = createServer(app.callback()).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const ask = (path: string, method: string) => fetch(`http://127.0.0.1:${port}${path}`, { method });
+  const ask = (path: string, method: string) =>
+    fetch(`http://127.0.0.1:${port}${path}`, { method, headers: { connection: 'close' } });
   t.is((await ask('/webhook', 'POST')).status, 500);
   t.is((await ask('/other', 'GET')).status, 500);
   const msg = 'a request failed unexpectedly';
   t.like(lines[0], { msg, delivery: 'a-delivery', repository: 'acme/widgets', pullRequest: 7, path: '/webhook' });
   t.like(lines[1], { msg, path: '/other' });
-  server.closeAllConnections();
-  server.close();
 });
