@@ -42,12 +42,15 @@ async function traced(story: Story, work: () => Promise<void>): Promise<void> {
   }
 }
 
-function spanOf(t: ExecutionContext, collector: Collector, attributes: Readonly<Record<string, unknown>>) {
-  const found = collector.spans.filter((span) =>
-    Object.entries(attributes).every(([name, value]) => span.attributes[name] === value),
+/** The span at the door that caused something. A delivery that was answered 503 is sent again, and has another span. */
+function doorOf(t: ExecutionContext, collector: Collector, delivery: string): ReceivedSpan {
+  const doors = collector.spans.filter(
+    ({ attributes }) => attributes['http.route'] === '/webhook' && attributes['gatehouse.delivery'] === delivery,
   );
-  t.is(found.length, 1, `${JSON.stringify(attributes)} in ${collector.spans.map((span) => span.name).join()}`);
-  return found[0] as ReceivedSpan;
+  t.true(doors.some(({ attributes }) => attributes['http.response.status_code'] === 200));
+  const causes = doors.filter((door) => below(collector, door).length > 0);
+  t.is(causes.length, 1, `${doors.length} spans of ${delivery}`);
+  return causes[0] as ReceivedSpan;
 }
 
 for (const name of FORGES) {
@@ -63,10 +66,10 @@ for (const name of FORGES) {
     });
 
     const subject = { 'vcs.owner.name': 'acme', 'vcs.repository.name': 'widgets', 'vcs.change.id': '1' };
-    const door = spanOf(t, collector, { 'http.route': '/webhook', 'gatehouse.delivery': delivery });
+    const door = doorOf(t, collector, delivery);
     t.is(door.name, 'POST /webhook');
     t.is(door.parent, undefined);
-    t.like(door.attributes, { ...subject, 'http.response.status_code': 200, 'gatehouse.event': 'pull_request' });
+    t.like(door.attributes, { ...subject, 'gatehouse.event': 'pull_request' });
     t.like(door.resource, { 'service.name': 'gatehouse', 'telemetry.sdk.language': 'nodejs' });
 
     const [job, ...others] = below(collector, door);
@@ -139,7 +142,7 @@ test('each attempt of a job is a span in the trace of its delivery', async (t) =
     await story.settled();
     t.is(story.status(number)?.state, 'success');
   });
-  const door = spanOf(t, collector, { 'http.route': '/webhook', 'gatehouse.delivery': delivery });
+  const door = doorOf(t, collector, delivery);
   const attempts = below(collector, door);
   t.deepEqual(
     attempts.map(({ failed, attributes }) => [attributes['gatehouse.attempt'], failed, attributes['error.type']]),
@@ -172,12 +175,17 @@ test('a job that several deliveries request is in the trace of the first', async
     await story.resynced(started);
     await story.settled();
   });
-  const first = spanOf(t, collector, { 'http.route': '/webhook', 'gatehouse.delivery': 'first' });
+  const first = doorOf(t, collector, 'first');
   t.deepEqual(
     below(collector, first).map(({ name }) => name),
     ['process review'],
   );
-  t.deepEqual(below(collector, spanOf(t, collector, { 'gatehouse.delivery': 'second' })), []);
+  const others = collector.spans.filter(({ attributes }) => attributes['gatehouse.delivery'] === 'second');
+  t.true(others.length > 0);
+  t.deepEqual(
+    others.flatMap((other) => below(collector, other)),
+    [],
+  );
 
   // The worker's first resync finds the repository, and has no delivery.
   const resyncs = collector.spans.filter(({ name }) => name === 'process resync');
@@ -196,7 +204,7 @@ test('a command and the review that it starts are one trace', async (t) => {
     const comment = story.forge.comment(story.repository, number, 'alice', '/gatehouse recheck');
     await story.tell({ kind: 'comment', number, comment, action: 'created' }, delivery);
   });
-  const door = spanOf(t, collector, { 'http.route': '/webhook', 'gatehouse.delivery': delivery });
+  const door = doorOf(t, collector, delivery);
   const [command] = below(collector, door);
   t.is(command?.name, 'process command');
   t.true(command !== undefined && below(collector, command).some(({ name }) => name === 'process review'));
