@@ -1,6 +1,8 @@
 import type { Checks } from '../forges/port/checks.ts';
 import type { CodeOwnersDialect } from '../forges/port/forges.ts';
-import type { ChangedFiles, Commit, PersonReview, PullRequest, RequestedReviews } from '../forges/port/pull-request.ts';
+import type { ChangedFiles, PersonReview, PullRequest, RequestedReviews } from '../forges/port/pull-request.ts';
+import type { AuthoredCommits } from './authors/authors.ts';
+import { NO_PEOPLE_SETTINGS, type PeopleSettings } from './authors/people-settings.ts';
 
 /**
  * Everything that is judged of one pull request: a snapshot, never added to.
@@ -17,10 +19,11 @@ export interface Facts {
   readonly codeOwners: CodeOwnersFile;
   /** What others reported about the head. */
   readonly checks: Checks;
+  /** How people are told from others, beside what the forge says: the policy's words, which evaluate() adds. */
+  readonly people: PeopleSettings;
 }
 
-interface CommitList {
-  readonly commits: readonly Commit[];
+interface CommitList extends AuthoredCommits {
   /** False when the forge would not list all of them (GitHub stops at 250). */
   readonly complete: boolean;
   /**
@@ -60,11 +63,12 @@ export function unreadFacts(pullRequest: PullRequest): Facts {
   return {
     pullRequest,
     changedFiles: { files: [], complete: false },
-    commits: { commits: [], complete: false, cleanMerges: new Set(), updatedFrom: [] },
+    commits: { commits: [], complete: false, cleanMerges: new Set(), updatedFrom: [], accounts: new Map() },
     reviews: { reviews: [], complete: false, lastChange: { kind: 'unread' }, requested: undefined },
     teams: new Map(),
     codeOwners: { kind: 'unread' },
     checks: { checks: [], complete: false },
+    people: NO_PEOPLE_SETTINGS,
   };
 }
 
@@ -74,6 +78,8 @@ export interface NeededFacts {
   /** Whether the lines of the changed files matter, and not only their paths. */
   readonly lines: boolean;
   readonly commits: boolean;
+  /** Whether it matters whom the messages of the commits name as their co-authors. */
+  readonly authors: boolean;
   /** Whether commits have a signature that the forge has verified. */
   readonly signatures: boolean;
   /** Whether a merge commit that changes files itself counts for more than one that does not. */
@@ -90,4 +96,6 @@ export interface NeededFacts {
   readonly checks: boolean;
   /** `organisation/team`, in lower case, sorted. */
   readonly teams: readonly string[];
+  /** Of the policy: see {@link PeopleSettings}. */
+  readonly authorTrailers: readonly string[];
 }

@@ -9,10 +9,17 @@ import { type Changes, MODES, typeOf } from '../simulated-forge/git.ts';
 
 const run = promisify(execFile);
 
+interface PushOptions {
+  /** Whose tip the commits stand on, by force, instead of the branch's own. */
+  readonly onto?: string;
+  /** Of each commit. */
+  readonly message?: string;
+}
+
 /** A person's copy of a repository, without files on disk. */
 export interface Clone {
-  /** Commits each of the changes on a branch, or on another one's tip, and pushes them. Returns the new tip. */
-  push(branch: string, changes: readonly Changes[], onto?: string): Promise<string>;
+  /** Commits each of the changes and pushes them. Returns the new tip. */
+  push(branch: string, changes: readonly Changes[], options?: PushOptions): Promise<string>;
   /** Commits a merge of another commit, whose files are those of the branch with the changes, and pushes it. */
   merge(branch: string, other: string, changes: Changes): Promise<string>;
   tip(branch: string): Promise<string | undefined>;
@@ -26,11 +33,11 @@ export async function makeClone(url: string, author: string): Promise<Clone> {
 
   const clone: Clone = {
     tip: (branch) => git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).catch(() => undefined),
-    async push(branch, changes, onto) {
+    async push(branch, changes, { onto, message } = {}) {
       await git('fetch', '--quiet', '--prune', url, '+refs/heads/*:refs/heads/*');
       const from = onto ?? ((await clone.tip(branch)) === undefined ? 'main' : branch);
       const parent = await clone.tip(from);
-      await fastImport(folder, streamOf(branch, changes, author, parent === undefined ? [] : [parent]));
+      await fastImport(folder, streamOf(branch, changes, author, parent === undefined ? [] : [parent], message));
       await git('push', '--quiet', ...(onto === undefined ? [] : ['--force']), url, `refs/heads/${branch}`);
       return git('rev-parse', `refs/heads/${branch}`);
     },
@@ -47,11 +54,17 @@ export async function makeClone(url: string, author: string): Promise<Clone> {
 }
 
 /** As `git fast-import` reads it. The parents are those of the first commit. */
-function streamOf(branch: string, changes: readonly Changes[], author: string, parents: readonly string[]): Buffer {
+function streamOf(
+  branch: string,
+  changes: readonly Changes[],
+  author: string,
+  parents: readonly string[],
+  said?: string,
+): Buffer {
   const parts: (string | Buffer)[] = [];
   const seconds = Math.floor(Date.now() / 1_000);
   for (const [index, files] of changes.entries()) {
-    const message = messageOf(files);
+    const message = said ?? messageOf(files);
     parts.push(`commit refs/heads/${branch}\ncommitter ${author} <${author}@example.test> ${seconds} +0000\n`);
     parts.push(`data ${Buffer.byteLength(message)}\n${message}\n`);
     for (const [nth, parent] of (index === 0 ? parents : []).entries()) {

@@ -117,3 +117,8 @@ export function commitsBetween(objects: Objects, base: string, head: string): re
 export function emailOf(login: string): string {
   return `${login.replaceAll(/[[\]]/g, '')}@example.test`;
 }
+
+/** The number of an account. */
+export function idOf(login: string): number {
+  return [...login].reduce((sum, character) => sum * 31 + character.charCodeAt(0), 7) % 1_000_000;
+}

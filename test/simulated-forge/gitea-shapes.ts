@@ -1,4 +1,4 @@
-import { type Commit, commitsBetween, emailOf } from './git.ts';
+import { type Commit, commitsBetween, emailOf, idOf } from './git.ts';
 import type { FileChange } from './tree-diff.ts';
 import {
   baseSha,
@@ -35,7 +35,7 @@ const SYSTEM_IDS: Readonly<Record<string, number>> = { Ghost: -1, 'gitea-actions
 
 export function user(login: string): object {
   return {
-    id: SYSTEM_IDS[login] ?? login.length,
+    id: SYSTEM_IDS[login] ?? idOf(login),
     login,
     login_name: '',
     full_name: '',

@@ -230,10 +230,24 @@ function commitNode(repository: Repository, commit: Commit): object {
     message: commit.message,
     author: person,
     committer: person,
+    authors: (page: Page) => connection([person, ...coAuthorsOf(commit.message)], page, (one) => one),
     parents: (page: Page) => connection(commit.parents, page, (oid) => ({ oid })),
     file: ({ path }: { path: string }) => entryNode(commit.tree, path),
     status: () => statusNode(repository, commit.sha),
   };
+}
+
+/** An address that an account has, or that hides it, whatever was its login then. Only people are users. */
+function coAuthorsOf(message: string): readonly object[] {
+  const unfolded = message.replaceAll(/\n[ \t]+/g, ' ');
+  return [...unfolded.matchAll(/^co-authored-by *: *([^<\n]*)<([^>\n]*)>/gim)].map(([, name = '', email = '']) => {
+    const login = /^(?:\d+\+)?([^@]+)@(?:example\.test$|users\.noreply\.127\.0\.0\.1)/i.exec(email)?.[1];
+    return {
+      name: name.trim(),
+      email,
+      user: login === undefined || isApp(login) ? null : { login: login.toLowerCase() },
+    };
+  });
 }
 
 const BLOB_MODES = { file: 0o100644, symlink: 0o120000 } as const;

@@ -1,4 +1,4 @@
-import type { Commit } from './git.ts';
+import { type Commit, idOf } from './git.ts';
 import type { FileChange } from './tree-diff.ts';
 import {
   baseSha,
@@ -38,10 +38,6 @@ export function isApp(login: string): boolean {
 
 export function user(login: string): object {
   return { login, id: idOf(login), type: isApp(login) ? 'Bot' : 'User', site_admin: false };
-}
-
-function idOf(login: string): number {
-  return [...login].reduce((sum, character) => sum * 31 + character.charCodeAt(0), 7) % 1_000_000;
 }
 
 export function repository(of: Repository, web: string): object {

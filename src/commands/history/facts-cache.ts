@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MergedPullRequest } from '../../forges/port/merged.ts';
-import type { Facts, NeededFacts } from '../../review/facts.ts';
+import { type Facts, type NeededFacts, unreadFacts } from '../../review/facts.ts';
 import type { PastFacts } from '../../review/past/read-facts.ts';
 import { UsageError } from '../failures.ts';
 
 /** Raised when what is stored changes: older files are then read from the forge again. */
-const FORMAT = 1;
+const FORMAT = 2;
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
 /** What others than the owner may do. */
@@ -28,7 +28,10 @@ interface Stored {
   readonly needed: NeededFacts;
   readonly headSha: string;
   readonly facts: Pick<Facts, 'changedFiles' | 'reviews' | 'codeOwners' | 'checks'> & {
-    readonly commits: Omit<Facts['commits'], 'cleanMerges'> & { readonly cleanMerges: readonly string[] };
+    readonly commits: Omit<Facts['commits'], 'cleanMerges' | 'accounts'> & {
+      readonly cleanMerges: readonly string[];
+      readonly accounts: readonly (readonly [string, string | null])[];
+    };
   };
   readonly gone: readonly string[];
 }
@@ -57,10 +60,11 @@ export async function openFactsCache(folder: string, forgeUrl: string): Promise<
       const { facts, gone, headSha } = stored;
       // Title, description and labels are those of now, with and without a cache.
       const pullRequest = { ...merged.pullRequest, head: { ...merged.pullRequest.head, sha: headSha } };
-      const commits = { ...facts.commits, cleanMerges: new Set(facts.commits.cleanMerges) };
+      const { cleanMerges, accounts } = facts.commits;
+      const commits = { ...facts.commits, cleanMerges: new Set(cleanMerges), accounts: new Map(accounts) };
       // What is undefined is not in JSON.
       const reviews = { ...facts.reviews, requested: facts.reviews.requested };
-      return { facts: { ...facts, pullRequest, commits, reviews, teams: new Map() }, gone, failure: 'none' };
+      return { facts: { ...unreadFacts(pullRequest), ...facts, commits, reviews }, gone, failure: 'none' };
     },
 
     async write(merged, needed, { facts, gone, failure }) {
@@ -78,7 +82,7 @@ export async function openFactsCache(folder: string, forgeUrl: string): Promise<
           reviews,
           codeOwners,
           checks,
-          commits: { ...commits, cleanMerges: [...commits.cleanMerges] },
+          commits: { ...commits, cleanMerges: [...commits.cleanMerges], accounts: [...commits.accounts] },
         },
         gone,
       };
@@ -102,8 +106,14 @@ function unseal(sealed: string): Stored | undefined {
   return end > 0 && hash('sha256', text) === sealed.slice(0, end) ? JSON.parse(text) : undefined;
 }
 
-/** Teams are never read of what was. */
-function covers({ teams: _, ...had }: NeededFacts, { teams: __, ...needed }: NeededFacts): boolean {
+/** Teams are never read of what was. What trailers name decides whose accounts were read. */
+function covers(
+  { teams: _, authorTrailers: hadTrailers, ...had }: NeededFacts,
+  { teams: __, authorTrailers, ...needed }: NeededFacts,
+): boolean {
+  if (authorTrailers.some((key) => !hadTrailers.includes(key))) {
+    return false;
+  }
   const having = new Map(Object.entries(had));
   return Object.entries(needed).every(([name, is]) => !is || having.get(name) === true);
 }

@@ -2,6 +2,7 @@ import { accessBy, requireFound } from '../answer.ts';
 import { bindClient } from '../bind-client.ts';
 import type { Forge } from '../port/forge.ts';
 import { missingScopes } from './access.ts';
+import { accounts } from './accounts.ts';
 import * as ancestry from './ancestry.ts';
 import { makeChangeList, writableRepositories } from './change-list.ts';
 import { changedFiles } from './changed-files.ts';
@@ -46,7 +47,7 @@ export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Pro
     },
     // Of modules that are spread, each export is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...ancestry, ...history, ...given, ...posted, ...inline }),
-    ...bindClient(account, { changedFiles, checks, comments, lastForcePushOrRetarget, mayWrite }),
+    ...bindClient(account, { accounts, changedFiles, checks, comments, lastForcePushOrRetarget, mayWrite }),
     close,
   };
 }

@@ -16,6 +16,7 @@ const text = z
 
 export const user = z.object({ login: z.string() });
 export const users = z.array(user);
+export const assignees = z.array(user.extend({ id, email: text }));
 
 export const repository = z.object({ full_name: z.string() });
 

@@ -5,6 +5,7 @@ import type { Forge } from '../port/forge.ts';
 import type { PullRequestNow, PullRequestRead } from '../port/pull-request.ts';
 import type { Log } from '../transport/optional-redis.ts';
 import { missingScopes } from './access.ts';
+import { accounts } from './accounts.ts';
 import * as ancestry from './ancestry.ts';
 import { rememberAppLogins } from './app-logins.ts';
 import { changedFiles } from './changed-files.ts';
@@ -70,7 +71,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
       ),
     // Of modules that are spread, each export is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...refs, ...ancestry, ...posted }),
-    ...bindClient(account, { changedFiles, checks, comments, commits, tree }),
+    ...bindClient(account, { accounts, changedFiles, checks, comments, commits, tree }),
     ...bindClient(account, { lastForcePushOrRetarget, mayWrite, requestedReviews, reviews }),
     close,
   };

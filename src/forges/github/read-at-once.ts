@@ -1,3 +1,4 @@
+import type { Accounts } from '../port/accounts.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { OwnInlineComments, PostedComment, PostedStatus } from '../port/postings.ts';
 import type {
@@ -9,6 +10,7 @@ import type {
   PullRequestRead,
   PullRequestRef,
 } from '../port/pull-request.ts';
+import { accountsIn, hostOf } from './accounts.ts';
 import type { AppLoginOf } from './app-logins.ts';
 import type { GitHubClient } from './client.ts';
 import { WEB_COMMITTER } from './commits.ts';
@@ -122,7 +124,12 @@ function preloadedFacts(pull: PullNode & FactsNode, self: string): PreloadedFact
     ownComments: ownCommentsOf(pull, self),
     ownInlineComments: ownInlineCommentsOf(pull, self),
     ...(isOfHead
-      ? { changedFiles: changedFilesOf(pull), commits: commitsOf(pull), statuses: statusesOf(pull, self) }
+      ? {
+          changedFiles: changedFilesOf(pull),
+          commits: commitsOf(pull),
+          accounts: accountsOf(pull),
+          statuses: statusesOf(pull, self),
+        }
       : {}),
   };
   return Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== undefined));
@@ -176,6 +183,17 @@ function commitsOf({ commits }: FactsNode): readonly Commit[] | undefined {
     ];
   });
   return listed?.length === commits?.length ? listed : undefined;
+}
+
+/** Also of commits that REST has to be asked for. */
+function accountsOf({ url, commits }: PullNode & FactsNode): Accounts | undefined {
+  return (
+    commits &&
+    accountsIn(
+      commits.map(({ commit }) => commit.authors),
+      hostOf(url),
+    )
+  );
 }
 
 /** Who approves must have the login that policies name, which for an App is that of REST. */

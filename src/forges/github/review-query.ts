@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AUTHORS, commitAuthors } from './accounts.ts';
 import { ACTOR, actor } from './actor.ts';
 import { commitWithStatuses, STATUSES } from './statuses.ts';
 
@@ -8,6 +9,8 @@ import { commitWithStatuses, STATUSES } from './statuses.ts';
 
 /** Commits, and threads of comments: each has a connection within, so that more of them would cost another point. */
 const MAX_NESTED_NODES = 40;
+/** Of one commit. The others are read for themselves. */
+const MAX_AUTHORS = 10;
 const PAGE = 'totalCount pageInfo { hasNextPage }';
 const PERSON = '{ name email user { login } }';
 
@@ -35,6 +38,7 @@ export function reviewQuery(paths: readonly string[]): string {
           commit {
             oid message author ${PERSON} committer ${PERSON}
             parents(first: 10) { ${PAGE} nodes { oid } }
+            authors(first: ${MAX_AUTHORS}) ${AUTHORS}
           }
         }
       }
@@ -110,6 +114,7 @@ const facts = z.object({
         author: person,
         committer: person,
         parents: whole(z.object({ oid: z.string() })),
+        authors: commitAuthors,
       }),
     }),
   ),

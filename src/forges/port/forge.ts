@@ -5,6 +5,7 @@
  */
 
 import type { AccessCheck } from './access.ts';
+import type { Accounts, NamedAddress } from './accounts.ts';
 import type { Checks } from './checks.ts';
 import type { DeliveryRecovery } from './delivery-recovery.ts';
 import type { ForgeName } from './forges.ts';
@@ -72,6 +73,8 @@ export interface Forge extends AccessCheck {
   changedFiles(ref: PullRequestRef, headSha: string, count?: number): Promise<ChangedFiles>;
   /** `signatures`: whether to ask for what costs the forge time, which verifies each of them. */
   commits(ref: PullRequestRef, ask?: { readonly signatures: boolean }): Promise<readonly Commit[]>;
+  /** The accounts of people whom the messages of commits name. */
+  accounts(repository: string, asked: readonly NamedAddress[]): Promise<Accounts>;
   /** Oldest first. */
   reviews(ref: PullRequestRef, ask?: { readonly requestsForChanges: boolean }): Promise<readonly PersonReview[]>;
   requestedReviews(ref: PullRequestRef): Promise<RequestedReviews>;

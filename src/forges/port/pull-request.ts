@@ -1,5 +1,6 @@
 /** What a review reads of a pull request, in the words that all forges share. */
 
+import type { Accounts } from './accounts.ts';
 import type { OwnInlineComments, PostedComment, PostedStatus } from './postings.ts';
 
 /** Which pull request: `repository` is `owner/name` as the forge spells it, `number` counts from 1. */
@@ -87,6 +88,8 @@ export interface PreloadedFacts {
   readonly changedFiles?: ChangedFiles;
   /** Their signatures are not read. */
   readonly commits?: readonly Commit[];
+  /** Of authors and co-authors of commits, as far as they were given. */
+  readonly accounts?: Accounts;
   readonly reviews?: readonly PersonReview[];
   /** The newest of each name on the head. */
   readonly statuses?: readonly PostedStatus[];

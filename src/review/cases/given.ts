@@ -1,6 +1,9 @@
 import * as z from 'zod';
+import { hiddenAddress } from '../../forges/port/accounts.ts';
 import { CODE_OWNERS_DIALECTS } from '../../forges/port/forges.ts';
 import type { ChangedFile, Commit, PullRequest } from '../../forges/port/pull-request.ts';
+import { coAuthorsOf } from '../authors/co-authors.ts';
+import { trailersOf } from '../authors/trailers.ts';
 import type { Facts } from '../facts.ts';
 
 const SHAS = { head: 'b'.repeat(40), old: 'c'.repeat(40), updated: 'd'.repeat(40) };
@@ -96,6 +99,14 @@ export const given = z
         .optional()
         .describe('Logins and teams (@organisation/team) whose review is requested and not given.'),
       requested_unread: flag.optional().describe('true: the requested reviews could not be read.'),
+      accounts: z
+        .record(z.string(), text, { error: 'a mapping of e-mail addresses to logins' })
+        .optional()
+        .describe('Logins by e-mail address, of co-authors. An address that is not here belongs to no account.'),
+      accounts_unread: flag.optional().describe('true: the accounts of co-authors could not be read.'),
+      machine_accounts: names
+        .optional()
+        .describe('What the operator has set (MACHINE_ACCOUNTS), beside the machine_accounts of the policy.'),
       teams: z
         .record(z.string(), names, { error: 'a mapping of teams' })
         .optional()
@@ -140,6 +151,7 @@ export function factsOf(from: Given = {}): Facts {
       complete: from.commits_complete ?? true,
       cleanMerges: cleanMergesOf(from.commits ?? []),
       updatedFrom: [SHAS.updated],
+      accounts: accountsOf(from),
     },
     reviews: {
       reviews: (from.reviews ?? []).map(({ author, state, at, official, bot }, index) => ({
@@ -165,6 +177,7 @@ export function factsOf(from: Given = {}): Facts {
       })),
       complete: from.checks_complete ?? true,
     },
+    people: { authorTrailers: [], machineAccounts: from.machine_accounts ?? [] },
   };
 }
 
@@ -226,6 +239,18 @@ function commitOf(
     parents: Array.from({ length: parents ?? 1 }, (_, parent) => shaOf(1_000 + parent)),
     verified: verified ?? null,
   };
+}
+
+/** Of every address in the messages, whichever trailers the policy names. */
+function accountsOf({ commits = [], accounts = {}, accounts_unread }: Given): Facts['commits']['accounts'] {
+  if (accounts_unread === true) {
+    return new Map();
+  }
+  const known = new Map(Object.entries(accounts).map(([address, login]) => [address.toLowerCase(), login]));
+  const all = commits.map(commitOf);
+  const keys = all.flatMap(({ message }) => trailersOf(message).trailers.map(({ key }) => key));
+  const named = coAuthorsOf(all, keys).coAuthors.flatMap(({ address }) => address ?? []);
+  return new Map(named.map((address) => [address, known.get(address) ?? hiddenAddress(address)?.login ?? null]));
 }
 
 function cleanMergesOf(commits: readonly z.input<typeof commit>[]): ReadonlySet<string> {

@@ -1,5 +1,6 @@
 import type { Forge } from '../../forges/port/forge.ts';
 import type { Commit, PersonReview, Tree } from '../../forges/port/pull-request.ts';
+import { type AuthoredCommits, authorsOf } from '../authors/authors.ts';
 
 /** Merge commits looked into for one review, at five requests each. Others count as changes by their authors. */
 const MAX_EXAMINED_MERGES = 10;
@@ -41,17 +42,20 @@ export function lookIntoMerges(forge: Forge, repository: string): CleanMerges {
  */
 export async function readCleanMerges(
   isClean: CleanMerges,
-  commits: readonly Commit[],
+  made: AuthoredCommits,
+  trailers: readonly string[],
   reviews: readonly PersonReview[],
 ): Promise<ReadonlySet<string>> {
   const approvers = new Set(
     reviews.filter(({ state }) => state === 'approved').map(({ author }) => author.toLowerCase()),
   );
-  const matters = ({ author, committer, message }: Commit) =>
-    [author.login, committer?.login].some((login) => approvers.has(login?.toLowerCase() ?? '')) ||
-    !/^signed-off-by: /im.test(message);
+  const { people } = authorsOf(made, trailers);
+  const byApprovers = new Set(
+    people.filter(({ login }) => approvers.has(login?.toLowerCase() ?? '')).map(({ sha }) => sha),
+  );
+  const matters = ({ sha, message }: Commit) => byApprovers.has(sha) || !/^signed-off-by: /im.test(message);
   const clean = new Set<string>();
-  for (const commit of commits.filter(matters)) {
+  for (const commit of made.commits.filter(matters)) {
     if (await isClean(commit)) {
       clean.add(commit.sha);
     }

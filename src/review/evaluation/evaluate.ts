@@ -1,3 +1,4 @@
+import { joinPeople } from '../authors/people-settings.ts';
 import type { Facts } from '../facts.ts';
 import { MAX_CODE_OWNER_TEAMS } from '../limits.ts';
 import type { Condition, Policy, Rule } from '../policy/policy.ts';
@@ -18,7 +19,8 @@ import { obstacleTo, worstObstacle } from './obstacle.ts';
  * verdict is the worse of the two: a status stands until the next review has ended, and whoever makes the draft ready
  * must not take a success along.
  */
-export function evaluate(policy: Policy, facts: Facts, onRule?: (index: number) => void): Evaluation {
+export function evaluate(policy: Policy, given: Facts, onRule?: (index: number) => void): Evaluation {
+  const facts = { ...given, people: joinPeople(given.people, policy) };
   const rules = policy.rules.map((rule, index) => {
     onRule?.(index);
     return facts.pullRequest.draft && asksForDraft(rule) ? evaluateDraft(rule, facts) : evaluateRule(rule, facts);

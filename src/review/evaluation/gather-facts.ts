@@ -9,6 +9,8 @@ import type {
   PullRequest,
   PullRequestRead,
 } from '../../forges/port/pull-request.ts';
+import type { AuthoredCommits } from '../authors/authors.ts';
+import { readAccounts } from '../authors/read-accounts.ts';
 import { type Facts, type LastChange, type NeededFacts, unreadFacts } from '../facts.ts';
 import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -47,7 +49,7 @@ export async function gatherMore(
 ): Promise<Facts> {
   const { pullRequest } = before;
   const [commits, reviews, requested, codeOwners, checks] = await Promise.all([
-    needed.commits ? readCommits(forge, pullRequest, needed.signatures, preloaded.commits) : before.commits,
+    needed.commits ? readCommits(forge, pullRequest, needed, preloaded) : before.commits,
     needed.reviews ? readReviews(forge, pullRequest, needed.requestsForChanges, preloaded.reviews) : before.reviews,
     needed.requestedReviews ? forge.requestedReviews(pullRequest) : before.reviews.requested,
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : before.codeOwners,
@@ -58,7 +60,7 @@ export async function gatherMore(
     : before.reviews.lastChange;
   const isClean = lookIntoMerges(forge, pullRequest.repository);
   const cleanMerges = needed.cleanMerges
-    ? await readCleanMerges(isClean, commits.commits, reviews.reviews)
+    ? await readCleanMerges(isClean, commits, needed.authorTrailers, reviews.reviews)
     : before.commits.cleanMerges;
   const updatedFrom = needed.updates
     ? await readUpdatedFrom(forge, isClean, pullRequest, baseSha, commits.commits, reviews.reviews)
@@ -82,10 +84,10 @@ export async function gatherMore(
 export async function readCommits(
   forge: Forge,
   pullRequest: PullRequest,
-  signatures: boolean,
-  preloaded?: PreloadedFacts['commits'],
-): Promise<Omit<Facts['commits'], 'cleanMerges' | 'updatedFrom'>> {
-  const listed = signatures ? undefined : preloaded;
+  { signatures, authors, authorTrailers }: Pick<NeededFacts, 'signatures' | 'authors' | 'authorTrailers'>,
+  preloaded: Pick<PreloadedFacts, 'commits' | 'accounts'> = {},
+): Promise<AuthoredCommits> {
+  const listed = signatures ? undefined : preloaded.commits;
   const commits = listed ?? (await unlessTooLarge(() => forge.commits(pullRequest, { signatures })));
   if (commits !== undefined && commits.length > 0 && !endsAt(commits, pullRequest.head.sha)) {
     const { repository, number, head } = pullRequest;
@@ -100,7 +102,11 @@ export async function readCommits(
     // Of a merged one the list stays as it is: Gitea merged it before it had computed what it is compared with.
     throw new ForgeError(state === 'open' ? 'unavailable' : 'invalid', message);
   }
-  return { commits: commits ?? [], complete: commits !== undefined };
+  const accounts =
+    commits !== undefined && authors
+      ? await readAccounts(forge, pullRequest.repository, commits, authorTrailers, preloaded.accounts)
+      : new Map();
+  return { commits: commits ?? [], complete: commits !== undefined, accounts };
 }
 
 /** Whether an open pull request brings nothing in. The base branch of a merged one has it anyway: that says nothing. */

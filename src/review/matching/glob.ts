@@ -143,12 +143,3 @@ function characterSet(members: string, negated: boolean): string {
   }
   return negated ? `[^/${set}]` : `[${set}]`;
 }
-
-/** Matches a name as people wrote it, in any case, with `*` for any characters: `renovate[bot]`, `*[bot]`, `size/*`. */
-export function compileName(name: string) {
-  const expression = name
-    .split('*')
-    .map((part) => [...part].map(literal).join(''))
-    .join('(?s:.*)');
-  return compilePattern(`(?i:${expression})`);
-}

@@ -1,5 +1,7 @@
 import { commandIn, type OverrideCommand, textDigest } from '../../forges/port/command.ts';
 import type { PersonComment, PullRequest } from '../../forges/port/pull-request.ts';
+import { type AuthoredCommits, authorsOf } from '../authors/authors.ts';
+import type { IsMachine } from '../authors/machines.ts';
 import { blockingRules } from '../evaluation/blocking-rules.ts';
 import type { Evaluation, RuleOutcome } from '../evaluation/evaluation.ts';
 import type { Facts } from '../facts.ts';
@@ -29,12 +31,15 @@ export interface ClaimContext {
   readonly overridersOf: (ruleId: string) => Overriders | undefined;
   /** The login that Gatehouse posts with. */
   readonly self: string;
+  readonly isMachine: IsMachine;
   readonly known: KnownComments;
 }
 
 /** What has to be read before a claim counts. */
 export interface ClaimFacts extends Pick<Facts, 'teams'> {
-  readonly commits: Pick<Facts['commits'], 'commits' | 'complete'>;
+  readonly commits: AuthoredCommits;
+  /** Of the policy: keys that name co-authors. */
+  readonly authorTrailers: readonly string[];
   readonly lastChange: Facts['reviews']['lastChange'];
   /** By login in lower case, whether they may write. Undefined where the forge does not tell. */
   readonly writers: ReadonlyMap<string, boolean | undefined>;
@@ -88,7 +93,7 @@ function refusalOfComment({ comment, command }: Claim, context: ClaimContext): T
   if (author === null) {
     return say`was written by an account that is gone, or at another place`;
   }
-  if (bot || author.toLowerCase() === context.self.toLowerCase()) {
+  if (context.isMachine({ login: author, bot }) || author.toLowerCase() === context.self.toLowerCase()) {
     return say`was written by a bot`;
   }
   if (byEmail) {
@@ -131,24 +136,26 @@ export function refusalByFacts(
       ? say`was not written by one of those who may override it: ${quotedList(overriders.names)}`
       : say`was written by somebody who may be in a team whose members could not be read: ${quotedList(overriders.names)}`;
   }
-  return refusalOfCommitter(login, facts) ?? refusalOfAge(comment, facts) ?? refusalOfPermission(login, facts);
+  return refusalOfAuthor(login, facts) ?? refusalOfAge(comment, facts) ?? refusalOfPermission(login, facts);
 }
 
-function refusalOfCommitter(login: string, { commits }: ClaimFacts): Text | undefined {
-  if (!commits.complete) {
-    return say`cannot be checked: the list of commits is not complete, so a committer may have written it`;
+function refusalOfAuthor(login: string, { commits, authorTrailers }: ClaimFacts): Text | undefined {
+  const { byLogin, unknown, complete } = authorsOf(commits, authorTrailers);
+  const made = byLogin.get(login);
+  if (made !== undefined) {
+    return made.as === 'co-author'
+      ? say`was written by somebody whom a commit of this pull request names as its co-author`
+      : say`was written by somebody who committed to this pull request`;
   }
-  const people = commits.commits.flatMap(({ sha, author, committer }) =>
-    [author, ...(committer === null ? [] : [committer])].map((person) => ({ sha, ...person })),
-  );
-  if (people.some((person) => person.login?.toLowerCase() === login)) {
-    return say`was written by somebody who committed to this pull request`;
+  if (!complete) {
+    return commits.complete
+      ? say`cannot be checked: not all co-authors of the commits could be read, so one may have written it`
+      : say`cannot be checked: the list of commits is not complete, so a committer may have written it`;
   }
-  const unknown = people.filter((person) => person.login === null);
   const [first] = unknown;
   return first === undefined
     ? undefined
-    : say`may be by somebody who committed to this pull request: no account is known for ${first.email} of the commit ${first.sha.slice(0, SHA_SHOWN)}`;
+    : say`may be by somebody who committed to this pull request: no account is known for ${first.named} of the commit ${first.sha.slice(0, SHA_SHOWN)}`;
 }
 
 /** Forges tell times in seconds: of two things in the same second, the comment may have come first. */

@@ -1,6 +1,7 @@
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
+import { machinesAmong } from '../authors/machines.ts';
 import { blockingRules } from '../evaluation/blocking-rules.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
 import { readCommits, readLastChange, readOwnTeams } from '../evaluation/gather-facts.ts';
@@ -47,11 +48,12 @@ export async function readOverrides(
     pullRequest.repository,
     found.map(({ comment }) => comment.id),
   );
-  const context: ClaimContext = { pullRequest, evaluation, overridersOf: overriders, self, known };
+  const isMachine = machinesAmong(policy.machineAccounts);
+  const context: ClaimContext = { pullRequest, evaluation, overridersOf: overriders, self, known, isMachine };
 
   const claims = found.map((claim) => ({ claim, why: refusalOf(claim, context) }));
   const open = claims.flatMap(({ claim, why }) => (why === undefined ? [claim] : []));
-  const facts = open.length === 0 ? undefined : await readClaimFacts(forge, pullRequest, open, context);
+  const facts = open.length === 0 ? undefined : await readClaimFacts(forge, pullRequest, open, policy);
 
   const { inForce, refused } = judgeClaims(claims, context, facts);
   const possible = blocking.flatMap(({ rule }) => {
@@ -93,9 +95,10 @@ async function readClaimFacts(
   forge: Forge,
   pullRequest: PullRequest,
   claims: readonly Claim[],
-  { overridersOf: overriders }: ClaimContext,
+  policy: Policy,
 ): Promise<ClaimFacts> {
-  const groupOf = ({ command }: Claim) => overriders(command.ruleId) ?? NOBODY;
+  const { authorTrailers } = policy;
+  const groupOf = ({ command }: Claim) => overridersOf(policy, { id: command.ruleId }) ?? NOBODY;
   const teams = await readOwnTeams(
     forge,
     pullRequest,
@@ -106,19 +109,19 @@ async function readClaimFacts(
     return isMember(login, groupOf(claim), teams) === true ? [login] : [];
   });
   if (logins.length === 0) {
-    return { teams, ...UNREAD };
+    return { teams, authorTrailers, ...UNREAD };
   }
   const [commits, lastChange, writers] = await Promise.all([
-    readCommits(forge, pullRequest, false),
+    readCommits(forge, pullRequest, { signatures: false, authors: true, authorTrailers }),
     readLastChange(forge, pullRequest),
     readWriters(forge, pullRequest.repository, [...new Set(logins)].slice(0, MAX_OVERRIDERS)),
   ]);
-  return { teams, commits, lastChange, writers };
+  return { teams, authorTrailers, commits, lastChange, writers };
 }
 
 const NOBODY = { people: [], teams: [] };
 const UNREAD = {
-  commits: { commits: [], complete: false },
+  commits: { commits: [], complete: false, accounts: new Map() },
   lastChange: { kind: 'unread' },
   writers: new Map(),
 } as const;

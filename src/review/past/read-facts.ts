@@ -2,7 +2,8 @@ import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { FORGES } from '../../forges/port/forges.ts';
 import type { MergedPullRequest } from '../../forges/port/merged.ts';
-import type { ChangedFiles, Commit, PersonReview, PullRequest } from '../../forges/port/pull-request.ts';
+import type { ChangedFiles, PersonReview, PullRequest } from '../../forges/port/pull-request.ts';
+import type { AuthoredCommits } from '../authors/authors.ts';
 import { lookIntoMerges, readCleanMerges } from '../evaluation/clean-merge.ts';
 import { readCodeOwners, readCommits, readLastChange } from '../evaluation/gather-facts.ts';
 import { readOthersChecks } from '../evaluation/read-checks.ts';
@@ -59,11 +60,11 @@ export async function readPastFacts(
   }
   const pullRequest: PullRequest = { ...merged.pullRequest, head: { ...merged.pullRequest.head, sha: head } };
   const { repository } = pullRequest;
-  const unread = { commits: [], complete: false };
+  const unread = { commits: [], complete: false, accounts: none.commits.accounts };
 
   const [changedFiles, listed, reviews, requested, checks] = await Promise.all([
     needed.changedFiles ? tryTo(() => readChangedFiles(forge, pullRequest), none.changedFiles) : none.changedFiles,
-    needed.commits ? tryTo(() => readCommits(forge, pullRequest, needed.signatures), unread) : unread,
+    needed.commits ? tryTo(() => readCommits(forge, pullRequest, needed), unread) : unread,
     needed.reviews ? tryTo(() => readReviews(forge, needed, pullRequest, merged.mergedAt), undefined) : undefined,
     needed.requestedReviews ? tryTo(() => forge.requestedReviews(pullRequest), undefined) : undefined,
     needed.checks ? tryTo(() => readOthersChecks(forge, repository, head, statusContext), none.checks) : none.checks,
@@ -88,6 +89,7 @@ export async function readPastFacts(
     teams: new Map(),
     codeOwners,
     checks,
+    people: none.people,
   };
   return { facts, gone, failure };
 }
@@ -96,7 +98,7 @@ export async function readPastFacts(
 async function readChangedFiles(forge: Forge, pullRequest: PullRequest): Promise<ChangedFiles> {
   const changedFiles = await forge.changedFiles(pullRequest, pullRequest.head.sha);
   if (changedFiles.files.length === 0) {
-    await readCommits(forge, pullRequest, false);
+    await readCommits(forge, pullRequest, { signatures: false, authors: false, authorTrailers: [] });
   }
   return changedFiles;
 }
@@ -134,9 +136,10 @@ async function readMerges(
   forge: Forge,
   needed: NeededFacts,
   pullRequest: PullRequest,
-  { commits, complete }: { readonly commits: readonly Commit[]; readonly complete: boolean },
+  listed: AuthoredCommits,
   reviews: readonly PersonReview[],
 ): Promise<Facts['commits']> {
+  const { commits, complete } = listed;
   const isClean = lookIntoMerges(forge, pullRequest.repository);
   // An approval that was dismissed since may have counted.
   const approvals = reviews.map((review) =>
@@ -145,9 +148,10 @@ async function readMerges(
   const own = new Set(commits.map(({ sha }) => sha));
   const then: Forge = { ...forge, isAncestor: async (_repository, ancestor) => complete && !own.has(ancestor) };
   return {
-    commits,
-    complete,
-    cleanMerges: needed.cleanMerges ? await readCleanMerges(isClean, commits, approvals) : new Set(),
+    ...listed,
+    cleanMerges: needed.cleanMerges
+      ? await readCleanMerges(isClean, listed, needed.authorTrailers, approvals)
+      : new Set(),
     updatedFrom: needed.updates ? await readUpdatedFrom(then, isClean, pullRequest, '', commits, approvals) : [],
   };
 }

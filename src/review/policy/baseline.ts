@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { RepositoryIds, Visibility } from '../../forges/port/pull-request.ts';
+import { NO_PEOPLE_SETTINGS } from '../authors/people-settings.ts';
 import type { SourceFile } from '../sources.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import type { Fault } from './faults.ts';
@@ -169,7 +170,7 @@ export function withBaseline(
     return { ...loaded, sources };
   }
   const texts = [...own.texts, { digest: baseline.digest, ...baseline.file }];
-  const nothing: Policy = { origin: baseline.policy.origin, rules: [] };
+  const nothing: Policy = { origin: baseline.policy.origin, rules: [], ...NO_PEOPLE_SETTINGS };
   const first = hidden ? hideRules(baseline.policy) : baseline.policy;
   return {
     kind: 'policy',

@@ -1,10 +1,11 @@
+import { joinPeople } from '../authors/people-settings.ts';
 import { COMMENTS, type Comments, DEFAULT_COMMENTS } from './comments.ts';
 import type { Policy } from './policy.ts';
 
 /**
  * The policy that a file and the one it extends make together: the base's rules in their order, each replaced by
  * the extending file's rule of the same id if there is one, and then the extending file's other rules. `comments` and
- * `override` are the extending file's, or else the base's.
+ * `override` are the extending file's, or else the base's. What they say of people is added up.
  */
 export function mergePolicies(base: Policy, extending: Policy): Policy {
   const own = new Map(extending.rules.map((rule) => [rule.id, rule]));
@@ -16,6 +17,7 @@ export function mergePolicies(base: Policy, extending: Policy): Policy {
     origin: extending.origin,
     ...(comments === undefined ? {} : { comments }),
     ...(override === undefined ? {} : { override }),
+    ...joinPeople(base, extending),
     rules: [...inherited, ...extending.rules.filter((rule) => !ids.has(rule.id))],
   };
 }

@@ -2,20 +2,23 @@ import type { NeededFacts } from '../facts.ts';
 import type { Policy } from './policy.ts';
 
 /** What must be read from the forge before this policy can be evaluated: a policy about titles needs nothing more. */
-export function neededFacts({ rules }: Policy): NeededFacts {
-  return union(rules.map(({ needs }) => needs));
+export function neededFacts({ rules, authorTrailers }: Policy): NeededFacts {
+  return { ...union(rules.map(({ needs }) => needs)), authorTrailers };
 }
 
 /** What is left of `wanted` when `read` has been read. Commits and reviews are read again for more of them. */
 export function neededBeside(read: NeededFacts, wanted: NeededFacts): NeededFacts {
-  const signatures = wanted.signatures && !read.signatures;
+  const authors = wanted.authors && !read.authors;
+  // Who made commits is read with them, and so are their signatures.
+  const signatures = wanted.signatures && (!read.signatures || authors);
   const requestsForChanges = wanted.requestsForChanges && !read.requestsForChanges;
   const firstReviews = wanted.reviews && !read.reviews;
   return {
     changedFiles: wanted.changedFiles && !read.changedFiles,
     lines: wanted.lines && !read.lines,
-    commits: (wanted.commits && !read.commits) || signatures,
+    commits: (wanted.commits && !read.commits) || signatures || authors,
     signatures,
+    authors: wanted.authors && (authors || signatures),
     // Which merges are looked into depends on who approves.
     cleanMerges: wanted.cleanMerges && (!read.cleanMerges || firstReviews),
     updates: wanted.updates && !read.updates,
@@ -26,11 +29,17 @@ export function neededBeside(read: NeededFacts, wanted: NeededFacts): NeededFact
     codeOwners: wanted.codeOwners && !read.codeOwners,
     checks: wanted.checks && !read.checks,
     teams: wanted.teams.filter((team) => !read.teams.includes(team)),
+    authorTrailers: wanted.authorTrailers,
   };
 }
 
 /** Whether anything of it has to be read beside the pull request and its changed files. */
-export function needsReading({ changedFiles: _files, lines: _lines, ...others }: NeededFacts): boolean {
+export function needsReading({
+  changedFiles: _files,
+  lines: _lines,
+  authorTrailers: _trailers,
+  ...others
+}: NeededFacts): boolean {
   return Object.values(others).some((needed) => needed === true || (Array.isArray(needed) && needed.length > 0));
 }
 
@@ -46,6 +55,7 @@ export function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
     lines: all.some(({ lines }) => lines),
     commits: all.some(({ commits }) => commits),
     signatures: all.some(({ signatures }) => signatures),
+    authors: all.some(({ authors }) => authors),
     cleanMerges: all.some(({ cleanMerges }) => cleanMerges),
     updates: all.some(({ updates }) => updates),
     reviews: all.some(({ reviews }) => reviews),
@@ -55,5 +65,6 @@ export function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
     checks: all.some(({ checks }) => checks),
     codeOwners: all.some(({ codeOwners }) => codeOwners),
     teams: [...new Set(all.flatMap(({ teams }) => teams ?? []))].sort(),
+    authorTrailers: [],
   };
 }

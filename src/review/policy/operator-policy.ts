@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
+import { NO_PEOPLE_SETTINGS } from '../authors/people-settings.ts';
 import type { SourceText } from '../sources.ts';
 import type { LoadedPolicy } from './load.ts';
 import { POLICY_PATHS } from './paths.ts';
@@ -17,7 +18,12 @@ export function orOperatorPolicy(loaded: LoadedPolicy, fallback: Policy | undefi
 /** The first policy of a repository is checked as well, in the pull request that adds it. */
 export function orProposed(loaded: LoadedPolicy, { repository }: PullRequest, proposes: boolean): LoadedPolicy {
   return loaded.kind === 'absent' && proposes
-    ? { kind: 'policy', policy: { origin: { path: POLICY_PATHS[0] ?? repository }, rules: [] }, sources: {}, texts: [] }
+    ? {
+        kind: 'policy',
+        policy: { origin: { path: POLICY_PATHS[0] ?? repository }, rules: [], ...NO_PEOPLE_SETTINGS },
+        sources: {},
+        texts: [],
+      }
     : loaded;
 }
 

@@ -37,7 +37,7 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: PolicyRole
     schemaFaults(policySchema, shape.error.issues, yaml, faults);
   }
   const rules = readRules(yaml, shape.data, origin, faults);
-  const { extends: extended, comments, override } = shape.success ? shape.data : {};
+  const { extends: extended, comments, override, author_trailers, machine_accounts } = shape.success ? shape.data : {};
   if (role !== 'own' && extended !== undefined) {
     faults.add(yaml.positionOf(['extends']), {
       message:
@@ -68,6 +68,8 @@ export function parsePolicy(text: string, origin: PolicyOrigin, role: PolicyRole
       ...(extended === undefined ? {} : { extends: parseExtends(extended) }),
       ...(comments === undefined ? {} : { comments }),
       ...(override === undefined ? {} : { override: { names: override.by, ...splitTeams(override.by) } }),
+      authorTrailers: author_trailers ?? [],
+      machineAccounts: machine_accounts ?? [],
       rules: rules.map((rule) => ({ ...rule, needs: ruleNeeds(rule) })),
     },
   };

@@ -1,3 +1,4 @@
+import type { PeopleSettings } from '../authors/people-settings.ts';
 import type { NeededFacts } from '../facts.ts';
 import type { Comments } from './comments.ts';
 
@@ -58,7 +59,7 @@ export interface Overriders {
   readonly teams: readonly string[];
 }
 
-export interface Policy {
+export interface Policy extends PeopleSettings {
   readonly origin: PolicyOrigin;
   /** Another policy that is read too, and merged: see mergePolicies. */
   readonly extends?: { readonly repository: string; readonly ref: string };

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { casesSchema } from '../cases/schema.ts';
 import { MAX_EXAMPLE_LENGTH, MAX_LIST_ENTRIES, MAX_MESSAGE_LENGTH, MAX_RULE_ID_LENGTH, MAX_RULES } from '../limits.ts';
 import { predicates } from '../predicates/index.ts';
-import { peopleOrTeams } from '../predicates/values.ts';
+import { checked, names, oneOrMore, peopleOrTeams } from '../predicates/values.ts';
 import { COMMENTS } from './comments.ts';
 import { LEVELS } from './policy.ts';
 
@@ -101,6 +101,12 @@ const rule = z
 const EXTENDS =
   /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\/[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}@[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$/;
 
+const trailerKey = checked('the key of a trailer', (key) =>
+  /^[A-Za-z0-9][A-Za-z0-9-]{0,99}$/.test(key)
+    ? undefined
+    : 'the key of a trailer has letters, digits and "-", without ":"',
+);
+
 const policyShape = {
   version: z
     .literal(1, { error: '1, the version that this Gatehouse reads' })
@@ -128,6 +134,14 @@ const policyShape = {
     )
     .optional()
     .describe('Who may override a rule of a pull request, with a comment that gives the reason. Left out: nobody.'),
+  author_trailers: oneOrMore(trailerKey, 'the key of a trailer')
+    .optional()
+    .describe('Trailers of commit messages that name a co-author, beside Co-authored-by: such as Assisted-by.'),
+  machine_accounts: names
+    .optional()
+    .describe(
+      'Accounts that are no people, beside those that the forge or the operator says: logins, * for any characters.',
+    ),
   rules: z
     .array(rule, { error: 'a list of rules' })
     .max(MAX_RULES, { error: `at most ${MAX_RULES} rules` })

@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import type { ChangedFile } from '../../forges/port/pull-request.ts';
+import { type Author, type Authors, authorsOf } from '../authors/authors.ts';
+import { type IsMachine, machinesAmong } from '../authors/machines.ts';
 import type { Facts, LastChange } from '../facts.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
 import { bareOwner, isTeam, type OwnersOf, readCodeOwners } from './code-owners.ts';
-import { type Committers, committersOf } from './committers.ts';
 import { type CurrentApproval, currentApprovals } from './current-approvals.ts';
 import { pathsOf } from './files.ts';
 import { definePredicate, type Outcome, type PredicateResult } from './predicate.ts';
@@ -27,6 +28,7 @@ interface Given {
   readonly not_from?: readonly string[] | undefined;
   readonly fresh?: boolean | 'except-updates' | undefined;
   readonly committers?: boolean | undefined;
+  readonly unknown_authors?: 'undecided' | undefined;
 }
 
 /** What a rule says of approvals, with what it leaves out filled in. */
@@ -56,10 +58,21 @@ const approvalsWanted = z
         committers: z
           .boolean({ error: 'true or false' })
           .optional()
-          .describe('true: also count approvals by people who committed to the pull request. Never its author.'),
+          .describe(
+            'true: also count approvals by people who committed to the pull request, or are named as co-authors. Never its author.',
+          ),
+        unknown_authors: z
+          .literal('undecided', { error: '"undecided"' })
+          .optional()
+          .describe(
+            'undecided: the rule cannot be judged while a commit has an author, committer or co-author without a known account. Left out: they are only named.',
+          ),
       }),
     ],
-    { error: 'a whole number, or a mapping with `count`, `from`, `not_from`, `fresh` and `committers`' },
+    {
+      error:
+        'a whole number, or a mapping with `count`, `from`, `not_from`, `fresh`, `committers` and `unknown_authors`',
+    },
   )
   .transform((value) => {
     const given: Given = typeof value === 'number' ? { count: value } : value;
@@ -70,6 +83,7 @@ const approvalsWanted = z
       notFrom: { names: given.not_from ?? [], ...splitTeams(given.not_from ?? []) },
       fresh: given.fresh ?? false,
       committers: given.committers ?? false,
+      strict: given.unknown_authors === 'undecided',
       codeOwners: given.from?.includes(CODE_OWNERS) ?? false,
       ...splitTeams(members ?? []),
     };
@@ -79,21 +93,21 @@ type Wanted = z.output<typeof approvalsWanted>;
 
 export const approvals = definePredicate({
   description:
-    "Enough people approve of the pull request. The latest word of each person counts, and never the author's own, nor that of somebody who committed to it.",
+    "Enough people approve of the pull request. The latest word of each person counts, and never the author's own, nor that of somebody who committed to it or is named as a co-author.",
   actor: 'others',
   schema: approvalsWanted,
   needs: ({ codeOwners, teams, notFrom, committers, fresh }) => ({
     reviews: true,
     lastChange: fresh !== false,
     teams: [...teams, ...notFrom.teams],
-    ...(committers ? {} : { commits: true, cleanMerges: true }),
+    ...(committers ? {} : { commits: true, authors: true, cleanMerges: true }),
     ...(fresh === 'except-updates' ? { commits: true, updates: true } : {}),
     ...(codeOwners ? { codeOwners: true, changedFiles: true } : {}),
   }),
   judge(wanted, _options, facts) {
-    const committers = committersOf(facts.commits);
+    const authors = authorsOf(facts.commits, facts.people.authorTrailers, facts.commits.cleanMerges);
     const approvals = currentApprovals(facts.reviews.reviews, facts.pullRequest.author);
-    const counted = countApprovals(approvals, wanted, facts, committers);
+    const counted = countApprovals(approvals, wanted, facts, authors);
     const {
       outcome,
       found,
@@ -103,15 +117,15 @@ export const approvals = definePredicate({
       : { outcome: 'undecided', found: say`reviews that could not be read in full` };
     const unknownAge = wanted.fresh !== false && facts.reviews.lastChange.kind === 'unread';
     // Anybody who approves could have made a commit that was not read.
-    const unknownCommitters = !wanted.committers && !facts.commits.complete;
-    const unsure = outcome === 'matched' && (unknownAge || unknownCommitters);
+    const mayBeAnybody = !authors.complete || (wanted.strict && authors.unknown.length > 0);
+    const unsure = outcome === 'matched' && (unknownAge || (!wanted.committers && mayBeAnybody));
     return {
       outcome: unsure ? 'undecided' : outcome,
       expected: approvalsOf(wanted, count(wanted.count, 'approval')),
       ...(given > 0 && given < wanted.count
         ? { awaited: approvalsOf(wanted, count(wanted.count - given, 'more approval')) }
         : {}),
-      found: say`${found}${notCounted(counted.excluded)}${unknownAge ? UNKNOWN_AGE : []}${aboutCommits(wanted, facts, committers)}`,
+      found: say`${found}${notCounted(counted.excluded)}${unknownAge ? UNKNOWN_AGE : []}${aboutCommits(wanted, facts, authors)}`,
       remedy: remedyOf(wanted),
     };
   },
@@ -136,10 +150,11 @@ function countApprovals(
   approvals: readonly CurrentApproval[],
   wanted: Wanted,
   facts: Facts,
-  committers: Committers,
+  { byLogin }: Authors,
 ): Counted {
+  const isMachine = machinesAmong(facts.people.machineAccounts);
   const excluded = approvals.flatMap((approval): readonly Excluded[] => {
-    const why = exclusionOf(approval, wanted, facts, committers);
+    const why = exclusionOf(approval, wanted, facts, byLogin.get(approval.author.toLowerCase()), isMachine);
     return why === undefined ? [] : [{ author: approval.author, why }];
   });
   const others = approvals
@@ -158,10 +173,11 @@ function exclusionOf(
   { author, sha, submittedAt, official, bot }: CurrentApproval,
   wanted: Wanted,
   facts: Facts,
-  committers: Committers,
+  made: Author | undefined,
+  isMachine: IsMachine,
 ): string | undefined {
   const login = author.toLowerCase();
-  if (bot && !wanted.people.some((named) => named.toLowerCase() === login)) {
+  if (isMachine({ login, bot }) && !wanted.people.some((named) => named.toLowerCase() === login)) {
     return 'a bot that the policy does not name';
   }
   if (isMember(author, wanted.notFrom, facts.teams) === true) {
@@ -170,8 +186,8 @@ function exclusionOf(
   if (wanted.from === undefined && !official) {
     return 'who may not write to the repository';
   }
-  if (!wanted.committers && committers.logins.has(login)) {
-    return 'who committed to this pull request';
+  if (!wanted.committers && made !== undefined) {
+    return made.as === 'co-author' ? 'named as a co-author of this pull request' : 'who committed to this pull request';
   }
   if (wanted.fresh !== false && !isCurrent(sha, wanted, facts)) {
     return wanted.fresh === true
@@ -314,15 +330,19 @@ function ownersOfChange(files: readonly ChangedFile[], ownersOf: OwnersOf): read
   return [...groups.values()];
 }
 
-function aboutCommits(wanted: Wanted, { commits }: Facts, { unknown }: Committers): Text {
+function aboutCommits(wanted: Wanted, { commits }: Facts, { unknown, complete }: Authors): Text {
   if (wanted.committers) {
     return [];
   }
-  const unread = commits.complete ? [] : say`; the list of commits is not complete, so a committer may be among them`;
-  const named = unknown.map(({ sha, author }) => `${sha.slice(0, SHA_SHOWN)} ${author.email}`);
+  const unread = !commits.complete
+    ? say`; the list of commits is not complete, so a committer may be among them`
+    : complete
+      ? []
+      : say`; not all co-authors of the commits could be read, so one may be among them`;
+  const named = unknown.map(({ sha, named: text }) => `${sha.slice(0, SHA_SHOWN)} ${text}`);
   return unknown.length === 0
     ? unread
-    : say`${unread}; no account is known for the e-mail address of ${quotedList(named, COMMITS_SHOWN)}`;
+    : say`${unread}; no account is known for the e-mail address of ${quotedList([...new Set(named)], COMMITS_SHOWN)}`;
 }
 
 const GIVEN_FOR = {

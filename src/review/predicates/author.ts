@@ -1,4 +1,4 @@
-import { compileName } from '../matching/glob.ts';
+import { compileName } from '../authors/names.ts';
 import { quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Check, NOT_ENDED } from '../../forges/port/checks.ts';
-import { compileName } from '../matching/glob.ts';
+import { compileName } from '../authors/names.ts';
 import { joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
 import { checked, nameFault, names, oneOrMore } from './values.ts';

@@ -1,4 +1,4 @@
-import { compileName } from '../matching/glob.ts';
+import { compileName } from '../authors/names.ts';
 import { quotedList, say } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { names } from './values.ts';

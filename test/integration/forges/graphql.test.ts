@@ -235,7 +235,7 @@ for (const [what, text, by] of [
     t.deepEqual([preloaded, files.size], [{}, 0]);
     t.is(pullRequest.title, 'feat: “quoted”\t✓');
     t.is(simulated.count('GET', /\/pulls\/:number$/), 1);
-    t.is(Object.keys((await factsOf(t, forge, ref)).preloaded).length, 6, 'and the next one by GraphQL');
+    t.is(Object.keys((await factsOf(t, forge, ref)).preloaded).length, 7, 'and the next one by GraphQL');
   });
 }
 

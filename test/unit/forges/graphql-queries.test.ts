@@ -9,6 +9,7 @@ import {
   parse,
   type SelectionSetNode,
 } from 'graphql';
+import { authorsQuery } from '../../../src/forges/github/accounts.ts';
 import { COMMENTS_QUERY } from '../../../src/forges/github/comments.ts';
 import { QUEUE_QUERY } from '../../../src/forges/github/merge-queue.ts';
 import { overviewQuery, statusesQuery } from '../../../src/forges/github/overviews.ts';
@@ -19,6 +20,7 @@ const QUERIES = {
   review: reviewQuery(pathsAtBase('github')),
   look: reviewQuery([]),
   queue: QUEUE_QUERY,
+  authors: authorsQuery(20),
   comments: COMMENTS_QUERY,
   overview: overviewQuery(
     100,
@@ -65,6 +67,7 @@ test('no other file of src has a GraphQL query', (t) => {
   const src = new URL('../../../src/', import.meta.url);
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   t.deepEqual(files.filter((file) => /`query[ ({]/.test(readFileSync(new URL(file, src), 'utf8'))).sort(), [
+    'forges/github/accounts.ts',
     'forges/github/comments.ts',
     'forges/github/merge-queue.ts',
     'forges/github/overviews.ts',

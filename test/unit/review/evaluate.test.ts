@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { NO_PEOPLE_SETTINGS } from '../../../src/review/authors/people-settings.ts';
 import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate, neededOwnerTeams } from '../../../src/review/evaluation/evaluate.ts';
 import type { RuleOutcome } from '../../../src/review/evaluation/evaluation.ts';
@@ -118,13 +119,15 @@ test('a policy about titles needs nothing but the pull request', (t) => {
     requestedReviews: false,
     lastChange: false,
     codeOwners: false,
+    authors: false,
+    authorTrailers: [],
     teams: [],
   });
 });
 
 test('each predicate asks for what it looks at, wherever it stands', (t) => {
   const needs = (rule: string) => {
-    const { teams, ...facts } = neededFacts(ruleOf(rule));
+    const { teams, authorTrailers: _, ...facts } = neededFacts(ruleOf(rule));
     return [...Object.entries(facts).flatMap(([name, needed]) => (needed ? [name] : [])), ...teams];
   };
   t.deepEqual(needs('when: { files: x }, require: { draft: true }'), ['changedFiles']);
@@ -134,12 +137,13 @@ test('each predicate asks for what it looks at, wherever it stands', (t) => {
   t.deepEqual(needs('require: { commits: { some: { merge: true } } }'), ['commits']);
   t.deepEqual(needs('require: { commits: { every: { signed_off: true } } }'), ['commits', 'cleanMerges']);
   t.deepEqual(needs('when: { not: { checks: { name: ci } } }, require: { title: x }'), ['checks']);
-  t.deepEqual(needs('require: { approvals: 1 }'), ['commits', 'cleanMerges', 'reviews']);
+  t.deepEqual(needs('require: { approvals: 1 }'), ['commits', 'authors', 'cleanMerges', 'reviews']);
   t.deepEqual(needs('require: { approvals: { committers: true } }'), ['reviews']);
   t.deepEqual(needs('require: { approvals: { committers: true, fresh: true } }'), ['reviews', 'lastChange']);
   t.deepEqual(needs("require: { approvals: { from: ['@B/y', CODEOWNERS] } }, when: { author: ['@a/x'] }"), [
     'changedFiles',
     'commits',
+    'authors',
     'cleanMerges',
     'reviews',
     'codeOwners',
@@ -238,13 +242,14 @@ const policies: fc.Arbitrary<Policy> = fc
   )
   .map((rules) => ({
     origin: { path: '.gatehouse.yml' },
+    ...NO_PEOPLE_SETTINGS,
     rules: rules.map(({ level, when, require, forbid }, index) => ({
       id: `r${index}`,
       level,
       require,
       ...(when === undefined ? {} : { when }),
       ...(forbid === undefined ? {} : { forbid }),
-      needs: neededFacts({ origin: { path: '.gatehouse.yml' }, rules: [] }),
+      needs: neededFacts({ origin: { path: '.gatehouse.yml' }, rules: [], ...NO_PEOPLE_SETTINGS }),
       source: { path: '.gatehouse.yml', line: index + 1 },
     })),
   }));

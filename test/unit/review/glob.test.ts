@@ -1,7 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import picomatch from 'picomatch';
-import { compileGlobs, compileName, globFault } from '../../../src/review/matching/glob.ts';
+import { compileName } from '../../../src/review/authors/names.ts';
+import { compileGlobs, globFault } from '../../../src/review/matching/glob.ts';
 
 const matches = (globs: string | readonly string[], path: string): boolean =>
   compileGlobs(typeof globs === 'string' ? [globs] : globs).matches(path);

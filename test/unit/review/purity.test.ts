@@ -23,7 +23,7 @@ for (const path of files) {
         // None of them imports anything: structure.test.ts.
         t.regex(
           from,
-          /\/(forges\/port\/(?:checks|command|forge|forge-error|forges|merged|postings|pull-request)|common\/[\w-]+)\.ts$/,
+          /\/(forges\/port\/(?:accounts|checks|command|forge|forge-error|forges|merged|postings|pull-request)|common\/[\w-]+)\.ts$/,
         );
       }
     }

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { NO_PEOPLE_SETTINGS } from '../../../src/review/authors/people-settings.ts';
 import { factsOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
@@ -145,7 +146,7 @@ test('a result that is too large to read at once is not returned', async (t) => 
     .rules[0];
   t.truthy(rule);
   const rules = rule === undefined ? [] : Array.from({ length: 17_000 }, () => rule);
-  const evaluation = await threads.evaluate({ origin: ORIGIN, rules }, factsOf({}));
+  const evaluation = await threads.evaluate({ origin: ORIGIN, rules, ...NO_PEOPLE_SETTINGS }, factsOf({}));
   t.true(evaluation.ended);
   t.deepEqual(ended, [{ task: 'evaluate', owner: 'octo/example', limit: 'size' }]);
   await threads.close();

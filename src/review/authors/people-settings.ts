@@ -1,0 +1,17 @@
+/** How people are told from others, beside what the forge says. */
+export interface PeopleSettings {
+  /** Keys of trailers that name a co-author, beside `Co-authored-by`. */
+  readonly authorTrailers: readonly string[];
+  /** Logins of programs, with `*` for any characters. */
+  readonly machineAccounts: readonly string[];
+}
+
+export const NO_PEOPLE_SETTINGS: PeopleSettings = { authorTrailers: [], machineAccounts: [] };
+
+/** Of both: neither takes away what the other says of who is no person, or who made a change. */
+export function joinPeople(one: PeopleSettings, other: PeopleSettings): PeopleSettings {
+  return {
+    authorTrailers: [...new Set([...one.authorTrailers, ...other.authorTrailers])],
+    machineAccounts: [...new Set([...one.machineAccounts, ...other.machineAccounts])],
+  };
+}

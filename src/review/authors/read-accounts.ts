@@ -1,0 +1,27 @@
+import type { Forge } from '../../forges/port/forge.ts';
+import type { Commit } from '../../forges/port/pull-request.ts';
+import { accountsAmong } from './authors.ts';
+import { coAuthorsOf } from './co-authors.ts';
+
+/** Addresses that the forge is asked about for one pull request. Those left out leave it undecided who made it. */
+const MAX_ASKED = 20;
+
+/**
+ * The accounts of the co-authors of commits, by e-mail address. The forge is asked only for those that neither came
+ * with the commits (`given`) nor belong to the author or committer of one.
+ */
+export async function readAccounts(
+  forge: Forge,
+  repository: string,
+  commits: readonly Commit[],
+  trailers: readonly string[],
+  given: ReadonlyMap<string, string | null> = new Map(),
+): Promise<ReadonlyMap<string, string | null>> {
+  const known = accountsAmong(commits);
+  const { coAuthors } = coAuthorsOf(commits, trailers);
+  const unknown = coAuthors.flatMap(({ sha, address }) =>
+    address === undefined || given.has(address) || known.has(address) ? [] : [{ sha, address }],
+  );
+  const asked = unknown.slice(0, MAX_ASKED);
+  return asked.length === 0 ? given : new Map([...given, ...(await forge.accounts(repository, asked))]);
+}

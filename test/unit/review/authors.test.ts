@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process';
+import test from 'ava';
+import type { NamedAddress } from '../../../src/forges/port/accounts.ts';
+import type { Forge } from '../../../src/forges/port/forge.ts';
+import type { Commit } from '../../../src/forges/port/pull-request.ts';
+import { authorsOf } from '../../../src/review/authors/authors.ts';
+import { coAuthorsOf } from '../../../src/review/authors/co-authors.ts';
+import { readAccounts } from '../../../src/review/authors/read-accounts.ts';
+import { trailersOf } from '../../../src/review/authors/trailers.ts';
+import { requiring } from './judge.ts';
+
+const BOB = 'Co-authored-by: Bob <bob@example.test>';
+
+/** Lines that git treats each in its own way. */
+const LINES = [
+  ['', '', '', ' ', '\r', 'Change it', 'plain text here', '# a comment', '---', ':', 'a b: c'],
+  [
+    BOB,
+    'CO-AUTHORED-BY : Carol <carol@example.test>',
+    'Key:',
+    'Key:\r',
+    'text: yes',
+    '\tfolded',
+    ' <dan@example.test>',
+  ],
+  ['Signed-off-by: Alice <alice@example.test>', '(cherry picked from commit abc)', 'Conflicts:', '\tpath'],
+  ['# ------------------------ >8 ------------------------'],
+].flat();
+
+function* messages(count: number): Generator<string> {
+  let seed = 1;
+  const below = (limit: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((seed / 2 ** 31) * limit);
+  };
+  for (let index = 0; index < count; index += 1) {
+    const lines = Array.from({ length: 1 + below(12) }, () => LINES[below(LINES.length)] ?? '');
+    yield `${lines.join('\n')}${below(2) === 0 ? '' : '\n'}`;
+  }
+}
+
+test('trailers are read as git reads them', (t) => {
+  for (const input of messages(300)) {
+    const { stdout } = spawnSync('git', ['interpret-trailers', '--parse', '--no-divider'], { input, encoding: 'utf8' });
+    const gits = stdout.split('\n').filter((line) => line !== '');
+    const ours = trailersOf(input).trailers.map(({ key, value }) => `${key}: ${value}`);
+    t.deepEqual(
+      ours.map((line) => line.trimEnd()),
+      gits.map((line) => line.trimEnd()),
+      JSON.stringify(input),
+    );
+  }
+});
+
+function commit(message: string, more: Partial<Commit> = {}): Commit {
+  const alice = { name: 'Alice', email: 'alice@example.test', login: 'alice' };
+  return { sha: 'a'.repeat(40), message, author: alice, committer: alice, parents: [], verified: null, ...more };
+}
+
+/** Texts of the co-authors whom a message names, with other trailers that name some. */
+function named(message: string, trailers: readonly string[] = []): readonly string[] {
+  return coAuthorsOf([commit(message)], trailers).coAuthors.map(({ text }) => text);
+}
+
+test('co-authors are named in the last paragraph, in any case, also folded', (t) => {
+  t.deepEqual(named(`Change it\n\n${BOB}\n`), ['bob@example.test']);
+  t.deepEqual(named('Change it\n\ncO-aUTHORED-BY : bob\n  <BOB@example.test>\r\n'), ['bob@example.test']);
+  t.deepEqual(named(`Change it\n\n${BOB}\n\nAnd more.\n`), []);
+  t.deepEqual(named(BOB), []);
+  t.deepEqual(named(`Change it\n\nBecause.\n${BOB}`), []);
+  t.deepEqual(named(`Change it\n\nBecause.\n${BOB}\nSigned-off-by: a <a@b>`), ['bob@example.test']);
+  t.deepEqual(named('Change it\n\nCo-authored-by: a <a@x.test>, b <b@x.test>'), ['a@x.test', 'b@x.test']);
+  t.deepEqual(named('Change it\n\nCo-authored-by: Bob\nCo-authored-by: bob@x.test'), ['Bob', 'bob@x.test']);
+});
+
+test('a policy names other trailers of co-authors', (t) => {
+  const message = 'Change it\n\nAssisted-by: A machine\nOn-behalf-of: @bob <bob@example.test>\nReviewed-by: c <c@x>';
+  t.deepEqual(named(message), []);
+  t.deepEqual(named(message, ['assisted-by', 'On-Behalf-Of']), ['A machine', 'bob@example.test']);
+});
+
+test('addresses that hide others name their login, and the account they belong to', (t) => {
+  const of = (address: string, accounts: Record<string, string | null> = {}) => {
+    const message = `Change it\n\nCo-authored-by: x <${address}>`;
+    const commits = { commits: [commit(message)], complete: true, accounts: new Map(Object.entries(accounts)) };
+    const { people, unknown, complete } = authorsOf(commits, []);
+    const logins = people.flatMap(({ as, login }) => (as === 'co-author' && login !== null ? [login] : []));
+    return { logins, unknown: unknown.length, complete };
+  };
+  const github = '12+Bob@users.noreply.github.com';
+  t.deepEqual(of(github), { logins: ['bob'], unknown: 0, complete: false });
+  t.deepEqual(of(github, { [github.toLowerCase()]: 'Bob' }), { logins: ['bob'], unknown: 0, complete: true });
+  // He was renamed since, and somebody else may have his name.
+  t.deepEqual(of(github, { [github.toLowerCase()]: 'Bobby' }), {
+    logins: ['bobby', 'bob'],
+    unknown: 0,
+    complete: true,
+  });
+  t.deepEqual(of(github, { [github.toLowerCase()]: null }), { logins: ['bob'], unknown: 1, complete: true });
+  t.deepEqual(of('bob@noreply.gitea.test', { 'bob@noreply.gitea.test': 'bob' }).logins, ['bob']);
+  t.deepEqual(of('bob@x.test'), { logins: [], unknown: 0, complete: false });
+  t.deepEqual(of('bob@x.test', { 'bob@x.test': null }), { logins: [], unknown: 1, complete: true });
+});
+
+test('an address of the author or committer of a commit is known', (t) => {
+  const other = { name: 'Bob', email: 'B@home.test', login: 'bob' };
+  const commits = [commit('x', { author: other }), commit('Change it\n\nCo-authored-by: B <b@HOME.test>')];
+  const { byLogin, unknown, complete } = authorsOf({ commits, complete: true, accounts: new Map() }, []);
+  t.deepEqual([...byLogin.keys()].sort(), ['alice', 'bob']);
+  t.deepEqual([unknown.length, complete], [0, true]);
+});
+
+const lines = (count: number) =>
+  Array.from({ length: count }, (_, index) => `Co-authored-by: ${index} <${index}@x.test>`).join('\n');
+
+test('more co-authors than are read leave it undecided, and never fewer', (t) => {
+  const incomplete = (message: string) => t.false(coAuthorsOf([commit(message)], []).complete, message.slice(0, 50));
+  incomplete(`Change it\n\n${lines(10_000)}`);
+  incomplete(`Change it\n\n${lines(1_500)}`);
+  incomplete(`Change it\n\n${BOB}\nCo-authored-by: ${'x'.repeat(1_000_000)} <x@x.test>`);
+  incomplete(`Change it\n\n${BOB}\n${' folded\n'.repeat(5_000)}`);
+  t.true(coAuthorsOf([commit(`Change it\n\n${lines(900)}`)], []).complete);
+  t.deepEqual(named(`${'A long story.\n\n'.repeat(10_000)}${BOB}`), ['bob@example.test']);
+  const many = Array.from({ length: 3 }, (_, index) =>
+    commit(`x\n\n${lines(900).replaceAll('@', `@${index}.`)}`, { sha: `${index}`.repeat(40) }),
+  );
+  t.false(coAuthorsOf(many, []).complete);
+  const given = { commits: [{ message: `x\n\n${lines(10_000)}` }], reviews: [{ author: 'bob' }] };
+  t.is(requiring('{ approvals: 1 }', given).outcome, 'undecided');
+});
+
+test('the forge is asked for some addresses only, and for none it told of', async (t) => {
+  const asked: NamedAddress[] = [];
+  const forge = {
+    accounts: async (_repository: string, addresses: readonly NamedAddress[]) => {
+      asked.push(...addresses);
+      return new Map(addresses.map(({ address }) => [address, null]));
+    },
+  } satisfies Partial<Forge>;
+  const read = (message: string, given?: ReadonlyMap<string, string | null>) =>
+    readAccounts(forge as Partial<Forge> as Forge, 'o/r', [commit(message)], [], given);
+  t.deepEqual([...(await read(`x\n\n${BOB}`, new Map([['bob@example.test', 'bob']])))], [['bob@example.test', 'bob']]);
+  t.is((await read('x\n\nCo-authored-by: Alice <ALICE@example.test>')).size, 0);
+  t.is((await read('x')).size, 0);
+  t.is(asked.length, 0);
+  const known = await read(`x\n\n${lines(100)}`);
+  t.is(asked.length, 20);
+  t.false(authorsOf({ commits: [commit(`x\n\n${lines(100)}`)], complete: true, accounts: known }, []).complete);
+});
