@@ -7,8 +7,8 @@ import test from 'ava';
 import { stringify } from 'yaml';
 import { REFUSAL_REASONS } from '../../src/http/refusal.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { parsePrometheusRule } from '../helpers/custom-resources.ts';
-import { CHART, find, render } from '../helpers/manifests.ts';
+import { parsePrometheusRule, parseScaledObject } from '../helpers/custom-resources.ts';
+import { CHART, find, parseYaml, render } from '../helpers/manifests.ts';
 import { groupings, seriesIn } from '../helpers/promql.ts';
 
 const run = promisify(execFile);
@@ -196,6 +196,23 @@ test('without a worker there are no alerts about reviews', async (t) => {
     names.filter((name) => /Review|Forge|DeadLetters/.test(name)),
     [],
   );
+});
+
+test('the ScaledObject of docs/operations.md scales the worker by a series that exists', async (t) => {
+  const text = await readFile(`${CHART}../../docs/operations.md`, 'utf8');
+  const [shown] = [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].filter(([, yaml]) =>
+    yaml?.includes('ScaledObject'),
+  );
+  const { metadata, spec } = parseScaledObject(parseYaml(shown?.[1] ?? ''));
+  const manifests = await render({ release: 'gatehouse', values: { forgeToken: { existingSecret: 'forge' } } });
+  t.truthy(find(manifests, 'Deployment', spec.scaleTargetRef.name));
+  t.true((spec.minReplicaCount ?? 0) <= (spec.maxReplicaCount ?? 0));
+  for (const { query } of spec.triggers.map((trigger) => trigger.metadata)) {
+    t.deepEqual(await unknownIn(query), []);
+    const [{ matchers } = { matchers: [] }] = seriesIn(query);
+    const values = Object.fromEntries(matchers.map(({ label, value }) => [label, value]));
+    t.deepEqual(values, { namespace: metadata.namespace, queue: 'review', state: 'waiting' });
+  }
 });
 
 test('docs/operations.md has a section for every alert', async (t) => {

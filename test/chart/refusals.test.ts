@@ -200,7 +200,7 @@ test('an umbrella chart may set globals and values, and disable Gatehouse', asyn
     await symlink(CHART, join(umbrella, 'charts', 'gatehouse'));
     const values = (gatehouse: object) => ({
       global: { imageRegistry: 'r.example.com', anything: { at: ['all'] } },
-      gatehouse,
+      gatehouse: { ...gatehouse, generateWithoutCluster: true },
     });
     const on = await render({ chart: umbrella, values: values({ enabled: true, door: { replicas: 4 } }) });
     const door = find(on, 'Deployment', 'gh-gatehouse-door');

@@ -1,6 +1,15 @@
 import test from 'ava';
 import { startCluster } from '../helpers/cluster.ts';
-import { type Container, find, type Manifest, NAMESPACE, podOf, render, secretData } from '../helpers/manifests.ts';
+import {
+  type Container,
+  find,
+  type Manifest,
+  NAMESPACE,
+  podOf,
+  render,
+  secretData,
+  tryRender,
+} from '../helpers/manifests.ts';
 
 const OWN_STORES = {
   bundled: { postgresql: { enabled: false }, redis: { enabled: false } },
@@ -48,6 +57,23 @@ test('upgrades keep every generated key, one after another', async (t) => {
     const stores = secrets(install).filter(({ metadata }) => metadata.name !== 'gh-gatehouse');
     t.deepEqual(secrets(first), stores);
     t.deepEqual(secrets(second), stores);
+  } finally {
+    await cluster.close();
+  }
+});
+
+test('without a cluster nothing is generated, for each rendering would have another key', async (t) => {
+  const refused = { refusesToGenerate: true };
+  const existing = { ...OWN_STORES, webhookSecret: { existingSecret: 'mine' } };
+  const generating = [{}, OWN_STORES, { ...existing, database: {}, bundled: { redis: { enabled: false } } }];
+  for (const values of generating) {
+    t.regex((await tryRender({ ...refused, values })).error ?? 'rendered', /rendered without the cluster/);
+  }
+  t.truthy((await tryRender({ ...refused, values: existing })).manifests);
+  const cluster = await startCluster('1.36', NAMESPACE);
+  try {
+    // The first install, in a namespace that may not be there yet.
+    t.truthy((await tryRender({ ...refused, values: {}, arguments: cluster.helmArguments })).manifests);
   } finally {
     await cluster.close();
   }

@@ -3,6 +3,7 @@ import type { Case } from './case.ts';
 import { expect } from './expect.ts';
 import type { Cluster, Namespace } from './namespace.ts';
 import { countRefused, expectStored, refusals, startPod, startSenderPod } from './pods.ts';
+import { startPostgresPair } from './postgres-pair.ts';
 import { CONTROL_PORT, RELAY_PORT } from './relay.ts';
 
 /** Added to each round trip, half of it each way. */
@@ -12,6 +13,9 @@ const WATCH_MS = 30_000;
 const POLL_MS = 500;
 /** Longer than the database's pool keeps an idle connection. */
 const QUIET_MS = 15_000;
+const STEADY_MS = 5_000;
+/** From the moment that the Service leads to a server that can write. */
+const READY_AGAIN_S = 10;
 
 interface Relay {
   /** `pass`, `hang` or `delay/<milliseconds>`. */
@@ -79,6 +83,34 @@ export const DATABASE_CASES: readonly Case[] = [
       const restarts = (await at.pods('door')).reduce((sum, door) => sum + door.restarts, 0);
       expect(restarts === 0, `no restart, not ${restarts}`);
       return `${acknowledged} acknowledged, 0 refused, always ready; hangs: unready, with the reason in the log`;
+    },
+  },
+  {
+    name: 'a failover of two PostgreSQL pods behind one Service loses nothing, ready within 10 s',
+    async play({ cluster, namespace }) {
+      const at = await namespace('failover');
+      const pair = await startPostgresPair(at);
+      await at.install({ bundled: { postgresql: { enabled: false } }, database: { url: pair.url } });
+      const sender = await startSenderPod(cluster, at, await at.signingKey());
+      await sleep(STEADY_MS);
+      await pair.failOver();
+      const writable = performance.now();
+      await at.doorsBecome(true);
+      const seconds = (performance.now() - writable) / 1_000;
+      await sleep(STEADY_MS);
+      const sent = [await sender.stop()];
+      const stored = new Set((await pair.sql('SELECT delivery_id FROM gatehouse.deliveries')).split('\n'));
+      const acknowledged = sent.flatMap((each) => each.acknowledged);
+      const lost = acknowledged.filter((id) => !stored.has(id));
+      expect(lost.length === 0, `nothing to be lost, not ${lost.length} of ${acknowledged.length}`);
+      expect(acknowledged.length >= 100, `100 deliveries or more, not ${acknowledged.length}: ${refusals(sent)}`);
+      expect(
+        seconds <= READY_AGAIN_S,
+        `the doors to be ready ${READY_AGAIN_S} s after it, not ${seconds.toFixed(1)} s`,
+      );
+      const restarts = (await at.pods('door')).reduce((sum, door) => sum + door.restarts, 0);
+      expect(restarts === 0, `no restart, not ${restarts}`);
+      return `${acknowledged.length} acknowledged, 0 lost, ${countRefused(sent)} refused; ready ${seconds.toFixed(1)} s after the switch`;
     },
   },
   {

@@ -44,6 +44,7 @@ async function alertGroups(at: Namespace): Promise<readonly AlertGroup[]> {
   const show = ['--show-only', 'templates/prometheusrule.yaml', '--values', '-'];
   const { stdout } = await at.helm(['template', RELEASE, CHART, ...show], {
     forgeToken: { value: TOKEN },
+    generateWithoutCluster: true,
     metrics: { prometheusRule: { enabled: true, matchers } },
   });
   const { spec } = parse(stdout) as { spec: { groups: readonly AlertGroup[] } };

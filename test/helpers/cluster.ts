@@ -19,9 +19,17 @@ export interface Cluster {
 export async function startCluster(kubernetes: string, namespace: string): Promise<Cluster> {
   /** By path, as `/api/v1/namespaces/x/secrets/y`. */
   const objects = new Map<string, Manifest>();
+  /** Of a namespace that is not there it is empty, as that of a real server is. */
+  const listAt = (path: string) => {
+    const resource = RESOURCES.find(
+      ({ plural }) => /^\/apis?\/.+\/namespaces\/[^/]+\/[^/]+$/.test(path) && path.endsWith(`/${plural}`),
+    );
+    const items = [...objects].filter(([at]) => at.startsWith(`${path}/`)).map(([, object]) => object);
+    return resource && { apiVersion: resource.groupVersion, kind: `${resource.kind}List`, metadata: {}, items };
+  };
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://cluster');
-    const found = discovery(pathname, kubernetes) ?? objects.get(pathname);
+    const found = discovery(pathname, kubernetes) ?? objects.get(pathname) ?? listAt(pathname);
     response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(found ?? { apiVersion: 'v1', kind: 'Status', reason: 'NotFound', code: 404 }));
   }).listen(0, '127.0.0.1');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Manifest } from './manifests.ts';
 
 /**
- * The three custom resources of the chart. Their schemas are no part of Kubernetes' own, so they are written out here,
+ * The custom resources of the chart, and one that the documents show. Their schemas are no part of Kubernetes' own, so they are written out here,
  * strictly, with the fields that the chart may set, after the API references of Gateway API v1 and of the Prometheus
  * operator's `monitoring.coreos.com/v1`.
  */
@@ -92,6 +92,39 @@ const prometheusRule = z.strictObject({
     ),
   }),
 });
+
+/**
+ * KEDA's, which docs/operations.md shows, with the fields that it may set: after the definition of
+ * `scaledobjects.keda.sh` (kedacore/keda, `config/crd/bases`, Apache-2.0) and the reference of the Prometheus scaler.
+ */
+const scaledObject = z.strictObject({
+  apiVersion: z.literal('keda.sh/v1alpha1'),
+  kind: z.literal('ScaledObject'),
+  metadata: z.strictObject({ name: text, namespace: text }),
+  spec: z.strictObject({
+    scaleTargetRef: z.strictObject({ apiVersion: text.optional(), kind: text.optional(), name: text }),
+    minReplicaCount: z.int().min(0).optional(),
+    maxReplicaCount: z.int().min(1).optional(),
+    pollingInterval: z.int().min(1).optional(),
+    cooldownPeriod: z.int().min(0).optional(),
+    triggers: z
+      .array(
+        z.strictObject({
+          type: z.literal('prometheus'),
+          metadata: z.strictObject({
+            serverAddress: z.url(),
+            query: text,
+            threshold: z.string().regex(/^\d+(\.\d+)?$/),
+            activationThreshold: z.string().optional(),
+            ignoreNullValues: z.enum(['true', 'false']).optional(),
+          }),
+        }),
+      )
+      .min(1),
+  }),
+});
+
+export const parseScaledObject = (manifest: unknown) => scaledObject.parse(manifest);
 
 export type PrometheusRule = z.infer<typeof prometheusRule>;
 export const parsePrometheusRule = (manifest: Manifest): PrometheusRule => prometheusRule.parse(manifest);

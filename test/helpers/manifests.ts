@@ -85,6 +85,8 @@ export interface Rendering {
   readonly valuesFile?: string;
   readonly kubernetes?: string;
   readonly arguments?: readonly string[];
+  /** As shipped: what would be generated without a cluster is refused. */
+  readonly refusesToGenerate?: boolean;
 }
 
 /** Renders the chart. A failure is a value: tests look at what it says. */
@@ -95,6 +97,7 @@ export async function tryRender(rendering: Rendering = {}) {
       ...['template', release, chart, '--namespace', NAMESPACE, '--kube-version', kubernetes],
       ...(valuesFile === undefined ? [] : ['--values', valuesFile]),
       ...(values === undefined ? [] : ['--values', '-']),
+      ...(rendering.refusesToGenerate === true ? [] : ['--set', 'generateWithoutCluster=true']),
       ...(rendering.arguments ?? []),
     ],
     values === undefined ? '' : JSON.stringify(values),
