@@ -6,6 +6,8 @@ const IMAGE = 'postgres:17-alpine';
 /** `postgres` of the Alpine variant. */
 const USER_ID = 70;
 const SERVICE = 'database';
+const USER = 'gatehouse';
+const DATABASE = 'postgres';
 const PASSWORD = 'a password of the tests';
 const STANDBY = 'second';
 const DATA = '/var/lib/postgresql/data/pgdata';
@@ -15,27 +17,28 @@ export interface PostgresPair {
   readonly url: string;
   /** Runs a query on the server that the Service leads to. */
   sql(query: string): Promise<string>;
-  /** Kills the primary, promotes the standby, and has the Service lead to it. Resolves when it can write. */
-  failOver(): Promise<void>;
+  /**
+   * Kills the primary, has the Service lead to the standby, and promotes that after `meanwhile`. Resolves when it can
+   * write.
+   */
+  failOver(meanwhile: () => Promise<void>): Promise<void>;
 }
 
 export async function startPostgresPair(at: Namespace): Promise<PostgresPair> {
   let primary = 'first';
-  const psql = async (pod: string, query: string) =>
-    (await at.kubectl(['exec', '-i', pod, '--', 'psql', '-U', 'gatehouse', '-d', 'gatehouse', '-qtA'], query)).trim();
+  const psql = async (name: string, query: string) =>
+    (
+      await at.kubectl(['exec', '-i', name, '--', 'psql', '-h', '/tmp', '-U', USER, '-d', DATABASE, '-qtA'], query)
+    ).trim();
 
-  await create(at, [
-    service(primary),
-    pod(primary, ['postgres', '-c', 'listen_addresses=*'], {
-      POSTGRES_USER: 'gatehouse',
-      POSTGRES_PASSWORD: PASSWORD,
-      POSTGRES_HOST_AUTH_METHOD: 'scram-sha-256\nhost replication all all scram-sha-256',
-    }),
-  ]);
+  const initialize = `printf %s '${PASSWORD}' > /tmp/password
+    initdb --pgdata=${DATA} --username=${USER} --pwfile=/tmp/password --auth-host=scram-sha-256 --auth-local=trust
+    echo 'host all,replication all all scram-sha-256' >> ${DATA}/pg_hba.conf`;
+  await create(at, [service(primary), pod(primary, initialize)]);
   await at.kubectl(['wait', '--for=condition=Ready', `pod/${primary}`, '--timeout=120s']);
-  const copy = `umask 077; pg_basebackup --pgdata=${DATA} --write-recovery-conf --checkpoint=fast \
-    --dbname="host=${SERVICE} user=gatehouse application_name=${STANDBY} password='${PASSWORD}'" && exec postgres -c listen_addresses='*'`;
-  await create(at, [pod(STANDBY, ['sh', '-euc', copy], {})]);
+  const copy = `pg_basebackup --pgdata=${DATA} --write-recovery-conf --checkpoint=fast \\
+    --dbname="host=${SERVICE} user=${USER} application_name=${STANDBY} password='${PASSWORD}'"`;
+  await create(at, [pod(STANDBY, copy)]);
   await at.kubectl(['wait', '--for=condition=Ready', `pod/${STANDBY}`, '--timeout=120s']);
   await psql(primary, `ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`);
   await psql(primary, 'SELECT pg_reload_conf()');
@@ -44,13 +47,13 @@ export async function startPostgresPair(at: Namespace): Promise<PostgresPair> {
     async () => (await psql(primary, 'SELECT sync_state FROM pg_stat_replication')) === 'sync',
   );
   return {
-    url: `postgres://gatehouse:${encodeURIComponent(PASSWORD)}@${SERVICE}:5432/gatehouse`,
+    url: `postgres://${USER}:${encodeURIComponent(PASSWORD)}@${SERVICE}:5432/${DATABASE}`,
     sql: (query) => psql(primary, query),
-    async failOver() {
+    async failOver(meanwhile) {
       await at.kubectl(['delete', 'pod', primary, '--grace-period=0', '--force']);
       primary = STANDBY;
-      // As an operator does it: the Service first leads to a server that is still read-only.
       await at.kubectl(['patch', `service/${SERVICE}`, '-p', JSON.stringify({ spec: { selector: { app: primary } } })]);
+      await meanwhile();
       await psql(primary, 'SELECT pg_promote()');
       await eventually(
         'the new primary can write',
@@ -69,7 +72,8 @@ function service(app: string): object {
   return { apiVersion: 'v1', kind: 'Service', metadata, spec: { selector: { app }, ports: [{ port: 5432 }] } };
 }
 
-function pod(name: string, args: readonly string[], env: Readonly<Record<string, string>>): object {
+/** `prepare` makes the data. */
+function pod(name: string, prepare: string): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -83,8 +87,11 @@ function pod(name: string, args: readonly string[], env: Readonly<Record<string,
           name: 'postgresql',
           image: IMAGE,
           imagePullPolicy: 'IfNotPresent',
-          args,
-          env: Object.entries({ ...env, PGDATA: DATA }).map(([variable, value]) => ({ name: variable, value })),
+          command: [
+            'sh',
+            '-euc',
+            `umask 077\n${prepare}\nexec postgres -D ${DATA} -c listen_addresses='*' -c unix_socket_directories=/tmp`,
+          ],
           readinessProbe: { exec: { command: ['pg_isready', '-h', '127.0.0.1', '-U', 'gatehouse'] }, periodSeconds: 1 },
           securityContext: RESTRICTED_CONTAINER,
           volumeMounts: [{ name: 'data', mountPath: '/var/lib/postgresql/data' }],
