@@ -198,7 +198,7 @@ test('without a worker there are no alerts about reviews', async (t) => {
   );
 });
 
-test('the ScaledObject of docs/operations.md scales the worker by a series that exists', async (t) => {
+test('the ScaledObject of docs/operations.md uses a series that exists', async (t) => {
   const text = await readFile(`${CHART}../../docs/operations.md`, 'utf8');
   const [shown] = [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].filter(([, yaml]) =>
     yaml?.includes('ScaledObject'),

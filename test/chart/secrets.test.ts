@@ -62,7 +62,7 @@ test('upgrades keep every generated key, one after another', async (t) => {
   }
 });
 
-test('without a cluster nothing is generated, for each rendering would have another key', async (t) => {
+test('without a cluster no key is generated, for each rendering would have another', async (t) => {
   const refused = { refusesToGenerate: true };
   const existing = { ...OWN_STORES, webhookSecret: { existingSecret: 'mine' } };
   const generating = [{}, OWN_STORES, { ...existing, database: {}, bundled: { redis: { enabled: false } } }];
