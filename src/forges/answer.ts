@@ -41,21 +41,20 @@ export const id = z.union([z.number().int(), z.bigint()]).transform(String);
  */
 export const acceptedWrite = z.object({ id });
 
-/** Of all pages of a list together (16 MiB): comments and messages of commits can have any size. */
-const MAX_LIST_BYTES = 16_777_216;
+/** Of what is kept of all pages of a list together (16 Mi): messages of commits can have any size. */
+const MAX_LIST_CHARACTERS = 16_777_216;
 
-/** Counts the pages of a list. The function it returns throws when they are more than is read. */
-export function limitList(
-  route: string,
-  maxPages: number,
-): (contentLength: string | number | null | undefined) => void {
+/**
+ * Counts the pages of a list, by what was kept of each. The function it returns throws when they are more than is read.
+ */
+export function limitList(route: string, maxPages: number): (items: readonly unknown[]) => void {
   let pages = 0;
-  let bytes = 0;
-  return (contentLength) => {
+  let characters = 0;
+  return (items) => {
     pages += 1;
-    bytes += Number(contentLength ?? 0);
-    if (pages > maxPages || bytes > MAX_LIST_BYTES) {
-      const limit = pages > maxPages ? `${maxPages} pages` : `${MAX_LIST_BYTES} bytes`;
+    characters += JSON.stringify(items).length;
+    if (pages > maxPages || characters > MAX_LIST_CHARACTERS) {
+      const limit = pages > maxPages ? `${maxPages} pages` : `${MAX_LIST_CHARACTERS} characters`;
       throw new ForgeError('too-large', `${route}: the list has more than ${limit}`);
     }
   };

@@ -1,4 +1,4 @@
-import type { OpenPullRequests, PullRequest } from './port/pull-request.ts';
+import type { OpenPullRequest, OpenPullRequests } from './port/pull-request.ts';
 
 /**
  * Open pull requests, with the present name of their repository. Where a request by an old name was redirected, forges
@@ -8,7 +8,7 @@ import type { OpenPullRequests, PullRequest } from './port/pull-request.ts';
 export async function withPresentName(
   repository: string,
   url: string,
-  pullRequests: readonly PullRequest[],
+  pullRequests: readonly OpenPullRequest[],
   read: () => Promise<{ readonly full_name: string } | undefined>,
 ): Promise<OpenPullRequests> {
   const [first] = pullRequests;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { timeOf } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { ChangeList, ListedRepository, WritableRepositories } from '../port/many-repositories.ts';
-import type { GiteaClient, Page } from './client.ts';
+import { type GiteaClient, SHORT } from './client.ts';
 import * as shapes from './shapes.ts';
 
 const REPOSITORIES = '/repos/search';
@@ -68,21 +68,13 @@ async function read<T>(
   query: Readonly<Record<string, string>>,
   enough: (page: readonly T[]) => boolean = () => false,
 ): Promise<{ readonly items: readonly T[]; readonly asOf: Date }> {
-  const items: T[] = [];
-  let asOf: Date | undefined;
-  for (let number = 1; number <= MAX_PAGES; number++) {
-    const page: Page<T> | undefined = await client.askPage(path, shape, number, query, items.length);
-    if (page === undefined) {
-      throw new ForgeError('invalid', `GET ${path}: this forge has no such list`, { status: 404 });
-    }
-    asOf ??= page.date;
-    items.push(...page.items);
-    if (asOf === undefined) {
-      throw new ForgeError('invalid', `GET ${path}: the forge does not say what time it is`);
-    }
-    if (enough(page.items) || page.isLast) {
-      return { items, asOf };
-    }
+  const list = await client.askList(path, shape, { query, enough, maxPages: MAX_PAGES, maxStringBytes: SHORT });
+  if (list === undefined) {
+    throw new ForgeError('invalid', `GET ${path}: this forge has no such list`, { status: 404 });
   }
-  throw new ForgeError('too-large', `GET ${path}: the list has more than ${MAX_PAGES} pages`);
+  const { items, date: asOf } = list;
+  if (asOf === undefined) {
+    throw new ForgeError('invalid', `GET ${path}: the forge does not say what time it is`);
+  }
+  return { items, asOf };
 }

@@ -6,7 +6,11 @@ import type { Differences } from './differences.ts';
 
 /** Gitea's and Forgejo's MAX_RESPONSE_ITEMS as installed; an operator may have set less. */
 const PAGE_SIZE = 50;
+/** Of pages where one of {@link PAGE_SIZE} was too large. */
+const SMALL_PAGE_SIZE = 10;
 const MAX_PAGES = 200;
+/** Bytes of the longest string that is needed where no text of people is: of a title, which has 255 characters. */
+export const SHORT = 4_096;
 const MAX_QUOTE_LENGTH = 300;
 
 type Query = Readonly<Record<string, string | number>>;
@@ -14,6 +18,24 @@ type Query = Readonly<Record<string, string | number>>;
 interface Ask {
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Longer strings are not needed, and become empty. */
+  readonly maxStringBytes?: number;
+}
+
+interface AskPage extends Pick<Ask, 'query' | 'maxStringBytes'> {
+  /** 1 is the first, and the default. */
+  readonly number?: number;
+  readonly size?: number;
+  /** How many entries the pages before it had. */
+  readonly before?: number;
+}
+
+interface AskList<T> extends Pick<Ask, 'query' | 'maxStringBytes'> {
+  readonly maxPages?: number;
+  /** Whether the list need not be read beyond this page. */
+  readonly enough?: (page: readonly T[]) => boolean;
+  /** An entry that is too large by itself is left out; without it, the list cannot be read. */
+  readonly leaveOutTooLarge?: boolean;
 }
 
 export interface Page<T> {
@@ -25,33 +47,20 @@ export interface Page<T> {
   readonly url: string;
   /** The forge's time; undefined where it does not say. */
   readonly date: Date | undefined;
-  /** Of its text. */
-  readonly bytes: number;
 }
 
-export interface List<T> {
-  readonly items: readonly T[];
-  readonly url: string;
-}
+export interface List<T> extends Pick<Page<T>, 'items' | 'url' | 'date'> {}
 
 /** The documented REST API (`/api/v1`). Every answer is validated. */
 export interface GiteaClient {
   /** Undefined when the forge answers 404. */
   ask<T>(path: string, shape: z.ZodType<T>, ask?: Ask): Promise<T | undefined>;
-  /**
-   * One page of a list, the first by default; undefined as above. `before`: how many entries the pages before it had.
-   */
-  askPage<T>(
-    path: string,
-    shape: z.ZodType<readonly T[]>,
-    number?: number,
-    query?: Query,
-    before?: number,
-  ): Promise<Page<T> | undefined>;
-  /** Every page of a list; undefined as above. */
-  askAll<T>(path: string, shape: z.ZodType<readonly T[]>, query?: Query): Promise<readonly T[] | undefined>;
+  /** One page of a list; undefined as above. */
+  askPage<T>(path: string, shape: z.ZodType<readonly T[]>, ask?: AskPage): Promise<Page<T> | undefined>;
+  /** Every page of a list; undefined as above. Where a page is too large, smaller ones are asked for. */
+  askAll<T>(path: string, shape: z.ZodType<readonly T[]>, ask?: AskList<T>): Promise<readonly T[] | undefined>;
   /** The same, with the address that the first page came from, after redirects. */
-  askList<T>(path: string, shape: z.ZodType<readonly T[]>, query?: Query): Promise<List<T> | undefined>;
+  askList<T>(path: string, shape: z.ZodType<readonly T[]>, ask?: AskList<T>): Promise<List<T> | undefined>;
   /** An answer that is not JSON. */
   text(path: string, maxBytes: number): Promise<string | undefined>;
   /** Throws when the forge answers 404, unless `allowNotFound`. */
@@ -99,12 +108,11 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
   async function page<T>(
     resource: string,
     shape: z.ZodType<readonly T[]>,
-    query: Query,
-    number: number,
-    before: number,
+    { query, number = 1, size = PAGE_SIZE, before = 0, maxStringBytes }: AskPage,
   ): Promise<Page<T> | undefined> {
     const route = `GET ${resource}`;
-    const response = await send(route, urlOf(resource, { ...query, page: number, limit: PAGE_SIZE }));
+    const url = urlOf(resource, { ...query, page: number, limit: size });
+    const response = await send(route, url, maxStringBytes === undefined ? {} : { maxStringBytes });
     if (response === undefined) {
       return undefined;
     }
@@ -113,42 +121,88 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
     return {
       items,
       total: total === null ? undefined : Number(total),
-      isLast: isLastPage(items.length, before + items.length, response.headers),
+      isLast: isLastPage(items.length, size, before + items.length, response.headers),
       url: response.url,
       date: dateOf(response.headers.get('date')),
-      bytes: Number(response.headers.get('content-length')),
     };
   }
 
-  async function askList<T>(resource: string, shape: z.ZodType<readonly T[]>, query: Query = {}) {
+  /**
+   * The entries of one small page, one by one. An operator's own maximum of entries in a page is not below that size:
+   * the numbers of these pages name the same entries.
+   */
+  async function askOneByOne<T>(
+    resource: string,
+    shape: z.ZodType<readonly T[]>,
+    { leaveOutTooLarge, query, maxStringBytes }: AskList<T>,
+    first: number,
+    before: number,
+  ): Promise<Page<T> | undefined> {
+    const ask = { ...(query && { query }), ...(maxStringBytes !== undefined && { maxStringBytes }) };
     const items: T[] = [];
-    const countPage = limitList(`GET ${resource}`, MAX_PAGES);
-    let url = '';
+    let last: Page<T> | undefined;
+    for (let index = 0; index < SMALL_PAGE_SIZE && last?.isLast !== true; index += 1) {
+      try {
+        last = await page(resource, shape, { ...ask, number: first + index, size: 1, before: before + items.length });
+      } catch (error) {
+        if (!isTooLarge(error) || leaveOutTooLarge !== true) {
+          throw error;
+        }
+        continue;
+      }
+      if (last === undefined) {
+        return undefined;
+      }
+      items.push(...last.items);
+    }
+    return { url: '', total: undefined, isLast: false, date: undefined, ...last, items };
+  }
+
+  async function askList<T>(resource: string, shape: z.ZodType<readonly T[]>, ask: AskList<T> = {}) {
+    const countPage = limitList(`GET ${resource}`, ask.maxPages ?? MAX_PAGES);
+    const items: T[] = [];
+    let first: Page<T> | undefined;
+    let size = PAGE_SIZE;
     for (let number = 1; ; number += 1) {
-      const next = await page(resource, shape, query, number, items.length);
+      let next: Page<T> | undefined;
+      try {
+        next = await page(resource, shape, { ...ask, number, size, before: items.length });
+      } catch (error) {
+        if (!isTooLarge(error)) {
+          throw error;
+        }
+        if (size === PAGE_SIZE) {
+          // From here on. Some entries are read again where an operator's pages have another size than ours.
+          size = SMALL_PAGE_SIZE;
+          items.length -= items.length % SMALL_PAGE_SIZE;
+          number = items.length / SMALL_PAGE_SIZE;
+          continue;
+        }
+        next = await askOneByOne(resource, shape, ask, (number - 1) * SMALL_PAGE_SIZE + 1, items.length);
+      }
       if (next === undefined) {
         return undefined;
       }
-      countPage(next.bytes);
-      url ||= next.url;
+      countPage(next.items);
+      first ??= next;
       items.push(...next.items);
-      if (next.isLast) {
-        return { items, url };
+      if (ask.enough?.(next.items) || next.isLast) {
+        return { items, url: first.url, date: first.date };
       }
     }
   }
 
   return {
-    async ask(resource, shape, { query, headers: more } = {}) {
+    async ask(resource, shape, { query, ...init } = {}) {
       const route = `GET ${resource}`;
-      const response = await send(route, urlOf(resource, query), more ? { headers: more } : {});
+      const response = await send(route, urlOf(resource, query), init);
       return response && parseAnswer(shape, parseJson(await response.text()), route);
     },
 
-    askPage: (resource, shape, number = 1, query = {}, before = 0) => page(resource, shape, query, number, before),
+    askPage: (resource, shape, ask = {}) => page(resource, shape, ask),
 
     askList,
-    askAll: async (resource, shape, query) => (await askList(resource, shape, query))?.items,
+    askAll: async (resource, shape, ask) => (await askList(resource, shape, ask))?.items,
 
     async text(resource, maxBytes) {
       const response = await send(`GET ${resource}`, urlOf(resource), { maxBytes, headers: { accept: 'text/plain' } });
@@ -169,12 +223,21 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
  * `X-Total-Count` counts entries that are then left out (others' pending reviews), and the page size asked for may
  * have been cut down: so an empty page always ends a list, and a short one only where nothing says otherwise.
  */
-function isLastPage(onPage: number, soFar: number, headers: { get(name: string): string | null }): boolean {
+function isLastPage(
+  onPage: number,
+  size: number,
+  soFar: number,
+  headers: { get(name: string): string | null },
+): boolean {
   const total = headers.get('x-total-count');
   if (onPage === 0 || (total !== null && soFar >= Number(total))) {
     return true;
   }
-  return total === null && !(headers.get('link') ?? '').includes('rel="next"') && onPage < PAGE_SIZE;
+  return total === null && !(headers.get('link') ?? '').includes('rel="next"') && onPage < size;
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof ForgeError && error.kind === 'too-large';
 }
 
 function dateOf(header: string | null): Date | undefined {

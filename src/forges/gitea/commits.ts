@@ -17,7 +17,7 @@ export async function commits(
   const route = `${pullPath(ref)}/commits`;
   // Both are costly for the forge.
   const query = { verification: String(signatures), files: 'false' };
-  const answer = requireFound(await client.askAll(route, shapes.commits, query), route);
+  const answer = requireFound(await client.askAll(route, shapes.commits, { query }), route);
   // Newest first here, oldest first on GitHub.
   return answer.toReversed().map(toCommit);
 }

@@ -3,7 +3,7 @@ import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { InlineComment, OwnInlineComments, OwnReview, PostedInlineComment } from '../port/postings.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
-import { type GiteaAccount, type GiteaClient, path } from './client.ts';
+import { type GiteaAccount, type GiteaClient, path, SHORT } from './client.ts';
 import { commits } from './commits.ts';
 import type { Differences } from './differences.ts';
 import { pullPath } from './read.ts';
@@ -195,7 +195,7 @@ async function commentsOf(
 
 async function ownReviews(client: GiteaClient, ref: PullRequestRef, self: string): Promise<readonly Review[]> {
   const route = `${pullPath(ref)}/reviews`;
-  const reviews = requireFound(await client.askAll(route, shapes.reviews), route);
+  const reviews = requireFound(await client.askAll(route, shapes.reviews, { maxStringBytes: SHORT }), route);
   return reviews.filter((review) => review.user === self);
 }
 

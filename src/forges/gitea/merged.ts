@@ -32,11 +32,11 @@ export function makeMergedPullRequests(client: GiteaClient): MergedPullRequests 
       const query = { state: 'closed', sort: 'recentupdate' };
       const closed: ClosedPullRequest[] = [];
       for (let number = 1; ; number += 1) {
-        const page = await client.askPage(route, closedPulls, number, query, closed.length);
+        const page = await client.askPage(route, closedPulls, { number, query, before: closed.length });
         if (page === undefined) {
           return undefined;
         }
-        countPage(page.bytes);
+        countPage(page.items);
         closed.push(...page.items);
         if (page.isLast || number === MAX_PAGES || isEnough(closed, count)) {
           return mergedList(closed, count, page.isLast);

@@ -4,6 +4,7 @@ import { ForgeError } from '../port/forge-error.ts';
 import { isFilePath, splitRepository, splitTeam } from '../port/names.ts';
 import type { PostedStatus, StatusState } from '../port/postings.ts';
 import type {
+  OpenPullRequest,
   OpenPullRequests,
   PullRequest,
   PullRequestNow,
@@ -13,7 +14,7 @@ import type {
 } from '../port/pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
-import { type GiteaAccount, type GiteaClient, path } from './client.ts';
+import { type GiteaAccount, type GiteaClient, path, SHORT } from './client.ts';
 import * as shapes from './shapes.ts';
 
 /** WORK_IN_PROGRESS_PREFIXES as installed. */
@@ -49,10 +50,13 @@ export async function pullRequest(client: GiteaClient, ref: PullRequestRef): Pro
 
 async function openPullRequests(client: GiteaClient, repository: string): Promise<OpenPullRequests | undefined> {
   const route = repositoryPath(repository);
-  const list = await client.askList(`${route}/pulls`, shapes.pulls, { state: 'open', sort: 'oldest' });
+  const list = await client.askList(`${route}/pulls`, shapes.pulls, {
+    query: { state: 'open', sort: 'oldest' },
+    maxStringBytes: SHORT,
+    leaveOutTooLarge: true,
+  });
   return (
-    list &&
-    withPresentName(repository, list.url, list.items.map(toPullRequest), () => client.ask(route, shapes.repository))
+    list && withPresentName(repository, list.url, list.items.map(toListed), () => client.ask(route, shapes.repository))
   );
 }
 
@@ -79,6 +83,10 @@ function visibilityOf({ private: isPrivate, internal }: z.output<typeof shapes.r
 }
 
 export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
+  return { ...toListed(answer), body: answer.body };
+}
+
+function toListed(answer: z.output<typeof shapes.listedPull>): OpenPullRequest {
   return {
     repository: answer.base.repo.full_name,
     number: answer.number,
@@ -86,7 +94,6 @@ export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest
     state: answer.merged_at == null ? answer.state : 'merged',
     archived: answer.base.repo.archived,
     title: answer.title,
-    body: answer.body,
     author: answer.user,
     draft: answer.draft ?? DRAFT_TITLE.test(answer.title),
     labels: answer.labels.map((label) => label.name),

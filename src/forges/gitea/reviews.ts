@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import { splitRepository } from '../port/names.ts';
 import type { PersonReview, PullRequestRef, RequestedReviews } from '../port/pull-request.ts';
-import type { GiteaClient } from './client.ts';
+import { type GiteaClient, SHORT } from './client.ts';
 import { pullPath, utc } from './read.ts';
 import * as shapes from './shapes.ts';
 
@@ -55,5 +55,5 @@ export async function requestedReviews(client: GiteaClient, ref: PullRequestRef)
 
 async function list(client: GiteaClient, ref: PullRequestRef): Promise<Listed> {
   const route = `${pullPath(ref)}/reviews`;
-  return [...requireFound(await client.askAll(route, shapes.reviews), route)];
+  return [...requireFound(await client.askAll(route, shapes.reviews, { maxStringBytes: SHORT }), route)];
 }

@@ -69,7 +69,9 @@ export const pull = z.object({
     repo: z.object({ full_name: z.string() }).nullish(),
   }),
 });
-export const pulls = z.array(pull);
+/** In a list: whoever opened one can make its description as long as they like. */
+export const listedPull = pull.omit({ body: true });
+export const pulls = z.array(listedPull);
 
 export const files = z.array(
   z.object({
@@ -142,7 +144,12 @@ export const reviews = z.array(
 
 /** A page without entries is null. An entry is null when the forge failed to read it. */
 export const timeline = z
-  .array(z.object({ type: z.string(), body: text, created_at: z.string() }).nullable())
+  .array(
+    z
+      .object({ type: z.string(), body: text, created_at: z.string() })
+      .transform((entry) => (entry.type === 'pull_push' ? entry : { ...entry, body: '' }))
+      .nullable(),
+  )
   .nullable()
   .transform((entries) => entries ?? []);
 

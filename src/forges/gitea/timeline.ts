@@ -1,7 +1,7 @@
 import { limitList, requireFound, timeOf } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
-import type { GiteaClient } from './client.ts';
+import { type GiteaClient, SHORT } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
 
@@ -11,7 +11,7 @@ const MAX_PAGES = 200;
  * repositories) make it shorter or empty, and its total counts only itself. So many empty pages in a row are its end.
  */
 const EMPTY_PAGES_AT_END = 5;
-/** In the body of an entry `pull_push`, which nobody can write or edit. */
+/** In the body of an entry `pull_push`, which nobody can write or edit. That of a force-push is short. */
 const FORCE_PUSH = /"is_force_push":\s*true/;
 
 /**
@@ -27,8 +27,9 @@ export async function lastForcePushOrRetarget(client: GiteaClient, ref: PullRequ
   let firstPush: number | undefined;
   let empty = 0;
   for (let number = 1; empty < EMPTY_PAGES_AT_END; number += 1) {
-    const { items, bytes } = requireFound(await client.askPage(resource, shapes.timeline, number), route);
-    countPage(bytes);
+    const ask = { number, maxStringBytes: SHORT };
+    const { items } = requireFound(await client.askPage(resource, shapes.timeline, ask), route);
+    countPage(items);
     empty = items.length === 0 ? empty + 1 : 0;
     for (const entry of items) {
       if (entry === null) {

@@ -1,6 +1,11 @@
 import { shorten } from '../../common/shorten.ts';
 import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
-import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type PostedComment } from '../port/postings.ts';
+import {
+  type CommitStatus,
+  MAX_COMMENT_LENGTH,
+  MAX_STATUS_DESCRIPTION_LENGTH,
+  type PostedComment,
+} from '../port/postings.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
 import { type GiteaAccount, type GiteaClient, path } from './client.ts';
 import { repositoryPath } from './read.ts';
@@ -20,8 +25,11 @@ export async function setStatus(client: GiteaClient, repository: string, sha: st
 export async function ownComments(client: GiteaAccount, ref: PullRequestRef): Promise<readonly PostedComment[]> {
   const self = await client.self();
   const route = `${repositoryPath(ref.repository)}/issues/${ref.number}/comments`;
-  // All at once, oldest first: this list takes no page.
-  const answer = requireFound(await client.ask(route, shapes.comments), route);
+  // All at once, oldest first: this list takes no page. JSON writes a character as six bytes at most.
+  const answer = requireFound(
+    await client.ask(route, shapes.comments, { maxStringBytes: 6 * MAX_COMMENT_LENGTH }),
+    route,
+  );
   return answer.filter((comment) => comment.user === self).map(({ id, body }) => ({ id, body }));
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { requireFound } from '../answer.ts';
+import { commandIn } from '../port/command.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { PersonComment, PullRequestRef } from '../port/pull-request.ts';
 import type { GitHubClient } from './client.ts';
@@ -10,7 +11,7 @@ import { askGraphql } from './request.ts';
 export const COMMENTS_QUERY = `query ($owner: String!, $repo: String!, $number: Int!, $cursor: String) {
   repository(owner: $owner, name: $repo) {
     pullRequest(number: $number) {
-      comments(first: 100, after: $cursor) {
+      comments(first: 50, after: $cursor) {
         nodes { url author { __typename login } body createdAt lastEditedAt createdViaEmail }
         pageInfo { hasNextPage endCursor }
       }
@@ -38,7 +39,8 @@ const node = z
       // The others are Bot, Mannequin (of an import), Organization and EnterpriseUserAccount.
       bot: author !== null && author.__typename !== 'User',
       byEmail: createdViaEmail,
-      body,
+      // The longest is 64 KiB, and there may be thousands.
+      body: commandIn(body) === undefined ? '' : body,
       createdAt,
       edited: lastEditedAt === null ? 'no' : 'yes',
     }),
@@ -56,7 +58,7 @@ const answer = z.object({
 });
 
 /** Three thousand comments. */
-const MAX_PAGES = 30;
+const MAX_PAGES = 60;
 
 export async function comments(client: GitHubClient, ref: PullRequestRef): Promise<readonly PersonComment[]> {
   const what = 'the comments of a pull request';

@@ -3,7 +3,14 @@ import { withPresentName } from '../moved.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import { isFilePath, splitRepository, splitTeam } from '../port/names.ts';
 import type { PostedStatus } from '../port/postings.ts';
-import type { OpenPullRequests, PullRequest, PullRequestRef, RepositoryNow, Visibility } from '../port/pull-request.ts';
+import type {
+  OpenPullRequest,
+  OpenPullRequests,
+  PullRequest,
+  PullRequestRef,
+  RepositoryNow,
+  Visibility,
+} from '../port/pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import type { GitHubAccount, GitHubClient } from './client.ts';
@@ -27,7 +34,7 @@ async function openPullRequests(client: GitHubClient, repository: string): Promi
   const list = await askList(octokit, 'GET /repos/{owner}/{repo}/pulls', parameters, shapes.pulls);
   return (
     list &&
-    withPresentName(repository, list.url, list.items.map(toPullRequest), () =>
+    withPresentName(repository, list.url, list.items.map(toListed), () =>
       ask(octokit, 'GET /repos/{owner}/{repo}', address, shapes.repository),
     )
   );
@@ -57,6 +64,10 @@ function visibilityOf({ private: isPrivate, visibility }: z.output<typeof shapes
 }
 
 export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
+  return { ...toListed(answer), body: answer.body ?? '' };
+}
+
+function toListed(answer: z.output<typeof shapes.listedPull>): OpenPullRequest {
   return {
     repository: answer.base.repo.full_name,
     number: answer.number,
@@ -64,7 +75,6 @@ export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest
     state: answer.merged_at == null ? answer.state : 'merged',
     archived: answer.base.repo.archived,
     title: answer.title,
-    body: answer.body ?? '',
     author: answer.user,
     draft: answer.draft,
     // Sorted: REST and GraphQL list them in different orders.

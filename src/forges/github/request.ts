@@ -5,6 +5,8 @@ import { ForgeError } from '../port/forge-error.ts';
 
 /** The most that GitHub gives in one page. */
 const PAGE_SIZE = 100;
+/** Where a page of that is too large. No text is longer than 64 KiB, which is 400 KB as JSON. */
+const SMALL_PAGE_SIZE = 25;
 /** Ten thousand entries: more is not a pull request that anyone reviews. */
 const MAX_PAGES = 100;
 const MAX_QUOTE_LENGTH = 300;
@@ -46,13 +48,34 @@ export async function askList<T>(
   shape: z.ZodType<readonly T[]>,
   enough: (items: readonly T[]) => boolean = () => false,
 ): Promise<List<T> | undefined> {
+  const ask = (pageSize: number) =>
+    octokit && askPages(octokit, route, { per_page: pageSize, ...parameters }, shape, enough);
+  try {
+    return await ask(PAGE_SIZE);
+  } catch (error) {
+    // A page, and not the list: texts of people can make it so large.
+    if (error instanceof ForgeError && error.kind === 'too-large' && error.status !== undefined) {
+      return ask(SMALL_PAGE_SIZE);
+    }
+    throw error;
+  }
+}
+
+async function askPages<T>(
+  octokit: Octokit,
+  route: string,
+  parameters: Parameters,
+  shape: z.ZodType<readonly T[]>,
+  enough: (items: readonly T[]) => boolean,
+): Promise<List<T> | undefined> {
   const items: T[] = [];
   const countPage = limitList(route, MAX_PAGES);
-  let response = octokit && (await send(octokit, route, { per_page: PAGE_SIZE, ...parameters }));
+  let response = await send(octokit, route, parameters);
   const url = response?.url ?? '';
-  while (octokit !== undefined && response !== undefined) {
-    countPage(response.headers['content-length']);
-    items.push(...parseAnswer(shape, response.data, route));
+  while (response !== undefined) {
+    const page = parseAnswer(shape, response.data, route);
+    countPage(page);
+    items.push(...page);
     const next = nextPage(response.headers.link);
     if (next === undefined || enough(items)) {
       return { items, url };

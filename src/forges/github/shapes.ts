@@ -41,7 +41,9 @@ export const pull = z.object({
   base: z.object({ ref: z.string(), sha: z.string(), repo: baseRepository }),
   head: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }).nullable() }),
 });
-export const pulls = z.array(pull);
+/** In a list: whoever opened one can make its description long. */
+export const listedPull = pull.omit({ body: true });
+export const pulls = z.array(listedPull);
 
 /** What a single pull request says and a list of them does not. */
 export const pullSize = z.object({

@@ -54,11 +54,14 @@ export interface RepositoryNow extends RepositoryIds {
   readonly visibility: Visibility;
 }
 
-/** All open pull requests of a repository. */
+/** Its description is read with a single one only. */
+export type OpenPullRequest = Omit<PullRequest, 'body'>;
+
+/** All open pull requests of a repository, but those that are too large to be read. */
 export interface OpenPullRequests {
   /** Its present name: another one than was asked for when it was renamed. */
   readonly repository: string;
-  readonly pullRequests: readonly PullRequest[];
+  readonly pullRequests: readonly OpenPullRequest[];
 }
 
 /** A pull request, and what belongs to the same moment. */

@@ -11,6 +11,7 @@ import { takeRequest } from '../limits/spending.ts';
 import type { Pause, WriteBudget } from '../limits/waits.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { ForgeName } from '../port/forges.ts';
+import { readBounded } from './bounded-body.ts';
 import type { ForgeClock } from './clock.ts';
 import type { Exchange, Network } from './network.ts';
 
@@ -63,6 +64,8 @@ export interface FetchInit {
   readonly body?: string;
   readonly signal?: AbortSignal;
   readonly maxBytes?: number;
+  /** For an answer in JSON: longer strings are not needed, and become empty. They do not count as bytes of it. */
+  readonly maxStringBytes?: number;
 }
 
 /**
@@ -190,7 +193,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
         signal: call.signal ?? null,
         dispatcher: parts.network.dispatcherFor(exchange, cacheable),
       });
-      const body = await readBounded(response, call.maxBytes ?? MAX_ANSWER_BYTES);
+      const body = await readBounded(response, { maxBytes: MAX_ANSWER_BYTES, ...call });
       status = response.status;
       return await judged(call, response, body);
     } catch (error) {
@@ -306,19 +309,4 @@ function withoutCredential(call: Call, body: Buffer): Buffer | string {
 /** The body has been decoded and measured, so what these say of it is no longer true. */
 function withoutEncoding(headers: Response['headers']): [string, string][] {
   return [...headers].filter(([name]) => name !== 'content-encoding' && name !== 'content-length');
-}
-
-/** The whole body, or undefined when it is larger than `maxBytes`; the rest is then not read. */
-async function readBounded(response: Response, maxBytes: number): Promise<Buffer | undefined> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  // Leaving the loop early cancels the stream, and with it the request.
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) {
-      return undefined;
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

@@ -1,7 +1,7 @@
 import { type RequestLimit, withRequestLimit } from '../../forges/limits/spending.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { PullRequest } from '../../forges/port/pull-request.ts';
+import type { OpenPullRequest, PullRequest } from '../../forges/port/pull-request.ts';
 import { decidingFindings } from '../../review/evaluation/verdict.ts';
 import { type JudgeContext, type ReviewResult, readAndJudge } from '../../review/judge.ts';
 import { MAX_PREVIEW_REQUESTS, MAX_PREVIEWED } from '../../review/limits.ts';
@@ -48,7 +48,7 @@ export async function previewPolicy(
       knownComments: async () => ({ posted: new Map() }),
       mayReadToObserve: () => false,
     };
-    const judgeOther = (ref: PullRequest) => readAndJudge(context, ref);
+    const judgeOther = (ref: OpenPullRequest) => readAndJudge(context, ref);
     const results = await judgeEach(others.slice(0, MAX_PREVIEWED), judgeOther, limit, signal);
     const judged = results.flatMap((result) => (result.kind === 'judged' ? [result] : []));
     const now = await presentVerdicts(parts.pool, pullRequest.repository, judged);
@@ -61,7 +61,7 @@ async function othersInto(
   forge: Forge,
   { repository, number, base }: PullRequest,
   limit: RequestLimit,
-): Promise<readonly PullRequest[] | undefined> {
+): Promise<readonly OpenPullRequest[] | undefined> {
   try {
     const open = await forge.openPullRequests(repository);
     return (open?.pullRequests ?? [])
@@ -77,8 +77,8 @@ async function othersInto(
 
 /** Those that were judged within the limits. What is read after a limit was reached counts for nothing. */
 async function judgeEach(
-  others: readonly PullRequest[],
-  judgeOther: (other: PullRequest) => Promise<ReviewResult>,
+  others: readonly OpenPullRequest[],
+  judgeOther: (other: OpenPullRequest) => Promise<ReviewResult>,
   limit: RequestLimit,
   signal: AbortSignal,
 ): Promise<readonly ReviewResult[]> {
