@@ -1,23 +1,18 @@
 import type { ExecutionContext, TestFn } from 'ava';
 import type { Roles } from '../../src/config/config.ts';
-import { FORGE_NAMES, type ForgeName } from '../../src/forges/port/forges.ts';
+import type { ForgeName } from '../../src/forges/port/forges.ts';
 import type { Log } from '../../src/log.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import { type Door, openDoor, SECRET, WORKER } from './door.ts';
+import { FORGES } from './forges.ts';
 import { type Settling, watchJobs } from './settling.ts';
 import { makeSimulatedSite, type SimulatedSite } from './simulated-site.ts';
 import { expectStatus } from './site.ts';
 import { makeSlots } from './slots.ts';
 import { eventually } from './until.ts';
 
-/**
- * The forges of a story. To Gatehouse, Forgejo is a Gitea except for what {@link EVERY_FORGE} is for; its headers, hooks, settings
- * and paths have tests of their own.
- */
-export const FORGES: readonly ForgeName[] = ['github', 'gitea'];
-/** For what differs on Forgejo: drafts, comments at lines, statuses without webhooks, and the number of requests. */
-export const EVERY_FORGE = FORGE_NAMES;
+export { EVERY_FORGE, FORGES } from './forges.ts';
 export const REPOSITORY = 'acme/widgets';
 
 /** A repository on a simulated forge, and the Gatehouse that reviews it. */

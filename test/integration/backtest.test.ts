@@ -2,7 +2,8 @@ import { chmod, mkdtempDisposable, readdir, readFile, stat, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
-import { FORGE_NAMES, type ForgeName } from '../../src/forges/port/forges.ts';
+import type { ForgeName } from '../../src/forges/port/forges.ts';
+import { FORGES } from '../helpers/forges.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { until } from '../helpers/until.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
@@ -83,7 +84,7 @@ async function outcomes(forge: SimulatedForge): Promise<ReadonlyMap<number, Read
   );
 }
 
-for (const name of FORGE_NAMES) {
+for (const name of FORGES) {
   test(`${name}: merged pull requests are judged as they were when they were merged`, async (t) => {
     await using world = await forgeWith(name);
     const { forge } = world;
@@ -134,7 +135,7 @@ test('on GitHub whoever may not write today may have written then', async (t) =>
   t.deepEqual(found.get(both), { one: 'holds' });
 });
 
-for (const name of FORGE_NAMES) {
+for (const name of FORGES) {
   test(`${name}: what the forge no longer has cannot be judged, and the rest is`, async (t) => {
     const policy = `version: 1
 rules:
@@ -170,7 +171,7 @@ rules:
   });
 }
 
-for (const name of FORGE_NAMES) {
+for (const name of FORGES) {
   test(`${name}: a merged pull request without commits never meets their rules`, async (t) => {
     const policy = `version: 1
 rules:
@@ -236,7 +237,7 @@ test('a repository without merged pull requests is a sentence, not a fault', asy
   t.like(JSON.parse((await backtest(world.forge, ['--json'])).stdout), { pullRequests: 0, judged: 0, verdicts: [] });
 });
 
-for (const name of FORGE_NAMES) {
+for (const name of FORGES) {
   test(`${name}: after a 429 half-way it says what to do, and continues there later`, async (t) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'gatehouse-backtest-'));
     const cache = join(folder.path, 'cache');

@@ -2,7 +2,8 @@ import { mkdtemp, mkdtempDisposable, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
-import { FORGE_NAMES, type ForgeName } from '../../src/forges/port/forges.ts';
+import type { ForgeName } from '../../src/forges/port/forges.ts';
+import { FORGES } from '../helpers/forges.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
@@ -45,7 +46,7 @@ function explain(forge: SimulatedForge, args: readonly string[], env: Readonly<R
   return gatehouse(['explain', ...args], { ...access, ...env }).finished;
 }
 
-for (const name of FORGE_NAMES) {
+for (const name of FORGES) {
   test(`${name}: the evaluation is printed as a tree, without writing to the forge`, async (t) => {
     await withForge(name, { '.gatehouse.yml': POLICY }, async (forge, run) => {
       forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'one\ndebugger;\ntwo\n' });
@@ -208,7 +209,7 @@ test('POLICY_FILE judges a repository that has no policy of its own', async (t) 
   await rm(folder, { recursive: true });
 });
 
-for (const name of FORGE_NAMES) {
+for (const name of FORGES) {
   test(`${name}: --policy judges by a file, whatever policy the base branch has`, async (t) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'gatehouse-explain-'));
     const file = join(folder.path, 'next.yml');

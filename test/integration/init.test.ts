@@ -2,8 +2,9 @@ import { mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
-import { FORGE_NAMES, type ForgeName } from '../../src/forges/port/forges.ts';
+import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { parsePolicy } from '../../src/review/policy/parse.ts';
+import { FORGES } from '../helpers/forges.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
@@ -31,7 +32,7 @@ function init(forge: SimulatedForge, folder: string, args: readonly string[] = [
   return gatehouse(['init', REPOSITORY, ...args], { ...access, INIT_CWD: folder }).finished;
 }
 
-for (const name of FORGE_NAMES) {
+for (const name of FORGES) {
   test(`${name}: recipes that 90 % of the merged pull requests met are offered`, async (t) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'gatehouse-init-'));
     await using forge = await forgeWithTen(name);

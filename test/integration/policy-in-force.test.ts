@@ -1,9 +1,9 @@
 import ava from 'ava';
 import { checkPolicy } from '../../src/commands/doctor/policy.ts';
 import { openJudging } from '../../src/composition/judging.ts';
-import { FORGE_NAMES } from '../../src/forges/port/forges.ts';
 import { judge } from '../../src/review/judge.ts';
 import type { Policy } from '../../src/review/policy/policy.ts';
+import { FORGES } from '../helpers/forges.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import { policyOf } from '../unit/review/judge.ts';
 
@@ -59,7 +59,7 @@ const SITUATIONS: readonly Situation[] = [
   { what: 'a broken baseline itself', baseline: BROKEN, asked: 'acme/.gatehouse', inForce: 'broken' },
 ];
 
-for (const name of FORGE_NAMES) {
+for (const name of FORGES) {
   for (const { what, own, baseline, shared, operators, asked = 'acme/widgets', inForce } of SITUATIONS) {
     test(`${name}: doctor and the review agree on ${what}`, async (t) => {
       const simulated = await startSimulatedForge({ forge: name });
