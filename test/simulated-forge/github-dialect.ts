@@ -6,6 +6,7 @@ import { githubGraphqlRoutes } from './github-graphql-routes.ts';
 import { githubReadRoutes } from './github-read-routes.ts';
 import { githubSettingsRoutes, manifestFlow } from './github-settings-routes.ts';
 import { githubWriteRoutes } from './github-write-routes.ts';
+import type { Oddity } from './graphql-oddities.ts';
 import { githubHistoryRoutes } from './history-routes.ts';
 import { githubInspectionRoutes } from './inspection-routes.ts';
 import type { Answer, Call } from './routes.ts';
@@ -88,12 +89,19 @@ export function makeGraphqlSwitch(): GraphqlSwitch {
   return { points: makeRateLimit(), missing: [] };
 }
 
+interface GitHubParts {
+  readonly checks?: Checks | undefined;
+  readonly contentLimit?: ContentLimit;
+  /** What else the next answer to a GraphQL query is. */
+  readonly drawOddity?: (() => Oddity) | undefined;
+}
+
 export function makeGitHubDialect(
   world: World,
   app: SimulatedApp | undefined,
   rateLimit: RateLimit,
   graphql: GraphqlSwitch,
-  { checks, contentLimit = makeContentLimit() }: { checks?: Checks | undefined; contentLimit?: ContentLimit } = {},
+  { checks, contentLimit = makeContentLimit(), drawOddity }: GitHubParts = {},
 ): Dialect {
   const limitContent = makeContentLimiter(contentLimit);
   const notFound: Answer = {
@@ -112,7 +120,7 @@ export function makeGitHubDialect(
       ...githubAppRoutes(world, app),
       ...githubSettingsRoutes(world),
       ...githubInspectionRoutes(world),
-      ...githubGraphqlRoutes(world, graphql.missing),
+      ...githubGraphqlRoutes(world, graphql.missing, drawOddity),
     },
     ...(app && { open: manifestFlow(app) }),
     notFound,

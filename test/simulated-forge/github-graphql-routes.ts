@@ -1,5 +1,6 @@
 import { type Commit, type Tree, typeOf } from './git.ts';
 import { COPILOT, isApp } from './github-shapes.ts';
+import type { Oddity } from './graphql-oddities.ts';
 import type { Answer, Call, Routes } from './routes.ts';
 import { textIn } from './routes.ts';
 import type { FileChange } from './tree-diff.ts';
@@ -37,8 +38,8 @@ const LARGEST_TEXT_BYTES = 524_288;
 const MOST_FILES = 3_000;
 const MOST_COMMITS = 250;
 
-/** `missing` are fields that this server does not have, as an older GitHub Enterprise Server. */
-export function githubGraphqlRoutes(world: World, missing: readonly string[]): Routes {
+/** `missing` are fields that this server does not have, as an older GitHub Enterprise Server. `drawOddity`: of the next answer. */
+export function githubGraphqlRoutes(world: World, missing: readonly string[], drawOddity?: () => Oddity): Routes {
   if (graphql === undefined) {
     return {};
   }
@@ -47,7 +48,8 @@ export function githubGraphqlRoutes(world: World, missing: readonly string[]): R
     const root = {
       repository: ({ owner, name }: { owner: string; name: string }) => repositoryNode(world, call, `${owner}/${name}`),
     };
-    return { status: 200, body: runQuery(textIn(call.body, 'query'), Object(call.body['variables']), root, missing) };
+    const variables = Object(call.body['variables']);
+    return { status: 200, body: runQuery(textIn(call.body, 'query'), variables, root, missing, drawOddity?.()) };
   };
   return { 'POST /graphql': answer, 'POST /graphql/*about': answer };
 }

@@ -156,9 +156,7 @@ function spoil({ fault }: Fault, answer: Answer, call: Call): Answer | 'hang' {
       return { status: 200, body: fault.body };
     case 'replace':
       // Without a body it is 304: the text was replaced in what the client has kept.
-      return answer.body === undefined
-        ? answer
-        : { ...answer, body: JSON.parse(JSON.stringify(answer.body).replace(fault.text, () => fault.by)) };
+      return answer.body === undefined ? answer : replaced(answer, fault.text, fault.by);
     case 'redirect':
       return { status: 302, text: '', headers: { location: fault.to } };
     case 'link':
@@ -166,6 +164,15 @@ function spoil({ fault }: Fault, answer: Answer, call: Call): Answer | 'hang' {
     case 'echo':
       return { status: 401, body: { message: `Bad credentials: ${call.headers['authorization']}` } };
   }
+}
+
+/** As text: a number of JSON may have more digits than one of JavaScript. */
+function replaced({ status, headers, body }: Answer, text: string, by: string): Answer {
+  return {
+    status,
+    text: JSON.stringify(body).replace(text, () => by),
+    headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+  };
 }
 
 /** Compressed where it pays, as the real ones do. */

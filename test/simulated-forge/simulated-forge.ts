@@ -1,11 +1,13 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
+import { SEED_OF_ALL } from './api/seed.ts';
 import { type Driver, makeDriver } from './driver.ts';
 import type { Fault, Watch } from './faults.ts';
 import { giteaChecks } from './gitea-api/checks.ts';
 import { makeGiteaDialect } from './gitea-dialect.ts';
 import type { Notify } from './gitea-write-routes.ts';
 import { githubChecks } from './github-api/checks.ts';
+import type { Hostility } from './github-api/hostile.ts';
 import { completePayloads } from './github-api/payloads.ts';
 import type { Version } from './github-api/versions.ts';
 import {
@@ -36,7 +38,7 @@ export interface SimulatedForgeOptions {
   readonly checked?: boolean;
   /** Which GitHub it is, for those checks: github.com unless told. */
   readonly version?: Version;
-  /** A seed: what GitHub may send, and the simulator does not say, is drawn. */
+  /** A seed: what GitHub may send, and the simulator does not say, is drawn. `HOSTILE_GITHUB` sets it for all. */
   readonly hostile?: number;
 }
 
@@ -78,7 +80,11 @@ const WEBHOOK_TIMEOUT_MS = 5_000;
 
 export async function startSimulatedForge(options: SimulatedForgeOptions): Promise<SimulatedForge> {
   const { forge: name, port = 0, host, self = 'gatehouse', keepsInlineComments = true } = options;
-  const { version = 'api.github.com', hostile, checked = process.env['TEST_EXCHANGES'] !== undefined } = options;
+  const {
+    version = 'api.github.com',
+    hostile = SEED_OF_ALL,
+    checked = process.env['TEST_EXCHANGES'] !== undefined,
+  } = options;
   const world = makeWorld();
   // Never the same twice: what others keep by token (caches, holds) must not reach from one test into the next.
   const token = `token-of-${self}-${randomUUID()}`;
@@ -99,13 +105,14 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
       sent.then(() => underWay.delete(sent));
     }
   };
-  const checks = checked ? await checksOf(name, version, hostile) : undefined;
+  const { checks, drawOddity } = checked ? await descriptionOf(name, version, hostile) : {};
   const server = await startServer(
     (url) =>
       name === 'github'
         ? makeGitHubDialect(world, app, rateLimit, graphql, {
             contentLimit,
             checks,
+            drawOddity,
           })
         : { ...makeGiteaDialect(world, name, url, keepsInlineComments, notify), ...(checks && { checks }) },
     port,
@@ -151,16 +158,16 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
 }
 
 /** Forgejo 7 publishes a description of its own, which no test has. */
-async function checksOf(name: ForgeName, version: Version, seed: number | undefined) {
+async function descriptionOf(name: ForgeName, version: Version, seed: number | undefined): Promise<Partial<Hostility>> {
   if (name !== 'github') {
-    return name === 'gitea' ? giteaChecks() : undefined;
+    return name === 'gitea' ? { checks: giteaChecks() } : {};
   }
   if (seed === undefined) {
-    return githubChecks(version);
+    return { checks: githubChecks(version) };
   }
   // Imported here: drawing is for few tests.
-  const { hostileGithubChecks } = await import('./github-api/hostile.ts');
-  return hostileGithubChecks(version, seed);
+  const { hostileGithub } = await import('./github-api/hostile.ts');
+  return hostileGithub(version, seed);
 }
 
 /** Numbers of installations differ throughout the process: octokit shares its wait for a token by them alone. */

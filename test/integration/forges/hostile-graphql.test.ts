@@ -1,0 +1,143 @@
+import test, { type ExecutionContext } from 'ava';
+import type { Forge } from '../../../src/forges/port/forge.ts';
+import { ForgeError } from '../../../src/forges/port/forge-error.ts';
+import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
+import { HOSTILE_SEED } from '../../simulated-forge/api/seed.ts';
+import type { SimulatedForge } from '../../simulated-forge/simulated-forge.ts';
+import { openPullRequest, SITE, setUp } from './setup.ts';
+
+/** On a busy machine an answer that came late would be read by REST. */
+const PATIENT = { limitMs: 60_000 };
+/** Answers that are drawn of each query. */
+const ANSWERS = 60;
+const PATHS = ['README.md', 'absent.yml'];
+/** A double does not hold it. */
+const LARGE = '9007199254740993';
+
+interface Read {
+  readonly whole: number;
+  readonly failed: number;
+}
+
+/** The pull request with more than a short page of everything. */
+async function setUpHostile(t: ExecutionContext) {
+  t.log(`HOSTILE_SEED=${HOSTILE_SEED} draws the same again`);
+  const { simulated, forge } = await setUp(t, 'github', PATIENT, { checked: true, hostile: HOSTILE_SEED });
+  const plain = await setUp(t, 'github', PATIENT, { checked: true });
+  const refs = [simulated, plain.simulated].map((on) => {
+    const { ref, head } = openPullRequest(on);
+    for (const nth of ['one', 'two', 'three', 'four']) {
+      on.commit(SITE, 'topic', { [`${nth}.txt`]: nth });
+      on.label(SITE, ref.number, nth);
+      on.comment(SITE, ref.number, nth, 'Hello');
+      on.review(SITE, ref.number, nth, 'approved');
+      // Of an unknown state nothing is known, so that it counts as pending.
+      on.setStatus(SITE, head(), { context: nth, state: 'pending', description: '', author: nth });
+    }
+    const comment = on.comment(SITE, ref.number, 'bob', 'Once');
+    on.editComment(SITE, ref.number, comment.id, 'Twice');
+    for (const head of ['second', 'third', 'fourth']) {
+      on.commit(SITE, head, { [`${head}.txt`]: head });
+      on.enqueue(SITE, on.openPullRequest(SITE, { head }));
+    }
+    return ref;
+  });
+  const [ref = { repository: SITE, number: 0 }] = refs;
+  const headsOn = (on: SimulatedForge) => [on.pull(SITE, ref.number).headSha];
+  return { simulated, forge, plain, ref, headsOn };
+}
+
+/** Without what differs from forge to forge: addresses, commits, times. */
+function comparable(read: unknown): unknown {
+  const text = JSON.stringify(read, (_, value) => (value instanceof Map ? Object.fromEntries(value) : value));
+  return JSON.parse(
+    text
+      .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, '')
+      .replaceAll(/\b[0-9a-f]{40}\b/g, 'commit')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time'),
+  );
+}
+
+/** Reads often. What is read is as given, or as far as it is known; else the reading fails as one of a forge. */
+async function readOften(t: ExecutionContext, wanted: unknown, read: () => Promise<unknown>): Promise<Read> {
+  let failed = 0;
+  for (let count = 0; count < ANSWERS; count += 1) {
+    const found = await read().catch((error: unknown) => error);
+    if (found instanceof ForgeError) {
+      failed += 1;
+    } else {
+      t.deepEqual(comparable(found), comparable(wanted));
+    }
+  }
+  return { whole: ANSWERS - failed, failed };
+}
+
+async function factsOf(forge: Forge, ref: PullRequestRef) {
+  const read = await forge.pullRequestWithFacts(ref, PATHS);
+  return {
+    pullRequest: read?.pullRequest,
+    preloaded: read?.preloaded ?? {},
+    files: Object.fromEntries(read?.files ?? []),
+  };
+}
+
+test('no odd answer to GraphQL changes a pull request or a fact of it', async (t) => {
+  const { simulated, forge, plain, ref } = await setUpHostile(t);
+  const wanted = await factsOf(plain.forge, ref);
+  await forge.self();
+  simulated.forgetRequests();
+  let facts = 0;
+  await readOften(t, wanted, async () => {
+    const read = await factsOf(forge, ref);
+    facts += Object.keys(read.preloaded).length;
+    // What is not known is read by REST; the number of comments comes from either.
+    const { commentCount } = wanted.pullRequest ?? {};
+    return {
+      pullRequest: read.pullRequest && { ...read.pullRequest, commentCount },
+      preloaded: { ...wanted.preloaded, ...read.preloaded },
+      files: { ...wanted.files, ...read.files },
+    };
+  });
+  t.true(facts > 0 && simulated.count('GET', /\/pulls\/:number$/) > 0, 'some answers are used, and some are not');
+});
+
+test('no odd answer to GraphQL changes a comment, a merge queue or an overview', async (t) => {
+  const { simulated, forge, plain, ref, headsOn } = await setUpHostile(t);
+  const { mergeQueue, overviews } = forge;
+  const wanted = plain.forge;
+  if (!mergeQueue || !overviews || !wanted.mergeQueue || !wanted.overviews) {
+    throw new Error('the client has no merge queue or no overviews');
+  }
+  const reads = [
+    await readOften(t, await plain.forge.comments(ref), () => forge.comments(ref)),
+    await readOften(t, await wanted.mergeQueue.entries(SITE, 'main'), () => mergeQueue.entries(SITE, 'main')),
+    await readOften(t, await wanted.overviews.statuses(SITE, headsOn(plain.simulated)), () =>
+      overviews.statuses(SITE, headsOn(simulated)),
+    ),
+  ];
+  t.true(
+    reads.every(({ whole, failed }) => whole > 0 && failed > 0),
+    JSON.stringify(reads),
+  );
+  // What is not there, or is not all of it, is left out.
+  const overview = await wanted.overviews.read([SITE]);
+  await readOften(t, overview, async () => new Map([...overview, ...(await overviews.read([SITE]))]));
+});
+
+test('an id above 2^53 keeps all its digits, by GraphQL and by REST', async (t) => {
+  const { simulated, forge, another } = await setUp(t, 'github', PATIENT);
+  const { ref } = openPullRequest(simulated);
+  const { id } = await forge.createComment(ref, 'Hello');
+  const replace = (path: RegExp, text: string, by: string) =>
+    simulated.fault({ path, times: 1, fault: { kind: 'replace', text, by } });
+
+  replace(/\/facts$/, `"fullDatabaseId":"${id}"`, `"fullDatabaseId":"${LARGE}"`);
+  t.is((await factsOf(forge, ref)).preloaded.ownComments?.[0]?.id, LARGE);
+  replace(/\/graphql.*\/comments$/, `#issuecomment-${id}`, `#issuecomment-${LARGE}`);
+  t.is((await forge.comments(ref))[0]?.id, LARGE);
+  replace(/\/issues\/\d+\/comments$/, `"id":${id}`, `"id":${LARGE}`);
+  t.is((await another().ownComments(ref))[0]?.id, LARGE);
+
+  await t.throwsAsync(forge.updateComment(ref, LARGE, 'Bye'));
+  t.is(simulated.seen.at(-1)?.path, `/repos/${SITE}/issues/comments/${LARGE}`);
+});
