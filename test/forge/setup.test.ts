@@ -103,3 +103,25 @@ both('setup adds the one check to a protection, and removes none', async (t, for
     t.deepEqual(await read(), { ...before, status_check_contexts: ['ci/build', 'gatehouse/main'] });
   }
 });
+
+both('setup finds the protection of a branch behind 60 others', async (t, forge) => {
+  const site = await forge.site();
+  for (let count = 0; count < 60; count += 1) {
+    await site.protect(`release-${count}`, 'ci/build');
+  }
+  await site.protect(MAIN, 'ci/build');
+  const folder = await makeFolder(t);
+  const args = ['--yes', '--forge', 'gitea', '--forge-url', forge.url, '--url', 'https://gatehouse.example.com'];
+  const env = { FORGE_TOKEN: forge.token, SETUP_TOKEN: forge.ownerToken };
+  const run = startSetup(folder, [...args, '--repository', site.repository, '--protect', MAIN], env);
+  t.is(await run.finished, 0, run.output());
+  const answer = await fetch(`${forge.url}/api/v1/repos/${site.repository}/branch_protections`, {
+    headers: { authorization: `token ${forge.ownerToken}` },
+  });
+  const rules = (await answer.json()) as readonly { readonly status_check_contexts: readonly string[] }[];
+  t.is(rules.length, 61);
+  t.deepEqual(
+    rules.map((rule) => rule.status_check_contexts).filter((contexts) => contexts.includes('gatehouse/main')),
+    [['ci/build', 'gatehouse/main']],
+  );
+});

@@ -262,3 +262,29 @@ test('--protect adds a ruleset that names the App, once', async (t) => {
   );
   t.is(forge.rulesets(REPOSITORY).length, 1);
 });
+
+test('--protect finds the ruleset of before on the second page', async (t) => {
+  const { forge, start } = await setUp(t);
+  forge.addToken('of-the-owner', 'owner');
+  forge.addAdministrator('owner');
+  const checkOf = (context: string) => ({
+    type: 'required_status_checks',
+    parameters: { strict_required_status_checks_policy: false, required_status_checks: [{ context }] },
+  });
+  for (let count = 0; count < 101; count += 1) {
+    const body = { name: `${count}`, target: 'branch', enforcement: 'active' };
+    const conditions = { ref_name: { include: ['refs/heads/main'], exclude: [] } };
+    const answer = await fetch(`${forge.url}/api/v3/repos/${REPOSITORY}/rulesets`, {
+      method: 'POST',
+      headers: { authorization: 'token of-the-owner', 'user-agent': 'test', 'content-type': 'application/json' },
+      body: JSON.stringify({ ...body, conditions, rules: [checkOf(`ci/${count}`)] }),
+    });
+    t.is(answer.status, 201);
+  }
+  const args = ['--repository', REPOSITORY, '--protect', 'main'];
+  const first = start(args, { SETUP_TOKEN: 'of-the-owner' });
+  await register(first);
+  t.is(await first.finished, 0, first.output());
+  t.is(await start(args, { SETUP_TOKEN: 'of-the-owner' }).finished, 0);
+  t.is(forge.rulesets(REPOSITORY).length, 102);
+});

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SimulatedApp } from './github-dialect.ts';
+import { page } from './github-pages.ts';
 import { withRepository } from './github-read-routes.ts';
 import { type Answer, type Call, type Handler, listIn, type Routes, textIn } from './routes.ts';
 import { isAdministrator, newId, type Repository, type World } from './world.ts';
@@ -14,16 +15,18 @@ export function githubSettingsRoutes(world: World): Routes {
       isAdministrator(world, repository.fullName, call.login) ? answer(repository, call) : FORBIDDEN,
     );
   return {
-    [`GET ${repos}/rules/branches/:branch`]: withRepository(world, ({ rulesets }, { parameters }) => ({
-      status: 200,
-      body: rulesets
-        .filter(({ branch }) => branch === parameters['branch'])
-        .map(({ id, checks }) => ({
-          type: 'required_status_checks',
-          ruleset_id: id,
-          parameters: { strict_required_status_checks_policy: false, required_status_checks: checks },
-        })),
-    })),
+    [`GET ${repos}/rules/branches/:branch`]: withRepository(world, ({ rulesets }, call) =>
+      page(
+        call,
+        rulesets
+          .filter(({ branch }) => branch === call.parameters['branch'])
+          .map(({ id, checks }) => ({
+            type: 'required_status_checks',
+            ruleset_id: id,
+            parameters: { strict_required_status_checks_policy: false, required_status_checks: checks },
+          })),
+      ),
+    ),
 
     [`POST ${repos}/rulesets`]: ofRepository(({ rulesets }, { body }) => {
       const made = {
@@ -44,6 +47,25 @@ export function githubSettingsRoutes(world: World): Routes {
 }
 
 /**
+ * The types of a manifest's parameters
+ * (https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest).
+ */
+const MANIFEST: Readonly<Record<string, string>> = {
+  name: 'string',
+  url: 'string',
+  hook_attributes: 'object',
+  redirect_url: 'string',
+  callback_urls: 'object',
+  setup_url: 'string',
+  description: 'string',
+  public: 'boolean',
+  default_events: 'object',
+  default_permissions: 'object',
+  request_oauth_on_install: 'boolean',
+  setup_on_update: 'boolean',
+};
+
+/**
  * The registration of an App from a manifest, by somebody who is signed in and presses "Create GitHub App" at once. The App is
  * always the same one; what the manifest says of it is taken. A code works once.
  */
@@ -52,6 +74,10 @@ export function manifestFlow(app: SimulatedApp): (call: Call) => Answer | undefi
   return (call) => {
     if (call.method === 'POST' && /^(?:\/organizations\/[^/]+)?\/settings\/apps\/new$/.test(call.path)) {
       const manifest = JSON.parse(textIn(call.body, 'manifest'));
+      const unknown = Object.keys(manifest).filter((name) => typeof manifest[name] !== MANIFEST[name]);
+      if (unknown.length > 0) {
+        return { status: 422, text: `Invalid GitHub App configuration: ${unknown}` };
+      }
       const code = randomBytes(20).toString('hex');
       manifests.set(code, manifest);
       const back = new URL(manifest.redirect_url);
