@@ -121,7 +121,7 @@ const READ: readonly (readonly [name: string, shape: z.ZodType, path: (on: Playe
   ['absent branch', shapes.branch, () => '/branches/absent'],
   ['absent pull request', shapes.pull, () => '/pulls/999'],
   ['protected branch', shapes.protectedBranch, () => '/branches/release'],
-  ['assignees', shapes.users, () => '/assignees'],
+  ['assignees', shapes.assignees, () => '/assignees'],
   ['teams', shapes.repositoryTeams, () => '/teams'],
   ['hooks', shapes.hooks, () => '/hooks'],
   ['diff', z.string(), ({ number }) => `/pulls/${number}.diff`],

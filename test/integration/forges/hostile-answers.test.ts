@@ -4,9 +4,12 @@ import { VERSIONS } from '../../simulated-forge/github-api/versions.ts';
 import type { SimulatedForgeOptions } from '../../simulated-forge/simulated-forge.ts';
 import { openPullRequest, SITE, setUp } from './setup.ts';
 
+/** The descriptions of all versions are read in this process meanwhile. */
+const PATIENT = { limitMs: 60_000 };
+
 /** What a review reads by REST, without what differs from forge to forge: addresses, commits, times. */
 async function readAll(t: ExecutionContext, options: Partial<SimulatedForgeOptions>): Promise<unknown> {
-  const { simulated, forge } = await setUp(t, 'github', {}, { checked: true, ...options });
+  const { simulated, forge } = await setUp(t, 'github', PATIENT, { checked: true, ...options });
   simulated.createTeam('platform/security', ['bob']);
   const { ref, head } = openPullRequest(simulated);
   simulated.label(SITE, ref.number, 'bug');
