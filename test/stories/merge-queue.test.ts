@@ -124,6 +124,29 @@ test('github: no success for a group whose pull request changed meanwhile', asyn
   t.deepEqual(states(await requestChecks(scene, groups[1])), ['pending', 'failure']);
 });
 
+test('github: no success of a group is the last status that its commit takes', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const [group] = enqueue(scene, ['feat: one']);
+  const status = { context: 'gatehouse/main', state: 'failure', author: 'mallory', description: '' };
+  for (let index = 0; index < 999; index++) {
+    scene.forge.setStatus(scene.repository, group?.headSha ?? '', status);
+  }
+  const statuses = await requestChecks(scene, group);
+  t.is(statuses.at(-1)?.state, 'error');
+  t.false(states(statuses).includes('success'));
+});
+
+test('github: a status forged for a group never stands after its webhook', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const [group] = enqueue(scene, ['one']);
+  const headSha = group?.headSha ?? '';
+  t.is((await requestChecks(scene, group)).at(-1)?.state, 'failure');
+  const forged = { context: 'gatehouse/main', state: 'success', author: 'mallory', description: '' };
+  await scene.tell({ kind: 'status', status: scene.forge.setStatus(scene.repository, headSha, forged) });
+  await scene.settled();
+  t.deepEqual(states(scene.forge.statuses(scene.repository, headSha)), ['pending', 'failure', 'success', 'failure']);
+});
+
 test('github: a group in a repository without a policy gets no status', async (t) => {
   const scene = gatehouse('github').scene({ 'README.md': 'a\n' });
   const [group] = enqueue(scene, ['feat: one']);

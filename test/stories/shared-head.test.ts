@@ -152,6 +152,19 @@ for (const name of FORGES) {
     t.deepEqual(scene.states(old), ['pending', 'success', 'pending'], 'only the last head could stand green');
   });
 
+  test(`${name}: a success forged on an old head never waits there for the next one`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+    await scene.settled();
+    const old = scene.forge.pull(scene.repository, number).headSha;
+    await scene.push(number, { 'a.txt': 'b\n' });
+    await scene.settled();
+    const forged = { context: 'gatehouse/main', state: 'success', author: 'mallory', description: '' };
+    await scene.tell({ kind: 'status', status: scene.forge.setStatus(scene.repository, old, forged) });
+    await scene.settled();
+    t.deepEqual(scene.states(old), ['pending', 'failure', 'success', 'failure']);
+  });
+
   test(`${name}: a head that never was green costs no write when it is pushed over`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });

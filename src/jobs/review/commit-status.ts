@@ -19,8 +19,8 @@ import type { ForeignStatusParts } from './foreign-status.ts';
 import { statusRoom } from './status-room.ts';
 
 /**
- * What stands on a commit under the names of Gatehouse's statuses, and what may be written there. All statuses of pull
- * requests are written here; {@link writeStatus} is for the commits of merge groups.
+ * What stands on a commit under the names of Gatehouse's statuses, and what may be written there. All statuses are
+ * written here.
  */
 export interface CommitStatuses {
   /** Where the status of a pull request is. */
@@ -47,6 +47,13 @@ export interface CommitStatuses {
    * with this commit. A pull request that is opened meanwhile has its verdict shown again.
    */
   withdrawSuccess(place: StatusPlace): Promise<void>;
+  /** Sets the status of a commit that is no pull request's head, but that of a merge group. */
+  write(place: StatusPlace, status: Omit<CommitStatus, 'context'>): Promise<void>;
+  /**
+   * Somebody else has set a status at a place that no open pull request has. Sets again what Gatehouse had set there,
+   * unless that was a success: nobody gains by replacing one. False: it had set nothing else.
+   */
+  setAgain(place: StatusPlace): Promise<boolean>;
   /** `seen` are the statuses that the commit was read with: those of others count for the forge's limit. */
   noteOthers(place: StatusPlace, seen: readonly PostedStatus[] | undefined): Promise<void>;
   /**
@@ -197,6 +204,20 @@ export function commitStatuses({
       }
       await show(place, true);
     },
+    async write(place, status) {
+      // Whoever may write statuses may have set some on a commit that no review has read.
+      await forgetWritten(pool, place, false);
+      await set(place, { ...status, context: place.context });
+    },
+    async setAgain(place) {
+      const before = await postedBefore(pool, place);
+      if (before.kind !== 'status' || before.state === 'success') {
+        return false;
+      }
+      await forgetWritten(pool, place, true);
+      await set(place, { context: place.context, state: before.state, description: before.description });
+      return true;
+    },
     async noteOthers(place, seen) {
       const here = seen?.filter((status) => sameContext(status.context, place.context));
       if (forge.statusLimit !== undefined && here?.length !== 0) {
@@ -214,24 +235,6 @@ export function commitStatuses({
 function onlyOf(seen: readonly PostedStatus[] | undefined, context: string): PostedStatus | undefined {
   const [only, ...others] = seen?.filter((status) => sameContext(status.context, context)) ?? [];
   return others.length === 0 ? only : undefined;
-}
-
-/**
- * Sets a status of ours unless it stands already. Nothing is remembered of it: for commits that are no pull request's
- * head.
- */
-export async function writeStatus(
-  { forge, pool, keepsRecord }: Pick<StatusOptions, 'forge' | 'pool' | 'keepsRecord'>,
-  { repository, headSha }: Omit<StatusPlace, 'context'>,
-  status: CommitStatus,
-): Promise<void> {
-  if (!(await stands(forge, repository, headSha, status))) {
-    await forge.setStatus(repository, headSha, status);
-  }
-  if (keepsRecord) {
-    // Of one that stood as well: the review that set it may have been cut short.
-    await inTransaction(pool, RECORD_TIMEOUT_MS, (client) => recordPosting(client, repository, headSha, status));
-  }
 }
 
 async function stands(forge: Forge, repository: string, headSha: string, status: CommitStatus): Promise<boolean> {

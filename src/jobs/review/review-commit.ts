@@ -1,18 +1,14 @@
 import type pg from 'pg';
 import type { ReviewRequest, StatusSetBy } from '../../forges/port/events.ts';
-import type { Forge } from '../../forges/port/forge.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { sameContext, statusContext } from '../../review/status-context.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { forgetWritten } from '../tables/posted-statuses.ts';
 import { verdictsOnHead } from '../tables/reviews.ts';
-import { type ForeignStatusParts, reportForeignStatus } from './foreign-status.ts';
+import { commitStatuses, type StatusOptions } from './commit-status.ts';
+import { reportForeignStatus } from './foreign-status.ts';
 
-export interface CommitReviewParts extends ForeignStatusParts {
-  readonly forge: Pick<Forge, 'self'>;
-  readonly pool: pg.Pool;
-  /** The name of the commit status, `{base}` for the base branch. */
-  readonly statusContext: string;
+export interface CommitReviewParts extends StatusOptions {
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
 }
 
@@ -34,7 +30,7 @@ export async function reviewCommit(parts: CommitReviewParts, job: Jobs['review-c
 
 /**
  * Those that the status stands for, if somebody else has set it. One whose first review is under way may have read it
- * before that.
+ * before that. On a commit without one, as of a merge group, the own status is set again.
  */
 async function reviewsWithStatus(
   parts: CommitReviewParts,
@@ -47,9 +43,12 @@ async function reviewsWithStatus(
   const sharing = (await verdictsOnHead(parts.pool, repository, headSha)).filter(
     ({ state, baseBranch }) => state !== 'none' && sameContext(statusContext(parts.statusContext, baseBranch), context),
   );
+  const place = { repository, headSha, context };
   if (sharing.length > 0) {
-    await forgetWritten(parts.pool, { repository, headSha, context }, true);
-    reportForeignStatus(parts, { repository, headSha, context }, by);
+    await forgetWritten(parts.pool, place, true);
+  }
+  if (sharing.length > 0 || (await commitStatuses(parts).setAgain(place))) {
+    reportForeignStatus(parts, place, by);
   }
   return sharing;
 }

@@ -9,7 +9,7 @@ import { isCurrent } from '../../review/judged-by.ts';
 import { statusContext } from '../../review/status-context.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { knownComments } from '../tables/override-comments.ts';
-import { writeStatus } from './commit-status.ts';
+import { commitStatuses } from './commit-status.ts';
 import { givenUpBecause } from './given-up.ts';
 import { recordGroup } from './record-group.ts';
 import type { ReviewParts } from './review-parts.ts';
@@ -161,7 +161,7 @@ async function report(
   const shown: GroupVerdict = parts.enforce
     ? { state, description: shorten(description, MAX_STATUS_DESCRIPTION_LENGTH) }
     : { state: 'success', description: dryRun(description) };
-  await writeStatus(parts, { repository, headSha }, { context, ...shown });
+  await commitStatuses(parts).write({ repository, headSha, context }, shown);
 }
 
 /**
