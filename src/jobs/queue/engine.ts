@@ -206,7 +206,8 @@ export function insertsByQueue(
 ): readonly (readonly [string, JobInsert[]])[] {
   return kindsOf(queues).flatMap((kind) => {
     const ofKind = jobs.filter((job) => job.kind === kind);
-    const byKey = new Map(ofKind.map((job) => [keyOf(queues, job.kind, job), dataOf(job)]));
+    // The first of those with one key, as for a job that waits already: its delivery is the origin.
+    const byKey = new Map(ofKind.toReversed().map((job) => [keyOf(queues, job.kind, job), dataOf(job)]));
     const inserts = [...byKey].sort(byName).map(([key, data]) => ({ ...singletonOptions(key), data }));
     return inserts.length === 0 ? [] : [[kind, inserts] as const];
   });
