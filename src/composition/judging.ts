@@ -23,7 +23,7 @@ export interface Judging {
 export async function openJudging(settings: ForgeSettings, hooks: ForgeHooks = {}): Promise<Judging> {
   const { policyFile, policyRepository, statusContext, ...access } = settings;
   await using opened = new AsyncDisposableStack();
-  const threads = opened.adopt(makeReviewThreads(), (started) => started.close());
+  const threads = opened.adopt(makeReviewThreads({ size: 1 }), (started) => started.close());
   const fallback = policyFile === undefined ? undefined : await readPolicyFile(policyFile, threads);
   const forge = opened.adopt(connectForge(access, { hooks }), (connected) => connected.close());
   const closers = opened.move();

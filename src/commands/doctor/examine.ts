@@ -2,7 +2,7 @@ import { connectForge } from '../../composition/forge.ts';
 import { readPolicyFile } from '../../composition/policy-file.ts';
 import { makePool } from '../../db/pool.ts';
 import { makeLog } from '../../log.ts';
-import { makeReviewThreads, type ReviewThreads } from '../../review/threads/review-threads.ts';
+import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 import { reasonOf } from '../failures.ts';
 import type { DoctorConfig } from './configuration.ts';
 import { CREDENTIAL_CHECKS, checkCredentials } from './credentials.ts';
@@ -24,12 +24,11 @@ export interface Examination {
   close(): Promise<void>;
 }
 
-/** Starts all checks. Each is bounded in time; the stores and the forge do not wait for each other. */
-export function examine(config: DoctorConfig, question: Question): Examination {
+/** Starts all checks. Each is bounded in time; the stores and the forge do not wait for each other. Closes `threads`, too. */
+export function examine(config: DoctorConfig, question: Question, threads: ReviewThreads): Examination {
   const { databaseUrl, redisUrl } = config;
   const pool = databaseUrl === undefined ? undefined : makePool(databaseUrl, makeLog('silent'));
   const database = databaseUrl === undefined || pool === undefined ? undefined : checkDatabase(databaseUrl, pool);
-  const threads = makeReviewThreads();
   const forge = examineForge(config, question, {
     threads,
     database: Promise.resolve(database).then((report) => (report?.usable ? pool : undefined)),
