@@ -17,8 +17,11 @@ export interface Settings {
   protect(repository: string, branch: string, statuses: readonly string[], appId?: number): void;
   protection(repository: string, branch: string): Protection | undefined;
   rulesets(repository: string): readonly Ruleset[];
-  /** On Gitea and Forgejo: from now on what is done through the API is told there. What people do is told by the test. */
-  addHook(repository: string, hook: Pick<Hook, 'url' | 'secret'> & Partial<Hook>): Hook;
+  /**
+   * Of a repository, or of an organisation. On Gitea and Forgejo what is done through the API is from now on sent there; what
+   * people do is sent by the test.
+   */
+  addHook(owner: string, hook: Pick<Hook, 'url' | 'secret'> & Partial<Hook>): Hook;
   /** The webhooks of a repository, or of an organisation. */
   hooks(owner: string): readonly Hook[];
   deleteHook(owner: string, hook: number): void;
@@ -32,6 +35,8 @@ export interface Settings {
 
 export function makeSettings(stage: Stage): Settings {
   const { world, find } = stage;
+  const hooksOf = (owner: string): Hook[] =>
+    owner.includes('/') ? find(owner).hooks : (world.organisationHooks.get(owner) ?? []);
 
   return {
     createTeam(team, members) {
@@ -58,14 +63,18 @@ export function makeSettings(stage: Stage): Settings {
     },
     protection: (repository, branch) => find(repository).protections.get(branch),
     rulesets: (repository) => find(repository).rulesets,
-    addHook(repository, hook) {
+    addHook(owner, hook) {
       const made = makeHook(world, hook);
-      find(repository).hooks.push(made);
+      if (owner.includes('/')) {
+        find(owner).hooks.push(made);
+      } else {
+        world.organisationHooks.set(owner, [...hooksOf(owner), made]);
+      }
       return made;
     },
-    hooks: (owner) => (owner.includes('/') ? find(owner).hooks : (world.organisationHooks.get(owner) ?? [])),
+    hooks: hooksOf,
     deleteHook(owner, hook) {
-      const list = owner.includes('/') ? find(owner).hooks : (world.organisationHooks.get(owner) ?? []);
+      const list = hooksOf(owner);
       list.splice(
         list.findIndex(({ id }) => id === hook),
         1,
