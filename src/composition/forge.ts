@@ -9,7 +9,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 
 /** The forge client of the worker and the commands. */
 export function connectForge(
-  access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials'>,
+  access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials' | 'machineAccounts'>,
   parts: Pick<ForgeParts, 'redis' | 'installations' | 'hooks'> & {
     readonly metrics?: Metrics;
     readonly tracing?: Tracing;
@@ -17,7 +17,7 @@ export function connectForge(
     readonly onRateLimit?: (remaining: number) => void;
   } = {},
 ): Forge {
-  const { forge, forgeUrl: url, credentials } = access;
+  const { forge, forgeUrl: url, credentials, machineAccounts = [] } = access;
   const { metrics, tracing, onRateLimit, ...others } = parts;
   const hooks = metrics && {
     onRequest(seen: SeenRequest) {
@@ -32,7 +32,7 @@ export function connectForge(
       }
     },
   };
-  return makeForge({ forge, url, credentials }, { ...others, ...(hooks && { hooks }) });
+  return makeForge({ forge, url, credentials, machineAccounts }, { ...others, ...(hooks && { hooks }) });
 }
 
 /** Without the path and the query, which name files and branches. */

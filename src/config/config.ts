@@ -16,6 +16,7 @@ import {
   databaseUrl,
   flag,
   logLevel,
+  names,
   port,
   ratio,
   redisUrl,
@@ -118,6 +119,8 @@ const worker = {
   POLICY_FILE: z.string().optional(),
   /** The name of the repository of each owner whose policy comes before all others of that owner. */
   POLICY_REPOSITORY: repositoryName.optional(),
+  /** Accounts that are no people, `*` for any characters: see Forge.machineAccounts. */
+  MACHINE_ACCOUNTS: names.optional(),
   /** How long a review may take before it shows `pending`; 0: at once. */
   PENDING_AFTER_SECONDS: seconds.default(1),
   /** False: every status is `success`, whatever the verdict. */
@@ -222,6 +225,7 @@ const judging = {
   FORGE: common.FORGE,
   POLICY_FILE: worker.POLICY_FILE,
   POLICY_REPOSITORY: worker.POLICY_REPOSITORY,
+  MACHINE_ACCOUNTS: worker.MACHINE_ACCOUNTS,
   STATUS_CONTEXT: common.STATUS_CONTEXT,
 };
 

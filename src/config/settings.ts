@@ -43,6 +43,18 @@ export const bytes = z
   })
   .refine((size) => size >= 1 && size <= 100 * MIB, 'must be a size from 1 to 100MiB, such as 26214400 or 25MiB');
 
+const MAX_NAMES = 1_000;
+const MAX_NAME_CHARACTERS = 200;
+
+/** Names, separated by commas or spaces. */
+export const names = z
+  .string()
+  .transform((text) => text.split(/[\s,]+/).filter((name) => name !== ''))
+  .refine(
+    (list) => list.length <= MAX_NAMES && list.every((name) => name.length <= MAX_NAME_CHARACTERS),
+    `must be names of at most ${MAX_NAME_CHARACTERS} characters, separated by commas; at most ${MAX_NAMES} of them`,
+  );
+
 export const secret = z
   .string()
   .refine(

@@ -20,6 +20,8 @@ export interface ForgeConfig {
   readonly url: string;
   /** Those of an App only where FORGES says that the forge has Apps. */
   readonly credentials: GitHubCredentials;
+  /** {@link Forge.machineAccounts} */
+  readonly machineAccounts?: readonly string[];
 }
 
 export interface ForgeParts {
@@ -35,6 +37,11 @@ export interface ForgeParts {
 }
 
 export function makeForge(config: ForgeConfig, parts: ForgeParts = {}): Forge {
+  const { machineAccounts = [] } = config;
+  return { ...connect(config, parts), machineAccounts };
+}
+
+function connect(config: ForgeConfig, parts: ForgeParts): Forge {
   const apiUrl = apiUrlOf(config.forge, config.url);
   const { origin, host } = new URL(apiUrl);
   const optionalRedis = makeOptionalRedis(parts.redis, parts.log, parts.redisLimitMs);

@@ -15,7 +15,13 @@ import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { redacted } from './evaluation/redact.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
 import type { Facts } from './facts.ts';
-import { isCurrent, type JudgedBy, type PresentContext, pullRequestDigest } from './judged-by.ts';
+import {
+  isCurrent,
+  type JudgedBy,
+  machineAccountsDigest,
+  type PresentContext,
+  pullRequestDigest,
+} from './judged-by.ts';
 import type { KnownComments } from './overrides/judge-overrides.ts';
 import type { Overrides } from './overrides/override.ts';
 import { readOverrides } from './overrides/read-overrides.ts';
@@ -294,6 +300,7 @@ export function conclude(
   const { pullRequest } = subject;
   const needed = neededFacts(policy);
   const codeOwners = codeOwnersText(facts.codeOwners);
+  const dependsOnPeople = needed.reviews || needed.authors || overrides !== undefined;
   const verdict = { ...verdictOf(redacted(evaluation), overrides), ...said };
   const dependsOnMore = proposed.kind !== 'absent' || said.proposal !== undefined || hidden || overrides !== undefined;
   return {
@@ -308,6 +315,7 @@ export function conclude(
       ...sources,
       ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
       ...(needed.checks && { checksDigest: checksDigest(checks) }),
+      ...(dependsOnPeople && { machineAccountsDigest: machineAccountsDigest(facts.people) }),
     }),
     texts: codeOwners === undefined ? texts : [...texts, codeOwners],
     approvals: neededFacts(rulesInForce(policy)).reviews

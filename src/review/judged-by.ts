@@ -21,6 +21,8 @@ export interface JudgedBy extends PolicySources {
   readonly codeOwnersDigest?: string;
   /** Of what others had reported about the head. Absent: no rule asks for it. */
   readonly checksDigest?: string;
+  /** Of the accounts that the operator says are programs. Absent: it does not matter who is one. */
+  readonly machineAccountsDigest?: string;
   /** Present where nothing else decides the verdict: then a pull request that is as it was is not judged again. */
   readonly alone?: Alone;
 }
@@ -45,6 +47,7 @@ export interface Present {
     readonly codeOwners: (commit: string) => Promise<string | undefined>;
   };
   readonly operatorPolicy: string | undefined;
+  readonly machineAccounts: string;
   readonly extended?: (name: string) => Promise<string | undefined>;
   readonly checks?: () => Promise<string>;
   readonly baseline: () => Promise<string | undefined>;
@@ -66,6 +69,8 @@ const COMPARISONS = {
   // Where a repository has a policy of its own, the operator's does not matter.
   'operator’s policy': ({ policyDigest: own, operatorPolicyDigest: operators }, now) =>
     own === undefined && operators !== now.operatorPolicy,
+  'machine accounts': ({ machineAccountsDigest: machines }, now) =>
+    machines !== undefined && machines !== now.machineAccounts,
   'base branch': async ({ baseSha }, now) => {
     const commit = await now.baseCommit();
     return commit === undefined || (commit !== baseSha && now.atBase === undefined);
@@ -107,8 +112,12 @@ async function differsAt(now: Present, baseSha: string, differs: (commit: string
 
 /** The commits of the base, the counts and the time of the last change move for other reasons too. */
 export function pullRequestDigest(pullRequest: PullRequestNow): string {
-  const { updatedAt, baseCommit, differenceBase, commentCount, changedFileCount, ...state } = pullRequest;
+  const { updatedAt, baseCommit, differenceBase, commentCount, changedFileCount, firstTime, ...state } = pullRequest;
   return hash('sha256', JSON.stringify(state));
+}
+
+export function machineAccountsDigest({ machineAccounts }: Pick<Forge, 'machineAccounts'>): string {
+  return hash('sha256', JSON.stringify(machineAccounts.toSorted()));
 }
 
 /** Which Gatehouse judges: another one may judge otherwise. */
@@ -160,6 +169,7 @@ export function presentReader(context: PresentContext): PresentReader {
       const [owner = ''] = repository.split('/');
       return {
         operatorPolicy,
+        machineAccounts: machineAccountsDigest(forge),
         baseCommit: () => once(['base', repository, baseBranch], () => forge.branchCommit(repository, baseBranch)),
         atBase: {
           policy: (commit) => once(['policy', repository, commit], () => policyDigest(forge, repository, commit)),

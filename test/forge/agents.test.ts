@@ -52,6 +52,36 @@ both('a trailer in the middle of a message names no co-author', async (t, forge)
   await site.expect(t, sha, 'success');
 });
 
+both('an approval by an account that the policy calls a machine does not count', async (t, forge) => {
+  const policy = POLICY.replace('override:', 'machine_accounts: ["B*"]\noverride:').replace(
+    '[bob, mallory]',
+    '[mallory]',
+  );
+  const { site, sha, number, says } = await approvedByBob(t, forge, 'feat: it', policy);
+  await says(/`bob`, a bot that the policy does not name/);
+  await site.comment(number, 'bob', `/gatehouse override approved ${sha} hotfix 4711`);
+  await says(/by `bob` was written by a bot/);
+  t.false((await site.states(sha)).includes('success'));
+  await site.review(number, 'mallory', 'approved');
+  await site.expect(t, sha, 'success');
+});
+
+both('the change of a machine needs two people', async (t, forge) => {
+  const policy = `version: 1
+machine_accounts: [coder@agents.test]
+rules:
+  - id: two
+    when: { contributors: { bots: true } }
+    require: { approvals: { count: 2, from: [bob, mallory] } }
+`;
+  const message = 'feat: it\n\nCo-authored-by: Coder <coder@agents.test>';
+  const { site, sha, number } = await approvedByBob(t, forge, message, policy);
+  await site.expect(t, sha, 'waiting');
+  t.false((await site.states(sha)).includes('success'));
+  await site.review(number, 'mallory', 'approved');
+  await site.expect(t, sha, 'success');
+});
+
 both('strict approvals stay undecided with a co-author of no account', async (t, forge) => {
   const strict = POLICY.replace('mallory] }', 'mallory], unknown_authors: undecided }');
   const message = 'feat: it\n\nCo-authored-by: Bob <bob@elsewhere.test>';

@@ -71,6 +71,7 @@ for (const name of FORGES) {
         policyFile: undefined,
         policyRepository: baseline && '.gatehouse',
         statusContext: 'gatehouse/{base}',
+        machineAccounts: [],
       });
       try {
         const repositories = { 'acme/widgets': own, 'acme/.gatehouse': baseline, 'acme/shared': shared };

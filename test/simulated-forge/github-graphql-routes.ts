@@ -1,5 +1,5 @@
 import { type Commit, type Tree, typeOf } from './git.ts';
-import { COPILOT, isApp } from './github-shapes.ts';
+import { associationOf, COPILOT, isApp } from './github-shapes.ts';
 import type { Oddity } from './graphql-oddities.ts';
 import type { Answer, Call, Routes } from './routes.ts';
 import { textIn } from './routes.ts';
@@ -142,6 +142,7 @@ function pullNode(world: World, call: Call, repository: Repository, pull: Pull):
     headRefName: pull.headBranch,
     headRefOid: pull.headSha,
     author: actor(pull.author),
+    authorAssociation: associationOf(pull.author),
     labels: list(
       () => pull.labels,
       (name) => ({ name }),

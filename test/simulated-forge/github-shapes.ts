@@ -36,6 +36,11 @@ export function isApp(login: string): boolean {
   return login === COPILOT || login.endsWith('[bot]');
 }
 
+/** `newcomer` has committed nothing yet. */
+export function associationOf(login: string): string {
+  return isApp(login) ? 'NONE' : login === 'newcomer' ? 'FIRST_TIME_CONTRIBUTOR' : 'MEMBER';
+}
+
 export function user(login: string): object {
   return { login, id: idOf(login), type: isApp(login) ? 'Bot' : 'User', site_admin: false };
 }
@@ -72,6 +77,7 @@ export function pull(of: Pull, web: string): Record<string, unknown> {
     merge_commit_sha: of.merged?.as ?? null,
     created_at: of.createdAt,
     updated_at: of.updatedAt,
+    author_association: associationOf(of.author),
     base: {
       label: `${baseOwner}:${of.baseBranch}`,
       ref: of.baseBranch,

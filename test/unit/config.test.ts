@@ -216,6 +216,7 @@ test('a worker needs no signing secret, and its default forge is github.com', (t
     resyncMinutes: 15,
     retentionDays: 30,
     auditDays: 400,
+    machineAccounts: undefined,
     policyFile: undefined,
     policyRepository: undefined,
     pendingAfterSeconds: 1,

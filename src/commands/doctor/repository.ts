@@ -5,12 +5,20 @@ import type { BranchProtection, Extra, InspectedRepository } from '../../forges/
 import type { ForgeDoctorConfig } from './configuration.ts';
 import { checkScopes } from './credentials.ts';
 import { bounded, type Finding, ok, skipped, wrong } from './finding.ts';
+import { checkMachineAccounts, MACHINES_CHECK } from './machine-accounts.ts';
 import { checkPolicy, checkTeams, extrasOf, type PolicyOptions, type PolicyReport } from './policy.ts';
 import { judgeRequiredStatus } from './required-status.ts';
 import { WEBHOOK_CHECKS } from './webhook.ts';
 import { checkWebhook } from './webhook-facts.ts';
 
-const AFTER_REPOSITORY = ['policy', 'teams', 'required status', 'repository scopes', ...WEBHOOK_CHECKS] as const;
+const AFTER_REPOSITORY = [
+  'policy',
+  'teams',
+  MACHINES_CHECK,
+  'required status',
+  'repository scopes',
+  ...WEBHOOK_CHECKS,
+] as const;
 export const REPOSITORY_CHECKS = ['repository', ...AFTER_REPOSITORY] as const;
 
 export interface RepositoryOptions extends Omit<PolicyOptions, 'policyRepository'> {
@@ -60,6 +68,9 @@ export async function examineRepository(options: RepositoryOptions): Promise<rea
     judgedBy === undefined
       ? skipped(['teams'], 'no valid policy')
       : bounded('teams', () => checkTeams(forge, judgedBy)),
+    judgedBy === undefined
+      ? skipped([MACHINES_CHECK], 'no valid policy')
+      : bounded(MACHINES_CHECK, () => checkMachineAccounts(forge, name, judgedBy)),
     status,
     bounded('repository scopes', async () => [await checkScopes(forge, name, extras)]),
     bounded('webhook', () => checkWebhook({ ...options, repository: name, extras })),

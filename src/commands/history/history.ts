@@ -4,6 +4,7 @@ import { makeRequestBudget, type RequestBudget } from '../../forges/limits/spend
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { ForgeName } from '../../forges/port/forges.ts';
 import type { MergedList, MergedPullRequest } from '../../forges/port/merged.ts';
+import { operatorsPeople } from '../../review/authors/people-settings.ts';
 import { costOf, MAX_OTHER_REQUESTS, MAX_REQUESTS_EACH } from '../../review/past/cost.ts';
 import { judgePast } from '../../review/past/judge-past.ts';
 import { type PastVerdict, pastVerdict } from '../../review/past/past-verdict.ts';
@@ -147,7 +148,7 @@ async function judgeHistory(
     const known = await cache.read(merged, needed);
     if (known !== undefined) {
       fromCache += 1;
-      return known;
+      return { ...known, facts: { ...known.facts, people: operatorsPeople(forge) } };
     }
     budget.allow(MAX_REQUESTS_EACH);
     const past = await readPastFacts(forge, needed, merged, statusContext);

@@ -35,6 +35,7 @@ export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Pro
 
   return {
     name,
+    machineAccounts: [],
     inspection: makeInspection(name, client),
     changeList: makeChangeList(client),
     merged: makeMergedPullRequests(client),

@@ -1,4 +1,5 @@
-import type { BranchProtection, InspectedRepository, Inspection } from '../port/inspection.ts';
+import { requireFound } from '../answer.ts';
+import type { BranchProtection, InspectedAccount, InspectedRepository, Inspection } from '../port/inspection.ts';
 import { grants } from './access.ts';
 import { type GiteaClient, path } from './client.ts';
 import type { GiteaName } from './differences.ts';
@@ -11,6 +12,7 @@ export function makeInspection(forge: GiteaName, client: GiteaClient): Inspectio
     hooks: makeHookReader(forge, client),
     repository: (name) => inspect(client, name),
     grants: (_repository, extras) => grants(client, extras),
+    accounts: (repository) => writers(client, repository),
     protection: (repository, branch) => protection(client, repository, branch),
   };
 }
@@ -24,6 +26,17 @@ async function inspect(client: GiteaClient, name: string): Promise<InspectedRepo
       mayWrite: answer.permissions?.push,
     }
   );
+}
+
+/** Gitea has accounts of the type `bot`, and its API does not say so. */
+async function writers(client: GiteaClient, repository: string): Promise<readonly InspectedAccount[]> {
+  const route = `${repositoryPath(repository)}/assignees`;
+  const people = requireFound(await client.ask(route, shapes.assignees), `GET ${route}`);
+  return people.map(({ login, full_name, prohibit_login }) => ({
+    login,
+    fullName: full_name,
+    loginProhibited: prohibit_login,
+  }));
 }
 
 /** Everybody who can read the repository is shown which statuses a branch requires. */

@@ -16,7 +16,10 @@ const text = z
 
 export const user = z.object({ login: z.string() });
 export const users = z.array(user);
-export const assignees = z.array(user.extend({ id, email: text }));
+/** Only administrators are shown whether nobody can log in. */
+export const assignees = z.array(
+  user.extend({ id, email: text, full_name: text, prohibit_login: z.boolean().default(false) }),
+);
 
 export const repository = z.object({ full_name: z.string() });
 

@@ -38,8 +38,8 @@ function toCommit({ sha, commit, author, committer, parents }: z.output<typeof s
   return {
     sha,
     message: commit.message,
-    author: { name: '', email: '', ...commit.author, login: author },
-    committer: committer === WEB_COMMITTER ? null : { name: '', email: '', ...commit.committer, login: committer },
+    author: { name: '', email: '', ...commit.author, ...author },
+    committer: committer.login === WEB_COMMITTER ? null : { name: '', email: '', ...commit.committer, ...committer },
     parents: parents.map((parent) => parent.sha),
     verified: commit.verification?.verified ?? null,
   };

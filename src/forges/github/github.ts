@@ -44,6 +44,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
 
   return {
     name: 'github',
+    machineAccounts: [],
     inspection: makeInspection(client),
     deliveries: makeDeliveryRecovery(client),
     overviews: makeOverviews(client, account.self),

@@ -11,6 +11,7 @@ import type {
   PullRequestRef,
 } from '../port/pull-request.ts';
 import { accountsIn, hostOf } from './accounts.ts';
+import { isFirstTime } from './actor.ts';
 import type { AppLoginOf } from './app-logins.ts';
 import type { GitHubClient } from './client.ts';
 import { WEB_COMMITTER } from './commits.ts';
@@ -95,6 +96,7 @@ function toPullRequest(
   if (pull.labels === undefined || pull.baseRef.name !== pull.baseRefName) {
     throw unusable('more labels than a page, or another base branch than its name says');
   }
+  const firstTime = isFirstTime(pull.authorAssociation);
   return {
     repository: repository.nameWithOwner,
     number: pull.number,
@@ -104,6 +106,7 @@ function toPullRequest(
     title: pull.title,
     body: pull.body,
     author,
+    ...(firstTime === undefined ? {} : { firstTime }),
     draft: pull.isDraft,
     labels: pull.labels.map(({ name }) => name).sort(),
     updatedAt: pull.updatedAt,

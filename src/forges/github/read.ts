@@ -13,6 +13,7 @@ import type {
 } from '../port/pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
+import { isFirstTime } from './actor.ts';
 import type { GitHubAccount, GitHubClient } from './client.ts';
 import { ask, askAll, askList } from './request.ts';
 import * as shapes from './shapes.ts';
@@ -68,6 +69,7 @@ export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest
 }
 
 function toListed(answer: z.output<typeof shapes.listedPull>): OpenPullRequest {
+  const firstTime = isFirstTime(answer.author_association);
   return {
     repository: answer.base.repo.full_name,
     number: answer.number,
@@ -76,6 +78,7 @@ function toListed(answer: z.output<typeof shapes.listedPull>): OpenPullRequest {
     archived: answer.base.repo.archived,
     title: answer.title,
     author: answer.user,
+    ...(firstTime === undefined ? {} : { firstTime }),
     draft: answer.draft,
     // Sorted: REST and GraphQL list them in different orders.
     labels: answer.labels.map((label) => label.name).sort(),

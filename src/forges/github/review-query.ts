@@ -27,7 +27,7 @@ export function reviewQuery(paths: readonly string[]): string {
     isArchived
     pullRequest(number: $number) {
       number url state title body isDraft updatedAt changedFiles baseRefName baseRefOid headRefName headRefOid
-      author ${ACTOR}
+      author ${ACTOR} authorAssociation
       labels(first: 100) { ${PAGE} nodes { name } }
       headRepository { nameWithOwner }
       baseRef { name prefix target { __typename oid ... on Commit { ${['id', ...files].join(' ')} } } }
@@ -154,6 +154,7 @@ const pullRequest = z.object({
   headRefName: z.string(),
   headRefOid: z.string(),
   author: actor,
+  authorAssociation: z.string(),
   labels: whole(z.object({ name: z.string() })),
   headRepository: z.object({ nameWithOwner: z.string() }).nullable(),
   // A branch that is gone is REST's to report. The other keys of the target are the files.

@@ -34,6 +34,7 @@ export const pull = z.object({
   user: login,
   labels: z.array(z.object({ name: z.string() })),
   updated_at: z.string(),
+  author_association: z.string().optional(),
   /** Comments in the conversation, comments at lines, and files. A list leaves them out. */
   comments: z.number().int().optional(),
   review_comments: z.number().int().optional(),
@@ -71,9 +72,9 @@ export const files = z.array(
 const signature = z.object({ name: z.string().default(''), email: z.string().default('') }).nullable();
 /** Null for an e-mail address of no account; an empty object for some that are gone. */
 const account = z
-  .object({ login: z.string().optional() })
+  .object({ login: z.string().optional(), type: z.string().optional() })
   .nullish()
-  .transform((user) => user?.login ?? null);
+  .transform((user) => ({ login: user?.login ?? null, ...(user?.type === 'Bot' ? { bot: true } : {}) }));
 
 const commit = z.object({
   sha: z.string(),

@@ -43,6 +43,8 @@ import type {
  */
 export interface Forge extends AccessCheck {
   readonly name: ForgeName;
+  /** Logins of programs as the operator has named them, with `*` for any characters: no forge knows all of them. */
+  readonly machineAccounts: readonly string[];
   readonly inspection: Inspection;
   readonly merged: MergedPullRequests;
   /** Only where the forge offers it. */

@@ -82,6 +82,15 @@ export interface BranchProtection {
   readonly hasMergeQueue: boolean;
 }
 
+/** An account that may be a program. */
+export interface InspectedAccount {
+  readonly login: string;
+  /** `''` when there is none, or the forge does not show it. */
+  readonly fullName: string;
+  /** Whether nobody can log in as it; forges tell that only to administrators. */
+  readonly loginProhibited: boolean;
+}
+
 /** How the forge is set up for Gatehouse: for `gatehouse doctor`. Nothing is written, and no review needs it. */
 export interface Inspection {
   readonly hooks: HookReader;
@@ -92,6 +101,8 @@ export interface Inspection {
    * as it is the same everywhere.
    */
   grants(repository: string | undefined, extras: readonly Extra[]): Promise<Grants>;
+  /** Those who may write to a repository. Absent where the forge itself says who is a program. */
+  accounts?(repository: string): Promise<readonly InspectedAccount[]>;
   /** Undefined when there is no such branch. */
   protection(repository: string, branch: string): Promise<BranchProtection | undefined>;
 }

@@ -24,6 +24,8 @@ export interface PullRequest extends PullRequestRef {
   readonly body: string;
   /** Login of its author. */
   readonly author: string;
+  /** Whether its author has committed nothing to the repository before. Absent where the forge does not tell. */
+  readonly firstTime?: boolean;
   readonly draft: boolean;
   readonly labels: readonly string[];
   /** When anything about it last changed; comments count too. */
@@ -152,6 +154,8 @@ export interface CommitPerson {
   readonly email: string;
   /** Of the account that the forge knows by the e-mail address; null when it knows none. */
   readonly login: string | null;
+  /** Whether the account is a program, where the forge says so. */
+  readonly bot?: boolean;
 }
 
 /** Every file of a commit: its path, and its mode and object id as one text. */

@@ -182,10 +182,20 @@ async function commentsOfUnchanged(
   if (judgedBy.alone === undefined || baseCommit === undefined || differenceBase === undefined) {
     return undefined;
   }
-  const { operatorPolicy, baseline } = presentReader(context).of(pullRequest.repository, pullRequest.base.branch);
+  const { operatorPolicy, machineAccounts, baseline } = presentReader(context).of(
+    pullRequest.repository,
+    pullRequest.base.branch,
+  );
   const gatehouse = gatehouseDigest(context, build);
   try {
-    const now = { pullRequest, baseCommit: async () => baseCommit, operatorPolicy, baseline, gatehouse };
+    const now = {
+      pullRequest,
+      baseCommit: async () => baseCommit,
+      operatorPolicy,
+      machineAccounts,
+      baseline,
+      gatehouse,
+    };
     return (await firstDifference(judgedBy, now)) === undefined ? judgedBy.alone.comments : undefined;
   } catch (error) {
     if (error instanceof ForgeError) {

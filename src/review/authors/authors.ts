@@ -1,6 +1,8 @@
 import { shorten } from '../../common/shorten.ts';
-import type { Commit } from '../../forges/port/pull-request.ts';
-import { coAuthorsOf } from './co-authors.ts';
+import type { Commit, CommitPerson } from '../../forges/port/pull-request.ts';
+import { type CoAuthor, coAuthorsOf } from './co-authors.ts';
+import { machinesAmong } from './machines.ts';
+import type { PeopleSettings } from './people-settings.ts';
 
 /** What the authors of a pull request are found in. */
 export interface AuthoredCommits {
@@ -22,6 +24,8 @@ export interface Author {
   readonly login: string | null;
   /** The e-mail address; of a trailer without one, its text. At most MAX_SHOWN characters. */
   readonly named: string;
+  /** Whether it is a program: by its account, or where none is known by its e-mail address. */
+  readonly machine: boolean;
 }
 
 /** Who made what a pull request brings in, as far as the forge and the commits tell. */
@@ -29,6 +33,7 @@ export interface Authors {
   readonly people: readonly Author[];
   /** By login in lower case; of several, the first. */
   readonly byLogin: ReadonlyMap<string, Author>;
+  /** Those without a known account who may be people. */
   readonly unknown: readonly Author[];
   /** False when there may be more of them. */
   readonly complete: boolean;
@@ -38,50 +43,66 @@ const MAX_SHOWN = 100;
 
 /**
  * Who made the commits of a pull request. Nobody else decides this: approvals, overrides and `contributors` all ask
- * here. `trailers` are the keys that name a co-author beside `Co-authored-by`; `cleanMerges` are merge commits that
- * change nothing themselves, such as an update from the base branch: they make nobody an author.
+ * here. `cleanMerges` are merge commits that change nothing themselves, such as an update from the base branch: they
+ * make nobody an author.
  */
 export function authorsOf(
   { commits, complete, accounts }: AuthoredCommits,
-  trailers: readonly string[],
+  { authorTrailers, machineAccounts }: PeopleSettings,
   cleanMerges: ReadonlySet<string> = new Set(),
 ): Authors {
+  const isMachine = machinesAmong(machineAccounts);
+  const made = ({ bot = false, ...found }: Found): Author => ({
+    ...found,
+    named: shorten(found.named, MAX_SHOWN),
+    machine: isMachine({ login: found.login ?? found.named, bot: bot || isApp(found.login) }),
+  });
   const own = commits.filter(({ sha }) => !cleanMerges.has(sha));
-  const people = own.flatMap(peopleOf);
-  const named = coAuthorsOf(own, trailers);
+  const named = coAuthorsOf(own, authorTrailers);
   const known = new Map([...accountsAmong(own), ...accounts]);
-  let asked = true;
-  for (const { sha, text, address, login } of named.coAuthors) {
-    const account = address === undefined ? (login ?? null) : known.get(address);
-    asked &&= account !== undefined;
-    const logins = new Set(
-      [account, login].flatMap((each) => (each === undefined ? [] : [each?.toLowerCase() ?? null])),
-    );
-    people.push(...[...logins].map((each) => ({ sha, as: 'co-author' as const, login: each, named: shown(text) })));
-  }
+  const found = named.coAuthors.map((coAuthor) => ({ coAuthor, account: accountOf(coAuthor, known) }));
+  const coAuthors = found.flatMap(({ coAuthor, account }) => foundBy(coAuthor, account));
+  const people = [...own.flatMap(peopleOf), ...coAuthors].map(made);
+  const withLogin = people.flatMap((one) => (one.login === null ? [] : [[one.login.toLowerCase(), one] as const]));
   return {
     people,
-    byLogin: new Map(
-      people.toReversed().flatMap((one) => (one.login === null ? [] : [[one.login.toLowerCase(), one]])),
-    ),
-    unknown: people.filter(({ login }) => login === null),
-    complete: complete && named.complete && asked,
+    byLogin: new Map(withLogin.toReversed()),
+    unknown: people.filter(({ login, machine }) => login === null && !machine),
+    complete: complete && named.complete && found.every(({ account }) => account !== undefined),
   };
 }
 
-function peopleOf({ sha, author, committer }: Commit): Author[] {
-  const one = { sha, as: 'author', login: author.login, named: shown(author.email) } as const;
-  return committer === null
-    ? [one]
-    : [one, { sha, as: 'committer', login: committer.login, named: shown(committer.email) }];
+type Found = Omit<Author, 'machine'> & Pick<CommitPerson, 'bot'>;
+
+function peopleOf({ sha, author, committer }: Commit): readonly Found[] {
+  const found = (as: Author['as'], { login, email, bot }: CommitPerson): Found => ({
+    sha,
+    as,
+    login,
+    named: email,
+    ...(bot === undefined ? {} : { bot }),
+  });
+  return committer === null ? [found('author', author)] : [found('author', author), found('committer', committer)];
+}
+
+/** Null where there is none; undefined where the forge was not asked. */
+function accountOf({ address, login }: CoAuthor, known: AuthoredCommits['accounts']): string | null | undefined {
+  return address === undefined ? (login ?? null) : known.get(address);
+}
+
+/** The account of a co-author, and the login that the trailer itself has: each of the two may be the right one. */
+function foundBy({ sha, text, login }: CoAuthor, account: string | null | undefined): readonly Found[] {
+  const logins = [account, login].flatMap((each) => (each === undefined ? [] : [each?.toLowerCase() ?? null]));
+  return [...new Set(logins)].map((each) => ({ sha, as: 'co-author', login: each, named: text }));
+}
+
+/** Only Apps of GitHub can have such a login. */
+function isApp(login: string | null): boolean {
+  return login?.endsWith('[bot]') ?? false;
 }
 
 /** By e-mail address in lower case, of those who have an account. */
 export function accountsAmong(commits: readonly Commit[]): ReadonlyMap<string, string> {
   const people = commits.flatMap(({ author, committer }) => (committer === null ? [author] : [author, committer]));
   return new Map(people.flatMap(({ email, login }) => (login === null ? [] : [[email.toLowerCase(), login]])));
-}
-
-function shown(text: string): string {
-  return shorten(text, MAX_SHOWN);
 }

@@ -1,3 +1,5 @@
+import type { Forge } from '../../forges/port/forge.ts';
+
 /** How people are told from others, beside what the forge says. */
 export interface PeopleSettings {
   /** Keys of trailers that name a co-author, beside `Co-authored-by`. */
@@ -14,4 +16,9 @@ export function joinPeople(one: PeopleSettings, other: PeopleSettings): PeopleSe
     authorTrailers: [...new Set([...one.authorTrailers, ...other.authorTrailers])],
     machineAccounts: [...new Set([...one.machineAccounts, ...other.machineAccounts])],
   };
+}
+
+/** What the operator says. */
+export function operatorsPeople({ machineAccounts }: Pick<Forge, 'machineAccounts'>): PeopleSettings {
+  return { ...NO_PEOPLE_SETTINGS, machineAccounts };
 }

@@ -83,6 +83,9 @@ export const given = z
       title: text.optional().describe("Unless given: 'feat: a title'."),
       body: text.optional().describe('The description. Unless given: empty.'),
       author: text.optional().describe('A login. Unless given: alice.'),
+      first_time: flag
+        .optional()
+        .describe('Whether the author contributes for the first time. Unless given: not known.'),
       draft: flag.optional().describe('Unless given: false.'),
       labels: names.optional().describe('Unless given: none.'),
       branch: text.optional().describe('The branch with the change. Unless given: topic.'),
@@ -133,6 +136,7 @@ export function pullRequestOf(from: Given = {}): PullRequest {
     title: from.title ?? 'feat: a title',
     body: from.body ?? '',
     author: from.author ?? 'alice',
+    ...(from.first_time === undefined ? {} : { firstTime: from.first_time }),
     draft: from.draft ?? false,
     labels: from.labels ?? [],
     archived: false,

@@ -1,6 +1,7 @@
 import type { Forge } from '../../forges/port/forge.ts';
 import type { Commit, PersonReview, Tree } from '../../forges/port/pull-request.ts';
 import { type AuthoredCommits, authorsOf } from '../authors/authors.ts';
+import { NO_PEOPLE_SETTINGS } from '../authors/people-settings.ts';
 
 /** Merge commits looked into for one review, at five requests each. Others count as changes by their authors. */
 const MAX_EXAMINED_MERGES = 10;
@@ -49,7 +50,7 @@ export async function readCleanMerges(
   const approvers = new Set(
     reviews.filter(({ state }) => state === 'approved').map(({ author }) => author.toLowerCase()),
   );
-  const { people } = authorsOf(made, trailers);
+  const { people } = authorsOf(made, { ...NO_PEOPLE_SETTINGS, authorTrailers: trailers });
   const byApprovers = new Set(
     people.filter(({ login }) => approvers.has(login?.toLowerCase() ?? '')).map(({ sha }) => sha),
   );

@@ -10,6 +10,7 @@ import type {
   PullRequestRead,
 } from '../../forges/port/pull-request.ts';
 import type { AuthoredCommits } from '../authors/authors.ts';
+import { operatorsPeople } from '../authors/people-settings.ts';
 import { readAccounts } from '../authors/read-accounts.ts';
 import { type Facts, type LastChange, type NeededFacts, unreadFacts } from '../facts.ts';
 import { neededFacts } from '../policy/needs.ts';
@@ -33,7 +34,7 @@ export function gatherFacts(
   baseSha: string,
   readChecks: () => Promise<Checks>,
 ): Promise<Facts> {
-  const unread = { ...unreadFacts(pullRequest), changedFiles };
+  const unread = { ...unreadFacts(pullRequest), changedFiles, people: operatorsPeople(forge) };
   return gatherMore(forge, threads, neededFacts(policy), unread, preloaded, baseSha, readChecks);
 }
 

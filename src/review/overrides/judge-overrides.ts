@@ -2,6 +2,7 @@ import { commandIn, type OverrideCommand, textDigest } from '../../forges/port/c
 import type { PersonComment, PullRequest } from '../../forges/port/pull-request.ts';
 import { type AuthoredCommits, authorsOf } from '../authors/authors.ts';
 import type { IsMachine } from '../authors/machines.ts';
+import type { PeopleSettings } from '../authors/people-settings.ts';
 import { blockingRules } from '../evaluation/blocking-rules.ts';
 import type { Evaluation, RuleOutcome } from '../evaluation/evaluation.ts';
 import type { Facts } from '../facts.ts';
@@ -38,8 +39,7 @@ export interface ClaimContext {
 /** What has to be read before a claim counts. */
 export interface ClaimFacts extends Pick<Facts, 'teams'> {
   readonly commits: AuthoredCommits;
-  /** Of the policy: keys that name co-authors. */
-  readonly authorTrailers: readonly string[];
+  readonly people: PeopleSettings;
   readonly lastChange: Facts['reviews']['lastChange'];
   /** By login in lower case, whether they may write. Undefined where the forge does not tell. */
   readonly writers: ReadonlyMap<string, boolean | undefined>;
@@ -139,8 +139,8 @@ export function refusalByFacts(
   return refusalOfAuthor(login, facts) ?? refusalOfAge(comment, facts) ?? refusalOfPermission(login, facts);
 }
 
-function refusalOfAuthor(login: string, { commits, authorTrailers }: ClaimFacts): Text | undefined {
-  const { byLogin, unknown, complete } = authorsOf(commits, authorTrailers);
+function refusalOfAuthor(login: string, { commits, people }: ClaimFacts): Text | undefined {
+  const { byLogin, unknown, complete } = authorsOf(commits, people);
   const made = byLogin.get(login);
   if (made !== undefined) {
     return made.as === 'co-author'

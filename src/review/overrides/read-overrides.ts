@@ -2,6 +2,7 @@ import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { machinesAmong } from '../authors/machines.ts';
+import { joinPeople, operatorsPeople, type PeopleSettings } from '../authors/people-settings.ts';
 import { blockingRules } from '../evaluation/blocking-rules.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
 import { readCommits, readLastChange, readOwnTeams } from '../evaluation/gather-facts.ts';
@@ -48,12 +49,13 @@ export async function readOverrides(
     pullRequest.repository,
     found.map(({ comment }) => comment.id),
   );
-  const isMachine = machinesAmong(policy.machineAccounts);
+  const people = joinPeople(operatorsPeople(forge), policy);
+  const isMachine = machinesAmong(people.machineAccounts);
   const context: ClaimContext = { pullRequest, evaluation, overridersOf: overriders, self, known, isMachine };
 
   const claims = found.map((claim) => ({ claim, why: refusalOf(claim, context) }));
   const open = claims.flatMap(({ claim, why }) => (why === undefined ? [claim] : []));
-  const facts = open.length === 0 ? undefined : await readClaimFacts(forge, pullRequest, open, policy);
+  const facts = open.length === 0 ? undefined : await readClaimFacts(forge, pullRequest, open, context, people);
 
   const { inForce, refused } = judgeClaims(claims, context, facts);
   const possible = blocking.flatMap(({ rule }) => {
@@ -95,10 +97,11 @@ async function readClaimFacts(
   forge: Forge,
   pullRequest: PullRequest,
   claims: readonly Claim[],
-  policy: Policy,
+  { overridersOf: overriders }: ClaimContext,
+  people: PeopleSettings,
 ): Promise<ClaimFacts> {
-  const { authorTrailers } = policy;
-  const groupOf = ({ command }: Claim) => overridersOf(policy, { id: command.ruleId }) ?? NOBODY;
+  const { authorTrailers } = people;
+  const groupOf = ({ command }: Claim) => overriders(command.ruleId) ?? NOBODY;
   const teams = await readOwnTeams(
     forge,
     pullRequest,
@@ -109,14 +112,14 @@ async function readClaimFacts(
     return isMember(login, groupOf(claim), teams) === true ? [login] : [];
   });
   if (logins.length === 0) {
-    return { teams, authorTrailers, ...UNREAD };
+    return { teams, people, ...UNREAD };
   }
   const [commits, lastChange, writers] = await Promise.all([
     readCommits(forge, pullRequest, { signatures: false, authors: true, authorTrailers }),
     readLastChange(forge, pullRequest),
     readWriters(forge, pullRequest.repository, [...new Set(logins)].slice(0, MAX_OVERRIDERS)),
   ]);
-  return { teams, authorTrailers, commits, lastChange, writers };
+  return { teams, people, commits, lastChange, writers };
 }
 
 const NOBODY = { people: [], teams: [] };

@@ -4,6 +4,7 @@ import { FORGES } from '../../forges/port/forges.ts';
 import type { MergedPullRequest } from '../../forges/port/merged.ts';
 import type { ChangedFiles, PersonReview, PullRequest } from '../../forges/port/pull-request.ts';
 import type { AuthoredCommits } from '../authors/authors.ts';
+import { operatorsPeople } from '../authors/people-settings.ts';
 import { lookIntoMerges, readCleanMerges } from '../evaluation/clean-merge.ts';
 import { readCodeOwners, readCommits, readLastChange } from '../evaluation/gather-facts.ts';
 import { readOthersChecks } from '../evaluation/read-checks.ts';
@@ -89,7 +90,7 @@ export async function readPastFacts(
     teams: new Map(),
     codeOwners,
     checks,
-    people: none.people,
+    people: operatorsPeople(forge),
   };
   return { facts, gone, failure };
 }

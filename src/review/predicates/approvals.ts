@@ -105,7 +105,7 @@ export const approvals = definePredicate({
     ...(codeOwners ? { codeOwners: true, changedFiles: true } : {}),
   }),
   judge(wanted, _options, facts) {
-    const authors = authorsOf(facts.commits, facts.people.authorTrailers, facts.commits.cleanMerges);
+    const authors = authorsOf(facts.commits, facts.people, facts.commits.cleanMerges);
     const approvals = currentApprovals(facts.reviews.reviews, facts.pullRequest.author);
     const counted = countApprovals(approvals, wanted, facts, authors);
     const {

@@ -9,6 +9,7 @@ import { changedLines } from './changed-lines.ts';
 import { changesRequested } from './changes-requested.ts';
 import { checks } from './checks.ts';
 import { commits } from './commits.ts';
+import { contributors } from './contributors.ts';
 import { draft } from './draft.ts';
 import { files } from './files.ts';
 import { label } from './label.ts';
@@ -34,6 +35,7 @@ export const predicates: ReadonlyMap<string, Predicate> = new Map<string, Predic
   ['changed_files', changedFiles],
   ['added_lines', addedLines],
   ['commits', commits],
+  ['contributors', contributors],
   ['approvals', approvals],
   ['changes_requested', changesRequested],
   ['reviews_requested', reviewsRequested],

@@ -5,6 +5,7 @@ import type { Forge } from '../../../src/forges/port/forge.ts';
 import type { Commit } from '../../../src/forges/port/pull-request.ts';
 import { authorsOf } from '../../../src/review/authors/authors.ts';
 import { coAuthorsOf } from '../../../src/review/authors/co-authors.ts';
+import { NO_PEOPLE_SETTINGS } from '../../../src/review/authors/people-settings.ts';
 import { readAccounts } from '../../../src/review/authors/read-accounts.ts';
 import { trailersOf } from '../../../src/review/authors/trailers.ts';
 import { requiring } from './judge.ts';
@@ -83,7 +84,7 @@ test('addresses that hide others name their login, and the account they belong t
   const of = (address: string, accounts: Record<string, string | null> = {}) => {
     const message = `Change it\n\nCo-authored-by: x <${address}>`;
     const commits = { commits: [commit(message)], complete: true, accounts: new Map(Object.entries(accounts)) };
-    const { people, unknown, complete } = authorsOf(commits, []);
+    const { people, unknown, complete } = authorsOf(commits, NO_PEOPLE_SETTINGS);
     const logins = people.flatMap(({ as, login }) => (as === 'co-author' && login !== null ? [login] : []));
     return { logins, unknown: unknown.length, complete };
   };
@@ -105,7 +106,10 @@ test('addresses that hide others name their login, and the account they belong t
 test('an address of the author or committer of a commit is known', (t) => {
   const other = { name: 'Bob', email: 'B@home.test', login: 'bob' };
   const commits = [commit('x', { author: other }), commit('Change it\n\nCo-authored-by: B <b@HOME.test>')];
-  const { byLogin, unknown, complete } = authorsOf({ commits, complete: true, accounts: new Map() }, []);
+  const { byLogin, unknown, complete } = authorsOf(
+    { commits, complete: true, accounts: new Map() },
+    NO_PEOPLE_SETTINGS,
+  );
   t.deepEqual([...byLogin.keys()].sort(), ['alice', 'bob']);
   t.deepEqual([unknown.length, complete], [0, true]);
 });
@@ -145,5 +149,8 @@ test('the forge is asked for some addresses only, and for none it told of', asyn
   t.is(asked.length, 0);
   const known = await read(`x\n\n${lines(100)}`);
   t.is(asked.length, 20);
-  t.false(authorsOf({ commits: [commit(`x\n\n${lines(100)}`)], complete: true, accounts: known }, []).complete);
+  t.false(
+    authorsOf({ commits: [commit(`x\n\n${lines(100)}`)], complete: true, accounts: known }, NO_PEOPLE_SETTINGS)
+      .complete,
+  );
 });

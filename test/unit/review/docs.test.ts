@@ -10,6 +10,7 @@ import { predicates } from '../../../src/review/predicates/index.ts';
 const RULES = 'docs/rules.md';
 const COOKBOOK = 'docs/cookbook.md';
 const MIGRATION = 'docs/migrate.md';
+const AGENTS = 'docs/agents.md';
 
 function readDocument(name: string): Promise<string> {
   return readFile(new URL(`../../../${name}`, import.meta.url), 'utf8');
@@ -49,7 +50,7 @@ function policyText(yaml: string): string {
   return `version: 1\nrules:\n${yaml}`;
 }
 
-const examples = (await Promise.all(['README.md', RULES, COOKBOOK, MIGRATION].map(examplesIn))).flat();
+const examples = (await Promise.all(['README.md', RULES, COOKBOOK, MIGRATION, AGENTS].map(examplesIn))).flat();
 
 for (const { document, line, yaml, rows } of examples) {
   test(`${document}, line ${line}: the example is a valid policy`, (t) => {
@@ -87,9 +88,9 @@ test('docs/rules.md has an example that holds and one that fails for each predic
   }
 });
 
-test('docs/cookbook.md has thirteen recipes, each with a pass and a failure', (t) => {
+test('docs/cookbook.md has nineteen recipes, each with a pass and a failure', (t) => {
   const recipes = examples.filter(({ document }) => document === COOKBOOK);
-  t.is(recipes.length, 14);
+  t.is(recipes.length, 19);
   for (const { line, rows } of recipes) {
     const outcomes = rows.map(({ outcome }) => outcome);
     t.true(

@@ -68,7 +68,10 @@ function forgeOf({ policy, comments = [] }: { readonly policy?: string; readonly
     return answer;
   }
   const forge: Partial<Forge> = {
+    machineAccounts: [],
     name: 'gitea',
+    // Where no commits are listed, the base has the head.
+    branchCommit: async () => HEAD,
     self: async () => 'gatehouse',
     fileAt: async (_repository, path, commit) =>
       noting(`policy at ${commit}`, path === '.gatehouse.yml' ? policy : undefined),

@@ -26,6 +26,7 @@ const JUDGED: JudgedBy = {
   baselineDigest: 'baseline',
   codeOwnersDigest: 'owners',
   checksDigest: 'checks',
+  machineAccountsDigest: 'bots',
   alone: { differenceBase: 'from', gatehouse: 'version 1', comments: 'comments' },
 };
 
@@ -34,6 +35,7 @@ const PRESENT: Present = {
   baseCommit: async () => 'base',
   atBase: { policy: async () => 'policy', codeOwners: async () => 'owners' },
   operatorPolicy: 'operator',
+  machineAccounts: 'bots',
   extended: async () => 'extended',
   checks: async () => 'checks',
   baseline: async () => 'baseline',
@@ -49,6 +51,7 @@ const CHANGES: readonly (readonly [Difference, Partial<Present>, JudgedBy?])[] =
   ['pull request', { pullRequest: { ...PULL_REQUEST, title: 'Another' } }],
   ['gatehouse', { gatehouse: 'version 2' }],
   ['gatehouse', { pullRequest: { ...PULL_REQUEST, differenceBase: 'another' } }],
+  ['machine accounts', { machineAccounts: 'more bots' }],
   ['operator’s policy', { operatorPolicy: undefined }, WITHOUT_OWN],
   ['base branch', { baseCommit: async () => undefined }],
   ['policy', { baseCommit: moved, atBase: { policy: async () => undefined, codeOwners: async () => 'owners' } }],

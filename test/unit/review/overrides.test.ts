@@ -61,6 +61,9 @@ async function judged({ policy: text = POLICY, given = GIVEN, comments = [], kno
   };
   const commits = (given.commits ?? []).length > 0 ? withHead(facts.commits.commits) : [];
   const forge: Partial<Forge> = {
+    machineAccounts: [],
+    // Where no commits are listed, the base has the head.
+    branchCommit: async () => HEAD,
     self: async () => 'gatehouse',
     comments: () => (fault === undefined ? Promise.resolve(noting('comments', comments)) : Promise.reject(fault)),
     commits: async () => noting('commits', commits),

@@ -1,0 +1,135 @@
+import * as z from 'zod';
+import { type Author, authorsOf } from '../authors/authors.ts';
+import { compileName } from '../authors/names.ts';
+import type { Facts } from '../facts.ts';
+import { joinTexts, quotedList, say, type Text } from '../text.ts';
+import { definePredicate, type Outcome } from './predicate.ts';
+import { peopleOrTeams, splitTeams } from './values.ts';
+
+const SHOWN = 5;
+const SHA_SHOWN = 10;
+
+const yes = z.literal(true, { error: 'true' }).optional();
+const members = peopleOrTeams.refine((names) => !names.includes('CODEOWNERS'), {
+  error: 'a login or a team, not CODEOWNERS',
+});
+const wantedContributors = z.union(
+  [
+    members.transform((from) => ({ from, bots: false, unknown: false, firstTime: false, only: false })),
+    z
+      .strictObject({
+        from: members
+          .optional()
+          .describe(
+            'Logins, teams (@organisation/team), and e-mail addresses of people without a known account. * stands for any characters.',
+          ),
+        bots: yes.describe('Accounts that are programs: the forge, the operator or the policy says so.'),
+        unknown: yes.describe('People of whom no account is known.'),
+        first_time: yes.describe(
+          'The author of the pull request, with nothing committed to the repository before. Only GitHub tells.',
+        ),
+        only: yes.describe('true: all of them are such people, and not only one.'),
+      })
+      .refine(({ only: _, ...asked }) => Object.values(asked).some((value) => value !== undefined), {
+        error: 'at least one of from, bots, unknown and first_time',
+      })
+      .refine(({ only, first_time }) => only === undefined || first_time === undefined, {
+        error: '`only` without `first_time`, which is about one person',
+      })
+      .transform(({ from = [], bots = false, unknown = false, first_time: firstTime = false, only = false }) => ({
+        from,
+        bots,
+        unknown,
+        firstTime,
+        only,
+      })),
+  ],
+  { error: 'logins and teams, or a mapping with `from`, `bots`, `unknown`, `first_time` and `only`' },
+);
+type Wanted = z.output<typeof wantedContributors>;
+
+export const contributors = definePredicate({
+  description:
+    'Who made the commits: their authors, committers and co-authors. One of them is among these people, or with `only` all of them are.',
+  actor: 'author',
+  schema: wantedContributors,
+  needs: ({ from }) => ({ commits: true, authors: true, teams: splitTeams(from).teams }),
+  judge(wanted, _options, facts) {
+    const { people, complete } = authorsOf(facts.commits, facts.people);
+    const isWanted = wantedIn(wanted, facts);
+    const answers = people.map((person) => ({ person, is: isWanted(person) }));
+    const of = (is: boolean | undefined) => answers.filter((answer) => answer.is === is).map(({ person }) => person);
+    const first = wanted.firstTime ? facts.pullRequest.firstTime : false;
+    const outcome = wanted.only
+      ? outcomeOf(of(false).length > 0, of(undefined).length > 0 || !complete, 'unmatched')
+      : outcomeOf(
+          of(true).length > 0 || first === true,
+          of(undefined).length > 0 || !complete || first === undefined,
+          'matched',
+        );
+    const whom = describe(wanted);
+    return {
+      outcome,
+      expected: wanted.only
+        ? say`nobody but ${whom} among the authors of the commits`
+        : say`${whom} among the authors of the commits`,
+      found: say`${named(wanted.only ? of(false) : of(true), facts, first === true)}${doubts(of(undefined), complete, first)}`,
+      remedy: {
+        toMatch: wanted.only
+          ? say`Open a pull request without the commits of others.`
+          : say`${whom} must have made one of the commits.`,
+        toAvoid: say`Open a pull request without the commits of ${whom}.`,
+      },
+    };
+  },
+});
+
+/** `decided`: somebody is there who decides it; `unsure`: there may be. */
+function outcomeOf(decided: boolean, unsure: boolean, ifDecided: 'matched' | 'unmatched'): Outcome {
+  const otherwise = ifDecided === 'matched' ? 'unmatched' : 'matched';
+  return decided ? ifDecided : unsure ? 'undecided' : otherwise;
+}
+
+/** Whether somebody is one of those wanted; undefined where an account or a team that is not known decides it. */
+function wantedIn({ from, bots, unknown }: Wanted, { teams }: Facts): (author: Author) => boolean | undefined {
+  const group = splitTeams(from);
+  const names = group.people.map(compileName);
+  return ({ login, named: address, machine }) => {
+    const known = (login ?? address).toLowerCase();
+    const isIn = (team: string) => teams.get(team)?.some((member) => member.toLowerCase() === known) ?? false;
+    if ((bots && machine) || names.some((name) => name.matches(known)) || group.teams.some(isIn)) {
+      return true;
+    }
+    if (login === null && !machine) {
+      return unknown || undefined;
+    }
+    return group.teams.some((team) => !teams.has(team)) ? undefined : false;
+  };
+}
+
+function describe({ from, bots, unknown, firstTime }: Wanted): Text {
+  return joinTexts(
+    [
+      quotedList(from),
+      bots ? ['a bot'] : [],
+      unknown ? ['somebody without a known account'] : [],
+      firstTime ? ['somebody who contributes for the first time'] : [],
+    ],
+    ' or ',
+  );
+}
+
+function named(authors: readonly Author[], { pullRequest }: Facts, first: boolean): Text {
+  const names = authors.map(({ sha, login, named: address }) => `${login ?? address} (${sha.slice(0, SHA_SHOWN)})`);
+  const all = [...new Set([...names, ...(first ? [pullRequest.author] : [])])];
+  return all.length === 0 ? say`nobody else` : quotedList(all, SHOWN);
+}
+
+function doubts(unsure: readonly Author[], complete: boolean, first: boolean | undefined): Text {
+  const names = unsure.map(({ login, named: address }) => login ?? address);
+  return [
+    ...(names.length === 0 ? [] : say`; who ${quotedList([...new Set(names)], SHOWN)} is could not be read`),
+    ...(complete ? [] : say`; not all authors of the commits could be read`),
+    ...(first === undefined ? say`; whether this is the author’s first contribution is not known` : []),
+  ];
+}
