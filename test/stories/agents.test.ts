@@ -193,6 +193,20 @@ for (const name of EVERY_FORGE) {
     t.is(scene.status(number)?.state, 'success');
   });
 
+  if (name !== 'github') {
+    test(`${name}: accounts that cannot be read leave it undecided`, async (t) => {
+      const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });
+      const path = new RegExp(`^/repos/${scene.repository}/assignees$`);
+      scene.forge.fault({ method: 'GET', path, fault: { kind: 'status', status: 403 } });
+      const number = await agentOpens(scene, agent, `feat: it\n\n${BOB}`);
+      await scene.review(number, 'bob', 'approved');
+      await scene.settled();
+      t.is(scene.status(number)?.state, 'error');
+      t.false(scene.states(number).includes('success'));
+      t.regex(scene.comments(number).join(), /not all co-authors of the commits could be read/);
+    });
+  }
+
   test(`${name}: nobody overrides what may be by a co-author without an account`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });
     const number = await agentOpens(scene, agent, 'feat: it\n\nCo-authored-by: Bob <bob@elsewhere.test>');

@@ -1,4 +1,6 @@
+import type { Accounts } from '../../forges/port/accounts.ts';
 import type { Forge } from '../../forges/port/forge.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Commit } from '../../forges/port/pull-request.ts';
 import { accountsAmong } from './authors.ts';
 import { coAuthorsOf } from './co-authors.ts';
@@ -23,5 +25,19 @@ export async function readAccounts(
     address === undefined || given.has(address) || known.has(address) ? [] : [{ sha, address }],
   );
   const asked = unknown.slice(0, MAX_ASKED);
-  return asked.length === 0 ? given : new Map([...given, ...(await forge.accounts(repository, asked))]);
+  return asked.length === 0
+    ? given
+    : new Map([...given, ...(await unlessUnreadable(forge.accounts(repository, asked)))]);
+}
+
+/** Nobody is told where asking again would bring no other answer, such as a missing permission. */
+async function unlessUnreadable(reading: Promise<Accounts>): Promise<Accounts> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ForgeError && ['refused', 'invalid', 'too-large'].includes(error.kind)) {
+      return new Map();
+    }
+    throw error;
+  }
 }

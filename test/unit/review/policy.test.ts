@@ -3,7 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import * as limits from '../../../src/review/limits.ts';
 import type { Fault } from '../../../src/review/policy/faults.ts';
-import { mergePolicies } from '../../../src/review/policy/merge.ts';
+import { mergeBaseline, mergePolicies } from '../../../src/review/policy/merge.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { POLICY_PATHS } from '../../../src/review/policy/paths.ts';
 import { policyOf } from './judge.ts';
@@ -211,6 +211,17 @@ test('merging keeps the order of the base, replaces rules by id, and adds the ot
     ],
   );
   t.is(merged.extends, undefined);
+});
+
+test('what policies say of co-authors and machines adds up, and nothing takes it away', (t) => {
+  const base = policyOf('version: 1\nauthor_trailers: Assisted-by\nmachine_accounts: [a-bot, b-bot]\nrules: []');
+  const own = policyOf('version: 1\nauthor_trailers: [On-behalf-of]\nmachine_accounts: [b-bot, c-bot]\nrules: []');
+  for (const merged of [mergePolicies(base, own), mergeBaseline(base, own)]) {
+    t.deepEqual(merged.authorTrailers, ['Assisted-by', 'On-behalf-of']);
+    t.deepEqual(merged.machineAccounts, ['a-bot', 'b-bot', 'c-bot']);
+  }
+  t.deepEqual(mergeBaseline(base, policyOf('version: 1\nrules: []')).machineAccounts, ['a-bot', 'b-bot']);
+  t.deepEqual(brief(faultsOf('version: 1\nauthor_trailers: ["Assisted-by:"]\nrules: []')).length, 1);
 });
 
 // Hostile files. What bounds them are the limits, not the clock.
