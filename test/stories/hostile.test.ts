@@ -136,6 +136,28 @@ for (const name of FORGES) {
   });
 }
 
+for (const name of FORGES) {
+  test.serial(`${name}: a proposed text over its limit is never parsed again`, async (t) => {
+    const ended = async () =>
+      Number(/tasks_ended_total\{task="parsePolicy",limit="time"\} (\d+)/.exec(await endedTasks(name))?.[1]);
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy(TITLED) });
+    const before = await ended();
+    const proposal = { '.gatehouse.yml': `${SLOW_TO_PARSE}# once\n` };
+    const numbers = await Promise.all(
+      ['mallory', 'trudy'].map((login) =>
+        scene.open(proposal, { title: 'feat: x', from: scene.forge.fork(scene.repository, login) }),
+      ),
+    );
+    await scene.settled();
+    for (const number of numbers) {
+      await scene.push(number, { 'a.txt': 'a\n' });
+      await scene.settled();
+      t.is(scene.status(number)?.state, 'failure');
+    }
+    t.is((await ended()) - before, 1);
+  });
+}
+
 test('cases of a stranger that name 40,000 unknown rules get 51 faults', async (t) => {
   const scene = gatehouse('github').scene({ 'README.md': 'x\n' });
   const from = scene.forge.fork(scene.repository, 'mallory');

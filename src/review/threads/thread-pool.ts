@@ -78,6 +78,8 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
   const threads = new Set<Thread>();
   const queue: Job[] = [];
   const overLimit = new LRUCache<string, OverLimit>({ max: MAX_REMEMBERED });
+  /** The same input of an owner, as of many pull requests at once, is worked on once. */
+  const underWay = new Map<string, Promise<unknown>>();
   let closed = false;
 
   function startThread(): Thread {
@@ -215,7 +217,14 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
       if (known !== undefined) {
         return { kind: 'ended', ...known };
       }
+      // Of the same owner only: nobody waits behind the tasks of another one.
+      const key = `${owner} ${digest}`;
+      const other = underWay.get(key);
+      if (other !== undefined) {
+        return other as Promise<TaskResult<typeof task>>;
+      }
       const result = Promise.withResolvers<TaskResult<typeof task>>();
+      underWay.set(key, result.promise);
       queue.push({
         owner,
         task,
@@ -226,7 +235,11 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
         failed: result.reject,
       });
       startJobs();
-      return result.promise;
+      try {
+        return await result.promise;
+      } finally {
+        underWay.delete(key);
+      }
     },
     async close() {
       closed = true;

@@ -60,6 +60,15 @@ test('what went over its limit is not tried again until its text changes', async
   await threads.close();
 });
 
+test('a text that many pull requests bring at once is worked on once', async (t) => {
+  const { threads, ended } = watched({ maxTaskMs: 200 });
+  const parse = () => threads.parsePolicy('acme/widgets', SLOW, ORIGIN);
+  const [first, ...others] = await Promise.all([parse(), parse(), parse()]);
+  t.deepEqual(others, [first, first]);
+  t.is(ended.length, 1);
+  await threads.close();
+});
+
 test('one repository never holds all threads', async (t) => {
   const { threads } = watched({ maxTaskMs: 60_000 });
   let hostile = 0;
