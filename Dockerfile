@@ -2,10 +2,11 @@
 #
 #   docker build -t gatehouse --build-arg VERSION=0.1.0 --build-arg REVISION="$(git rev-parse HEAD)" .
 #
-# Set NODE_IMAGE to use a mirror, or to pin the digest.
+# Set NODE_IMAGE to use a mirror, or to pin the digest. Whatever runs, runs on the builder's own platform, and the last
+# stage only copies: an image for another platform needs no emulation.
 ARG NODE_IMAGE=node:24-trixie-slim
 
-FROM ${NODE_IMAGE} AS dependencies
+FROM --platform=${BUILDPLATFORM} ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # No production dependency needs its install script. Type declarations and source maps are only for editors.
@@ -15,18 +16,25 @@ RUN --mount=type=cache,target=/root/.npm,sharing=locked \
     && find node_modules -type f -name '*.d.?ts' -delete \
     && find node_modules -type f -name '*.d.ts' -delete
 
-FROM ${NODE_IMAGE} AS service
+FROM ${NODE_IMAGE} AS node
+
 # The package managers are not needed at run time. `gatehouse` is a shortcut for `kubectl exec`.
-RUN rm -rf /usr/local/lib/node_modules /opt/yarn* \
-      /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* \
-    && printf '#!/bin/sh\nexec node /app/src/main.ts "$@"\n' >/usr/local/bin/gatehouse \
-    && chmod 755 /usr/local/bin/gatehouse
-ENV NODE_ENV=production
-WORKDIR /app
+FROM --platform=${BUILDPLATFORM} ${NODE_IMAGE} AS files
+COPY --from=node / /image
+RUN rm -rf /image/usr/local/lib/node_modules /image/opt/yarn* \
+      /image/usr/local/bin/npm /image/usr/local/bin/npx /image/usr/local/bin/corepack /image/usr/local/bin/yarn* \
+    && printf '#!/bin/sh\nexec node /app/src/main.ts "$@"\n' >/image/usr/local/bin/gatehouse \
+    && chmod 755 /image/usr/local/bin/gatehouse
+WORKDIR /image/app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY src src
 COPY docs/cookbook.md docs/cookbook.md
+
+FROM scratch AS service
+COPY --from=files /image /
+ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin NODE_ENV=production
+WORKDIR /app
 ARG VERSION=0.0.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Gatehouse" \

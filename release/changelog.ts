@@ -23,13 +23,18 @@ export interface Change {
   readonly description: string;
 }
 
-/** The changes of a version, or those under "Unreleased" when it is not released yet. */
-export function changesOf(changelog: string, version: string): readonly Change[] {
+/** The section of a version without its heading, or that of "Unreleased" when the version is not released yet. */
+export function sectionOf(changelog: string, version: string): string {
   const sections = changelog.split(/^## /m).slice(1);
   const section =
     sections.find((text) => text.startsWith(`${version} - `)) ??
     sections.find((text) => text.startsWith('Unreleased\n'));
-  return (section ?? '')
+  return (section ?? '').replace(/^.*\n/, '');
+}
+
+/** The changes in the section of a version. */
+export function changesOf(changelog: string, version: string): readonly Change[] {
+  return sectionOf(changelog, version)
     .split(/^### /m)
     .slice(1)
     .flatMap((group) => {

@@ -29,13 +29,13 @@ async function project(t: ExecutionContext, publisher?: object) {
   if (publisher !== undefined) {
     await writeFile(join(root, 'publisher.json'), JSON.stringify(publisher));
   }
-  return { root, destination: join(root, 'dist') };
+  return { root, destination: join(root, 'dist'), time: new Date(1_700_000_000_000) };
 }
 
 test('packaging is refused while publisher.json is empty, and every field is named', async (t) => {
   const empty = { name: null, contact: null, repository: null, image: null };
-  const { root, destination } = await project(t, empty);
-  const error = await t.throwsAsync(packageChart({ root, destination }));
+  const { root, destination, time } = await project(t, empty);
+  const error = await t.throwsAsync(packageChart({ root, destination, time }));
   for (const field of Object.keys(empty)) {
     t.regex(error?.message ?? '', new RegExp(`^  ${field}: expected `, 'm'));
   }
@@ -51,15 +51,15 @@ test('packaging is refused for a field that cannot be right', async (t) => {
     ['image', 'gatehouse'],
     ['npm', 'gatehouse'],
   ] as const) {
-    const { root, destination } = await project(t, { ...PUBLISHER, [field]: value });
-    const error = await t.throwsAsync(packageChart({ root, destination }), undefined, `${field}: ${value}`);
+    const { root, destination, time } = await project(t, { ...PUBLISHER, [field]: value });
+    const error = await t.throwsAsync(packageChart({ root, destination, time }), undefined, `${field}: ${value}`);
     t.regex(error?.message ?? '', new RegExp(`Fill in:\n  ${field}: expected [^\n]+$`), `${field}: ${value}`);
   }
 });
 
 test('a packaged chart names its publisher and installs the published image', async (t) => {
-  const { root, destination } = await project(t, PUBLISHER);
-  const chart = await packageChart({ root, destination });
+  const { root, destination, time } = await project(t, PUBLISHER);
+  const chart = await packageChart({ root, destination, time });
   const shown = await helm(['show', 'chart', chart]);
   t.like(parseYaml(shown.stdout), {
     home: PUBLISHER.repository,
