@@ -315,8 +315,9 @@ export function touch(pull: Pull): void {
   pull.updatedAt = new Date().toISOString();
 }
 
+/** As Gitea and Forgejo store it: like the difference, it follows a push later. */
 export function mergeBaseOf(world: World, pull: Pull): string | undefined {
-  const [base, head] = [comparedWith(pull), commitOf(world, pull.headSha)];
+  const [base, head] = [comparedWith(pull), commitOf(world, differenceHead(world, pull))];
   const known = mergeBases.get(head) ?? new Map<string, string | undefined>();
   mergeBases.set(head, known);
   if (!known.has(base)) {
