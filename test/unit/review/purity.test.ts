@@ -8,7 +8,13 @@ const POSTING = new Set(['report.ts']);
 
 /** What hands the same pure work to threads. */
 const THREADS = /^threads\//;
-const THREAD_MODULES: readonly string[] = ['node:worker_threads', 'node:timers/promises', 'node:v8', 'node:crypto'];
+const THREAD_MODULES: readonly string[] = [
+  'node:worker_threads',
+  'node:timers/promises',
+  'node:v8',
+  'node:crypto',
+  'node:path',
+];
 
 const files = (await readdir(review, { recursive: true })).filter((path) => path.endsWith('.ts') && !POSTING.has(path));
 
