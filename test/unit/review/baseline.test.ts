@@ -9,21 +9,17 @@ import { type PolicyRole, parsePolicy } from '../../../src/review/policy/parse.t
 import type { Policy } from '../../../src/review/policy/policy.ts';
 import { renderReview } from '../../../src/review/rendering/comment.ts';
 import { linksOf } from '../../../src/review/rendering/links.ts';
+import { policyOf } from './judge.ts';
 
 const ORIGIN = { path: '.gatehouse.yml', repository: 'octo/.gatehouse' };
 
-function policyOf(rules: string, role: PolicyRole = 'own', head = ''): Policy {
-  const text = `version: 1\n${head}rules:\n${rules}`;
-  const parsed = parsePolicy(text, role === 'own' ? { path: '.gatehouse.yml' } : ORIGIN, role);
-  if (!parsed.ok) {
-    throw new Error(parsed.faults.map(({ message }) => message).join('\n'));
-  }
-  return parsed.policy;
+function rulesOf(rules: string, role: PolicyRole = 'own', head = ''): Policy {
+  return policyOf(`version: 1\n${head}rules:\n${rules}`, role === 'own' ? undefined : ORIGIN, role);
 }
 
 const LOCKED = '- { id: small, locked: true, require: { changed_files: "<= 1" } }\n';
 const OPEN = '- { id: titled, require: { title: "^feat: " } }\n';
-const BASELINE = policyOf(LOCKED + OPEN, 'baseline');
+const BASELINE = rulesOf(LOCKED + OPEN, 'baseline');
 
 const outcomes = (policy: Policy, given: Given) =>
   Object.fromEntries(
@@ -42,7 +38,7 @@ for (const [what, rule] of [
   ['an alias', '- &other { id: small, level: warn, require: { draft: false } }'],
 ] as const) {
   test(`a locked rule of the baseline is not replaced by ${what}`, (t) => {
-    const own = policyOf(`${rule}\n`);
+    const own = rulesOf(`${rule}\n`);
     const merged = mergeBaseline(BASELINE, own);
     t.deepEqual(outcomes(merged, LARGE)['small@baseline'], ['error', 'failed']);
     t.deepEqual(outcomes(merged, LARGE)['small'], outcomes(own, LARGE)['small'], 'both are judged');
@@ -50,10 +46,10 @@ for (const [what, rule] of [
 }
 
 test('a baseline never takes away a rule of a repository, or lets others override it', (t) => {
-  const own = policyOf('- { id: titled, require: { title: "^feat: " } }\n- { id: ready, require: { label: ready } }\n');
+  const own = rulesOf('- { id: titled, require: { title: "^feat: " } }\n- { id: ready, require: { label: ready } }\n');
   const rules =
     '- { id: titled, locked: true, level: info, require: { title: . } }\n- { id: ready, require: { title: . } }\n';
-  const merged = mergeBaseline(policyOf(rules, 'baseline', 'override: { by: mallory }\n'), own);
+  const merged = mergeBaseline(rulesOf(rules, 'baseline', 'override: { by: mallory }\n'), own);
   t.deepEqual(outcomes(merged, LARGE), {
     'titled@baseline': ['info', 'passed'],
     ready: ['error', 'failed'],
@@ -65,17 +61,17 @@ test('a baseline never takes away a rule of a repository, or lets others overrid
 });
 
 test('no id of a policy is one that a locked rule gets beside it', (t) => {
-  t.throws(() => policyOf('- { id: small@baseline, require: { draft: false } }\n'), { message: /a name of letters/ });
+  t.throws(() => rulesOf('- { id: small@baseline, require: { draft: false } }\n'), { message: /a name of letters/ });
 });
 
 test('a rule of the baseline that is not locked can be replaced', (t) => {
-  const own = policyOf('- { id: titled, level: info, require: { title: "^fix: " } }\n');
+  const own = rulesOf('- { id: titled, level: info, require: { title: "^fix: " } }\n');
   const merged = mergeBaseline(BASELINE, own);
   t.deepEqual(outcomes(merged, LARGE), { small: ['error', 'failed'], titled: ['info', 'failed'] });
 });
 
 test('rules of the repository come after those of the baseline', (t) => {
-  const merged = mergeBaseline(BASELINE, policyOf('- { id: own, require: { label: ready } }\n'));
+  const merged = mergeBaseline(BASELINE, rulesOf('- { id: own, require: { label: ready } }\n'));
   t.deepEqual(
     merged.rules.map(({ id, source }) => [id, source.repository]),
     [
@@ -95,20 +91,20 @@ test('only those whom the baseline names override its locked rules', (t) => {
     ['ada', '', { small: ['ada'], titled: ['ada'], ready: undefined }],
     ['', '', { small: undefined, titled: undefined, ready: undefined }],
   ] as const) {
-    const merged = mergeBaseline(policyOf(LOCKED + OPEN, 'baseline', by(first)), policyOf(ready, 'own', by(own)));
+    const merged = mergeBaseline(rulesOf(LOCKED + OPEN, 'baseline', by(first)), rulesOf(ready, 'own', by(own)));
     const found = (id: string) => overridersOf(merged, { id })?.people;
     t.deepEqual<unknown, unknown>({ small: found('small'), titled: found('titled'), ready: found('ready') }, expected);
   }
 });
 
 test('an id of another case is another rule, and the locked one stays', (t) => {
-  const merged = mergeBaseline(BASELINE, policyOf('- { id: Small, level: info, require: { draft: false } }\n'));
+  const merged = mergeBaseline(BASELINE, rulesOf('- { id: Small, level: info, require: { draft: false } }\n'));
   t.deepEqual(outcomes(merged, LARGE)['small'], ['error', 'failed']);
 });
 
 test('a repository cannot show less than the comments that the baseline names', (t) => {
-  const own = (comments: string) => policyOf(OPEN, 'own', comments === '' ? '' : `comments: ${comments}\n`);
-  const baseline = (comments: string) => policyOf(LOCKED, 'baseline', comments === '' ? '' : `comments: ${comments}\n`);
+  const own = (comments: string) => rulesOf(OPEN, 'own', comments === '' ? '' : `comments: ${comments}\n`);
+  const baseline = (comments: string) => rulesOf(LOCKED, 'baseline', comments === '' ? '' : `comments: ${comments}\n`);
   for (const [first, second, merged] of [
     ['summary', 'off', 'summary'],
     ['off', 'all', 'all'],
@@ -155,7 +151,7 @@ test('a hidden rule shows its id and message, and nothing of its conditions', (t
     commits: [{ message: 'x' }],
     commits_complete: false,
   };
-  const policy = hideRules(policyOf(SECRETS, 'baseline'));
+  const policy = hideRules(rulesOf(SECRETS, 'baseline'));
   const evaluation = evaluate(policy, factsOf(given));
   const verdict = verdictOf(redacted(evaluation));
   const real = verdictOf(evaluation);
@@ -182,7 +178,7 @@ test('a hidden rule shows its id and message, and nothing of its conditions', (t
 });
 
 test('a hidden rule that waits for others is still waited for', (t) => {
-  const policy = hideRules(policyOf("- { id: two, require: { approvals: { from: ['bob'] } } }\n", 'baseline'));
+  const policy = hideRules(rulesOf("- { id: two, require: { approvals: { from: ['bob'] } } }\n", 'baseline'));
   const verdict = verdictOf(redacted(evaluate(policy, factsOf())));
   t.is(verdict.state, 'pending');
   t.is(verdict.description, 'Waiting for the rule two');

@@ -6,16 +6,9 @@ import { notEvaluated } from '../../../src/review/evaluation/not-evaluated.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { say } from '../../../src/review/text.ts';
 import { LONG_KEYS, MANY_RULES, MANY_UNKNOWN_RULES } from '../../helpers/hostile-policies.ts';
+import { policyOf } from './judge.ts';
 
 const POLICY = "version: 1\nrules:\n  - id: title\n    require: { title: '^feat: ' }\n";
-
-function policyOf(text: string) {
-  const parsed = parsePolicy(text, { path: '.gatehouse.yml' });
-  if (!parsed.ok) {
-    throw new Error(JSON.stringify(parsed.faults));
-  }
-  return parsed.policy;
-}
 
 function casesOf(text: string) {
   const parsed = parseCases(text, '.gatehouse.test.yml', 'cases');
