@@ -47,11 +47,14 @@ export async function measureReviews(database: BenchDatabase, plan: Pick<Plan, '
   });
   const door = await run('serve', database, forge);
   let worker = await run('work', database, forge);
-  const tell = (number: number, title: string) => {
+  const tell = async (number: number, title: string) => {
     forge.edit(REPOSITORY, number, { title });
     const event = { kind: 'pull-request', number, action: 'edited' } as const;
     const details = { secret: SECRET, deliveryId: randomUUID() };
-    return forge.deliver(`http://127.0.0.1:${door.port}/webhook`, REPOSITORY, event, details);
+    const { status } = await forge.deliver(`http://127.0.0.1:${door.port}/webhook`, REPOSITORY, event, details);
+    if (status !== 200) {
+      throw new Error(`the door answered ${status}`);
+    }
   };
   try {
     // The first review, with everything that is done only once, is not measured.
