@@ -24,7 +24,10 @@ export interface Examination {
   close(): Promise<void>;
 }
 
-/** Starts all checks. Each is bounded in time; the stores and the forge do not wait for each other. Closes `threads`, too. */
+/**
+ * Starts all checks. Each is bounded in time; the stores and the forge do not wait for each other. `close` ends
+ * `threads`, too.
+ */
 export function examine(config: DoctorConfig, question: Question, threads: ReviewThreads): Examination {
   const { databaseUrl, redisUrl } = config;
   const pool = databaseUrl === undefined ? undefined : makePool(databaseUrl, makeLog('silent'));
