@@ -6,6 +6,7 @@ import { type NewSpan, type OpenSpan, subjectAttributes, type Tracing } from '..
 import { attempt } from './attempt.ts';
 import { watchForgeAccess } from './forge-access.ts';
 import { engineDatabase } from './queue/engine.ts';
+import { SPARE_SLOTS } from './queue/fair-order.ts';
 import { JOBS_SCHEMA, type Jobs, type Kind, keyOf, kindsOf, singletonOptions } from './queue/queue.ts';
 import { type JobParts, QUEUES } from './queues.ts';
 import { makeSlots, type Work } from './slots.ts';
@@ -54,7 +55,7 @@ const ENFORCEMENT_CHECK_MS = 120_000;
 export function startWorker(given: WorkerParts): Worker {
   const { pool, log, forge, metrics } = given;
   const boss = new PgBoss({
-    db: engineDatabase(pool),
+    db: engineDatabase(pool, (kind) => slots.left(kind, slotsOf(kind))),
     schema: JOBS_SCHEMA,
     migrate: false,
     schedule: false,
@@ -71,6 +72,10 @@ export function startWorker(given: WorkerParts): Worker {
     notify: (id) => boss.notifyWorker(id),
   });
   const timers: NodeJS.Timeout[] = [];
+
+  function slotsOf(kind: string): number {
+    return kind === 'review' ? given.workerConcurrency : 1;
+  }
 
   async function enqueue(requests: readonly ReviewRequest[]): Promise<void> {
     await given.enqueue(requests);
@@ -118,7 +123,7 @@ export function startWorker(given: WorkerParts): Worker {
     // In the background: a worker is ready without its forge.
     void access.check();
     for (const kind of kindsOf(QUEUES)) {
-      const count = kind === 'review' ? given.workerConcurrency : 1;
+      const count = slotsOf(kind) + (kind === 'review' ? SPARE_SLOTS : 0);
       for (let slot = 0; slot < count; slot++) {
         await slots.open(kind, (job) => runJob(kind, job));
       }

@@ -7,26 +7,40 @@ import { makeLog } from '../../src/log.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 
 /** A queue of reviews, oldest first, and what takes them as a slot of a worker does. */
-async function waiting(t: ExecutionContext, repositories: readonly string[]) {
+async function queue(t: ExecutionContext, repositories: readonly string[], slotsLeft?: () => number) {
   const database = await makeMigratedDatabase();
   t.teardown(() => database.drop());
   const pool = openPool(database.url);
   t.teardown(() => pool.end());
   const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
   t.teardown(() => jobs.stop());
-  const boss = new PgBoss({ db: engineDatabase(pool), schema: 'gatehouse_jobs', migrate: false, supervise: false });
+  const boss = new PgBoss({
+    db: engineDatabase(pool, slotsLeft),
+    schema: 'gatehouse_jobs',
+    migrate: false,
+    supervise: false,
+  });
   t.teardown(() => boss.stop({ graceful: false }));
   await boss.start();
-  for (const [number, repository] of repositories.entries()) {
-    await jobs.enqueue([{ kind: 'review', repository, number }]);
-  }
-  return async () => {
-    const [job] = await boss.fetch<{ readonly repository: string }>('review', { groupConcurrency: 1 });
-    if (job === undefined) {
-      throw new Error('there is no job to take');
+  let number = 0;
+  async function enqueue(names: readonly string[]): Promise<void> {
+    for (const repository of names) {
+      number += 1;
+      await jobs.enqueue([{ kind: 'review', repository, number }]);
     }
-    return { repository: job.data.repository, end: () => boss.complete('review', job.id) };
-  };
+  }
+  async function take() {
+    const [job] = await boss.fetch<{ readonly repository: string }>('review', { groupConcurrency: 1 });
+    return job && { repository: job.data.repository, end: () => boss.complete('review', job.id) };
+  }
+  await enqueue(repositories);
+  return { take, enqueue };
+}
+
+/** Where there is always a job. */
+async function waiting(t: ExecutionContext, repositories: readonly string[]) {
+  const { take } = await queue(t, repositories);
+  return async () => (await take()) ?? t.fail('there is no job to take');
 }
 
 const FLOOD = Array.from({ length: 12 }, () => 'acme/flooded');
@@ -45,6 +59,36 @@ test('a repository takes all slots while no other has work', async (t) => {
   for (let slot = 0; slot < 12; slot++) {
     t.is((await take()).repository, 'acme/flooded');
   }
+});
+
+for (const slots of [1, 4]) {
+  test(`reviews in all of ${slots} slots never keep another repository waiting`, async (t) => {
+    let left = slots;
+    const { take, enqueue } = await queue(t, FLOOD, () => left);
+    const taken = async () => {
+      const job = await take();
+      left -= job === undefined ? 0 : 1;
+      return job?.repository;
+    };
+    for (let slot = 0; slot < slots; slot++) {
+      t.is(await taken(), 'acme/flooded');
+    }
+    t.is(await taken(), undefined, 'a spare slot is not for more of the same');
+    await enqueue(['acme/widgets', 'octo/site']);
+    t.is(await taken(), 'octo/site');
+    t.is(await taken(), undefined, 'the last one is for an owner without active jobs');
+    await enqueue(['evil/a']);
+    t.is(await taken(), 'evil/a');
+  });
+}
+
+test('slots that look at once never take more of one repository than their number', async (t) => {
+  let left = 2;
+  const { take } = await queue(t, FLOOD, () => left);
+  const first = await Promise.all(Array.from({ length: 4 }, take));
+  t.true(first.filter((job) => job !== undefined).length <= 2);
+  left = 0;
+  t.is(await take(), undefined);
 });
 
 test('with one slot, owners take turns, and so do their repositories', async (t) => {

@@ -93,15 +93,16 @@ export async function installJobs(client: pg.ClientBase, queues: QueueTable): Pr
  * some seconds: it skips their next jobs until it counts again, though the job before has ended. Its unique index on
  * active keys and its check of active groups keep two jobs of a key from running at once, and both are exact.
  */
-export function engineDatabase(pool: pg.Pool) {
-  const fair = makeFairOrder();
+export function engineDatabase(pool: pg.Pool, ordinarySlotsLeft?: (queue: string) => number) {
+  const fair = makeFairOrder(ordinarySlotsLeft);
   return {
     async executeSql(text: string, values?: unknown[]): Promise<{ rows: object[] }> {
       // Without values the engine may send several statements at once: with an empty list they would be refused.
       const taking = values === undefined ? undefined : fair.apply(text, values);
-      const rows = rowsOf(
-        taking === undefined ? await pool.query<object>(text, values) : await pool.query<object>(prepared(taking)),
-      );
+      if (taking === undefined) {
+        return { rows: rowsOf(await pool.query<object>(text, values)) };
+      }
+      const rows = rowsOf(await pool.query<object>(prepared(taking)).finally(taking.end));
       fair.took(rows);
       return { rows: rows.map((row) => ('singletonsActive' in row ? { ...row, singletonsActive: null } : row)) };
     },
@@ -109,8 +110,8 @@ export function engineDatabase(pool: pg.Pool) {
 }
 
 /** Under a name, so that each connection has the engine's long statement read and planned once. */
-function prepared(statement: { readonly text: string; readonly values: unknown[] }): pg.QueryConfig {
-  return { name: hash('sha256', statement.text, 'base64url'), ...statement };
+function prepared({ text, values }: { readonly text: string; readonly values: unknown[] }): pg.QueryConfig {
+  return { name: hash('sha256', text, 'base64url'), text, values };
 }
 
 /** What the engine sends as several statements at once, its supervision above all, has a result for each. */

@@ -13,23 +13,39 @@ export interface FairOrder {
    * The engine's statement that takes jobs, in a fair order; undefined for any other one. The text is the same at each
    * call.
    */
-  apply(text: string, values: readonly unknown[]): { readonly text: string; readonly values: unknown[] } | undefined;
+  apply(text: string, values: readonly unknown[]): FairStatement | undefined;
   /** What a statement has returned: if jobs were taken, it was the turn of their owners. */
   took(rows: readonly object[]): void;
 }
+
+export interface FairStatement {
+  readonly text: string;
+  readonly values: unknown[];
+  /** To be called when it has returned, or failed. */
+  readonly end: () => void;
+}
+
+/** Slots beyond those of the setting: see {@link makeFairOrder}. */
+export const SPARE_SLOTS = 2;
 
 /**
  * The next job is of the owner with the fewest active jobs, among equals of the one whose turn was the longest ago,
  * then of such a repository, then the oldest. Active jobs are those of all replicas; turns are those of this process,
  * and decide where it has one slot. The order is changed in the engine's own statement, since only there it is exact
  * while others take jobs too.
+ *
+ * Whoever has no active job need not wait for the end of those of others, which may be slow on purpose.
+ * `ordinarySlotsLeft` are those that have no job now. When there are none, a spare slot takes a job of a repository
+ * without active ones, and the last one of an owner without.
  */
-export function makeFairOrder(): FairOrder {
+export function makeFairOrder(ordinarySlotsLeft: (queue: string) => number = () => 1): FairOrder {
   const turns = {
     owner: new LRUCache<string, number>({ max: MAX_REMEMBERED }),
     repository: new LRUCache<string, number>({ max: MAX_REMEMBERED }),
   };
   let turn = 0;
+  /** Statements under way, by queue: each may take a job. */
+  const taking = new Map<string, number>();
 
   return {
     apply(text, values) {
@@ -40,7 +56,11 @@ export function makeFairOrder(): FairOrder {
       if (!text.includes(ENGINE_ORDER)) {
         throw new Error('the job engine takes jobs in an order that is not known here');
       }
-      const [owners, repositories] = [`$${values.length + 1}`, `$${values.length + 2}`];
+      const [owners, repositories, spare] = [1, 2, 3].map((index) => `$${values.length + index}`) as Three;
+      const underWay = taking.get(queue) ?? 0;
+      taking.set(queue, underWay + 1);
+      const isAllowed = `CASE ${spare}::int WHEN 0 THEN true
+        WHEN 1 THEN ${activeOf(queue, repositoryOf)} = 0 ELSE ${activeOf(queue, ownerOf)} = 0 END`;
       const order = [
         `${activeOf(queue, ownerOf)} ASC`,
         `${turnOf(owners, ownerOf)} ASC`,
@@ -48,8 +68,16 @@ export function makeFairOrder(): FairOrder {
         `${turnOf(repositories, repositoryOf)} ASC`,
       ];
       return {
-        text: text.replace(ENGINE_ORDER, `ORDER BY ${order.join(', ')}, j.priority desc, j.created_on`),
-        values: [...values, asJson(turns.owner), asJson(turns.repository)],
+        text: text
+          .replace(`j.name = '${queue}'`, `j.name = '${queue}' AND ${isAllowed}`)
+          .replace(ENGINE_ORDER, `ORDER BY ${order.join(', ')}, j.priority desc, j.created_on`),
+        values: [
+          ...values,
+          asJson(turns.owner),
+          asJson(turns.repository),
+          String(Math.max(0, 1 + underWay - ordinarySlotsLeft(queue))),
+        ],
+        end: () => taking.set(queue, (taking.get(queue) ?? 1) - 1),
       };
     },
 
@@ -62,6 +90,8 @@ export function makeFairOrder(): FairOrder {
     },
   };
 }
+
+type Three = [string, string, string];
 
 const repositoryOf = (job: string) => `coalesce(lower(${job}.data->>'repository'), '')`;
 const ownerOf = (job: string) => `split_part(${repositoryOf(job)}, '/', 1)`;

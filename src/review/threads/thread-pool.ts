@@ -24,6 +24,10 @@ const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.u
 const MIN_CHECK_MS = 50;
 /** Inputs that hit a limit and are not tried again; the oldest is forgotten first. */
 const MAX_REMEMBERED = 1_000;
+/** A task that uses so much of its time is slow: ordinary ones take milliseconds. */
+const SLOW_SHARE = 1 / 4;
+/** How long its owner counts as slow. */
+const SLOW_MS = 10 * 60_000;
 
 /** What ended a task, now or when the same input was tried before. `size` is that of its output. */
 export type Limit = 'time' | 'memory' | 'size';
@@ -46,8 +50,9 @@ export interface ThreadPoolOptions {
 
 export interface ThreadPool {
   /**
-   * Runs a task in a thread. `owner` is the repository whose text it works on: one owner never holds all threads.
-   * Rejects when the task throws.
+   * Runs a task in a thread. `owner` is the repository whose text it works on. One owner never holds all threads, and
+   * neither do all those together that had a slow task of late: one thread is left to the others. Rejects when the task
+   * throws.
    */
   run<Name extends TaskName>(owner: string, task: Name, input: TaskInput<Name>): Promise<TaskResult<Name>>;
   close(): Promise<void>;
@@ -67,6 +72,8 @@ interface Thread {
   readonly worker: Worker;
   job: Job | undefined;
   step: number;
+  /** When its task began. */
+  before: NodeJS.CpuUsage | undefined;
 }
 
 /**
@@ -74,12 +81,13 @@ interface Thread {
  * goes over its time or memory: nothing else stops a regular expression that is being compiled.
  */
 export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: ThreadPoolOptions): ThreadPool {
-  const maxPerOwner = Math.max(1, size - 1);
+  const allButOne = Math.max(1, size - 1);
   const threads = new Set<Thread>();
   const queue: Job[] = [];
   const overLimit = new LRUCache<string, OverLimit>({ max: MAX_REMEMBERED });
   /** The same input of an owner, as of many pull requests at once, is worked on once. */
   const underWay = new Map<string, Promise<unknown>>();
+  const slowOwners = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: SLOW_MS });
   let closed = false;
 
   function startThread(): Thread {
@@ -88,7 +96,7 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
     });
     // An idle thread keeps no process from ending.
     worker.unref();
-    const thread: Thread = { worker, job: undefined, step: 0 };
+    const thread: Thread = { worker, job: undefined, step: 0, before: undefined };
     threads.add(thread);
     worker.on('message', (message: object) => {
       if (isFromThread(message)) {
@@ -119,7 +127,11 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
       if (message.kind === 'too-large') {
         endJob(thread, 'size');
       }
+      const { before } = thread;
       const job = takeJob(thread);
+      if (job !== undefined) {
+        void noteUsage(thread, job, before);
+      }
       if (message.kind === 'done') {
         job?.done(deserialize(message.output));
       } else if (message.kind === 'failed') {
@@ -143,6 +155,7 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
         () => maxMs,
       );
     const before = await worker.cpuUsage().catch(() => undefined);
+    thread.before = before;
     let leftMs = maxMs;
     while (leftMs > 0) {
       await sleep(Math.max(leftMs, MIN_CHECK_MS), undefined, { ref: false });
@@ -157,6 +170,13 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
     }
   }
 
+  async function noteUsage({ worker }: Thread, { owner, task }: Job, before: NodeJS.CpuUsage | undefined) {
+    const used = before && (await worker.cpuUsage(before).catch(() => undefined));
+    if (used !== undefined && (used.user + used.system) / 1_000 > SLOW_SHARE * maxMsOf(task)) {
+      slowOwners.set(owner, true);
+    }
+  }
+
   function maxMsOf(task: TaskName): number {
     return maxTaskMs * TASK_SHARES[task];
   }
@@ -164,6 +184,7 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
   function takeJob(thread: Thread): Job | undefined {
     const { job } = thread;
     thread.job = undefined;
+    thread.before = undefined;
     thread.worker.unref();
     return job;
   }
@@ -175,6 +196,7 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
     }
     const over = { limit, step: thread.step };
     overLimit.set(job.digest, over);
+    slowOwners.set(job.owner, true);
     onEnded?.({ task: job.task, owner: job.owner, limit });
     job.ended(over);
   }
@@ -199,11 +221,27 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
     }
   }
 
-  /** The oldest one whose owner may have another thread, when there is one. */
+  /**
+   * Of those whose owner may have another thread: of an account, and then of an owner, with the fewest threads, and
+   * then the oldest.
+   */
   function nextJob(): Job | undefined {
     const running = [...threads].flatMap(({ job }) => (job === undefined ? [] : [job.owner]));
-    const isAllowed = ({ owner }: Job) => running.filter((other) => other === owner).length < maxPerOwner;
-    return running.length < size ? queue.find(isAllowed) : undefined;
+    if (running.length >= size) {
+      return undefined;
+    }
+    const count = (is: (owner: string) => boolean) => running.filter(is).length;
+    const isSlow = (owner: string) => slowOwners.has(owner);
+    // Those of the account decide, and then those of the owner.
+    const held = ({ owner }: Job) =>
+      count((other) => accountOf(other) === accountOf(owner)) * (size + 1) + count((other) => other === owner);
+    const isAllowed = ({ owner }: Job) =>
+      count((other) => other === owner) < allButOne && (!isSlow(owner) || count(isSlow) < allButOne);
+    return queue
+      .filter(isAllowed)
+      .map((job) => ({ job, held: held(job) }))
+      .toSorted((one, other) => one.held - other.held)
+      .at(0)?.job;
   }
 
   return {
@@ -253,4 +291,8 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
       await Promise.all([...threads].map(({ worker }) => worker.terminate()));
     },
   };
+}
+
+function accountOf(repository: string): string {
+  return repository.split('/')[0] ?? '';
 }

@@ -6,17 +6,19 @@ import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { plain } from '../../../src/review/text.ts';
 import { makeReviewThreads } from '../../../src/review/threads/review-threads.ts';
-import type { ThreadPoolOptions } from '../../../src/review/threads/thread-pool.ts';
+import { makeThreadPool, type ThreadPoolOptions } from '../../../src/review/threads/thread-pool.ts';
 import { policyOf, ruleOf } from './judge.ts';
 import { noise } from './noise.ts';
 
 const ORIGIN = { path: '.gatehouse.yml' };
 const SIMPLE = "version: 1\nrules:\n  - { id: titled, require: { title: '^feat: ' } }\n";
 
-/** Takes more than ten seconds to compile: folding the case of each of these classes takes some milliseconds. */
-const SLOW = `version: 1
+/** Takes long to compile: folding the case of each of these classes takes some milliseconds. */
+const slowPolicy = (rules: number) => `version: 1
 rules:
-${Array.from({ length: 30 }, (_, index) => `  - { id: r${index}, require: { title: '(?i)${index}${'[b-\\x{10fffe}]'.repeat(34)}' } }\n`).join('')}`;
+${Array.from({ length: rules }, (_, index) => `  - { id: r${index}, require: { title: '(?i)${index}${'[b-\\x{10fffe}]'.repeat(34)}' } }\n`).join('')}`;
+/** More than ten seconds. */
+const SLOW = slowPolicy(30);
 
 /** An evaluation that takes minutes: the automaton is new at nearly every character. */
 const SLOW_RULES = policyOf(`version: 1
@@ -25,6 +27,13 @@ rules:
   - { id: slow, forbid: { added_lines: '(a|b)*a(a|b){200}[^ab]' } }
 `);
 const NOISY = factsOf({ title: 'feat: x', files: [{ path: 'a.txt', added: [...noise(20_000, 200)] }] });
+
+/** Its evaluation has more than 16 MB. */
+function tooManyRules() {
+  const text = `version: 1\nrules:\n  - { id: titled, message: ${'m'.repeat(1_000)}, require: { title: x } }\n`;
+  const { rules } = policyOf(text);
+  return { origin: ORIGIN, rules: Array.from({ length: 17_000 }, () => rules).flat(), ...NO_PEOPLE_SETTINGS };
+}
 
 type Ended = Parameters<NonNullable<ThreadPoolOptions['onEnded']>>[0];
 
@@ -80,6 +89,23 @@ test('one repository never holds all threads', async (t) => {
   t.is(hostile, 0);
   await threads.close();
   await Promise.all(slow);
+});
+
+test('several repositories with slow policies never hold all threads', async (t) => {
+  const pool = makeThreadPool({ size: 2, maxTaskMs: 60_000 });
+  const slow = ['acme/one', 'acme/two'];
+  const parse = (owner: string, text: string) => pool.run(owner, 'parsePolicy', { text, origin: ORIGIN, role: 'own' });
+  // Both threads have started.
+  await Promise.all([parse('octo/one', SIMPLE), parse('octo/two', SIMPLE)]);
+  for (const owner of slow) {
+    t.like(await pool.run(owner, 'evaluate', { policy: tooManyRules(), facts: factsOf({ title: owner }) }), {
+      limit: 'size',
+    });
+  }
+  const parsing = slow.map((owner) => t.throwsAsync(parse(owner, slowPolicy(90)), { message: /closed/ }));
+  t.like(await parse('octo/honest', SIMPLE), { kind: 'done' });
+  await pool.close();
+  await Promise.all(parsing);
 });
 
 test('an evaluation that takes too long leaves all rules undecided, and names one', async (t) => {
@@ -150,12 +176,7 @@ test('closing the threads fails what is under way and what comes later', async (
 
 test('a result that is too large to read at once is not returned', async (t) => {
   const { threads, ended } = watched();
-  const message = 'm'.repeat(1_000);
-  const rule = policyOf(`version: 1\nrules:\n  - { id: titled, message: ${message}, require: { title: x } }\n`)
-    .rules[0];
-  t.truthy(rule);
-  const rules = rule === undefined ? [] : Array.from({ length: 17_000 }, () => rule);
-  const evaluation = await threads.evaluate({ origin: ORIGIN, rules, ...NO_PEOPLE_SETTINGS }, factsOf({}));
+  const evaluation = await threads.evaluate(tooManyRules(), factsOf({}));
   t.true(evaluation.ended);
   t.deepEqual(ended, [{ task: 'evaluate', owner: 'octo/example', limit: 'size' }]);
   await threads.close();
