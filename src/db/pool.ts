@@ -3,6 +3,7 @@ import { currentUrl, type StoreUrl } from '../common/store-url.ts';
 import type { Log } from '../log.ts';
 import { cancelRunning } from './cancel.ts';
 import { queryAll } from './query-all.ts';
+import { cut } from './transaction.ts';
 import { UnusableDatabaseError } from './unusable.ts';
 
 /** A new connection takes four round trips or more: a slow database must not count as unavailable. */
@@ -31,11 +32,44 @@ export function makeInboxPool(url: StoreUrl, log: Log): pg.Pool {
   return openPool(url, log, { application_name: 'gatehouse inbox', max: 1, pipeline: true });
 }
 
-/** The pool makes each connection with the options that it was given; the address is that of now. */
+type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
+
+/**
+ * The pool makes each connection with the options that it was given; the address is that of now. To connect includes the
+ * settings of the session. As the pool's own `verify`, these could outlast the time that a caller waits; such a
+ * connection stayed lent to nobody, and in a pool of one that was the end.
+ */
 function clientOf(url: StoreUrl) {
   return class extends pg.Client {
     constructor(config?: pg.ClientConfig) {
       super({ ...config, connectionString: currentUrl(url) });
+      // The pool listens only while a connection is idle; one that breaks otherwise would end the process.
+      this.on('error', () => {});
+    }
+
+    override connect(): Promise<pg.Client>;
+    override connect(callback: Connected): void;
+    override connect(callback?: Connected): Promise<pg.Client> | undefined {
+      const opened = this.#open();
+      if (callback === undefined) {
+        return opened;
+      }
+      opened.then(
+        (client) => (callback as (error: null, client: pg.Client) => void)(null, client),
+        callback as (error: Error) => void,
+      );
+      return undefined;
+    }
+
+    async #open(): Promise<pg.Client> {
+      await super.connect();
+      try {
+        await openSession(this);
+        return this;
+      } catch (error) {
+        cut(this);
+        throw error;
+      }
     }
   };
 }
@@ -47,18 +81,10 @@ function openPool(url: StoreUrl, log: Log, config: pg.PoolConfig): pg.Pool {
     query_timeout: QUERY_TIMEOUT_MS,
     maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
     keepAlive: true,
-    verify: (client, done) => {
-      openSession(client).then(() => done(), done);
-    },
     ...config,
   });
   // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
   pool.on('error', (err) => log.debug({ err }, 'an idle database connection was lost'));
-  // The pool itself listens only while a connection is idle. One that breaks while its session is set up would end the
-  // process.
-  pool.on('connect', (client) => {
-    client.on('error', () => {});
-  });
   // A connection that is released with an error is discarded, and may have been cut while a statement ran.
   pool.on('release', (error, client) => {
     if (error) {

@@ -93,6 +93,6 @@ export async function onConnection<T>(
  * At once: `end()` would wait for what a hung server still owes to statements that were sent together. Its types do
  * not tell of a client's connection, and nothing that they do tell of can cut it.
  */
-function cut(client: pg.ClientBase & { readonly connection?: pg.Connection }): void {
+export function cut(client: pg.ClientBase & { readonly connection?: pg.Connection }): void {
   client.connection?.stream.destroy();
 }

@@ -9,6 +9,7 @@ import { makeLog } from '../../src/log.ts';
 import { makeDatabase, openPool } from '../helpers/database.ts';
 import { openDoor } from '../helpers/door.ts';
 import { type Ending, endWaiting } from '../helpers/postgres-server.ts';
+import { startProxy } from '../helpers/proxy.ts';
 import { startStores } from '../helpers/stores.ts';
 import { until } from '../helpers/until.ts';
 
@@ -65,6 +66,28 @@ test('a connection that breaks while its session is set up does not end the proc
     await pool.end();
   }
   server.close();
+});
+
+test('a connection that is set up too slowly is never lost to its pool', async (t) => {
+  const database = await makeDatabase();
+  const proxy = await startProxy(database.url);
+  const pool = makeInboxPool(proxy.url, makeLog('silent'));
+  try {
+    const held = await pool.connect();
+    const waiting = pool.connect();
+    pool.once('connect', () => void proxy.hang());
+    held.release(true);
+    await waiting.then(
+      (client) => client.release(true),
+      () => {},
+    );
+    await proxy.pass();
+    await t.notThrowsAsync(pool.query('SELECT 1'));
+  } finally {
+    await proxy.close();
+    await pool.end();
+    await database.drop();
+  }
 });
 
 /** PostgreSQL's answers to a login without a password: AuthenticationOk, and ReadyForQuery. */
