@@ -14,17 +14,18 @@ type Cancellable = pg.ClientBase & {
 };
 
 /**
- * Asks the server to cancel what runs on a connection that is not used again. The server does not notice that a
+ * Asks the server to cancel what runs on a connection that is not used again. Resolves when it was asked, or could not
+ * be: a pooler forgets which server a connection had as soon as that is cut. The server does not notice that a
  * connection was cut while a COMMIT waits for a synchronous standby, and no timeout of a session ends that wait: each
- * cut would leave a backend until no connections are left. Does nothing where nothing runs. Throws nothing and waits
- * for nothing.
+ * cut would leave a backend until no connections are left. Does nothing where nothing runs. Never
+ * throws.
  *
  * It is sent in plain text, as by libpq before version 17. Whoever reads it can only cancel statements of this
  * connection.
  */
-export function cancelRunning({ host, port, processID, secretKey }: Cancellable): void {
+export function cancelRunning({ host, port, processID, secretKey }: Cancellable): Promise<void> {
   if (host === undefined || port === undefined || processID == null || secretKey == null) {
-    return;
+    return Promise.resolve();
   }
   const request = Buffer.alloc(REQUEST_BYTES);
   for (const [index, value] of [REQUEST_BYTES, CANCEL_REQUEST, processID, secretKey].entries()) {
@@ -39,4 +40,5 @@ export function cancelRunning({ host, port, processID, secretKey }: Cancellable)
   socket.resume();
   socket.connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
   socket.end(request);
+  return new Promise((resolve) => socket.once('close', () => resolve()));
 }

@@ -88,7 +88,7 @@ function openPool(url: StoreUrl, log: Log, config: pg.PoolConfig): pg.Pool {
   // A connection that is released with an error is discarded, and may have been cut while a statement ran.
   pool.on('release', (error, client) => {
     if (error) {
-      cancelRunning(client);
+      void cancelRunning(client);
     }
   });
   return pool;

@@ -1,5 +1,10 @@
 import type pg from 'pg';
+import { withTimeout } from '../common/timeout.ts';
+import { cancelRunning } from './cancel.ts';
 import { queryAll } from './query-all.ts';
+
+/** How long a connection that is given up may wait for what it runs to be cancelled. */
+const CANCEL_MS = 500;
 
 /** The server did not finish in time; whether it committed is not known. */
 export class TransactionTimeoutError extends Error {
@@ -72,7 +77,7 @@ export async function onConnection<T>(
   client.on('error', onError);
   const timer = setTimeout(() => {
     lost = new TransactionTimeoutError(`the transaction took longer than ${timeoutMs} ms`);
-    cut(client);
+    void withTimeout(CANCEL_MS, cancelRunning(client), () => {}).then(() => cut(client));
   }, leftMs());
 
   let failed = true;
