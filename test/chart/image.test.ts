@@ -49,6 +49,9 @@ function policyOf(id: string, title: string): string {
   return `version: 1\nrules:\n  - id: ${id}\n    require: { title: '${title}' }\n`;
 }
 
+/** An owner whose repositories only the App may write to: the worker with the token must not review them first. */
+const APP_OWNER = 'globex';
+
 /** What the forge has: pull requests in repositories with a policy, without one, and with one that is broken. */
 const PULL_REQUESTS = [
   {
@@ -57,8 +60,8 @@ const PULL_REQUESTS = [
     title: 'widgets',
   },
   { repository: 'acme/gadgets', files: {}, title: 'gadgets' },
-  { repository: 'acme/gizmos', files: { '.gatehouse.yml': policyOf('of-gizmos', '^feat: ') }, title: 'gizmos' },
-  { repository: 'acme/gears', files: { '.gatehouse.yml': 'version: none' }, title: 'gears' },
+  { repository: `${APP_OWNER}/gizmos`, files: { '.gatehouse.yml': policyOf('of-gizmos', '^feat: ') }, title: 'gizmos' },
+  { repository: `${APP_OWNER}/gears`, files: { '.gatehouse.yml': 'version: none' }, title: 'gears' },
 ] as const;
 
 let stage: Stage | undefined;
@@ -366,6 +369,7 @@ async function startForgeBeside(there: Stage): Promise<Running> {
     host: 'forge',
     token: VALUES.forgeToken.value,
     login: 'gatehouse',
+    outsiderOf: [APP_OWNER],
     secret: keyOf(there),
     pullRequests: PULL_REQUESTS,
   };

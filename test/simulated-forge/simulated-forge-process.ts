@@ -14,6 +14,8 @@ export interface ForgePlan {
   /** A token that may do everything, and whose it is. */
   readonly token: string;
   readonly login: string;
+  /** Owners whose repositories the token's account may not write to. */
+  readonly outsiderOf?: readonly string[];
   /** What webhooks are signed with. */
   readonly secret: string;
   /** Each becomes an open pull request, with the webhook that tells of it. */
@@ -37,9 +39,19 @@ export interface ForgeReport {
 }
 
 if (import.meta.main) {
-  const { host, token, login, secret, pullRequests } = JSON.parse(process.env['PLAN'] ?? '') as ForgePlan;
+  const {
+    host,
+    token,
+    login,
+    outsiderOf = [],
+    secret,
+    pullRequests,
+  } = JSON.parse(process.env['PLAN'] ?? '') as ForgePlan;
   const forge = await startSimulatedForge({ forge: 'github', host, port: FORGE_PORT });
   forge.addToken(token, login);
+  for (const owner of outsiderOf) {
+    forge.addOutsider(`${login} of ${owner}`);
+  }
   const opened = pullRequests.map(({ repository, files, title, earlierAnswers = [] }) => {
     forge.app.install(repository.split('/')[0] ?? '');
     forge.createRepository(repository, files);
