@@ -1,6 +1,8 @@
 import type { ExecutionContext, TestFn } from 'ava';
 import { countBaselines } from '../../src/jobs/tables/baselines.ts';
-import { type Door, openDoor, SECRET } from '../helpers/door.ts';
+import { recordDone } from '../../src/jobs/tables/progress.ts';
+import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { openDoor, SECRET } from '../helpers/door.ts';
 import type { Site } from '../helpers/site.ts';
 import { eventually } from '../helpers/until.ts';
 import type { HookedSite, TestForge } from './test-forge.ts';
@@ -24,7 +26,7 @@ export function shareGatehouse(
   test: TestFn,
   env: Readonly<Record<string, string>> = {},
 ): (forge: TestForge) => Promise<Gatehouse> {
-  const opened = new Map<TestForge, Promise<{ gatehouse: Gatehouse; door: Door }>>();
+  const opened = new Map<TestForge, Promise<{ gatehouse: Gatehouse; door: AsyncDisposable }>>();
   test.after.always('close the doors', async () => {
     for (const opening of opened.values()) {
       await (await opening).door[Symbol.asyncDispose]();
@@ -51,8 +53,10 @@ export async function ownGatehouse(
 async function open(
   forge: TestForge,
   env: Readonly<Record<string, string>>,
-): Promise<{ gatehouse: Gatehouse; door: Door }> {
+): Promise<{ gatehouse: Gatehouse; door: AsyncDisposable }> {
+  const database = await makeListedDatabase();
   const environment = {
+    DATABASE_URL: database.url,
     FORGE: forge.name,
     FORGE_URL: forge.url,
     FORGE_TOKEN: forge.token,
@@ -87,10 +91,27 @@ async function open(
         .join();
     },
     async resync(t) {
-      const stores = { DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl };
-      const worker = await openDoor({ ...environment, ...stores }, { door: false, worker: true });
+      const worker = await openDoor({ ...environment, REDIS_URL: door.redisUrl }, { door: false, worker: true });
       t.teardown(() => worker[Symbol.asyncDispose]());
     },
   };
-  return { gatehouse, door };
+  const closing = {
+    async [Symbol.asyncDispose]() {
+      await door[Symbol.asyncDispose]();
+      await database.drop();
+    },
+  };
+  return { gatehouse, door: closing };
+}
+
+/**
+ * Not new to Gatehouse, which would list and review the repositories of all other tests on the same forge, and set
+ * statuses there.
+ */
+async function makeListedDatabase(): ReturnType<typeof makeMigratedDatabase> {
+  const database = await makeMigratedDatabase();
+  const pool = openPool(database.url);
+  await recordDone(pool, 'list-repositories');
+  await pool.end();
+  return database;
 }
