@@ -99,11 +99,14 @@ export function engineDatabase(pool: pg.Pool, ordinarySlotsLeft?: (queue: string
     async executeSql(text: string, values?: unknown[]): Promise<{ rows: object[] }> {
       // Without values the engine may send several statements at once: with an empty list they would be refused.
       const taking = values === undefined ? undefined : fair.apply(text, values);
-      if (taking === undefined) {
-        return { rows: rowsOf(await pool.query<object>(text, values)) };
+      const rows = rowsOf(
+        taking === undefined
+          ? await pool.query<object>(text, values)
+          : await pool.query<object>(prepared(taking)).finally(taking.end),
+      );
+      if (taking !== undefined) {
+        fair.took(rows);
       }
-      const rows = rowsOf(await pool.query<object>(prepared(taking)).finally(taking.end));
-      fair.took(rows);
       return { rows: rows.map((row) => ('singletonsActive' in row ? { ...row, singletonsActive: null } : row)) };
     },
   };
