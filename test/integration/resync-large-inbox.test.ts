@@ -52,6 +52,8 @@ test('a resync reads no row of a large inbox', async (t) => {
   let asked = 0;
   const forge = {
     ...({} as Forge),
+    machineAccounts: [],
+    writableRepositories: async () => ({ names: [], more: false }),
     openPullRequests: async (name: string) => {
       asked += 1;
       return { repository: name, pullRequests: [] };

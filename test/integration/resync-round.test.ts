@@ -76,7 +76,7 @@ async function setUp(t: ExecutionContext, count: number) {
     }
     return writable;
   };
-  const forge = { ...({} as Forge), name: 'gitea' as const, changeList, writableRepositories };
+  const forge = { ...({} as Forge), name: 'gitea' as const, machineAccounts: [], changeList, writableRepositories };
   const parts: RoundParts = {
     forge,
     pool,

@@ -253,6 +253,7 @@ test('a resync in pieces looks at each repository once', async (t) => {
     metrics: makeMetrics(),
     forge: {
       ...({} as Forge),
+      machineAccounts: [],
       writableRepositories: async () => ({ names: [], more: false }),
       openPullRequests: async (repository: string) => {
         asked.push(repository);
