@@ -145,7 +145,7 @@ async function isInstalled(octokit: Octokit): Promise<boolean> {
 
 function makeOctokit(parts: GitHubClientParts, scope: string, auth: object): Octokit {
   const { log } = parts;
-  return new Octokit({
+  const octokit = new Octokit({
     ...auth,
     baseUrl: parts.baseUrl,
     userAgent: 'gatehouse',
@@ -163,4 +163,23 @@ function makeOctokit(parts: GitHubClientParts, scope: string, auth: object): Oct
       error: (message: string) => log?.debug({}, message),
     },
   });
+  octokit.hook.after('request', (response) => {
+    response.data = parsed(response.data, response.headers['content-type']);
+  });
+  return octokit;
+}
+
+/**
+ * octokit's parser, json-with-bigint, compares every object with a number. It throws on one with a field `toString`,
+ * which may be the name of a repository's custom property, and octokit then returns the text.
+ */
+function parsed(data: unknown, contentType: string | undefined): unknown {
+  if (typeof data !== 'string' || contentType?.startsWith('application/json') !== true) {
+    return data;
+  }
+  try {
+    return JSON.parse(data);
+  } catch {
+    return data;
+  }
 }

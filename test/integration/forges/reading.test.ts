@@ -445,3 +445,15 @@ for (const name of FORGES) {
     t.is((await forge.status('platform/website', head(), 'gatehouse'))?.state, 'success');
   });
 }
+
+for (const name of ['github', 'gitea'] as const) {
+  test(`${name}: no name of a field makes an answer unreadable`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    // Without GraphQL, whose fields have known names.
+    simulated.fault({ path: /^\/graphql/, fault: { kind: 'status', status: 404 } });
+    const by = '"other":{"toString":"x","valueOf":"x","toJSON":"x","constructor":"x","__proto__":"x"},"title":';
+    simulated.fault({ path: /^\/repos\/.*\/pulls\/1$/, fault: { kind: 'replace', text: '"title":', by } });
+    t.is((await forge.pullRequest(ref))?.head.sha, head());
+  });
+}
