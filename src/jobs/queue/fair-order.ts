@@ -53,9 +53,6 @@ export function makeFairOrder(ordinarySlotsLeft: (queue: string) => number = () 
       if (queue === undefined) {
         return undefined;
       }
-      if (!text.includes(ENGINE_ORDER)) {
-        throw new Error('the job engine takes jobs in an order that is not known here');
-      }
       const [owners, repositories, spare] = [1, 2, 3].map((index) => `$${values.length + index}`) as Three;
       const underWay = taking.get(queue) ?? 0;
       taking.set(queue, underWay + 1);
@@ -68,9 +65,11 @@ export function makeFairOrder(ordinarySlotsLeft: (queue: string) => number = () 
         `${turnOf(repositories, repositoryOf)} ASC`,
       ];
       return {
-        text: text
-          .replace(`j.name = '${queue}'`, `j.name = '${queue}' AND ${isAllowed}`)
-          .replace(ENGINE_ORDER, `ORDER BY ${order.join(', ')}, j.priority desc, j.created_on`),
+        text: replaced(
+          replaced(text, `j.name = '${queue}'`, `j.name = '${queue}' AND ${isAllowed}`),
+          ENGINE_ORDER,
+          `ORDER BY ${order.join(', ')}, j.priority desc, j.created_on`,
+        ),
         values: [
           ...values,
           asJson(turns.owner),
@@ -92,6 +91,13 @@ export function makeFairOrder(ordinarySlotsLeft: (queue: string) => number = () 
 }
 
 type Three = [string, string, string];
+
+function replaced(statement: string, part: string, by: string): string {
+  if (!statement.includes(part)) {
+    throw new Error(`the job engine's statement that takes jobs has no "${part}"`);
+  }
+  return statement.replace(part, () => by);
+}
 
 const repositoryOf = (job: string) => `coalesce(lower(${job}.data->>'repository'), '')`;
 const ownerOf = (job: string) => `split_part(${repositoryOf(job)}, '/', 1)`;
