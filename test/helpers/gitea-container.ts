@@ -37,6 +37,9 @@ export interface RunningGitea extends Gitea {
   close(): Promise<void>;
 }
 
+/** Texts of many megabytes made Gitea take 22 GiB, and the machine stop. */
+const MAX_MEMORY_GIB = 4;
+
 export async function startGiteaContainer(limits: Limits): Promise<RunningGitea | Unavailable> {
   let client: ContainerRuntimeClient;
   try {
@@ -55,6 +58,7 @@ export async function startGiteaContainer(limits: Limits): Promise<RunningGitea 
     .withEnvironment(settings(url))
     .withExposedPorts({ container: PORT, host: port })
     .withExtraHosts([{ host: HOST_NAME, ipAddress: 'host-gateway' }])
+    .withResourcesQuota({ memory: MAX_MEMORY_GIB })
     .withWaitStrategy(Wait.forHttp('/api/healthz', PORT))
     .withStartupTimeout(limits.readyMs)
     // Cleaning up is the work of gitea-process.ts.
