@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Contents } from './image.ts';
+import type { CompiledPackage } from './npm/pack.ts';
 import type { Source } from './source.ts';
 
 /** A bill of materials in CycloneDX 1.5. */
@@ -16,6 +17,12 @@ interface Component {
   readonly purl?: string;
   readonly licenses?: readonly object[];
   readonly hashes?: readonly object[];
+}
+
+/** What is compiled into the npm package. */
+export function npmMaterials(source: Source, packages: readonly CompiledPackage[]): BillOfMaterials {
+  const name = source.publisher.npm ?? 'gatehouse';
+  return bill(source, { type: 'application', name }, packages.map(npmComponent));
 }
 
 /** What is in the image: npm packages, Node, and the packages of the base. */
@@ -36,18 +43,24 @@ export function npmPackages(lockfile: string): readonly Component[] {
   const { packages } = JSON.parse(lockfile) as {
     packages: Readonly<Record<string, { name?: string; version: string; license?: string; integrity?: string }>>;
   };
-  return Object.entries(packages).map(([path, { name = path.replace(/^.*node_modules\//, ''), version, ...rest }]) => ({
+  return Object.entries(packages).map(
+    ([path, { name = path.replace(/^.*node_modules\//, ''), integrity, ...rest }]) => ({
+      ...npmComponent({ name, ...rest }),
+      ...(integrity?.startsWith('sha512-') && {
+        hashes: [{ alg: 'SHA-512', content: Buffer.from(integrity.slice('sha512-'.length), 'base64').toString('hex') }],
+      }),
+    }),
+  );
+}
+
+function npmComponent({ name, version, license }: CompiledPackage): Component {
+  return {
     type: 'library',
     name,
     version,
     purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
-    ...(rest.license === undefined ? {} : { licenses: [{ license: { name: rest.license } }] }),
-    ...(rest.integrity?.startsWith('sha512-') && {
-      hashes: [
-        { alg: 'SHA-512', content: Buffer.from(rest.integrity.slice('sha512-'.length), 'base64').toString('hex') },
-      ],
-    }),
-  }));
+    ...(license === undefined ? {} : { licenses: [{ license: { name: license } }] }),
+  };
 }
 
 /** The packages that dpkg's status file lists as installed. */

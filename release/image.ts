@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Run } from './run.ts';
 import type { Source } from './source.ts';
@@ -35,11 +36,16 @@ export async function buildImage(
 }
 
 /** Returns the digest. */
-export async function pushImage(run: Run, to: string, folder: string, plainHttp: boolean): Promise<string> {
-  const file = join(folder, 'image.digest');
-  const tls = `--tls-verify=${!plainHttp}`;
-  await run('buildah', 'manifest', 'push', '--all', tls, '--digestfile', file, LIST, `docker://${to}`);
-  return (await readFile(file, 'utf8')).trim();
+export async function pushImage(run: Run, to: string, plainHttp: boolean): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-image-'));
+  try {
+    const file = join(folder, 'digest');
+    const tls = `--tls-verify=${!plainHttp}`;
+    await run('buildah', 'manifest', 'push', '--all', tls, '--digestfile', file, LIST, `docker://${to}`);
+    return (await readFile(file, 'utf8')).trim();
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 export interface Contents {

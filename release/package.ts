@@ -7,10 +7,12 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { create, extract } from 'tar';
-import { parseDocument, stringify } from 'yaml';
+import { parse, parseDocument } from 'yaml';
 import { withValues } from '../test/chart/readme.ts';
 import { helm } from '../test/helpers/helm.ts';
+import { chartAnnotations, type Image } from './artifact-hub.ts';
 import { type Change, changesOf } from './changelog.ts';
+import { publishedReadme } from './chart-readme.ts';
 import { type Publisher, readPublisher } from './publisher.ts';
 import { runIn } from './run.ts';
 import { commitTime } from './source.ts';
@@ -24,12 +26,20 @@ export interface Packaging {
 interface ChartPackaging extends Packaging {
   /** That of every file in the package. */
   readonly time: Date;
-  /** As `sha256:…`. With it, the chart installs this image, whatever becomes of the tag. */
+  /** As `sha256:…`, in a release, which is signed. The chart then installs this image, whatever becomes of the tag. */
   readonly imageDigest?: string;
+  /** Those of the image, as `linux/amd64`. */
+  readonly platforms?: readonly string[];
+  /** Of the key that the chart is going to be signed with. */
+  readonly fingerprint?: string | undefined;
 }
 
+/** The name of the file that {@link packageChart} writes: as `helm package` names it. */
+export const chartFile = (version: string) => `gatehouse-${version}.tgz`;
+
 /** Returns the packaged chart's path. Throws, with nothing written, when publisher.json is not complete. */
-export async function packageChart({ root, destination, time, imageDigest }: ChartPackaging): Promise<string> {
+export async function packageChart(packaging: ChartPackaging): Promise<string> {
+  const { root, destination, time } = packaging;
   const publisher = await readPublisher(root);
   const version = await readVersion(root);
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-chart-'));
@@ -37,10 +47,10 @@ export async function packageChart({ root, destination, time, imageDigest }: Cha
     const chart = join(folder, 'gatehouse');
     await cp(join(root, 'charts/gatehouse'), chart, { recursive: true });
     const changes = changesOf(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), version);
-    await fillIn(chart, publisher, { version, changes, imageDigest });
+    await fillIn(chart, publisher, { ...packaging, version, changes });
     await runHelm('lint', '--strict', chart);
     await runHelm('package', chart, '--destination', destination);
-    const tarball = join(destination, `gatehouse-${version}.tgz`);
+    const tarball = join(destination, chartFile(version));
     await repack(tarball, folder, time);
     return tarball;
   } finally {
@@ -64,37 +74,49 @@ async function repack(tarball: string, folder: string, time: Date): Promise<void
 /** Writes the publisher, the image and the changes into a copy of the chart. A signature (provenance) is the publisher's to add. */
 async function fillIn(
   chart: string,
-  { name, contact, repository, image }: Publisher,
+  publisher: Publisher,
   {
     version,
     changes,
     imageDigest,
-  }: { readonly version: string; readonly changes: readonly Change[]; readonly imageDigest: string | undefined },
+    platforms,
+    fingerprint,
+  }: Omit<ChartPackaging, keyof Packaging> & { readonly version: string; readonly changes: readonly Change[] },
 ): Promise<void> {
-  await edit(join(chart, 'Chart.yaml'), (yaml) => {
-    const document = parseDocument(yaml);
-    document.set('home', repository);
-    document.set('sources', [repository]);
-    document.set('maintainers', [{ name, ...(contact.includes('://') ? { url: contact } : { email: contact }) }]);
-    // Artifact Hub reads YAML from the text of an annotation.
-    document.setIn(
-      ['annotations', 'artifacthub.io/images'],
-      stringify([
-        { name: 'gatehouse', image: imageDigest === undefined ? `${image}:${version}` : `${image}@${imageDigest}` },
-      ]),
-    );
-    document.setIn(['annotations', 'artifacthub.io/changes'], stringify(changes));
-    return document.toString({ lineWidth: 0 });
-  });
+  const { name, contact, repository, image } = publisher;
   const values = await edit(join(chart, 'values.yaml'), (yaml) => {
-    const document = parseDocument(yaml);
+    const document = parseDocument(yaml.replace(/(# -- The image, without its tag\.) Set this.*$/m, '$1'));
     document.setIn(['image', 'repository'], image);
     if (imageDigest !== undefined) {
       document.setIn(['image', 'digest'], imageDigest);
     }
     return document.toString({ lineWidth: 0 });
   });
-  await edit(join(chart, 'README.md'), (readme) => withValues(readme, values));
+  const own = {
+    name: 'gatehouse',
+    image: imageDigest === undefined ? `${image}:${version}` : `${image}@${imageDigest}`,
+  };
+  const images = [platforms === undefined ? own : { ...own, platforms }, ...bundledImages(values)];
+  await edit(join(chart, 'Chart.yaml'), (yaml) => {
+    const document = parseDocument(yaml);
+    document.set('home', repository);
+    document.set('sources', [repository]);
+    document.set('maintainers', [{ name, ...(contact.includes('://') ? { url: contact } : { email: contact }) }]);
+    const annotations = chartAnnotations(publisher, { version, changes, images, fingerprint });
+    for (const [key, value] of Object.entries(annotations)) {
+      document.setIn(['annotations', key], value);
+    }
+    return document.toString({ lineWidth: 0 });
+  });
+  await edit(join(chart, 'README.md'), (readme) =>
+    publishedReadme(withValues(readme, values), publisher, { version, signed: imageDigest !== undefined }),
+  );
+}
+
+/** Those of the stores for evaluation, which the chart installs by default. */
+function bundledImages(values: string): readonly Image[] {
+  const { bundled } = parse(values) as { bundled: Readonly<Record<string, { readonly image: string }>> };
+  return Object.entries(bundled).map(([name, { image }]) => ({ name, image }));
 }
 
 async function edit(path: string, change: (text: string) => string): Promise<string> {

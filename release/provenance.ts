@@ -1,4 +1,5 @@
 import type { Build } from './image.ts';
+import { pageUrl } from './publisher.ts';
 import type { Source } from './source.ts';
 
 /** Where an artefact was built from: the predicate https://slsa.dev/provenance/v1. `builder`: the URI of what ran the build. */
@@ -6,7 +7,7 @@ export function provenance({ publisher, version, revision }: Source, build: Buil
   const { repository } = publisher;
   return {
     buildDefinition: {
-      buildType: `${repository}/blob/v${version}/release/publish.ts`,
+      buildType: pageUrl(publisher, version, 'release/publish.ts'),
       externalParameters: { repository, revision, version, nodeImage: build.nodeImage, platforms: build.platforms },
       internalParameters: {},
       resolvedDependencies: [

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 
 /** Who publishes an image and a chart of Gatehouse. Filled in by them, in publisher.json. */
@@ -21,7 +21,36 @@ const publisher = z.strictObject({
     .regex(/^@[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*$/)
     .nullable()
     .describe('the npm package, such as @team/gatehouse, or null where it is not published'),
+  signKey: z
+    .url({ protocol: /^https$/ })
+    .nullable()
+    .describe('the https:// URL of the public key that releases are verified with, or null where there is none'),
+  artifactHub: z
+    .uuid()
+    .nullable()
+    .describe('the id that Artifact Hub has given the chart’s repository, or null where it is not listed'),
 });
+
+/** Where the chart is pushed to, without a tag: beside the image. */
+export function chartReference({ image }: Publisher): string {
+  return `${dirname(image)}/charts/gatehouse`;
+}
+
+/** Where people read a file of a version. GitHub, GitLab and Gitea (1.26 was tried) lead this address to their own. */
+export function pageUrl({ repository }: Publisher, version: string, path: string): string {
+  return `${withoutEnding(repository)}/tree/v${version}/${path}`;
+}
+
+/** Where the bytes of a file of a version are, at the same forges. */
+export function rawUrl({ repository }: Publisher, version: string, path: string): string {
+  return `${withoutEnding(repository)}/raw/v${version}/${path}`;
+}
+
+export function issuesUrl({ repository }: Publisher): string {
+  return `${withoutEnding(repository)}/issues`;
+}
+
+const withoutEnding = (repository: string) => repository.replace(/(\.git)?\/?$/, '');
 
 /** The name of the npm package; null where none is published. Throws where it cannot be one. */
 export async function readNpmName(root: string): Promise<string | null> {

@@ -16,7 +16,7 @@ const TEXT_FILES: readonly string[] = [
 ];
 
 /** What stands before the version: the name of an image or a package, a tag of git, a build argument, or a key of YAML. */
-const BEFORE = 'gatehouse[:-]|gatehouse@v|rev: v|--branch v|VERSION=|^version: |^appVersion: "|^ *tag: "';
+const BEFORE = 'gatehouse(?::|-(?:npm-)?)|gatehouse@v|rev: v|--branch v|VERSION=|^version: |^appVersion: "|^ *tag: "';
 
 const RELEASE = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 

@@ -3,7 +3,7 @@
  * as an npm package without dependencies. It publishes nothing.
  */
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import type { Packaging } from '../package.ts';
 import { readNpmName } from '../publisher.ts';
+import { readVersion } from '../versions.ts';
 import { OLDEST_NODE } from './oldest-node.ts';
 
 const run = promisify(execFile);
@@ -21,8 +22,23 @@ const PROGRAMS = { gatehouse: 'release/npm/gatehouse.ts', thread: 'src/review/th
 /** CommonJS packages call `require`, which a module has not. */
 const REQUIRE = "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);";
 
-/** Returns the tarball's path. */
-export async function packNpm({ root, destination }: Packaging): Promise<string> {
+/** The name of the file that {@link packNpm} writes, whatever the package is named: npm's own may be that of the chart. */
+export const npmFile = (version: string) => `gatehouse-npm-${version}.tgz`;
+
+export interface Packed {
+  /** Path of the tarball. */
+  readonly tarball: string;
+  /** The packages that were compiled in. */
+  readonly packages: readonly CompiledPackage[];
+}
+
+export interface CompiledPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+}
+
+export async function packNpm({ root, destination }: Packaging): Promise<Packed> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-npm-'));
   try {
     const { metafile } = await build({
@@ -40,13 +56,16 @@ export async function packNpm({ root, destination }: Packaging): Promise<string>
       logLevel: 'error',
     });
     await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifestOf(root), null, 2)}\n`);
-    await writeFile(join(folder, 'THIRD-PARTY.txt'), await licencesOf(root, Object.keys(metafile.inputs)));
+    const folders = packageFolders(Object.keys(metafile.inputs));
+    await writeFile(join(folder, 'THIRD-PARTY.txt'), await licencesOf(root, folders));
     await copyFile(join(root, 'release/npm/README.md'), join(folder, 'README.md'));
     await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
     await mkdir(destination, { recursive: true });
     const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', destination], { cwd: folder });
     const [packed] = JSON.parse(stdout) as readonly { readonly filename: string }[];
-    return join(destination, packed?.filename ?? '');
+    const tarball = join(destination, npmFile(await readVersion(root)));
+    await rename(join(destination, packed?.filename ?? ''), tarball);
+    return { tarball, packages: await Promise.all(folders.map((path) => manifestIn(join(root, path)))) };
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -68,15 +87,23 @@ async function manifestOf(root: string): Promise<object> {
   };
 }
 
-/** The licences of the packages that were compiled in. Throws when one has none. */
-async function licencesOf(root: string, inputs: readonly string[]): Promise<string> {
-  const packages = new Set(inputs.flatMap((input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? []));
+/** Those of the packages among what was compiled, without twice the same. */
+function packageFolders(inputs: readonly string[]): readonly string[] {
+  return [...new Set(inputs.flatMap((input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? []))].sort();
+}
+
+async function manifestIn(folder: string): Promise<CompiledPackage> {
+  const { name, version, license } = JSON.parse(
+    await readFile(join(folder, 'package.json'), 'utf8'),
+  ) as CompiledPackage;
+  return { name, version, ...(license === undefined ? {} : { license }) };
+}
+
+/** The licences of packages. Throws when one has none. */
+async function licencesOf(root: string, folders: readonly string[]): Promise<string> {
   const texts: string[] = [];
-  for (const folder of [...packages].sort()) {
-    const { name, version, license } = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')) as Record<
-      string,
-      string
-    >;
+  for (const folder of folders) {
+    const { name, version, license } = await manifestIn(join(root, folder));
     const file = (await readdir(join(root, folder))).find((entry) => /^(licen[cs]e|copying)/i.test(entry));
     if (file === undefined && license === undefined) {
       throw new Error(`${folder} has no licence`);
@@ -89,5 +116,6 @@ async function licencesOf(root: string, inputs: readonly string[]): Promise<stri
 
 if (import.meta.main) {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  process.stdout.write(`Packed ${await packNpm({ root, destination: join(root, 'dist') })}\n`);
+  const { tarball } = await packNpm({ root, destination: join(root, 'dist') });
+  process.stdout.write(`Packed ${tarball}\n`);
 }

@@ -67,7 +67,7 @@ const OFFLINE = {
 };
 
 const packed = await mkdtemp(join(tmpdir(), 'gatehouse-packed-'));
-const tarball = await packNpm({ root: ROOT, destination: packed });
+const { tarball } = await packNpm({ root: ROOT, destination: packed });
 test.after.always(() => rm(packed, { recursive: true }));
 
 interface Output {
@@ -147,7 +147,7 @@ const EXPECTED = [
   [1, 2],
 ];
 
-const TARBALL = `https://files.example.com/gatehouse-${version}.tgz`;
+const TARBALL = `https://files.example.com/gatehouse-npm-${version}.tgz`;
 
 for (const heading of ['With npm', 'With the image']) {
   test(`docs/ci.md, ${heading}: the commands check and test the policy`, async (t) => {

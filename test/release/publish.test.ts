@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { chartMaterials, debianPackages, npmPackages } from '../../release/bill-of-materials.ts';
 import { packageChart } from '../../release/package.ts';
-import { plan, prepare } from '../../release/publish.ts';
+import { describe, prepare } from '../../release/publish.ts';
 import { runIn } from '../../release/run.ts';
 import type { Source } from '../../release/source.ts';
+import { type Publication, type Step, stepsOf } from '../../release/steps.ts';
 
 /** What needs no registry. The rest is `npm run test:release`. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -20,6 +21,8 @@ const PUBLISHER = {
   repository: 'https://code.example.test/platform/gatehouse',
   image: 'images.example.test/platform/gatehouse',
   npm: null,
+  signKey: null,
+  artifactHub: null,
 };
 
 async function checkout(t: ExecutionContext, publisher: object) {
@@ -38,9 +41,9 @@ async function checkout(t: ExecutionContext, publisher: object) {
 }
 
 test('a release stops first where publisher.json is incomplete, and names every field', async (t) => {
-  const { npm: _, ...required } = PUBLISHER;
+  const { npm: _, signKey: __, artifactHub: ___, ...required } = PUBLISHER;
   const empty = Object.fromEntries(Object.keys(required).map((field) => [field, null]));
-  const root = await checkout(t, { ...empty, npm: null });
+  const root = await checkout(t, { ...PUBLISHER, ...empty });
   const error = await t.throwsAsync(prepare({ root, nodeImage: '' }));
   for (const field of Object.keys(required)) {
     t.regex(error?.message ?? '', new RegExp(`^  ${field}: expected `, 'm'));
@@ -58,22 +61,71 @@ test('a release is refused with uncommitted changes, and with an unpinned base',
 
 const source: Source = { root: ROOT, publisher: PUBLISHER, version: '1.2.3', revision: 'abc', time: TIME };
 
-test('a dry run names what is built, on what, where it is pushed, and who signs', (t) => {
-  const options = {
-    root: ROOT,
-    destination: 'dist',
-    nodeImage: NODE_IMAGE,
-    platforms: 'linux/arm64',
-    plainHttp: false,
-  };
-  const text = plan(source, { ...options, key: 'cosign.key', builder: undefined }).join('\n');
+const publication: Publication = {
+  root: ROOT,
+  destination: 'dist',
+  nodeImage: NODE_IMAGE,
+  platforms: 'linux/arm64',
+  plainHttp: false,
+  key: 'cosign.key',
+  builder: undefined,
+};
+
+const filesOf = (steps: readonly Step[]) => steps.flatMap(({ files = [] }) => files);
+
+test('a dry run says everything: inputs, artefacts, references, documents, signatures', (t) => {
+  const publisher = { ...PUBLISHER, npm: '@team/gatehouse', artifactHub: '0b55ca8d-8ae2-4a1e-9d4b-5a0f1f6e1d10' };
+  const text = stepsOf({ ...source, publisher }, publication)
+    .map(describe)
+    .join('\n');
+  const image = 'images.example.test/platform/gatehouse';
+  const chart = 'images.example.test/platform/charts/gatehouse';
+  let rest = text;
   for (const said of [
-    'images.example.test/platform/gatehouse:1.2.3 of commit abc for linux/arm64',
-    NODE_IMAGE,
-    'images.example.test/platform/charts/gatehouse:1.2.3',
-    'with cosign.key',
+    'compile the npm package of commit abc, at its time 2023-11-14T22:13:20.000Z',
+    'dist/gatehouse-npm-1.2.3.tgz',
+    `build the image of commit abc, at its time 2023-11-14T22:13:20.000Z, for linux/arm64, on ${NODE_IMAGE}`,
+    `${image}:1.2.3`,
+    'dist/gatehouse-1.2.3.tgz',
+    `${chart}:1.2.3`,
+    'dist/artifacthub-repo.yml',
+    `${chart}:artifacthub.io`,
+    'dist/npm.cdx.json',
+    'dist/image.cdx.json',
+    'dist/chart.cdx.json',
+    'dist/provenance.json',
+    'dist/notes.md',
+    'dist/SHA256SUMS',
+    'sign the image with cosign.key',
+    `${image}:sha256-<digest>.sig`,
+    `${image}:sha256-<digest>.att`,
+    'sign the chart with cosign.key',
+    `${chart}:sha256-<digest>.sig`,
+    `${chart}:sha256-<digest>.att`,
+    'dist/gatehouse-npm-1.2.3.tgz.cyclonedx.att',
+    'dist/gatehouse-npm-1.2.3.tgz.slsaprovenance1.att',
+    'dist/SHA256SUMS.sig',
+    'publish @team/gatehouse@1.2.3 to the npm registry',
   ]) {
-    t.true(text.includes(said), said);
+    t.true(rest.includes(said), `${said}, after what comes before it, in\n${text}`);
+    rest = rest.slice(rest.indexOf(said) + said.length);
+  }
+});
+
+test('a dry run names no npm registry and no Artifact Hub where publisher.json names none', (t) => {
+  const publisher = { ...PUBLISHER, contact: 'https://code.example.test/contact' };
+  const text = stepsOf({ ...source, publisher }, { ...publication, key: undefined })
+    .map(describe)
+    .join('\n');
+  t.notRegex(text, /npm registry|artifacthub/i);
+  t.regex(text, /sign the image without a key/);
+  t.regex(text, /dist\/SHA256SUMS\.bundle/);
+});
+
+test('no file of a release overwrites another one', (t) => {
+  for (const npm of [null, '@team/gatehouse', '@npm/gatehouse']) {
+    const files = filesOf(stepsOf({ ...source, publisher: { ...PUBLISHER, npm } }, publication));
+    t.deepEqual([...new Set(files)], files);
   }
 });
 

@@ -5,16 +5,22 @@
  * reach under the same name. Ends with 1 when something did not hold.
  */
 import { strict as assert } from 'node:assert';
-import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Published, publish } from '../../release/publish.ts';
+import { REPOSITORY_MEDIA_TYPE } from '../../release/artifact-hub.ts';
+import { npmFile } from '../../release/npm/pack.ts';
+import { type Published, prepare, publish } from '../../release/publish.ts';
+import { chartReference } from '../../release/publisher.ts';
 import { runIn } from '../../release/run.ts';
+import { type Publication, stepsOf } from '../../release/steps.ts';
 import { readVersion } from '../../release/versions.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const NODE_IMAGE = 'node:24-trixie-slim';
+const KEY_URL = 'https://code.example.test/cosign.pub';
 const BUNDLED_IMAGES = ['postgres:17-alpine', 'redis:8-alpine'];
 
 const name = `gatehouse-test-${randomBytes(4).toString('hex')}`;
@@ -70,7 +76,15 @@ async function checkouts(image: string): Promise<readonly [string, string]> {
   const [one, other] = [join(folder, 'one'), join(folder, 'other')];
   await run('git', 'clone', '--quiet', ROOT, one);
   const repository = 'https://code.example.test/platform/gatehouse';
-  const publisher = { name: 'Example Publisher', contact: 'security@example.test', repository, image, npm: null };
+  const publisher = {
+    name: 'Example Publisher',
+    contact: 'security@example.test',
+    repository,
+    image,
+    npm: null,
+    signKey: KEY_URL,
+    artifactHub: randomUUID(),
+  };
   await writeFile(join(one, 'publisher.json'), JSON.stringify(publisher));
   const git = ['-c', 'user.name=Tester', '-c', 'user.email=tester@example.test'];
   await runIn(one)('git', ...git, 'commit', '--quiet', '--all', '--message', 'Name the publisher');
@@ -146,6 +160,59 @@ async function compareBill(checkout: string, image: string): Promise<string> {
   return `${npm.size} npm packages, ${named('deb').length} of Debian, and Node`;
 }
 
+/** A dry run named exactly the files and the tags that are there afterwards. */
+async function comparePlan(publication: Publication): Promise<void> {
+  const source = await prepare(publication);
+  const steps = stepsOf(source, publication);
+  const files = steps.flatMap(({ files = [] }) => files);
+  assert.deepEqual((await readdir(publication.destination)).sort(), [...files].sort());
+  const said = new Set(steps.flatMap(({ tags = [] }) => tags));
+  const found: string[] = [];
+  for (const name of [source.publisher.image, chartReference(source.publisher)]) {
+    const [, host = '', path = ''] = /^([^/]+)\/(.*)$/.exec(name) ?? [];
+    const { tags } = (await (await fetch(`http://${host}/v2/${path}/tags/list`)).json()) as { tags: readonly string[] };
+    found.push(...tags.map((tag) => `${name}:${tag.replace(/^sha256-[0-9a-f]{64}/, 'sha256-<digest>')}`));
+  }
+  assert.deepEqual(found.sort(), [...said].sort());
+  process.stdout.write(`           a dry run names these ${files.length} files and ${said.size} tags\n`);
+}
+
+/** What Artifact Hub asks a registry for. */
+async function readRepositoryFile(chart: string): Promise<string> {
+  const [, host = '', path = ''] = /^([^/]+)\/(.*)@/.exec(chart) ?? [];
+  const accept = 'application/vnd.oci.image.manifest.v1+json';
+  const answer = await fetch(`http://${host}/v2/${path}/manifests/artifacthub.io`, { headers: { accept } });
+  const { layers } = (await answer.json()) as { layers: readonly { mediaType: string; digest: string }[] };
+  const layer = layers.find(({ mediaType }) => mediaType === REPOSITORY_MEDIA_TYPE);
+  return (await fetch(`http://${host}/v2/${path}/blobs/${layer?.digest}`)).text();
+}
+
+/** The statements about the npm package are signed, and of this package only. */
+async function verifyNpm(dist: string, by: readonly string[]): Promise<void> {
+  const tarball = join(dist, npmFile(await readVersion(ROOT)));
+  for (const type of ['cyclonedx', 'slsaprovenance1']) {
+    const check = ['verify-blob-attestation', ...by, `${tarball}.${type}.att`, '--type', type];
+    await run('cosign', ...check, tarball);
+    await assert.rejects(run('cosign', ...check, join(dist, 'notes.md')), `${type} of another file`);
+  }
+  const bill = JSON.parse(await readFile(join(dist, 'npm.cdx.json'), 'utf8')) as { components: readonly Component[] };
+  const named = bill.components.map(({ name }) => name);
+  assert.ok(named.includes('zod') && named.includes('yaml') && !named.includes('pg'), named.join(', '));
+  await timed('npx from the tarball in an empty folder: check refuses a broken policy', () => checkBroken(tarball));
+}
+
+/** Without a registry, and with nothing in npm's cache. */
+async function checkBroken(tarball: string): Promise<void> {
+  const empty = await mkdtemp(join(tmpdir(), 'gatehouse-npx-'));
+  cleanup.defer(() => rm(empty, { recursive: true }));
+  await writeFile(join(empty, '.gatehouse.yml'), 'version: 1\nrules: [{ id: a, requires: { title: x } }]\n');
+  const line =
+    'npm_config_cache="$1" npx --yes --offline --package "$0" gatehouse check 2>&1 || true; du -sm "$1/_npx"';
+  const printed = await runIn(empty)('sh', '-c', line, tarball, join(empty, '.npm'));
+  assert.match(printed, /requires/);
+  process.stdout.write(`           ${/^\d+/m.exec(printed.split('\n').at(-1) ?? '')?.[0]} MB are installed\n`);
+}
+
 /** Installs the published chart with its bundled stores, and sends it a signed delivery. */
 async function install(context: string, chart: string): Promise<void> {
   const [, repository = ''] = /^(.+)@/.exec(chart) ?? [];
@@ -165,6 +232,7 @@ async function install(context: string, chart: string): Promise<void> {
 }
 
 async function verifyPublished({ image, chart }: Published): Promise<void> {
+  assert.match(await readRepositoryFile(chart), /^repositoryID: [0-9a-f-]{36}\n/);
   for (const [kind, artefact] of Object.entries({ image, chart })) {
     await timed(`cosign verify, the ${kind}`, () => verify(artefact));
     const forged = await forge(artefact);
@@ -182,22 +250,24 @@ const image = `${registry}/${name}/gatehouse`;
 const nodeImage = await timed('push the base image', () => pushBase(`${registry}/${name}/node:24`));
 const [one, other] = await checkouts(image);
 await run('cosign', 'generate-key-pair');
-const release = (root: string): Promise<Published> =>
-  publish({
-    root,
-    destination: join(root, 'dist'),
-    nodeImage,
-    platforms: 'linux/amd64',
-    plainHttp: true,
-    key: join(folder, 'cosign.key'),
-    builder: undefined,
-  });
+const publicationOf = (root: string): Publication => ({
+  root,
+  destination: join(root, 'dist'),
+  nodeImage,
+  platforms: 'linux/amd64',
+  plainHttp: true,
+  key: join(folder, 'cosign.key'),
+  builder: undefined,
+});
+const release = (root: string): Promise<Published> => publish(publicationOf(root), () => undefined);
 const published = await timed('publish', () => release(one));
+await comparePlan(publicationOf(one));
 await verifyPublished(published);
 process.stdout.write(`           ${await compareBill(one, published.image)}\n`);
-await runIn(join(one, 'dist'))('sha256sum', '--check', 'SHA256SUMS');
-const blob = ['--key', 'cosign.pub', '--insecure-ignore-tlog=true', '--signature', 'one/dist/SHA256SUMS.sig'];
-await run('cosign', 'verify-blob', ...blob, 'one/dist/SHA256SUMS');
+await runIn(join(one, 'dist'))('sha256sum', '--check', '--strict', 'SHA256SUMS');
+const blob = ['--key', 'cosign.pub', '--insecure-ignore-tlog=true', '--signature'];
+await run('cosign', 'verify-blob', ...blob, 'one/dist/SHA256SUMS.sig', 'one/dist/SHA256SUMS');
+await verifyNpm(join(one, 'dist'), blob);
 const context = process.env['CLUSTER_CONTEXT'];
 if (context === undefined || context === '') {
   process.stdout.write('           the chart was not installed: CLUSTER_CONTEXT names no cluster\n');
