@@ -138,7 +138,7 @@ test('the file of the repository says what publisher.json says, and nothing else
   t.is(parsed({ artifactHub: null, contact: 'https://code.example.test/contact' }), undefined);
 });
 
-test('the README of a packaged chart needs no checkout: no relative link, no local path', async (t) => {
+test('the README of a packaged chart has no relative link and no local path', async (t) => {
   const chart = await packaged(t, { ...PUBLISHER, repository: `${PUBLISHER.repository}.git` });
   const { stdout } = await helm(['show', 'readme', chart]);
   const tokens = new MarkdownIt().parse(stdout, {}).flatMap((token) => [token, ...(token.children ?? [])]);

@@ -63,7 +63,7 @@ async function startRegistry(t: ExecutionContext) {
   return { published, host: `127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-test('the last step of a release publishes the packed tarball under the publisher’s name', async (t) => {
+test('a release ends with the tarball, published under the publisher’s name', async (t) => {
   const source = await project(t);
   const destination = join(source.root, 'dist');
   const { tarball, packages } = await packNpm({ root: source.root, destination });

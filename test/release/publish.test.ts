@@ -112,7 +112,7 @@ test('a dry run says everything: inputs, artefacts, references, documents, signa
   }
 });
 
-test('a dry run names no npm registry and no Artifact Hub where publisher.json names none', (t) => {
+test('a dry run names only the registries that publisher.json names', (t) => {
   const publisher = { ...PUBLISHER, contact: 'https://code.example.test/contact' };
   const text = stepsOf({ ...source, publisher }, { ...publication, key: undefined })
     .map(describe)
