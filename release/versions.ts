@@ -5,10 +5,8 @@ import { join } from 'node:path';
 const TEXT_FILES: readonly string[] = [
   'README.md',
   'Dockerfile',
-  'docs/ci.md',
   'docs/operations.md',
   'docs/prove.md',
-  'docs/rules.md',
   'charts/gatehouse/Chart.yaml',
   'charts/gatehouse/README.md',
   'charts/gatehouse/values.yaml',

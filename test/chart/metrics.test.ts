@@ -160,7 +160,7 @@ test('the alerts select this release, and have the user’s labels and a runbook
   const prometheusRule = {
     enabled: true,
     alertLabels: { team: 'platform', severity: 'none' },
-    runbookUrl: 'https://docs.example.com/operations.html',
+    runbookUrl: 'https://docs.example.com/alerts.html',
   };
   const manifests = await render({
     values: { metrics: { prometheusRule, serviceMonitor: { enabled: true } }, forgeToken: { existingSecret: 'forge' } },
@@ -198,8 +198,8 @@ test('without a worker there are no alerts about reviews', async (t) => {
   );
 });
 
-test('the ScaledObject of docs/operations.md uses a series that exists', async (t) => {
-  const text = await readFile(`${CHART}../../docs/operations.md`, 'utf8');
+test('the ScaledObject of docs/sizing.md uses a series that exists', async (t) => {
+  const text = await readFile(`${CHART}../../docs/sizing.md`, 'utf8');
   const [shown] = [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].filter(([, yaml]) =>
     yaml?.includes('ScaledObject'),
   );
@@ -215,8 +215,8 @@ test('the ScaledObject of docs/operations.md uses a series that exists', async (
   }
 });
 
-test('docs/operations.md has a section for every alert', async (t) => {
-  const headings = (await readFile(`${CHART}../../docs/operations.md`, 'utf8')).match(/^#+ .+$/gm) ?? [];
+test('docs/alerts.md has a section for every alert', async (t) => {
+  const headings = (await readFile(`${CHART}../../docs/alerts.md`, 'utf8')).match(/^#+ .+$/gm) ?? [];
   for (const { rules } of await alertRules()) {
     for (const { alert, annotations } of rules) {
       // A relative path leads nowhere from a pager.

@@ -412,7 +412,7 @@ both('a retargeted pull request is compared with its new base', async (t, forge)
   t.deepEqual((await client.commits(refOf(site, number))).length, 1);
 });
 
-both('the scopes that a token lacks are found, and those of docs/forges.md suffice', async (t, forge) => {
+both('the scopes that a token lacks are found, and those of docs/connect-gitea.md suffice', async (t, forge) => {
   const access = (token: string) => clientOf(t, { ...forge, token }).checkAccess();
   t.deepEqual(await access(forge.token), { kind: 'granted' });
   t.deepEqual(await access(forge.readingToken), {

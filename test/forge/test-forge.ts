@@ -6,7 +6,7 @@ import type { Changes } from '../simulated-forge/git.ts';
  * A {@link Site} of `alice`, where `bob` and `gatehouse` may write and `mallory` may not. The webhooks go where it is told.
  */
 export interface HookedSite extends Site {
-  /** Makes the webhook, with the events of docs/forges.md, to a port of this machine. */
+  /** Makes the webhook, with the events of docs/connect-gitea.md, to a port of this machine. */
   hook(port: number, secret: string): Promise<void>;
   /**
    * Pushes, and keeps the forge from following: `head.sha` is the new commit, and the difference the old one's.

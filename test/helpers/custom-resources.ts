@@ -94,7 +94,7 @@ const prometheusRule = z.strictObject({
 });
 
 /**
- * KEDA's, which docs/operations.md shows, with the fields that it may set: after the definition of
+ * KEDA's, which docs/sizing.md shows, with the fields that it may set: after the definition of
  * `scaledobjects.keda.sh` (kedacore/keda, `config/crd/bases`, Apache-2.0) and the reference of the Prometheus scaler.
  */
 const scaledObject = z.strictObject({

@@ -13,7 +13,7 @@ export const HOST_NAME = 'host.docker.internal';
 /** Set, so that hooks can be put into a repository: images differ in where they keep them. */
 export const REPOSITORIES = '/var/lib/gitea/git/repositories';
 
-/** Who lives on the forge. `gatehouse` has the scopes of docs/forges.md and no others, `reader` has too few; the rest may do what they like. */
+/** Who lives on the forge. `gatehouse` has the scopes of docs/connect-gitea.md and no others, `reader` has too few; the rest may do what they like. */
 const PEOPLE = {
   alice: 'all',
   bob: 'all',
@@ -80,7 +80,7 @@ export async function startGiteaContainer(limits: Limits): Promise<RunningGitea 
   }
 }
 
-/** As an operator would set it up (docs/forges.md), with SQLite, and with a log of every request. */
+/** As an operator would set it up (docs/connect-gitea.md), with SQLite, and with a log of every request. */
 function settings(url: string): Record<string, string> {
   return {
     GITEA__server__ROOT_URL: `${url}/`,

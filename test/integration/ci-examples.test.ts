@@ -11,10 +11,10 @@ import { evaluate, evaluated, faultsOfAction, faultsOfWorkflow } from '../helper
 import { writeExecutable } from '../helpers/executable.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
-/** The npm package, the Action, the hooks and the examples of docs/ci.md, run without a registry. */
+/** The npm package, the Action, the hooks and the examples of docs/prove.md, run without a registry. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFile(join(ROOT, path), 'utf8');
-const document = await read('docs/ci.md');
+const document = await read('docs/prove.md');
 const action = parse(await read('action.yml'));
 const hooks: readonly Hook[] = parse(await read('.pre-commit-hooks.yaml'));
 const { version } = JSON.parse(await read('package.json'));
@@ -54,7 +54,7 @@ cd "$folder" && exec node "${ROOT}/src/main.ts" "$@"
 
 /** The first block of code under a heading. */
 function blockUnder(heading: string): string {
-  const [, section = ''] = document.split(`\n## ${heading}\n`);
+  const [, section = ''] = document.split(`\n### ${heading}\n`);
   return /^```\w+\n([\s\S]*?)^```$/m.exec(section)?.[1] ?? '';
 }
 
@@ -150,7 +150,7 @@ const EXPECTED = [
 const TARBALL = `https://files.example.com/gatehouse-npm-${version}.tgz`;
 
 for (const heading of ['With npm', 'With the image']) {
-  test(`docs/ci.md, ${heading}: the commands check and test the policy`, async (t) => {
+  test(`docs/prove.md, ${heading}: the commands check and test the policy`, async (t) => {
     const folder = await makeFolder(t);
     const commands = blockUnder(heading).trim().replaceAll(TARBALL, tarball).split('\n');
     t.deepEqual(await codesOf(folder, folder.sh, commands), EXPECTED);
@@ -248,7 +248,7 @@ test('the Action leaves out the cases, and checks a baseline, where its inputs s
   t.deepEqual(await actionCodes(folder, { cases: 'false', baseline: 'true' }), [0]);
 });
 
-test('docs/ci.md: the workflow with the Action is valid, and gives inputs that exist', (t) => {
+test('docs/prove.md: the workflow with the Action is valid, with known inputs', (t) => {
   const block = blockUnder('With the Action');
   t.deepEqual(faultsOfWorkflow('policy.yml', block), []);
   const { on, jobs } = parse(block);

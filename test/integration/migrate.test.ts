@@ -11,7 +11,8 @@ import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
 
-const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const read = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+const operations = `${read('operations.md')}\n${read('alerts.md')}`;
 
 async function withDatabase(work: (url: string, pool: pg.Pool) => Promise<void>): Promise<void> {
   const database = await makeDatabase();

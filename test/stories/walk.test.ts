@@ -5,24 +5,22 @@ import test from 'ava';
 import { gatehouse } from '../helpers/process.ts';
 import { EVERY_FORGE, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
 
-/** The walk of docs/prove.md, as a new user takes it: each command is run, and prints what the page shows. */
-const page = await readFile(new URL('../../docs/prove.md', import.meta.url), 'utf8');
-const [, section = ''] = page.split(/^## A walk.*\n/m);
-const walk = section.split(/^## /m)[0] ?? '';
+/** The walk of docs/guide-policy.md, as a new user takes it: each command is run, and prints what the page shows. */
+const page = await readFile(new URL('../../docs/guide-policy.md', import.meta.url), 'utf8');
 
 type Step =
   | { readonly kind: 'file'; readonly name: string; readonly text: string }
   | { readonly kind: 'command'; readonly args: readonly string[]; readonly output: string };
 
 /** The blocks of the page in order: files with their name in the first line, and commands with what they print. */
-const steps: readonly Step[] = [...walk.matchAll(/^```(yaml|console)\n(.*)\n([\s\S]*?)^```$/gm)].map(
+const steps: readonly Step[] = [...page.matchAll(/^```(yaml|console)\n(.*)\n([\s\S]*?)^```$/gm)].map(
   ([, kind, first = '', rest = '']) =>
     kind === 'yaml'
       ? { kind: 'file', name: first.replace(/^# /, ''), text: rest }
       : { kind: 'command', args: first.replace(/^\$ gatehouse /, '').split(' '), output: rest },
 );
 
-test('the walk of docs/prove.md has its commands in order', (t) => {
+test('the walk of docs/guide-policy.md has its commands in order', (t) => {
   t.deepEqual(
     steps.flatMap((step) => (step.kind === 'command' ? [step.args[0]] : [])),
     ['init', 'backtest', 'report', 'test', 'test', 'explain'],
@@ -55,7 +53,7 @@ function makeHistory({ forge, openSilently }: Story): void {
 }
 
 for (const name of EVERY_FORGE) {
-  test(`${name}: the walk of docs/prove.md prints what the page shows`, async (t) => {
+  test(`${name}: the walk of docs/guide-policy.md prints what the page shows`, async (t) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'gatehouse-walk-'));
     await using story = await tellStory(name, { 'README.md': 'Widgets\n' });
     const { forge } = story;

@@ -6,7 +6,7 @@ import { type Finding, ok, skipped, unknown, wrong } from './finding.ts';
 
 export const CREDENTIAL_CHECKS = ['account', 'scopes'] as const;
 
-const ADD_SCOPES = 'add them at the forge: docs/forges.md says where';
+const ADD_SCOPES = 'add them at the forge: docs/connect-github.md and docs/connect-gitea.md say where';
 
 /** Whether the forge answers, and as whom. The repository's checks follow only where it is `usable`. */
 export async function checkCredentials(
@@ -50,7 +50,7 @@ export async function checkScopes(
     return wrong(check, `${where}: ${missing.join(', ')}`, ADD_SCOPES);
   }
   if (reason !== undefined) {
-    return unknown(check, `cannot be checked: ${reason}`, 'compare them with docs/forges.md');
+    return unknown(check, `cannot be checked: ${reason}`, 'compare them with docs/connect-github.md');
   }
   return ok(check, repository === undefined ? 'what every review needs' : `what ${repository} and its policy need`);
 }

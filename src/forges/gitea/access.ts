@@ -11,7 +11,7 @@ interface Scope {
 }
 
 /**
- * The scopes that every review needs (docs/forges.md), each with a request that needs it. The forges check the scope
+ * The scopes that every review needs (docs/connect-gitea.md), each with a request for it. The forges check the scope
  * first, by method and path. Nothing is written: no account can be named `-`, so with the scope the answer is 404.
  */
 const NEEDED: readonly Scope[] = [

@@ -2,7 +2,7 @@ import { DIFFERENCES, type GiteaName } from './differences.ts';
 
 /**
  * The events that a webhook of Gitea or Forgejo needs: what `gatehouse setup` and the tests ask for, what is looked for
- * in a list of webhooks, and what docs/forges.md lists.
+ * in a list of webhooks, and what docs/connect-gitea.md lists.
  */
 
 export interface HookEvent {

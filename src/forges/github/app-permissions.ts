@@ -1,6 +1,6 @@
 /**
  * The permissions and events of Gatehouse's GitHub App: what `gatehouse setup` asks for, what is checked at the start
- * and at each resync, and what docs/forges.md lists. Imports nothing.
+ * and at each resync, and what docs/connect-github.md lists. Imports nothing.
  */
 
 /** Beside every review: rules that ask for checks or name teams, commands in comments, a merge queue. */
@@ -54,7 +54,7 @@ export function includesAccess(given: string | undefined, needed: AppPermission[
   return LEVELS.indexOf(given) >= LEVELS.indexOf(needed);
 }
 
-/** As in docs/forges.md: `Pull requests: read and write`. */
+/** As in docs/connect-github.md: `Pull requests: read and write`. */
 export function permissionName({ title, access }: AppPermission): string {
   return `${title}: ${access === 'read' ? 'read' : 'read and write'}`;
 }

@@ -8,7 +8,7 @@ import { send, write } from '../github/request.ts';
 export interface AppState {
   readonly slug: string;
   readonly pageUrl: string;
-  /** By their names in docs/forges.md. No API can add them: the owner of the App does. */
+  /** By their names in docs/connect-github.md. No API can add them: the owner of the App does. */
   readonly missingPermissions: readonly string[];
   readonly missingEvents: readonly string[];
   readonly webhook: { readonly url: string; readonly contentType: string };

@@ -11,7 +11,7 @@ import { type Limit, MAX_TASK_MS, MAX_THREAD_HEAP_MB, makeThreadPool, type Threa
 
 /**
  * Two, so that a repository whose policy uses up its time leaves one to all others. More would take the processor from
- * the event loop, and memory: see "Sizing" in docs/operations.md.
+ * the event loop, and memory: see docs/sizing.md.
  */
 const THREADS = 2;
 

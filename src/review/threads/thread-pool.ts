@@ -16,7 +16,7 @@ import {
 
 /** Processor time of one task, so that a busy machine ends no ordinary one; those take milliseconds. */
 export const MAX_TASK_MS = 2_000;
-/** Heap of one thread. The modules take about 20 MB of it; see "Sizing" in docs/operations.md. */
+/** Heap of one thread. The modules take about 20 MB of it; see docs/sizing.md. */
 export const MAX_THREAD_HEAP_MB = 96;
 const MAX_YOUNG_MB = 16;
 /** In the npm package both files are compiled, to `.js`. */

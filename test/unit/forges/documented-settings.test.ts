@@ -3,11 +3,13 @@ import test from 'ava';
 import { hookEvents, missingHookEvents } from '../../../src/forges/gitea/hook-events.ts';
 import { APP_EVENTS, APP_PERMISSIONS } from '../../../src/forges/github/app-permissions.ts';
 
-/** What docs/forges.md tells people to set by hand is what the program sets and checks. */
-const forges = await readFile(new URL('../../../docs/forges.md', import.meta.url), 'utf8');
+/** What the documents tell people to set by hand is what the program sets and checks. */
+const read = (name: string) => readFile(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
+const github = await read('connect-github.md');
+const gitea = await read('connect-gitea.md');
 
-function section(heading: string): string {
-  const [, text = ''] = forges.split(`\n## ${heading}\n`);
+function byHand(page: string): string {
+  const [, text = ''] = page.split('\n## By hand\n');
   return text.split('\n## ')[0] ?? '';
 }
 
@@ -20,8 +22,8 @@ function table(text: string, first: string): readonly (readonly string[])[] {
   return start < 0 ? [] : lines.slice(start + 2, end).map((line) => cells(line).map((cell) => cell.trim()));
 }
 
-test('the App has the permissions that docs/forges.md lists', (t) => {
-  const documented = table(section('GitHub, with an App'), 'Permission').map(([name, access]) => [name, access]);
+test('the App has the permissions that docs/connect-github.md lists', (t) => {
+  const documented = table(byHand(github), 'Permission').map(([name, access]) => [name, access]);
   t.deepEqual(
     documented,
     APP_PERMISSIONS.map(({ of, title, access }) => [
@@ -31,18 +33,16 @@ test('the App has the permissions that docs/forges.md lists', (t) => {
   );
 });
 
-test('the App has the events that docs/forges.md lists', (t) => {
-  const documented = table(section('GitHub, with an App'), 'Event');
+test('the App has the events that docs/connect-github.md lists', (t) => {
+  const documented = table(byHand(github), 'Event');
   t.deepEqual(
     documented.map(([name, purpose]) => [name, purpose === 'every review']),
     APP_EVENTS.map((event) => [event.title, event.for === 'every-review']),
   );
 });
 
-test('a webhook of Gitea or Forgejo has the events that docs/forges.md lists', (t) => {
-  const named = [...section('Gitea and Forgejo').matchAll(/\*\*([^*]+)\*\*/g)].map(([, name = '']) =>
-    name.replaceAll(/\s+/g, ' '),
-  );
+test('a webhook of Gitea or Forgejo has the events that docs/connect-gitea.md lists', (t) => {
+  const named = [...byHand(gitea).matchAll(/\*\*([^*]+)\*\*/g)].map(([, name = '']) => name.replaceAll(/\s+/g, ' '));
   t.deepEqual(
     named.toSorted(),
     hookEvents('gitea')

@@ -36,12 +36,12 @@ for (const name of FORGE_NAMES) {
   const { title, headers, policyPath } = FORGES[name];
 
   test(`${name}: the documents name the forge, its setting, headers and policy path`, async (t) => {
-    const [forges, rules, settings] = await Promise.all([
-      read('docs/forges.md'),
+    const [connect, rules, settings] = await Promise.all([
+      read(name === 'github' ? 'docs/connect-github.md' : 'docs/connect-gitea.md'),
       read('docs/rules.md'),
       read('docs/settings.md'),
     ]);
-    t.regex(forges, new RegExp(`^## .*\\b${title}\\b`, 'm'));
+    t.regex(connect, new RegExp(`^# .*\\b${title}\\b`, 'm'));
     t.true(settings.includes(`\`${name}\``), 'the values of FORGE');
     t.true(rules.includes(`\`${policyPath}\``));
     t.true(headers.event.includes('x-forge-event') && headers.delivery.includes('x-forge-delivery'));

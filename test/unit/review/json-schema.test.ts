@@ -65,7 +65,7 @@ test('the JSON Schemas accept every case of the documents, and mark what is wron
     t.deepEqual(accepted([{ ...one, expect: { it: 'hold' } }]), [false, false], row);
   }
   const inProse = parse(
-    /^```yaml\n(# yaml-language-server: [\s\S]*?)^```$/m.exec(await readDocument('ci.md'))?.[1] ?? '',
+    /^```yaml\n(# yaml-language-server: [\s\S]*?)^```$/m.exec(await readDocument('prove.md'))?.[1] ?? '',
   );
   t.deepEqual(accepted(inProse.cases), [true, true]);
   t.is(new Set(rows.map(([, , outcome]) => outcome)).size, OUTCOME_WORDS.length, 'with every outcome');

@@ -1,0 +1,90 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { proseIn, sentencesIn, wordsIn } from '../helpers/prose.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Of all pages together. */
+const MAX_WORDS = 26_700;
+/** Of one page, unless it is named below. */
+const MAX_WORDS_OF_A_PAGE = 700;
+/** What people read from top to bottom is short; a reference may be longer. A page that shrinks gets a smaller number. */
+const BUDGETS: Readonly<Record<string, number>> = {
+  'docs/alerts.md': 1_400,
+  'docs/development.md': 2_000,
+  'docs/forges.md': 4_850,
+  'docs/operations.md': 4_650,
+  'docs/performance.md': 740,
+  'docs/prove.md': 1_400,
+  'docs/rules.md': 3_600,
+  'docs/sizing.md': 1_200,
+};
+
+const MAX_WORDS_OF_A_SENTENCE = 30;
+/** Longer sentences that are left, by page. Add none. */
+const LONG_SENTENCES: Readonly<Record<string, number>> = {
+  'CONTRIBUTING.md': 1,
+  'SECURITY.md': 1,
+  'docs/agents.md': 1,
+  'docs/development.md': 5,
+  'docs/forges.md': 34,
+  'docs/observe.md': 1,
+  'docs/operations.md': 12,
+  'docs/override.md': 1,
+  'docs/performance.md': 3,
+  'docs/prove.md': 2,
+  'docs/rules.md': 10,
+  'docs/sizing.md': 4,
+  'test/simulated-forge/README.md': 2,
+};
+
+/** Not the changelog, and not what programs write: the lists of metrics and settings. */
+const LEFT_OUT = ['CHANGELOG.md', 'docs/metrics.md', 'docs/settings.md'];
+
+const pagesIn = async (folder: string) =>
+  (await readdir(ROOT + folder)).filter((name) => name.endsWith('.md')).map((name) => `${folder}${name}`);
+
+const PAGES = [
+  ...(await pagesIn('')),
+  ...(await pagesIn('docs/')),
+  'charts/gatehouse/README.md',
+  'test/simulated-forge/README.md',
+].filter((page) => !LEFT_OUT.includes(page));
+
+const texts = new Map(
+  await Promise.all(PAGES.map(async (page) => [page, proseIn(await readFile(ROOT + page, 'utf8'))] as const)),
+);
+
+const wordsOf = (page: string) => (texts.get(page) ?? []).map(wordsIn).reduce((sum, words) => sum + words, 0);
+
+for (const page of PAGES) {
+  test(`${page} is not longer than its readers have time for`, (t) => {
+    const most = BUDGETS[page] ?? MAX_WORDS_OF_A_PAGE;
+    t.true(wordsOf(page) <= most, `${wordsOf(page)} words of prose, at most ${most}`);
+  });
+
+  test(`${page} has no sentence that has to be read twice`, (t) => {
+    const long = (texts.get(page) ?? []).flatMap(sentencesIn).filter((text) => wordsIn(text) > MAX_WORDS_OF_A_SENTENCE);
+    t.true(long.length <= (LONG_SENTENCES[page] ?? 0), long.join('\n\n'));
+  });
+}
+
+test('the documents together are not longer than a short book', (t) => {
+  t.true(PAGES.length > 20, 'the pages were found');
+  const words = PAGES.map(wordsOf).reduce((sum, of) => sum + of, 0);
+  t.true(words <= MAX_WORDS, `${words} words of prose`);
+});
+
+test('the README has at most 750 words, with its code', async (t) => {
+  const words = (await readFile(`${ROOT}README.md`, 'utf8')).split(/\s+/).filter((word) => word !== '');
+  t.true(words.length <= 750, `${words.length} words`);
+});
+
+test('words and sentences are counted without tables and blocks of code', (t) => {
+  const markdown =
+    '# A title\n\nOne two `x y. z`\nthree. Four: five?\n\n| a | b |\n|---|---|\n| c | d |\n\n```sh\ne f\n```\n';
+  t.deepEqual(proseIn(markdown), ['A title', 'One two x_y__z three. Four: five?']);
+  t.is(wordsIn('One – two `three` 4 ('), 4);
+  t.deepEqual(sentencesIn('One two. Three (four.) Five?'), ['One two.', 'Three (four.)', 'Five?']);
+});
