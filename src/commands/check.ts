@@ -7,7 +7,6 @@ import { policyJsonSchema } from '../review/policy/json-schema.ts';
 import type { PolicyRole } from '../review/policy/parse.ts';
 import { POLICY_PATHS } from '../review/policy/paths.ts';
 import { visible } from '../review/text.ts';
-import { makeReviewThreads } from '../review/threads/review-threads.ts';
 import { defineCommand } from './command.ts';
 import { reasonOf } from './failures.ts';
 import type { Terminal } from './terminal.ts';
@@ -54,7 +53,7 @@ that exists here. "-" reads standard input.`,
 /** Checks one file, `-` for standard input, or the first policy file in the folder. Resolves to the exit code. */
 async function checkPolicyFile(
   path: string | undefined,
-  { stdin, stdout, stderr, folder }: Terminal,
+  { stdin, stdout, stderr, folder, startThreads }: Terminal,
   role: PolicyRole,
 ): Promise<typeof VALID | typeof FAULTY | typeof UNREADABLE> {
   const file = path ?? (await firstPolicyFile(folder));
@@ -70,7 +69,7 @@ async function checkPolicyFile(
     return UNREADABLE;
   }
   const name = file === '-' ? '<stdin>' : file;
-  const threads = makeReviewThreads({ size: 1 });
+  const threads = startThreads();
   const result = await threads.parsePolicy(name, text, { path: name }, role);
   await threads.close();
   if (!result.ok) {

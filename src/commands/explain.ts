@@ -68,7 +68,7 @@ async function explainPullRequest(
   json: boolean,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const judging = await openJudging(settings);
+  const judging = await openJudging(settings, terminal.startThreads());
   const { forge } = judging;
   try {
     const knownComments = async () => ({ posted: new Map() });

@@ -2,9 +2,11 @@ import { ConfigurationError } from '../config/config.ts';
 import { PoolerError } from '../db/pooler-error.ts';
 import { NewerSchemaError } from '../db/schema.ts';
 import { makeLog } from '../log.ts';
+import { makeReviewThreads } from '../review/threads/review-threads.ts';
 import { version } from '../version.ts';
 import type { Command } from './command.ts';
 import { EX_CONFIG, EX_USAGE, reasonOf, UsageError } from './failures.ts';
+import type { Terminal } from './terminal.ts';
 
 /** A command in the table of a program. */
 export interface Row {
@@ -34,8 +36,6 @@ Environment variables configure Gatehouse; docs/settings.md lists them. Exit cod
 `;
 }
 
-const complain = (line: string) => process.stderr.write(`${line}\n`);
-
 /** Runs the command that the arguments name, from the folder where relative paths begin, and sets the exit code. */
 export async function runProgram(commands: Commands, args: readonly string[], folder: string): Promise<void> {
   // The reader of the output may stop reading, as `head` does: that is no error.
@@ -45,38 +45,51 @@ export async function runProgram(commands: Commands, args: readonly string[], fo
     }
     process.exit();
   });
-  process.exitCode = await runNamed(commands, args, folder);
+  const { stdin, stdout, stderr, env } = process;
+  // One thread: a command has one policy to read.
+  const startThreads = () => makeReviewThreads({ size: 1 });
+  const { code, mayHang } = await runCommandLine(commands, args, { stdin, stdout, stderr, env, folder, startThreads });
+  // A store that hangs does not close its half of a connection, which would keep the process running.
+  if (mayHang) {
+    process.exit(code);
+  }
+  process.exitCode = code;
 }
 
-/** Resolves with the exit code. */
-async function runNamed(commands: Commands, [name, ...args]: readonly string[], folder: string): Promise<number> {
+interface Ended {
+  readonly code: number;
+  /** Whether a connection may be left open. */
+  readonly mayHang: boolean;
+}
+
+/** Runs the command that the arguments name, and prints what stopped it. It does not end the process. */
+export async function runCommandLine(
+  commands: Commands,
+  [name, ...args]: readonly string[],
+  terminal: Terminal,
+): Promise<Ended> {
   if (name === 'help' || name === '--help' || name === '-h') {
-    process.stdout.write(helpOf(commands));
-    return 0;
+    terminal.stdout.write(helpOf(commands));
+    return { code: 0, mayHang: false };
   }
   if (name === '--version') {
-    process.stdout.write(`${version}\n`);
-    return 0;
+    terminal.stdout.write(`${version}\n`);
+    return { code: 0, mayHang: false };
   }
   const row = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (row === undefined) {
     const help = helpOf(commands);
-    complain(name === undefined ? help : `Unknown command "${name}".\n\n${help}`);
-    return EX_USAGE;
+    terminal.stderr.write(name === undefined ? `${help}\n` : `Unknown command "${name}".\n\n${help}\n`);
+    return { code: EX_USAGE, mayHang: false };
   }
   const command = await row.load();
-  const { stdin, stdout, stderr, env } = process;
-  const run = command.run(args, { stdin, stdout, stderr, env, folder });
-  const code = await run.catch((error: unknown) => stopped(command, error));
-  // A store that hangs does not close its half of a connection, which would keep the process running.
-  if (command.logs || command.mayHang) {
-    process.exit(code);
-  }
-  return code;
+  const code = await command.run(args, terminal).catch((error: unknown) => stopped(command, error, terminal));
+  return { code, mayHang: command.logs || command.mayHang };
 }
 
 /** Reports what stopped a command. Returns its exit code. */
-function stopped({ name, usage, logs }: Command, error: unknown): number {
+function stopped({ name, usage, logs }: Command, error: unknown, { stderr }: Terminal): number {
+  const complain = (line: string) => stderr.write(`${line}\n`);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS')) {
     complain(

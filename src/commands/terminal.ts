@@ -1,4 +1,5 @@
 import { visible } from '../review/text.ts';
+import type { ReviewThreads } from '../review/threads/review-threads.ts';
 
 /** What a command may use of its process. */
 export interface Terminal {
@@ -8,6 +9,8 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the relative paths of the command line begin. */
   readonly folder: string;
+  /** Starts what reads and judges policies. The command closes it. */
+  readonly startThreads: () => ReviewThreads;
 }
 
 interface Output {

@@ -13,7 +13,7 @@ import type { Policy } from '../review/policy/policy.ts';
 import { describeCases } from '../review/rendering/cases.ts';
 import { junitXml } from '../review/rendering/junit.ts';
 import { makePaint } from '../review/rendering/terminal.ts';
-import { makeReviewThreads, type ReviewThreads } from '../review/threads/review-threads.ts';
+import type { ReviewThreads } from '../review/threads/review-threads.ts';
 import { firstPolicyFile, formatFaults } from './check.ts';
 import { defineCommand } from './command.ts';
 import { reasonOf, UsageError } from './failures.ts';
@@ -78,7 +78,7 @@ async function testPolicy(
   terminal: Terminal,
 ): Promise<typeof PASSED | typeof FAILED | typeof UNUSABLE> {
   const { folder } = terminal;
-  const threads = makeReviewThreads({ size: 1 });
+  const threads = terminal.startThreads();
   try {
     const input = await readInput(options, threads, folder);
     const began = performance.now();

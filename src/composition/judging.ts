@@ -3,7 +3,7 @@ import type { Forge } from '../forges/port/forge.ts';
 import type { ForgeHooks } from '../forges/transport/forge-fetch.ts';
 import { type BaselineOf, presentBaselines } from '../review/policy/baseline.ts';
 import type { Policy } from '../review/policy/policy.ts';
-import { makeReviewThreads, type ReviewThreads } from '../review/threads/review-threads.ts';
+import type { ReviewThreads } from '../review/threads/review-threads.ts';
 import { connectForge } from './forge.ts';
 import { readPolicyFile } from './policy-file.ts';
 
@@ -19,11 +19,15 @@ export interface Judging {
   close(): Promise<void>;
 }
 
-/** Throws a ConfigurationError when the operator's policy cannot be used. */
-export async function openJudging(settings: ForgeSettings, hooks: ForgeHooks = {}): Promise<Judging> {
+/** Closes the threads with it, or when it throws: a ConfigurationError when the operator's policy cannot be used. */
+export async function openJudging(
+  settings: ForgeSettings,
+  threads: ReviewThreads,
+  hooks: ForgeHooks = {},
+): Promise<Judging> {
   const { policyFile, policyRepository, statusContext, ...access } = settings;
   await using opened = new AsyncDisposableStack();
-  const threads = opened.adopt(makeReviewThreads({ size: 1 }), (started) => started.close());
+  opened.defer(() => threads.close());
   const fallback = policyFile === undefined ? undefined : await readPolicyFile(policyFile, threads);
   const forge = opened.adopt(connectForge(access, { hooks }), (connected) => connected.close());
   const closers = opened.move();

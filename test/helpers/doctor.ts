@@ -1,5 +1,4 @@
-import { makeDoctor } from '../../src/commands/doctor/doctor.ts';
-import { makeReviewThreads } from '../../src/review/threads/review-threads.ts';
+import { doctor } from '../../src/commands/doctor/doctor.ts';
 import { runCommand } from './run-command.ts';
 
 export interface DoctorSaid {
@@ -8,10 +7,6 @@ export interface DoctorSaid {
   /** Its lines about one check, without the check's name. */
   of(check: string): readonly string[];
 }
-
-/** A thread takes a quarter of a second of processor time to start: the runs of a test file share one. */
-const threads = makeReviewThreads({ size: 1 });
-const doctor = makeDoctor(() => ({ ...threads, close: async () => {} }));
 
 /** Runs `gatehouse doctor` in this process, with nothing but this environment. */
 export async function askDoctor(

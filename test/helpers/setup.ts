@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { ExecutionContext } from 'ava';
 import { makeSetup, type SetupParts } from '../../src/commands/setup/setup.ts';
+import { startThreads } from './run-command.ts';
 import { until } from './until.ts';
 
 export interface SetupRun {
@@ -34,7 +35,7 @@ export function startSetup(
       printed += String(text);
     },
   };
-  const terminal = { stdin: new PassThrough(), stdout: screen, stderr: screen, env, folder };
+  const terminal = { stdin: new PassThrough(), stdout: screen, stderr: screen, env, folder, startThreads };
   const finished = makeSetup(parts)
     .run(args, terminal)
     .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));

@@ -8,6 +8,7 @@ import { inTransaction } from '../../src/db/transaction.ts';
 import { PASSED, recordAsText } from '../helpers/audit.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { gatehouse } from '../helpers/process.ts';
+import { runGatehouse } from '../helpers/run-command.ts';
 
 const test = ava.serial;
 
@@ -77,11 +78,13 @@ async function withRecord(work: (url: string, pool: pg.Pool) => Promise<void>): 
   }
 }
 
-const run = (url: string, args: readonly string[]) => gatehouse(args, { DATABASE_URL: url }).finished;
+/** A process, which has to end by itself. */
+const runProcess = (url: string, args: readonly string[]) => gatehouse(args, { DATABASE_URL: url }).finished;
+const run = (url: string, args: readonly string[]) => runGatehouse(args, { env: { DATABASE_URL: url } });
 
 test('audit prints the history of a pull request for people, oldest first', async (t) => {
   await withRecord(async (url) => {
-    const { code, stdout, stderr } = await run(url, ['audit', URL_OF_PR]);
+    const { code, stdout, stderr } = await runProcess(url, ['audit', URL_OF_PR]);
     t.is(code, 0);
     t.is(stderr, '');
     t.snapshot(stdout.replaceAll(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/gm, 'THE TIME'));
@@ -149,7 +152,7 @@ test('report counts failures, overrides and passes of each rule', async (t) => {
       `INSERT INTO gatehouse.audit_rule_changes (repository, pull_request, rule, change, seconds)
        VALUES ('acme/widgets', 8, 'slow', 'passed', 93784), ('acme/widgets', 9, 'slow', 'passed', 60)`,
     );
-    const { code, stdout } = await run(url, ['report']);
+    const { code, stdout } = await runProcess(url, ['report']);
     t.is(code, 0);
     t.is(
       withoutOwnTime(stdout),

@@ -5,6 +5,7 @@ import ava from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { FORGES } from '../helpers/forges.ts';
 import { gatehouse } from '../helpers/process.ts';
+import { runGatehouse } from '../helpers/run-command.ts';
 import { until } from '../helpers/until.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
@@ -72,7 +73,7 @@ async function forgeWith(name: ForgeName, files: Readonly<Record<string, string>
 
 function backtest(forge: SimulatedForge, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const access = { FORGE: forge.name, FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
-  return gatehouse(['backtest', REPOSITORY, ...args], { ...access, ...env }).finished;
+  return runGatehouse(['backtest', REPOSITORY, ...args], { env: { ...access, ...env } });
 }
 
 /** What became of each rule, by pull request. */
@@ -398,9 +399,10 @@ test('the repository is a name or an address of the configured forge', async (t)
   await using world = await forgeWith('gitea');
   const { forge } = world;
   world.merge();
-  const run = (repository: string) =>
-    gatehouse(['backtest', repository], { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token }).finished;
-  t.is((await run(`${forge.url}/${REPOSITORY}`)).code, 0);
+  const env = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
+  const run = (repository: string) => runGatehouse(['backtest', repository], { env });
+  // A process: it has to end.
+  t.is((await gatehouse(['backtest', `${forge.url}/${REPOSITORY}`], env).finished).code, 0);
   const other = await run('https://git.example.com/acme/widgets');
   t.is(other.code, 64);
   t.regex(other.stderr, /is not a repository of the configured forge, gitea at /);

@@ -7,6 +7,7 @@ import ava from 'ava';
 import { openDoor, SECRET } from '../helpers/door.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { gatehouse } from '../helpers/process.ts';
+import { runGatehouse } from '../helpers/run-command.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
@@ -29,7 +30,7 @@ test('send signs a file, posts it and prints the answer, but never the secret', 
 test('send reads standard input, and fails when the answer is not 200', async (t) => {
   await using door = await openDoor();
   const args = ['send', '-', '--url', `${door.url}/webhook`];
-  const refused = await gatehouse(args, { WEBHOOK_SECRET: 'some other secret' }, '{}').finished;
+  const refused = await runGatehouse(args, { env: { WEBHOOK_SECRET: 'some other secret' }, input: '{}' });
   t.is(refused.code, 1);
   t.regex(refused.stdout, /401 Unauthorized/);
   t.is((await gatehouse(args, { WEBHOOK_SECRET: SECRET }, '{}').finished).code, 0);
@@ -37,10 +38,10 @@ test('send reads standard input, and fails when the answer is not 200', async (t
 
 test('send reports a missing file or server', async (t) => {
   const env = { WEBHOOK_SECRET: SECRET };
-  const noFile = await gatehouse(['send', '/no/such/file'], env).finished;
+  const noFile = await runGatehouse(['send', '/no/such/file'], { env });
   t.is(noFile.code, 1);
   t.regex(noFile.stdout, /^Cannot read \/no\/such\/file: ENOENT/);
-  const noServer = await gatehouse(['send', '-', '--url', 'http://127.0.0.1:9/webhook'], env, '{}').finished;
+  const noServer = await runGatehouse(['send', '-', '--url', 'http://127.0.0.1:9/webhook'], { env, input: '{}' });
   t.is(noServer.code, 1);
   t.regex(noServer.stdout, /No answer: /);
 });
@@ -88,14 +89,14 @@ for (const args of [
   ['check', 'a', 'b'],
 ]) {
   test(`"gatehouse ${args.join(' ')}" is wrong usage, with status 64 and help`, async (t) => {
-    const { code, stderr } = await gatehouse(args, { WEBHOOK_SECRET: SECRET }).finished;
+    const { code, stderr } = await runGatehouse(args, { env: { WEBHOOK_SECRET: SECRET } });
     t.is(code, 64);
     t.regex(stderr, /Usage: gatehouse /);
   });
 }
 
 test('docs/commands.md lists every command that the help lists, and no other', async (t) => {
-  const { stdout } = await gatehouse(['--help'], {}).finished;
+  const { stdout } = await runGatehouse(['--help']);
   const commands = [...stdout.matchAll(/^ {2}(\w+) .*$/gm)].map(([, name]) => name);
   t.true(commands.length > 10, stdout);
   const page = await readFile(new URL('../../docs/commands.md', import.meta.url), 'utf8');

@@ -3,11 +3,12 @@ import type pg from 'pg';
 import { findDeliveries, listDeliveries } from '../../src/inbox/read-deliveries.ts';
 import { type Door, openDoor } from '../helpers/door.ts';
 import { gatehouse } from '../helpers/process.ts';
+import { runGatehouse } from '../helpers/run-command.ts';
 
 const test = ava.serial;
 
 function list(door: Door, args: readonly string[] = []) {
-  return gatehouse(['deliveries', ...args], { DATABASE_URL: door.databaseUrl }).finished;
+  return runGatehouse(['deliveries', ...args], { env: { DATABASE_URL: door.databaseUrl } });
 }
 
 function payload(repository: string, number: number): string {
@@ -168,14 +169,14 @@ for (const args of [
   ['middle'],
 ]) {
   test(`"gatehouse deliveries ${args.join(' ')}" is wrong usage`, async (t) => {
-    const { code, stderr } = await gatehouse(['deliveries', ...args], {}).finished;
+    const { code, stderr } = await runGatehouse(['deliveries', ...args]);
     t.is(code, 64);
     t.regex(stderr, /^gatehouse deliveries: /);
   });
 }
 
 test('a missing or unmigrated database is reported without its password', async (t) => {
-  const away = await gatehouse(['deliveries'], { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:9/x' }).finished;
+  const away = await runGatehouse(['deliveries'], { env: { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:9/x' } });
   t.is(away.code, 1);
   t.is(away.stderr, 'gatehouse deliveries: connect ECONNREFUSED 127.0.0.1:9\n');
   await using door = await openDoor();

@@ -6,6 +6,7 @@ import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { FORGES } from '../helpers/forges.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { gatehouse } from '../helpers/process.ts';
+import { runGatehouse } from '../helpers/run-command.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
 const test = ava.serial;
@@ -43,7 +44,7 @@ const page = (forge: SimulatedForge, number: number) =>
 /** Neither stores nor a secret are there to be used. */
 function explain(forge: SimulatedForge, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const access = { FORGE: forge.name, FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
-  return gatehouse(['explain', ...args], { ...access, ...env }).finished;
+  return runGatehouse(['explain', ...args], { env: { ...access, ...env } });
 }
 
 for (const name of FORGES) {
@@ -277,19 +278,23 @@ test('a forge that refuses or hangs gives a message and status 2, without the to
   });
   const nowhere = `http://127.0.0.1:${await freePort()}`;
   const gone = { FORGE: 'gitea', FORGE_URL: nowhere, FORGE_TOKEN: 'any' };
-  const silent = await gatehouse(['explain', `${nowhere}/acme/widgets/pulls/1`], gone).finished;
+  const silent = await runGatehouse(['explain', `${nowhere}/acme/widgets/pulls/1`], { env: gone });
   t.is(silent.code, 2);
   t.regex(silent.stderr, /could not be reached.*ECONNREFUSED/);
 });
 
 test('a proxy in the environment is not used: the forge is asked directly', async (t) => {
-  await withForge('github', { '.gatehouse.yml': POLICY }, async (forge, run) => {
+  await withForge('github', { '.gatehouse.yml': POLICY }, async (forge) => {
     forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'one\ntwo\nthree\n' });
     const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'fix: a leak' });
     // Nobody listens there.
     const proxy = `http://127.0.0.1:${await freePort()}`;
-    const env = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1' };
-    const { code, stderr } = await run(forge, [page(forge, number)], env);
+    const env = {
+      ...{ FORGE: forge.name, FORGE_URL: forge.url, FORGE_TOKEN: forge.token },
+      ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1' },
+    };
+    // A process: Node reads its variable when it starts.
+    const { code, stderr } = await gatehouse(['explain', page(forge, number)], env).finished;
     t.is(stderr, '');
     t.is(code, 0);
   });
@@ -305,8 +310,9 @@ test('an address of another forge is wrong usage, and the forge is not asked', a
 });
 
 test('all missing forge settings are reported at once, with status 78', async (t) => {
-  const { code, stderr } = await gatehouse(['explain', 'https://x.example.com/a/b/pulls/1'], { FORGE: 'gitea' })
-    .finished;
+  const { code, stderr } = await runGatehouse(['explain', 'https://x.example.com/a/b/pulls/1'], {
+    env: { FORGE: 'gitea' },
+  });
   t.is(code, 78);
   t.is(
     stderr,

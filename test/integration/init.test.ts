@@ -5,7 +5,7 @@ import ava from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { parsePolicy } from '../../src/review/policy/parse.ts';
 import { FORGES } from '../helpers/forges.ts';
-import { gatehouse } from '../helpers/process.ts';
+import { runGatehouse } from '../helpers/run-command.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
 const test = ava.serial;
@@ -29,7 +29,7 @@ async function forgeWithTen(name: ForgeName) {
 
 function init(forge: SimulatedForge, folder: string, args: readonly string[] = []) {
   const access = { FORGE: forge.name, FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
-  return gatehouse(['init', REPOSITORY, ...args], { ...access, INIT_CWD: folder }).finished;
+  return runGatehouse(['init', REPOSITORY, ...args], { env: access, folder });
 }
 
 for (const name of FORGES) {

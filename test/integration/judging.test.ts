@@ -5,6 +5,7 @@ import type { Worker } from 'node:worker_threads';
 import test from 'ava';
 import { openJudging } from '../../src/composition/judging.ts';
 import { parseForgeConfig } from '../../src/config/config.ts';
+import { makeReviewThreads } from '../../src/review/threads/review-threads.ts';
 
 test('a command with an invalid POLICY_FILE leaves no thread behind', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-judging-'));
@@ -19,7 +20,7 @@ test('a command with an invalid POLICY_FILE leaves no thread behind', async (t) 
   const collect = (worker: Worker) => started.push(worker);
   process.on('worker', collect);
   t.teardown(() => process.off('worker', collect));
-  await t.throwsAsync(openJudging(parsed.config), {
+  await t.throwsAsync(openJudging(parsed.config, makeReviewThreads({ size: 1 })), {
     name: 'ConfigurationError',
     message: /^POLICY_FILE cannot be used/,
   });

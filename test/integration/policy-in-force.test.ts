@@ -3,6 +3,7 @@ import { checkPolicy } from '../../src/commands/doctor/policy.ts';
 import { openJudging } from '../../src/composition/judging.ts';
 import { judge } from '../../src/review/judge.ts';
 import type { Policy } from '../../src/review/policy/policy.ts';
+import { makeReviewThreads } from '../../src/review/threads/review-threads.ts';
 import { FORGES } from '../helpers/forges.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import { policyOf } from '../unit/review/judge.ts';
@@ -59,12 +60,15 @@ const SITUATIONS: readonly Situation[] = [
   { what: 'a broken baseline itself', baseline: BROKEN, asked: 'acme/.gatehouse', inForce: 'broken' },
 ];
 
+/** Of all tests: a thread takes a third of a second of processor time to start. */
+const threads = makeReviewThreads({ size: 1 });
+
 for (const name of FORGES) {
   for (const { what, own, baseline, shared, operators, asked = 'acme/widgets', inForce } of SITUATIONS) {
     test(`${name}: doctor and the review agree on ${what}`, async (t) => {
       const simulated = await startSimulatedForge({ forge: name });
       const credentials = { kind: 'token', token: simulated.token } as const;
-      const judging = await openJudging({
+      const settings = {
         forge: name,
         forgeUrl: simulated.url,
         credentials,
@@ -72,7 +76,8 @@ for (const name of FORGES) {
         policyRepository: baseline && '.gatehouse',
         statusContext: 'gatehouse/{base}',
         machineAccounts: [],
-      });
+      };
+      const judging = await openJudging(settings, { ...threads, close: async () => {} });
       try {
         const repositories = { 'acme/widgets': own, 'acme/.gatehouse': baseline, 'acme/shared': shared };
         for (const [repository, files] of Object.entries(repositories)) {

@@ -4,7 +4,7 @@ import ava from 'ava';
 import { sharedRedisUrl } from '../helpers/database.ts';
 import { type Door, openDoor } from '../helpers/door.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { gatehouse } from '../helpers/process.ts';
+import { runGatehouse } from '../helpers/run-command.ts';
 import { REPOSITORY, tellStory } from '../helpers/story.ts';
 import { until } from '../helpers/until.ts';
 
@@ -17,7 +17,7 @@ rules:
 `;
 
 function replay(door: Door, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  return gatehouse(['replay', ...args], { DATABASE_URL: door.databaseUrl, ...env }).finished;
+  return runGatehouse(['replay', ...args], { env: { DATABASE_URL: door.databaseUrl, ...env } });
 }
 
 const about = (number: number, hook = '') =>
@@ -197,7 +197,7 @@ test('replay wakes the workers over Redis, and only warns when Redis is down', a
 
 for (const args of [[], ['--hook', '1'], ['--dead-letters', 'widgets'], ['--dead-letters', '--hook', '1']]) {
   test(`"gatehouse replay ${args.join(' ')}" is wrong usage`, async (t) => {
-    const { code, stderr } = await gatehouse(['replay', ...args], {}).finished;
+    const { code, stderr } = await runGatehouse(['replay', ...args]);
     t.is(code, 64);
     t.regex(stderr, /^gatehouse replay: /);
   });

@@ -1,22 +1,14 @@
 import test from 'ava';
 import { resync } from '../../src/commands/resync.ts';
+import { runCommand } from '../helpers/run-command.ts';
 import { FORGES, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
 
 const POLICY = "version: 1\nrules: [{ id: t, require: { title: '^feat' } }]\n";
 
 async function run(story: Story, ...names: string[]) {
-  let said = '';
-  const output = { write: (text: string | Uint8Array) => (said += text) };
   const { DATABASE_URL = '', REDIS_URL = '' } = story.environment;
-  const env = { DATABASE_URL, REDIS_URL };
-  const code = await resync.run(names, {
-    stdin: (async function* () {})(),
-    stdout: output,
-    stderr: output,
-    env,
-    folder: '.',
-  });
-  return { code, said };
+  const { code, stdout, stderr } = await runCommand(resync, names, { env: { DATABASE_URL, REDIS_URL } });
+  return { code, said: stdout + stderr };
 }
 
 async function loseDatabase({ door }: Story): Promise<void> {

@@ -1,6 +1,6 @@
 import { withTimeout } from '../../common/timeout.ts';
 import { visible } from '../../review/text.ts';
-import { makeReviewThreads, type ReviewThreads } from '../../review/threads/review-threads.ts';
+import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../failures.ts';
 import { hasColours, type Terminal } from '../terminal.ts';
@@ -8,41 +8,36 @@ import { readConfiguration } from './configuration.ts';
 import { examine, type Question } from './examine.ts';
 import type { Finding } from './finding.ts';
 
-/** `openThreads`: for tests, which share the threads of a file. */
-export const makeDoctor = (openThreads: () => ReviewThreads) =>
-  defineCommand({
-    name: 'doctor',
-    usage: ['[owner/repository] [--url <webhook URL>] [--json]'],
-    text: `Checks an installation: configuration, database, Redis, forge and credentials. With a repository it also checks
+export const doctor = defineCommand({
+  name: 'doctor',
+  usage: ['[owner/repository] [--url <webhook URL>] [--json]'],
+  text: `Checks an installation: configuration, database, Redis, forge and credentials. With a repository it also checks
 the policy, the teams, the status that the default branch requires, the webhook and its last answers. It changes
 nothing, and prints no secret.
 
 Each line is one check: ✔ right; ✘ wrong, with what to do; ? unknown or skipped, with the reason. A check ends after
 15 seconds at most, and the others continue.`,
-    options: {
-      url: {
-        type: 'string',
-        value: 'webhook URL',
-        help: "the URL that webhooks should have; without it, one that ends in /webhook counts as Gatehouse's",
-      },
-      json: {
-        type: 'boolean',
-        default: false,
-        help: 'print one JSON object: ok, and the checks, each with check, result (ok, wrong, unknown, skipped), message, action',
-      },
+  options: {
+    url: {
+      type: 'string',
+      value: 'webhook URL',
+      help: "the URL that webhooks should have; without it, one that ends in /webhook counts as Gatehouse's",
     },
-    positionals: { most: 1, expected: 'at most one repository' },
-    settings: 'those of the service. Run it where the worker runs: only a worker has the credentials for the forge.',
-    exitCodes: { 0: 'nothing is wrong, but something may be unknown', 1: 'something is wrong' },
-    mayHang: true,
-    async run({ values, positionals: [repository] }, terminal) {
-      const question = { repository: repositoryName(repository), webhookUrl: webhookUrl(values.url) };
-      return (await printChecks(question, values.json, terminal, openThreads())) ? 0 : 1;
+    json: {
+      type: 'boolean',
+      default: false,
+      help: 'print one JSON object: ok, and the checks, each with check, result (ok, wrong, unknown, skipped), message, action',
     },
-  });
-
-/** One thread: there is one policy to read. */
-export const doctor = makeDoctor(() => makeReviewThreads({ size: 1 }));
+  },
+  positionals: { most: 1, expected: 'at most one repository' },
+  settings: 'those of the service. Run it where the worker runs: only a worker has the credentials for the forge.',
+  exitCodes: { 0: 'nothing is wrong, but something may be unknown', 1: 'something is wrong' },
+  mayHang: true,
+  async run({ values, positionals: [repository] }, terminal) {
+    const question = { repository: repositoryName(repository), webhookUrl: webhookUrl(values.url) };
+    return (await printChecks(question, values.json, terminal, terminal.startThreads())) ? 0 : 1;
+  },
+});
 
 /** Resolves with whether nothing is wrong. */
 async function printChecks(

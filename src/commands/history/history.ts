@@ -44,7 +44,7 @@ export const STOPPED = 3;
  */
 export async function overHistory(
   command: string,
-  { stderr }: Pick<Terminal, 'stderr'>,
+  { stderr, startThreads }: Pick<Terminal, 'stderr' | 'startThreads'>,
   settings: ForgeSettings,
   { repository: name, last, reserve, cache, cacheFolder }: HistoryOptions,
   policyFor: (judging: Judging) => Promise<HistoryPolicy>,
@@ -54,7 +54,7 @@ export async function overHistory(
     return code;
   };
   const budget = makeRequestBudget(reserve);
-  const judging = await openJudging(settings, budget.hooks);
+  const judging = await openJudging(settings, startThreads(), budget.hooks);
   const { forge } = judging;
   try {
     budget.allow(MAX_OTHER_REQUESTS);
