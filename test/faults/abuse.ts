@@ -2,10 +2,13 @@
  * `npm run test:abuse`: malicious requests to a real door on real stores, while an ordinary sender
  * delivers. Ends with 1 when an ordinary delivery was not acknowledged, when the door's memory grew beyond its bound, or
  * when an answer was not a safe one. Then a process reviews hostile policies, and is asked whether it is live: how long that
- * took is a figure, and any answer but 200 ends with 1. `--short` leaves out what takes long.
+ * took is a figure, and any answer but 200 ends with 1. `--short` leaves out what takes long, `--only <text>` plays the abuses
+ * whose names have the text.
  */
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { SECRET, sign } from '../helpers/door.ts';
@@ -33,13 +36,21 @@ interface Row {
   readonly answers: string;
   readonly ordinary: string;
   readonly slowestMs: number;
+  /** Of `GET /health/live` beside it. */
+  readonly live: Answers;
   readonly memory: readonly [before: number, most: number, after: number];
   readonly bad: boolean;
 }
 
-const { values } = parseArgs({ options: { short: { type: 'boolean', default: false } } });
+const {
+  values: { short: isShort, only },
+} = parseArgs({
+  options: { short: { type: 'boolean', default: false }, only: { type: 'string' } },
+});
 const say = (text: string) => process.stdout.write(`${text}\n`);
-const chosen = ABUSES.filter(({ short }) => !values.short || short === true);
+const chosen = ABUSES.filter(
+  ({ name, short }) => (!isShort || short === true) && (only === undefined || name.includes(only)),
+);
 
 const stores = await startStores();
 await migrateStores(stores.database.url);
@@ -69,8 +80,10 @@ try {
     rows.push(row);
   }
   lost = await countLost(acknowledged);
-  say('liveness while policies use up the time of the threads');
-  liveness = await measureLiveness(env, port, values.short ? SHORT_PULL_REQUESTS : PULL_REQUESTS);
+  if (only === undefined) {
+    say('liveness while policies use up the time of the threads');
+    liveness = await measureLiveness(env, port, isShort ? SHORT_PULL_REQUESTS : PULL_REQUESTS);
+  }
 } finally {
   door.child.kill('SIGTERM');
   await door.finished;
@@ -78,7 +91,7 @@ try {
 }
 printTable();
 printLiveness();
-if (lost !== 0 || rows.some(({ bad }) => bad) || liveness?.bad !== false) {
+if (lost !== 0 || rows.some(({ bad }) => bad) || (only === undefined && liveness?.bad !== false)) {
   process.exitCode = 1;
 }
 
@@ -105,6 +118,8 @@ async function play(abuse: Abuse, acknowledged: Set<string>): Promise<Row> {
     }
   };
   const beside = Promise.all([watch(), ordinary()]);
+  const asking = new Worker(new URL('./ask-liveness.ts', import.meta.url), { workerData: [port] });
+  const answered = once(asking, 'message');
   let failed = false;
   const answers = await abuse.make(port).catch((error: Error) => {
     failed = true;
@@ -112,10 +127,25 @@ async function play(abuse: Abuse, acknowledged: Set<string>): Promise<Row> {
   });
   await sleep(SETTLE_MS);
   over = true;
+  asking.postMessage('stop');
   await beside;
+  const [[live]] = (await answered) as [[Answers]];
   const after = await resident();
-  const bad = failed || good !== sent || most - before > MEMORY_BOUND;
-  return { name: abuse.name, answers, ordinary: `${good}/${sent}`, slowestMs, memory: [before, most, after], bad };
+  const bad = failed || good !== sent || isDown(live) || most - before > MEMORY_BOUND;
+  return {
+    name: abuse.name,
+    answers,
+    ordinary: `${good}/${sent}`,
+    slowestMs,
+    live,
+    memory: [before, most, after],
+    bad,
+  };
+}
+
+/** A live process says so, always. */
+function isDown({ times, others }: Answers): boolean {
+  return times.length === 0 || others.length > 0;
 }
 
 async function deliver(id: string, acknowledged: Set<string>): Promise<boolean> {
@@ -153,12 +183,24 @@ async function countLost(acknowledged: ReadonlySet<string>): Promise<number> {
   return [...acknowledged].filter((id) => !ids.has(id)).length;
 }
 
+function p99Of({ times }: Answers): number {
+  return times[Math.floor(times.length * 0.99)] ?? Number.NaN;
+}
+
 function printTable(): void {
   const width = Math.max(...rows.map(({ name }) => name.length));
   const mib = (bytes: number) => Math.round(bytes / MIB);
-  say(`\n${'abuse'.padEnd(width)}   ordinary 200  slowest ms  resident MiB before/most/after  answers`);
-  for (const { name, answers, ordinary, slowestMs, memory, bad } of rows) {
-    const cells = [ordinary.padStart(12), slowestMs.toFixed(0).padStart(10), memory.map(mib).join('/').padStart(30)];
+  say(
+    `\n${'abuse'.padEnd(width)}   ordinary 200  slowest ms  live p99/slowest ms, not 200  resident MiB before/most/after  answers`,
+  );
+  for (const { name, answers, ordinary, slowestMs, live, memory, bad } of rows) {
+    const asked = `${[p99Of(live), live.times.at(-1) ?? Number.NaN].map((ms) => ms.toFixed(0)).join('/')}, ${live.others.length}`;
+    const cells = [
+      ordinary.padStart(12),
+      slowestMs.toFixed(0).padStart(10),
+      asked.padStart(28),
+      memory.map(mib).join('/').padStart(30),
+    ];
     say(`${name.padEnd(width)} ${bad ? '!' : ' '} ${cells.join('  ')}  ${answers}`);
   }
   say(`\nordinary deliveries that were acknowledged and are not stored: ${lost}`);
@@ -170,11 +212,13 @@ function printLiveness(): void {
   }
   const { busy, idle, ended, otherReviewMs, bad } = liveness;
   say(`\nGET /health/live while hostile policies are parsed and evaluated${bad ? ' !' : ''} (tasks ended: ${ended})`);
-  const line = (what: string, { times, others }: Answers) => {
-    const p99 = times[Math.floor(times.length * 0.99)] ?? Number.NaN;
+  const line = (what: string, answers: Answers) => {
+    const { times, others } = answers;
     const slowest = times.at(-1) ?? Number.NaN;
     const not200 = `not 200: ${others.length}${others.length > 0 ? ` (${others[0]})` : ''}`;
-    say(`${what}  200: ${times.length}  p99 ${p99.toFixed(1)} ms  slowest ${slowest.toFixed(1)} ms  ${not200}`);
+    say(
+      `${what}  200: ${times.length}  p99 ${p99Of(answers).toFixed(1)} ms  slowest ${slowest.toFixed(1)} ms  ${not200}`,
+    );
   };
   line('reviewing', busy);
   line('idle     ', idle);
