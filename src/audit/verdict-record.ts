@@ -33,7 +33,7 @@ export interface VerdictRecord {
 }
 
 /** What it was judged by. What others reported is not recorded itself, only what the rules said of it. */
-export type RecordedSources = Omit<JudgedBy, 'pullRequest' | 'checksDigest' | 'alone'>;
+export type RecordedSources = Omit<JudgedBy, 'pullRequest' | 'checksDigest' | 'threadsDigest' | 'alone'>;
 
 export interface RecordedRule {
   readonly id: string;
@@ -150,6 +150,7 @@ function place(path: string, line: number | undefined): Place {
 export function recordedSources({
   pullRequest: _state,
   checksDigest: _checks,
+  threadsDigest: _threads,
   alone: _alone,
   ...sources
 }: JudgedBy): RecordedSources {

@@ -78,12 +78,13 @@ export const QUEUES: Queues<JobParts> = {
   /** Pull requests with a head about which a check was reported. */
   'review-commit': {
     /**
-     * A status under Gatehouse's name has a key by who set it: Gatehouse's own must not keep back that of somebody
-     * else.
+     * A status under Gatehouse's name, and a comment at a line, have a key by whose it is: Gatehouse's own must not
+     * keep back that of somebody else.
      */
-    key({ repository, headSha, ownName }) {
-      const by = ownName === undefined ? '' : `/${ownName.by.toLowerCase()}`;
-      return `${repository}@${headSha}${by}`;
+    key({ repository, headSha, ownName, threadsBy }) {
+      const status = ownName === undefined ? '' : `/${ownName.by.toLowerCase()}`;
+      const threads = threadsBy === undefined ? '' : `/threads/${threadsBy.toLowerCase()}`;
+      return `${repository}@${headSha}${status}${threads}`;
     },
     options: WITH_DEAD_LETTERS,
     needsForge: true,

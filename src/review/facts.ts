@@ -1,4 +1,5 @@
 import type { Checks } from '../forges/port/checks.ts';
+import type { CommentThreads } from '../forges/port/comment-threads.ts';
 import type { CodeOwnersDialect } from '../forges/port/forges.ts';
 import type { ChangedFiles, PersonReview, PullRequest, RequestedReviews } from '../forges/port/pull-request.ts';
 import type { AuthoredCommits } from './authors/authors.ts';
@@ -19,6 +20,8 @@ export interface Facts {
   readonly codeOwners: CodeOwnersFile;
   /** What others reported about the head. */
   readonly checks: Checks;
+  /** The conversations that others than Gatehouse began. */
+  readonly commentThreads: CommentThreads;
   /** How people are told from others, beside what the forge says: the policy's words, which evaluate() adds. */
   readonly people: PeopleSettings;
 }
@@ -68,6 +71,7 @@ export function unreadFacts(pullRequest: PullRequest): Facts {
     teams: new Map(),
     codeOwners: { kind: 'unread' },
     checks: { checks: [], complete: false },
+    commentThreads: { threads: [], complete: false },
     people: NO_PEOPLE_SETTINGS,
   };
 }
@@ -94,6 +98,7 @@ export interface NeededFacts {
   readonly lastChange: boolean;
   readonly codeOwners: boolean;
   readonly checks: boolean;
+  readonly commentThreads: boolean;
   /** `organisation/team`, in lower case, sorted. */
   readonly teams: readonly string[];
   /** Of the policy: see {@link PeopleSettings}. */

@@ -12,6 +12,7 @@ import type { Evaluation } from './evaluation/evaluation.ts';
 import { codeOwnersText, gatherFacts } from './evaluation/gather-facts.ts';
 import { observe, rulesInForce, withObserved } from './evaluation/observe.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
+import { threadsDigest } from './evaluation/read-threads.ts';
 import { redacted } from './evaluation/redact.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
 import type { Facts } from './facts.ts';
@@ -57,6 +58,8 @@ export type ReviewResult =
       readonly texts: readonly SourceText[];
       /** Whether a rule asks for checks of others, or for requested reviews. */
       readonly asksOthers: boolean;
+      /** Whether a rule asks for conversations. */
+      readonly asksThreads: boolean;
       /** Null when no rule in force asks for reviews. */
       readonly approvals: readonly CurrentApproval[] | null;
       /** Absent when the policy could not be used. */
@@ -66,6 +69,9 @@ export type ReviewResult =
       /** What a review judges other pull requests by, to show what it would mean. */
       readonly proposed?: ProposedPolicy;
     };
+
+/** What a policy may ask of others than the author: checks and requested reviews, or conversations. */
+export type AskedOfOthers = 'others' | 'threads';
 
 /** How often a pull request is judged at most, when it changes meanwhile. */
 const MAX_ATTEMPTS = 3;
@@ -81,8 +87,8 @@ export interface JudgeContext extends PolicyContext, PresentContext {
   readonly givenPolicy?: PolicyFile | undefined;
   /** Called as soon as it is known that there will be a verdict. */
   readonly onWillJudge?: (pullRequest: PullRequest) => Promise<void>;
-  /** Called before checks of others, or requested reviews, are read, and only if the policy asks for them. */
-  readonly onWillReadOthers?: () => Promise<void>;
+  /** Called before it is read, and only if the policy asks for it. */
+  readonly onWillReadOthers?: (asked: AskedOfOthers) => Promise<void>;
   /**
    * What is known of comments with commands to override, beside what the forge says. Called after they were read, and
    * only if there may be some.
@@ -169,7 +175,7 @@ async function judgeByPolicy(
   // Last of what is read: it can take long, and the verdict does not depend on it.
   const observed = await readToObserve(context, subject, policy, facts);
   const evaluation = withObserved(policy, evaluated, observed.rules);
-  return conclude(subject, loaded, inForce, proposal, { facts, evaluation, overrides, checks: observed.facts.checks });
+  return conclude(subject, loaded, inForce, proposal, { facts, evaluation, overrides, others: observed.facts });
 }
 
 /** The pull request that is judged, as it was read. */
@@ -225,8 +231,12 @@ export async function readFacts(
   policy: Policy,
   changedFiles: ChangedFiles,
 ): Promise<Facts> {
-  if (neededFacts(policy).requestedReviews) {
-    await context.onWillReadOthers?.();
+  const { requestedReviews, commentThreads } = neededFacts(policy);
+  if (requestedReviews) {
+    await context.onWillReadOthers?.('others');
+  }
+  if (commentThreads) {
+    await context.onWillReadOthers?.('threads');
   }
   const { forge, threads } = context;
   const readChecks = () => readChecksOf(context, subject);
@@ -238,7 +248,7 @@ async function readChecksOf(
   { forge, statusContext, onWillReadOthers }: FactsContext,
   { pullRequest }: Subject,
 ): Promise<Checks> {
-  await onWillReadOthers?.();
+  await onWillReadOthers?.('others');
   return readOthersChecks(forge, pullRequest.repository, pullRequest.head.sha, statusContext);
 }
 
@@ -285,8 +295,8 @@ interface Findings {
   readonly facts: Facts;
   readonly evaluation: Evaluation;
   readonly overrides: Overrides | undefined;
-  /** What others reported, as observed rules may have read it too. */
-  readonly checks: Facts['checks'];
+  /** What others have said, as observed rules may have read it too. */
+  readonly others: Pick<Facts, 'checks' | 'commentThreads'>;
 }
 
 /** Step 6, the verdict, and by what it was judged. */
@@ -295,12 +305,12 @@ export function conclude(
   { policy, sources, texts }: UsablePolicy,
   { hidden }: Pick<PolicyInForce, 'hidden'>,
   { proposed, said, preview }: ProposedChange,
-  { facts, evaluation, overrides, checks }: Findings,
+  { facts, evaluation, overrides, others }: Findings,
 ): JudgedResult {
   const { pullRequest } = subject;
   const needed = neededFacts(policy);
   const codeOwners = codeOwnersText(facts.codeOwners);
-  const dependsOnPeople = needed.reviews || needed.authors || overrides !== undefined;
+  const dependsOnPeople = needed.reviews || needed.commentThreads || needed.authors || overrides !== undefined;
   const verdict = { ...verdictOf(redacted(evaluation), overrides), ...said };
   const dependsOnMore = proposed.kind !== 'absent' || said.proposal !== undefined || hidden || overrides !== undefined;
   return {
@@ -311,10 +321,12 @@ export function conclude(
     comments: policy.comments ?? DEFAULT_COMMENTS,
     selfContained: !dependsOnMore && sources.extendsName === undefined && needsOnlyFiles(policy),
     asksOthers: needed.checks || needed.requestedReviews,
+    asksThreads: needed.commentThreads,
     judgedBy: judgedBy(subject, {
       ...sources,
       ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
-      ...(needed.checks && { checksDigest: checksDigest(checks) }),
+      ...(needed.checks && { checksDigest: checksDigest(others.checks) }),
+      ...(needed.commentThreads && { threadsDigest: threadsDigest(others.commentThreads) }),
       ...(dependsOnPeople && { machineAccountsDigest: machineAccountsDigest(facts.people) }),
     }),
     texts: codeOwners === undefined ? texts : [...texts, codeOwners],
@@ -338,6 +350,7 @@ function notJudged(
     comments: DEFAULT_COMMENTS,
     judgedBy: judgedBy(subject, sources),
     asksOthers: false,
+    asksThreads: false,
     texts,
     approvals: null,
     selfContained: false,

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Forge } from '../forges/port/forge.ts';
-import type { PullRequestNow, RepositoryNow } from '../forges/port/pull-request.ts';
+import type { PullRequestNow, PullRequestRef, RepositoryNow } from '../forges/port/pull-request.ts';
 import { codeOwnersText, readCodeOwners } from './evaluation/gather-facts.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
+import { readOthersThreads, threadsDigest } from './evaluation/read-threads.ts';
 import { type BaselineOf, digestOfBaseline } from './policy/baseline.ts';
 import { extendedDigest, type IsMeant, policyDigest } from './policy/load.ts';
 import { operatorPolicyDigest } from './policy/operator-policy.ts';
@@ -21,6 +22,8 @@ export interface JudgedBy extends PolicySources {
   readonly codeOwnersDigest?: string;
   /** Of what others had reported about the head. Absent: no rule asks for it. */
   readonly checksDigest?: string;
+  /** Of the conversations that others began. Absent: no rule asks for them. */
+  readonly threadsDigest?: string;
   /** Of the accounts that the operator says are programs. Absent: it does not matter who is one. */
   readonly machineAccountsDigest?: string;
   /** Present where nothing else decides the verdict: then a pull request that is as it was is not judged again. */
@@ -50,6 +53,7 @@ export interface Present {
   readonly machineAccounts: string;
   readonly extended?: (name: string) => Promise<string | undefined>;
   readonly checks?: () => Promise<string>;
+  readonly threads?: () => Promise<string>;
   readonly baseline: () => Promise<string | undefined>;
   readonly gatehouse?: string;
 }
@@ -86,6 +90,8 @@ const COMPARISONS = {
     extendsName !== undefined && now.extended !== undefined && (await now.extended(extendsName)) !== extendsDigest,
   checks: async ({ checksDigest: checks }, now) =>
     checks !== undefined && now.checks !== undefined && (await now.checks()) !== checks,
+  threads: async ({ threadsDigest: threads }, now) =>
+    threads !== undefined && now.threads !== undefined && (await now.threads()) !== threads,
   baseline: async ({ baselineDigest }, now) => (await now.baseline()) !== baselineDigest,
 } satisfies Readonly<Record<string, Differs>>;
 
@@ -149,6 +155,7 @@ export interface PresentContext {
 export interface PresentReader {
   of(repository: string, baseBranch: string): Present;
   checks(repository: string, sha: string): Promise<string>;
+  threads(ref: PullRequestRef, sha: string): Promise<string>;
 }
 
 export function presentReader(context: PresentContext): PresentReader {
@@ -190,12 +197,13 @@ export function presentReader(context: PresentContext): PresentReader {
       );
       return digest ?? '';
     },
+    threads: async (ref, sha) => threadsDigest(await readOthersThreads(forge, ref, sha)),
   };
 }
 
 /**
- * Whether everything is still as it was judged, except what others reported about the head. One read, where nothing
- * moved.
+ * Whether everything is still as it was judged, except what others reported about the head and their conversations.
+ * One read, where nothing moved.
  */
 export async function isCurrent(
   context: PresentContext,

@@ -190,6 +190,18 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite 
     async dismiss(number, review) {
       await as(OWNER, 'POST', `/pulls/${number}/reviews/${review}/dismissals`, { message: DISMISSAL });
     },
+    async commentInline(number, person, { path: file, line, body }) {
+      const comments = [{ path: file, new_position: line, body }];
+      const { id } = await as<{ id: number }>(person, 'POST', `/pulls/${number}/reviews`, {
+        event: 'COMMENT',
+        comments,
+      });
+      const [first] = await as<{ id: number }[]>(person, 'GET', `/pulls/${number}/reviews/${id}/comments`);
+      return first?.id ?? 0;
+    },
+    async resolve(_number, person, comment, resolved = true) {
+      await as(person, 'POST', `/pulls/comments/${comment}/${resolved ? 'resolve' : 'unresolve'}`);
+    },
     async setStatus(person, sha, status) {
       await as(person, 'POST', `/statuses/${sha}`, status);
     },

@@ -30,6 +30,8 @@ export interface SimulatedSite extends Site {
     body: string,
     details?: Parameters<SimulatedForge['comment']>[4],
   ): Promise<number>;
+  commentInline(number: number, author: string, at: Parameters<SimulatedForge['commentInline']>[3]): Promise<number>;
+  resolve(number: number, person: string, comment: number, resolved?: boolean): Promise<void>;
   /** Sends the forge's webhook to the hook of the site, if there is one, and expects it to be acknowledged. */
   tell(event: WebhookEvent, deliveryId?: string): Promise<void>;
   /** From now on the webhooks of this repository are sent there. */
@@ -183,6 +185,21 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
       const comment = commentOf(number, id);
       forge.deleteComment(name, number, id);
       await send({ kind: 'comment', number, comment, action: 'deleted' });
+    },
+    async commentInline(number, author, at) {
+      const comment = forge.commentInline(name, number, author, at);
+      const review = pull(number).reviews.find(({ id }) => id === comment.review);
+      // Elsewhere than on GitHub, an answer is no review.
+      if (review !== undefined && (forge.name === 'github' || at.replyTo === undefined)) {
+        await send({ kind: 'review', number, review });
+      }
+      return comment.id;
+    },
+    async resolve(number, by, id, resolved = true) {
+      const comment = forge.resolve(name, number, id, resolved ? by : undefined);
+      if (forge.name === 'github') {
+        await send({ kind: 'thread', number, comment, action: resolved ? 'resolved' : 'unresolved', by });
+      }
     },
     async setStatus(author, sha, status) {
       await send({ kind: 'status', status: forge.setStatus(name, sha, { description: '', author, ...status }) });

@@ -47,6 +47,10 @@ export interface Site {
   /** Whoever may write can edit anybody's comment. */
   editComment(number: number, person: Person, comment: number, body: string): Promise<void>;
   deleteComment(number: number, person: Person, comment: number): Promise<void>;
+  /** Begins a conversation at a line, in a review of its own. Returns the id of its comment. */
+  commentInline(number: number, person: Person, at: ShownInline): Promise<number>;
+  /** Resolves the conversation that a comment begins, or takes that back. */
+  resolve(number: number, person: Person, comment: number, resolved?: boolean): Promise<void>;
   /** Sets a commit status in a person's name. */
   setStatus(person: Person, sha: string, status: { readonly context: string; readonly state: string }): Promise<void>;
   /** From now on nobody pushes to the branch, and a merge into it requires this status: a name, or a pattern. */

@@ -267,7 +267,7 @@ function bodyOf(world: World, { kind, message = '', push }: PullEvent): string {
 export function inlineComment(of: InlineComment): object {
   return {
     ...said(of),
-    resolver: null,
+    resolver: of.resolvedBy === undefined ? null : user(of.resolvedBy),
     pull_request_review_id: of.review,
     path: of.path,
     commit_id: of.sha,

@@ -10,6 +10,7 @@ import {
   commitOf,
   commitsOf,
   findRepository,
+  type InlineComment,
   lineInDiff,
   type Pull,
   type QueueEntry,
@@ -185,19 +186,38 @@ function pullNode(world: World, call: Call, repository: Repository, pull: Pull):
       }),
     ),
     reviewThreads: list(
-      () => pull.inlineComments,
-      ({ id, body, author, path, line, text }) => {
-        const still = lineInDiff(world, pull, path, line) === text;
-        const comment = {
-          ...commentNode(call, author),
-          fullDatabaseId: String(id),
-          body,
-          path,
-          line: still ? line : null,
-        };
-        return { comments: (page: Page) => connection([comment], page, (only) => only) };
-      },
+      () => threadsOf(pull),
+      (comments) => threadNode(world, call, pull, comments),
     ),
+  };
+}
+
+/** The comments of each conversation, oldest first. */
+function threadsOf({ inlineComments }: Pull): readonly (readonly InlineComment[])[] {
+  return [...Map.groupBy(inlineComments, ({ id, replyTo }) => replyTo ?? id).values()];
+}
+
+function threadNode(world: World, call: Call, pull: Pull, comments: readonly InlineComment[]): object {
+  const [first] = comments;
+  const isThere = (comment: InlineComment) => lineInDiff(world, pull, comment.path, comment.line) === comment.text;
+  const shownLine = (comment: InlineComment) => (isThere(comment) ? comment.line : null);
+  const resolvedBy = first?.resolvedBy;
+  return {
+    isResolved: resolvedBy !== undefined,
+    isOutdated: first !== undefined && !isThere(first),
+    // Only people are users.
+    resolvedBy: resolvedBy === undefined || isApp(resolvedBy) ? null : { login: resolvedBy },
+    path: first?.path,
+    line: first && shownLine(first),
+    comments: (page: Page) =>
+      connection(comments, page, (comment) => ({
+        ...commentNode(call, comment.author),
+        fullDatabaseId: String(comment.id),
+        body: comment.body,
+        createdAt: comment.at,
+        path: comment.path,
+        line: shownLine(comment),
+      })),
   };
 }
 

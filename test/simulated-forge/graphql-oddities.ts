@@ -30,6 +30,8 @@ const NULL_MEANS: readonly string[] = [
   'PullRequestReview.submittedAt',
   'PullRequestReviewComment.author',
   'PullRequestReviewComment.line',
+  'PullRequestReviewThread.line',
+  'PullRequestReviewThread.resolvedBy',
   'IssueComment.author',
   'IssueComment.lastEditedAt',
   'GitActor.name',

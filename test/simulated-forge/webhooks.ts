@@ -10,6 +10,7 @@ import {
   type CheckRun,
   type Comment,
   commitOf,
+  type InlineComment,
   type Pull,
   type Repository,
   type Review,
@@ -32,6 +33,14 @@ export type WebhookEvent =
       readonly comment: Comment;
       readonly action: 'created' | 'edited' | 'deleted';
       readonly before?: string;
+    }
+  /** What has become of the conversation that a comment at a line begins. GitHub's alone. */
+  | {
+      readonly kind: 'thread';
+      readonly number: number;
+      readonly comment: InlineComment;
+      readonly action: 'resolved' | 'unresolved';
+      readonly by: string;
     }
   /** The newest commits of a branch: one unless told. */
   | { readonly kind: 'push'; readonly branch: string; readonly commits?: number }
@@ -166,6 +175,16 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
       const payload = { action, review: told, pull_request, ...about, sender };
       return { name: 'pull_request_review', type: 'pull_request_review', payload };
     }
+    case 'thread': {
+      const { number, action, comment, by } = event;
+      const pull = pullOf(repository, number);
+      const comments = pull.inlineComments
+        .filter(({ id, replyTo }) => (replyTo ?? id) === comment.id)
+        .map((one) => github.inlineComment(world, pull, one));
+      const thread = { node_id: `PRRT_${comment.id}`, comments };
+      const payload = { action, thread, pull_request: github.pull(pull, web), ...about, sender: github.user(by) };
+      return { name: 'pull_request_review_thread', type: 'pull_request_review_thread', payload };
+    }
     case 'comment': {
       const { number, action, comment } = event;
       const pull = pullOf(repository, number);
@@ -218,6 +237,8 @@ function ofGitea(
       throw new Error('Gitea and Forgejo have no merge queue');
     case 'check-run':
       throw new Error('Gitea and Forgejo have no check runs');
+    case 'thread':
+      throw new Error('Gitea and Forgejo send nothing when a conversation is resolved');
     case 'status':
       if (forge === 'forgejo') {
         throw new Error('Forgejo sends nothing when a commit status is set');

@@ -188,6 +188,10 @@ export interface InlineComment extends Comment {
   /** The line's text when it was commented on. */
   readonly text: string;
   readonly sha: string;
+  /** The first comment of the conversation that it belongs to, unless it is that itself. */
+  readonly replyTo?: number;
+  /** Who has resolved the conversation that it begins. */
+  resolvedBy?: string | undefined;
 }
 
 export interface Status {

@@ -18,6 +18,11 @@ rules:
   - id: reviewed
     require: { approvals: { count: 1, fresh: true } }
 `;
+const ANSWERED = `version: 1
+rules:
+  - id: answered
+    require: { threads: {} }
+`;
 const GREEN = { title: 'feat: things' };
 const MANY = Object.fromEntries(Array.from({ length: 2_999 }, (_, index) => [`src/${index}.ts`, `${index}\n`]));
 
@@ -65,11 +70,17 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<ForgeName, number>>>> = 
   'first green, 2,999 files': { github: 33, gitea: 6, forgejo: 9 },
   'a rule with fresh approvals, none given': { github: 4, gitea: 10, forgejo: 13 },
   'the same, approved': { github: 6, gitea: 18, forgejo: 19 },
+  'a rule about conversations, there is none': { github: 4, gitea: 8, forgejo: 11 },
+  'the same, two reviews have one': { github: 5, gitea: 10, forgejo: 11 },
 };
 
 /** What each step made. */
-async function countAll(scene: Scene, fresh: Scene): Promise<Readonly<Record<string, readonly string[]>>> {
-  const told = (number: number) => scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+async function countAll(
+  scene: Scene,
+  fresh: Scene,
+  answered: Scene,
+): Promise<Readonly<Record<string, readonly string[]>>> {
+  const told = (number: number, at = scene) => at.tell({ kind: 'pull-request', number, action: 'synchronize' });
   const opened = async (from: Scene, files: Readonly<Record<string, string>>, details: { title: string }) => {
     const number = from.openSilently(files, details);
     const made = await requests(from, () => from.tell({ kind: 'pull-request', number, action: 'opened' }));
@@ -80,6 +91,13 @@ async function countAll(scene: Scene, fresh: Scene): Promise<Readonly<Record<str
   const failing = await opened(scene, { 'c.ts': 'debugger\n' }, GREEN);
   const many = await opened(scene, MANY, GREEN);
   const approvals = await opened(fresh, { 'a.ts': 'one\n' }, GREEN);
+  const silent = await opened(answered, { 'a.ts': 'one\n' }, GREEN);
+  const discussed = async (number: number) => {
+    for (const line of [1, 1]) {
+      answered.forge.commentInline(answered.repository, number, 'bob', { path: 'a.ts', line, body: 'Why?' });
+    }
+    await told(number, answered);
+  };
   return {
     'first green, first review of the repository': green.made,
     'first green': known.made,
@@ -91,6 +109,8 @@ async function countAll(scene: Scene, fresh: Scene): Promise<Readonly<Record<str
     'first green, 2,999 files': many.made,
     'a rule with fresh approvals, none given': approvals.made,
     'the same, approved': await requests(fresh, () => fresh.review(approvals.number, 'bob', 'approved')),
+    'a rule about conversations, there is none': silent.made,
+    'the same, two reviews have one': await requests(answered, () => discussed(silent.number)),
   };
 }
 
@@ -104,6 +124,7 @@ for (const name of EVERY_FORGE) {
     const counted = await countAll(
       gatehouse(name).scene({ '.gatehouse.yml': POLICY }),
       gatehouse(name).scene({ '.gatehouse.yml': FRESH }),
+      gatehouse(name).scene({ '.gatehouse.yml': ANSWERED }),
     );
     t.log(
       Object.entries(counted)

@@ -75,6 +75,23 @@ for (const [event, action, review] of [
   });
 }
 
+for (const [event, more] of [
+  ['pull_request_review', { action: 'submitted', review: { state: 'commented' } }],
+  ['pull_request_review_thread', { action: 'resolved', thread: {} }],
+  ['pull_request_review_thread', { action: 'unresolved', thread: {} }],
+  ['pull_request_comment', { action: 'reviewed', review: { type: 'pull_request_review_comment' } }],
+  ['pull_request_review_comment', { action: 'deleted', comment: {} }],
+] as const) {
+  test(`${event} ${more.action} asks for reviews that depend on conversations`, (t) => {
+    const headSha = 'a'.repeat(40);
+    const payload = { ...more, repository, pull_request: { number: 7, head: { sha: headSha } } };
+    const asked = { kind: 'review-commit', repository: 'acme/widgets', headSha } as const;
+    t.deepEqual(target(event, { ...payload, sender: { login: 'bob' } }), { ...asked, threadsBy: 'bob' });
+    t.deepEqual(target(event, { ...payload, sender: { login: '' } }), { ...asked, threadsBy: '' });
+    t.is(target(event, { ...payload, pull_request: { number: 7, head: { sha: '../x' } } }), undefined);
+  });
+}
+
 for (const [event, action, review] of [
   ['pull_request_review', 'submitted', { state: 'approved', body: '<!-- gatehouse:review -->' }],
   ['pull_request_review', 'submitted', { state: 'changes_requested', body: '<!-- gatehouse:review -->' }],

@@ -79,10 +79,11 @@ function rules(policy: Policy): string {
 
 /** What a policy needs beside what every review does. */
 export function extrasOf(policy: Policy): readonly Extra[] {
-  const { checks, requestedReviews } = neededFacts(policy);
+  const { checks, requestedReviews, commentThreads } = neededFacts(policy);
   const extras: readonly (readonly [Extra, boolean])[] = [
     ['checks', checks],
     ['requested-reviews', requestedReviews],
+    ['threads', commentThreads],
     ['commands', policy.override !== undefined || policy.baselineOverride !== undefined],
     ['teams', teamsOf(policy).length > 0],
   ];

@@ -30,8 +30,8 @@ The repository is owner/name, or the address of its page on the configured forge
   },
   positionals: ONE_REPOSITORY,
   notes: `What the forge no longer has cannot be judged, and is counted as such: who was in a team then, and whether a review
-that counted was dismissed, perhaps later. Title, description, labels, checks and requested reviews are those of today;
-rules about them are marked with *. Overrides are not considered.`,
+that counted was dismissed, perhaps later. Title, description, labels, checks, requested reviews and conversations are
+those of today; rules about them are marked with *. Overrides are not considered.`,
   settings: HISTORY_SETTINGS,
   exitCodes: {
     [DONE]: 'done',

@@ -34,6 +34,8 @@ CREATE TABLE gatehouse.reviews (
   -- Whether its policy asks for checks of others, or for requested reviews. A commit about which somebody reports one is looked up
   -- here, so that the forge is asked only for a policy that waits for them.
   asks_others              boolean     NOT NULL DEFAULT false,
+  -- The same for conversations at lines.
+  asks_threads             boolean     NOT NULL DEFAULT false,
   -- Ids of the comments whose overrides are in force. Null: the policy that judges it lets nobody override.
   overrides                text[],
   -- When somebody last had it judged again by a comment.

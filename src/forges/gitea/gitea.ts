@@ -8,6 +8,7 @@ import { makeChangeList, writableRepositories } from './change-list.ts';
 import { changedFiles } from './changed-files.ts';
 import { checks } from './checks.ts';
 import type { GiteaAccount, GiteaClient } from './client.ts';
+import { commentThreads } from './comment-threads.ts';
 import { comments } from './comments.ts';
 import * as history from './commits.ts';
 import { DIFFERENCES, type GiteaName } from './differences.ts';
@@ -47,8 +48,9 @@ export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Pro
       return pullRequest && { pullRequest, preloaded: {}, files: new Map() };
     },
     // Of modules that are spread, each export is a method of a forge.
-    ...bindClient(account, { ...read.METHODS, ...ancestry, ...history, ...given, ...posted, ...inline }),
-    ...bindClient(account, { accounts, changedFiles, checks, comments, lastForcePushOrRetarget, mayWrite }),
+    ...bindClient(account, { ...read.METHODS, ...ancestry, ...history, ...given.METHODS, ...posted, ...inline }),
+    ...bindClient(account, { accounts, changedFiles, checks, comments, commentThreads }),
+    ...bindClient(account, { lastForcePushOrRetarget, mayWrite }),
     close,
   };
 }

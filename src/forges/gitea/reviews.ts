@@ -17,8 +17,8 @@ const REQUESTED = 'REQUEST_REVIEW';
 
 type Listed = z.output<typeof shapes.reviews>;
 
-export async function reviews(client: GiteaClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
-  const answer = await list(client, ref);
+async function reviews(client: GiteaClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
+  const answer = await reviewList(client, ref);
   // Requesting another review takes away that the one before is official. A request for changes is one until it is
   // answered.
   const asked = new Set(answer.flatMap(({ state, user, official }) => (state === REQUESTED && official ? [user] : [])));
@@ -44,8 +44,8 @@ export async function reviews(client: GiteaClient, ref: PullRequestRef): Promise
 }
 
 /** `requested_reviewers` of the pull request also names those who have given their review. */
-export async function requestedReviews(client: GiteaClient, ref: PullRequestRef): Promise<RequestedReviews> {
-  const requested = (await list(client, ref)).filter(({ state }) => state === REQUESTED);
+async function requestedReviews(client: GiteaClient, ref: PullRequestRef): Promise<RequestedReviews> {
+  const requested = (await reviewList(client, ref)).filter(({ state }) => state === REQUESTED);
   const { owner } = splitRepository(ref.repository);
   return {
     people: requested.flatMap(({ user, team }) => (team ? [] : [user])),
@@ -53,7 +53,10 @@ export async function requestedReviews(client: GiteaClient, ref: PullRequestRef)
   };
 }
 
-async function list(client: GiteaClient, ref: PullRequestRef): Promise<Listed> {
+export async function reviewList(client: GiteaClient, ref: PullRequestRef): Promise<Listed> {
   const route = `${pullPath(ref)}/reviews`;
   return [...requireFound(await client.askAll(route, shapes.reviews, { maxStringBytes: SHORT }), route)];
 }
+
+/** The methods of a forge that are here. */
+export const METHODS = { reviews, requestedReviews };

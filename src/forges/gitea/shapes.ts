@@ -160,6 +160,23 @@ export const inlineComments = z.array(
   z.object({ id, body: text, user: login, path: z.string(), position: z.number().int().nullish() }),
 );
 
+/** `resolver` is null where nobody has resolved it, and absent where the forge does not tell. */
+export const threadComments = z.array(
+  z.object({
+    id,
+    user: login,
+    created_at: text,
+    path: z.string(),
+    position: z.number().int().nullish(),
+    original_position: z.number().int().nullish(),
+    resolver: z
+      .object({ login: z.string() })
+      .nullable()
+      .transform((user) => user?.login ?? null)
+      .optional(),
+  }),
+);
+
 export const comment = z.object({ id, body: text, user: login });
 export const comments = z.array(comment);
 

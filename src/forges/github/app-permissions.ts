@@ -3,8 +3,10 @@
  * and at each resync, and what docs/connect-github.md lists. Imports nothing.
  */
 
-/** Beside every review: rules that ask for checks or name teams, commands in comments, a merge queue. */
-type Purpose = 'every-review' | 'checks' | 'teams' | 'commands' | 'merge-queue';
+/**
+ * Beside every review: rules that ask for checks or conversations, or name teams, commands in comments, a merge queue.
+ */
+type Purpose = 'every-review' | 'checks' | 'threads' | 'teams' | 'commands' | 'merge-queue';
 
 export interface AppPermission {
   /** GitHub's name in its API. */
@@ -45,6 +47,7 @@ export const APP_EVENTS: readonly AppEvent[] = [
   { key: 'merge_group', title: 'Merge group', for: 'merge-queue' },
   { key: 'status', title: 'Status', for: 'checks' },
   { key: 'check_run', title: 'Check run', for: 'checks' },
+  { key: 'pull_request_review_thread', title: 'Pull request review thread', for: 'threads' },
 ];
 
 const LEVELS: readonly (string | undefined)[] = ['read', 'write', 'admin'];

@@ -11,6 +11,7 @@ import { rememberAppLogins } from './app-logins.ts';
 import { changedFiles } from './changed-files.ts';
 import { checks } from './checks.ts';
 import type { GitHubAccount, GitHubClient } from './client.ts';
+import { commentThreads } from './comment-threads.ts';
 import { comments } from './comments.ts';
 import { commits, tree } from './commits.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';
@@ -72,7 +73,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
       ),
     // Of modules that are spread, each export is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...refs, ...ancestry, ...posted }),
-    ...bindClient(account, { accounts, changedFiles, checks, comments, commits, tree }),
+    ...bindClient(account, { accounts, changedFiles, checks, comments, commentThreads, commits, tree }),
     ...bindClient(account, { lastForcePushOrRetarget, mayWrite, requestedReviews, reviews }),
     close,
   };

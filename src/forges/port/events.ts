@@ -18,7 +18,8 @@ export interface Subject {
   /** The branch that a push has moved. The rules of pull requests into it may have changed. */
   readonly pushedBranch: string | undefined;
   /**
-   * The commit about which others said something that only some policies ask for: a check, or a request for a review.
+   * The commit about which others said something that only some policies ask for: a check, a request for a review, or a
+   * conversation at a line.
    */
   readonly checkedCommit: CheckedCommit | undefined;
   /** The group of a merge queue for which a status is requested. */
@@ -42,6 +43,11 @@ export interface CheckedCommit {
   readonly headSha: string;
   /** Of a commit status; absent for anything else. */
   readonly status?: StatusSetBy;
+  /**
+   * The login of who commented on the change, or resolved a conversation or took that back; empty when the payload has
+   * no valid one. Absent for anything else.
+   */
+  readonly threadsBy?: string;
 }
 
 /** The name of a commit status, and the login of who set it; empty when the payload has no valid one. */
@@ -61,13 +67,22 @@ export interface MergeGroupRef {
 /**
  * The events of all forges together: which forge sent a delivery is not stored with it.
  *
- * A review that only comments is not among them: no predicate looks at one, and every review that Gatehouse posts
+ * A review that only comments is not among them: few policies look at one, and every review that Gatehouse posts
  * comes back as one. By what it says, and not by its author or text, so that an approval cannot be hidden behind it.
  */
 const REVIEWABLE = Object.values(FORGES).map(({ reviewableEvents }) => reviewableEvents);
 
 /** Beside those of FORGES: what is said beside a pull request, or moves a branch. */
-const OTHER_EVENTS = ['push', 'issue_comment', 'status', 'check_run', 'merge_group'] as const;
+const OTHER_EVENTS = [
+  'push',
+  'issue_comment',
+  'status',
+  'check_run',
+  'merge_group',
+  'pull_request_review_thread',
+  'pull_request_comment',
+  'pull_request_review_comment',
+] as const;
 
 const ACTED_ON: ReadonlySet<string> = new Set([...REVIEWABLE.flatMap(Object.keys), ...OTHER_EVENTS]);
 
@@ -190,14 +205,35 @@ function checkedCommit(event: string, payload: Readonly<Record<string, unknown>>
       ? { headSha: sha, ...(typeof context === 'string' && { status: { context, by } }) }
       : undefined;
   }
+  const pullHead = object(object(payload['pull_request'])?.['head'])?.['sha'];
   if (event === 'pull_request' && REVIEW_REQUESTS.includes(payload['action'])) {
-    const sha = object(object(payload['pull_request'])?.['head'])?.['sha'];
-    return isCommit(sha) ? { headSha: sha } : undefined;
+    return isCommit(pullHead) ? { headSha: pullHead } : undefined;
+  }
+  if (changesThreads(event, payload)) {
+    const threadsBy = login(object(payload['sender'])?.['login']) ?? '';
+    return isCommit(pullHead) ? { headSha: pullHead, threadsBy } : undefined;
   }
   // Of its other actions, which people cause, nothing is reported yet.
   const reported = event === 'check_run' && (payload['action'] === 'created' || payload['action'] === 'completed');
   const sha = reported ? object(payload['check_run'])?.['head_sha'] : undefined;
   return isCommit(sha) ? { headSha: sha } : undefined;
+}
+
+/** Comments at lines, as the forges name them, and conversations that are resolved on GitHub. With their actions. */
+const THREAD_EVENTS: Readonly<Record<string, readonly unknown[]>> = {
+  pull_request_review_thread: ['resolved', 'unresolved'],
+  pull_request_comment: ['reviewed'],
+  pull_request_review_comment: ['reviewed', 'created', 'deleted'],
+};
+const COMMENTED_ACTIONS: readonly unknown[] = ['submitted', 'edited'];
+
+/** A review that approves or rejects starts a review by itself. */
+function changesThreads(event: string, payload: Readonly<Record<string, unknown>>): boolean {
+  const { action, review } = payload;
+  if (event === 'pull_request_review') {
+    return object(review)?.['state'] === 'commented' && COMMENTED_ACTIONS.includes(action);
+  }
+  return (Object.hasOwn(THREAD_EVENTS, event) && THREAD_EVENTS[event]?.includes(action)) ?? false;
 }
 
 function isCommit(value: unknown): value is string {
@@ -245,6 +281,8 @@ type RequestedReview =
       readonly headSha: string;
       /** A status under Gatehouse's own name. The worker knows whether Gatehouse set it. */
       readonly ownName?: StatusSetBy;
+      /** As in {@link CheckedCommit}. */
+      readonly threadsBy?: string;
     }
   | ({ readonly kind: 'review-merge-group'; readonly repository: string } & MergeGroupRef)
   | ({ readonly kind: 'command' } & PullRequestRef & CommentedCommand);
@@ -268,9 +306,9 @@ export function requestedReview(
     return { kind: 'review-merge-group', repository, ...group };
   }
   if (subject.checkedCommit !== undefined) {
-    const { headSha, status } = subject.checkedCommit;
+    const { headSha, status, ...threads } = subject.checkedCommit;
     const isOwnName = status !== undefined && isOwnContext(status.context);
-    return { kind: 'review-commit', repository, headSha, ...(isOwnName && { ownName: status }) };
+    return { kind: 'review-commit', repository, headSha, ...threads, ...(isOwnName && { ownName: status }) };
   }
   return branch === undefined ? undefined : { kind: 'review-repository', repository, branch };
 }

@@ -7,6 +7,7 @@
 import type { AccessCheck } from './access.ts';
 import type { Accounts, NamedAddress } from './accounts.ts';
 import type { Checks } from './checks.ts';
+import type { CommentThreads } from './comment-threads.ts';
 import type { DeliveryRecovery } from './delivery-recovery.ts';
 import type { ForgeName } from './forges.ts';
 import type { Inspection } from './inspection.ts';
@@ -87,6 +88,10 @@ export interface Forge extends AccessCheck {
   lastForcePushOrRetarget(ref: PullRequestRef): Promise<string | undefined>;
   /** All comments in the conversation, oldest first. */
   comments(ref: PullRequestRef): Promise<readonly PersonComment[]>;
+  /**
+   * The conversations at lines and files, as they stand for the head `headSha`. Gatehouse's own may be among them.
+   */
+  commentThreads(ref: PullRequestRef, headSha: string): Promise<CommentThreads>;
   /** Whether an account may write to the repository; undefined where the forge does not tell. */
   mayWrite(repository: string, login: string): Promise<boolean | undefined>;
   /**

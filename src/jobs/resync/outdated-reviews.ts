@@ -29,10 +29,10 @@ interface CompareOptions {
    */
   readonly tipOf?: (review: JudgedReview) => string | null | undefined;
   /**
-   * Whether what others reported about the head is compared as well, for policies that ask for it: the webhook of it
-   * may be lost.
+   * Whether what others reported about the head, and their conversations, are compared as well, for policies that ask
+   * for it: the webhook of it may be lost, or there is none.
    */
-  readonly checks?: boolean;
+  readonly others?: boolean;
 }
 
 /**
@@ -56,9 +56,9 @@ export function readPresentRules(
 
   async function compared(
     review: JudgedReview,
-    { tipOf, checks = false }: CompareOptions,
+    { tipOf, others = false }: CompareOptions,
   ): Promise<'same' | 'outdated' | 'delayed'> {
-    const { repository, headSha, baseBranch, judgedBy } = review;
+    const { repository, number, headSha, baseBranch, judgedBy } = review;
     if (judgedBy === null) {
       return 'outdated';
     }
@@ -66,7 +66,10 @@ export function readPresentRules(
     const difference = await firstDifference(judgedBy, {
       ...reader.of(repository, baseBranch),
       ...(tip !== undefined && { baseCommit: async () => tip ?? undefined }),
-      ...(checks && { checks: () => reader.checks(repository, headSha) }),
+      ...(others && {
+        checks: () => reader.checks(repository, headSha),
+        threads: () => reader.threads({ repository, number }, headSha),
+      }),
     });
     if (difference === undefined) {
       return 'same';

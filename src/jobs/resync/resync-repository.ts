@@ -75,7 +75,7 @@ async function requestReviews(
   const requestedAnyway = new Set([...missed, ...closed, ...otherwise].map(({ number }) => number));
   const { outdated, delayed } = await rules.compare(
     judged.filter(({ number }) => !requestedAnyway.has(number)),
-    { tipOf: ({ baseBranch }) => overview?.baseCommits.get(baseBranch), checks: true },
+    { tipOf: ({ baseBranch }) => overview?.baseCommits.get(baseBranch), others: true },
   );
   const again = await withoutUnchanged(forge, unsettled, delayed);
   // Those in `again` are compared too: their review would replace a status of somebody else, and not report who set it.

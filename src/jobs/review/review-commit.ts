@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { ReviewRequest, StatusSetBy } from '../../forges/port/events.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { AskedOfOthers } from '../../review/judge.ts';
 import { sameContext, statusContext } from '../../review/status-context.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { forgetWritten } from '../tables/posted-statuses.ts';
@@ -13,16 +14,18 @@ export interface CommitReviewParts extends StatusOptions {
 }
 
 /**
- * After a check was reported about a commit, or a review requested: requests the reviews of the open pull requests with
- * this head whose policy asks for such things. The forge is not asked: most checks are of commits that no policy waits
- * for.
+ * After a check was reported about a commit, a review requested, or a conversation begun or resolved: requests the
+ * reviews of the open pull requests with this head whose policy asks for such things. The forge is not asked: most
+ * checks are of commits that no policy waits for.
  */
 export async function reviewCommit(parts: CommitReviewParts, job: Jobs['review-commit']): Promise<void> {
-  const { repository, headSha, ownName } = job;
+  const { repository, ownName, threadsBy } = job;
   const reviews =
-    ownName === undefined
-      ? await reviewsThatAskForOthers(parts.pool, repository, headSha)
-      : await reviewsWithStatus(parts, job, ownName);
+    ownName !== undefined
+      ? await reviewsWithStatus(parts, job, ownName)
+      : threadsBy !== undefined
+        ? await reviewsThatAskForThreads(parts, job, threadsBy)
+        : await reviewsThatAsk(parts.pool, job, 'others');
   if (reviews.length > 0) {
     await parts.enqueue(reviews.map(({ number }) => ({ kind: 'review', repository, number })));
   }
@@ -53,17 +56,27 @@ async function reviewsWithStatus(
   return sharing;
 }
 
-/** The open pull requests with this head whose policy asks for checks or requested reviews. */
-async function reviewsThatAskForOthers(
+/** None where Gatehouse itself has commented: its own conversations do not count. */
+async function reviewsThatAskForThreads(
+  { pool, forge }: CommitReviewParts,
+  job: Jobs['review-commit'],
+  by: string,
+): Promise<readonly PullRequestRef[]> {
+  const reviews = await reviewsThatAsk(pool, job, 'threads');
+  return reviews.length > 0 && by.toLowerCase() === (await forge.self()).toLowerCase() ? [] : reviews;
+}
+
+/** The open pull requests with this head whose policy asks for it. */
+async function reviewsThatAsk(
   pool: pg.Pool,
-  repository: string,
-  headSha: string,
+  { repository, headSha }: Jobs['review-commit'],
+  asked: AskedOfOthers,
 ): Promise<readonly PullRequestRef[]> {
   const { rows } = await pool.query<{ number: number }>(
     `SELECT pull_request AS number FROM gatehouse.reviews
-      WHERE repository = $1 AND head_sha = $2 AND open AND asks_others
+      WHERE repository = $1 AND head_sha = $2 AND open AND CASE WHEN $3 = 'threads' THEN asks_threads ELSE asks_others END
       ORDER BY pull_request`,
-    [repository, headSha],
+    [repository, headSha, asked],
   );
   return rows.map(({ number }) => ({ repository, number }));
 }

@@ -115,7 +115,7 @@ async function reviewOnce(
   const context: JudgeContext = {
     ...parts,
     onWillJudge: () => showPending(parts, review, pullRequest, pending),
-    onWillReadOthers: () => recordOthersAsked(parts.pool, review.claim()),
+    onWillReadOthers: (asked) => recordOthersAsked(parts.pool, review.claim(), asked),
     knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
     showsProposals: true,
     mayReadToObserve: () => hasSpareRequests(parts.remainingRequests()),

@@ -45,6 +45,7 @@ function judgedFrom(result: Concluded, alone: Alone | undefined): Judged {
   return {
     judgedBy: { ...result.judgedBy, ...(alone && { alone }) },
     asksOthers: result.kind === 'judged' && result.asksOthers,
+    asksThreads: result.kind === 'judged' && result.asksThreads,
     overrides: overrides ?? null,
   };
 }

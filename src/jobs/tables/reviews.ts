@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { ListedPullRequest } from '../../forges/port/many-repositories.ts';
 import type { StatusState } from '../../forges/port/postings.ts';
 import type { PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { AskedOfOthers } from '../../review/judge.ts';
 import type { JudgedBy } from '../../review/judged-by.ts';
 
 /**
@@ -110,12 +111,14 @@ export async function recordHead(
   );
 }
 
+const ASKS = { others: 'asks_others', threads: 'asks_threads' } as const satisfies Record<AskedOfOthers, string>;
+
 /**
- * Before checks of others, or requested reviews, are read: from now on what is reported about the head starts a review,
- * so that nothing is lost that comes after they were read.
+ * Before it is read: from now on what others say about the head starts a review, so that nothing is lost that comes
+ * after it was read.
  */
-export async function recordOthersAsked(pool: pg.Pool, claim: Claim): Promise<void> {
-  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET asks_others = true', []);
+export async function recordOthersAsked(pool: pg.Pool, claim: Claim, asked: AskedOfOthers): Promise<void> {
+  await changeClaimed(pool, claim, `UPDATE gatehouse.reviews SET ${ASKS[asked]} = true`, []);
 }
 
 export interface SavedVerdict extends Pick<HeadVerdict, 'state' | 'description' | 'url'> {
@@ -127,6 +130,7 @@ export interface SavedVerdict extends Pick<HeadVerdict, 'state' | 'description' 
 export interface Judged {
   readonly judgedBy: JudgedBy;
   readonly asksOthers: boolean;
+  readonly asksThreads: boolean;
   /** Ids of the comments whose overrides count; null: the policy lets nobody override. */
   readonly overrides: readonly string[] | null;
 }
@@ -147,12 +151,13 @@ export async function saveVerdict(
     `UPDATE gatehouse.reviews
         SET verdict = $4, description = $5, url = $6, dry_run_description = $7, reported_as = NULL, reviewed_at = now(), judged_by = $8::jsonb,
             asks_others = CASE WHEN $8::jsonb IS NULL THEN asks_others ELSE $9 END,
-            overrides = CASE WHEN $8::jsonb IS NULL THEN overrides ELSE $10 END`,
+            overrides = CASE WHEN $8::jsonb IS NULL THEN overrides ELSE $10 END,
+            asks_threads = CASE WHEN $8::jsonb IS NULL THEN asks_threads ELSE $11 END`,
     [
       ...values,
       ...(judged === undefined
-        ? [null, null, null]
-        : [JSON.stringify(judged.judgedBy), judged.asksOthers, judged.overrides]),
+        ? [null, null, null, null]
+        : [JSON.stringify(judged.judgedBy), judged.asksOthers, judged.overrides, judged.asksThreads]),
     ],
   );
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { hiddenAddress } from '../../forges/port/accounts.ts';
+import type { CommentThread } from '../../forges/port/comment-threads.ts';
 import { CODE_OWNERS_DIALECTS } from '../../forges/port/forges.ts';
 import type { ChangedFile, Commit, PullRequest } from '../../forges/port/pull-request.ts';
 import { coAuthorsOf } from '../authors/co-authors.ts';
@@ -7,6 +8,8 @@ import { trailersOf } from '../authors/trailers.ts';
 import type { Facts } from '../facts.ts';
 
 const SHAS = { head: 'b'.repeat(40), old: 'c'.repeat(40), updated: 'd'.repeat(40) };
+
+const AUTHOR = 'alice';
 
 const text = z.string({ error: 'text' });
 const flag = z.boolean({ error: 'true or false' });
@@ -76,6 +79,24 @@ const check = z.strictObject(
   { error: 'a check, such as { name: build }' },
 );
 
+const thread = z.strictObject(
+  {
+    by: text.describe('The login of who began it.'),
+    bot: flag.optional().describe('Whether who began it is a bot.'),
+    path: text.optional().describe('The file that it is about. Unless given: a.txt.'),
+    outdated: flag
+      .nullable()
+      .optional()
+      .describe('Whether the lines that it is about have changed since; null where the forge does not say.'),
+    resolved: flag.nullable().optional().describe('Unless given: false; null where the forge does not say.'),
+    resolved_by: text
+      .nullable()
+      .optional()
+      .describe('The login of who resolved it; null where the forge does not say. Unless given: the author.'),
+  },
+  { error: 'a conversation, such as { by: sally }' },
+);
+
 /** A pull request in short: what a case, or a row of docs/rules.md, cares to say of it. The rest is ordinary. */
 export const given = z
   .strictObject(
@@ -117,6 +138,11 @@ export const given = z
       codeowners: text.optional().describe('The text of CODEOWNERS. Unless given: there is none.'),
       codeowners_unread: flag.optional().describe('true: CODEOWNERS could not be read.'),
       checks: z.array(check, { error: 'a list of checks' }).optional().describe('Newest first. Unless given: none.'),
+      threads: z
+        .array(thread, { error: 'a list of conversations' })
+        .optional()
+        .describe('Conversations at lines. Unless given: none.'),
+      threads_complete: flag.optional().describe('false: there are more conversations, which could not be read.'),
       checks_complete: flag.optional().describe('false: there are more checks, which could not be read.'),
       dialect: oneOf(...CODE_OWNERS_DIALECTS)
         .optional()
@@ -135,7 +161,7 @@ export function pullRequestOf(from: Given = {}): PullRequest {
     state: 'open',
     title: from.title ?? 'feat: a title',
     body: from.body ?? '',
-    author: from.author ?? 'alice',
+    author: from.author ?? AUTHOR,
     ...(from.first_time === undefined ? {} : { firstTime: from.first_time }),
     draft: from.draft ?? false,
     labels: from.labels ?? [],
@@ -181,7 +207,29 @@ export function factsOf(from: Given = {}): Facts {
       })),
       complete: from.checks_complete ?? true,
     },
+    commentThreads: {
+      threads: (from.threads ?? []).map((one, index) => threadOf(one, index, from.author ?? AUTHOR)),
+      complete: from.threads_complete ?? true,
+    },
     people: { authorTrailers: [], machineAccounts: from.machine_accounts ?? [] },
+  };
+}
+
+function threadOf(
+  { by, bot, path, outdated, resolved, resolved_by }: z.input<typeof thread>,
+  index: number,
+  author: string,
+): CommentThread {
+  const isResolved = resolved === undefined ? resolved_by !== undefined : resolved;
+  return {
+    author: by,
+    bot: bot ?? false,
+    startedAt: minute(index),
+    path: path ?? 'a.txt',
+    line: index + 1,
+    outdated: outdated === undefined ? false : outdated,
+    resolved: isResolved,
+    resolvedBy: isResolved ? (resolved_by === undefined ? author : resolved_by) : null,
   };
 }
 

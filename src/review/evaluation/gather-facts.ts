@@ -18,6 +18,7 @@ import type { Policy } from '../policy/policy.ts';
 import { type SourceText, sourceText } from '../sources.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import { lookIntoMerges, readCleanMerges } from './clean-merge.ts';
+import { readOthersThreads } from './read-threads.ts';
 import { readUpdatedFrom } from './updates.ts';
 
 /**
@@ -49,12 +50,13 @@ export async function gatherMore(
   readChecks: () => Promise<Checks>,
 ): Promise<Facts> {
   const { pullRequest } = before;
-  const [commits, reviews, requested, codeOwners, checks] = await Promise.all([
+  const [commits, reviews, requested, codeOwners, checks, commentThreads] = await Promise.all([
     needed.commits ? readCommits(forge, pullRequest, needed, preloaded) : before.commits,
     needed.reviews ? readReviews(forge, pullRequest, needed.requestsForChanges, preloaded.reviews) : before.reviews,
     needed.requestedReviews ? forge.requestedReviews(pullRequest) : before.reviews.requested,
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : before.codeOwners,
     needed.checks ? readChecks() : before.checks,
+    needed.commentThreads ? readOthersThreads(forge, pullRequest, pullRequest.head.sha) : before.commentThreads,
   ]);
   const lastChange = needed.lastChange
     ? await readLastChangeBefore(forge, pullRequest, reviews)
@@ -72,6 +74,7 @@ export async function gatherMore(
     reviews: { ...reviews, lastChange, requested },
     codeOwners,
     checks,
+    commentThreads,
   };
   const named = [...needed.teams, ...(needed.codeOwners ? await threads.ownerTeams(facts) : [])];
   const teams = await readOwnTeams(forge, pullRequest, named);

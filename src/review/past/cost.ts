@@ -18,10 +18,11 @@ const USUAL: Readonly<
     requestedReviews: 1,
     lastChange: 6,
     checks: 1,
+    commentThreads: 3,
     codeOwners: 3,
   };
   return {
-    github: { ...gitea, head: 0, changedFiles: 1, reviews: 3, lastChange: 1, checks: 2 },
+    github: { ...gitea, head: 0, changedFiles: 1, reviews: 3, lastChange: 1, checks: 2, commentThreads: 1 },
     gitea,
     forgejo: gitea,
   };
@@ -41,7 +42,7 @@ export function costOf(forge: ForgeName, needed: NeededFacts, count: number): Co
     Object.entries(needed).some(([key, is]) => key === name && is === true),
   );
   const sum = asked.reduce((total, [, requests]) => total + requests, 0);
-  const needsHead = needed.changedFiles || needed.commits || needed.reviews || needed.checks;
+  const needsHead = needed.changedFiles || needed.commits || needed.reviews || needed.checks || needed.commentThreads;
   const usualEach = sum + (needsHead ? head : 0);
   return { most: MAX_OTHER_REQUESTS + (usualEach === 0 ? 0 : count * MAX_REQUESTS_EACH), usualEach };
 }

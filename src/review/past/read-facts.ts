@@ -1,3 +1,4 @@
+import type { CommentThreads } from '../../forges/port/comment-threads.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { FORGES } from '../../forges/port/forges.ts';
@@ -8,6 +9,7 @@ import { operatorsPeople } from '../authors/people-settings.ts';
 import { lookIntoMerges, readCleanMerges } from '../evaluation/clean-merge.ts';
 import { readCodeOwners, readCommits, readLastChange } from '../evaluation/gather-facts.ts';
 import { readOthersChecks } from '../evaluation/read-checks.ts';
+import { readOthersThreads } from '../evaluation/read-threads.ts';
 import { readUpdatedFrom } from '../evaluation/updates.ts';
 import { type Facts, type LastChange, type NeededFacts, unreadFacts } from '../facts.ts';
 
@@ -53,7 +55,7 @@ export async function readPastFacts(
   }
 
   const none = unreadFacts(merged.pullRequest);
-  const needsHead = needed.changedFiles || needed.commits || needed.reviews || needed.checks;
+  const needsHead = needed.changedFiles || needed.commits || needed.reviews || needed.checks || needed.commentThreads;
   const head = needsHead ? await tryTo(() => forge.merged.headOf(merged), undefined) : undefined;
   if (head === undefined) {
     const reason = `${merged.pullRequest.repository}#${merged.pullRequest.number}: the forge no longer has its commits`;
@@ -63,12 +65,15 @@ export async function readPastFacts(
   const { repository } = pullRequest;
   const unread = { commits: [], complete: false, accounts: none.commits.accounts };
 
-  const [changedFiles, listed, reviews, requested, checks] = await Promise.all([
+  const [changedFiles, listed, reviews, requested, checks, commentThreads] = await Promise.all([
     needed.changedFiles ? tryTo(() => readChangedFiles(forge, pullRequest), none.changedFiles) : none.changedFiles,
     needed.commits ? tryTo(() => readCommits(forge, pullRequest, needed), unread) : unread,
     needed.reviews ? tryTo(() => readReviews(forge, needed, pullRequest, merged.mergedAt), undefined) : undefined,
     needed.requestedReviews ? tryTo(() => forge.requestedReviews(pullRequest), undefined) : undefined,
     needed.checks ? tryTo(() => readOthersChecks(forge, repository, head, statusContext), none.checks) : none.checks,
+    needed.commentThreads
+      ? tryTo(() => readThreadsThen(forge, pullRequest, merged.mergedAt), none.commentThreads)
+      : none.commentThreads,
   ]);
   const given = reviews ?? [];
   const lastChange = needed.lastChange
@@ -90,6 +95,7 @@ export async function readPastFacts(
     teams: new Map(),
     codeOwners,
     checks,
+    commentThreads,
     people: operatorsPeople(forge),
   };
   return { facts, gone, failure };
@@ -113,6 +119,13 @@ async function readReviews(
 ): Promise<readonly PersonReview[]> {
   const reviews = await forge.reviews(pullRequest, { requestsForChanges });
   return reviews.filter(({ submittedAt }) => Date.parse(submittedAt) <= Date.parse(mergedAt));
+}
+
+/** Those begun before it was merged, as they are today: no forge tells when one was resolved. */
+async function readThreadsThen(forge: Forge, pullRequest: PullRequest, mergedAt: string): Promise<CommentThreads> {
+  const { threads, complete } = await readOthersThreads(forge, pullRequest, pullRequest.head.sha);
+  const then = threads.filter(({ startedAt }) => !(Date.parse(startedAt) > Date.parse(mergedAt)));
+  return { threads: then, complete };
 }
 
 /** What changed after the merge hides what changed before it. */

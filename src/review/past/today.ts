@@ -9,6 +9,7 @@ const AS_OF_TODAY: ReadonlyMap<string, string> = new Map([
   ['draft', 'draft'],
   ['checks', 'checks'],
   ['reviews_requested', 'requested reviews'],
+  ['threads', 'conversations'],
 ]);
 const WRITE_ACCESS = 'write access of reviewers';
 

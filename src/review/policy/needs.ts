@@ -28,6 +28,7 @@ export function neededBeside(read: NeededFacts, wanted: NeededFacts): NeededFact
     lastChange: wanted.lastChange && !read.lastChange,
     codeOwners: wanted.codeOwners && !read.codeOwners,
     checks: wanted.checks && !read.checks,
+    commentThreads: wanted.commentThreads && !read.commentThreads,
     teams: wanted.teams.filter((team) => !read.teams.includes(team)),
     authorTrailers: wanted.authorTrailers,
   };
@@ -63,6 +64,7 @@ export function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
     requestedReviews: all.some(({ requestedReviews }) => requestedReviews),
     lastChange: all.some(({ lastChange }) => lastChange),
     checks: all.some(({ checks }) => checks),
+    commentThreads: all.some(({ commentThreads }) => commentThreads),
     codeOwners: all.some(({ codeOwners }) => codeOwners),
     teams: [...new Set(all.flatMap(({ teams }) => teams ?? []))].sort(),
     authorTrailers: [],

@@ -17,6 +17,7 @@ import { onlyFiles } from './only-files.ts';
 import type { Predicate } from './predicate.ts';
 import { repository } from './repository.ts';
 import { reviewsRequested } from './reviews-requested.ts';
+import { threads } from './threads.ts';
 import { title } from './title.ts';
 
 /** All predicates by name. A new predicate is a file beside this one and a line here. */
@@ -39,5 +40,6 @@ export const predicates: ReadonlyMap<string, Predicate> = new Map<string, Predic
   ['approvals', approvals],
   ['changes_requested', changesRequested],
   ['reviews_requested', reviewsRequested],
+  ['threads', threads],
   ['checks', checks],
 ]);

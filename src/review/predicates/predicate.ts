@@ -32,6 +32,8 @@ export interface PredicateResult {
   /** What there was instead, or as well. */
   readonly found: Text;
   readonly locations?: readonly Location[];
+  /** Where it depends on the value who can change it. Absent: {@link Predicate.actor}. */
+  readonly actor?: Actor;
   /** What is still to come from others, where they can act, as a noun: "1 approval from …". Absent: `expected`. */
   readonly awaited?: Text;
   /** What a person can do so that it matches, and so that it does not. */

@@ -29,6 +29,7 @@ async function readAll(t: ExecutionContext, options: Partial<SimulatedForgeOptio
     await forge.comments(ref),
     await forge.ownComments(ref),
     await forge.ownInlineComments(ref, head()),
+    await forge.commentThreads(ref, head()),
     await forge.checks(SITE, head()),
     await forge.status(SITE, head(), 'gatehouse'),
     await forge.teamMembers('platform/security'),

@@ -1,10 +1,14 @@
-import { type Comment, countComments, type InlineComment, newId, type Review, touch } from '../world.ts';
+import { type Comment, countComments, type InlineComment, lineInDiff, newId, type Review, touch } from '../world.ts';
 import type { Stage } from './stage.ts';
 
 interface InlineAt {
   readonly path: string;
   readonly line: number;
   readonly body: string;
+  /** The comment that it answers. */
+  readonly replyTo?: InlineComment;
+  /** Of the review that it is a part of: commented unless told. */
+  readonly state?: Review['state'];
 }
 
 /** What people say of a pull request. Repositories are `owner/name`. */
@@ -26,6 +30,8 @@ export interface Reviews {
   editComment(repository: string, number: number, comment: number, body: string): void;
   deleteComment(repository: string, number: number, comment: number): void;
   commentInline(repository: string, number: number, author: string, at: InlineAt): InlineComment;
+  /** Resolves the conversation that a comment begins; with `by` undefined, takes that back. Nothing else shows it. */
+  resolve(repository: string, number: number, comment: number, by: string | undefined): InlineComment;
 }
 
 export function makeReviews(stage: Stage): Reviews {
@@ -93,12 +99,22 @@ export function makeReviews(stage: Stage): Reviews {
     },
     commentInline(repository, number, author, at) {
       const on = pull(repository, number);
+      const { path, line, body, replyTo, state = 'commented' } = at;
       countComments(on);
-      const { id: of } = review(repository, number, author, 'commented');
-      const made = { id: newId(world), author, at: now(), review: of, text: '', sha: on.headSha };
-      const comment: InlineComment = { ...made, path: at.path, line: at.line, body: at.body };
+      // An answer is a review of its own on GitHub, and belongs to the review that it answers elsewhere.
+      const of = (forge !== 'github' && replyTo?.review) || review(repository, number, author, state).id;
+      const text = lineInDiff(world, on, path, line) ?? '';
+      const made = { id: newId(world), author, at: now(), review: of, text, sha: on.headSha, path, line, body };
+      const comment: InlineComment = { ...made, ...(replyTo && { replyTo: replyTo.replyTo ?? replyTo.id }) };
       on.inlineComments.push(comment);
       return comment;
+    },
+    resolve(repository, number, comment, by) {
+      const found = pull(repository, number).inlineComments.find(({ id }) => id === comment);
+      if (found === undefined) {
+        throw new Error(`there is no comment ${comment} at a line`);
+      }
+      return Object.assign(found, { resolvedBy: by });
     },
   };
 }

@@ -10,6 +10,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { authorsQuery } from '../../../src/forges/github/accounts.ts';
+import { THREADS_QUERY } from '../../../src/forges/github/comment-threads.ts';
 import { COMMENTS_QUERY } from '../../../src/forges/github/comments.ts';
 import { QUEUE_QUERY } from '../../../src/forges/github/merge-queue.ts';
 import { overviewQuery, statusesQuery } from '../../../src/forges/github/overviews.ts';
@@ -22,6 +23,7 @@ const QUERIES = {
   queue: QUEUE_QUERY,
   authors: authorsQuery(20),
   comments: COMMENTS_QUERY,
+  conversations: THREADS_QUERY,
   overview: overviewQuery(
     100,
     Array.from({ length: 100 }, (_, index) => index),
@@ -68,6 +70,7 @@ test('no other file of src has a GraphQL query', (t) => {
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   t.deepEqual(files.filter((file) => /`query[ ({]/.test(readFileSync(new URL(file, src), 'utf8'))).sort(), [
     'forges/github/accounts.ts',
+    'forges/github/comment-threads.ts',
     'forges/github/comments.ts',
     'forges/github/merge-queue.ts',
     'forges/github/overviews.ts',

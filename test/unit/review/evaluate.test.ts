@@ -110,6 +110,7 @@ test('a policy about titles needs nothing but the pull request', (t) => {
     changedFiles: false,
     lines: false,
     checks: false,
+    commentThreads: false,
     commits: false,
     signatures: false,
     cleanMerges: false,

@@ -35,7 +35,6 @@ const HEAD = PULL_REQUEST.head.sha;
 const SUBJECT = { pullRequest: PULL_REQUEST, preloaded: {}, baseSha: BASE };
 const NO_BASELINE = { fallback: undefined, baselineOf: async () => ({ kind: 'none' }) as const };
 const NOTHING_PROPOSED = { proposed: { kind: 'absent' }, said: {}, preview: undefined } as const;
-const NO_CHECKS = { checks: [], complete: false };
 
 const rules = (...lines: readonly string[]) =>
   `version: 1\nrules:\n${lines.map((line) => `  - { ${line} }\n`).join('')}`;
@@ -224,7 +223,7 @@ test('step 6: a verdict says by what it was judged, and whether it depends on mo
   const facts = factsOf({ title: 'things', checks: [{ name: 'build' }] });
   const result = (text: string, hidden = false, overrides?: Parameters<typeof conclude>[4]['overrides']) => {
     const policy = loaded(text);
-    const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides, checks: facts.checks };
+    const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides, others: facts };
     return conclude(SUBJECT, policy, { hidden }, NOTHING_PROPOSED, findings);
   };
   const alone = result(rules(TITLED));
@@ -243,7 +242,7 @@ test('step 6: a verdict says by what it was judged, and whether it depends on mo
 test('step 6: a proposed policy that is broken is no success', (t) => {
   const facts = factsOf({ title: 'feat: things' });
   const policy = loaded(rules(TITLED));
-  const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined, checks: NO_CHECKS };
+  const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined, others: facts };
   const faults = [{ file: '.gatehouse.yml', line: 1, column: 1, message: 'no' }];
   const proposed = { kind: 'broken', faults, sources: {}, texts: [] } as const;
   const { verdict } = conclude(SUBJECT, policy, { hidden: false }, { ...NOTHING_PROPOSED, proposed }, findings);

@@ -26,6 +26,7 @@ const JUDGED: JudgedBy = {
   baselineDigest: 'baseline',
   codeOwnersDigest: 'owners',
   checksDigest: 'checks',
+  threadsDigest: 'threads',
   machineAccountsDigest: 'bots',
   alone: { differenceBase: 'from', gatehouse: 'version 1', comments: 'comments' },
 };
@@ -38,6 +39,7 @@ const PRESENT: Present = {
   machineAccounts: 'bots',
   extended: async () => 'extended',
   checks: async () => 'checks',
+  threads: async () => 'threads',
   baseline: async () => 'baseline',
   gatehouse: 'version 1',
 };
@@ -58,15 +60,19 @@ const CHANGES: readonly (readonly [Difference, Partial<Present>, JudgedBy?])[] =
   ['CODEOWNERS', { baseCommit: moved, atBase: { policy: async () => 'policy', codeOwners: async () => 'others' } }],
   ['extended policy', { extended: async () => undefined }],
   ['checks', { checks: async () => 'others' }],
+  ['threads', { threads: async () => 'others' }],
   ['baseline', { baseline: async () => undefined }],
 ];
 
 test('what is as it was judged has no difference, nor has what is not compared', async (t) => {
   t.is(await firstDifference(JUDGED, PRESENT), undefined);
   t.is(await firstDifference(JUDGED, { ...PRESENT, baseCommit: moved }), undefined, 'the rules did not move');
-  const { pullRequest: _one, checks: _two, extended: _three, gatehouse: _four, ...others } = PRESENT;
+  const { pullRequest: _one, checks: _two, extended: _three, gatehouse: _four, threads: _five, ...others } = PRESENT;
   t.is(
-    await firstDifference({ ...JUDGED, pullRequest: 'x', checksDigest: 'x', extendsDigest: 'x' }, others),
+    await firstDifference(
+      { ...JUDGED, pullRequest: 'x', checksDigest: 'x', threadsDigest: 'x', extendsDigest: 'x' },
+      others,
+    ),
     undefined,
   );
 });

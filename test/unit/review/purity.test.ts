@@ -29,7 +29,7 @@ for (const path of files) {
         // None of them imports anything: structure.test.ts.
         t.regex(
           from,
-          /\/(forges\/port\/(?:accounts|checks|command|forge|forge-error|forges|merged|postings|pull-request)|common\/[\w-]+)\.ts$/,
+          /\/(forges\/port\/(?:accounts|checks|command|comment-threads|forge|forge-error|forges|merged|postings|pull-request)|common\/[\w-]+)\.ts$/,
         );
       }
     }

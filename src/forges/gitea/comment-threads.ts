@@ -1,0 +1,65 @@
+import type { z } from 'zod';
+import type { CommentThread, CommentThreads } from '../port/comment-threads.ts';
+import type { PullRequestRef } from '../port/pull-request.ts';
+import { type GiteaAccount, path, SHORT } from './client.ts';
+import { pullPath, utc } from './read.ts';
+import { reviewList } from './reviews.ts';
+import * as shapes from './shapes.ts';
+
+/** The state of a review that was not submitted. */
+const PENDING = 'PENDING';
+
+/** Reviews whose comments are read, one request each. */
+const MAX_REVIEWS = 50;
+
+type Review = z.output<typeof shapes.reviews>[number];
+type Comment = z.output<typeof shapes.threadComments>[number];
+
+/**
+ * There is no list of conversations: the comments of each review are read. Those of Gatehouse's own reviews are not,
+ * since it began their conversations.
+ */
+export async function commentThreads(
+  client: GiteaAccount,
+  ref: PullRequestRef,
+  headSha: string,
+): Promise<CommentThreads> {
+  const [self, reviews] = [await client.self(), await reviewList(client, ref)];
+  const withComments = reviews.filter(
+    ({ user, state, comments_count }) => user !== self && state !== PENDING && comments_count > 0,
+  );
+  const threads: CommentThread[] = [];
+  for (const review of withComments.slice(0, MAX_REVIEWS)) {
+    const route = `${pullPath(ref)}${path('reviews', review.id)}/comments`;
+    // A review that was deleted meanwhile has none. This list has no pages.
+    const comments = await client.ask(route, shapes.threadComments, { maxStringBytes: SHORT });
+    threads.push(...threadsOf(review, comments ?? [], headSha));
+  }
+  return { threads, complete: withComments.length <= MAX_REVIEWS };
+}
+
+/**
+ * Comments of one review at one line are one conversation, and the first of them says whether it is resolved: answers
+ * belong to the review that they answer. The list is in no order.
+ */
+function threadsOf(review: Review, comments: readonly Comment[], headSha: string): readonly CommentThread[] {
+  const first = new Map<string, Comment>();
+  for (const comment of comments) {
+    const key = JSON.stringify([comment.path, comment.position, comment.original_position]);
+    const known = first.get(key);
+    if (known === undefined || BigInt(comment.id) < BigInt(known.id)) {
+      first.set(key, comment);
+    }
+  }
+  return [...first.values()].map(({ user, path: file, position, created_at, resolver }) => ({
+    author: user,
+    bot: false,
+    startedAt: utc(created_at),
+    path: file,
+    line: position || null,
+    // The forge folds away what is about lines that have changed, and does not say so. Nothing changes without a push.
+    outdated: review.commit_id === headSha ? false : null,
+    resolved: resolver === undefined ? null : resolver !== null,
+    resolvedBy: resolver ?? null,
+  }));
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { requireFound } from '../answer.ts';
+import type { CommentThread, CommentThreads } from '../port/comment-threads.ts';
+import type { PullRequestRef } from '../port/pull-request.ts';
+import { ACTOR, actor } from './actor.ts';
+import type { GitHubClient } from './client.ts';
+import { repositoryAddress } from './read.ts';
+import { askGraphql } from './request.ts';
+
+/** REST has the comments, and not whether their conversation is resolved. */
+export const THREADS_QUERY = `query ($owner: String!, $repo: String!, $number: Int!, $cursor: String) {
+  repository(owner: $owner, name: $repo) {
+    pullRequest(number: $number) {
+      reviewThreads(first: 100, after: $cursor) {
+        nodes {
+          isResolved isOutdated path line resolvedBy { login }
+          comments(first: 1) { nodes { createdAt author ${ACTOR} } }
+        }
+        pageInfo { hasNextPage endCursor }
+      }
+    }
+  }
+}`;
+
+const node = z
+  .object({
+    isResolved: z.boolean(),
+    isOutdated: z.boolean(),
+    path: z.string(),
+    line: z.number().int().nullable(),
+    /** Only people are users: null where an App has resolved it. */
+    resolvedBy: z.object({ login: z.string() }).nullable(),
+    comments: z.object({ nodes: z.array(z.object({ createdAt: z.string(), author: actor })) }),
+  })
+  .transform(
+    ({ isResolved, isOutdated, path, line, resolvedBy, comments: { nodes } }): CommentThread => ({
+      author: nodes[0]?.author.login ?? 'ghost',
+      bot: nodes[0]?.author.bot ?? false,
+      startedAt: nodes[0]?.createdAt ?? '',
+      path,
+      line,
+      outdated: isOutdated,
+      resolved: isResolved,
+      resolvedBy: isResolved ? (resolvedBy?.login ?? null) : null,
+    }),
+  );
+
+const answer = z.object({
+  repository: z.object({
+    pullRequest: z.object({
+      reviewThreads: z.object({
+        nodes: z.array(node),
+        pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
+      }),
+    }),
+  }),
+});
+
+/** A thousand conversations. */
+const MAX_PAGES = 10;
+
+export async function commentThreads(client: GitHubClient, ref: PullRequestRef): Promise<CommentThreads> {
+  const what = 'the conversations of a pull request';
+  const octokit = requireFound(await client.forRepository(ref.repository), what);
+  const threads: CommentThread[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const variables = { ...repositoryAddress(ref.repository), number: ref.number, cursor };
+    const read: z.output<typeof answer> = await askGraphql(octokit, what, THREADS_QUERY, variables, answer);
+    const { nodes, pageInfo } = read.repository.pullRequest.reviewThreads;
+    threads.push(...nodes);
+    if (!pageInfo.hasNextPage) {
+      return { threads, complete: true };
+    }
+    cursor = pageInfo.endCursor;
+  }
+  return { threads, complete: false };
+}

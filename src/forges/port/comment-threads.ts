@@ -1,0 +1,25 @@
+/** Conversations about the change, in the words that all forges share. */
+
+/** One that somebody began at a line, or at a file, and that people can resolve. */
+export interface CommentThread {
+  /** Login of who began it; `ghost` where the account is gone. An App of GitHub has `[bot]` behind its name. */
+  readonly author: string;
+  /** Whether who began it is a program. Only GitHub reports it; elsewhere it is false. */
+  readonly bot: boolean;
+  readonly startedAt: string;
+  readonly path: string;
+  /** Null: it is about the whole file, or about a line that is no longer there. */
+  readonly line: number | null;
+  /** Whether the lines that it is about have changed since; null where the forge does not tell. */
+  readonly outdated: boolean | null;
+  /** Null where the forge does not tell. */
+  readonly resolved: boolean | null;
+  /** Login of who resolved it; null where nobody did, or the forge does not tell. */
+  readonly resolvedBy: string | null;
+}
+
+/** All that a forge lists for a pull request. `complete` is false when it did not list every one. */
+export interface CommentThreads {
+  readonly threads: readonly CommentThread[];
+  readonly complete: boolean;
+}

@@ -1,0 +1,193 @@
+import * as z from 'zod';
+import type { CommentThread } from '../../forges/port/comment-threads.ts';
+import { type Authors, authorsOf } from '../authors/authors.ts';
+import { type IsMachine, machinesAmong } from '../authors/machines.ts';
+import { compileName } from '../authors/names.ts';
+import type { Facts } from '../facts.ts';
+import { count, joinTexts, quotedList, say, type Text } from '../text.ts';
+import { definePredicate, type Outcome, type PredicateResult } from './predicate.ts';
+import { peopleOrTeams, splitTeams } from './values.ts';
+
+const SHOWN = 5;
+const MAX_UNRESOLVED = 1_000;
+/** Names in `from` that stand for all accounts of a kind. */
+const BOTS = 'bots';
+const HUMANS = 'humans';
+/** What forges call accounts that are gone: of two of them nobody knows whether they are the same. */
+const GHOST = 'ghost';
+
+const schema = z
+  .strictObject(
+    {
+      unresolved: z
+        .int({ error: 'a whole number' })
+        .min(0, { error: 'a whole number from 0' })
+        .max(MAX_UNRESOLVED, { error: `a whole number up to ${MAX_UNRESOLVED}` })
+        .optional()
+        .describe('How many conversations may be unresolved; 0 when left out.'),
+      from: peopleOrTeams
+        .refine((names) => !names.includes('CODEOWNERS'), { error: 'a login or a team, not CODEOWNERS' })
+        .optional()
+        .describe(
+          'Who began the conversations that count: logins (* for any characters), teams (@organisation/team), bots, humans. Left out: anybody.',
+        ),
+      outdated: z
+        .enum(['count', 'ignore'], { error: 'count or ignore' })
+        .optional()
+        .describe('ignore: conversations about lines that have changed since do not count. Left out: they do.'),
+      resolved_by: z
+        .literal('others', { error: 'others' })
+        .optional()
+        .describe(
+          'others: a conversation counts as resolved only if whoever began it has resolved it, or a person who did not make the change.',
+        ),
+    },
+    { error: 'a mapping with `unresolved`, `from`, `outdated` and `resolved_by`' },
+  )
+  .transform(({ unresolved = 0, from, outdated = 'count', resolved_by }) => ({
+    unresolved,
+    from,
+    ignoresOutdated: outdated === 'ignore',
+    byOthers: resolved_by === 'others',
+  }));
+type Wanted = z.output<typeof schema>;
+
+export const threads = definePredicate({
+  description:
+    'Conversations at lines and files of the change that are not resolved: at most `unresolved` of them, 0 when left out. Gatehouse’s own comments do not count.',
+  actor: 'others',
+  schema,
+  needs: ({ from, byOthers }) => ({
+    commentThreads: true,
+    teams: splitTeams(from ?? []).teams,
+    ...(byOthers ? { commits: true, authors: true } : {}),
+  }),
+  judge(wanted, _options, facts) {
+    const { threads: listed, complete } = facts.commentThreads;
+    const isUnresolved = unresolvedIn(wanted, facts);
+    const answers = listed.map((thread) => ({ thread, is: isUnresolved(thread) }));
+    const certain = answers.flatMap(({ thread, is }) => (is === true ? [thread] : []));
+    const unsure = answers.flatMap(({ thread, is }) => (is === undefined ? [thread] : []));
+    const left = certain.length - wanted.unresolved;
+    return {
+      outcome: outcomeOf(wanted, certain.length, unsure.length, complete),
+      // Its author can resolve every conversation of a pull request.
+      actor: wanted.byOthers ? 'others' : 'author',
+      expected: expectedOf(wanted),
+      found: foundOf(certain, unsure, complete),
+      ...(left > 0 ? { awaited: say`${count(left, 'conversation')}${begunBy(wanted)} to be resolved by others` } : {}),
+      remedy: remedyOf(wanted),
+    };
+  },
+});
+
+function outcomeOf({ unresolved }: Wanted, certain: number, unsure: number, complete: boolean): Outcome {
+  if (certain > unresolved) {
+    return 'unmatched';
+  }
+  return !complete || certain + unsure > unresolved ? 'undecided' : 'matched';
+}
+
+/** Whether a conversation is one of those wanted and not resolved; undefined where that is not known. */
+function unresolvedIn(wanted: Wanted, facts: Facts): (thread: CommentThread) => boolean | undefined {
+  const isMachine = machinesAmong(facts.people.machineAccounts);
+  const isFrom = wantedStarters(wanted, isMachine, facts);
+  const authors = authorsOf(facts.commits, facts.people);
+  return (thread) => {
+    const counts = wanted.ignoresOutdated && thread.outdated !== false ? (thread.outdated ? false : undefined) : true;
+    const open =
+      thread.resolved === null
+        ? undefined
+        : !thread.resolved || (wanted.byOthers && isOpenForOthers(thread, facts, authors, isMachine));
+    return every([isFrom(thread), counts, open]);
+  };
+}
+
+/** False where one is false, else undefined where one is. */
+function every(answers: readonly (boolean | undefined)[]): boolean | undefined {
+  return answers.includes(false) ? false : answers.includes(undefined) ? undefined : true;
+}
+
+function wantedStarters(
+  { from }: Wanted,
+  isMachine: IsMachine,
+  { teams }: Facts,
+): (thread: CommentThread) => boolean | undefined {
+  if (from === undefined) {
+    return () => true;
+  }
+  const group = splitTeams(from);
+  const names = group.people.filter((name) => name !== BOTS && name !== HUMANS).map(compileName);
+  return ({ author, bot }) => {
+    const login = author.toLowerCase();
+    const isIn = (team: string) => teams.get(team)?.some((member) => member.toLowerCase() === login) ?? false;
+    const isOfKind = from.includes(isMachine({ login, bot }) ? BOTS : HUMANS);
+    if (isOfKind || names.some((name) => name.matches(login)) || group.teams.some(isIn)) {
+      return true;
+    }
+    return group.teams.some((team) => !teams.has(team)) ? undefined : false;
+  };
+}
+
+/** Whether it does not count that a conversation is resolved, because of who resolved it; undefined: not known. */
+function isOpenForOthers(
+  { author, resolvedBy }: CommentThread,
+  { pullRequest }: Facts,
+  { byLogin, complete }: Authors,
+  isMachine: IsMachine,
+): boolean | undefined {
+  const login = resolvedBy?.toLowerCase();
+  if (login === undefined || login === GHOST) {
+    return undefined;
+  }
+  if (login === author.toLowerCase()) {
+    return false;
+  }
+  if (login === pullRequest.author.toLowerCase() || byLogin.has(login) || isMachine({ login, bot: false })) {
+    return true;
+  }
+  // Whoever has resolved it could have made a commit that was not read.
+  return complete ? false : undefined;
+}
+
+function expectedOf(wanted: Wanted): Text {
+  const { unresolved, ignoresOutdated, byOthers } = wanted;
+  const most =
+    unresolved === 0 ? say`no unresolved conversation` : say`at most ${count(unresolved, 'unresolved conversation')}`;
+  const which = ignoresOutdated ? say` about lines that are still there` : [];
+  return say`${most}${begunBy(wanted)}${which}${byOthers ? say`, resolved by others than the author` : []}`;
+}
+
+function begunBy({ from }: Wanted): Text {
+  if (from === undefined) {
+    return [];
+  }
+  const kinds = [from.includes(BOTS) ? ['bots'] : [], from.includes(HUMANS) ? ['people'] : []];
+  return say` begun by ${joinTexts([quotedList(from.filter((name) => name !== BOTS && name !== HUMANS)), ...kinds], ' or ')}`;
+}
+
+function foundOf(certain: readonly CommentThread[], unsure: readonly CommentThread[], complete: boolean): Text {
+  const named = (list: readonly CommentThread[]) =>
+    quotedList(
+      list.map(({ author, path, line }) => `${author}: ${path}${line === null ? '' : `:${line}`}`),
+      SHOWN,
+    );
+  return [
+    ...(certain.length === 0
+      ? say`no unresolved conversation that counts`
+      : say`${count(certain.length, 'unresolved conversation')}, ${named(certain)}`),
+    ...(unsure.length === 0
+      ? []
+      : say`; of ${named(unsure)} the forge does not tell whether they count, or are resolved`),
+    ...(complete ? [] : say`; not all conversations could be read`),
+  ];
+}
+
+function remedyOf({ byOthers, unresolved }: Wanted): PredicateResult['remedy'] {
+  return {
+    toMatch: byOthers
+      ? say`Answer the conversations, and ask those who began them to resolve them.`
+      : say`Answer the conversations, and resolve them.`,
+    toAvoid: say`This rule requires more than ${count(unresolved, 'unresolved conversation')}.`,
+  };
+}

@@ -1,0 +1,75 @@
+import test from 'ava';
+import { clientOf, onBothForges, refOf } from './forges.ts';
+import { shareGatehouse } from './gatehouse.ts';
+import { ask, call } from './reading.ts';
+
+/** What a Gitea, simulated or real, tells of conversations at lines. */
+const both = onBothForges(test);
+const gatehouseOf = shareGatehouse(test);
+
+const FILES = { 'app.ts': 'one\ntwo\nthree\n' };
+const AT = { path: 'app.ts', line: 2, body: 'Why?' };
+
+both('a conversation tells who began it and who has resolved it', async (t, forge) => {
+  const site = await forge.site();
+  const client = clientOf(t, forge);
+  const head = await site.push('topic', FILES);
+  const number = await site.open('topic');
+  const read = () => client.commentThreads(refOf(site, number), head);
+  t.deepEqual(await read(), { threads: [], complete: true });
+
+  const comment = await site.commentInline(number, 'bob', AT);
+  const pull = `/repos/${site.repository}/pulls/${number}`;
+  const { updated_at: before } = await ask<{ updated_at: string }>(forge, pull);
+  const { threads, complete } = await read();
+  t.true(complete);
+  t.is(threads.length, 1);
+  const open = { author: 'bob', bot: false, path: 'app.ts', line: 2, outdated: false, resolved: false } as const;
+  t.like(threads[0], { ...open, resolvedBy: null });
+
+  // Whoever opened it may resolve each.
+  await site.resolve(number, 'alice', comment);
+  t.like((await read()).threads[0], { ...open, resolved: true, resolvedBy: 'alice' });
+  await site.resolve(number, 'bob', comment, false);
+  t.like((await read()).threads[0], { ...open, resolvedBy: null });
+  t.is((await ask<{ updated_at: string }>(forge, pull)).updated_at, before, 'resolving shows in no list');
+
+  const later = await site.push('topic', { 'app.ts': 'one\n2\nthree\n' });
+  const { threads: moved } = await client.commentThreads(refOf(site, number), later);
+  t.like(moved[0], { author: 'bob', line: 2, outdated: null, resolved: false });
+});
+
+both('comments of one review at one line are one conversation, and Gatehouse’s own none', async (t, forge) => {
+  const site = await forge.site();
+  const client = clientOf(t, forge);
+  const head = await site.push('topic', FILES);
+  const number = await site.open('topic');
+  const ref = refOf(site, number);
+  const comments = ['One', 'Two'].map((body) => ({ path: 'app.ts', new_position: 2, body }));
+  const other = { path: 'app.ts', new_position: 3, body: 'Three' };
+  const review = { event: 'COMMENT', comments: [...comments, other] };
+  await call(forge, 'POST', `/repos/${site.repository}/pulls/${number}/reviews`, review);
+  const own = (await client.commentThreads(ref, head)).threads;
+  t.is(own.length, 0, 'the token is Gatehouse’s');
+
+  await site.commentInline(number, 'bob', AT);
+  await site.commentInline(number, 'bob', AT);
+  t.is((await client.commentThreads(ref, head)).threads.length, 2, 'each review begins its own');
+});
+
+both('a rule about conversations follows what a Gitea tells, and a recheck', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const policy = 'version: 1\nrules: [{ id: answered, require: { threads: {} } }]\n';
+  const site = await gatehouse.site({ '.gatehouse.yml': policy });
+  const sha = await site.push('topic', FILES);
+  const number = await site.open('topic');
+  await site.expect(t, sha, 'success');
+  const comment = await site.commentInline(number, 'bob', AT);
+  await site.expect(t, sha, 'failure');
+  await site.resolve(number, 'alice', comment);
+  await site.comment(number, 'alice', '/gatehouse recheck');
+  await site.expect(t, sha, 'success');
+  await site.resolve(number, 'bob', comment, false);
+  await gatehouse.resync(t);
+  await site.expect(t, sha, 'failure');
+});
