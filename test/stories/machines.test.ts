@@ -20,6 +20,13 @@ rules:
     require: { approvals: 2 }
 `;
 
+const WELCOME = `version: 1
+rules:
+  - id: welcome
+    when: { contributors: { first_time: true } }
+    require: { approvals: 2 }
+`;
+
 /** A pull request of the account `author`, of one commit of it. */
 async function opened(scene: Scene, author: string, message = 'feat: it'): Promise<number> {
   const { forge, repository } = scene;
@@ -105,6 +112,25 @@ for (const name of EVERY_FORGE) {
     await scene.review(number, 'bob', 'approved');
     await scene.settled();
     t.is(scene.status(number)?.state, 'pending');
+  });
+
+  test(`${name}: what a newcomer brings in needs two people`, async (t) => {
+    // Only GitHub tells who is one.
+    const isTold = name === 'github';
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': WELCOME });
+    const number = await opened(scene, 'newcomer');
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, isTold ? 'pending' : 'error');
+    t.false(scene.states(number).includes('success'));
+    await scene.review(number, 'carol', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+
+    const known = gatehouse(name).scene({ '.gatehouse.yml': WELCOME });
+    const other = await opened(known, 'alice');
+    await known.settled();
+    t.is(known.status(other)?.state, isTold ? 'success' : 'error');
   });
 
   test(`${name}: an account that becomes a machine takes its approval back`, async (t) => {
