@@ -61,6 +61,19 @@ test('the notes list the next steps, and warn that bundled stores are for evalua
   t.regex(text, /Content type +application\/json/);
 });
 
+test('the notes have at most 150 words', async (t) => {
+  const ingress = ['ingress.enabled=true', 'ingress.hosts={gatehouse.example.com}', 'forgeToken.existingSecret=mine'];
+  for (const settings of [
+    [],
+    ['config.forge=gitea'],
+    ingress,
+    [...ingress, 'config.forge=forgejo', 'config.forgeUrl=https://git.example.com'],
+  ]) {
+    const words = (await notes(...settings)).split(/\s+/).filter((word) => /\w/.test(word));
+    t.true(words.length <= 150, `${words.length} words`);
+  }
+});
+
 test('the notes name the public host and the user’s Secret', async (t) => {
   const text = await notes(
     'ingress.enabled=true',

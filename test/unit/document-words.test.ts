@@ -76,10 +76,15 @@ test('the documents together are not longer than a short book', (t) => {
   t.true(words <= MAX_WORDS, `${words} words of prose`);
 });
 
-test('the README has at most 750 words, with its code', async (t) => {
-  const words = (await readFile(`${ROOT}README.md`, 'utf8')).split(/\s+/).filter((word) => word !== '');
-  t.true(words.length <= 750, `${words.length} words`);
-});
+for (const [page, most] of [
+  ['README.md', 750],
+  ['CHANGELOG.md', 600],
+] as const) {
+  test(`${page} has at most ${most} words, with its code`, async (t) => {
+    const words = (await readFile(ROOT + page, 'utf8')).split(/\s+/).filter((word) => word !== '');
+    t.true(words.length <= most, `${words.length} words`);
+  });
+}
 
 test('words and sentences are counted without tables and blocks of code', (t) => {
   const markdown =
