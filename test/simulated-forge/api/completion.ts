@@ -63,20 +63,23 @@ export function makeCompletion(schemas: Description['schemas'], draw?: Draw): Co
     if (properties.size === 0) {
       return fillBranch ?? ((value) => value);
     }
+    // One of several that are closed would no longer be that one.
+    const drawable = draw === undefined || schema['additionalProperties'] === false ? [] : [...properties];
     return (value) => {
       if (!isRecord(value)) {
         return fillBranch?.(value) ?? value;
       }
-      const filled: Record<string, unknown> = {};
-      for (const [name, given] of Object.entries(value)) {
+      const filled: Record<string, unknown> = { ...value };
+      for (const name of Object.keys(value)) {
         const of = properties.get(name);
+        const given = value[name];
         if (of === undefined && !isOpen) {
           unknown.add(name);
+        } else if (of !== undefined && typeof given === 'object' && given !== null) {
+          filled[name] = fillOf(of)(given);
         }
-        filled[name] = of === undefined || given === null ? given : fillOf(of)(given);
       }
-      // One of several that are closed would no longer be that one.
-      for (const [name, of] of schema['additionalProperties'] === false ? [] : properties) {
+      for (const [name, of] of drawable) {
         const drawn = filled[name] === undefined ? draw?.(name, of) : undefined;
         if (drawn !== undefined) {
           filled[name] = drawn;
