@@ -228,6 +228,16 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string, settli
   });
 }
 
+/** Both approve, one after the other: bob's approval counts for nothing, and carol's is enough. */
+export async function onlyCarolCounts(t: ExecutionContext, scene: Scene, number: number): Promise<void> {
+  await scene.review(number, 'bob', 'approved');
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'pending');
+  await scene.review(number, 'carol', 'approved');
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'success');
+}
+
 /** HTML of a comment, without the links to files at a commit: their addresses are encoded, and lead nowhere else. */
 export function withoutOwnLinks(html: string): string {
   return html.replaceAll(

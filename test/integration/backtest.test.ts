@@ -32,6 +32,15 @@ rules:
 
 const ONE_APPROVAL = 'version: 1\nrules:\n  - { id: one, require: { approvals: 1 } }\n';
 
+/** Of the title, the changed lines, the commits and the reviews. */
+const FOUR_RULES = `version: 1
+rules:
+  - { id: titled, require: { title: '^feat' } }
+  - { id: small, require: { changed_lines: '<= 3' } }
+  - { id: signed, require: { commits: { every: { signed_off: true } } } }
+  - { id: one, require: { approvals: 1 } }
+`;
+
 interface Merge {
   readonly title?: string;
   readonly files?: Readonly<Record<string, string>>;
@@ -138,14 +147,7 @@ test('on GitHub whoever may not write today may have written then', async (t) =>
 
 for (const name of FORGES) {
   test(`${name}: what the forge no longer has cannot be judged, and the rest is`, async (t) => {
-    const policy = `version: 1
-rules:
-  - { id: titled, require: { title: '^feat' } }
-  - { id: small, require: { changed_lines: '<= 3' } }
-  - { id: signed, require: { commits: { every: { signed_off: true } } } }
-  - { id: one, require: { approvals: 1 } }
-`;
-    await using world = await forgeWith(name, { '.gatehouse.yml': policy });
+    await using world = await forgeWith(name, { '.gatehouse.yml': FOUR_RULES });
     const { forge } = world;
     const first = world.merge();
     const fork = forge.fork(REPOSITORY, 'mallory');
@@ -174,14 +176,7 @@ rules:
 
 for (const name of FORGES) {
   test(`${name}: a merged pull request without commits never meets their rules`, async (t) => {
-    const policy = `version: 1
-rules:
-  - { id: titled, require: { title: '^feat' } }
-  - { id: small, require: { changed_lines: '<= 3' } }
-  - { id: signed, require: { commits: { every: { signed_off: true } } } }
-  - { id: one, require: { approvals: 1 } }
-`;
-    await using world = await forgeWith(name, { '.gatehouse.yml': policy });
+    await using world = await forgeWith(name, { '.gatehouse.yml': FOUR_RULES });
     const { forge } = world;
     const number = world.merge({ approvedBy: ['bob'] });
     // As Gitea lists what it has merged before it knew what to compare it with.

@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { DOOR } from '../helpers/door.ts';
 import { FORGES, REPOSITORY, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 
@@ -11,6 +12,14 @@ rules:
 `;
 const LAX = TITLES.replace('^feat: ', '');
 const FILES = { '.gatehouse.yml': TITLES };
+
+/** A repository with a pull request that Gatehouse has reviewed. */
+async function reviewed(name: ForgeName, title: string): Promise<{ readonly scene: Scene; readonly number: number }> {
+  const scene = gatehouse(name).scene(FILES);
+  const number = await scene.open({ 'a.txt': 'a\n' }, { title });
+  await scene.settled();
+  return { scene, number };
+}
 
 /** A second pull request with the same head commit, from a fork. */
 async function openTwin(scene: Scene, number: number, details: { title: string; base?: string }): Promise<number> {
@@ -50,9 +59,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: two pull requests with one head show the worse verdict`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const bad = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await scene.settled();
+    const { scene, number: bad } = await reviewed(name, 'things');
     const good = await openTwin(scene, bad, { title: 'feat: things' });
     t.deepEqual(scene.status(good), {
       state: 'failure',
@@ -68,9 +75,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: closing a failing pull request frees another one with the same head`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const bad = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await scene.settled();
+    const { scene, number: bad } = await reviewed(name, 'things');
     const good = await openTwin(scene, bad, { title: 'feat: things' });
     t.is(scene.status(good)?.state, 'failure');
     await close(scene, bad);
@@ -89,17 +94,13 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a pull request opened on a green commit is pending at once`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const first = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await scene.settled();
+    const { scene, number: first } = await reviewed(name, 'feat: things');
     await openTwin(scene, first, { title: 'things' });
     t.deepEqual(scene.states(first), ['pending', 'success', 'pending', 'failure']);
   });
 
   test(`${name}: a closed pull request never leaves its success to the next one`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const first = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await scene.settled();
+    const { scene, number: first } = await reviewed(name, 'feat: things');
     await close(scene, first);
     t.deepEqual(scene.states(first), ['pending', 'success', 'pending']);
     t.regex(scene.status(first)?.description ?? '', /^No open pull request has this commit/);
@@ -108,9 +109,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a success that another open pull request has earned is not withdrawn`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const first = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await scene.settled();
+    const { scene, number: first } = await reviewed(name, 'feat: things');
     const twin = await openTwin(scene, first, { title: 'feat: the same' });
     await close(scene, first);
     t.deepEqual(scene.status(twin), { state: 'success', description: 'The rule that applies is met' });
@@ -119,9 +118,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a merged commit keeps its success`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await scene.settled();
+    const { scene, number } = await reviewed(name, 'feat: things');
     t.true(scene.forge.merge(scene.repository, number));
     await scene.tell({ kind: 'pull-request', number, action: 'closed' });
     await scene.settled();
@@ -139,9 +136,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a head that was pushed over never leaves its success to the next one`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const first = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await scene.settled();
+    const { scene, number: first } = await reviewed(name, 'feat: things');
     const old = scene.forge.pull(scene.repository, first).headSha;
     await scene.push(first, { 'a.txt': 'b\n' });
     await scene.settled();
@@ -153,9 +148,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a success forged on an old head never waits there for the next one`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await scene.settled();
+    const { scene, number } = await reviewed(name, 'things');
     const old = scene.forge.pull(scene.repository, number).headSha;
     await scene.push(number, { 'a.txt': 'b\n' });
     await scene.settled();
@@ -166,9 +159,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a head that never was green costs no write when it is pushed over`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await scene.settled();
+    const { scene, number } = await reviewed(name, 'things');
     const old = scene.forge.pull(scene.repository, number).headSha;
     await scene.push(number, { 'a.txt': 'b\n' });
     await scene.settled();
@@ -176,9 +167,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a force-push back to a green head is judged again and becomes green`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await scene.settled();
+    const { scene, number } = await reviewed(name, 'feat: things');
     const old = scene.forge.pull(scene.repository, number).headSha;
     await scene.push(number, { 'a.txt': 'b\n' });
     await scene.settled();
@@ -190,9 +179,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a push leaves the success of the old head to a twin that has earned it`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const first = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await scene.settled();
+    const { scene, number: first } = await reviewed(name, 'feat: things');
     const twin = await openTwin(scene, first, { title: 'feat: the same' });
     await scene.push(first, { 'a.txt': 'b\n' });
     await scene.settled();
@@ -227,9 +214,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a pull request reopened with other words is pending at once`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await scene.settled();
+    const { scene, number } = await reviewed(name, 'feat: things');
     await close(scene, number);
     scene.forge.edit(scene.repository, number, { title: 'things' });
     scene.forge.reopen(scene.repository, number);
