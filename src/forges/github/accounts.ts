@@ -35,7 +35,7 @@ const answer = z.object({
 });
 
 /**
- * The accounts of co-authors, by GraphQL alone. Where there is none, or for addresses that other trailers name, the
+ * The accounts of co-authors, by GraphQL alone. Where it is refused, or for addresses that other trailers name, the
  * addresses themselves say as much as they can.
  */
 export async function accounts(
@@ -57,7 +57,8 @@ export async function accounts(
   ).catch(unlessRefused);
   const lists = Object.values(told?.repository ?? {}).flatMap((commit) => commit?.authors ?? []);
   const known = accountsIn(lists, host);
-  const rest = lists.some(({ pageInfo }) => pageInfo.hasNextPage) ? undefined : null;
+  const areAll = lists.length === shas.length && !lists.some(({ pageInfo }) => pageInfo.hasNextPage);
+  const rest = areAll ? null : undefined;
   return new Map(
     asked.flatMap(({ address }) => {
       const account = known.get(address) ?? ownLogin(address, host) ?? rest;

@@ -130,6 +130,22 @@ test('a file that GraphQL describes in an unknown way is left to REST', async (t
   }
 });
 
+test('a co-author whose account cannot be read never counts as one without an account', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { ref, head } = openPullRequest(simulated);
+  const addresses = ['bob@corp.test', '7+carol@users.noreply.127.0.0.1'];
+  const asked = addresses.map((address) => ({ address, sha: head() }));
+  t.deepEqual(
+    [...(await forge.accounts(ref.repository, asked))],
+    [
+      [addresses[0], null],
+      [addresses[1], 'carol'],
+    ],
+  );
+  simulated.fault(NO_GRAPHQL);
+  t.deepEqual([...(await forge.accounts(ref.repository, asked))], [[addresses[1], 'carol']]);
+});
+
 test('a list of more than a page is not taken for all of it', async (t) => {
   const { simulated, forge } = await setUp(t, 'github', PATIENT);
   for (let index = 0; index < 41; index++) {
