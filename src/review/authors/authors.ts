@@ -1,7 +1,7 @@
 import { shorten } from '../../common/shorten.ts';
 import type { Commit, CommitPerson } from '../../forges/port/pull-request.ts';
 import { type CoAuthor, coAuthorsOf } from './co-authors.ts';
-import { machinesAmong } from './machines.ts';
+import { namesPeople } from './names.ts';
 import type { PeopleSettings } from './people-settings.ts';
 
 /** What the authors of a pull request are found in. */
@@ -44,22 +44,22 @@ const MAX_SHOWN = 100;
 /**
  * Who made the commits of a pull request. Nobody else decides this: approvals, overrides and `contributors` all ask
  * here. `cleanMerges` are merge commits that change nothing themselves, such as an update from the base branch: they
- * make nobody an author.
+ * make nobody an author. Only approvals leave them out.
  */
 export function authorsOf(
   { commits, complete, accounts }: AuthoredCommits,
   { authorTrailers, machineAccounts }: PeopleSettings,
   cleanMerges: ReadonlySet<string> = new Set(),
 ): Authors {
-  const isMachine = machinesAmong(machineAccounts);
+  const isMachine = namesPeople(machineAccounts);
   const made = ({ bot = false, ...found }: Found): Author => ({
     ...found,
     named: shorten(found.named, MAX_SHOWN),
-    machine: isMachine({ login: found.login ?? found.named, bot: bot || isApp(found.login) }),
+    machine: bot || isApp(found.login) || isMachine(found),
   });
   const own = commits.filter(({ sha }) => !cleanMerges.has(sha));
   const named = coAuthorsOf(own, authorTrailers);
-  const known = new Map([...accountsAmong(own), ...accounts]);
+  const known = new Map([...accountsAmong(commits), ...accounts]);
   const found = named.coAuthors.map((coAuthor) => ({ coAuthor, account: accountOf(coAuthor, known) }));
   const coAuthors = found.flatMap(({ coAuthor, account }) => foundBy(coAuthor, account));
   const people = [...own.flatMap(peopleOf), ...coAuthors].map(made);

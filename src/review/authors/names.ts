@@ -18,3 +18,24 @@ export function compileName(name: string): { matches(text: string): boolean } {
     },
   };
 }
+
+/** Somebody in a commit: see Author. */
+interface Named {
+  readonly as: 'author' | 'committer' | 'co-author';
+  readonly login: string | null;
+  readonly named: string;
+}
+
+/**
+ * Whether names in a policy are those of somebody. A name with `@` is one of an e-mail address without a known account,
+ * any other one is a login: git takes any text as an address, so that an address must not pass for a login. A co-author
+ * may be a text without an address, such as the name of a program, and is then matched as a login is.
+ */
+export function namesPeople(names: readonly string[]): (person: Named) => boolean {
+  const matchers = names.map(compileName);
+  const ofAddresses = names.filter((name) => name.includes('@')).map(compileName);
+  return ({ as, login, named }) => {
+    const isAddress = login === null && (as !== 'co-author' || named.includes('@'));
+    return (isAddress ? ofAddresses : matchers).some((name) => name.matches(login ?? named));
+  };
+}

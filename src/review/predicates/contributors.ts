@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Author, authorsOf } from '../authors/authors.ts';
-import { compileName } from '../authors/names.ts';
+import { namesPeople } from '../authors/names.ts';
 import type { Facts } from '../facts.ts';
 import { joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
@@ -93,11 +93,11 @@ function outcomeOf(decided: boolean, unsure: boolean, ifDecided: 'matched' | 'un
 /** Whether somebody is one of those wanted; undefined where an account or a team that is not known decides it. */
 function wantedIn({ from, bots, unknown }: Wanted, { teams }: Facts): (author: Author) => boolean | undefined {
   const group = splitTeams(from);
-  const names = group.people.map(compileName);
-  return ({ login, named: address, machine }) => {
-    const known = (login ?? address).toLowerCase();
-    const isIn = (team: string) => teams.get(team)?.some((member) => member.toLowerCase() === known) ?? false;
-    if ((bots && machine) || names.some((name) => name.matches(known)) || group.teams.some(isIn)) {
+  const isNamed = namesPeople(group.people);
+  return (author) => {
+    const { login, machine } = author;
+    const isIn = (team: string) => teams.get(team)?.some((member) => member.toLowerCase() === login?.toLowerCase());
+    if ((bots && machine) || isNamed(author) || group.teams.some(isIn)) {
       return true;
     }
     if (login === null && !machine) {

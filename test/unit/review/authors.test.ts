@@ -117,6 +117,39 @@ test('an address of the author or committer of a commit is known', (t) => {
 const lines = (count: number) =>
   Array.from({ length: count }, (_, index) => `Co-authored-by: ${index} <${index}@x.test>`).join('\n');
 
+test('a co-author whom only an update of the branch tells is known', (t) => {
+  const bob = { name: 'Bob', email: 'bob@example.test', login: 'bob' };
+  const update = commit('Merge branch main', { sha: 'b'.repeat(40), author: bob, parents: ['1', '2'] });
+  const made = { commits: [commit(`Change it\n\n${BOB}`), update], complete: true, accounts: new Map() };
+  const { byLogin, complete } = authorsOf(made, NO_PEOPLE_SETTINGS, new Set([update.sha]));
+  t.deepEqual([...byLogin.keys()].sort(), ['alice', 'bob']);
+  t.true(complete);
+});
+
+test('an address of no account never passes for the login of a machine or a team', (t) => {
+  const people = { ...NO_PEOPLE_SETTINGS, machineAccounts: ['ci-*', '*-bot', 'helper', '*@agents.test'] };
+  const machine = (email: string) => {
+    const author = { name: 'x', email, login: null };
+    const made = { commits: [commit('Change it', { author, committer: null })], complete: true, accounts: new Map() };
+    return authorsOf(made, people).people.map((person) => person.machine);
+  };
+  t.deepEqual(['ci-mallory@evil.test', 'x-bot', 'helper', 'coder@agents.test'].flatMap(machine), [
+    false,
+    false,
+    false,
+    true,
+  ]);
+  const named = { commits: [commit('Change it\n\nCo-authored-by: Helper')], complete: true, accounts: new Map() };
+  t.deepEqual(
+    authorsOf(named, people).people.map(({ login, machine: is }) => [login, is]),
+    [
+      ['alice', false],
+      ['alice', false],
+      [null, true],
+    ],
+  );
+});
+
 test('more co-authors than are read leave it undecided, and never fewer', (t) => {
   const incomplete = (message: string) => t.false(coAuthorsOf([commit(message)], []).complete, message.slice(0, 50));
   incomplete(`Change it\n\n${lines(10_000)}`);
