@@ -133,7 +133,8 @@ async function receive(
   });
   const read = keepBytes(ctx, reader.bytes);
   try {
-    return await Promise.race([refused.promise.finally(() => ctx.req.removeAllListeners('data')), read]);
+    // With its listeners go the bytes that they hold, which would stay until the sender hangs up.
+    return await Promise.race([refused.promise.finally(() => ctx.req.removeAllListeners()), read]);
   } finally {
     arrival.end();
   }

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import ava from 'ava';
 import { type Door, openDoor, sign } from '../helpers/door.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
@@ -34,6 +36,34 @@ test('uploads that stop half-way free their memory after a timeout', async (t) =
   // What they announced is not what they hold: there is room for others all the while.
   t.is((await door.post('{"honest":true}')).status, 200);
   await until(async () => (await inflight(door)) === '0');
+  for (const socket of sockets) {
+    socket.destroy();
+  }
+});
+
+/** What buffers hold, of this process and with it of the door, in bytes. */
+function heldByBuffers(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().arrayBuffers;
+}
+
+const MIB = 1_048_576;
+
+test('bodies that are too large hold no memory once refused, though nobody hangs up', async (t) => {
+  await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '1MiB' });
+  const before = heldByBuffers();
+  const sockets = await Promise.all(
+    Array.from({ length: 16 }, () => stubborn(door.service.port, head(`Content-Length: ${4 * MIB}`))),
+  );
+  const answers = sockets.map((socket) => once(socket, 'data'));
+  for (const socket of sockets) {
+    socket.write('1'.repeat(2 * MIB));
+  }
+  for (const [answer] of await Promise.all(answers)) {
+    t.regex(String(answer), /^HTTP\/1\.1 413 /);
+  }
+  t.true(heldByBuffers() - before < 4 * MIB);
   for (const socket of sockets) {
     socket.destroy();
   }
