@@ -17,8 +17,7 @@ type Cancellable = pg.ClientBase & {
  * Asks the server to cancel what runs on a connection that is not used again. Resolves when it was asked, or could not
  * be: a pooler forgets which server a connection had as soon as that is cut. The server does not notice that a
  * connection was cut while a COMMIT waits for a synchronous standby, and no timeout of a session ends that wait: each
- * cut would leave a backend until no connections are left. Does nothing where nothing runs. Never
- * throws.
+ * cut would leave a backend until no connections are left. Does nothing where nothing runs. Never throws.
  *
  * It is sent in plain text, as by libpq before version 17. Whoever reads it can only cancel statements of this
  * connection.

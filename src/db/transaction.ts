@@ -89,7 +89,8 @@ export async function onConnection<T>(
     throw lost ?? error;
   } finally {
     clearTimeout(timer);
-    client.release(failed);
+    // What ended just after its time is cut as well: nobody else may be given that connection.
+    client.release(failed || lost !== undefined);
     client.off('error', onError);
   }
 }

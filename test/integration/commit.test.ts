@@ -1,8 +1,9 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import ava from 'ava';
 import { Redis } from 'ioredis';
 import { makeInboxPool, makePool } from '../../src/db/pool.ts';
-import { inTransaction } from '../../src/db/transaction.ts';
+import { inTransaction, onConnection } from '../../src/db/transaction.ts';
 import { makeLog } from '../../src/log.ts';
 import { openDoor } from '../helpers/door.ts';
 import { pullRequestOpened } from '../helpers/payloads.ts';
@@ -48,6 +49,18 @@ test('a warning of the COMMIT is a failure, and one of a statement before it is 
     await t.throwsAsync(insert('late'), { message: 'the COMMIT came with a warning: take care' });
     await pool.end();
   }
+});
+
+test('a connection whose time is up is never given to the next transaction', async (t) => {
+  await using door = await openDoor();
+  const pool = makeInboxPool(door.databaseUrl, makeLog('silent'));
+  pool.on('error', () => {});
+  for (let round = 0; round < 10; round += 1) {
+    // It ends after its time, and before the connection is cut.
+    await onConnection(pool, 200, () => sleep(201));
+    await t.notThrowsAsync(pool.query('SELECT pg_sleep(0.1)'));
+  }
+  await pool.end();
 });
 
 test('nothing is acknowledged while its COMMIT is under way', async (t) => {

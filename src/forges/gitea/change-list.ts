@@ -14,9 +14,8 @@ const BY_UPDATE = { sort: 'updated', order: 'desc' };
 
 /**
  * Both searches cover what the account can see, private repositories too, and ask the database and no index. A push
- * moves the
- * `updated_at` of its repository, and everything else that matters here that of the pull request. Both times are in
- * whole seconds.
+ * moves the `updated_at` of its repository, and everything else that matters here that of the pull request. Both times
+ * are in whole seconds.
  */
 export function makeChangeList(client: GiteaClient): ChangeList {
   return {

@@ -40,10 +40,12 @@ export interface PolicyInForce {
 
 /**
  * Which policy applies to pull requests into a branch. In this order:
+ *
  * 1. The organisation's baseline (POLICY_REPOSITORY) comes first. Its locked rules stay, and where it is broken nothing
- * can be judged. 2. The repository's own policy is that of the base branch, or `file`, merged over what it extends. 3.
- * A repository without one has the operator's (POLICY_FILE). 4. In the policy repository itself the policy is the
- * baseline, and it is judged by the baseline in force.
+ *    can be judged.
+ * 2. The repository's own policy is that of the base branch, or `file`, merged over what it extends.
+ * 3. A repository without one has the operator's (POLICY_FILE).
+ * 4. In the policy repository itself the policy is the baseline, and it is judged by the baseline in force.
  *
  * Nobody else decides this: reviews, merge groups, commands in comments, and the commands of the terminal all ask here.
  */
