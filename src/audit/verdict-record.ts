@@ -33,7 +33,7 @@ export interface VerdictRecord {
 }
 
 /** What it was judged by. What others reported is not recorded itself, only what the rules said of it. */
-export type RecordedSources = Omit<JudgedBy, 'pullRequest' | 'checksDigest' | 'threadsDigest' | 'alone'>;
+export type RecordedSources = Omit<JudgedBy, 'pullRequest' | 'checksDigest' | 'asksSuites' | 'threadsDigest' | 'alone'>;
 
 export interface RecordedRule {
   readonly id: string;
@@ -151,6 +151,7 @@ export function recordedSources({
   pullRequest: _state,
   checksDigest: _checks,
   threadsDigest: _threads,
+  asksSuites: _suites,
   alone: _alone,
   ...sources
 }: JudgedBy): RecordedSources {

@@ -98,6 +98,8 @@ export interface NeededFacts {
   readonly lastChange: boolean;
   readonly codeOwners: boolean;
   readonly checks: boolean;
+  /** Whether all checks matter, and with them check suites. */
+  readonly checkSuites: boolean;
   readonly commentThreads: boolean;
   /** `organisation/team`, in lower case, sorted. */
   readonly teams: readonly string[];

@@ -1,4 +1,4 @@
-import type { Checks } from '../forges/port/checks.ts';
+import type { AskedChecks, Checks } from '../forges/port/checks.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type {
   ChangedFiles,
@@ -239,17 +239,18 @@ export async function readFacts(
     await context.onWillReadOthers?.('threads');
   }
   const { forge, threads } = context;
-  const readChecks = () => readChecksOf(context, subject);
+  const readChecks = (ask: AskedChecks) => readChecksOf(context, subject, ask);
   return gatherFacts(forge, threads, rulesInForce(policy), subject, changedFiles, subject.baseSha, readChecks);
 }
 
 /** What others reported about the head. */
 async function readChecksOf(
   { forge, statusContext, onWillReadOthers }: FactsContext,
-  { pullRequest }: Subject,
+  { pullRequest: { repository, head } }: Subject,
+  { suites }: AskedChecks,
 ): Promise<Checks> {
   await onWillReadOthers?.('others');
-  return readOthersChecks(forge, pullRequest.repository, pullRequest.head.sha, statusContext);
+  return readOthersChecks(forge, { repository, sha: head.sha, statusContext, suites });
 }
 
 /** Step 4, the evaluation of the rules in force. Those that are only observed are in it too, undecided. */
@@ -279,7 +280,7 @@ function readToObserve(
   facts: Facts,
 ): ReturnType<typeof observe> {
   const { forge, threads, mayReadToObserve: mayRead = () => true } = context;
-  const readChecks = () => readChecksOf(context, subject);
+  const readChecks = (ask: AskedChecks) => readChecksOf(context, subject, ask);
   return observe(policy, facts, {
     forge,
     threads,
@@ -326,6 +327,7 @@ export function conclude(
       ...sources,
       ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
       ...(needed.checks && { checksDigest: checksDigest(others.checks) }),
+      ...(needed.checkSuites && { asksSuites: true as const }),
       ...(needed.commentThreads && { threadsDigest: threadsDigest(others.commentThreads) }),
       ...(dependsOnPeople && { machineAccountsDigest: machineAccountsDigest(facts.people) }),
     }),

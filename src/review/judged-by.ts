@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { AskedChecks } from '../forges/port/checks.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type { PullRequestNow, PullRequestRef, RepositoryNow } from '../forges/port/pull-request.ts';
 import { codeOwnersText, readCodeOwners } from './evaluation/gather-facts.ts';
@@ -22,6 +23,8 @@ export interface JudgedBy extends PolicySources {
   readonly codeOwnersDigest?: string;
   /** Of what others had reported about the head. Absent: no rule asks for it. */
   readonly checksDigest?: string;
+  /** Whether check suites are in that digest. */
+  readonly asksSuites?: true;
   /** Of the conversations that others began. Absent: no rule asks for them. */
   readonly threadsDigest?: string;
   /** Of the accounts that the operator says are programs. Absent: it does not matter who is one. */
@@ -52,7 +55,7 @@ export interface Present {
   readonly operatorPolicy: string | undefined;
   readonly machineAccounts: string;
   readonly extended?: (name: string) => Promise<string | undefined>;
-  readonly checks?: () => Promise<string>;
+  readonly checks?: (ask: AskedChecks) => Promise<string>;
   readonly threads?: () => Promise<string>;
   readonly baseline: () => Promise<string | undefined>;
   readonly gatehouse?: string;
@@ -88,8 +91,8 @@ const COMPARISONS = {
     differsAt(now, baseSha, async (commit) => (await now.atBase?.codeOwners(commit)) !== owners),
   'extended policy': async ({ extendsName, extendsDigest }, now) =>
     extendsName !== undefined && now.extended !== undefined && (await now.extended(extendsName)) !== extendsDigest,
-  checks: async ({ checksDigest: checks }, now) =>
-    checks !== undefined && now.checks !== undefined && (await now.checks()) !== checks,
+  checks: async ({ checksDigest: checks, asksSuites: suites = false }, now) =>
+    checks !== undefined && now.checks !== undefined && (await now.checks({ suites })) !== checks,
   threads: async ({ threadsDigest: threads }, now) =>
     threads !== undefined && now.threads !== undefined && (await now.threads()) !== threads,
   baseline: async ({ baselineDigest }, now) => (await now.baseline()) !== baselineDigest,
@@ -154,7 +157,7 @@ export interface PresentContext {
 /** Reads what is so now, for any number of pull requests: each thing once. */
 export interface PresentReader {
   of(repository: string, baseBranch: string): Present;
-  checks(repository: string, sha: string): Promise<string>;
+  checks(repository: string, sha: string, ask: AskedChecks): Promise<string>;
   threads(ref: PullRequestRef, sha: string): Promise<string>;
 }
 
@@ -191,9 +194,9 @@ export function presentReader(context: PresentContext): PresentReader {
           once(['baseline', owner.toLowerCase()], async () => digestOfBaseline(await baselineOf(repository))),
       };
     },
-    async checks(repository, sha) {
-      const digest = await once(['checks', repository, sha], async () =>
-        checksDigest(await readOthersChecks(forge, repository, sha, statusContext)),
+    async checks(repository, sha, { suites }) {
+      const digest = await once(['checks', repository, sha, String(suites)], async () =>
+        checksDigest(await readOthersChecks(forge, { repository, sha, statusContext, suites })),
       );
       return digest ?? '';
     },

@@ -7,10 +7,14 @@ import { shorten } from '../common/shorten.ts';
  * escapes. Carrying them as `quoted` pieces lets each output (Markdown, terminal) show them harmlessly without
  * having to guess which part of a sentence to trust.
  *
- * `path`: the quoted text is the path of a file that the head commit has. `patterns` are regular expressions, which
+ * `path`: the quoted text is the path of a file that the head commit has. `url`: the page that somebody else names for
+ * it, which may be any text. `patterns` are regular expressions, which
  * explain little to whom they are not known: where there is a better place for them, they are only mentioned.
  */
-type Piece = string | { readonly quoted: string; readonly path?: true } | { readonly patterns: readonly string[] };
+type Piece =
+  | string
+  | { readonly quoted: string; readonly path?: true; readonly url?: string }
+  | { readonly patterns: readonly string[] };
 export type Text = readonly Piece[];
 
 /** Template tag: a string interpolated is quoted, a number is ours, a Text is taken in as it is. */

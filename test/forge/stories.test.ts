@@ -46,6 +46,16 @@ rules:
   - id: ci
     require: { checks: { name: 'ci/*', from: bob } }
 `;
+const ALL_CHECKED = `version: 1
+rules:
+  - id: ci
+    require: { checks: { all: true, at_least: build } }
+`;
+/** No runner ever takes its job. */
+const WORKFLOW = `on: push
+jobs:
+  test: { runs-on: nobody, steps: [{ run: 'true' }] }
+`;
 const TITLED = `version: 1
 rules:
   - id: titled
@@ -260,6 +270,35 @@ every('a rule on a check follows the commit statuses of the account it names', a
   await site.expect(t, sha, 'success');
   await site.setStatus('bob', sha, { context: 'ci/web', state: 'pending' });
   await site.expect(t, sha, 'pending');
+});
+
+every('all checks are waited for, and one that begins later withdraws the green', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': ALL_CHECKED });
+  const sha = await site.push('topic', GOOD);
+  await site.open('topic');
+  await site.setStatus('alice', sha, { context: 'lint', state: 'success' });
+  await until(async () => (await site.status(sha, OURS))?.description === 'Waiting for the check build');
+  await site.setStatus('bob', sha, { context: 'build', state: 'success' });
+  await site.expect(t, sha, 'success');
+  await site.setStatus('bob', sha, { context: 'e2e', state: 'pending' });
+  await site.expect(t, sha, 'pending');
+  await site.setStatus('bob', sha, { context: 'e2e', state: 'success' });
+  await site.expect(t, sha, 'success');
+});
+
+both('a job of Actions that no runner has taken keeps all checks open', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': ALL_CHECKED });
+  const sha = await site.push('topic', { ...GOOD, '.gitea/workflows/ci.yml': WORKFLOW });
+  await site.open('topic');
+  if (forge.kind === 'simulated') {
+    // It has no Actions.
+    await site.setStatus('bob', sha, { context: 'ci.yml / test (push)', state: 'pending' });
+  }
+  await site.setStatus('bob', sha, { context: 'build', state: 'success' });
+  await until(async () => /^Waiting for the check .*test/.test((await site.status(sha, OURS))?.description ?? ''));
+  t.is((await site.status(sha, OURS))?.state, 'pending');
 });
 
 every('a check on the head of a fork counts', async (t, forge) => {

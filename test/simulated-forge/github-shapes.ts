@@ -3,6 +3,7 @@ import type { FileChange } from './tree-diff.ts';
 import {
   baseSha,
   type CheckRun,
+  type CheckSuite,
   type Comment,
   changesOf,
   commitsOf,
@@ -216,7 +217,42 @@ export function checkRun(of: CheckRun): object {
     status: of.status,
     conclusion: of.conclusion,
     app: { id: 1, slug: of.app, name: of.app },
+    check_suite: { id: of.suite },
     // Empty for a commit of a fork.
     pull_requests: [],
   };
+}
+
+/** The newest run of each name of a suite. */
+export function latestRuns(runs: readonly CheckRun[], { id }: CheckSuite): readonly CheckRun[] {
+  const newest = new Map(runs.filter(({ suite }) => suite === id).map((run) => [run.name, run]));
+  return [...newest.values()];
+}
+
+export function checkSuite(of: CheckSuite, all: readonly CheckRun[]): object {
+  const runs = latestRuns(all, of);
+  return {
+    id: of.id,
+    head_sha: of.sha,
+    ...suiteNow(of, runs),
+    app: { id: 1, slug: of.app, name: of.app },
+    latest_check_runs_count: runs.length,
+    // Empty for a commit of a fork.
+    pull_requests: [],
+  };
+}
+
+/** Which of several results of runs is that of their suite. */
+const WORST_FIRST = ['failure', 'timed_out', 'startup_failure', 'action_required', 'cancelled', 'stale', 'success'];
+
+function suiteNow(of: CheckSuite, runs: readonly CheckRun[]): { status: string; conclusion: string | null } {
+  if (of.set !== undefined) {
+    return of.set;
+  }
+  if (runs.length === 0 || runs.some(({ conclusion }) => conclusion === null)) {
+    return { status: runs.length === 0 ? 'queued' : 'in_progress', conclusion: null };
+  }
+  const results = runs.map(({ conclusion }) => conclusion);
+  const worst = WORST_FIRST.find((result) => results.includes(result)) ?? results[0] ?? null;
+  return { status: 'completed', conclusion: worst };
 }

@@ -8,6 +8,7 @@ import * as github from './github-shapes.ts';
 import { compareTrees } from './tree-diff.ts';
 import {
   type CheckRun,
+  type CheckSuite,
   type Comment,
   commitOf,
   type InlineComment,
@@ -56,6 +57,8 @@ export type WebhookEvent =
   | { readonly kind: 'status'; readonly status: Status }
   /** GitHub's alone. */
   | { readonly kind: 'check-run'; readonly run: CheckRun }
+  /** GitHub's alone. */
+  | { readonly kind: 'check-suite'; readonly suite: CheckSuite }
   /** What GitHub sends when a hook is made. Gitea and Forgejo have none: their test is a push. */
   | { readonly kind: 'ping' };
 
@@ -165,6 +168,16 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
       const payload = { action, check_run: github.checkRun(event.run), ...about, sender };
       return { name: 'check_run', type: 'check_run', payload };
     }
+    case 'check-suite': {
+      const check_suite = github.checkSuite(event.suite, repository.checkRuns);
+      const sender = github.user(`${event.suite.app}[bot]`);
+      // The only action that others than the App itself hear of.
+      return {
+        name: 'check_suite',
+        type: 'check_suite',
+        payload: { action: 'completed', check_suite, ...about, sender },
+      };
+    }
     case 'review': {
       const action = event.review.dismissed ? 'dismissed' : 'submitted';
       const pull_request = github.pull(pullOf(repository, event.number), web);
@@ -236,6 +249,7 @@ function ofGitea(
     case 'merge-group':
       throw new Error('Gitea and Forgejo have no merge queue');
     case 'check-run':
+    case 'check-suite':
       throw new Error('Gitea and Forgejo have no check runs');
     case 'thread':
       throw new Error('Gitea and Forgejo send nothing when a conversation is resolved');

@@ -42,6 +42,7 @@ export interface Repository {
   readonly statuses: Status[];
   /** GitHub's alone. */
   readonly checkRuns: CheckRun[];
+  readonly checkSuites: CheckSuite[];
   /** Base branches to their entries, first to be merged first. GitHub's alone. */
   readonly mergeQueues: Map<string, QueueEntry[]>;
   /** Where the forge itself sends what is done through its API. */
@@ -214,6 +215,18 @@ export interface CheckRun {
   readonly app: string;
   readonly status: 'queued' | 'in_progress' | 'completed';
   readonly conclusion: string | null;
+  /** The id of its {@link CheckSuite}. */
+  readonly suite: number;
+}
+
+/** What groups the check runs of one App: of GitHub Actions, of one run of a workflow. */
+export interface CheckSuite {
+  readonly id: number;
+  readonly sha: string;
+  /** The App's slug. */
+  readonly app: string;
+  /** As `suiteNow` says it, unless it is set: between two jobs a workflow is in progress, and none of its runs is. */
+  set?: { readonly status: string; readonly conclusion: string | null };
 }
 
 /** A webhook that the forge sent, as GitHub remembers it. */

@@ -145,6 +145,19 @@ for (const name of EVERY_FORGE) {
       t.true(line.includes(title), `${title}: ${line}`);
     }
     t.is(line.includes('Status'), name !== 'forgejo');
+    t.false(line.includes('Check suite'), line);
+  });
+
+  test(`${name}: doctor names the event that a policy of all checks needs`, async (t) => {
+    const { story, hook, ask } = await wellSetUp(name, {
+      '.gatehouse.yml': `${POLICY}  - id: ci
+    require: { checks: { all: true } }
+`,
+    });
+    await using _story = story;
+    hook.events = hook.events.filter((event) => event !== 'check_suite');
+    const [line = ''] = (await ask()).of('webhook events');
+    t.is(line.includes('Check suite'), name === 'github', line);
   });
 
   test(`${name}: doctor says what it may not see of webhooks`, async (t) => {

@@ -237,12 +237,15 @@ test('a repository is resynced, but not a fork that only pushes come from', (t) 
 
 const SHA = 'a'.repeat(40);
 
-test('a status or check run requests the reviews at its commit', (t) => {
+test('a status, check run or check suite requests the reviews at its commit', (t) => {
   const wanted = { kind: 'review-commit', repository: repository.full_name, headSha: SHA } as const;
   t.deepEqual(target('status', { repository, sha: SHA, context: 'ci/web', state: 'pending' }), wanted);
   t.deepEqual(target('status', { repository, sha: SHA }), wanted);
   for (const action of ['created', 'completed']) {
     t.deepEqual(target('check_run', { repository, action, check_run: { head_sha: SHA, pull_requests: [] } }), wanted);
+  }
+  for (const action of ['completed', 'requested', 'rerequested']) {
+    t.deepEqual(target('check_suite', { repository, action, check_suite: { head_sha: SHA } }), wanted);
   }
 });
 
@@ -265,6 +268,7 @@ test('a status or check run without a valid commit requests nothing', (t) => {
   for (const sha of [undefined, 7, '', 'main', 'A'.repeat(40), `${SHA}a`]) {
     t.is(target('status', { repository, sha, context: 'ci' }), undefined);
     t.is(target('check_run', { repository, action: 'completed', check_run: { head_sha: sha } }), undefined);
+    t.is(target('check_suite', { repository, action: 'completed', check_suite: { head_sha: sha } }), undefined);
   }
   t.is(target('status', { sha: SHA, context: 'ci' }), undefined);
   t.is(target('check_run', { repository, action: 'rerequested', check_run: { head_sha: SHA } }), undefined);

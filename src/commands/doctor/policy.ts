@@ -79,9 +79,10 @@ function rules(policy: Policy): string {
 
 /** What a policy needs beside what every review does. */
 export function extrasOf(policy: Policy): readonly Extra[] {
-  const { checks, requestedReviews, commentThreads } = neededFacts(policy);
+  const { checks, checkSuites, requestedReviews, commentThreads } = neededFacts(policy);
   const extras: readonly (readonly [Extra, boolean])[] = [
     ['checks', checks],
+    ['all-checks', checkSuites],
     ['requested-reviews', requestedReviews],
     ['threads', commentThreads],
     ['commands', policy.override !== undefined || policy.baselineOverride !== undefined],

@@ -1,21 +1,22 @@
 import { requireFound } from '../answer.ts';
-import { type Checks, newestOfEach } from '../port/checks.ts';
+import { type AskedChecks, type Checks, NO_SUITES, newestOfEach } from '../port/checks.ts';
 import { type GiteaClient, path } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
 
 /** The commit statuses: these forges have no check runs, and their Actions report statuses. */
-export async function checks(client: GiteaClient, repository: string, sha: string): Promise<Checks> {
+export async function checks(client: GiteaClient, repository: string, sha: string, ask?: AskedChecks): Promise<Checks> {
   const route = `${repositoryPath(repository)}${path('statuses', sha)}`;
   const statuses = requireFound(await client.askAll(route, shapes.statuses), route);
   // Of what one second brought, the forges' own order says nothing; ids ascend.
   const newestFirst = statuses
     .toSorted((one, other) => other.id - one.id)
-    .map(({ context, creator, status }) => ({
+    .map(({ context, creator, status, target_url }) => ({
       kind: 'status' as const,
       name: context,
       reporter: creator,
       state: status,
+      ...(target_url && { url: target_url }),
     }));
-  return { checks: newestOfEach(newestFirst), complete: true };
+  return { checks: newestOfEach(newestFirst), complete: true, ...(ask?.suites && { bySuite: NO_SUITES }) };
 }

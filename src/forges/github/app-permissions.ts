@@ -4,9 +4,10 @@
  */
 
 /**
- * Beside every review: rules that ask for checks or conversations, or name teams, commands in comments, a merge queue.
+ * Beside every review: rules that ask for checks, for all of them, or for conversations, or name teams; commands in
+ * comments; a merge queue.
  */
-type Purpose = 'every-review' | 'checks' | 'threads' | 'teams' | 'commands' | 'merge-queue';
+type Purpose = 'every-review' | 'checks' | 'all-checks' | 'threads' | 'teams' | 'commands' | 'merge-queue';
 
 export interface AppPermission {
   /** GitHub's name in its API. */
@@ -47,6 +48,7 @@ export const APP_EVENTS: readonly AppEvent[] = [
   { key: 'merge_group', title: 'Merge group', for: 'merge-queue' },
   { key: 'status', title: 'Status', for: 'checks' },
   { key: 'check_run', title: 'Check run', for: 'checks' },
+  { key: 'check_suite', title: 'Check suite', for: 'all-checks' },
   { key: 'pull_request_review_thread', title: 'Pull request review thread', for: 'threads' },
 ];
 

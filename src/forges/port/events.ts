@@ -78,6 +78,7 @@ const OTHER_EVENTS = [
   'issue_comment',
   'status',
   'check_run',
+  'check_suite',
   'merge_group',
   'pull_request_review_thread',
   'pull_request_comment',
@@ -197,6 +198,14 @@ const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 /** Somebody is asked for a review, or no longer asked. The same on all forges. */
 const REVIEW_REQUESTS: readonly unknown[] = ['review_requested', 'review_request_removed'];
 
+/**
+ * Of the other actions of a run, which people cause, nothing is reported yet. A suite has ended, or begins once more.
+ */
+const CHECK_EVENTS: readonly { readonly name: string; readonly actions: readonly unknown[] }[] = [
+  { name: 'check_run', actions: ['created', 'completed'] },
+  { name: 'check_suite', actions: ['completed', 'requested', 'rerequested'] },
+];
+
 function checkedCommit(event: string, payload: Readonly<Record<string, unknown>>): CheckedCommit | undefined {
   if (event === 'status') {
     const { sha, context } = payload;
@@ -213,9 +222,8 @@ function checkedCommit(event: string, payload: Readonly<Record<string, unknown>>
     const threadsBy = login(object(payload['sender'])?.['login']) ?? '';
     return isCommit(pullHead) ? { headSha: pullHead, threadsBy } : undefined;
   }
-  // Of its other actions, which people cause, nothing is reported yet.
-  const reported = event === 'check_run' && (payload['action'] === 'created' || payload['action'] === 'completed');
-  const sha = reported ? object(payload['check_run'])?.['head_sha'] : undefined;
+  const ofCheck = CHECK_EVENTS.find(({ name, actions }) => name === event && actions.includes(payload['action']));
+  const sha = ofCheck && object(payload[ofCheck.name])?.['head_sha'];
   return isCommit(sha) ? { headSha: sha } : undefined;
 }
 

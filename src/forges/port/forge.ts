@@ -6,7 +6,7 @@
 
 import type { AccessCheck } from './access.ts';
 import type { Accounts, NamedAddress } from './accounts.ts';
-import type { Checks } from './checks.ts';
+import type { AskedChecks, Checks } from './checks.ts';
 import type { CommentThreads } from './comment-threads.ts';
 import type { DeliveryRecovery } from './delivery-recovery.ts';
 import type { ForgeName } from './forges.ts';
@@ -97,7 +97,7 @@ export interface Forge extends AccessCheck {
   /**
    * What was reported about a commit, by Gatehouse itself too. Throws as `refused` without the permission to read it.
    */
-  checks(repository: string, sha: string): Promise<Checks>;
+  checks(repository: string, sha: string, ask?: AskedChecks): Promise<Checks>;
   /** Logins. `team` is `organisation/team`; undefined when there is no such team or it may not be seen. */
   teamMembers(team: string): Promise<readonly string[] | undefined>;
   /** Undefined when there is no such repository, or Gatehouse may not see it. */

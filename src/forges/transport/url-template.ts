@@ -28,8 +28,21 @@ const WORDS: ReadonlySet<string> = new Set([
   ...ROOTS,
   ...Object.keys(PARAMETERS),
   ...Object.keys(RESTS),
-  ...['access_tokens', 'assignees', 'attempts', 'check-runs', 'comments', 'config', 'deliveries', 'files', 'git'],
-  ...['hook', 'hooks', 'installations', 'issues', 'members', 'permission', 'pulls', 'requested_reviewers', 'reviews'],
+  ...['access_tokens', 'assignees', 'attempts', 'check-runs', 'check-suites', 'comments', 'config'],
+  ...[
+    'deliveries',
+    'files',
+    'git',
+    'hook',
+    'hooks',
+    'installations',
+    'issues',
+    'members',
+    'permission',
+    'pulls',
+    'requested_reviewers',
+    'reviews',
+  ],
   ...['rules', 'status', 'timeline'],
 ]);
 

@@ -67,7 +67,7 @@ export function readPresentRules(
       ...reader.of(repository, baseBranch),
       ...(tip !== undefined && { baseCommit: async () => tip ?? undefined }),
       ...(others && {
-        checks: () => reader.checks(repository, headSha),
+        checks: (ask) => reader.checks(repository, headSha, ask),
         threads: () => reader.threads({ repository, number }, headSha),
       }),
     });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { hiddenAddress } from '../../forges/port/accounts.ts';
+import type { CheckSuites } from '../../forges/port/checks.ts';
 import type { CommentThread } from '../../forges/port/comment-threads.ts';
 import { CODE_OWNERS_DIALECTS } from '../../forges/port/forges.ts';
 import type { ChangedFile, Commit, PullRequest } from '../../forges/port/pull-request.ts';
@@ -97,6 +98,16 @@ const thread = z.strictObject(
   { error: 'a conversation, such as { by: sally }' },
 );
 
+const suite = z.strictObject(
+  {
+    by: text.describe('Its App, as name[bot]. The check runs by the same are in it.'),
+    state: text
+      .optional()
+      .describe('queued (without runs), pending (in progress), or its result. Unless given: success.'),
+  },
+  { error: "a check suite, such as { by: 'ci[bot]', state: queued }" },
+);
+
 /** A pull request in short: what a case, or a row of docs/rules.md, cares to say of it. The rest is ordinary. */
 export const given = z
   .strictObject(
@@ -143,6 +154,10 @@ export const given = z
         .optional()
         .describe('Conversations at lines. Unless given: none.'),
       threads_complete: flag.optional().describe('false: there are more conversations, which could not be read.'),
+      suites: z
+        .array(suite, { error: 'a list of check suites' })
+        .optional()
+        .describe('Check suites, of GitHub, beside their runs. Unless given: none.'),
       checks_complete: flag.optional().describe('false: there are more checks, which could not be read.'),
       dialect: oneOf(...CODE_OWNERS_DIALECTS)
         .optional()
@@ -206,6 +221,7 @@ export function factsOf(from: Given = {}): Facts {
         state,
       })),
       complete: from.checks_complete ?? true,
+      bySuite: suitesOf(from),
     },
     commentThreads: {
       threads: (from.threads ?? []).map((one, index) => threadOf(one, index, from.author ?? AUTHOR)),
@@ -230,6 +246,15 @@ function threadOf(
     outdated: outdated === undefined ? false : outdated,
     resolved: isResolved,
     resolvedBy: isResolved ? (resolved_by === undefined ? author : resolved_by) : null,
+  };
+}
+
+function suitesOf({ suites = [], checks = [] }: Given): CheckSuites {
+  return {
+    suites: suites.map(({ by, state = 'success' }) => ({ id: by, reporter: by, state })),
+    runs: checks
+      .filter(({ kind }) => kind === 'check-run')
+      .map(({ name, state = 'success', by = 'ci' }) => ({ kind: 'check-run', name, reporter: by, state, suite: by })),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Checks } from '../../forges/port/checks.ts';
+import type { AskedChecks, Checks } from '../../forges/port/checks.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { FORGES } from '../../forges/port/forges.ts';
@@ -21,6 +21,8 @@ import { lookIntoMerges, readCleanMerges } from './clean-merge.ts';
 import { readOthersThreads } from './read-threads.ts';
 import { readUpdatedFrom } from './updates.ts';
 
+export type ReadChecks = (ask: AskedChecks) => Promise<Checks>;
+
 /**
  * Reads from the forge what the policy needs and what is not known yet, and no more. The changed files have been read
  * already. `baseSha` is the base branch's commit that the policy was read at. `readChecks` is only called for a policy
@@ -33,7 +35,7 @@ export function gatherFacts(
   { pullRequest, preloaded }: Pick<PullRequestRead, 'pullRequest' | 'preloaded'>,
   changedFiles: ChangedFiles,
   baseSha: string,
-  readChecks: () => Promise<Checks>,
+  readChecks: ReadChecks,
 ): Promise<Facts> {
   const unread = { ...unreadFacts(pullRequest), changedFiles, people: operatorsPeople(forge) };
   return gatherMore(forge, threads, neededFacts(policy), unread, preloaded, baseSha, readChecks);
@@ -47,7 +49,7 @@ export async function gatherMore(
   before: Facts,
   preloaded: PreloadedFacts,
   baseSha: string,
-  readChecks: () => Promise<Checks>,
+  readChecks: ReadChecks,
 ): Promise<Facts> {
   const { pullRequest } = before;
   const [commits, reviews, requested, codeOwners, checks, commentThreads] = await Promise.all([
@@ -55,7 +57,7 @@ export async function gatherMore(
     needed.reviews ? readReviews(forge, pullRequest, needed.requestsForChanges, preloaded.reviews) : before.reviews,
     needed.requestedReviews ? forge.requestedReviews(pullRequest) : before.reviews.requested,
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : before.codeOwners,
-    needed.checks ? readChecks() : before.checks,
+    needed.checks ? readChecks({ suites: needed.checkSuites }) : before.checks,
     needed.commentThreads ? readOthersThreads(forge, pullRequest, pullRequest.head.sha) : before.commentThreads,
   ]);
   const lastChange = needed.lastChange

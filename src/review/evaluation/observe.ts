@@ -1,5 +1,4 @@
 import { withTimeout } from '../../common/timeout.ts';
-import type { Checks } from '../../forges/port/checks.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PreloadedFacts } from '../../forges/port/pull-request.ts';
@@ -9,7 +8,7 @@ import type { Policy } from '../policy/policy.ts';
 import { say } from '../text.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import type { EvaluatedRule, Evaluation } from './evaluation.ts';
-import { gatherMore } from './gather-facts.ts';
+import { gatherMore, type ReadChecks } from './gather-facts.ts';
 import { notEvaluated } from './not-evaluated.ts';
 
 /** Milliseconds that a review waits for what only observed rules ask of the forge. */
@@ -22,7 +21,7 @@ export interface ObserveParts {
   /** What came with the pull request. */
   readonly preloaded: PreloadedFacts;
   readonly baseSha: string;
-  readonly readChecks: () => Promise<Checks>;
+  readonly readChecks: ReadChecks;
   /** Whether the forge may be asked for more than the rules in force need. */
   readonly mayRead: () => boolean;
   /** For tests. */

@@ -22,7 +22,16 @@ const USUAL: Readonly<
     codeOwners: 3,
   };
   return {
-    github: { ...gitea, head: 0, changedFiles: 1, reviews: 3, lastChange: 1, checks: 2, commentThreads: 1 },
+    github: {
+      ...gitea,
+      head: 0,
+      changedFiles: 1,
+      reviews: 3,
+      lastChange: 1,
+      checks: 2,
+      checkSuites: 1,
+      commentThreads: 1,
+    },
     gitea,
     forgejo: gitea,
   };

@@ -70,7 +70,12 @@ export async function readPastFacts(
     needed.commits ? tryTo(() => readCommits(forge, pullRequest, needed), unread) : unread,
     needed.reviews ? tryTo(() => readReviews(forge, needed, pullRequest, merged.mergedAt), undefined) : undefined,
     needed.requestedReviews ? tryTo(() => forge.requestedReviews(pullRequest), undefined) : undefined,
-    needed.checks ? tryTo(() => readOthersChecks(forge, repository, head, statusContext), none.checks) : none.checks,
+    needed.checks
+      ? tryTo(
+          () => readOthersChecks(forge, { repository, sha: head, statusContext, suites: needed.checkSuites }),
+          none.checks,
+        )
+      : none.checks,
     needed.commentThreads
       ? tryTo(() => readThreadsThen(forge, pullRequest, merged.mergedAt), none.commentThreads)
       : none.commentThreads,

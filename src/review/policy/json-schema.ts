@@ -39,6 +39,13 @@ function beyondZod(id: string | undefined): JsonSchema {
   if (id === 'rule') {
     return { anyOf: [{ required: ['require'] }, { required: ['forbid'] }] };
   }
+  if (id === 'checks') {
+    const ofAll = { anyOf: [{ required: ['all'] }] };
+    return {
+      oneOf: [{ required: ['name'] }, { required: ['all'] }],
+      dependencies: { but: ofAll, at_least: ofAll, empty_suites: ofAll },
+    };
+  }
   if (id !== 'condition') {
     return {};
   }

@@ -7,6 +7,8 @@ import type { JudgedBy } from '../judged-by.ts';
 export interface Links {
   /** A file, or a line of it, as the head commit has it. */
   place(path: string, line?: number): string | undefined;
+  /** A page that somebody else names, as the forge would link to it. Gitea's Actions name it without the host. */
+  page(url: string): string | undefined;
   /** The line of the policy that a rule begins at, at the base commit. */
   rule(source: Finding['source']): string | undefined;
 }
@@ -35,10 +37,23 @@ export function linksOf(
 
   return {
     place: (path, line) => fileAt(head.sha, path, line),
+    page: (given) => pageOf(given, url),
     // The operator's policy is a file of no repository, and of an extended one only the branch or tag is known here.
     rule: ({ path, line, repository: extended }) =>
       extended === undefined && judgedBy.policyDigest !== undefined ? fileAt(judgedBy.baseSha, path, line) : undefined,
   };
+}
+
+const MAX_PAGE_LENGTH = 500;
+
+/** Undefined where it is no page of the web, or would sign its reader in as somebody. */
+function pageOf(given: string, base: string): string | undefined {
+  const page = URL.canParse(given, base) ? new URL(given, base) : undefined;
+  if (page === undefined || !/^https?:$/.test(page.protocol) || page.username !== '' || page.password !== '') {
+    return undefined;
+  }
+  const encoded = encodeMarkdown(page.href);
+  return encoded.length > MAX_PAGE_LENGTH ? undefined : encoded;
 }
 
 /** The comment's place on the page of its pull request, which all forges name alike; without a comment, the page. */

@@ -91,7 +91,8 @@ export function markdownInCell(text: Text, links: Links): string {
       if ('patterns' in piece) {
         return piece.patterns.length === 1 ? 'the pattern below' : 'one of the patterns below';
       }
-      return link(codeInCell(piece.quoted), piece.path ? links.place(piece.quoted) : undefined);
+      const url = piece.path ? links.place(piece.quoted) : piece.url && links.page(piece.url);
+      return link(codeInCell(piece.quoted), url);
     })
     .join('');
 }

@@ -32,7 +32,9 @@ function everything(forge: SimulatedForge): readonly WebhookEvent[] {
   const { headSha } = forge.pull(REPOSITORY, number);
   const status = { context: 'ci', state: 'success', description: '', author: 'ci' };
   const set = forge.setStatus(REPOSITORY, headSha, status);
-  const run = { id: 1, sha: headSha, name: 'test', app: 'ci' } as const;
+  const run = { id: 1, sha: headSha, name: 'test', app: 'ci', suite: 2 } as const;
+  const suite = forge.openSuite(REPOSITORY, headSha, 'ci');
+  forge.runCheck(REPOSITORY, headSha, { name: 'test', app: 'ci', conclusion: 'success' });
   return [
     { kind: 'ping' },
     { kind: 'push', branch: 'main' },
@@ -47,6 +49,7 @@ function everything(forge: SimulatedForge): readonly WebhookEvent[] {
     { kind: 'status', status: set },
     { kind: 'check-run', run: { ...run, status: 'queued', conclusion: null } },
     { kind: 'check-run', run: { ...run, status: 'completed', conclusion: 'success' } },
+    { kind: 'check-suite', suite },
   ];
 }
 
@@ -55,7 +58,7 @@ for (const version of VERSIONS) {
     const forge = await startSimulatedForge({ forge: 'github', checked: true, version });
     t.teardown(() => forge.stop());
     const events = everything(forge);
-    t.is(events.length, 23);
+    t.is(events.length, 24);
     for (const event of events) {
       const send = () => forge.webhook(REPOSITORY, event, { secret: 'x' });
       if (event.kind === 'merge-group' && !HAS_MERGE_GROUP.includes(version)) {

@@ -72,6 +72,7 @@ export function makeStage(world: World, forge: ForgeName): Stage {
       pulls: new Map(),
       statuses: [],
       checkRuns: [],
+      checkSuites: [],
       mergeQueues: new Map(),
       hooks: [],
       protections: new Map(),

@@ -17,7 +17,8 @@ export function readPayloads(): Payloads {
 }
 
 /** What the simulated GitHub sends. */
-const EVENTS = /^(?:pull-request|pull-request-review|issue-comment|push|ping|merge-group|status|check-run)(?:-|$)/;
+const EVENTS =
+  /^(?:pull-request|pull-request-review|issue-comment|push|ping|merge-group|status|check-run|check-suite)(?:-|$)/;
 
 /**
  * The payloads `labeled` and `review-submitted` have null for a fork that was deleted, as the REST description of a pull request

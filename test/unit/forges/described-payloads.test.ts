@@ -9,7 +9,7 @@ import { readPayloads } from '../../simulated-forge/github-api/payloads.ts';
 const RUNS_EACH = 3;
 const RUNS_THAT_COUNT = 100;
 const COUNTS =
-  /^(?:pull-request-(?:opened|review-submitted)|push|issue-comment-created|merge-group-checks|check-run-created)/;
+  /^(?:pull-request-(?:opened|review-submitted)|push|issue-comment-created|merge-group-checks|check-run-created|check-suite-completed)/;
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -111,6 +111,7 @@ test('a policy about titles needs nothing but the pull request', (t) => {
     lines: false,
     checks: false,
     commentThreads: false,
+    checkSuites: false,
     commits: false,
     signatures: false,
     cleanMerges: false,
@@ -138,6 +139,7 @@ test('each predicate asks for what it looks at, wherever it stands', (t) => {
   t.deepEqual(needs('require: { commits: { some: { merge: true } } }'), ['commits']);
   t.deepEqual(needs('require: { commits: { every: { signed_off: true } } }'), ['commits', 'cleanMerges']);
   t.deepEqual(needs('when: { not: { checks: { name: ci } } }, require: { title: x }'), ['checks']);
+  t.deepEqual(needs('require: { checks: { all: true } }'), ['checks', 'checkSuites']);
   t.deepEqual(needs('require: { approvals: 1 }'), ['commits', 'authors', 'cleanMerges', 'reviews']);
   t.deepEqual(needs('require: { approvals: { committers: true } }'), ['reviews']);
   t.deepEqual(needs('require: { approvals: { committers: true, fresh: true } }'), ['reviews', 'lastChange']);

@@ -83,6 +83,13 @@ for (const [difference, now, judged = JUDGED] of CHANGES) {
   });
 }
 
+test('check suites are compared where they were read, and only there', async (t) => {
+  const now: Present = { ...PRESENT, checks: async ({ suites }) => (suites ? 'with suites' : 'checks') };
+  t.is(await firstDifference(JUDGED, now), undefined);
+  t.is(await firstDifference({ ...JUDGED, asksSuites: true }, now), 'checks');
+  t.is(await firstDifference({ ...JUDGED, asksSuites: true, checksDigest: 'with suites' }, now), undefined);
+});
+
 test('a verdict that does not stand alone is never taken for that of now', async (t) => {
   const { alone: _alone, ...more } = JUDGED;
   t.is(await firstDifference(more, PRESENT), 'gatehouse');

@@ -78,7 +78,7 @@ async function judged({ policy: text = POLICY, given = GIVEN, comments = [], kno
     ...known,
   }));
   const verdict = verdictOf(evaluation, overrides);
-  const links = { place: () => undefined, rule: () => undefined };
+  const links = { place: () => undefined, page: () => undefined, rule: () => undefined };
   return { verdict, overrides, asked, text: renderReview(verdict, { links, inlines: false, enforce: true }) };
 }
 

@@ -1,0 +1,107 @@
+import {
+  type Check,
+  type CheckSuite,
+  type CheckSuites,
+  type Checks,
+  NOT_ENDED,
+  QUEUED,
+} from '../../forges/port/checks.ts';
+import { compileName } from '../authors/names.ts';
+import { quotedList, say, type Text } from '../text.ts';
+import type { PredicateResult } from './predicate.ts';
+import {
+  anyOfResults,
+  newestStatuses,
+  reportedBy,
+  reportedByAny,
+  resultOf,
+  type SortedChecks,
+} from './reported-checks.ts';
+
+/** `checks: { all: true }` */
+export interface WantedAll {
+  readonly kind: 'all';
+  readonly but: readonly string[];
+  readonly atLeast: readonly string[];
+  /** Whether it waits for queued check suites without runs. */
+  readonly emptySuites: boolean;
+  readonly is: readonly string[];
+  readonly from: readonly string[] | undefined;
+}
+
+export function judgeAll(wanted: WantedAll, { checks, complete, bySuite }: Checks): PredicateResult {
+  const { is, from } = wanted;
+  const found = bySuite === undefined ? NOTHING : sorted(wanted, checks, bySuite);
+  return resultOf(found, complete && bySuite !== undefined, {
+    expected: say`all checks${withAndWithout(wanted)} with the result ${anyOfResults(is)}${reportedBy(from)}`,
+    toMatch: say`Wait until all checks have ended as ${anyOfResults(is)}; run those again that have failed.`,
+    toAvoid: say`A check must have another result than ${anyOfResults(is)}.`,
+  });
+}
+
+const NOTHING: SortedChecks = { missing: [], running: [], others: [], fitting: [] };
+
+function withAndWithout({ but, atLeast }: WantedAll): Text {
+  const without = but.length === 0 ? [] : say` but ${quotedList(but)}`;
+  return atLeast.length === 0 ? without : say`${without}, at least ${quotedList(atLeast)},`;
+}
+
+function sorted(wanted: WantedAll, newestFirst: readonly Check[], { suites, runs }: CheckSuites): SortedChecks {
+  const { is, from, but, atLeast } = wanted;
+  const isMeant = reportedByAny(from);
+  const leftOut = matchesAny(but);
+  const statuses = newestStatuses(newestFirst.filter((check) => check.kind === 'status' && isMeant(check)));
+  // Each suite's own: a newer run of the same name may be of another workflow.
+  const counted = [...statuses, ...runs.filter(isMeant)].filter(({ name }) => !leftOut(name));
+  const ended = counted.filter(({ state }) => state !== NOT_ENDED);
+  const meantSuites = suites.filter((suite) => isMeant(suite) && !leftOut(suite.reporter));
+  return {
+    missing: atLeast.filter((name) => {
+      const { matches } = compileName(name);
+      return !counted.some((check) => matches(check.name)) && !meantSuites.some(({ reporter }) => matches(reporter));
+    }),
+    running: [
+      ...counted.filter(({ state }) => state === NOT_ENDED),
+      ...meantSuites.filter((suite) => isOpen(suite, wanted, counted)).map(asCheck),
+    ],
+    others: [
+      ...ended.filter(({ state }) => !is.includes(state)),
+      ...meantSuites.filter((suite) => hasFailedItself(suite, is, runs)).map(asCheck),
+    ],
+    fitting: ended.filter(({ state }) => is.includes(state)),
+  };
+}
+
+/**
+ * Beside its runs: between two jobs a workflow is in progress, and none of its runs is. Where one of them is shown,
+ * that says more.
+ */
+function isOpen(
+  { reporter, state }: CheckSuite,
+  { emptySuites, atLeast }: WantedAll,
+  counted: readonly Check[],
+): boolean {
+  if (state === QUEUED) {
+    return emptySuites || matchesAny(atLeast)(reporter);
+  }
+  return state === NOT_ENDED && !counted.some((run) => run.reporter === reporter && run.state === NOT_ENDED);
+}
+
+/**
+ * With a result that none of its runs explains, such as of a workflow whose file cannot be read, or that nobody let
+ * run.
+ */
+function hasFailedItself({ id, state }: CheckSuite, is: readonly string[], runs: CheckSuites['runs']): boolean {
+  const accepts = (result: string) => is.includes(result) || result === NOT_ENDED || result === QUEUED;
+  return !accepts(state) && !runs.some((run) => run.suite === id && !accepts(run.state));
+}
+
+/** Under the name of its App: it has none of its own. */
+function asCheck({ reporter, state }: CheckSuite): Pick<Check, 'name' | 'reporter' | 'state'> {
+  return { name: reporter, reporter, state };
+}
+
+function matchesAny(names: readonly string[]): (name: string) => boolean {
+  const matchers = names.map(compileName);
+  return (name) => matchers.some((matcher) => matcher.matches(name));
+}

@@ -1,0 +1,106 @@
+import type { Check } from '../../forges/port/checks.ts';
+import { joinTexts, quotedList, say, type Text } from '../text.ts';
+import type { Outcome, PredicateResult } from './predicate.ts';
+
+/** What the two kinds of the predicate `checks` have in common. */
+
+const CHECKS_SHOWN = 5;
+
+/** A check, or in the name of its App a check suite. */
+type Reported = Pick<Check, 'name' | 'reporter' | 'state' | 'url'>;
+
+export interface SortedChecks {
+  /** Names that nobody has reported. */
+  readonly missing: readonly string[];
+  readonly running: readonly Reported[];
+  /** With another result than those wanted. */
+  readonly others: readonly Reported[];
+  readonly fitting: readonly Reported[];
+}
+
+/** Whether one of these accounts reported it; without any, whoever did. */
+export function reportedByAny(from: readonly string[] | undefined): (by: { readonly reporter: string }) => boolean {
+  const reporters = from && new Set(from.map((name) => name.toLowerCase()));
+  return ({ reporter }) => reporters === undefined || reporters.has(reporter.toLowerCase());
+}
+
+/** A commit status belongs to its name, whoever has set it last. Check runs all stay. */
+export function newestStatuses(newestFirst: readonly Check[]): readonly Check[] {
+  const seen = new Set<string>();
+  return newestFirst.filter(({ kind, name }) => {
+    const key = name.toLowerCase();
+    const replaced = kind === 'status' && seen.has(key);
+    if (kind === 'status') {
+      seen.add(key);
+    }
+    return !replaced;
+  });
+}
+
+interface Words extends Pick<PredicateResult, 'expected'> {
+  readonly toMatch: Text;
+  readonly toAvoid: Text;
+}
+
+export function resultOf(
+  found: SortedChecks,
+  complete: boolean,
+  { expected, toMatch, toAvoid }: Words,
+): PredicateResult {
+  const { missing, running, others, fitting } = found;
+  const unfinished = [...missing, ...running.map(({ name }) => name)];
+  const outcome = complete ? outcomeOf(unfinished, others, fitting) : 'undecided';
+  return {
+    outcome,
+    expected,
+    found: complete ? foundOf(found) : say`checks that could not be read in full`,
+    awaited:
+      outcome === 'matched'
+        ? say`another result of ${namedChecks(fitting.map(({ name }) => name))}`
+        : namedChecks([...new Set([...others.map(({ name }) => name), ...unfinished])]),
+    remedy: { toMatch, toAvoid },
+  };
+}
+
+/** One other result decides it. Nothing reported is not a result: it would let through what is only slow. */
+function outcomeOf(unfinished: readonly string[], others: readonly Reported[], fitting: readonly Reported[]): Outcome {
+  if (others.length > 0) {
+    return 'unmatched';
+  }
+  return unfinished.length > 0 || fitting.length === 0 ? 'awaited' : 'matched';
+}
+
+export function anyOfResults(results: readonly string[]): Text {
+  return joinTexts(
+    results.map((result) => say`${result}`),
+    ' or ',
+  );
+}
+
+export function reportedBy(from: readonly string[] | undefined): Text {
+  return from === undefined ? [] : say`, reported by ${quotedList(from)}`;
+}
+
+export function namedChecks(given: readonly string[]): Text {
+  if (given.length === 0) {
+    return say`a first check`;
+  }
+  return say`${[given.length === 1 ? 'the check' : 'the checks']} ${quotedList(given, CHECKS_SHOWN)}`;
+}
+
+function foundOf({ missing, running, others, fitting }: SortedChecks): Text {
+  const isOpen = missing.length > 0 || running.length > 0;
+  const shown = others.length > 0 ? [...others, ...running] : [...running, ...(isOpen ? [] : fitting)];
+  const reported = shown
+    .slice(0, CHECKS_SHOWN)
+    .flatMap(({ name, state, reporter, url }, index) => [
+      ...(index === 0 ? [] : [', ']),
+      { quoted: name, ...(url !== undefined && { url }) },
+      ...say` with ${state} by ${reporter}`,
+    ]);
+  const more = shown.length > CHECKS_SHOWN ? say` and ${shown.length - CHECKS_SHOWN} more` : [];
+  const absent =
+    missing.length === 0 ? [] : say`${shown.length > 0 ? [', '] : []}no report of ${quotedList(missing, CHECKS_SHOWN)}`;
+  const said = [...reported, ...more, ...absent];
+  return said.length > 0 ? said : say`no check`;
+}

@@ -1,0 +1,292 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { EVERY_FORGE, type Scene, shareStories } from '../helpers/story.ts';
+import type { CheckRun, CheckSuite } from '../simulated-forge/world.ts';
+
+const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+
+const policy = (checks: string) => ({
+  '.gatehouse.yml': `version: 1\nrules:\n  - id: ci\n    require: { checks: ${checks} }\n`,
+});
+const OURS = 'gatehouse/main';
+const ALL = policy('{ all: true }');
+const GREEN: readonly string[] = ['success', 'skipped', 'neutral'];
+
+type ForgeName = (typeof EVERY_FORGE)[number];
+
+/** Sets a commit status. Its webhook can be lost; Forgejo sends none. */
+async function report(scene: Scene, number: number, context: string, state: string, isLost = false): Promise<void> {
+  const { headSha } = scene.forge.pull(scene.repository, number);
+  const status = scene.forge.setStatus(scene.repository, headSha, { context, state, author: 'ci', description: '' });
+  if (!isLost && scene.forge.name !== 'forgejo') {
+    await scene.tell({ kind: 'status', status });
+  }
+}
+
+/** Runs one now, instead of after RESYNC_MINUTES. */
+async function resync(name: ForgeName, scene: Scene): Promise<void> {
+  const since = new Date();
+  await scene.door.database.query(
+    `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
+     VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
+  );
+  await gatehouse(name).resynced(since);
+  await scene.settled();
+}
+
+for (const name of EVERY_FORGE) {
+  const known = (scene: Scene) => (name === 'forgejo' ? resync(name, scene) : scene.settled());
+
+  test.serial(`${name}: all checks wait for what is open, and what begins later ends a green`, async (t) => {
+    const scene = gatehouse(name).scene(ALL);
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    t.like(scene.status(number, OURS), { state: 'pending', description: 'Waiting for a first check' });
+    for (const [context, reported, state] of [
+      ['build', 'pending', 'pending'],
+      ['build', 'success', 'success'],
+      ['lint', 'pending', 'pending'],
+      ['lint', 'failure', 'pending'],
+      ['lint', 'success', 'success'],
+    ] as const) {
+      await report(scene, number, context, reported);
+      await known(scene);
+      t.is(scene.status(number, OURS)?.state, state, `${context} is ${reported}`);
+    }
+  });
+
+  test.serial(`${name}: the own status and those of its name are no check of all`, async (t) => {
+    const scene = gatehouse(name).scene(ALL);
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await report(scene, number, 'gatehouse/main', 'success');
+    await report(scene, number, 'Gatehouse/next', 'failure');
+    await known(scene);
+    t.is(scene.status(number, OURS)?.state, 'pending');
+    await report(scene, number, 'build', 'success');
+    await known(scene);
+    t.is(scene.status(number, OURS)?.state, 'success');
+  });
+
+  test.serial(`${name}: only a policy of all checks asks for check suites`, async (t) => {
+    const requests = async (checks: string) => {
+      const scene = gatehouse(name).scene(policy(checks));
+      const number = await scene.open({ 'a.txt': 'a\n' });
+      await scene.settled();
+      const { headSha } = scene.forge.pull(scene.repository, number);
+      return scene.forge.seen
+        .filter(({ method, path }) => method === 'GET' && path.includes(`/${scene.repository}/`))
+        .map(({ path }) => path.replace(scene.repository, 'R').replace(headSha, 'SHA').replace(/\?.*/, ''))
+        .filter((path) => /check|statuses/.test(path));
+    };
+    const named = await requests('{ name: build }');
+    const added = name === 'github' ? ['/repos/R/commits/SHA/check-suites'] : [];
+    t.false(named.some((path) => path.includes('check-suites')));
+    t.deepEqual((await requests('{ all: true }')).toSorted(), [...named, ...added].toSorted());
+  });
+}
+
+test('github: a workflow between two jobs is open, and its suite’s end is heard', async (t) => {
+  const scene = gatehouse('github').scene(ALL);
+  const { forge, repository } = scene;
+  const number = await scene.open({ 'a.txt': 'a\n' });
+  const { headSha } = forge.pull(repository, number);
+  forge.openSuite(repository, headSha, 'idle');
+  const suite = forge.openSuite(repository, headSha, 'github-actions');
+  suite.set = { status: 'in_progress', conclusion: null };
+  const build = { name: 'build', app: 'github-actions', conclusion: 'success' };
+  await scene.tell({ kind: 'check-run', run: forge.runCheck(repository, headSha, build) });
+  await scene.settled();
+  t.like(scene.status(number, OURS), { state: 'pending', description: 'Waiting for the check github-actions[bot]' });
+  suite.set = { status: 'completed', conclusion: 'success' };
+  await scene.tell({ kind: 'check-suite', suite });
+  await scene.settled();
+  t.is(scene.status(number, OURS)?.state, 'success', 'the empty suite of idle does not count');
+});
+
+test('github: check suites that may not be read are an error, never green', async (t) => {
+  const scene = gatehouse('github').scene(ALL);
+  const path = new RegExp(`^/repos/${scene.repository}/commits/[^/]+/check-suites$`);
+  scene.forge.fault({ method: 'GET', path, fault: { kind: 'status', status: 403 } });
+  const number = await scene.open({ 'a.txt': 'a\n' });
+  await report(scene, number, 'build', 'success');
+  await scene.settled();
+  t.is(scene.status(number, OURS)?.state, 'error');
+});
+
+test('gitea: the comment links to the check that failed', async (t) => {
+  const scene = gatehouse('gitea').scene(ALL);
+  const { forge, repository } = scene;
+  const number = await scene.open({ 'a.txt': 'a\n' });
+  const { headSha } = forge.pull(repository, number);
+  const made = { context: 'build', state: 'failure', author: 'ci', description: '' };
+  // Gitea's own Actions name their page without the host.
+  const status = forge.setStatus(repository, headSha, { ...made, targetUrl: `/${repository}/actions/runs/1/jobs/0` });
+  await scene.tell({ kind: 'status', status });
+  await scene.settled();
+  const said = scene.comments(number).join();
+  t.true(said.includes(`[\`build\`](${forge.url}/${repository}/actions/runs/1/jobs/0) with \`failure\``), said);
+});
+
+/** How many random histories of a pull request's checks are played. */
+const SEQUENCES = Number(process.env['CHECK_SEQUENCES'] ?? '200');
+const SEED = Number(process.env['CHECK_SEED'] ?? '1');
+
+/** What happens to one pull request, on a forge with check suites or without. */
+type Step = (site: Played) => Promise<void>;
+
+/** The model: what the forge shows of one pull request. */
+interface Played {
+  readonly scene: Scene;
+  readonly number: number;
+  readonly statuses: Map<string, string>;
+  readonly suites: { readonly suite: CheckSuite; readonly runs: Map<string, CheckRun> }[];
+  /** Statuses that Gatehouse had set before this step. */
+  greens: number;
+  /** Whether the last change was told. */
+  told: boolean;
+}
+
+function isGreen({ statuses, suites }: Played): boolean {
+  const results = [
+    ...statuses.values(),
+    ...suites.flatMap(({ runs }) => [...runs.values()].map(({ conclusion }) => conclusion ?? 'open')),
+    ...suites.flatMap(({ suite: { set } }) => (set === undefined ? [] : [set.conclusion ?? 'open'])),
+  ];
+  return statuses.has('first') && results.every((result) => GREEN.includes(result));
+}
+
+async function tell({ scene }: Played, event: Parameters<Scene['tell']>[0], isLost: boolean): Promise<boolean> {
+  if (!isLost) {
+    await scene.tell(event);
+  }
+  return !isLost;
+}
+
+function setsStatus(context: string, state: string, isLost: boolean): Step {
+  return async (played) => {
+    await report(played.scene, played.number, context, state, isLost);
+    played.statuses.set(context, state);
+    played.told = !isLost && played.scene.forge.name !== 'forgejo';
+  };
+}
+
+/** A run begins or ends, in a workflow of its own or in one that there is: there it replaces that of its name. */
+function runs(job: string, conclusion: string | undefined, inNewSuite: boolean, isLost: boolean): Step {
+  return async (played) => {
+    const { forge, repository } = played.scene;
+    const { headSha } = forge.pull(repository, played.number);
+    const last = played.suites.at(-1);
+    const within =
+      last === undefined || inNewSuite
+        ? { suite: forge.openSuite(repository, headSha, 'github-actions'), runs: new Map<string, CheckRun>() }
+        : last;
+    if (within !== last) {
+      played.suites.push(within);
+    }
+    const made = { name: job, app: 'github-actions', suite: within.suite, ...(conclusion && { conclusion }) };
+    const run = forge.runCheck(repository, headSha, made);
+    within.runs.set(job, run);
+    played.told = await tell(played, { kind: 'check-run', run }, isLost);
+  };
+}
+
+/** A suite is between two jobs, which GitHub tells nobody, or has ended by itself. */
+function turns(conclusion: string | null, isLost: boolean): Step {
+  return async (played) => {
+    const { suite } = played.suites.at(-1) ?? {};
+    played.told = false;
+    if (suite !== undefined) {
+      suite.set = { status: conclusion === null ? 'in_progress' : 'completed', conclusion };
+      played.told = await tell(played, { kind: 'check-suite', suite }, isLost || conclusion === null);
+    }
+  };
+}
+
+const isLost = fc.boolean();
+const ofStatus = fc
+  .tuple(fc.constantFrom('first', 'lint'), fc.constantFrom('pending', 'success', 'success', 'failure'), isLost)
+  .map((drawn) => setsStatus(...drawn));
+const ofRun = fc
+  .tuple(
+    fc.constantFrom('build', 'test'),
+    fc.constantFrom(undefined, 'success', 'success', 'skipped', 'neutral', 'failure', 'cancelled'),
+    fc.boolean(),
+    isLost,
+  )
+  .map((drawn) => runs(...drawn));
+const ofSuite = fc.tuple(fc.constantFrom(null, 'success', 'failure'), isLost).map((drawn) => turns(...drawn));
+
+const STEPS = 5;
+/** Reviews of so many pull requests wait at once: all of them would take longer than a test waits for. */
+const AT_ONCE = 20;
+
+async function settledNowAndThen(scene: Scene, index: number): Promise<void> {
+  if ((index + 1) % AT_ONCE === 0) {
+    await scene.settled();
+  }
+}
+
+for (const [name, count] of [
+  ['github', SEQUENCES],
+  ['gitea', Math.ceil(SEQUENCES / 5)],
+  ['forgejo', Math.ceil(SEQUENCES / 10)],
+] as const) {
+  test.serial(`${name}: no sequence of checks is green too early, and all are at the end`, async (t) => {
+    t.timeout(1_200_000);
+    const scene = gatehouse(name).scene(policy('{ all: true, at_least: first }'));
+    const step: fc.Arbitrary<Step> = name === 'github' ? fc.oneof(ofStatus, ofRun, ofRun, ofSuite) : ofStatus;
+    const histories = fc.sample(fc.array(step, { minLength: STEPS, maxLength: STEPS }), {
+      seed: SEED,
+      numRuns: count,
+    });
+    const played: Played[] = [];
+    for (const [index] of histories.entries()) {
+      const number = await scene.open({ [`${index}.txt`]: 'a\n' });
+      played.push({ scene, number, statuses: new Map(), suites: [], greens: 0, told: true });
+      await settledNowAndThen(scene, index);
+    }
+    await scene.settled();
+
+    const check = (when: string, isKnown: (one: Played) => boolean) => {
+      for (const one of played) {
+        const state = scene.status(one.number, OURS)?.state;
+        const { headSha } = scene.forge.pull(scene.repository, one.number);
+        const own = scene.forge.statuses(scene.repository, headSha).filter(({ context }) => context === OURS);
+        const greens = own.filter(({ state: posted }) => posted === 'success').length;
+        const about = `seed ${SEED}, #${one.number}, ${when}`;
+        t.false(greens > one.greens && !isGreen(one), `green too early: ${about}`);
+        one.greens = greens;
+        if (isKnown(one)) {
+          t.is(state, isGreen(one) ? 'success' : 'pending', about);
+        }
+      }
+    };
+    for (let at = 0; at < STEPS; at++) {
+      for (const [index, one] of played.entries()) {
+        await histories[index]?.[at]?.(one);
+        await settledNowAndThen(scene, index);
+      }
+      await scene.settled();
+      check(`step ${at}`, ({ told }) => told);
+    }
+    await resync(name, scene);
+    check('after the resync', () => true);
+
+    for (const one of played) {
+      for (const context of ['first', 'lint']) {
+        await setsStatus(context, 'success', true)(one);
+      }
+      for (const { suite, runs: begun } of one.suites) {
+        delete suite.set;
+        for (const job of begun.keys()) {
+          const { headSha } = scene.forge.pull(scene.repository, one.number);
+          const made = { name: job, app: 'github-actions', suite, conclusion: 'success' };
+          begun.set(job, scene.forge.runCheck(scene.repository, headSha, made));
+        }
+      }
+    }
+    await resync(name, scene);
+    t.true(played.every(isGreen));
+    check('at the end', () => true);
+  });
+}
