@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { shorten } from '../../common/shorten.ts';
 import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
 import {
@@ -32,8 +33,19 @@ export async function ownComments(client: GitHubAccount, ref: PullRequestRef): P
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
   const parameters = { ...repositoryAddress(ref.repository), issue_number: ref.number };
-  const answer = requireFound(await askAll(octokit, route, parameters, shapes.comments), route);
+  const own = ownWithText(shapes.comments, self);
+  const answer = requireFound(await askAll(octokit, route, parameters, own), route);
   return answer.filter((comment) => comment.user === self).map(({ id, body }) => ({ id, body }));
+}
+
+/** The texts of others are dropped with each page: nobody can make a list longer than it may be by what they write. */
+function ownWithText<T extends z.output<typeof shapes.comment>>(
+  page: z.ZodType<readonly T[]>,
+  self: string,
+): z.ZodType<readonly T[]> {
+  return page.transform((comments) =>
+    comments.map((comment) => (comment.user === self ? comment : { ...comment, body: '' })),
+  );
 }
 
 export async function createComment(client: GitHubClient, ref: PullRequestRef, body: string): Promise<PostedComment> {
@@ -62,7 +74,8 @@ export async function ownInlineComments(client: GitHubAccount, ref: PullRequestR
   const self = await client.self();
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';
-  const answer = requireFound(await askAll(octokit, route, address(ref), shapes.inlineComments), route);
+  const page = ownWithText(shapes.inlineComments, self);
+  const answer = requireFound(await askAll(octokit, route, address(ref), page), route);
   const own = answer.filter((comment) => comment.user === self);
   return { comments: own.map(({ id, body, path, line }) => ({ id, body, path, line })), reviews: [] };
 }

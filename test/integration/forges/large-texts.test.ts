@@ -57,6 +57,19 @@ for (const name of FORGES) {
   });
 }
 
+test('github: no comments of strangers keep Gatehouse from its own', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { ref } = openPullRequest(simulated);
+  simulated.comment(SITE, ref.number, 'gatehouse', 'Ours');
+  for (let index = 0; index < 140; index += 1) {
+    simulated.comment(SITE, ref.number, 'mallory', longText('github', 262_144));
+  }
+  t.deepEqual(
+    (await forge.ownComments(ref)).map(({ body }) => body),
+    ['Ours'],
+  );
+});
+
 for (const name of ['gitea', 'forgejo'] as const) {
   test(`${name}: no pull request is hidden by one that is too large to be read`, async (t) => {
     const { simulated, forge } = await setUp(t, name, PATIENT);
