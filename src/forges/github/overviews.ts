@@ -1,6 +1,7 @@
 import type { Octokit } from 'octokit';
 import { z } from 'zod';
 import { parseAnswer, requireFound } from '../answer.ts';
+import { ForgeError } from '../port/forge-error.ts';
 import type { Overviews, RepositoryHead, RepositoryOverview, StatusesAt } from '../port/many-repositories.ts';
 import type { PostedStatus } from '../port/postings.ts';
 import type { GitHubClient } from './client.ts';
@@ -10,18 +11,31 @@ import { commitWithStatuses, STATUSES, toPostedStatuses } from './statuses.ts';
 
 /** One point of the GraphQL limit: each of so many connections counts a hundredth. */
 const MAX_REPOSITORIES = 100;
-/** A repository with more is looked at by itself, so that no answer takes GitHub longer than it waits (10 s). */
+/** So that no answer takes GitHub longer than it waits (10 s). The others of a repository are read for it alone. */
 const MAX_PULL_REQUESTS = 30;
+/** Ten thousand pull requests. */
+const MAX_PAGES = 100;
 const WHAT = 'the statuses of commits';
 /** For the same reason. No connection is read of them, so that they cost no point. */
 const MAX_HEADS = 100;
+
+/** No text of anybody: whoever opens pull requests cannot make a list too large to be read. */
+const PAGE = `nodes { number updatedAt headRefOid baseRefName baseRef { target { oid } } }
+    pageInfo { hasNextPage endCursor }`;
 
 const FIELDS = `fragment overview on Repository {
   nameWithOwner
   isArchived
   pullRequests(states: OPEN, first: ${MAX_PULL_REQUESTS}) {
-    nodes { number updatedAt headRefOid baseRefName baseRef { target { oid } } }
-    pageInfo { hasNextPage }
+    ${PAGE}
+  }
+}`;
+
+export const MORE_QUERY = `query ($owner: String!, $repo: String!, $cursor: String) {
+  repository(owner: $owner, name: $repo) {
+    pullRequests(states: OPEN, first: 100, after: $cursor) {
+    ${PAGE}
+    }
   }
 }`;
 
@@ -57,24 +71,23 @@ function commitPart(index: number): string {
 /** Null for what is not there, and empty for what is no commit. */
 const commitNode = z.union([commitWithStatuses, z.strictObject({}).transform(() => null)]).nullable();
 
-const repository = z
-  .looseObject({
-    nameWithOwner: z.string(),
-    isArchived: z.boolean(),
-    pullRequests: z.object({
-      nodes: z.array(
-        z.object({
-          number: z.number().int(),
-          updatedAt: z.string(),
-          headRefOid: z.string(),
-          baseRefName: z.string(),
-          baseRef: z.object({ target: z.object({ oid: z.string() }).nullable() }).nullable(),
-        }),
-      ),
-      pageInfo: z.object({ hasNextPage: z.boolean() }),
+const pullRequestPage = z.object({
+  nodes: z.array(
+    z.object({
+      number: z.number().int(),
+      updatedAt: z.string(),
+      headRefOid: z.string(),
+      baseRefName: z.string(),
+      baseRef: z.object({ target: z.object({ oid: z.string() }).nullable() }).nullable(),
     }),
-  })
+  ),
+  pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
+});
+type PullRequestPage = z.output<typeof pullRequestPage>;
+const repository = z
+  .looseObject({ nameWithOwner: z.string(), isArchived: z.boolean(), pullRequests: pullRequestPage })
   .nullable();
+const moreAnswer = z.object({ repository: z.object({ pullRequests: pullRequestPage }) });
 const answer = z.record(z.string(), repository);
 const statusesAnswer = z.object({ repository: z.record(z.string(), z.unknown()) });
 
@@ -125,12 +138,42 @@ async function readOverviews(
   );
   const given = { ...Object.fromEntries(variables), ...headVariables(heads.map(({ headSha }) => headSha)) };
   const read = await askPartialGraphql(octokit, 'overviews', query, given, answer);
-  return new Map(
-    names.flatMap((name, index) => {
-      const overview = toOverview(name, read[`r${index}`], self);
-      return overview === undefined ? [] : [[name, overview] as const];
-    }),
-  );
+  const found = new Map<string, RepositoryOverview>();
+  for (const [index, name] of names.entries()) {
+    const first = read[`r${index}`];
+    const nodes = first?.nameWithOwner === name ? await allNodes(octokit, name, first.pullRequests) : undefined;
+    if (first != null && nodes !== undefined) {
+      found.set(name, toOverview(name, first, nodes, self));
+    }
+  }
+  return found;
+}
+
+/** With those of the following pages. Undefined where these cannot be read, or are too many. */
+async function allNodes(
+  octokit: Octokit,
+  name: string,
+  first: PullRequestPage,
+): Promise<PullRequestPage['nodes'] | undefined> {
+  const nodes = [...first.nodes];
+  let { pageInfo } = first;
+  for (let page = 0; pageInfo.hasNextPage; page++) {
+    if (page === MAX_PAGES) {
+      return undefined;
+    }
+    const variables = { ...repositoryAddress(name), cursor: pageInfo.endCursor };
+    try {
+      const more = await askGraphql(octokit, 'open pull requests', MORE_QUERY, variables, moreAnswer);
+      nodes.push(...more.repository.pullRequests.nodes);
+      pageInfo = more.repository.pullRequests.pageInfo;
+    } catch (error) {
+      if (error instanceof ForgeError && error.kind !== 'rate-limited') {
+        return undefined;
+      }
+      throw error;
+    }
+  }
+  return nodes;
 }
 
 async function readStatuses(
@@ -160,25 +203,20 @@ function statusesIn(nodes: Readonly<Record<string, unknown>>, self: string): Sta
 
 function toOverview(
   name: string,
-  found: z.output<typeof repository> | undefined,
+  found: NonNullable<z.output<typeof repository>>,
+  nodes: PullRequestPage['nodes'],
   self: string,
-): RepositoryOverview | undefined {
-  if (found == null || found.nameWithOwner !== name || found.pullRequests.pageInfo.hasNextPage) {
-    return undefined;
-  }
-  const { isArchived: archived, pullRequests } = found;
+): RepositoryOverview {
   return {
-    pullRequests: pullRequests.nodes.map(({ number, updatedAt, headRefOid, baseRefName }) => ({
+    pullRequests: nodes.map(({ number, updatedAt, headRefOid, baseRefName }) => ({
       repository: name,
       number,
-      archived,
+      archived: found.isArchived,
       updatedAt,
       base: { branch: baseRefName },
       head: { sha: headRefOid },
     })),
-    baseCommits: new Map(
-      pullRequests.nodes.map(({ baseRefName, baseRef }) => [baseRefName, baseRef?.target?.oid ?? null]),
-    ),
+    baseCommits: new Map(nodes.map(({ baseRefName, baseRef }) => [baseRefName, baseRef?.target?.oid ?? null])),
     statuses: statusesIn(found, self),
   };
 }

@@ -49,24 +49,42 @@ test('an overview says of many repositories what a look at each says', async (t)
   t.deepEqual(read.get('platform/empty')?.pullRequests, []);
 });
 
-test('an overview leaves out what is gone, was renamed, or has too many pull requests', async (t) => {
+test('an overview leaves out what is gone or was renamed', async (t) => {
   const { simulated, overviews } = await setUpOverviews(t);
-  for (const name of ['platform/gone', 'platform/old', 'platform/busy', 'platform/full']) {
+  for (const name of ['platform/gone', 'platform/old']) {
     simulated.createRepository(name);
   }
   simulated.deleteRepository('platform/gone');
   simulated.rename('platform/old', 'platform/new');
-  for (const [name, count] of [
-    ['platform/busy', 31],
-    ['platform/full', 30],
-  ] as const) {
-    for (let number = 1; number <= count; number++) {
-      simulated.commit(name, `topic-${number}`, { 'a.txt': `${number}\n` });
-      simulated.openPullRequest(name, { head: `topic-${number}` });
-    }
+  t.deepEqual(await namesIn(overviews, [SITE, 'platform/gone', 'platform/old', 'nobody/nothing']), [SITE]);
+});
+
+test('no number or length of pull requests keeps one out of an overview', async (t) => {
+  const { simulated, forge, overviews } = await setUpOverviews(t);
+  await forge.self();
+  const opened = Array.from({ length: 131 }, () => openPullRequest(simulated).ref.number);
+  for (const number of opened) {
+    simulated.edit(SITE, number, { body: '\u{1f600}'.repeat(65_536) });
   }
-  const names = [SITE, 'platform/gone', 'platform/old', 'platform/busy', 'platform/full', 'nobody/nothing'];
-  t.deepEqual(await namesIn(overviews, names), [SITE, 'platform/full']);
+  simulated.forgetRequests();
+  const read = await overviews.read([SITE]);
+  t.deepEqual(
+    read.get(SITE)?.pullRequests.map(({ number }) => number),
+    opened,
+  );
+  t.is(simulated.count(), 3, 'thirty with the overview, the others in two pages');
+});
+
+test('a repository whose further pages cannot be read is left out of an overview', async (t) => {
+  const { simulated, overviews } = await setUpOverviews(t);
+  for (let index = 0; index < 31; index++) {
+    openPullRequest(simulated);
+  }
+  simulated.createRepository('platform/other');
+  const path = /^\/graphql$/;
+  const breakNext = () => simulated.fault({ path, fault: { kind: 'html' } });
+  simulated.watch({ path, act: () => simulated.watch({ path, act: breakNext }) });
+  t.deepEqual(await namesIn(overviews, [SITE, 'platform/other']), ['platform/other']);
 });
 
 test('an overview says who set the statuses of heads, and so does a list of heads', async (t) => {

@@ -13,7 +13,7 @@ import { authorsQuery } from '../../../src/forges/github/accounts.ts';
 import { THREADS_QUERY } from '../../../src/forges/github/comment-threads.ts';
 import { COMMENTS_QUERY } from '../../../src/forges/github/comments.ts';
 import { QUEUE_QUERY } from '../../../src/forges/github/merge-queue.ts';
-import { overviewQuery, statusesQuery } from '../../../src/forges/github/overviews.ts';
+import { MORE_QUERY, overviewQuery, statusesQuery } from '../../../src/forges/github/overviews.ts';
 import { reviewQuery } from '../../../src/forges/github/review-query.ts';
 import { pathsAtBase } from '../../../src/review/policy/paths.ts';
 
@@ -29,6 +29,7 @@ const QUERIES = {
     Array.from({ length: 100 }, (_, index) => index),
   ),
   'overview without heads': overviewQuery(100),
+  'more pull requests': MORE_QUERY,
 };
 /** From 51 on it would be rounded up to a point of its own, and to two points from 150 on. */
 const MAX_REQUESTS_OF_ONE_POINT = 149;
