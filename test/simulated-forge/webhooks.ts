@@ -51,6 +51,8 @@ export type WebhookEvent =
       readonly number: number;
       readonly headSha: string;
       readonly action: 'checks_requested' | 'destroyed';
+      /** Why it was destroyed; `dequeued` unless told. */
+      readonly reason?: 'merged' | 'invalidated' | 'dequeued';
       readonly headRef?: string;
     }
   /** Somebody has set a commit status. Forgejo has no such webhook. */
@@ -323,7 +325,8 @@ function mergeGroup(repository: Repository, event: WebhookEvent & { kind: 'merge
     base_sha: baseSha,
     base_ref: `refs/heads/${baseBranch}`,
   };
-  return { action: event.action, merge_group: group, sender: github.user('github-merge-queue') };
+  const why = event.action === 'destroyed' ? { reason: event.reason ?? 'dequeued' } : {};
+  return { action: event.action, ...why, merge_group: group, sender: github.user('github-merge-queue') };
 }
 
 /** It names a commit, and no pull request. */

@@ -3,6 +3,7 @@ import test from 'ava';
 import { SECRET } from '../helpers/door.ts';
 import { signatureOf } from '../helpers/signature.ts';
 import { FORGES, pathsOfReads, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 
 const gatehouse = shareStories(test);
 
@@ -25,7 +26,7 @@ function enqueue(scene: Scene, titles: readonly string[]): { readonly number: nu
 async function requestChecks(
   scene: Scene,
   group: { readonly number: number; readonly headSha: string } | undefined,
-  other: { readonly headRef?: string; readonly action?: 'destroyed' } = {},
+  other: Partial<Extract<WebhookEvent, { kind: 'merge-group' }>> = {},
 ) {
   if (group === undefined) {
     throw new Error('the queue is empty');
@@ -52,6 +53,26 @@ test('github: a group that is destroyed gets no status', async (t) => {
   const scene = gatehouse('github').scene(FILES);
   const [group] = enqueue(scene, ['feat: one']);
   t.deepEqual(await requestChecks(scene, group, { action: 'destroyed' }), []);
+});
+
+for (const reason of ['dequeued', 'invalidated'] as const) {
+  test(`github: a group that was ${reason} never leaves its success on its commit`, async (t) => {
+    const scene = gatehouse('github').scene(FILES);
+    const [group] = enqueue(scene, ['feat: one']);
+    await requestChecks(scene, group);
+    scene.forge.dequeue(scene.repository, 1);
+    const statuses = await requestChecks(scene, group, { action: 'destroyed', reason });
+    t.deepEqual(states(statuses), ['pending', 'success', 'pending']);
+  });
+}
+
+test('github: a group that was merged keeps its success', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const [group] = enqueue(scene, ['feat: one']);
+  await requestChecks(scene, group);
+  scene.forge.dequeue(scene.repository, 1);
+  const statuses = await requestChecks(scene, group, { action: 'destroyed', reason: 'merged' });
+  t.deepEqual(states(statuses), ['pending', 'success']);
 });
 
 test('github: a pull request that fails ahead in the queue fails the group', async (t) => {

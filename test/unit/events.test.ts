@@ -190,14 +190,17 @@ test('a merge group that requests checks asks for its review', (t) => {
   const sha = 'a1'.repeat(20);
   const headRef = `gh-readonly-queue/main/pr-1-${sha}`;
   const group = { base_ref: 'refs/heads/main', head_sha: sha, head_ref: `refs/heads/${headRef}` };
-  const of = (changes: object, action = 'checks_requested') =>
-    target('merge_group', { action, repository, merge_group: { ...group, ...changes } });
-  const wanted = { repository: 'acme/widgets', branch: 'main', headSha: sha };
+  const of = (changes: object, action = 'checks_requested', reason?: string) =>
+    target('merge_group', { action, reason, repository, merge_group: { ...group, ...changes } });
+  const wanted = { repository: 'acme/widgets', branch: 'main', headSha: sha, isGone: false };
   t.deepEqual(of({}), { kind: 'review-merge-group', ...wanted, headRef });
   for (const head_ref of [undefined, 7, 'refs/tags/x', 'refs/heads/a\u0000']) {
     t.deepEqual(of({ head_ref }), { kind: 'review-merge-group', ...wanted, headRef: '' });
   }
-  t.is(of({}, 'destroyed'), undefined);
+  for (const reason of ['dequeued', 'invalidated', undefined]) {
+    t.deepEqual(of({}, 'destroyed', reason), { kind: 'review-merge-group', ...wanted, headRef, isGone: true });
+  }
+  t.is(of({}, 'destroyed', 'merged'), undefined);
   for (const base_ref of [undefined, 7, 'main', 'refs/tags/main', 'refs/heads/']) {
     t.is(of({ base_ref }), undefined);
   }

@@ -62,6 +62,8 @@ export interface MergeGroupRef {
   readonly headSha: string;
   /** Without `refs/heads/`; empty when the payload has no valid one. */
   readonly headRef: string;
+  /** It was not merged, and never will be. */
+  readonly isGone: boolean;
 }
 
 /**
@@ -262,16 +264,18 @@ function branch(ref: unknown, maxCharacters = MAX_BRANCH_CHARACTERS): string | u
 /** The name of a group's branch has that of the base in it, a number and a commit. */
 const MAX_GROUP_BRANCH_CHARACTERS = 2 * MAX_BRANCH_CHARACTERS;
 
-/** `destroyed` requires nothing: nobody reads the status of a group that is gone. */
+/** One that was merged is in its base branch, and keeps its status. */
 function mergeGroup(event: string, payload: Readonly<Record<string, unknown>>): MergeGroupRef | undefined {
+  const { action, reason } = payload;
+  const isGone = action === 'destroyed' && reason !== 'merged';
   const group =
-    event === 'merge_group' && payload['action'] === 'checks_requested' ? payload['merge_group'] : undefined;
+    event === 'merge_group' && (isGone || action === 'checks_requested') ? payload['merge_group'] : undefined;
   const { base_ref, head_ref, head_sha: headSha } = object(group) ?? {};
   const base = branch(base_ref);
   if (base === undefined || typeof headSha !== 'string' || !/^[0-9a-f]{40}$/.test(headSha)) {
     return undefined;
   }
-  return { branch: base, headSha, headRef: branch(head_ref, MAX_GROUP_BRANCH_CHARACTERS) ?? '' };
+  return { branch: base, headSha, headRef: branch(head_ref, MAX_GROUP_BRANCH_CHARACTERS) ?? '', isGone };
 }
 
 /**

@@ -9,6 +9,7 @@ import { isCurrent } from '../../review/judged-by.ts';
 import { statusContext } from '../../review/status-context.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { knownComments } from '../tables/override-comments.ts';
+import type { StatusPlace } from '../tables/posted-statuses.ts';
 import { commitStatuses } from './commit-status.ts';
 import { givenUpBecause } from './given-up.ts';
 import { recordGroup } from './record-group.ts';
@@ -35,6 +36,12 @@ export async function reviewMergeGroup(
     return;
   }
   const { forge } = guardWrites(parts.forge, async () => signal.throwIfAborted());
+  if (job.isGone) {
+    // It would count for whoever opens a pull request with this commit.
+    await commitStatuses({ ...parts, forge }).withdrawSuccess(placeOf(parts, job));
+    log.info({ ...job }, 'a merge group has left the queue: its success is withdrawn');
+    return;
+  }
   const group = pullRequestOfGroup(job);
   if (group === undefined) {
     const description = 'The merge group’s branch has an unexpected name';
@@ -42,7 +49,7 @@ export async function reviewMergeGroup(
     return;
   }
   const members = groupUpTo(await mergeQueue.entries(job.repository, job.branch), job.headSha, group);
-  const present = await forge.status(job.repository, job.headSha, contextOf(parts, job));
+  const present = await forge.status(job.repository, job.headSha, placeOf(parts, job).context);
   if (members === undefined && present?.own && (present.state === 'success' || present.state === 'failure')) {
     log.info({ ...job }, 'nothing to review: the merge group has its verdict and has left the queue');
     return;
@@ -133,8 +140,9 @@ function counted(members: number): string {
   return members === 1 ? '1 pull request' : `${members} pull requests`;
 }
 
-function contextOf({ statusContext: template }: ReviewParts, { branch }: Jobs['review-merge-group']): string {
-  return statusContext(template, branch);
+function placeOf({ statusContext: template }: ReviewParts, job: Jobs['review-merge-group']): StatusPlace {
+  const { repository, headSha, branch } = job;
+  return { repository, headSha, context: statusContext(template, branch) };
 }
 
 /** Posts the verdict after it was recorded. */
@@ -156,12 +164,10 @@ async function report(
   job: Jobs['review-merge-group'],
   { state, description }: GroupVerdict,
 ): Promise<void> {
-  const { repository, headSha } = job;
-  const context = contextOf(parts, job);
   const shown: GroupVerdict = parts.enforce
     ? { state, description: shorten(description, MAX_STATUS_DESCRIPTION_LENGTH) }
     : { state: 'success', description: dryRun(description) };
-  await commitStatuses(parts).write({ repository, headSha, context }, shown);
+  await commitStatuses(parts).write(placeOf(parts, job), shown);
 }
 
 /**
