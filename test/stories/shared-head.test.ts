@@ -256,3 +256,22 @@ test('a status name without {base} shows the worst verdict of all base branches'
     description: `#${strict}: 1 of 1 rule failed: conventional-title (#${lax} has this commit too)`,
   });
 });
+
+for (const name of FORGES) {
+  test(`${name}: no branch without a policy is open by another branch's success`, async (t) => {
+    await using story = await tellStory(name, FILES, { STATUS_CONTEXT: 'Review' });
+    story.forge.commit(REPOSITORY, 'free', { '.gatehouse.yml': null });
+    const judged = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await story.settled();
+    t.is(story.status(judged, 'Review')?.state, 'success');
+    const free = await openTwin(story, judged, { title: 'things', base: 'free' });
+    t.deepEqual(story.status(free, 'Review'), {
+      state: 'error',
+      description: `No policy judges #${free}, which has this commit too: close it, or give its branch one`,
+    });
+    await close(story, free);
+    t.is(story.status(judged, 'Review')?.state, 'success');
+    await close(story, judged);
+    t.is(story.status(judged, 'Review')?.state, 'pending');
+  });
+}

@@ -274,6 +274,12 @@ export function sharedStatus(
     return undefined;
   }
   const { url: targetUrl } = worst;
+  const free = verdicts.find(({ state }) => state === 'none');
+  if (enforce && worst.state === 'success' && free !== undefined) {
+    // Of a name without the base branch: the other branch's success would let this one be merged unjudged.
+    const description = `No policy judges #${free.number}, which has this commit too: close it, or give its branch one`;
+    return { state: 'error', targetUrl: free.url, description };
+  }
   const state = enforce ? worst.state : 'success';
   const said = enforce ? worst.description : (worst.dryRun ?? dryRun(worst.description));
   if (others.length === 0) {

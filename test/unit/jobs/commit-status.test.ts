@@ -30,13 +30,21 @@ test('the worst verdict is shown: failure, error, pending, success', (t) => {
 });
 
 test('one verdict is shown as it is, and none is no status', (t) => {
-  t.deepEqual(sharedStatus([verdict(1, 'success', 'All is well'), verdict(2, 'none')], true), {
+  t.deepEqual(sharedStatus([verdict(1, 'success', 'All is well')], true), {
     state: 'success',
     description: 'All is well',
     targetUrl: 'https://forge.test/1',
   });
   t.is(sharedStatus([verdict(2, 'none')], true), undefined);
   t.is(sharedStatus([], true), undefined);
+});
+
+test('no success is shown while a pull request with the commit is judged by no policy', (t) => {
+  for (const state of ['success', 'pending', 'error', 'failure'] as const) {
+    const shown = sharedStatus([verdict(1, state), verdict(2, 'none')], true);
+    t.is(shown?.state, state === 'success' ? 'error' : state);
+  }
+  t.is(sharedStatus([verdict(1, 'success'), verdict(2, 'none')], false)?.state, 'success');
 });
 
 test('others are named in at most 140 characters, however many there are', (t) => {
