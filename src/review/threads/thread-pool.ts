@@ -24,6 +24,13 @@ const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.u
 const MIN_CHECK_MS = 50;
 /** Inputs that hit a limit and are not tried again; the oldest is forgotten first. */
 const MAX_REMEMBERED = 1_000;
+/** Outputs of {@link OF_TEXT}, so many bytes of them; what was not asked for longest is forgotten first. */
+const MAX_KNOWN_BYTES = 16 * 1024 * 1024;
+/**
+ * What these say of a text depends on nothing but the text. Each review of a pull request brings the same one again, and
+ * anybody can have it reviewed again and again.
+ */
+const OF_TEXT: readonly TaskName[] = ['parsePolicy', 'parseCases', 'judgeCases'];
 /** A task that uses so much of its time is slow: ordinary ones take milliseconds. */
 const SLOW_SHARE = 1 / 4;
 /** How long its owner counts as slow. */
@@ -63,7 +70,8 @@ interface Job {
   readonly task: TaskName;
   readonly input: Buffer;
   readonly digest: string;
-  readonly done: (output: unknown) => void;
+  /** The output, as v8.serialize writes it. */
+  readonly done: (output: Uint8Array) => void;
   readonly ended: (over: OverLimit) => void;
   readonly failed: (error: Error) => void;
 }
@@ -85,6 +93,10 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
   const threads = new Set<Thread>();
   const queue: Job[] = [];
   const overLimit = new LRUCache<string, OverLimit>({ max: MAX_REMEMBERED });
+  const outputs = new LRUCache<string, Uint8Array>({
+    maxSize: MAX_KNOWN_BYTES,
+    sizeCalculation: (output) => output.length,
+  });
   /** The same input of an owner, as of many pull requests at once, is worked on once. */
   const underWay = new Map<string, Promise<unknown>>();
   const slowOwners = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: SLOW_MS });
@@ -133,7 +145,7 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
         void noteUsage(thread, job, before);
       }
       if (message.kind === 'done') {
-        job?.done(deserialize(message.output));
+        job?.done(message.output);
       } else if (message.kind === 'failed') {
         job?.failed(new Error(`the task ${job.task} failed in its thread: ${message.error}`));
       }
@@ -255,6 +267,10 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
       if (known !== undefined) {
         return { kind: 'ended', ...known };
       }
+      const output = outputs.get(digest);
+      if (output !== undefined) {
+        return { kind: 'done', output: deserialize(output) };
+      }
       // Of the same owner only: nobody waits behind the tasks of another one.
       const key = `${owner} ${digest}`;
       const other = underWay.get(key);
@@ -268,7 +284,12 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
         task,
         input: bytes,
         digest,
-        done: (output) => result.resolve({ kind: 'done', output: output as never }),
+        done(bytesOfOutput) {
+          if (OF_TEXT.includes(task)) {
+            outputs.set(digest, bytesOfOutput);
+          }
+          result.resolve({ kind: 'done', output: deserialize(bytesOfOutput) });
+        },
         ended: (over) => result.resolve({ kind: 'ended', ...over }),
         failed: result.reject,
       });

@@ -78,6 +78,26 @@ test('a text that many pull requests bring at once is worked on once', async (t)
   await threads.close();
 });
 
+test('a text that a review brings again is not worked on again', async (t) => {
+  const { threads } = watched({ size: 1, maxTaskMs: 60_000 });
+  const policy = policyOf(SIMPLE);
+  const file = { path: 'cases.yml', text: 'cases:\n  - title: x\n', role: 'cases' } as const;
+  const work = async () => [
+    await threads.parsePolicy('acme/widgets', SIMPLE, ORIGIN),
+    await threads.parseCases('acme/widgets', file.text, 'cases.yml', 'cases'),
+    await threads.judgeCases('acme/widgets', policy, [file]),
+  ];
+  const first = await work();
+  let isFree = false;
+  const slow = t.throwsAsync(threads.parsePolicy('acme/hostile', SLOW, ORIGIN), { message: /closed/ }).finally(() => {
+    isFree = true;
+  });
+  t.deepEqual(await work(), first);
+  t.false(isFree, 'the only thread is busy with another text');
+  await threads.close();
+  await slow;
+});
+
 test('one repository never holds all threads', async (t) => {
   const { threads } = watched({ maxTaskMs: 60_000 });
   let hostile = 0;
