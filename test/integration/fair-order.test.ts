@@ -1,13 +1,35 @@
 import test, { type ExecutionContext } from 'ava';
 import { PgBoss } from 'pg-boss';
+import type { ReviewRequest } from '../../src/forges/port/events.ts';
 import { engineDatabase, makeJobQueue } from '../../src/jobs/queue/engine.ts';
 import { makeFairOrder } from '../../src/jobs/queue/fair-order.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 
-/** A queue of reviews, oldest first, and what takes them as a slot of a worker does. */
-async function queue(t: ExecutionContext, repositories: readonly string[], slotsLeft?: () => number) {
+const requestOf = {
+  review: (repository: string, number: number) => ({ kind: 'review', repository, number }) as const,
+  /** Each is a comment of its own, by a stranger. */
+  command: (repository: string, number: number) =>
+    ({
+      kind: 'command',
+      repository,
+      number: 1,
+      command: 'override',
+      change: 'posted',
+      commentId: String(number),
+      author: 'mallory',
+      digest: '',
+    }) as const,
+} satisfies Readonly<Record<string, (repository: string, number: number) => ReviewRequest>>;
+
+/** A queue of such jobs, oldest first, and what takes them as a slot of a worker does. */
+async function queue(
+  t: ExecutionContext,
+  repositories: readonly string[],
+  slotsLeft?: () => number,
+  kind: keyof typeof requestOf = 'review',
+) {
   const database = await makeMigratedDatabase();
   t.teardown(() => database.drop());
   const pool = openPool(database.url);
@@ -26,12 +48,12 @@ async function queue(t: ExecutionContext, repositories: readonly string[], slots
   async function enqueue(names: readonly string[]): Promise<void> {
     for (const repository of names) {
       number += 1;
-      await jobs.enqueue([{ kind: 'review', repository, number }]);
+      await jobs.enqueue([requestOf[kind](repository, number)]);
     }
   }
   async function take() {
-    const [job] = await boss.fetch<{ readonly repository: string }>('review', { groupConcurrency: 1 });
-    return job && { repository: job.data.repository, end: () => boss.complete('review', job.id) };
+    const [job] = await boss.fetch<{ readonly repository: string }>(kind, { groupConcurrency: 1 });
+    return job && { repository: job.data.repository, end: () => boss.complete(kind, job.id) };
   }
   await enqueue(repositories);
   return { take, enqueue };
@@ -100,6 +122,18 @@ test('with one slot, owners take turns, and so do their repositories', async (t)
     await end();
   }
   t.deepEqual(taken, ['acme/flooded', 'evil/a', 'octo/site', 'Acme/widgets', 'evil/a', 'acme/flooded', 'evil/a']);
+});
+
+test('however many commands somebody comments, another repository’s is the next', async (t) => {
+  const { take, enqueue } = await queue(t, [], undefined, 'command');
+  await enqueue(Array.from({ length: 200 }, () => 'acme/flooded'));
+  const first = await take();
+  t.is(first?.repository, 'acme/flooded');
+  await enqueue(['acme/widgets', 'octo/site']);
+  await first?.end();
+  const second = await take();
+  await second?.end();
+  t.deepEqual([second?.repository, (await take())?.repository], ['octo/site', 'acme/widgets']);
 });
 
 test('a job engine that takes jobs by another statement is an error', (t) => {
