@@ -1,7 +1,7 @@
 import test from 'ava';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import { MAIN, type Site } from '../helpers/site.ts';
-import { until } from '../helpers/until.ts';
+import { eventually, until } from '../helpers/until.ts';
 import { submodule, symlink } from '../simulated-forge/git.ts';
 import { clientOf, onBothForges, postInlines, refOf } from './forges.ts';
 import { ask, call, inlinesOf, pullOf } from './reading.ts';
@@ -389,6 +389,20 @@ both('a deleted fork closes its pull request', async (t, forge) => {
   t.is(pull?.state, 'closed');
   t.is(pull?.head.repository, null);
   t.is((await call(forge, 'GET', `/repos/${site.repository}/pulls/${number}.diff`)).status, 200);
+});
+
+both('a list of commits is empty once the base has the head, and not before', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { sha, ref } = await openTopic(site);
+  t.deepEqual(
+    (await client.commits(ref)).map((commit) => commit.sha),
+    [sha],
+  );
+  const tip = await site.merge(MAIN, sha, CHANGED);
+  await eventually('the list is empty', async () => (await client.commits(ref)).length === 0);
+  t.true(await client.isAncestor(site.repository, sha, tip));
+  t.is((await client.pullRequest(ref))?.state, 'open');
 });
 
 both('a draft is one by its title', async (t, forge) => {

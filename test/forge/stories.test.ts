@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { until } from '../helpers/until.ts';
+import { eventually, until } from '../helpers/until.ts';
 import { symlink } from '../simulated-forge/git.ts';
 import { onForges } from './forges.ts';
 import { shareGatehouse } from './gatehouse.ts';
@@ -427,6 +427,24 @@ every('a closed pull request never leaves its success on the commit', async (t, 
   t.true(await site.mergeByButton(number));
   await until(async () => (await site.state(number)) === 'merged');
   t.is((await site.status(sha, OURS))?.state, 'success');
+});
+
+every('no old head stays green, nor becomes it by somebody else', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
+  const old = await site.push('topic', GOOD);
+  const number = await site.open('topic');
+  await site.expect(t, old, 'success');
+  const bad = await site.forcePush('topic', BAD);
+  await site.expect(t, bad, 'failure');
+  await site.expect(t, old, 'pending');
+  const good = await site.forcePush('topic', { 'app.ts': 'one\nthree\n' });
+  await site.expect(t, good, 'success');
+  // Neither is a head any more, and no branch has them.
+  await site.setStatus('bob', bad, { context: OURS, state: 'success' });
+  await eventually('the failure is set again', async () => (await site.states(bad)).at(-2) === 'success');
+  await site.expect(t, bad, 'failure');
+  t.is(await site.head(number), good);
 });
 
 every('a draft never has a success that it would lose once it is ready', async (t, forge) => {
