@@ -53,6 +53,12 @@ for (const [name, query] of Object.entries(QUERIES)) {
   });
 }
 
+test('the queries for many pull requests read no text that makes a list too large', (t) => {
+  for (const query of [QUERIES.overview, MORE_QUERY]) {
+    t.notRegex(query, /\b(?:title|body|labels|comments|message)\b/);
+  }
+});
+
 test('the query for statuses is valid in GitHub’s schema, and has no connection', (t) => {
   const query = statusesQuery(100);
   t.deepEqual(
