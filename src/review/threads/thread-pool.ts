@@ -27,8 +27,8 @@ const MAX_REMEMBERED = 1_000;
 /** Outputs of {@link OF_TEXT}, so many bytes of them; what was not asked for longest is forgotten first. */
 const MAX_KNOWN_BYTES = 16 * 1024 * 1024;
 /**
- * What these say of a text depends on nothing but the text. Each review of a pull request brings the same one again, and
- * anybody can have it reviewed again and again.
+ * What these say of a text depends on nothing but the text. Each review of a pull request brings the same one again,
+ * and anybody can have it reviewed again and again.
  */
 const OF_TEXT: readonly TaskName[] = ['parsePolicy', 'parseCases', 'judgeCases'];
 /** A task that uses so much of its time is slow: ordinary ones take milliseconds. */
