@@ -17,12 +17,12 @@ export function guardWrites(
 
   function guarded<Arguments extends readonly unknown[], Result>(
     name: ForgeWrite,
-    write: (...given: Arguments) => Promise<Result>,
-  ): (...given: Arguments) => Promise<Result> {
-    return async (...given) => {
+    write: (...args: Arguments) => Promise<Result>,
+  ): (...args: Arguments) => Promise<Result> {
+    return async (...args) => {
       await check(name);
       count += 1;
-      return write(...given);
+      return write(...args);
     };
   }
 

@@ -52,8 +52,8 @@ const SLOT_OPTIONS = {
 const ENFORCEMENT_CHECK_MS = 120_000;
 
 /** Starts at once, and retries until the database answers. */
-export function startWorker(given: WorkerParts): Worker {
-  const { pool, log, forge, metrics } = given;
+export function startWorker(options: WorkerParts): Worker {
+  const { pool, log, forge, metrics } = options;
   const boss = new PgBoss({
     db: engineDatabase(pool, (kind) => slots.left(kind, slotsOf(kind))),
     schema: JOBS_SCHEMA,
@@ -66,7 +66,7 @@ export function startWorker(given: WorkerParts): Worker {
   boss.on('error', (err) => log.warn({ err }, 'job engine error'));
   const stopping = new AbortController();
   const access = watchForgeAccess({ forge, metrics, log, onRegained: () => requestPeriodic('resync') });
-  const parts: JobParts = { ...given, access, enqueue, requestPeriodic, requestResync, stopping: stopping.signal };
+  const parts: JobParts = { ...options, access, enqueue, requestPeriodic, requestResync, stopping: stopping.signal };
   const slots = makeSlots({
     open: <K extends Kind>(kind: K, work: Work<K>) => boss.work(kind, SLOT_OPTIONS, work),
     notify: (id) => boss.notifyWorker(id),
@@ -74,11 +74,11 @@ export function startWorker(given: WorkerParts): Worker {
   const timers: NodeJS.Timeout[] = [];
 
   function slotsOf(kind: string): number {
-    return kind === 'review' ? given.workerConcurrency : 1;
+    return kind === 'review' ? options.workerConcurrency : 1;
   }
 
   async function enqueue(requests: readonly ReviewRequest[]): Promise<void> {
-    await given.enqueue(requests);
+    await options.enqueue(requests);
     slots.wake(requests.map(({ kind }) => kind));
   }
 
@@ -107,7 +107,7 @@ export function startWorker(given: WorkerParts): Worker {
 
   function runJob<K extends Kind>(kind: K, job: JobWithMetadata<Jobs[K]>): Promise<void> {
     const { needsForge, run, giveUp } = QUEUES[kind];
-    return given.tracing.run(jobSpan(kind, job), (span) => {
+    return options.tracing.run(jobSpan(kind, job), (span) => {
       const own = partsOf(parts, job.data, span);
       return attempt({ boss, pool, access, log: own.log }, job, {
         key: keyOf(QUEUES, kind, job.data),
@@ -130,13 +130,13 @@ export function startWorker(given: WorkerParts): Worker {
     }
     await requestResync();
     // Replicas start at different times: each looks often, and together they request one resync in `resyncMinutes`.
-    const isResyncDue = () => isDue(pool, 'resync', given.resyncMinutes * (1 - 1 / RESYNC_LOOKS));
-    timers.push(setInterval(() => requestResyncIf(isResyncDue), (given.resyncMinutes * 60_000) / RESYNC_LOOKS));
+    const isResyncDue = () => isDue(pool, 'resync', options.resyncMinutes * (1 - 1 / RESYNC_LOOKS));
+    timers.push(setInterval(() => requestResyncIf(isResyncDue), (options.resyncMinutes * 60_000) / RESYNC_LOOKS));
     // Replicas share the work: the engine keeps one waiting job of each key.
     await requestPeriodic('retention');
     timers.push(setInterval(() => requestPeriodic('retention'), RETENTION_MINUTES * 60_000));
     // A worker of the release before may have set statuses by another ENFORCE after the resync of this one's start.
-    const isAnyOutdated = () => isAnySetWithOtherEnforcement(pool, given.enforce);
+    const isAnyOutdated = () => isAnySetWithOtherEnforcement(pool, options.enforce);
     timers.push(setTimeout(() => requestResyncIf(isAnyOutdated), ENFORCEMENT_CHECK_MS));
   }
 
@@ -179,11 +179,11 @@ export function startWorker(given: WorkerParts): Worker {
 
 /** What a job logs and requests names the delivery that the job comes from, and belongs to its trace. */
 function partsOf(parts: JobParts, data: Jobs[Kind], { traceparent }: OpenSpan): JobParts {
-  const given = originOf(data);
-  if (given === undefined) {
+  const stored = originOf(data);
+  if (stored === undefined) {
     return parts;
   }
-  const origin = { ...given, ...(traceparent !== undefined && { traceparent }) };
+  const origin = { ...stored, ...(traceparent !== undefined && { traceparent }) };
   return {
     ...parts,
     log: parts.log.child({ delivery: origin.delivery }),

@@ -102,14 +102,14 @@ export async function openReview(
   }
 
   /** The same of a commit that it does not have any more: what fails there must not stop the review. */
-  async function leaveCommit(...given: Parameters<typeof leavePlace>): Promise<void> {
+  async function leaveCommit(...args: Parameters<typeof leavePlace>): Promise<void> {
     try {
-      await leavePlace(...given);
+      await leavePlace(...args);
     } catch (err) {
       if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
         throw err;
       }
-      const [, place] = given;
+      const [, place] = args;
       await noteLeftSuccess(pool, place);
       parts.log.warn({ err, ...place }, 'the status of an old head could not be set: the next resync tries again');
     }

@@ -10,24 +10,24 @@ const MAX_ASKED = 20;
 
 /**
  * The accounts of the co-authors of commits, by e-mail address. The forge is asked only for those that neither came
- * with the commits (`given`) nor belong to the author or committer of one.
+ * with the commits (`preloaded`) nor belong to the author or committer of one.
  */
 export async function readAccounts(
   forge: Forge,
   repository: string,
   commits: readonly Commit[],
   trailers: readonly string[],
-  given: ReadonlyMap<string, string | null> = new Map(),
+  preloaded: ReadonlyMap<string, string | null> = new Map(),
 ): Promise<ReadonlyMap<string, string | null>> {
   const known = accountsAmong(commits);
   const { coAuthors } = coAuthorsOf(commits, trailers);
   const unknown = coAuthors.flatMap(({ sha, address }) =>
-    address === undefined || given.has(address) || known.has(address) ? [] : [{ sha, address }],
+    address === undefined || preloaded.has(address) || known.has(address) ? [] : [{ sha, address }],
   );
   const asked = unknown.slice(0, MAX_ASKED);
   return asked.length === 0
-    ? given
-    : new Map([...given, ...(await unlessUnreadable(forge.accounts(repository, asked)))]);
+    ? preloaded
+    : new Map([...preloaded, ...(await unlessUnreadable(forge.accounts(repository, asked)))]);
 }
 
 /** Nobody is told where asking again would bring no other answer, such as a missing permission. */

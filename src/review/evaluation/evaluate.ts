@@ -19,8 +19,8 @@ import { obstacleTo, worstObstacle } from './obstacle.ts';
  * verdict is the worse of the two: a status stands until the next review has ended, and whoever makes the draft ready
  * must not take a success along.
  */
-export function evaluate(policy: Policy, given: Facts, onRule?: (index: number) => void): Evaluation {
-  const facts = { ...given, people: joinPeople(given.people, policy) };
+export function evaluate(policy: Policy, gathered: Facts, onRule?: (index: number) => void): Evaluation {
+  const facts = { ...gathered, people: joinPeople(gathered.people, policy) };
   const rules = policy.rules.map((rule, index) => {
     onRule?.(index);
     return facts.pullRequest.draft && asksForDraft(rule) ? evaluateDraft(rule, facts) : evaluateRule(rule, facts);

@@ -54,12 +54,12 @@ export function partsForOthers(
 
 /** Each answer is kept; a failure too, which ends the work soon anyway. */
 function once<Arguments extends readonly string[], Result>(
-  read: (...given: Arguments) => Promise<Result>,
-): (...given: Arguments) => Promise<Result> {
+  read: (...args: Arguments) => Promise<Result>,
+): (...args: Arguments) => Promise<Result> {
   const answers = new Map<string, Promise<Result>>();
-  return (...given) => {
-    const key = JSON.stringify(given);
-    const answer = answers.get(key) ?? read(...given);
+  return (...args) => {
+    const key = JSON.stringify(args);
+    const answer = answers.get(key) ?? read(...args);
     answers.set(key, answer);
     return answer;
   };
