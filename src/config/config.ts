@@ -80,8 +80,8 @@ const common = {
   /** Readiness alone ignores Redis. */
   READY_WITHOUT_REDIS: flag.default(false),
   /**
-   * The name of the commit status, `{base}` for the base branch. The door ignores the webhooks of statuses of this
-   * name.
+   * The name of the commit status, `{base}` for the base branch. The door queues a job for the webhook of a status of
+   * this name: the worker ignores those that Gatehouse set.
    */
   STATUS_CONTEXT: statusContext.default('gatehouse/{base}'),
   /** Of the collector of traces, without `/v1/traces`. Absent: nothing is traced. */

@@ -78,13 +78,13 @@ export const QUEUES: Queues<JobParts> = {
   /** Pull requests with a head about which a check was reported. */
   'review-commit': {
     /**
-     * A status under Gatehouse's name, and a comment at a line, have a key by whose it is: Gatehouse's own must not
-     * keep back that of somebody else.
+     * A status under Gatehouse's name has a key by who set it and by its context, and a comment at a line by whose it
+     * is: neither Gatehouse's own nor a status that no pull request has must keep back another.
      */
     key({ repository, headSha, ownName, threadsBy }) {
-      const status = ownName === undefined ? '' : `/${ownName.by.toLowerCase()}`;
-      const threads = threadsBy === undefined ? '' : `/threads/${threadsBy.toLowerCase()}`;
-      return `${repository}@${headSha}${status}${threads}`;
+      const status = ownName === undefined ? '' : `/status/${ownName.by}/${ownName.context}`;
+      const threads = threadsBy === undefined ? '' : `/threads/${threadsBy}`;
+      return `${repository}@${headSha}${`${status}${threads}`.toLowerCase()}`;
     },
     options: WITH_DEAD_LETTERS,
     needsForge: true,

@@ -142,3 +142,13 @@ test('a job engine that takes jobs by another statement is an error', (t) => {
   t.throws(() => apply(other, []), { message: /statement that takes jobs has no "ORDER BY/ });
   t.is(apply('SELECT 1', [7]), undefined);
 });
+
+test('a statement that cannot be made fair never uses a slot up', (t) => {
+  const { apply } = makeFairOrder();
+  const taking = (order: string) =>
+    `SELECT id FROM job j WHERE j.name = 'review' ORDER BY ${order} FOR UPDATE OF j SKIP LOCKED`;
+  const sparesOf = () => apply(taking('j.priority desc, j.created_on'), [])?.values.at(-1);
+  t.throws(() => apply(taking('j.created_on'), []));
+  t.is(sparesOf(), '0');
+  t.is(sparesOf(), '1', 'the one before has not ended');
+});

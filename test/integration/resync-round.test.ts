@@ -244,6 +244,31 @@ test('a resync that is requested during another looks at everything again', asyn
   t.is(looks.length, 2, 'what changed after the first look had begun may have been missed');
 });
 
+test('an owner at its limit never keeps a round going when the clock is behind', async (t) => {
+  const { parts, list } = await setUp(t, 2);
+  list.changed = list.all;
+  let reads = 0;
+  const forge = {
+    ...parts.forge,
+    overviews: { scope: 'owner', maxRepositories: 100, read: async () => new Map(), statuses: async () => new Map() },
+    async openPullRequests(): Promise<never> {
+      reads += 1;
+      if (reads > 2) {
+        throw new Error('the owner is asked again and again');
+      }
+      throw new ForgeError('rate-limited', 'wait', { retryAt: Date.now() + HOUR_MS });
+    },
+  } as const;
+  const access = { check: async () => undefined };
+  const all = { ...parts, forge, access, metrics: makeMetrics(), enqueue: async () => {} };
+  // An hour before the database's time.
+  const round = { began: new Date(Date.now() + HOUR_MS), new: true };
+  t.is(await resync(all, round), 'finished');
+  t.is(reads, 1);
+  await all.pool.query('UPDATE gatehouse.repositories SET due = true, resynced_at = NULL');
+  t.is(await resync(all, round, 0), 'unfinished', 'the time of a piece is over');
+});
+
 test('a pull request under review is not requested again', async (t) => {
   const pool = await openDatabase(t);
   const ref = (number: number, headSha = HEAD) => ({

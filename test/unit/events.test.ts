@@ -1,6 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { eventLabel, installationIn, interpretEvent, requestedReview } from '../../src/forges/port/events.ts';
+import {
+  eventLabel,
+  installationIn,
+  interpretEvent,
+  type ReviewRequest,
+  requestedReview,
+} from '../../src/forges/port/events.ts';
 import { FORGES } from '../../src/forges/port/forges.ts';
 import { keyOf } from '../../src/jobs/queue/queue.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
@@ -252,19 +258,31 @@ test('a status, check run or check suite requests the reviews at its commit', (t
   }
 });
 
-test('a status under the own name says who set it, and none keeps back another’s', (t) => {
-  const context = 'gatehouse/main';
-  const of = (sender: unknown) =>
+test('a status under the own name says who set it, and never keeps back another', (t) => {
+  const of = (sender: unknown, context = 'gatehouse/main') =>
     requestedReview(interpretEvent('status', { repository, sha: SHA, context, sender }), () => true) ?? t.fail();
   const wanted = { kind: 'review-commit', repository: repository.full_name, headSha: SHA } as const;
+  const context = 'gatehouse/main';
   t.deepEqual(of({ login: 'mallory' }), { ...wanted, ownName: { context, by: 'mallory' } });
   for (const sender of [undefined, null, {}, { login: 7 }, { login: 'a b' }, { login: 'x'.repeat(200) }]) {
     t.deepEqual(of(sender), { ...wanted, ownName: { context, by: '' } });
   }
-  const keys = [of({ login: 'mallory' }), of({ login: 'gatehouse[bot]' }), wanted].map((request) =>
-    keyOf(QUEUES, request.kind, request),
-  );
-  t.is(new Set(keys).size, 3);
+  const mallory = { login: 'mallory' };
+  const keyOfEach = (requests: readonly ReviewRequest[]) =>
+    new Set(requests.map((request) => keyOf(QUEUES, request.kind, request)));
+  t.is(keyOfEach([of(mallory), of(mallory, 'gatehouse/zzz'), of({ login: 'gatehouse[bot]' }), wanted]).size, 4);
+  t.is(keyOfEach([of(mallory), of({ login: 'Mallory' }, 'Gatehouse/Main')]).size, 1);
+});
+
+test('a context that PostgreSQL cannot store is never part of a job', (t) => {
+  const wanted = { kind: 'review-commit', repository: repository.full_name, headSha: SHA } as const;
+  for (const context of ['gatehouse/\0', 'gatehouse/\ud800', `gatehouse/${'x'.repeat(501)}`, 7, null]) {
+    const event = interpretEvent('status', { repository, sha: SHA, context, sender: { login: 'mallory' } });
+    t.deepEqual(
+      requestedReview(event, () => true),
+      wanted,
+    );
+  }
 });
 
 test('a status or check run without a valid commit requests nothing', (t) => {

@@ -210,11 +210,10 @@ const CHECK_EVENTS: readonly { readonly name: string; readonly actions: readonly
 
 function checkedCommit(event: string, payload: Readonly<Record<string, unknown>>): CheckedCommit | undefined {
   if (event === 'status') {
-    const { sha, context } = payload;
+    const { sha } = payload;
+    const context = contextName(payload['context']);
     const by = login(object(payload['sender'])?.['login']) ?? '';
-    return isCommit(sha)
-      ? { headSha: sha, ...(typeof context === 'string' && { status: { context, by } }) }
-      : undefined;
+    return isCommit(sha) ? { headSha: sha, ...(context !== undefined && { status: { context, by } }) } : undefined;
   }
   const pullHead = object(object(payload['pull_request'])?.['head'])?.['sha'];
   if (event === 'pull_request' && REVIEW_REQUESTS.includes(payload['action'])) {
@@ -248,6 +247,15 @@ function changesThreads(event: string, payload: Readonly<Record<string, unknown>
 
 function isCommit(value: unknown): value is string {
   return typeof value === 'string' && COMMIT.test(value);
+}
+
+/** 255 characters in UTF-16: Gatehouse sets no longer one. */
+const MAX_CONTEXT_LENGTH = 2 * 255;
+
+/** It becomes part of the job's key: what PostgreSQL cannot store there would keep the delivery from being stored. */
+function contextName(value: unknown): string | undefined {
+  const isName = typeof value === 'string' && value.length <= MAX_CONTEXT_LENGTH;
+  return isName && value.isWellFormed() && !/\p{Cc}/u.test(value) ? value : undefined;
 }
 
 const MAX_BRANCH_CHARACTERS = 255;

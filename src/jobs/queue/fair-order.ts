@@ -55,7 +55,6 @@ export function makeFairOrder(ordinarySlotsLeft: (queue: string) => number = () 
       }
       const [owners, repositories, spare] = [1, 2, 3].map((index) => `$${values.length + index}`) as Three;
       const underWay = taking.get(queue) ?? 0;
-      taking.set(queue, underWay + 1);
       const isAllowed = `CASE ${spare}::int WHEN 0 THEN true
         WHEN 1 THEN ${activeOf(queue, repositoryOf)} = 0 ELSE ${activeOf(queue, ownerOf)} = 0 END`;
       const order = [
@@ -64,18 +63,17 @@ export function makeFairOrder(ordinarySlotsLeft: (queue: string) => number = () 
         `${activeOf(queue, repositoryOf)} ASC`,
         `${turnOf(repositories, repositoryOf)} ASC`,
       ];
+      const fair = replaced(
+        replaced(text, `j.name = '${queue}'`, `j.name = '${queue}' AND ${isAllowed}`),
+        ENGINE_ORDER,
+        `ORDER BY ${order.join(', ')}, j.priority desc, j.created_on`,
+      );
+      const spareSlots = String(Math.max(0, 1 + underWay - ordinarySlotsLeft(queue)));
+      // Last: what throws has no end that counts it down again.
+      taking.set(queue, underWay + 1);
       return {
-        text: replaced(
-          replaced(text, `j.name = '${queue}'`, `j.name = '${queue}' AND ${isAllowed}`),
-          ENGINE_ORDER,
-          `ORDER BY ${order.join(', ')}, j.priority desc, j.created_on`,
-        ),
-        values: [
-          ...values,
-          asJson(turns.owner),
-          asJson(turns.repository),
-          String(Math.max(0, 1 + underWay - ordinarySlotsLeft(queue))),
-        ],
+        text: fair,
+        values: [...values, asJson(turns.owner), asJson(turns.repository), spareSlots],
         end: () => taking.set(queue, (taking.get(queue) ?? 1) - 1),
       };
     },

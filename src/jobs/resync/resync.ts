@@ -88,6 +88,10 @@ export async function resync(
     if (state !== 'finished') {
       return state;
     }
+    // A batch may end before it looks at the time.
+    if (performance.now() >= end) {
+      return 'unfinished';
+    }
   }
 }
 
@@ -127,7 +131,7 @@ async function resyncBatch(
             { repository, reason: err.message },
             'the rate limit of an owner is reached: the next resync tries again',
           );
-          await leaveOwner(pool, repository);
+          await leaveOwner(pool, repository, since);
           return 'finished';
         }
         if (!(await canAsk(access))) {
@@ -240,10 +244,10 @@ async function overviewsOf(
 }
 
 /** Until the next round: the limit of one owner must not keep the others waiting. */
-async function leaveOwner(pool: pg.Pool, repository: string): Promise<void> {
+async function leaveOwner(pool: pg.Pool, repository: string, since: Date): Promise<void> {
   await pool.query(
-    `UPDATE gatehouse.repositories SET resynced_at = now()
+    `UPDATE gatehouse.repositories SET resynced_at = $2
       WHERE due AND lower(split_part(name, '/', 1)) = lower(split_part($1, '/', 1))`,
-    [repository],
+    [repository, since],
   );
 }
