@@ -46,6 +46,8 @@ export async function packNpm({ root, destination }: Packaging): Promise<Packed>
       entryPoints: PROGRAMS,
       outdir: folder,
       bundle: true,
+      // A command loads what it needs, and Node's compile cache is open before that is compiled.
+      splitting: true,
       minify: true,
       platform: 'node',
       format: 'esm',
