@@ -1,4 +1,4 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { EVERY_FORGE, type Scene, shareStories } from '../helpers/story.ts';
 import type { CheckRun, CheckSuite } from '../simulated-forge/world.ts';
@@ -217,14 +217,8 @@ const ofRun = fc
 const ofSuite = fc.tuple(fc.constantFrom(null, 'success', 'failure'), isLost).map((drawn) => turns(...drawn));
 
 const STEPS = 5;
-/** Reviews of so many pull requests wait at once: all of them would take longer than a test waits for. */
-const AT_ONCE = 20;
-
-async function settledNowAndThen(scene: Scene, index: number): Promise<void> {
-  if ((index + 1) % AT_ONCE === 0) {
-    await scene.settled();
-  }
-}
+/** So many pull requests share a repository. Of one author or repository, more would have to wait for their share. */
+const TOGETHER = 20;
 
 for (const [name, count] of [
   ['github', SEQUENCES],
@@ -233,60 +227,77 @@ for (const [name, count] of [
 ] as const) {
   test.serial(`${name}: no sequence of checks is green too early, and all are at the end`, async (t) => {
     t.timeout(1_200_000);
-    const scene = gatehouse(name).scene(policy('{ all: true, at_least: first }'));
     const step: fc.Arbitrary<Step> = name === 'github' ? fc.oneof(ofStatus, ofRun, ofRun, ofSuite) : ofStatus;
     const histories = fc.sample(fc.array(step, { minLength: STEPS, maxLength: STEPS }), {
       seed: SEED,
       numRuns: count,
     });
-    const played: Played[] = [];
-    for (const [index] of histories.entries()) {
-      const number = await scene.open({ [`${index}.txt`]: 'a\n' });
-      played.push({ scene, number, statuses: new Map(), suites: [], greens: 0, told: true });
-      await settledNowAndThen(scene, index);
+    for (let at = 0; at < count; at += TOGETHER) {
+      await playTogether(t, name, histories.slice(at, at + TOGETHER), `seed ${SEED}, from ${at}`);
+    }
+  });
+}
+
+/** Plays histories step by step, one on each pull request of a repository. */
+async function playTogether(
+  t: ExecutionContext,
+  name: ForgeName,
+  histories: readonly (readonly Step[])[],
+  which: string,
+): Promise<void> {
+  const scene = gatehouse(name).scene(policy('{ all: true, at_least: first }'));
+  const played: Played[] = [];
+  for (const [index] of histories.entries()) {
+    const author = `dev-${scene.repository.replace(/\W/g, '-')}-${index}`;
+    const number = await scene.open({ [`${index}.txt`]: 'a\n' }, { author });
+    played.push({ scene, number, statuses: new Map(), suites: [], greens: 0, told: true });
+  }
+  await scene.settled();
+  for (let at = 0; at < STEPS; at++) {
+    for (const [index, one] of played.entries()) {
+      await histories[index]?.[at]?.(one);
     }
     await scene.settled();
+    check(t, played, `${which}, step ${at}`, ({ told }) => told);
+  }
+  await resync(name, scene);
+  check(t, played, `${which}, after the resync`, () => true);
+  for (const one of played) {
+    await endWell(one);
+  }
+  await resync(name, scene);
+  t.true(played.every(isGreen));
+  check(t, played, `${which}, at the end`, () => true);
+}
 
-    const check = (when: string, isKnown: (one: Played) => boolean) => {
-      for (const one of played) {
-        const state = scene.status(one.number, OURS)?.state;
-        const { headSha } = scene.forge.pull(scene.repository, one.number);
-        const own = scene.forge.statuses(scene.repository, headSha).filter(({ context }) => context === OURS);
-        const greens = own.filter(({ state: posted }) => posted === 'success').length;
-        const about = `seed ${SEED}, #${one.number}, ${when}`;
-        t.false(greens > one.greens && !isGreen(one), `green too early: ${about}`);
-        one.greens = greens;
-        if (isKnown(one)) {
-          t.is(state, isGreen(one) ? 'success' : 'pending', about);
-        }
-      }
-    };
-    for (let at = 0; at < STEPS; at++) {
-      for (const [index, one] of played.entries()) {
-        await histories[index]?.[at]?.(one);
-        await settledNowAndThen(scene, index);
-      }
-      await scene.settled();
-      check(`step ${at}`, ({ told }) => told);
+/** `isKnown`: whether Gatehouse must have heard of the last change. */
+function check(t: ExecutionContext, played: readonly Played[], when: string, isKnown: (one: Played) => boolean): void {
+  for (const one of played) {
+    const { scene, number } = one;
+    const { headSha } = scene.forge.pull(scene.repository, number);
+    const own = scene.forge.statuses(scene.repository, headSha).filter(({ context }) => context === OURS);
+    const greens = own.filter(({ state }) => state === 'success').length;
+    const about = `${when}, #${number}`;
+    t.false(greens > one.greens && !isGreen(one), `green too early: ${about}`);
+    one.greens = greens;
+    if (isKnown(one)) {
+      t.is(scene.status(number, OURS)?.state, isGreen(one) ? 'success' : 'pending', about);
     }
-    await resync(name, scene);
-    check('after the resync', () => true);
+  }
+}
 
-    for (const one of played) {
-      for (const context of ['first', 'lint']) {
-        await setsStatus(context, 'success', true)(one);
-      }
-      for (const { suite, runs: begun } of one.suites) {
-        delete suite.set;
-        for (const job of begun.keys()) {
-          const { headSha } = scene.forge.pull(scene.repository, one.number);
-          const made = { name: job, app: 'github-actions', suite, conclusion: 'success' };
-          begun.set(job, scene.forge.runCheck(scene.repository, headSha, made));
-        }
-      }
+/** Everything ends as a success, and nobody hears of it. */
+async function endWell(one: Played): Promise<void> {
+  const { forge, repository } = one.scene;
+  const { headSha } = forge.pull(repository, one.number);
+  for (const context of ['first', 'lint']) {
+    await setsStatus(context, 'success', true)(one);
+  }
+  for (const { suite, runs: begun } of one.suites) {
+    delete suite.set;
+    for (const job of begun.keys()) {
+      const made = { name: job, app: 'github-actions', suite, conclusion: 'success' };
+      begun.set(job, forge.runCheck(repository, headSha, made));
     }
-    await resync(name, scene);
-    t.true(played.every(isGreen));
-    check('at the end', () => true);
-  });
+  }
 }
