@@ -6,18 +6,18 @@ import { proseIn, sentencesIn, wordsIn } from '../helpers/prose.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Of all pages together. */
-const MAX_WORDS = 26_700;
+const MAX_WORDS = 27_600;
 /** Of one page, unless it is named below. */
 const MAX_WORDS_OF_A_PAGE = 700;
 /** What people read from top to bottom is short; a reference may be longer. A page that shrinks gets a smaller number. */
 const BUDGETS: Readonly<Record<string, number>> = {
   'docs/alerts.md': 1_400,
-  'docs/development.md': 2_000,
-  'docs/forges.md': 4_850,
-  'docs/operations.md': 4_650,
+  'docs/development.md': 2_050,
+  'docs/forges.md': 5_000,
+  'docs/operations.md': 4_750,
   'docs/performance.md': 740,
   'docs/prove.md': 1_400,
-  'docs/rules.md': 3_600,
+  'docs/rules.md': 4_300,
   'docs/sizing.md': 1_200,
 };
 
@@ -28,13 +28,13 @@ const LONG_SENTENCES: Readonly<Record<string, number>> = {
   'SECURITY.md': 1,
   'docs/agents.md': 1,
   'docs/development.md': 5,
-  'docs/forges.md': 34,
+  'docs/forges.md': 36,
   'docs/observe.md': 1,
-  'docs/operations.md': 12,
+  'docs/operations.md': 14,
   'docs/override.md': 1,
   'docs/performance.md': 3,
   'docs/prove.md': 2,
-  'docs/rules.md': 10,
+  'docs/rules.md': 13,
   'docs/sizing.md': 4,
   'test/simulated-forge/README.md': 2,
 };
