@@ -121,11 +121,12 @@ export const given = z
       draft: flag.optional().describe('Unless given: false.'),
       labels: names.optional().describe('Unless given: none.'),
       branch: text.optional().describe('The branch with the change. Unless given: topic.'),
+      fork: flag.optional().describe('Whether it comes from a fork. Unless given: false.'),
       base: text.optional().describe('The branch that it would be merged into. Default: main.'),
       repository: text.optional().describe('As owner/name. Unless given: octo/example.'),
       files: z.array(file, { error: 'a list of files' }).optional().describe('The changed files. Unless given: none.'),
       files_complete: flag.optional().describe('false: there are more files, which could not be read.'),
-      commits: z.array(commit, { error: 'a list of commits' }).optional().describe('Unless given: none.'),
+      commits: z.array(commit, { error: 'a list of commits' }).optional().describe('Oldest first. Unless given: none.'),
       commits_complete: flag.optional().describe('false: there are more commits, which could not be read.'),
       reviews: z.array(review, { error: 'a list of reviews' }).optional().describe('Oldest first. Unless given: none.'),
       reviews_complete: flag.optional().describe('false: there are more reviews, which could not be read.'),
@@ -183,7 +184,11 @@ export function pullRequestOf(from: Given = {}): PullRequest {
     archived: false,
     updatedAt: '2026-01-01T00:00:00Z',
     base: { branch: from.base ?? 'main' },
-    head: { branch: from.branch ?? 'topic', sha: SHAS.head, repository: 'octo/example' },
+    head: {
+      branch: from.branch ?? 'topic',
+      sha: SHAS.head,
+      repository: from.fork === true ? 'alice/example' : (from.repository ?? 'octo/example'),
+    },
   };
 }
 
@@ -313,7 +318,9 @@ function commitOf(
     message,
     author: person,
     committer: committer === undefined ? person : { ...person, login: committer },
-    parents: Array.from({ length: parents ?? 1 }, (_, parent) => shaOf(1_000 + parent)),
+    parents: Array.from({ length: parents ?? 1 }, (_, parent) =>
+      shaOf(parent === 0 && index > 0 ? index - 1 : 1_000 + parent),
+    ),
     verified: verified ?? null,
   };
 }

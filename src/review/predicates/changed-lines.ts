@@ -1,32 +1,7 @@
-import * as z from 'zod';
-import { count, quotedList, say, type Text } from '../text.ts';
-import { explainAmount, filesExcept } from './changed-amount.ts';
-import { compare, comparison } from './comparison.ts';
-import { definePredicate } from './predicate.ts';
-import { binaryFiles, globs } from './values.ts';
+import { countsLines } from './counted-lines.ts';
 
-export const changedLines = definePredicate({
-  description:
-    "How many lines are added and removed, taken together, as a comparison: '<= 600'. Beside it, `except` leaves files out of the count, and `binary: ignore` binary files.",
-  actor: 'author',
-  schema: comparison,
-  options: z.object({ except: globs.optional(), binary: binaryFiles.optional() }),
-  needs: () => ({ changedFiles: true, lines: true }),
-  judge(wanted, { except, binary }, facts) {
-    const { files, complete } = facts.changedFiles;
-    const counted = filesExcept(files, except).filter((file) => !(binary === 'ignore' && file.diff.kind === 'binary'));
-    const unknown = counted.filter((file) => !file.counted).map((file) => file.path);
-    const lines = counted.reduce((sum, file) => sum + file.additions + file.deletions, 0);
-    const amount = count(lines, 'changed line');
-    return {
-      outcome: compare(wanted, lines, complete && unknown.length === 0),
-      ...explainAmount(wanted, 'changed lines', except),
-      found: say`${amount}${uncounted(unknown, complete)}`,
-    };
-  },
-});
-
-function uncounted(paths: readonly string[], complete: boolean): Text {
-  const files = paths.length === 0 ? [] : say`; the lines of ${quotedList(paths, 5)} could not be counted`;
-  return complete ? files : say` in the files that could be read${files}; the list of files is not complete`;
-}
+export const changedLines = countsLines(
+  'How many lines are added and removed, taken together',
+  'changed',
+  ({ additions, deletions }) => additions + deletions,
+);

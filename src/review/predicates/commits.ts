@@ -3,6 +3,7 @@ import { shorten } from '../../common/shorten.ts';
 import type { Commit } from '../../forges/port/pull-request.ts';
 import { compilePattern } from '../matching/pattern.ts';
 import { count, joinTexts, patternList, quotedList, say, type Text } from '../text.ts';
+import { type Comparison, compare, compared, comparison } from './comparison.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
 import { patterns } from './values.ts';
 
@@ -30,23 +31,26 @@ type Traits = z.output<typeof traits>;
 
 export const commits = definePredicate({
   description:
-    'Looks at the commits of the pull request: with `some`, at least one has all these traits; with `every`, each of them has. `every` skips merge commits unless it names `merge`; where it names `signed_off`, only those that change no file themselves; where it names `verified`, none.',
+    'Looks at the commits of the pull request: with `some`, at least one has all these traits; with `every`, each of them has; with `newest` and `oldest`, that one has; `count` compares how many there are. `every` skips merge commits unless it names `merge`; where it names `signed_off`, only those that change no file themselves; where it names `verified`, none.',
   actor: 'author',
   schema: z
     .strictObject(
       {
         some: traits.optional().describe('At least one commit has all of these traits.'),
         every: traits.optional().describe('Each commit has all of these traits.'),
+        newest: traits.optional().describe('The newest commit, which is the head, has all of these traits.'),
+        oldest: traits.optional().describe('The first commit of the branch has all of these traits.'),
+        count: comparison.optional().describe("How many commits there are, merges too: '<= 5'."),
       },
-      { error: 'a mapping with `some` or `every`' },
+      { error: 'a mapping with `some`, `every`, `newest`, `oldest` or `count`' },
     )
-    .refine(hasAny, { error: 'at least one of `some` and `every`' }),
-  needs: ({ some, every }) => ({
+    .refine(hasAny, { error: 'at least one of `some`, `every`, `newest`, `oldest` and `count`' }),
+  needs: ({ some, every, newest, oldest }) => ({
     commits: true,
-    signatures: [some, every].some((wanted) => wanted?.verified !== undefined),
+    signatures: [some, every, newest, oldest].some((wanted) => wanted?.verified !== undefined),
     cleanMerges: every?.signed_off !== undefined && every.merge === undefined,
   }),
-  judge({ some, every }, _options, facts) {
+  judge({ some, every, newest, oldest, count: amount }, _options, facts) {
     const { commits: all, complete, cleanMerges } = facts.commits;
     const parts = [];
     if (some !== undefined) {
@@ -54,6 +58,15 @@ export const commits = definePredicate({
     }
     if (every !== undefined) {
       parts.push(judgeEvery(every, all.filter(judgedBy(every, cleanMerges)), complete));
+    }
+    if (newest !== undefined) {
+      parts.push(judgeOne('newest', newest, newestOf(all, facts.pullRequest.head.sha)));
+    }
+    if (oldest !== undefined) {
+      parts.push(judgeOne('oldest', oldest, complete ? oldestOf(all, facts.pullRequest.head.sha) : undefined));
+    }
+    if (amount !== undefined) {
+      parts.push(judgeCount(amount, all, complete));
     }
     const outcomes = parts.map((part) => part.outcome);
     let outcome: Outcome = 'matched';
@@ -127,6 +140,47 @@ function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean
       lacking.length > 0
         ? say`otherwise: ${listed(lacking)}`
         : say`no other among ${read(judged, complete)}${unverifiable(unknown)}`,
+  };
+}
+
+/** `commit` is undefined where it could not be read. */
+function judgeOne(which: 'newest' | 'oldest', wanted: Traits, commit: Commit | undefined) {
+  const has = commit && hasTraits(wanted)(commit);
+  const outcome: Outcome = has === undefined ? 'undecided' : has ? 'matched' : 'unmatched';
+  return {
+    outcome,
+    expected: say`${[`the ${which} commit`]} ${described(wanted)}`,
+    found:
+      commit === undefined
+        ? say`${[`no ${which} commit`]} that could be read`
+        : say`${listed([commit])}${unverifiable(has === undefined ? [commit] : [])}`,
+  };
+}
+
+/** Forges list commits in an order of their own: what counts is which one comes after which. */
+function newestOf(all: readonly Commit[], headSha: string): Commit | undefined {
+  const parents = new Set(all.flatMap((commit) => commit.parents));
+  return all.find(({ sha }) => sha === headSha) ?? all.findLast(({ sha }) => !parents.has(sha));
+}
+
+/** Back along the branch itself: the first parent of a merge is what it was merged into. */
+function oldestOf(all: readonly Commit[], headSha: string): Commit | undefined {
+  const known = new Map(all.map((commit) => [commit.sha, commit]));
+  let oldest = newestOf(all, headSha);
+  for (;;) {
+    const before = known.get(oldest?.parents[0] ?? '');
+    if (before === undefined || !known.delete(before.sha)) {
+      return oldest;
+    }
+    oldest = before;
+  }
+}
+
+function judgeCount(wanted: Comparison, all: readonly Commit[], complete: boolean) {
+  return {
+    outcome: compare(wanted, all.length, complete),
+    expected: say`${compared(wanted)} commits`,
+    found: read(all, complete),
   };
 }
 

@@ -1,4 +1,5 @@
 import { addedLines } from './added-lines.ts';
+import { additions } from './additions.ts';
 import { approvals } from './approvals.ts';
 import { author } from './author.ts';
 import { base } from './base.ts';
@@ -10,8 +11,10 @@ import { changesRequested } from './changes-requested.ts';
 import { checks } from './checks.ts';
 import { commits } from './commits.ts';
 import { contributors } from './contributors.ts';
+import { deletions } from './deletions.ts';
 import { draft } from './draft.ts';
 import { files } from './files.ts';
+import { fork } from './fork.ts';
 import { label } from './label.ts';
 import { onlyFiles } from './only-files.ts';
 import type { Predicate } from './predicate.ts';
@@ -28,11 +31,14 @@ export const predicates: ReadonlyMap<string, Predicate> = new Map<string, Predic
   ['base', base],
   ['repository', repository],
   ['author', author],
+  ['fork', fork],
   ['draft', draft],
   ['label', label],
   ['files', files],
   ['only_files', onlyFiles],
   ['changed_lines', changedLines],
+  ['additions', additions],
+  ['deletions', deletions],
   ['changed_files', changedFiles],
   ['added_lines', addedLines],
   ['commits', commits],

@@ -140,7 +140,7 @@ test('docs/migrate.md: each row has a valid condition, or none', async (t) => {
 test('docs/migrate.md uses every predicate, except those that the others do not have', async (t) => {
   const conditions = (await translations()).map(({ ours }) => ours).join('\n');
   const missing = [...predicates.keys()].filter((name) => !new RegExp(`\\b${name}:`).test(conditions));
-  t.deepEqual(missing, ['threads']);
+  t.deepEqual(missing, ['fork', 'threads']);
 });
 
 test('what the README says of kills is in docs/performance.md', async (t) => {

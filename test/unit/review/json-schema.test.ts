@@ -104,8 +104,10 @@ test('options are only allowed beside the predicates that they refine', (t) => {
   const { dependencies } = Object(policyJsonSchema()['definitions'])['condition'];
   t.deepEqual(dependencies, {
     status: { anyOf: [{ required: ['files'] }] },
-    binary: { anyOf: [{ required: ['changed_lines'] }, { required: ['added_lines'] }] },
-    except: { anyOf: [{ required: ['changed_lines'] }, { required: ['changed_files'] }] },
+    binary: { anyOf: ['changed_lines', 'additions', 'deletions', 'added_lines'].map((name) => ({ required: [name] })) },
+    except: {
+      anyOf: ['changed_lines', 'additions', 'deletions', 'changed_files'].map((name) => ({ required: [name] })),
+    },
     in: { anyOf: [{ required: ['added_lines'] }] },
   });
 });
