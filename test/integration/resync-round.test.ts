@@ -353,6 +353,27 @@ test('a new database gets to know what may be written to, once', async (t) => {
   t.is(rows.length, 0);
 });
 
+for (const kind of ['refused', 'invalid', 'too-large', 'unavailable', 'rate-limited'] as const) {
+  test(`an owner whose list is ${kind} never has all listed again, unless it may pass`, async (t) => {
+    const { parts } = await setUp(t, 1);
+    let listed = 0;
+    const said: unknown[] = [];
+    const forge = {
+      ...parts.forge,
+      async writableRepositories() {
+        listed += 1;
+        return { names: [], more: false, failures: [{ owner: 'acme', error: new ForgeError(kind, 'no') }] };
+      },
+    };
+    const log = makeLog('silent');
+    log.warn = (about: unknown) => said.push(about);
+    await beginRound({ ...parts, forge, log });
+    await beginRound({ ...parts, forge, log });
+    t.is(listed, kind === 'unavailable' || kind === 'rate-limited' ? 2 : 1);
+    t.deepEqual(said[0], { owner: 'acme', reason: 'no' });
+  });
+}
+
 test('a repository that is known and not due becomes due by a request', async (t) => {
   const { pool, next, lookedAtAll, due } = await setUp(t, 4);
   await next();

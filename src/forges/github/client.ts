@@ -26,15 +26,28 @@ export interface Installations {
   save(owner: string, id: number): Promise<void>;
 }
 
-const listedInstallations = z.array(z.object({ id: z.number(), suspended_at: z.string().nullable().default(null) }));
+const listedInstallations = z.array(
+  z.object({
+    id: z.number(),
+    suspended_at: z.string().nullable().default(null),
+    // An enterprise has no login.
+    account: z.object({ login: z.string().optional() }).nullish(),
+  }),
+);
+
+export interface OpenedInstallation {
+  readonly octokit: Octokit;
+  /** The account that has it. */
+  readonly owner: string | undefined;
+}
 
 /** Returns the octokit that may read a repository or an organisation; undefined where the App is not installed. */
 export interface GitHubClient {
   readonly kind: GitHubCredentials['kind'];
   forRepository(repository: string): Promise<Octokit | undefined>;
   forOrganisation(organisation: string): Promise<Octokit | undefined>;
-  /** Of an App that are not suspended; with a token the one that there is. */
-  installations(): Promise<readonly Octokit[]>;
+  /** Of an App that are not suspended; with a token the one that there is, which has no one owner. */
+  installations(): Promise<readonly OpenedInstallation[]>;
   /** The App itself, or the token: for what belongs to no repository. */
   readonly own: Octokit;
 }
@@ -63,7 +76,7 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
       own: octokit,
       forRepository: () => Promise.resolve(octokit),
       forOrganisation: () => Promise.resolve(octokit),
-      installations: () => Promise.resolve([octokit]),
+      installations: () => Promise.resolve([{ octokit, owner: undefined }]),
     };
   }
 
@@ -124,7 +137,8 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
     async installations() {
       const route = 'GET /app/installations';
       const listed = requireFound(await askAll(app, route, {}, listedInstallations), route);
-      return listed.filter((one) => one.suspended_at === null).map(({ id }) => forInstallation(id));
+      const active = listed.filter((one) => one.suspended_at === null);
+      return active.map(({ id, account }) => ({ octokit: forInstallation(id), owner: account?.login }));
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Octokit } from 'octokit';
 import { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import type { WritableRepositories } from '../port/many-repositories.ts';
+import type { ListingFailure, WritableRepositories } from '../port/many-repositories.ts';
 import type { GitHubClient } from './client.ts';
 import { ask } from './request.ts';
 
@@ -27,22 +27,22 @@ export async function writableRepositories(client: GitHubClient, most: number): 
     return { names: namesOf(found.filter(({ permissions }) => permissions?.push)), more: found.length >= most };
   }
   const found: Repository[] = [];
-  let failure: ForgeError | undefined;
-  for (const octokit of await client.installations()) {
+  const failures: ListingFailure[] = [];
+  for (const { octokit, owner } of await client.installations()) {
     if (found.length >= most) {
       break;
     }
     try {
       found.push(...(await listOf(octokit, 'GET /installation/repositories', {}, installed, most - found.length)));
-    } catch (err) {
+    } catch (error) {
       // One that is suspended, removed or at its rate limit does not hide the others.
-      if (!(err instanceof ForgeError)) {
-        throw err;
+      if (!(error instanceof ForgeError)) {
+        throw error;
       }
-      failure = err;
+      failures.push({ owner, error });
     }
   }
-  return { names: namesOf(found), more: found.length >= most, ...(failure && { failure }) };
+  return { names: namesOf(found), more: found.length >= most, ...(failures.length > 0 && { failures }) };
 }
 
 function namesOf(found: readonly Repository[]): readonly string[] {

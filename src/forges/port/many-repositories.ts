@@ -65,7 +65,13 @@ export interface WritableRepositories {
   /** There are more than were asked for. */
   readonly more: boolean;
   /** Why some could not be listed. */
-  readonly failure?: ForgeError;
+  readonly failures?: readonly ListingFailure[];
+}
+
+export interface ListingFailure {
+  /** Whose repositories they are; undefined: not known. */
+  readonly owner: string | undefined;
+  readonly error: ForgeError;
 }
 
 /** Where the forge lists what has changed in all repositories that Gatehouse can see: Gitea and Forgejo. */

@@ -62,9 +62,12 @@ async function addWritable({ pool, forge, log }: RoundParts): Promise<void> {
   const found = await writableRepositories(forge);
   const repositories = found.names.length;
   await addRepositories(pool, found.names);
-  if (found.failure !== undefined) {
-    const { message: reason } = found.failure;
-    log.warn({ repositories, reason }, 'not every repository could be listed: the next resync tries again');
+  const failures = found.failures ?? [];
+  for (const { owner, error } of failures) {
+    const next = mayPass(error) ? 'the next resync tries again' : 'name those to look at in gatehouse resync';
+    log.warn({ owner, reason: error.message }, `not every repository could be listed: ${next}`);
+  }
+  if (failures.some(({ error }) => mayPass(error))) {
     return;
   }
   await recordDone(pool, 'list-repositories');
@@ -74,15 +77,20 @@ async function addWritable({ pool, forge, log }: RoundParts): Promise<void> {
   }
 }
 
+/** What one owner refuses, as by a list of allowed addresses, must not have all others listed again at each resync. */
+function mayPass({ kind }: ForgeError): boolean {
+  return kind === 'unavailable' || kind === 'rate-limited';
+}
+
 /** Never throws what the forge answers: what deliveries came from is looked at all the same. */
 async function writableRepositories(forge: RoundParts['forge']): Promise<WritableRepositories> {
   try {
     return await forge.writableRepositories(MAX_LISTED);
-  } catch (failure) {
-    if (!(failure instanceof ForgeError)) {
-      throw failure;
+  } catch (error) {
+    if (!(error instanceof ForgeError)) {
+      throw error;
     }
-    return { names: [], more: false, failure };
+    return { names: [], more: false, failures: [{ owner: undefined, error }] };
   }
 }
 
