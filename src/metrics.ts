@@ -154,6 +154,12 @@ export function makeMetrics() {
       help: 'Rules of a pull request that somebody overrode, each once',
       registers,
     }),
+    merges: new Counter({
+      name: 'gatehouse_merges_total',
+      help: 'What came to watched branches, by outcome in the ledger: each pull request, commit without one, and force-push once',
+      labelNames: ['outcome'],
+      registers,
+    }),
     baselines: new Gauge({
       name: 'gatehouse_baselines',
       help: 'Owners by the state of their baseline: in-force, none, missing, replaced, unreadable, broken; all 0 without POLICY_REPOSITORY',

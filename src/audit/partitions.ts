@@ -1,9 +1,13 @@
 import type pg from 'pg';
-import { inTransaction } from '../db/transaction.ts';
-import type { Log } from '../log.ts';
 
 /** The tables of the record. Each has one partition a month, in UTC, named `<table>_2026_01`. */
-const TABLES = ['audit_verdicts', 'audit_postings', 'audit_texts', 'audit_rule_changes'];
+export const TABLES: readonly string[] = [
+  'audit_verdicts',
+  'audit_postings',
+  'audit_texts',
+  'audit_rule_changes',
+  'ledger',
+];
 
 /** The advisory lock under which partitions are made: any number, as long as every version uses the same. */
 const ADVISORY_LOCK = 4_201_883_918;
@@ -52,30 +56,4 @@ interface MissingPartition {
 async function missing(client: pg.ClientBase): Promise<readonly MissingPartition[]> {
   const { rows } = await client.query<MissingPartition>(MISSING, [TABLES]);
   return rows;
-}
-
-const DROP_TIMEOUT_MS = 10_000;
-/** Whoever adds a row meanwhile waits as long. The next retention tries again. */
-const LOCK_TIMEOUT_MS = 1_000;
-
-/** Drops the months that ended more than so many days ago; with 0 days, all of them. */
-export async function dropOldPartitions(pool: pg.Pool, days: number, log: Log): Promise<void> {
-  const { rows } = await pool.query<{ name: string }>(
-    `SELECT child.relname AS name
-       FROM pg_inherits
-       JOIN pg_class child ON child.oid = inhrelid
-       JOIN pg_class parent ON parent.oid = inhparent
-      WHERE parent.relnamespace = 'gatehouse'::regnamespace AND parent.relname = ANY ($1)
-        AND ($2 = 0 OR (to_date(substring(child.relname FROM '\\d{4}_\\d\\d$'), 'YYYY_MM') + interval '1 month') AT TIME ZONE 'UTC'
-                       <= now() - make_interval(days => $2))
-      ORDER BY name`,
-    [TABLES, days],
-  );
-  for (const { name } of rows) {
-    await inTransaction(pool, DROP_TIMEOUT_MS, async (client) => {
-      await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
-      await client.query(`DROP TABLE IF EXISTS gatehouse.${client.escapeIdentifier(name)}`);
-    });
-    log.info({ partition: name, days }, 'a month of the record was dropped');
-  }
 }

@@ -36,9 +36,23 @@ export async function recordVerdict(
   const { now } = last;
   const before = { rules: last.rules ?? [], overridden: (last.overrides ?? []).map(({ rule }) => rule) };
   await addVerdict(client, record, record.rules && storedRules(record.rules, before, now), digest, askedAt);
+  if (record.state !== 'none') {
+    await watchBranch(client, record);
+  }
   if (record.mergeGroupSha === null) {
     await addRuleChanges(client, record, ruleChanges(record, before, now));
   }
+}
+
+/** The ledger has what comes to a branch that a policy judges pull requests into. */
+async function watchBranch(client: pg.ClientBase, { repository, baseBranch }: VerdictRecord): Promise<void> {
+  await client.query(
+    `INSERT INTO gatehouse.watched_branches (repository, branch)
+     SELECT lower($1), $2
+      WHERE NOT EXISTS (SELECT FROM gatehouse.watched_branches WHERE repository = lower($1) AND branch = $2)
+     ON CONFLICT DO NOTHING`,
+    [repository, kept(baseBranch, MAX_BRANCH_CHARACTERS)],
+  );
 }
 
 interface LastVerdict {

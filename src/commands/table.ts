@@ -40,6 +40,10 @@ export const COMMANDS: Commands = {
     summary: 'Print the record of verdicts: of a pull request, or since a time',
     load: async () => (await import('./records/audit.ts')).audit,
   },
+  ledger: {
+    summary: 'Print what came to the watched branches: by which pull request, verdict and person',
+    load: async () => (await import('./records/ledger.ts')).ledger,
+  },
   report: {
     summary: 'Print which rules fail most, are overridden most, and take longest to hold',
     load: async () => (await import('./records/report.ts')).report,

@@ -1,3 +1,4 @@
+import { OUTCOMES } from '../audit/ledger/entry.ts';
 import type { WorkerConfig } from '../config/config.ts';
 import { readInstallation, saveInstallation } from '../db/installations.ts';
 import { closeRedis, makeRedis } from '../db/redis.ts';
@@ -26,6 +27,9 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
     }
   }
   countNoneObserved(metrics);
+  for (const outcome of OUTCOMES) {
+    metrics.merges.inc({ outcome }, 0);
+  }
   metrics.enforcementOff.set(worker.enforce ? 0 : 1);
   if (!worker.enforce) {
     log.warn('ENFORCE=false: rules are judged and shown, but every status is success. Gatehouse blocks no merge');

@@ -123,6 +123,8 @@ const worker = {
   MACHINE_ACCOUNTS: names.optional(),
   /** How long a review may take before it shows `pending`; 0: at once. */
   PENDING_AFTER_SECONDS: seconds.default(1),
+  /** How long a commit waits that no pull request is known for, before the ledger has it as a direct push. */
+  LEDGER_SETTLE_SECONDS: seconds.default(10),
   /** False: every status is `success`, whatever the verdict. */
   ENFORCE: flag.default(true),
 };

@@ -14,6 +14,7 @@ export interface JobParts extends ReviewParts {
   readonly resyncMinutes: number;
   readonly retentionDays: number;
   readonly auditDays: number;
+  readonly ledgerSettleSeconds: number;
   readonly access: ForgeAccess;
   /** Puts jobs in, and wakes the workers. */
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
@@ -73,6 +74,27 @@ export const QUEUES: Queues<JobParts> = {
     async run(parts, { data }) {
       const { reviewRepository } = await import('./resync/review-repository.ts');
       await reviewRepository({ ...parts, rules: parts.presentRules() }, data);
+    },
+  },
+  /** A push to any branch: what it may have changed is looked at by others, and it is noted for the ledger. */
+  push: {
+    key: ({ repository, branch, before = '', after }) => `${repository}@${branch}/${before}/${after}`,
+    options: COMMON,
+    needsForge: false,
+    async run(parts, { data }) {
+      const { notePush } = await import('./ledger/note-push.ts');
+      await notePush(parts, data);
+    },
+  },
+  /** What has come to the watched branches of a repository. */
+  ledger: {
+    key: ({ repository, branch = '' }) => `${repository}@${branch}`,
+    // Without dead letters: the next push or resync goes on where the last one ended.
+    options: COMMON,
+    needsForge: true,
+    async run(parts, { data }) {
+      const { recordBranches } = await import('./ledger/record-branches.ts');
+      await recordBranches(parts, data);
     },
   },
   /** Pull requests with a head about which a check was reported. */

@@ -1,7 +1,9 @@
 import type pg from 'pg';
-import { dropOldPartitions } from '../audit/partitions.ts';
+import { dropOldPartitions } from '../audit/drop-partitions.ts';
+import { readHeads } from '../audit/ledger/read-ledger.ts';
 import type { Log } from '../log.ts';
 import { inPacedBatches } from './paced-batches.ts';
+import { isDue, recordDone } from './tables/progress.ts';
 
 /** So few that a delivery which waits behind a batch does not notice: some milliseconds. */
 const BATCH_ROWS = 200;
@@ -39,12 +41,28 @@ export async function retentionPiece(parts: RetentionPieceParts): Promise<void> 
     await parts.requestPeriodic('retention');
   }
   await dropOldPartitions(pool, parts.auditDays, log);
+  await logHeads(pool, log);
+}
+
+const HEADS_MINUTES = 24 * 60;
+
+/** Logs are kept outside the database: what is there already proves the entries up to then. */
+async function logHeads(pool: pg.Pool, log: Log): Promise<void> {
+  if (!(await isDue(pool, 'ledger-heads', HEADS_MINUTES))) {
+    return;
+  }
+  for (const head of await readHeads(pool, {})) {
+    log.info({ ...head }, 'the head of a chain of the ledger');
+  }
+  await recordDone(pool, 'ledger-heads');
 }
 
 /** Deletes what is older than so many days. `unfinished`: there is more of it for the next piece. */
 export async function applyRetention(parts: RetentionParts): Promise<'finished' | 'unfinished'> {
   const state = await deleteDeliveries(parts);
-  return state === 'finished' && (await deletePostedStatuses(parts)) === 'finished'
+  return state === 'finished' &&
+    (await deletePostedStatuses(parts)) === 'finished' &&
+    (await deletePushes(parts)) === 'finished'
     ? deleteOverrideComments(parts)
     : 'unfinished';
 }
@@ -61,6 +79,22 @@ async function deleteOverrideComments({ pool, signal }: RetentionParts): Promise
                  SELECT FROM gatehouse.reviews r WHERE r.repository = c.repository AND r.pull_request = c.pull_request)
              ORDER BY seen_at LIMIT $2)`,
         [COMMENT_DAYS, BATCH_ROWS],
+      );
+      return (rowCount ?? 0) < BATCH_ROWS ? 'last' : 'more';
+    },
+    { maxMs: MAX_PIECE_MS, signal },
+  );
+}
+
+async function deletePushes({ pool, days, signal }: RetentionParts): Promise<'finished' | 'unfinished'> {
+  return inPacedBatches(
+    async () => {
+      const { rowCount } = await pool.query(
+        `DELETE FROM gatehouse.pushes
+          WHERE (repository, branch, before_sha, after_sha) IN (
+            SELECT repository, branch, before_sha, after_sha FROM gatehouse.pushes
+             WHERE received_at < now() - make_interval(days => $1) ORDER BY received_at LIMIT $2)`,
+        [days, BATCH_ROWS],
       );
       return (rowCount ?? 0) < BATCH_ROWS ? 'last' : 'more';
     },

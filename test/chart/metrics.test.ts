@@ -338,6 +338,14 @@ const COURSES = [
     silent: { [`gatehouse_enforcement_off{${MATCHERS},instance="a"}`]: '1x5 0x35' },
   },
   {
+    alert: 'GatehouseBypassed',
+    fires: { [`gatehouse_merges_total{${MATCHERS},outcome="bypassed"}`]: '0x30 1x10' },
+    silent: {
+      [`gatehouse_merges_total{${MATCHERS},outcome="bypassed"}`]: '1x40',
+      [`gatehouse_merges_total{${MATCHERS},outcome="passed"}`]: '0+1x40',
+    },
+  },
+  {
     alert: 'GatehouseForeignStatus',
     // Its first value is all that there is of a series.
     fires: { [`gatehouse_foreign_statuses_total{${MATCHERS},by="mallory"}`]: '_x30 1x10' },

@@ -90,6 +90,7 @@ test('its settings are environment variables', async (t) => {
       auditDays: 0,
       statusContext: 'review of {base}',
       pendingAfterSeconds: 3,
+      ledgerSettleSeconds: 4,
       enforce: false,
       policyRepository: '.gatehouse',
     },
@@ -108,6 +109,7 @@ test('its settings are environment variables', async (t) => {
     AUDIT_DAYS: '0',
     STATUS_CONTEXT: 'review of {base}',
     PENDING_AFTER_SECONDS: '3',
+    LEDGER_SETTLE_SECONDS: '4',
     ENFORCE: 'false',
     POLICY_REPOSITORY: '.gatehouse',
   });

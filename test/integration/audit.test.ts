@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import ava from 'ava';
 import type pg from 'pg';
-import { dropOldPartitions } from '../../src/audit/partitions.ts';
+import { dropOldPartitions } from '../../src/audit/drop-partitions.ts';
 import { recordPosting } from '../../src/audit/record-posting.ts';
 import { recordVerdict } from '../../src/audit/record-verdict.ts';
 import type { VerdictRecord } from '../../src/audit/verdict-record.ts';

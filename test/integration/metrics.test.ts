@@ -25,6 +25,7 @@ const NAMES = [
   'gatehouse_frozen_successes_total',
   'gatehouse_inflight_bytes',
   'gatehouse_jobs',
+  'gatehouse_merges_total',
   'gatehouse_observed_rules_total',
   'gatehouse_oldest_waiting_job_seconds',
   'gatehouse_overrides_total',

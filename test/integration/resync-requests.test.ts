@@ -2,8 +2,10 @@ import test from 'ava';
 import type pg from 'pg';
 import { readInstallation, saveInstallation } from '../../src/db/installations.ts';
 import { makeForge } from '../../src/forges/make-forge.ts';
+import type { ReviewRequest } from '../../src/forges/port/events.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
+import { recordBranches } from '../../src/jobs/ledger/record-branches.ts';
 import { readPresentRules } from '../../src/jobs/resync/outdated-reviews.ts';
 import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
 import { resync } from '../../src/jobs/resync/resync.ts';
@@ -17,6 +19,15 @@ const RULES = {
   baselineOf: async () => ({ kind: 'none' as const }),
   statusContext: 'gatehouse/{base}',
 } as const;
+
+const LEDGER = {
+  threads: {
+    parsePolicy: async () => {
+      throw new Error('no branch has moved');
+    },
+  },
+  ledgerSettleSeconds: 0,
+};
 
 interface Setting {
   readonly name: ForgeName;
@@ -162,6 +173,8 @@ function clientOf(setting: Setting, simulated: SimulatedForge, pool: pg.Pool): F
 async function runRound({ minutes }: Setting, forge: Forge, pool: pg.Pool): Promise<number> {
   const log = makeLog('warn');
   let reviewsRequested = 0;
+  const metrics = makeMetrics();
+  const ledger = { ...LEDGER, ...RULES, forge, pool, metrics, log, enforce: true, keepsRecord: true };
   const parts = {
     forge,
     pool,
@@ -169,11 +182,18 @@ async function runRound({ minutes }: Setting, forge: Forge, pool: pg.Pool): Prom
     statusContext: CONTEXT,
     enforce: true,
     rules: readPresentRules({ forge, ...RULES }),
-    enqueue: async (requests: readonly unknown[]) => {
-      reviewsRequested += requests.length;
+    keepsRecord: true,
+    enqueue: async (requests: readonly ReviewRequest[]) => {
+      for (const request of requests) {
+        if (request.kind === 'ledger') {
+          await recordBranches(ledger, request);
+        } else {
+          reviewsRequested += 1;
+        }
+      }
     },
     minutes,
-    metrics: makeMetrics(),
+    metrics,
     log,
   };
   const { rows } = await pool.query<{ now: Date }>('SELECT now()');

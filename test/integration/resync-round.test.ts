@@ -236,7 +236,7 @@ test('a resync that is requested during another looks at everything again', asyn
   const access = { check: async () => undefined };
   const metrics = makeMetrics();
   const run = (began: Date) =>
-    resync({ ...parts, forge, access, metrics, enqueue: async () => {} }, { began, new: true });
+    resync({ ...parts, forge, access, metrics, keepsRecord: false, enqueue: async () => {} }, { began, new: true });
   t.is(await run(new Date()), 'finished');
   t.is(looks.length, 1);
   // A time of PostgreSQL has microseconds, and this one has none.

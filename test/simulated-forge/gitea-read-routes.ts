@@ -210,6 +210,12 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
     [`GET ${repos}/statuses/:sha`]: withRepository(world, statusesOf),
     [`GET ${repos}/commits/:sha/statuses`]: withRepository(world, statusesOf),
 
+    // Only of the commit that a pull request became, and of no other that it brought.
+    [`GET ${repos}/commits/:sha/pull`]: withRepository(world, (repository, call) => {
+      const found = [...repository.pulls.values()].find(({ merged }) => merged?.as === call.parameters['sha']);
+      return found === undefined ? NOT_FOUND : { status: 200, body: shapes.wholePull(world, found, webOf(call), name) };
+    }),
+
     // The newest of each context.
     [`GET ${repos}/commits/:sha/status`]: withRepository(world, (repository, call) => {
       const sha = resolve(world, repository, call.parameters['sha'] ?? '')?.sha;

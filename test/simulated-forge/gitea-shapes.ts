@@ -105,6 +105,7 @@ export function pull(world: World, of: Pull, web: string, forge: 'gitea' | 'forg
     merged: of.merged !== undefined,
     merged_at: of.merged ? time(of.merged.at) : null,
     merge_commit_sha: of.merged?.as ?? null,
+    merged_by: of.merged === undefined ? null : user(of.merged.by),
     merge_base: mergeBaseOf(world, of) ?? '',
     base: {
       label: of.baseBranch,

@@ -55,6 +55,11 @@ export function githubGraphqlRoutes(world: World, missing: readonly string[], dr
   return { 'POST /graphql': answer, 'POST /graphql/*about': answer };
 }
 
+function defaultBranchOf({ branches, defaultBranch: name }: Repository): object | null {
+  const oid = branches.get(name);
+  return oid === undefined ? null : { name, target: { oid } };
+}
+
 function repositoryNode(world: World, call: Call, fullName: string): object {
   const found = visibleRepository(world, call, fullName);
   if (found === undefined) {
@@ -63,6 +68,8 @@ function repositoryNode(world: World, call: Call, fullName: string): object {
   return {
     nameWithOwner: found.fullName,
     isArchived: found.archived,
+    databaseId: found.id,
+    defaultBranchRef: defaultBranchOf(found),
     object: ({ oid }: { oid: string }) => {
       const commit = world.objects.get(oid);
       return commit === undefined ? null : commitNode(found, commit);

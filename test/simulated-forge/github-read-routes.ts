@@ -126,6 +126,18 @@ export function githubReadRoutes(world: World): Routes {
       return page(call, commits, (onPage) => ({ ...total, commits: onPage }));
     }),
 
+    // The pull request that brought the commit to its base branch.
+    [`GET ${repos}/commits/:sha/pulls`]: withRepository(world, (repository, call) => {
+      const sha = call.parameters['sha'] ?? '';
+      const found = [...repository.pulls.values()].filter(({ merged }) => merged?.commits.includes(sha));
+      return world.objects.has(sha)
+        ? page(
+            call,
+            found.map((pull) => shapes.pull(pull, webOf(call))),
+          )
+        : { status: 422, body: { message: `No commit found for SHA: ${sha}` } };
+    }),
+
     [`GET ${repos}/pulls/:number/reviews`]: withPull(world, (pull, call) =>
       page(
         call,

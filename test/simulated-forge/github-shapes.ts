@@ -102,6 +102,7 @@ export function wholePull(world: World, of: Pull, web: string): object {
   return {
     ...pull(of, web),
     merged: of.merged !== undefined,
+    merged_by: of.merged === undefined ? null : user(of.merged.by),
     comments: of.comments.length,
     review_comments: of.inlineComments.length,
     commits: commitsOf(world, of).length,

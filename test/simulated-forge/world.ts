@@ -132,6 +132,10 @@ export interface Merged {
   readonly at: string;
   readonly into: string;
   readonly as: string;
+  /** Its commits on the base branch: one, but for a rebase. */
+  readonly commits: readonly string[];
+  /** Who merged it. */
+  readonly by: string;
 }
 
 /** What the timeline of a pull request tells, beside what people say. */

@@ -245,6 +245,7 @@ test('a resync in pieces looks at each repository once', async (t) => {
     pool: door.database,
     access: { check: async () => ({ kind: 'granted' }) as const },
     enforce: true,
+    keepsRecord: false,
     statusContext: 'gatehouse/{base}',
     rules: { compare: async () => ({ outdated: [], delayed: [] }) },
     minutes: 15,

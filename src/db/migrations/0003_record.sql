@@ -85,6 +85,71 @@ CREATE TABLE gatehouse.audit_rule_changes (
 ) PARTITION BY RANGE (changed_at);
 CREATE INDEX audit_rule_changes_repository ON gatehouse.audit_rule_changes (lower(repository), changed_at);
 
+-- The ledger: what came to the watched branches, and by which verdict. Each repository has a chain of entries: an entry names the
+-- hash of the one before it. See src/audit/ledger.
+CREATE TABLE gatehouse.ledger (
+  recorded_at timestamptz NOT NULL,
+  -- The forge's id of the repository, which stays when it is renamed.
+  chain       text        NOT NULL,
+  -- In the chain, from 1.
+  position    bigint      NOT NULL,
+  -- LedgerEntry of src/audit/ledger/entry.ts, as JSON, byte by byte as it was hashed.
+  entry       text        NOT NULL,
+  -- SHA-256 of it, in hexadecimal.
+  hash        text        NOT NULL
+) PARTITION BY RANGE (recorded_at);
+CREATE INDEX ledger_chain ON gatehouse.ledger (chain, position);
+CREATE INDEX ledger_recorded_at ON gatehouse.ledger (recorded_at);
+
+-- Where each chain ends.
+CREATE TABLE gatehouse.ledger_chains (
+  chain      text   PRIMARY KEY,
+  -- Its name when it was last looked at.
+  repository text   NOT NULL,
+  -- Its names before: [{ name, until }], in lower case.
+  former     jsonb  NOT NULL DEFAULT '[]',
+  position   bigint NOT NULL DEFAULT 0,
+  hash       text   NOT NULL DEFAULT '',
+  -- Since when the repository is gone or hidden; null: it is not.
+  forgotten_at timestamptz,
+  -- When all its watched branches were looked at last.
+  looked_at    timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX ledger_chains_repository ON gatehouse.ledger_chains (lower(repository));
+
+-- Up to which commit each watched branch is in the ledger.
+CREATE TABLE gatehouse.ledger_branches (
+  chain  text NOT NULL,
+  branch text NOT NULL,
+  tip    text NOT NULL,
+  -- A commit that came without a pull request, and when it was first seen: the forge may need a moment to name one.
+  seen_sha text,
+  seen_at  timestamptz,
+  PRIMARY KEY (chain, branch)
+);
+
+-- Branches that a policy has judged pull requests into. The default branch is watched anyway.
+CREATE TABLE gatehouse.watched_branches (
+  -- In lower case.
+  repository text NOT NULL,
+  branch     text NOT NULL,
+  PRIMARY KEY (repository, branch)
+);
+
+-- What webhooks say of pushes to watched branches: no forge tells afterwards who pushed.
+CREATE TABLE gatehouse.pushes (
+  -- In lower case.
+  repository  text        NOT NULL,
+  branch      text        NOT NULL,
+  before_sha  text        NOT NULL,
+  after_sha   text        NOT NULL,
+  -- Login.
+  pusher      text,
+  received_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (repository, branch, before_sha, after_sha)
+);
+CREATE INDEX pushes_received_at ON gatehouse.pushes (received_at);
+
 -- Nobody changes a row, not even the owner of the tables. A statement may be about no row at all: it is refused as well.
 CREATE FUNCTION gatehouse.refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -100,7 +165,9 @@ CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON gatehouse.audi
   FOR EACH STATEMENT EXECUTE FUNCTION gatehouse.refuse_audit_change();
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON gatehouse.audit_rule_changes
   FOR EACH STATEMENT EXECUTE FUNCTION gatehouse.refuse_audit_change();
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON gatehouse.ledger
+  FOR EACH STATEMENT EXECUTE FUNCTION gatehouse.refuse_audit_change();
 
 REVOKE UPDATE, DELETE, TRUNCATE
-  ON gatehouse.audit_verdicts, gatehouse.audit_postings, gatehouse.audit_texts, gatehouse.audit_rule_changes
+  ON gatehouse.audit_verdicts, gatehouse.audit_postings, gatehouse.audit_texts, gatehouse.audit_rule_changes, gatehouse.ledger
   FROM CURRENT_USER;

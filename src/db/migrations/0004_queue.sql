@@ -19,6 +19,8 @@ CREATE TABLE gatehouse.repositories (
   name        text        PRIMARY KEY,
   -- Whether the present or the next round has to look at it.
   due         boolean     NOT NULL DEFAULT true,
+  -- Whether its branches may have moved since the ledger looked at them.
+  ledger_due  boolean     NOT NULL DEFAULT true,
   -- When a resync last looked at it; null: never.
   resynced_at timestamptz,
   -- The forge's id, where its list of changes covers the repository (Gitea, Forgejo). Null: every round looks at it.

@@ -8,6 +8,7 @@ import { missingScopes } from './access.ts';
 import { accounts } from './accounts.ts';
 import * as ancestry from './ancestry.ts';
 import { rememberAppLogins } from './app-logins.ts';
+import { makeBranchHistory } from './branch-history.ts';
 import { changedFiles } from './changed-files.ts';
 import { checks } from './checks.ts';
 import type { GitHubAccount, GitHubClient } from './client.ts';
@@ -50,6 +51,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
     deliveries: makeDeliveryRecovery(client),
     overviews: makeOverviews(client, account.self),
     merged: makeMergedPullRequests(client),
+    history: makeBranchHistory(client),
     mergeQueue: { entries: (repository, branch) => mergeQueueEntries(client, repository, branch) },
     statusLimit: {
       most: read.MAX_STATUSES,

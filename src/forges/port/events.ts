@@ -17,6 +17,8 @@ export interface Subject {
   readonly reviewable: boolean;
   /** The branch that a push has moved. The rules of pull requests into it may have changed. */
   readonly pushedBranch: string | undefined;
+  /** What a push moved it from and to, and who pushed. */
+  readonly push: PushedCommits | undefined;
   /**
    * The commit about which others said something that only some policies ask for: a check, a request for a review, or a
    * conversation at a line.
@@ -26,6 +28,16 @@ export interface Subject {
   readonly mergeGroup: MergeGroupRef | undefined;
   /** A comment on a pull request that is a command, or was one. */
   readonly command: CommentedCommand | undefined;
+}
+
+export interface PushedCommits {
+  /** Undefined: the branch is new. */
+  readonly before: string | undefined;
+  readonly after: string;
+  /** Login. */
+  readonly by: string | undefined;
+  /** Whether it is the repository's default branch. */
+  readonly isDefault: boolean;
 }
 
 /** A command in a comment, by what has become of the comment. */
@@ -110,6 +122,7 @@ export function interpretEvent(event: string, payload: Readonly<Record<string, u
           : undefined;
   // Whatever its commits are: forges list a part of them, or none, and none of those that a force-push takes away.
   const pushedBranch = event === 'push' && payload['deleted'] !== true ? branch(payload['ref']) : undefined;
+  const push = pushedBranch === undefined ? undefined : pushedCommits(payload, pushedBranch);
   const resynced = repository !== undefined && (source?.['fork'] !== true || pullRequest !== undefined);
   const reviewable = canChangeReview(event, payload);
   return {
@@ -118,9 +131,26 @@ export function interpretEvent(event: string, payload: Readonly<Record<string, u
     resynced,
     reviewable,
     pushedBranch,
+    push,
     checkedCommit: checkedCommit(event, payload),
     mergeGroup: mergeGroup(event, payload),
     command: event === 'issue_comment' ? commentedCommand(payload) : undefined,
+  };
+}
+
+/** The id of no commit: what a new branch was moved from. */
+const NO_COMMIT = /^0+$/;
+
+function pushedCommits(payload: Readonly<Record<string, unknown>>, pushed: string): PushedCommits | undefined {
+  const { before, after, sender, repository } = payload;
+  if (!isCommit(after) || !isCommit(before)) {
+    return undefined;
+  }
+  return {
+    before: NO_COMMIT.test(before) ? undefined : before,
+    after,
+    by: login(object(sender)?.['login']),
+    isDefault: object(repository)?.['default_branch'] === pushed,
   };
 }
 
@@ -295,6 +325,13 @@ export type ReviewRequest = RequestedReview & { readonly origin?: Origin | undef
 type RequestedReview =
   | ({ readonly kind: 'review' } & PullRequestRef)
   | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string }
+  | ({ readonly kind: 'push'; readonly repository: string; readonly branch: string } & PushedCommits)
+  | {
+      readonly kind: 'ledger';
+      readonly repository: string;
+      /** Absent: all that are watched. */
+      readonly branch?: string;
+    }
   | {
       readonly kind: 'review-commit';
       readonly repository: string;
@@ -312,7 +349,7 @@ export function requestedReview(
   subject: Subject,
   isOwnContext: (context: string) => boolean,
 ): ReviewRequest | undefined {
-  const { repository, pullRequest: number, reviewable, pushedBranch: branch, mergeGroup: group } = subject;
+  const { repository, pullRequest: number, reviewable, pushedBranch: branch, push, mergeGroup: group } = subject;
   if (repository === undefined) {
     return undefined;
   }
@@ -330,7 +367,12 @@ export function requestedReview(
     const isOwnName = status !== undefined && isOwnContext(status.context);
     return { kind: 'review-commit', repository, headSha, ...threads, ...(isOwnName && { ownName: status }) };
   }
-  return branch === undefined ? undefined : { kind: 'review-repository', repository, branch };
+  if (branch === undefined) {
+    return undefined;
+  }
+  return push === undefined
+    ? { kind: 'review-repository', repository, branch }
+    : { kind: 'push', repository, branch, ...push };
 }
 
 function canChangeReview(event: string, payload: Readonly<Record<string, unknown>>): boolean {

@@ -6,6 +6,7 @@
 
 import type { AccessCheck } from './access.ts';
 import type { Accounts, NamedAddress } from './accounts.ts';
+import type { BranchHistory } from './branch-history.ts';
 import type { AskedChecks, Checks } from './checks.ts';
 import type { CommentThreads } from './comment-threads.ts';
 import type { DeliveryRecovery } from './delivery-recovery.ts';
@@ -48,6 +49,7 @@ export interface Forge extends AccessCheck {
   readonly machineAccounts: readonly string[];
   readonly inspection: Inspection;
   readonly merged: MergedPullRequests;
+  readonly history: BranchHistory;
   /** Only where the forge offers it. */
   readonly deliveries?: DeliveryRecovery;
   readonly overviews?: Overviews;

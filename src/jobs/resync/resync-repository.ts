@@ -6,6 +6,7 @@ import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { pullRequestDigest } from '../../review/judged-by.ts';
 import { statusContext } from '../../review/status-context.ts';
+import { isLedgerDue } from '../tables/ledger.ts';
 import { overriddenReviews } from '../tables/override-comments.ts';
 import { setWithOtherEnforcement } from '../tables/posted-statuses.ts';
 import { forgetRepository, moveRepository } from '../tables/repositories.ts';
@@ -20,6 +21,8 @@ export interface RepositoryResyncParts {
   /** The name of the commit status, `{base}` for the base branch. */
   readonly statusContext: string;
   readonly enforce: boolean;
+  /** Whether verdicts and statuses are recorded. */
+  readonly keepsRecord: boolean;
   /** What the rules are in this resync. */
   readonly rules: PresentRules;
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
@@ -53,6 +56,9 @@ export async function resyncRepository(
   if (repository !== asked) {
     await moveRepository(pool, asked, repository);
     log.info({ repository, before: asked }, 'a repository was renamed: its old name is forgotten');
+  }
+  if (parts.keepsRecord && (await isLedgerDue(pool, repository))) {
+    await parts.enqueue([{ kind: 'ledger', repository }]);
   }
   return requestReviews(parts, repository, pullRequests);
 }

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Overviews, RepositoryOverview } from '../../forges/port/many-repositories.ts';
 import type { ForgeAccess } from '../forge-access.ts';
+import { resyncLedger } from '../ledger/resync-ledger.ts';
 import type { Jobs } from '../queue/queue.ts';
 import type { StatusOptions } from '../review/commit-status.ts';
 import { shownStatuses } from '../tables/posted-statuses.ts';
@@ -84,6 +85,7 @@ export async function resync(
       return 'finished';
     }
     const overviewByName = await overviewsOf(parts, overviews, names);
+    await resyncLedger(parts, overviewByName);
     const state = await resyncBatch(parts, names, overviewByName, { since, end });
     if (state !== 'finished') {
       return state;

@@ -21,7 +21,10 @@ export async function forgetRepository(pool: pg.Pool, repository: string): Promi
     `WITH reviews AS (DELETE FROM gatehouse.reviews WHERE repository = $1),
           hooks AS (DELETE FROM gatehouse.hooks WHERE repository = $1),
           statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1),
-          successes AS (DELETE FROM gatehouse.left_successes WHERE repository = $1)
+          successes AS (DELETE FROM gatehouse.left_successes WHERE repository = $1),
+          chains AS (
+            UPDATE gatehouse.ledger_chains SET forgotten_at = coalesce(forgotten_at, now())
+             WHERE lower(repository) = lower($1))
      DELETE FROM gatehouse.repositories WHERE name = $1`,
     [repository],
   );
@@ -36,6 +39,14 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
   await pool.query(
     `WITH hooks AS (
        INSERT INTO gatehouse.hooks SELECT $2, hook_id FROM gatehouse.hooks WHERE repository = $1 ON CONFLICT DO NOTHING),
+     branches AS (
+       INSERT INTO gatehouse.watched_branches SELECT lower($2), branch FROM gatehouse.watched_branches WHERE repository = lower($1)
+       ON CONFLICT DO NOTHING),
+     chains AS (
+       UPDATE gatehouse.ledger_chains SET
+         repository = $2,
+         former = former || jsonb_build_array(jsonb_build_object('name', lower($1), 'until', now()))
+        WHERE lower(repository) = lower($1) AND lower($1) <> lower($2)),
      repositories AS (
        INSERT INTO gatehouse.repositories (name, resynced_at) VALUES ($2, now()) ON CONFLICT DO NOTHING),
      comments AS (

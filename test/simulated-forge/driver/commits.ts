@@ -20,6 +20,8 @@ export interface Commits {
   forcePush(repository: string, number: number, files: Changes, details?: CommitDetails): string;
   /** Pushes a commit that exists already, by force. Reviews stay at the commit they were given for. */
   pushCommit(repository: string, number: number, sha: string): void;
+  /** Moves a branch to a commit by force. Pull requests from it stay as they are. */
+  reset(repository: string, branch: string, sha: string): void;
   /** Pull requests from it keep what they had; GitHub and Gitea close them. */
   deleteBranch(repository: string, branch: string): void;
   head(repository: string, branch: string): string;
@@ -84,6 +86,11 @@ export function makeCommits(stage: Stage): Commits {
         record(on, 'pushed', { push });
         record(on, 'force-pushed', { push });
       }
+    },
+    reset(repository, branch, sha) {
+      const on = find(repository);
+      on.branches.set(branch, sha);
+      on.pushedAt = now();
     },
     deleteBranch(repository, branch) {
       const from = find(repository);

@@ -1,5 +1,6 @@
 import { makeCommit } from '../git.ts';
-import { baseSha, changesOf, commitOf, type Pull } from '../world.ts';
+import { compareTrees } from '../tree-diff.ts';
+import { baseSha, changesOf, commitOf, commitsOf, type Pull } from '../world.ts';
 import { MAIN, type Stage } from './stage.ts';
 
 interface OpenDetails {
@@ -14,6 +15,13 @@ interface OpenDetails {
   readonly labels?: readonly string[];
 }
 
+interface MergeDetails {
+  readonly how?: 'merge' | 'squash' | 'rebase' | 'fast-forward';
+  readonly by?: string;
+  /** Whether an administrator merges, whatever the base branch requires. */
+  readonly force?: boolean;
+}
+
 /** What becomes of a pull request, from its opening to its merge. Repositories are `owner/name`. */
 export interface PullRequests {
   openPullRequest(repository: string, details: OpenDetails): number;
@@ -26,7 +34,7 @@ export interface PullRequests {
   close(repository: string, number: number): void;
   reopen(repository: string, number: number): void;
   /** False when the base branch requires a status that the head does not have as a success. */
-  merge(repository: string, number: number): boolean;
+  merge(repository: string, number: number, details?: MergeDetails): boolean;
   /** Puts it last in the merge queue of its base. Returns the commit of its group. */
   enqueue(repository: string, number: number): string;
   /** Takes it out of its queue. The groups of those behind it stay as they are. */
@@ -57,6 +65,33 @@ export function makePullRequests(stage: Stage): PullRequests {
   function recordAll(on: Pull): void {
     const base = baseSha(on);
     record(on, 'pushed', { push: { from: base, to: on.headSha, base } });
+  }
+
+  /** Brings a pull request to its base branch. Returns the commits that it is there, oldest first. */
+  function bring(of: Pull, how: MergeDetails['how']): readonly string[] {
+    const { repository, baseBranch, headSha, number, author } = of;
+    if (how === 'fast-forward') {
+      const commits = commitsOf(world, of).map(({ sha }) => sha);
+      repository.branches.set(baseBranch, headSha);
+      repository.pushedAt = now();
+      return commits;
+    }
+    if (how === 'rebase') {
+      return commitsOf(world, of).map(({ sha, message, author: { name } }) => {
+        const [parent = ''] = commitOf(world, sha).parents;
+        const [before, after] = [world.objects.get(parent)?.tree ?? new Map(), commitOf(world, sha).tree];
+        const files = compareTrees(before, after).map(({ path }) => [path, after.get(path) ?? null] as const);
+        return commitOn(repository, baseBranch, Object.fromEntries(files), { message, author: name });
+      });
+    }
+    const tree = commitOf(world, headSha).tree;
+    const files: Record<string, Buffer | null> = {};
+    for (const { path, previousPath } of changesOf(world, of)) {
+      files[previousPath ?? path] = null;
+      files[path] = tree.get(path) ?? null;
+    }
+    const merging = how === 'merge' ? [headSha] : [];
+    return [commitOn(repository, baseBranch, files, { message: `Merge #${number}`, merging, author })];
   }
 
   return {
@@ -110,21 +145,15 @@ export function makePullRequests(stage: Stage): PullRequests {
     },
     close: (repository, number) => change(repository, number, { state: 'closed' }),
     reopen: (repository, number) => change(repository, number, { state: 'open' }),
-    merge(repository, number) {
+    merge(repository, number, { how = 'merge', by = 'bob', force = false } = {}) {
       const found = pull(repository, number);
-      if (!meetsProtection(found)) {
+      if (!force && !meetsProtection(found)) {
         return false;
       }
-      const tree = commitOf(world, found.headSha).tree;
-      const files: Record<string, Buffer | null> = {};
-      for (const { path, previousPath } of changesOf(world, found)) {
-        files[previousPath ?? path] = null;
-        files[path] = tree.get(path) ?? null;
-      }
-      const details = { message: `Merge #${number}`, merging: [found.headSha], author: found.author };
       const into = baseSha(found);
-      const as = commitOn(found.repository, found.baseBranch, files, details);
-      change(repository, number, { state: 'closed', merged: { at: now(), into, as } });
+      const commits = bring(found, how);
+      const as = commits.at(-1) ?? into;
+      change(repository, number, { state: 'closed', merged: { at: now(), into, as, commits, by } });
       return true;
     },
     enqueue(repository, number) {

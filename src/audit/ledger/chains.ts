@@ -1,0 +1,81 @@
+import type pg from 'pg';
+import { ensurePartitions } from '../partitions.ts';
+import { type ChainHead, type LedgerContent, type LedgerRow, link } from './entry.ts';
+
+/** A repository's chain, and what is known of the repository. */
+export interface Chain {
+  readonly chain: string;
+  /** Its present name. */
+  readonly repository: string;
+  /** The names that it had before, and until when. */
+  readonly former: readonly { readonly name: string; readonly until: string }[];
+  /** Since when the repository was hidden from Gatehouse; null: it is not. */
+  readonly forgottenAt: Date | null;
+}
+
+/** Begins the chain of a repository, or goes on with it under the repository's present name. */
+export async function openChain(pool: pg.Pool, chain: string, repository: string): Promise<Chain> {
+  const { rows } = await pool.query<Chain>(
+    `INSERT INTO gatehouse.ledger_chains AS c (chain, repository) VALUES ($1, $2)
+     ON CONFLICT (chain) DO UPDATE SET
+       repository = excluded.repository,
+       former = CASE WHEN lower(c.repository) = lower(excluded.repository) THEN c.former
+                     ELSE c.former || jsonb_build_array(jsonb_build_object('name', lower(c.repository), 'until', now())) END
+     RETURNING chain, repository, former, forgotten_at AS "forgottenAt"`,
+    [chain, repository],
+  );
+  const [row] = rows;
+  if (row === undefined) {
+    throw new Error('the chain of a repository could not be read');
+  }
+  return row;
+}
+
+/** Adds entries to a chain, in the caller's transaction, which holds the chain until it ends. */
+export async function append(
+  client: pg.ClientBase,
+  chain: string,
+  contents: readonly LedgerContent[],
+): Promise<readonly LedgerRow[]> {
+  const { rows } = await client.query<ChainHead & { readonly now: Date }>(
+    `SELECT chain, repository, position::int AS position, hash, now() FROM gatehouse.ledger_chains WHERE chain = $1 FOR UPDATE`,
+    [chain],
+  );
+  let [head] = rows;
+  if (head === undefined) {
+    throw new Error('there is no such chain');
+  }
+  // Whole milliseconds, as the entry has it: in the month of the transaction, for which there is a partition.
+  const recordedAt = new Date(head.now.getTime());
+  await ensurePartitions(client);
+  const added: LedgerRow[] = [];
+  for (const content of contents) {
+    const row = link(head, content, recordedAt);
+    await client.query(
+      'INSERT INTO gatehouse.ledger (recorded_at, chain, position, entry, hash) VALUES ($1, $2, $3, $4, $5)',
+      [recordedAt, chain, row.position, row.text, row.hash],
+    );
+    added.push(row);
+    head = { ...head, position: row.position, hash: row.hash };
+  }
+  await client.query('UPDATE gatehouse.ledger_chains SET position = $2, hash = $3 WHERE chain = $1', [
+    chain,
+    head.position,
+    head.hash,
+  ]);
+  return added;
+}
+
+/**
+ * Before a month of the ledger is dropped: the chains that lose entries by it get an anchor, which says where they begin
+ * from then on. `partition`: its name, of the database itself.
+ */
+export async function anchorChains(client: pg.ClientBase, partition: string): Promise<void> {
+  const { rows } = await client.query<{ chain: string; position: number; hash: string }>(
+    `SELECT DISTINCT ON (chain) chain, position::int AS position, hash FROM gatehouse.${client.escapeIdentifier(partition)}
+      WHERE chain IN (SELECT chain FROM gatehouse.ledger_chains) ORDER BY chain, position DESC`,
+  );
+  for (const { chain, position, hash } of rows) {
+    await append(client, chain, [{ kind: 'anchor', droppedUpTo: position, hash }]);
+  }
+}

@@ -1,0 +1,55 @@
+import type pg from 'pg';
+import type { ChainHead, LedgerEntry, LedgerRow } from './entry.ts';
+
+/** Which chains: of one repository by any name that it had, or of all of an owner, or all. */
+export interface LedgerFilter {
+  readonly repository?: string | undefined;
+  readonly organisation?: string | undefined;
+}
+
+const FITS = `
+  ($1::text IS NULL OR lower(c.repository) = lower($1) OR c.former @> jsonb_build_array(jsonb_build_object('name', lower($1))))
+  AND ($2::text IS NULL OR lower(split_part(c.repository, '/', 1)) = lower($2))`;
+
+function valuesOf({ repository, organisation }: LedgerFilter): readonly unknown[] {
+  return [repository ?? null, organisation ?? null];
+}
+
+/** What was recorded since then, oldest first. */
+export async function readLedger(pool: pg.Pool, filter: LedgerFilter, since: Date): Promise<readonly LedgerEntry[]> {
+  const { rows } = await pool.query<{ entry: string }>(
+    `SELECT l.entry FROM gatehouse.ledger_chains c JOIN gatehouse.ledger l ON l.chain = c.chain
+      WHERE ${FITS} AND l.recorded_at >= $3 ORDER BY l.recorded_at, l.chain, l.position`,
+    [...valuesOf(filter), since],
+  );
+  return rows.map(({ entry }) => JSON.parse(entry) as LedgerEntry);
+}
+
+/** Where the chains end by our own table. */
+export async function readHeads(pool: pg.Pool, filter: LedgerFilter): Promise<readonly ChainHead[]> {
+  const { rows } = await pool.query<ChainHead>(
+    `SELECT c.chain, c.repository, c.position::int AS position, c.hash FROM gatehouse.ledger_chains c
+      WHERE c.position > 0 AND ${FITS} ORDER BY lower(c.repository), c.chain`,
+    [...valuesOf(filter)],
+  );
+  return rows;
+}
+
+/** Chains that have entries and no end: somebody has removed it. */
+export async function chainsWithoutHead(pool: pg.Pool): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ chain: string }>(
+    `SELECT DISTINCT chain FROM gatehouse.ledger l
+      WHERE NOT EXISTS (SELECT FROM gatehouse.ledger_chains c WHERE c.chain = l.chain) ORDER BY chain`,
+  );
+  return rows.map(({ chain }) => chain);
+}
+
+/** All that is left of a chain, by position. */
+export async function readChain(pool: pg.Pool, chain: string): Promise<readonly LedgerRow[]> {
+  const { rows } = await pool.query<LedgerRow>(
+    `SELECT chain, position::int AS position, recorded_at AS "recordedAt", entry AS text, hash
+       FROM gatehouse.ledger WHERE chain = $1 ORDER BY position, recorded_at`,
+    [chain],
+  );
+  return rows;
+}

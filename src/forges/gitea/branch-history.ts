@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { BranchHistory } from '../port/branch-history.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import { UNCHANGING } from '../transport/forge-fetch.ts';
+import { differenceHead } from './changed-files.ts';
+import { type GiteaClient, path } from './client.ts';
+import { repositoryPath, toPullRequest, utc } from './read.ts';
+import * as shapes from './shapes.ts';
+
+const merged = shapes.pull.extend({
+  merge_commit_sha: z.string().nullish(),
+  merged_by: z.object({ login: z.string() }).nullish(),
+});
+
+export function makeBranchHistory(client: GiteaClient): BranchHistory {
+  return {
+    namesEvery: false,
+
+    async since(repository, base, head) {
+      const route = `${repositoryPath(repository)}${path('compare', `${base}...${head}`)}`;
+      const query = { verification: 'false', files: 'false' };
+      const answer = await client.ask(route, shapes.comparison, { query, headers: { 'cache-control': UNCHANGING } });
+      return answer === undefined || answer.commits.length < answer.total_commits
+        ? undefined
+        : answer.commits.map(({ sha, parents, commit, committer }) => ({
+            sha,
+            parents,
+            committer: committer ?? commit.committer?.name ?? '',
+          }));
+    },
+
+    async broughtBy(repository, sha) {
+      const found = await client.ask(`${repositoryPath(repository)}${path('commits', sha)}/pull`, merged);
+      if (found?.merged_at == null) {
+        return [];
+      }
+      const pullRequest = toPullRequest(found);
+      return [
+        {
+          number: found.number,
+          author: pullRequest.author,
+          baseBranch: found.base.ref,
+          head: await headThen(client, pullRequest),
+          mergeCommit: found.merge_commit_sha || undefined,
+          mergedAt: utc(found.merged_at),
+          mergedBy: found.merged_by?.login,
+        },
+      ];
+    },
+  };
+}
+
+/** `head` names the branch as it is now, which may have been pushed to since. */
+async function headThen(client: GiteaClient, of: Parameters<typeof differenceHead>[1]): Promise<string | undefined> {
+  try {
+    return await differenceHead(client, of);
+  } catch (error) {
+    if (error instanceof ForgeError && error.status === 404) {
+      return undefined;
+    }
+    throw error;
+  }
+}

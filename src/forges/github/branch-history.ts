@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { BranchCommit, BranchHistory, BroughtBy } from '../port/branch-history.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import { UNCHANGING } from '../transport/forge-fetch.ts';
+import type { GitHubClient } from './client.ts';
+import { address, repositoryAddress } from './read.ts';
+import { ask, askAll } from './request.ts';
+import * as shapes from './shapes.ts';
+
+/** Ten pages. The commits behind a merge are listed with it. */
+const MAX_COMMITS = 1_000;
+
+const page = z
+  .object({ total_commits: z.number().int(), commits: shapes.commits })
+  .transform(({ total_commits: total, commits }) => [{ total, commits }]);
+
+const merged = z.object({
+  number: z.number().int(),
+  user: shapes.pull.shape.user,
+  base: z.object({ ref: z.string(), repo: z.object({ full_name: z.string() }) }),
+  head: z.object({ sha: z.string() }),
+  merge_commit_sha: z.string().nullish(),
+  merged_at: z.string().nullish(),
+});
+const mergedBy = z.object({ merged_by: z.object({ login: z.string() }).nullish() });
+
+export function makeBranchHistory(client: GitHubClient): BranchHistory {
+  return {
+    namesEvery: true,
+
+    /** https://docs.github.com/en/rest/commits/commits#compare-two-commits */
+    async since(repository, base, head) {
+      const octokit = await client.forRepository(repository);
+      const headers = { 'cache-control': UNCHANGING };
+      const parameters = { ...repositoryAddress(repository), basehead: `${base}...${head}`, page: 1, headers };
+      const route = 'GET /repos/{owner}/{repo}/compare/{basehead}';
+      const pages = await askAll(octokit, route, parameters, page, ([first]) => (first?.total ?? 0) > MAX_COMMITS);
+      const listed = pages?.flatMap(({ commits }) => commits) ?? [];
+      return listed.length < (pages?.[0]?.total ?? Number.POSITIVE_INFINITY) ? undefined : listed.map(toBranchCommit);
+    },
+
+    /** https://docs.github.com/en/rest/commits/commits#list-pull-requests-associated-with-a-commit */
+    async broughtBy(repository, sha) {
+      const octokit = await client.forRepository(repository);
+      const parameters = { ...repositoryAddress(repository), commit_sha: sha };
+      const route = 'GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls';
+      const found = await askAll(octokit, route, parameters, z.array(merged)).catch(noSuchCommit);
+      const own = (found ?? []).filter(({ base }) => base.repo.full_name.toLowerCase() === repository.toLowerCase());
+      const brought: BroughtBy[] = [];
+      for (const { number, user, base, head, merge_commit_sha, merged_at } of own) {
+        if (merged_at != null) {
+          const whole = await ask(
+            octokit,
+            'GET /repos/{owner}/{repo}/pulls/{pull_number}',
+            address({ repository, number }),
+            mergedBy,
+          );
+          brought.push({
+            number,
+            author: user,
+            baseBranch: base.ref,
+            head: head.sha,
+            mergeCommit: merge_commit_sha ?? undefined,
+            mergedAt: merged_at,
+            mergedBy: whole?.merged_by?.login,
+          });
+        }
+      }
+      return brought;
+    },
+  };
+}
+
+function toBranchCommit({ sha, parents, commit, committer }: z.output<typeof shapes.commits>[number]): BranchCommit {
+  return {
+    sha,
+    parents: parents.map((parent) => parent.sha),
+    committer: committer.login ?? commit.committer?.name ?? '',
+  };
+}
+
+/** For a commit that is not there this route answers 422 and not 404. */
+function noSuchCommit(error: unknown): undefined {
+  if (error instanceof ForgeError && error.status === 422) {
+    return undefined;
+  }
+  throw error;
+}

@@ -1,0 +1,188 @@
+import type pg from 'pg';
+import type { Chain } from '../../audit/ledger/chains.ts';
+import type { LedgerContent } from '../../audit/ledger/entry.ts';
+import { type Judged, type MergedFacts, outcomeOf } from '../../audit/ledger/outcome.ts';
+import { verdictsThen } from '../../audit/ledger/verdicts-then.ts';
+import type { BranchCommit, BroughtBy } from '../../forges/port/branch-history.ts';
+import type { Forge } from '../../forges/port/forge.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import { type PolicyContext, policyInForce } from '../../review/policy/in-force.ts';
+import { statusContext } from '../../review/status-context.ts';
+import { settlesAt } from '../tables/ledger.ts';
+import { type Attributed, attribute, needsSize, type SeenPush } from './walk.ts';
+
+export interface ContentParts extends PolicyContext {
+  readonly pool: pg.Pool;
+  /** The name of the commit status, `{base}` for the base branch. */
+  readonly statusContext: string;
+  readonly enforce: boolean;
+  readonly ledgerSettleSeconds: number;
+}
+
+/** What is new on a branch. */
+export interface Arrived {
+  readonly branch: string;
+  /** The commit that it had before. */
+  readonly known: string;
+  /** Oldest first. */
+  readonly commits: readonly BranchCommit[];
+  readonly pushes: readonly SeenPush[];
+}
+
+/** With each commit a request or two. Whoever pushes more at once gets `unknown` for the rest. */
+const MAX_ASKED = 500;
+
+type CommitContent = LedgerContent & { readonly kind: 'commit' };
+
+/** What the ledger says of each commit. Throws, to be tried again, while the forge may not know its pull request yet. */
+export async function contentsOf(
+  parts: ContentParts,
+  chain: Chain,
+  { branch, known, commits, pushes }: Arrived,
+): Promise<readonly CommitContent[]> {
+  const { forge } = parts;
+  const asked = commits.slice(-MAX_ASKED);
+  const brought = new Map<string, readonly BroughtBy[]>();
+  const sizes = new Map<number, number>();
+  for (const commit of asked) {
+    const found = await forge.history.broughtBy(chain.repository, commit.sha);
+    brought.set(commit.sha, found);
+    for (const one of forge.history.namesEvery ? [] : found.filter((by) => needsSize(by, commit))) {
+      sizes.set(one.number, await sizeOf(forge, chain.repository, one.number));
+    }
+  }
+  const attributed = attribute(asked, { branch, known, brought, pushes, sizes, namesEvery: forge.history.namesEvery });
+  await settled(parts, chain, branch, attributed);
+  const judged = new Map<number, CommitContent['pullRequest'] & { readonly judged: Judged }>();
+  const contents: CommitContent[] = commits
+    .slice(0, -MAX_ASKED)
+    .map((commit) => ({ ...plain(branch, commit), outcome: 'unknown', why: 'too many commits came at once' }));
+  for (const one of attributed) {
+    const { pullRequest } = one;
+    if (pullRequest === undefined) {
+      contents.push(withoutPullRequest(branch, one));
+      continue;
+    }
+    const entry = judged.get(pullRequest.number) ?? (await judge(parts, chain, branch, commits, one, pullRequest));
+    judged.set(pullRequest.number, entry);
+    const { judged: said, ...shown } = entry;
+    const { outcome, why } = said;
+    contents.push({
+      ...plain(branch, one.commit),
+      pushedBy: one.push?.pusher ?? null,
+      outcome,
+      why,
+      pullRequest: shown,
+    });
+  }
+  return contents;
+}
+
+function plain(branch: string, { sha, parents, committer }: BranchCommit) {
+  return {
+    kind: 'commit',
+    branch,
+    sha,
+    parent: parents[0] ?? null,
+    pullRequest: null,
+    pushedBy: null,
+    committer,
+  } as const;
+}
+
+function withoutPullRequest(branch: string, { commit, push, unclear }: Attributed): CommitContent {
+  const pushedBy = push?.pusher ?? null;
+  return unclear === undefined
+    ? { ...plain(branch, commit), pushedBy, outcome: 'direct', why: null }
+    : { ...plain(branch, commit), pushedBy, outcome: 'unknown', why: unclear };
+}
+
+/** A forge may name the pull request of a commit some moments after the push. */
+async function settled(
+  { pool, ledgerSettleSeconds }: ContentParts,
+  chain: Chain,
+  branch: string,
+  attributed: readonly Attributed[],
+): Promise<void> {
+  const without = attributed.filter(({ pullRequest }) => pullRequest === undefined);
+  if (without.length === 0) {
+    return;
+  }
+  const shas = without.map(({ commit }) => commit.sha);
+  const retryAt = await settlesAt(pool, chain.chain, branch, shas, ledgerSettleSeconds);
+  if (retryAt !== undefined) {
+    const message = `${chain.repository}: a commit on ${branch} may get its pull request yet`;
+    throw new ForgeError('unavailable', message, { retryAt });
+  }
+}
+
+async function sizeOf(forge: Forge, repository: string, number: number): Promise<number> {
+  try {
+    return (await forge.commits({ repository, number })).length;
+  } catch (error) {
+    if (error instanceof ForgeError && error.status === 404) {
+      return 0;
+    }
+    throw error;
+  }
+}
+
+async function judge(
+  parts: ContentParts,
+  chain: Chain,
+  branch: string,
+  commits: readonly BranchCommit[],
+  { base, method }: Attributed,
+  pullRequest: BroughtBy,
+): Promise<NonNullable<CommitContent['pullRequest']> & { readonly judged: Judged }> {
+  const { number, author, head, mergedBy, mergedAt } = pullRequest;
+  const shown = { number, author, head: head ?? null, mergedBy: mergedBy ?? null, mergedAt };
+  if (head === undefined) {
+    const why = 'the forge no longer has the head that was merged';
+    return { ...shown, method, verdict: null, judged: { outcome: 'unknown', why, verdict: null } };
+  }
+  const { isQueue, ...then } = await verdictsThen(parts.pool, chain, {
+    number,
+    head,
+    branch,
+    mergedAt,
+    groups: commits.map(({ sha }) => sha),
+    context: statusContext(parts.statusContext, branch),
+  });
+  const facts = await factsOf(parts, chain, base, mergedAt, then.before === undefined && then.around.length === 0);
+  const judged = outcomeOf(then, facts);
+  return { ...shown, method: isQueue ? 'queue' : method, verdict: judged.verdict, judged };
+}
+
+const UNASKED: MergedFacts = { policy: undefined, enforce: true, watched: true };
+
+/** Asked only where there is no verdict: the policy is read at the commit that the pull request was merged into. */
+async function factsOf(
+  parts: ContentParts,
+  { repository, forgottenAt }: Chain,
+  base: string | undefined,
+  mergedAt: string,
+  isAsked: boolean,
+): Promise<MergedFacts> {
+  if (!isAsked) {
+    return UNASKED;
+  }
+  const watched = forgottenAt === null || Date.parse(mergedAt) < forgottenAt.getTime();
+  const { policy, own } = await policyInForce(parts, { repository, commit: base, shown: false });
+  const isSure = own.kind !== 'absent' || !(await hasOtherBaseline(parts.pool, repository, mergedAt));
+  return {
+    policy: isSure ? (policy.kind === 'absent' ? 'absent' : 'present') : undefined,
+    enforce: parts.enforce,
+    watched,
+  };
+}
+
+/** Whether the baseline of the owner has changed since. */
+async function hasOtherBaseline(pool: pg.Pool, repository: string, since: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `SELECT FROM gatehouse.baselines
+      WHERE split_part(repository, '/', 1) = lower(split_part($1, '/', 1)) AND changed_at > $2`,
+    [repository, since],
+  );
+  return rowCount !== 0;
+}

@@ -1,0 +1,23 @@
+import type pg from 'pg';
+import type { ReviewRequest } from '../../forges/port/events.ts';
+import type { Jobs } from '../queue/queue.ts';
+import { isWatched, savePush } from '../tables/ledger.ts';
+
+export interface NotePushParts {
+  readonly pool: pg.Pool;
+  readonly keepsRecord: boolean;
+  readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
+}
+
+/** After a push: requests what looks at its branch. Jobs of many pushes to one branch become one of each kind. */
+export async function notePush(
+  { pool, keepsRecord, enqueue }: NotePushParts,
+  { repository, branch, before, after, by, isDefault }: Jobs['push'],
+): Promise<void> {
+  const requests: ReviewRequest[] = [{ kind: 'review-repository', repository, branch }];
+  if (keepsRecord && (isDefault || (await isWatched(pool, repository, branch)))) {
+    await savePush(pool, repository, branch, { before: before ?? '', after, pusher: by ?? null });
+    requests.push({ kind: 'ledger', repository, branch });
+  }
+  await enqueue(requests);
+}

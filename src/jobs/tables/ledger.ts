@@ -1,0 +1,120 @@
+import type pg from 'pg';
+import type { Chain } from '../../audit/ledger/chains.ts';
+import type { SeenPush } from '../ledger/walk.ts';
+
+export async function isWatched(pool: pg.Pool, repository: string, branch: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'SELECT FROM gatehouse.watched_branches WHERE repository = lower($1) AND branch = $2',
+    [repository, branch],
+  );
+  return rowCount !== 0;
+}
+
+/** Those of which there is more to know than that the default branch is one. */
+export async function watchedBranches(pool: pg.Pool, { chain, repository }: Chain): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ branch: string }>(
+    `SELECT branch FROM gatehouse.watched_branches WHERE repository = lower($2)
+     UNION SELECT branch FROM gatehouse.ledger_branches WHERE chain = $1 ORDER BY branch`,
+    [chain, repository],
+  );
+  return rows.map(({ branch }) => branch);
+}
+
+export async function savePush(
+  pool: pg.Pool,
+  repository: string,
+  branch: string,
+  { before, after, pusher }: SeenPush,
+): Promise<void> {
+  await pool.query(
+    `INSERT INTO gatehouse.pushes (repository, branch, before_sha, after_sha, pusher)
+     VALUES (lower($1), $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+    [repository, branch, before, after, pusher],
+  );
+}
+
+/** Of a branch, by all names of its repository, the oldest first. */
+export async function seenPushes(
+  pool: pg.Pool,
+  { repository, former }: Chain,
+  branch: string,
+): Promise<readonly SeenPush[]> {
+  const { rows } = await pool.query<SeenPush>(
+    `SELECT before_sha AS before, after_sha AS after, pusher FROM gatehouse.pushes
+      WHERE repository = ANY ($1) AND branch = $2 ORDER BY received_at`,
+    [[repository.toLowerCase(), ...former.map(({ name }) => name)], branch],
+  );
+  return rows;
+}
+
+/** Up to which commit a branch is in the ledger. Undefined: it is not in it yet. */
+export async function ledgerTip(pool: pg.Pool, chain: string, branch: string): Promise<string | undefined> {
+  const { rows } = await pool.query<{ tip: string }>(
+    'SELECT tip FROM gatehouse.ledger_branches WHERE chain = $1 AND branch = $2',
+    [chain, branch],
+  );
+  return rows[0]?.tip;
+}
+
+/** Whether somebody else moved it on meanwhile. Call it in the transaction that adds the entries. */
+export async function moveLedgerTip(
+  client: pg.ClientBase,
+  chain: string,
+  branch: string,
+  { from, to }: { readonly from: string | undefined; readonly to: string },
+): Promise<boolean> {
+  const { rowCount } =
+    from === undefined
+      ? await client.query(
+          'INSERT INTO gatehouse.ledger_branches (chain, branch, tip) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+          [chain, branch, to],
+        )
+      : await client.query(
+          `UPDATE gatehouse.ledger_branches SET tip = $4, seen_sha = NULL, seen_at = NULL
+            WHERE chain = $1 AND branch = $2 AND tip = $3`,
+          [chain, branch, from, to],
+        );
+  return rowCount === 1;
+}
+
+/**
+ * Until when to wait for what the forge says of a commit that came without a pull request, counted from when one of
+ * `shas` was first seen so. Undefined: long enough.
+ */
+export async function settlesAt(
+  pool: pg.Pool,
+  chain: string,
+  branch: string,
+  shas: readonly string[],
+  seconds: number,
+): Promise<number | undefined> {
+  const { rows } = await pool.query<{ left: number }>(
+    `UPDATE gatehouse.ledger_branches
+        SET seen_sha = CASE WHEN seen_sha = ANY ($3) THEN seen_sha ELSE $4 END,
+            seen_at = CASE WHEN seen_sha = ANY ($3) THEN seen_at ELSE now() END
+      WHERE chain = $1 AND branch = $2
+      RETURNING $5 - extract(epoch FROM now() - seen_at)::float8 AS left`,
+    [chain, branch, shas, shas.at(-1), seconds],
+  );
+  const left = rows[0]?.left ?? 0;
+  return left > 0 ? Date.now() + left * 1_000 : undefined;
+}
+
+/** Whether the next resync has to look at the branches of a repository of which it sees no tips. */
+export async function markLedgerDue(pool: pg.Pool, repository: string, isDue: boolean): Promise<void> {
+  await pool.query('UPDATE gatehouse.repositories SET ledger_due = $2 WHERE name = $1', [repository, isDue]);
+}
+
+export async function isLedgerDue(pool: pg.Pool, repository: string): Promise<boolean> {
+  const { rowCount } = await pool.query('SELECT FROM gatehouse.repositories WHERE name = $1 AND ledger_due', [
+    repository,
+  ]);
+  return rowCount !== 0;
+}
+
+/** All watched branches of the chain's repository. */
+export async function markLookedAt(pool: pg.Pool, chain: string): Promise<void> {
+  await pool.query('UPDATE gatehouse.ledger_chains SET forgotten_at = NULL, looked_at = now() WHERE chain = $1', [
+    chain,
+  ]);
+}

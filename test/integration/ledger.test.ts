@@ -1,0 +1,262 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ava, { type ExecutionContext } from 'ava';
+import type pg from 'pg';
+import { dropOldPartitions } from '../../src/audit/drop-partitions.ts';
+import { append, openChain } from '../../src/audit/ledger/chains.ts';
+import type { LedgerContent } from '../../src/audit/ledger/entry.ts';
+import { readChain, readHeads } from '../../src/audit/ledger/read-ledger.ts';
+import { verifyChain } from '../../src/audit/ledger/verify.ts';
+import { inTransaction } from '../../src/db/transaction.ts';
+import { makeLog } from '../../src/log.ts';
+import { addMonth } from '../helpers/audit.ts';
+import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { gatehouse } from '../helpers/process.ts';
+
+const test = ava.serial;
+const TIMEOUT_MS = 60_000;
+const CHAIN = '7';
+
+const commit = (sha: string, more: object = {}): LedgerContent => ({
+  kind: 'commit',
+  branch: 'main',
+  sha: sha.repeat(40),
+  parent: null,
+  outcome: 'direct',
+  why: null,
+  pullRequest: null,
+  pushedBy: 'alice',
+  committer: 'alice',
+  ...more,
+});
+
+const PASSED = commit('b', {
+  outcome: 'passed',
+  pullRequest: {
+    number: 3,
+    author: 'alice',
+    head: 'f'.repeat(40),
+    method: 'merge',
+    mergedBy: 'bob',
+    mergedAt: '2026-01-01T00:00:00Z',
+    verdict: {
+      state: 'success',
+      answeredAt: '2026-01-01T00:00:00Z',
+      enforced: true,
+      approvals: [{ login: 'carol', sha: 'f'.repeat(40) }],
+      overrides: [],
+    },
+  },
+});
+
+async function withLedger(
+  work: (pool: pg.Pool, url: string) => Promise<void>,
+  contents: readonly LedgerContent[] = [...'acde'].map((sha) => commit(sha)),
+): Promise<void> {
+  const database = await makeMigratedDatabase();
+  const pool = openPool(database.url);
+  try {
+    await openChain(pool, CHAIN, 'acme/widgets');
+    await inTransaction(pool, TIMEOUT_MS, (client) => append(client, CHAIN, contents));
+    await work(pool, database.url);
+  } finally {
+    await pool.end();
+    await database.drop();
+  }
+}
+
+async function verified(pool: pg.Pool) {
+  const [head] = await readHeads(pool, {});
+  return verifyChain(await readChain(pool, CHAIN), head);
+}
+
+/** As the owner of the database can. */
+async function unlocked(pool: pg.Pool, statement: string, values: readonly unknown[] = []): Promise<void> {
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'gatehouse.ledger'::regclass`,
+  );
+  for (const name of ['gatehouse.ledger', ...rows.map((row) => row.name)]) {
+    await pool.query(
+      `GRANT UPDATE, DELETE ON ${name} TO CURRENT_USER; ALTER TABLE ${name} DISABLE TRIGGER append_only`,
+    );
+  }
+  await pool.query(statement, [...values]);
+}
+
+const run = (url: string, args: readonly string[]) => gatehouse(args, { DATABASE_URL: url }).finished;
+
+test('nobody changes or removes an entry by mistake', async (t) => {
+  await withLedger(async (pool) => {
+    await t.throwsAsync(pool.query("UPDATE gatehouse.ledger SET entry = ''"));
+    await t.throwsAsync(pool.query('DELETE FROM gatehouse.ledger'));
+    t.is(await verified(pool), undefined);
+  });
+});
+
+const TAMPERED: readonly (readonly [string, string, { position: number; problem: string }])[] = [
+  [
+    'an entry that was changed',
+    "UPDATE gatehouse.ledger SET entry = replace(entry, 'direct', 'passed') WHERE position = 2",
+    { position: 2, problem: 'changed' },
+  ],
+  [
+    'an entry that was changed together with its hash',
+    `UPDATE gatehouse.ledger SET entry = replace(entry, 'direct', 'passed'),
+            hash = encode(sha256(convert_to(replace(entry, 'direct', 'passed'), 'UTF8')), 'hex') WHERE position = 2`,
+    { position: 2, problem: 'changed' },
+  ],
+  [
+    'the last entry, changed together with its hash',
+    `UPDATE gatehouse.ledger SET entry = replace(entry, 'direct', 'passed'),
+            hash = encode(sha256(convert_to(replace(entry, 'direct', 'passed'), 'UTF8')), 'hex') WHERE position = 4`,
+    { position: 4, problem: 'changed' },
+  ],
+  [
+    'a time that was changed',
+    "UPDATE gatehouse.ledger SET recorded_at = recorded_at + interval '1 ms' WHERE position = 3",
+    { position: 3, problem: 'changed' },
+  ],
+  ['an entry that was removed', 'DELETE FROM gatehouse.ledger WHERE position = 3', { position: 3, problem: 'removed' }],
+  [
+    'a first entry that was removed',
+    'DELETE FROM gatehouse.ledger WHERE position = 1',
+    { position: 1, problem: 'removed' },
+  ],
+  [
+    'a last entry that was removed',
+    'DELETE FROM gatehouse.ledger WHERE position = 4',
+    { position: 4, problem: 'removed' },
+  ],
+  ['all of them removed', 'DELETE FROM gatehouse.ledger', { position: 1, problem: 'removed' }],
+  [
+    'an entry that was inserted',
+    'INSERT INTO gatehouse.ledger SELECT * FROM gatehouse.ledger WHERE position = 2',
+    { position: 2, problem: 'inserted' },
+  ],
+  [
+    'an entry that was added at the end',
+    'INSERT INTO gatehouse.ledger SELECT recorded_at, chain, 5, entry, hash FROM gatehouse.ledger WHERE position = 4',
+    { position: 5, problem: 'changed' },
+  ],
+];
+
+for (const [what, statement, fault] of TAMPERED) {
+  test(`${what} is named`, async (t) => {
+    await withLedger(async (pool, url) => {
+      t.is(await verified(pool), undefined);
+      await unlocked(pool, statement);
+      t.deepEqual(await verified(pool), fault as Awaited<ReturnType<typeof verified>>);
+      const { code, stdout } = await run(url, ['ledger', '--verify']);
+      t.is(code, 1);
+      t.regex(stdout, new RegExp(`acme/widgets .* entry ${fault.position} was ${fault.problem}`));
+    });
+  });
+}
+
+test('a copy of the heads shows that all hashes were computed anew', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'ledger-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const copy = join(folder, 'heads.json');
+  const contents = [...'acde'].map((sha) => commit(sha));
+  await withLedger(async (_, url) => {
+    await writeFile(copy, (await run(url, ['ledger', '--heads', '--json'])).stdout);
+    t.is((await run(url, ['ledger', '--verify', '--against', copy])).code, 0);
+  }, contents);
+  await withLedger(
+    async (_, url) => {
+      t.is((await run(url, ['ledger', '--verify'])).code, 0);
+      const { code, stdout } = await run(url, ['ledger', '--verify', '--against', copy]);
+      t.is(code, 1);
+      t.regex(stdout, /entry 4 was changed/);
+    },
+    contents.with(1, commit('f')),
+  );
+});
+
+test('a month that retention drops leaves an anchor, and the chain can be verified', async (t) => {
+  await withLedger(async (pool) => {
+    // As if the first two were of an old month.
+    const rows = await readChain(pool, CHAIN);
+    await unlocked(pool, 'DELETE FROM gatehouse.ledger WHERE position <= 2');
+    await addMonth(pool, '2020_01');
+    for (const row of rows.slice(0, 2)) {
+      await pool.query("INSERT INTO gatehouse.ledger VALUES ('2020-01-05', $1, $2, $3, $4)", [
+        row.chain,
+        row.position,
+        row.text,
+        row.hash,
+      ]);
+    }
+    await dropOldPartitions(pool, 400, makeLog('silent'));
+    const left = await readChain(pool, CHAIN);
+    t.deepEqual(
+      left.map(({ position, text }) => [position, JSON.parse(text).kind]),
+      [
+        [3, 'commit'],
+        [4, 'commit'],
+        [5, 'anchor'],
+      ],
+    );
+    t.is(await verified(pool), undefined);
+    await unlocked(pool, 'DELETE FROM gatehouse.ledger WHERE position = 3');
+    t.deepEqual(await verified(pool), { position: 3, problem: 'removed' });
+  });
+});
+
+test('workers that add to one chain at a time make one chain', async (t) => {
+  await withLedger(async (pool) => {
+    const add = (sha: string) => inTransaction(pool, TIMEOUT_MS, (client) => append(client, CHAIN, [commit(sha)]));
+    await Promise.all([...'0123456789'].map(add));
+    t.is((await readChain(pool, CHAIN)).length, 14);
+    t.is(await verified(pool), undefined);
+  });
+});
+
+const HOSTILE = commit('a', { branch: '=cmd|<script>alert(1)</script>"', committer: '<img src=x>', pushedBy: null });
+
+async function printed(t: ExecutionContext, url: string, ...options: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(url, ['ledger', 'acme/widgets', ...options]);
+  t.is(code, 0, stderr);
+  return stdout;
+}
+
+test('the page has no scripts, counts on top and what was not reviewed first', async (t) => {
+  await withLedger(
+    async (_, url) => {
+      const html = await printed(t, url, '--html');
+      t.notRegex(html, /<script|<img/);
+      t.regex(html, /&lt;script&gt;/);
+      t.true(html.indexOf('<b>1</b>passed') < html.indexOf('<h2>Not reviewed'));
+      t.true(html.indexOf('<h2>Not reviewed') < html.indexOf('class="bad">direct'));
+      t.true(html.indexOf('class="bad">direct') < html.indexOf('<h2>All entries'));
+    },
+    [HOSTILE, PASSED],
+  );
+});
+
+test('table, JSON and CSV have each entry, and CSV has no formula', async (t) => {
+  await withLedger(
+    async (_, url) => {
+      t.regex(await printed(t, url), /bbbbbbbbbb +passed +#3 +merge +bob +carol/);
+      const json = (await printed(t, url, '--json')).trim().split('\n');
+      t.deepEqual(
+        json.map((line) => JSON.parse(line).outcome),
+        ['direct', 'passed'],
+      );
+      const csv = await printed(t, url, '--csv');
+      t.regex(csv, /^time,repository,branch,commit,outcome,/);
+      t.regex(csv, /,"'=cmd\|<script>alert\(1\)<\/script>""",/);
+      t.is(await printed(t, url, '--since', '2999-01-01'), '');
+      const { stdout } = await run(url, ['ledger', '--organisation', 'ACME']);
+      t.regex(stdout, /bbbbbbbbbb +passed/);
+    },
+    [HOSTILE, PASSED],
+  );
+});
+
+test('options that do not go together are refused', async (t) => {
+  for (const args of [[], ['a/b', '--organisation', 'a'], ['a/b', '--json', '--csv'], ['a/b', '--against', 'x']]) {
+    t.is((await run('postgres://127.0.0.1:1/none', ['ledger', ...args])).code, 64, args.join(' '));
+  }
+});

@@ -1,0 +1,185 @@
+import ava from 'ava';
+import type { LedgerEntry } from '../../src/audit/ledger/entry.ts';
+import { FORGES, type Scene, shareStories, workerComesBy } from '../helpers/story.ts';
+
+const test = ava.serial;
+const shared = shareStories(ava);
+
+const POLICY = `version: 1
+override: { by: bob }
+rules:
+  - id: title
+    require: { title: '^feat: ' }
+`;
+const FILES = { '.gatehouse.yml': POLICY, 'app.ts': 'one\n' };
+const GOOD = { title: 'feat: things' };
+const BAD = { title: 'things' };
+
+type CommitEntry = LedgerEntry & { readonly kind: 'commit' };
+
+async function entriesOf({ door, repository }: Scene): Promise<readonly LedgerEntry[]> {
+  const { rows } = await door.database.query<{ entry: string }>(
+    `SELECT entry FROM gatehouse.ledger WHERE chain = (
+       SELECT chain FROM gatehouse.ledger_chains WHERE lower(repository) = lower($1)) ORDER BY position`,
+    [repository],
+  );
+  return rows.map(({ entry }) => JSON.parse(entry));
+}
+
+async function commits(scene: Scene): Promise<readonly CommitEntry[]> {
+  return (await entriesOf(scene)).filter((entry) => entry.kind === 'commit');
+}
+
+/** What each commit was, as far as a table shows it. */
+const shown = (entries: readonly CommitEntry[]) =>
+  entries.map(({ outcome, pullRequest, pushedBy }) =>
+    pullRequest === null
+      ? `${outcome} ${pushedBy}`
+      : `${outcome} #${pullRequest.number} ${pullRequest.method} ${pullRequest.mergedBy}`,
+  );
+
+type How = 'merge' | 'squash' | 'rebase' | 'fast-forward';
+
+/** Merges, and tells of the push; or loses its webhook. */
+async function merge(
+  scene: Scene,
+  number: number,
+  { how = 'merge' as How, by = 'bob', lost = false, count = 1 } = {},
+): Promise<void> {
+  scene.forge.merge(scene.repository, number, { how, by, force: true });
+  if (!lost) {
+    await scene.tell({ kind: 'push', branch: 'main', commits: count });
+    await scene.settled();
+  }
+}
+
+for (const name of FORGES) {
+  test(`${name}: a merge has its verdict, its method and who merged it`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    for (const how of ['merge', 'squash', 'fast-forward'] as const) {
+      const number = await scene.open({ [`${how}.ts`]: 'a\n' }, GOOD);
+      await scene.settled();
+      if (how === 'fast-forward') {
+        await scene.updateBranch(number);
+        await scene.settled();
+      }
+      await merge(scene, number, { how, count: how === 'fast-forward' ? 2 : 1 });
+    }
+    const found = await commits(scene);
+    t.deepEqual(
+      [...new Set(shown(found))],
+      ['passed #1 merge bob', 'passed #2 squash bob', 'passed #3 fast-forward bob'],
+    );
+    t.is(found.at(-1)?.sha, scene.forge.head(scene.repository, 'main'));
+  });
+
+  test(`${name}: each commit of a rebase came with its pull request`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    const number = await scene.open({ 'a.ts': 'a\n' }, GOOD);
+    await scene.push(number, { 'b.ts': 'b\n' });
+    await scene.settled();
+    await merge(scene, number, { how: 'rebase', count: 2 });
+    t.deepEqual(shown(await commits(scene)), ['passed #1 rebase bob', 'passed #1 rebase bob']);
+  });
+
+  test(`${name}: a merge past a red status, and one without a verdict, are bypassed`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    const red = await scene.open({ 'a.ts': 'a\n' }, BAD);
+    await scene.settled();
+    await merge(scene, red, { by: 'root' });
+    const unseen = scene.openSilently({ 'b.ts': 'b\n' }, GOOD);
+    await merge(scene, unseen, { by: 'root' });
+    const found = await commits(scene);
+    t.deepEqual(shown(found), ['bypassed #1 merge root', `bypassed #${unseen} merge root`]);
+    t.deepEqual(
+      found.map(({ why }) => why),
+      ['the verdict was failure', 'there was no verdict'],
+    );
+  });
+
+  test(`${name}: a push without a pull request is direct, and names who pushed`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    await scene.push('main', { 'a.ts': 'a\n' }, { 'b.ts': 'b\n' });
+    await scene.settled();
+    t.deepEqual(shown(await commits(scene)), ['direct alice', 'direct alice']);
+  });
+
+  test(`${name}: a commit pushed before a squash is not taken for a part of it`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    const number = await scene.open({ 'a.ts': 'a\n' }, GOOD);
+    await scene.push(number, { 'b.ts': 'b\n' });
+    await scene.settled();
+    await scene.push('main', { 'c.ts': 'c\n' });
+    await scene.settled();
+    scene.forge.commit(scene.repository, 'main', { 'evil.ts': 'x\n' });
+    await merge(scene, number, { how: 'squash' });
+    const [first, second, third] = shown(await commits(scene));
+    t.is(first, 'direct alice');
+    // Its webhook is lost, and that of the squash shows where this ended.
+    t.is(second, 'direct null');
+    t.is(third, 'passed #1 squash bob');
+  });
+
+  test(`${name}: without a policy there was nothing to pass`, async (t) => {
+    const scene = shared(name).scene({ 'app.ts': 'one\n' });
+    const number = await scene.open({ 'a.ts': 'a\n' }, BAD);
+    await scene.settled();
+    await merge(scene, number);
+    t.deepEqual(shown(await commits(scene)), [`no policy #${number} merge bob`]);
+  });
+
+  test(`${name}: a force-push names what was lost`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    const before = scene.forge.head(scene.repository, 'main');
+    const lost = [await scene.push('main', { 'a.ts': 'a\n' }), await scene.push('main', { 'b.ts': 'b\n' })];
+    await scene.settled();
+    scene.forge.reset(scene.repository, 'main', before);
+    const tip = await scene.push('main', { 'c.ts': 'c\n' });
+    await scene.settled();
+    const [rewritten, after] = (await entriesOf(scene)).slice(-2);
+    t.is(rewritten?.kind, 'rewritten');
+    t.deepEqual(rewritten?.kind === 'rewritten' && rewritten.lost, lost.toReversed());
+    t.is(after?.kind === 'commit' && after.sha, tip);
+  });
+}
+
+test('github: an overridden rule is named with the merge', async (t) => {
+  const scene = shared('github').scene(FILES);
+  const number = await scene.open({ 'a.ts': 'a\n' }, BAD);
+  await scene.settled();
+  await scene.comment(
+    number,
+    'bob',
+    `/gatehouse override title ${scene.forge.pull(scene.repository, number).headSha} urgent`,
+  );
+  await scene.settled();
+  await merge(scene, number);
+  const [entry] = await commits(scene);
+  t.is(entry?.outcome, 'overridden');
+  t.deepEqual(entry?.pullRequest?.verdict?.overrides, [{ rule: 'title', login: 'bob' }]);
+});
+
+for (const name of FORGES) {
+  test(`${name}: a resync finds what lost webhooks missed`, async (t) => {
+    const story = shared(name);
+    const scene = story.scene(FILES);
+    const first = await scene.open({ 'a.ts': 'a\n' }, GOOD);
+    const second = await scene.open({ 'b.ts': 'b\n' }, BAD);
+    await scene.settled();
+    await workerComesBy(story, {}, [scene.repository]);
+    t.deepEqual(
+      (await entriesOf(scene)).map(({ kind }) => kind),
+      ['started'],
+      'it begins at its present head',
+    );
+    await merge(scene, first, { lost: true });
+    await merge(scene, second, { lost: true, by: 'root' });
+    scene.forge.commit(scene.repository, 'main', { 'c.ts': 'c\n' });
+    await workerComesBy(story, {}, [scene.repository]);
+    t.deepEqual(shown(await commits(scene)), [
+      `passed #${first} merge bob`,
+      `bypassed #${second} merge root`,
+      'direct null',
+    ]);
+  });
+}
