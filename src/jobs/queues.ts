@@ -89,7 +89,7 @@ export const QUEUES: Queues<JobParts> = {
   /** What has come to the watched branches of a repository. */
   ledger: {
     key: ({ repository, branch = '' }) => `${repository}@${branch}`,
-    // Without dead letters: the next push or resync goes on where the last one ended.
+    // Without dead letters: the next push or resync records what is missing.
     options: COMMON,
     needsForge: true,
     async run(parts, { data }) {

@@ -51,6 +51,8 @@ test('migrating an empty database applies everything, and again applies nothing'
       rows.map(({ name }) => name),
       [
         'command',
+        'ledger',
+        'push',
         'resync',
         'retention',
         'review',

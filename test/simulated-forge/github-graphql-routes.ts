@@ -55,9 +55,10 @@ export function githubGraphqlRoutes(world: World, missing: readonly string[], dr
   return { 'POST /graphql': answer, 'POST /graphql/*about': answer };
 }
 
-function defaultBranchOf({ branches, defaultBranch: name }: Repository): object | null {
-  const oid = branches.get(name);
-  return oid === undefined ? null : { name, target: { oid } };
+function defaultBranchOf(world: World, repository: Repository): object | null {
+  const { branches, defaultBranch: name } = repository;
+  const sha = branches.get(name);
+  return sha === undefined ? null : { name, target: commitNode(repository, commitOf(world, sha)) };
 }
 
 function repositoryNode(world: World, call: Call, fullName: string): object {
@@ -69,7 +70,7 @@ function repositoryNode(world: World, call: Call, fullName: string): object {
     nameWithOwner: found.fullName,
     isArchived: found.archived,
     databaseId: found.id,
-    defaultBranchRef: defaultBranchOf(found),
+    defaultBranchRef: defaultBranchOf(world, found),
     object: ({ oid }: { oid: string }) => {
       const commit = world.objects.get(oid);
       return commit === undefined ? null : commitNode(found, commit);

@@ -104,7 +104,7 @@ for (const name of FORGES) {
     t.deepEqual(shown(await commits(scene)), ['direct alice', 'direct alice']);
   });
 
-  test(`${name}: a commit pushed before a squash is not taken for a part of it`, async (t) => {
+  test(`${name}: a commit pushed before a squash is not a part of it`, async (t) => {
     const scene = shared(name).scene(FILES);
     const number = await scene.open({ 'a.ts': 'a\n' }, GOOD);
     await scene.push(number, { 'b.ts': 'b\n' });

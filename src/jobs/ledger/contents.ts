@@ -34,7 +34,9 @@ const MAX_ASKED = 500;
 
 type CommitContent = LedgerContent & { readonly kind: 'commit' };
 
-/** What the ledger says of each commit. Throws, to be tried again, while the forge may not know its pull request yet. */
+/**
+ * What the ledger says of each commit. Throws, to be tried again, while the forge may not know its pull request yet.
+ */
 export async function contentsOf(
   parts: ContentParts,
   chain: Chain,

@@ -6,7 +6,7 @@ import type { Jobs } from '../queue/queue.ts';
 import { ledgerTip, markLedgerDue, markLookedAt, seenPushes, watchedBranches } from '../tables/ledger.ts';
 import { addEntries, type EntriesParts } from './add-entries.ts';
 import { type ContentParts, contentsOf } from './contents.ts';
-import { firstParents, type SeenPush, walkBranch } from './walk.ts';
+import { detours, firstParents, type SeenPush, walkBranch } from './walk.ts';
 
 export interface LedgerParts extends ContentParts, EntriesParts {
   readonly keepsRecord: boolean;
@@ -60,19 +60,18 @@ async function recordBranch(parts: LedgerParts, chain: Chain, branch: string): P
     return;
   }
   const { commits, rewritten } = walkBranch(listed, known, tip);
-  const before: LedgerContent[] = rewritten
-    ? [
-        {
-          kind: 'rewritten',
-          branch,
-          outcome: 'rewritten',
-          from: known,
-          to: tip,
-          lost: await lostCommits(parts, repository, tip, known),
-          pushedBy: pushes.findLast((push) => push.before === known && push.after === tip)?.pusher ?? null,
-        },
-      ]
-    : [];
+  const before: LedgerContent[] = [];
+  for (const from of rewritten ? [known] : detours(pushes, known, commits)) {
+    before.push({
+      kind: 'rewritten',
+      branch,
+      outcome: 'rewritten',
+      from,
+      to: tip,
+      lost: await lostCommits(parts, repository, tip, from),
+      pushedBy: pushes.findLast((push) => push.before === from)?.pusher ?? null,
+    });
+  }
   const contents = await contentsOf(parts, chain, { branch, known, commits, pushes });
   await addEntries(parts, chain, branch, { from: known, to: tip }, [...before, ...contents]);
 }

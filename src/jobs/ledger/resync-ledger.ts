@@ -9,7 +9,7 @@ export interface ResyncLedgerParts extends EntriesParts {
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
 }
 
-/** How often the watched branches are looked at of which an overview shows nothing: those without open pull requests. */
+/** How often the watched branches are looked at that an overview does not show: those without open pull requests. */
 const OTHER_BRANCHES_HOURS = 24;
 
 interface Shown {

@@ -25,6 +25,33 @@ export function walkBranch(listed: readonly BranchCommit[], known: string, tip: 
   };
 }
 
+/**
+ * Tips that the branch had for a while, by the webhooks of its pushes, and that are not on its way from the known commit:
+ * a force-push took them away before anybody looked.
+ */
+export function detours(
+  pushes: readonly SeenPush[],
+  known: string,
+  commits: readonly BranchCommit[],
+): readonly string[] {
+  const line = new Set([known, ...commits.map(({ sha }) => sha)]);
+  const found: string[] = [];
+  let at = known;
+  for (const push of pushes.filter(({ before }) => before !== '')) {
+    if (push.before === at) {
+      at = push.after;
+    } else if (!line.has(push.before)) {
+      continue;
+    }
+    const isBack = line.has(push.after);
+    if (isBack && !line.has(push.before) && push.before !== found.at(-1)) {
+      found.push(push.before);
+    }
+    at = push.after;
+  }
+  return found;
+}
+
 /** Newest first, as far as they are listed. */
 export function firstParents(bySha: ReadonlyMap<string, BranchCommit>, tip: string): readonly BranchCommit[] {
   const found: BranchCommit[] = [];
@@ -135,7 +162,10 @@ function belongsTo(
   return push === ofRun && ofRun.after === pullRequest.mergeCommit ? 'yes' : 'no';
 }
 
-/** A pull request is judged at the base that all its commits were put on; several commits of one that is no merge are a rebase. */
+/**
+ * A pull request is judged at the base that all its commits were put on. Several commits of one that is no merge are a
+ * rebase.
+ */
 function withBases(attributed: readonly Attributed[]): readonly Attributed[] {
   return attributed.map((one) => {
     const { pullRequest, method } = one;
