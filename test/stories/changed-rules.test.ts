@@ -72,7 +72,7 @@ for (const name of FORGES) {
     forge.commit(repository, 'main', { 'README.md': 'Nothing of the policy\n' });
     await scene.tell({ kind: 'push', branch: 'main' });
     await scene.settled();
-    t.is(asked() - before, 2, 'the branch and the policy');
+    t.is(asked() - before, 6, 'the branch and the policy; for the ledger: repository, branch, commits, pull request');
   });
 
   test(`${name}: a deleted policy releases what it blocked`, async (t) => {
