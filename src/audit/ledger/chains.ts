@@ -67,8 +67,8 @@ export async function append(
 }
 
 /**
- * Before a month of the ledger is dropped: the chains that lose entries by it get an anchor, which says where they begin
- * from then on. `partition`: its name, of the database itself.
+ * Before a month of the ledger is dropped: the chains that lose entries by it get an anchor, which says where they
+ * begin from then on. `partition`: its name, of the database itself.
  */
 export async function anchorChains(client: pg.ClientBase, partition: string): Promise<void> {
   const { rows } = await client.query<{ chain: string; position: number; hash: string }>(

@@ -26,8 +26,8 @@ export function walkBranch(listed: readonly BranchCommit[], known: string, tip: 
 }
 
 /**
- * Tips that the branch had for a while, by the webhooks of its pushes, and that are not on its way from the known commit:
- * a force-push took them away before anybody looked.
+ * Tips that the branch had for a while, by the webhooks of its pushes, and that are not on its way from the known
+ * commit: a force-push took them away before anybody looked.
  */
 export function detours(
   pushes: readonly SeenPush[],
