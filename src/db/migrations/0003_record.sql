@@ -122,6 +122,8 @@ CREATE TABLE gatehouse.ledger_branches (
   chain  text NOT NULL,
   branch text NOT NULL,
   tip    text NOT NULL,
+  -- Just before the tip was read: pushes that were received later may not be in it.
+  looked_at timestamptz NOT NULL,
   -- A commit that came without a pull request, and when it was first seen: the forge may need a moment to name one.
   seen_sha text,
   seen_at  timestamptz,

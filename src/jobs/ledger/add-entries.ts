@@ -6,7 +6,7 @@ import { inTransaction } from '../../db/transaction.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import { moveLedgerTip } from '../tables/ledger.ts';
+import { type LedgerMove, moveLedgerTip } from '../tables/ledger.ts';
 
 export interface EntriesParts {
   readonly pool: pg.Pool;
@@ -21,7 +21,7 @@ export async function addEntries(
   { pool, metrics, log }: EntriesParts,
   { chain, repository }: Chain,
   branch: string,
-  move: { readonly from: string | undefined; readonly to: string },
+  move: LedgerMove,
   contents: readonly LedgerContent[],
 ): Promise<void> {
   await inTransaction(pool, TIMEOUT_MS, async (client) => {

@@ -9,7 +9,7 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import { type PolicyContext, policyInForce } from '../../review/policy/in-force.ts';
 import { statusContext } from '../../review/status-context.ts';
 import { settlesAt } from '../tables/ledger.ts';
-import { type Attributed, attribute, needsSize, type SeenPush } from './walk.ts';
+import { type Attributed, attribute, needsCommits, type SeenPush } from './walk.ts';
 
 export interface ContentParts extends PolicyContext {
   readonly pool: pg.Pool;
@@ -45,15 +45,22 @@ export async function contentsOf(
   const { forge } = parts;
   const asked = commits.slice(-MAX_ASKED);
   const brought = new Map<string, readonly BroughtBy[]>();
-  const sizes = new Map<number, number>();
+  const ownCommits = new Map<number, readonly string[]>();
   for (const commit of asked) {
     const found = await forge.history.broughtBy(chain.repository, commit.sha);
     brought.set(commit.sha, found);
-    for (const one of forge.history.namesEvery ? [] : found.filter((by) => needsSize(by, commit))) {
-      sizes.set(one.number, await sizeOf(forge, chain.repository, one.number));
+    for (const one of forge.history.namesEvery ? [] : found.filter((by) => needsCommits(by, commit))) {
+      ownCommits.set(one.number, await commitsOf(forge, chain.repository, one.number));
     }
   }
-  const attributed = attribute(asked, { branch, known, brought, pushes, sizes, namesEvery: forge.history.namesEvery });
+  const attributed = attribute(asked, {
+    branch,
+    known,
+    brought,
+    pushes,
+    ownCommits,
+    namesEvery: forge.history.namesEvery,
+  });
   await settled(parts, chain, branch, attributed);
   const judged = new Map<number, CommitContent['pullRequest'] & { readonly judged: Judged }>();
   const contents: CommitContent[] = commits
@@ -118,12 +125,12 @@ async function settled(
   }
 }
 
-async function sizeOf(forge: Forge, repository: string, number: number): Promise<number> {
+async function commitsOf(forge: Forge, repository: string, number: number): Promise<readonly string[]> {
   try {
-    return (await forge.commits({ repository, number })).length;
+    return (await forge.commits({ repository, number })).map(({ sha }) => sha);
   } catch (error) {
     if (error instanceof ForgeError && error.status === 404) {
-      return 0;
+      return [];
     }
     throw error;
   }

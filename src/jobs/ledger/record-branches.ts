@@ -3,7 +3,15 @@ import type { LedgerContent } from '../../audit/ledger/entry.ts';
 import type { BranchCommit } from '../../forges/port/branch-history.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Jobs } from '../queue/queue.ts';
-import { ledgerTip, markLedgerDue, markLookedAt, seenPushes, watchedBranches } from '../tables/ledger.ts';
+import {
+  databaseTime,
+  ledgerTip,
+  markLedgerDue,
+  markLookedAt,
+  newPushes,
+  seenPushes,
+  watchedBranches,
+} from '../tables/ledger.ts';
 import { addEntries, type EntriesParts } from './add-entries.ts';
 import { type ContentParts, contentsOf } from './contents.ts';
 import { detours, firstParents, type SeenPush, walkBranch } from './walk.ts';
@@ -42,13 +50,15 @@ export async function recordBranches(parts: LedgerParts, { repository: asked, br
 async function recordBranch(parts: LedgerParts, chain: Chain, branch: string): Promise<void> {
   const { forge, pool } = parts;
   const { repository } = chain;
+  const lookedAt = await databaseTime(pool);
   const tip = await forge.branchCommit(repository, branch);
   if (tip === undefined) {
     // It is deleted. When it is made again, what it had is compared with what it has then.
     return;
   }
   const pushes = await seenPushes(pool, chain, branch);
-  const known = (await ledgerTip(pool, chain.chain, branch)) ?? (await start(parts, chain, branch, tip, pushes));
+  const known =
+    (await ledgerTip(pool, chain.chain, branch)) ?? (await start(parts, chain, branch, { tip, lookedAt }, pushes));
   if (known === tip) {
     return;
   }
@@ -56,12 +66,12 @@ async function recordBranch(parts: LedgerParts, chain: Chain, branch: string): P
   if (listed === undefined) {
     const content = { kind: 'commit', branch, sha: tip, ...UNLISTED, pushedBy: pusherOf(pushes, tip) } as const;
     const why = `what came after ${known} cannot be listed`;
-    await addEntries(parts, chain, branch, { from: known, to: tip }, [{ ...content, why }]);
+    await addEntries(parts, chain, branch, { from: known, to: tip, lookedAt }, [{ ...content, why }]);
     return;
   }
   const { commits, rewritten } = walkBranch(listed, known, tip);
   const before: LedgerContent[] = [];
-  for (const from of rewritten ? [known] : detours(pushes, known, commits)) {
+  for (const from of rewritten ? [known] : detours(await newPushes(pool, chain, branch), known, commits)) {
     before.push({
       kind: 'rewritten',
       branch,
@@ -73,7 +83,7 @@ async function recordBranch(parts: LedgerParts, chain: Chain, branch: string): P
     });
   }
   const contents = await contentsOf(parts, chain, { branch, known, commits, pushes });
-  await addEntries(parts, chain, branch, { from: known, to: tip }, [...before, ...contents]);
+  await addEntries(parts, chain, branch, { from: known, to: tip, lookedAt }, [...before, ...contents]);
 }
 
 const UNLISTED = { parent: null, outcome: 'unknown', pullRequest: null, committer: '' } as const;
@@ -87,14 +97,16 @@ async function start(
   parts: LedgerParts,
   chain: Chain,
   branch: string,
-  tip: string,
+  { tip, lookedAt }: { readonly tip: string; readonly lookedAt: Date },
   pushes: readonly SeenPush[],
 ): Promise<string> {
   const before = pushes.find((push) => push.before !== '')?.before;
   const isThere =
     before !== undefined && (await parts.forge.history.since(chain.repository, before, tip)) !== undefined;
   const sha = isThere ? before : tip;
-  await addEntries(parts, chain, branch, { from: undefined, to: sha }, [{ kind: 'started', branch, sha }]);
+  await addEntries(parts, chain, branch, { from: undefined, to: sha, lookedAt: isThere ? new Date(0) : lookedAt }, [
+    { kind: 'started', branch, sha },
+  ]);
   return sha;
 }
 

@@ -90,5 +90,5 @@ async function hasPushes(pool: pg.Pool, { repository, branch }: Shown): Promise<
 async function begin(parts: ResyncLedgerParts, { chain, repository, branch, commit }: Shown): Promise<void> {
   const opened = await openChain(parts.pool, chain, repository);
   const started = { kind: 'started', branch, sha: commit } as const;
-  await addEntries(parts, opened, branch, { from: undefined, to: commit }, [started]);
+  await addEntries(parts, opened, branch, { from: undefined, to: commit, lookedAt: new Date() }, [started]);
 }

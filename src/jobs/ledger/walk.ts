@@ -27,7 +27,7 @@ export function walkBranch(listed: readonly BranchCommit[], known: string, tip: 
 
 /**
  * Tips that the branch had for a while, by the webhooks of its pushes, and that are not on its way from the known
- * commit: a force-push took them away before anybody looked.
+ * commit: a force-push took them away before anybody looked. `pushes`: those that came since somebody looked last.
  */
 export function detours(
   pushes: readonly SeenPush[],
@@ -35,21 +35,14 @@ export function detours(
   commits: readonly BranchCommit[],
 ): readonly string[] {
   const line = new Set([known, ...commits.map(({ sha }) => sha)]);
-  const found: string[] = [];
-  let at = known;
-  for (const push of pushes.filter(({ before }) => before !== '')) {
-    if (push.before === at) {
-      at = push.after;
-    } else if (!line.has(push.before)) {
-      continue;
+  const left = new Set<string>();
+  for (const { before, after } of pushes) {
+    if ((line.has(before) || left.has(before)) && !line.has(after)) {
+      left.add(after);
     }
-    const isBack = line.has(push.after);
-    if (isBack && !line.has(push.before) && push.before !== found.at(-1)) {
-      found.push(push.before);
-    }
-    at = push.after;
   }
-  return found;
+  const goneOnFrom = new Set(pushes.filter(({ after }) => left.has(after)).map(({ before }) => before));
+  return [...left].filter((sha) => !goneOnFrom.has(sha));
 }
 
 /** Newest first, as far as they are listed. */
@@ -83,18 +76,19 @@ export interface AttributionParts {
   /** Whether the forge names the pull request of every commit, or only of the one that it became. */
   readonly namesEvery: boolean;
   readonly pushes: readonly SeenPush[];
-  /** How many commits a pull request has, where that matters. */
-  readonly sizes: ReadonlyMap<number, number>;
+  /** The commits that a pull request itself has, where that matters. */
+  readonly ownCommits: ReadonlyMap<number, readonly string[]>;
 }
 
-/** Whether the number of commits of a pull request has to be known: its other commits are not named. */
-export function needsSize(of: BroughtBy, { parents, sha }: BranchCommit): boolean {
+/** Whether the commits of a pull request have to be known: the forge does not name it for the others. */
+export function needsCommits(of: BroughtBy, { parents, sha }: BranchCommit): boolean {
   return of.mergeCommit === sha && (parents.length === 1 || of.head === sha);
 }
 
 interface Run {
   readonly pullRequest: BroughtBy;
   readonly isHead: boolean;
+  readonly ownCommits: readonly string[];
   readonly push: SeenPush | undefined;
   /** How many more commits it may have. */
   left: number;
@@ -117,12 +111,13 @@ export function attribute(commits: readonly BranchCommit[], parts: AttributionPa
     if (own !== undefined) {
       const isHead = own.head === commit.sha;
       const isMerge = commit.parents.length > 1 && !isHead;
-      run = isMerge ? undefined : { pullRequest: own, isHead, push, left: (parts.sizes.get(own.number) ?? 1) - 1 };
+      const ownCommits = parts.ownCommits.get(own.number) ?? [];
+      run = isMerge ? undefined : { pullRequest: own, isHead, ownCommits, push, left: ownCommits.length - 1 };
       const method = isMerge ? 'merge' : isHead ? 'fast-forward' : 'squash';
       found.push({ commit, pullRequest: own, method, base, push });
       continue;
     }
-    const belongs = run === undefined ? 'no' : belongsTo(run, named, push, parts.namesEvery);
+    const belongs = run === undefined ? 'no' : belongsTo(run, commit.sha, named, push, parts.namesEvery);
     if (run !== undefined && belongs !== 'no') {
       run.left -= 1;
       const { pullRequest, isHead } = run;
@@ -145,7 +140,8 @@ export function attribute(commits: readonly BranchCommit[], parts: AttributionPa
 }
 
 function belongsTo(
-  { pullRequest, push: ofRun, left }: Run,
+  { pullRequest, isHead, ownCommits, push: ofRun, left }: Run,
+  sha: string,
   named: readonly BroughtBy[],
   push: SeenPush | undefined,
   namesEvery: boolean,
@@ -155,6 +151,9 @@ function belongsTo(
   }
   if (namesEvery || named.length > 0 || left <= 0) {
     return 'no';
+  }
+  if (isHead) {
+    return ownCommits.includes(sha) ? 'yes' : 'no';
   }
   if (ofRun === undefined) {
     return push === undefined ? 'unclear' : 'no';

@@ -56,23 +56,51 @@ export async function ledgerTip(pool: pg.Pool, chain: string, branch: string): P
   return rows[0]?.tip;
 }
 
+/** Those that came since the tip in the ledger was read. */
+export async function newPushes(
+  pool: pg.Pool,
+  { chain, repository, former }: Chain,
+  branch: string,
+): Promise<readonly SeenPush[]> {
+  const { rows } = await pool.query<SeenPush>(
+    `SELECT before_sha AS before, after_sha AS after, pusher FROM gatehouse.pushes
+      WHERE repository = ANY ($1) AND branch = $2
+        AND received_at >= (SELECT looked_at FROM gatehouse.ledger_branches WHERE chain = $3 AND branch = $2)
+      ORDER BY received_at`,
+    [[repository.toLowerCase(), ...former.map(({ name }) => name)], branch, chain],
+  );
+  return rows;
+}
+
+export async function databaseTime(pool: pg.Pool): Promise<Date> {
+  const { rows } = await pool.query<{ now: Date }>('SELECT now()');
+  return rows[0]?.now ?? new Date();
+}
+
+/** `lookedAt`: just before the tip was read, by the clock of the database. `from`: undefined for a branch that is new. */
+export interface LedgerMove {
+  readonly from: string | undefined;
+  readonly to: string;
+  readonly lookedAt: Date;
+}
+
 /** Whether somebody else moved it on meanwhile. Call it in the transaction that adds the entries. */
 export async function moveLedgerTip(
   client: pg.ClientBase,
   chain: string,
   branch: string,
-  { from, to }: { readonly from: string | undefined; readonly to: string },
+  { from, to, lookedAt }: LedgerMove,
 ): Promise<boolean> {
   const { rowCount } =
     from === undefined
       ? await client.query(
-          'INSERT INTO gatehouse.ledger_branches (chain, branch, tip) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
-          [chain, branch, to],
+          'INSERT INTO gatehouse.ledger_branches (chain, branch, tip, looked_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
+          [chain, branch, to, lookedAt],
         )
       : await client.query(
-          `UPDATE gatehouse.ledger_branches SET tip = $4, seen_sha = NULL, seen_at = NULL
+          `UPDATE gatehouse.ledger_branches SET tip = $4, looked_at = $5, seen_sha = NULL, seen_at = NULL
             WHERE chain = $1 AND branch = $2 AND tip = $3`,
-          [chain, branch, from, to],
+          [chain, branch, from, to, lookedAt],
         );
   return rowCount === 1;
 }

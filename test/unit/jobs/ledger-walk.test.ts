@@ -18,7 +18,14 @@ const pull = (mergeCommit: string, more: Partial<BroughtBy> = {}): BroughtBy => 
 const LINE = [commit('a', 'known'), commit('b', 'a'), commit('c', 'b')];
 
 function attributed(commits: readonly BranchCommit[], parts: Partial<AttributionParts>): readonly string[] {
-  const whole = { branch: 'main', known: 'known', brought: new Map(), namesEvery: false, pushes: [], sizes: new Map() };
+  const whole = {
+    branch: 'main',
+    known: 'known',
+    brought: new Map(),
+    namesEvery: false,
+    pushes: [],
+    ownCommits: new Map(),
+  };
   return attribute(commits, { ...whole, ...parts }).map(({ commit: { sha }, pullRequest, method, unclear }) =>
     pullRequest === undefined ? `${sha} ${unclear === undefined ? 'none' : 'unclear'}` : `${sha} ${method}`,
   );
@@ -61,31 +68,50 @@ test('where the forge names every commit, no other belongs to a pull request', (
 
 test('where it names the last one only, the push shows which others belong to it', (t) => {
   const brought = new Map([['c', [pull('c')]]]);
-  const sizes = new Map([[1, 2]]);
+  const ownCommits = new Map([[1, ['x', 'y']]]);
   const push = (before: string, after: string) => ({ before, after, pusher: 'bob' });
-  t.deepEqual(attributed(LINE, { brought, sizes, pushes: [push('a', 'c')] }), ['a none', 'b rebase', 'c rebase']);
-  t.deepEqual(attributed(LINE, { brought, sizes, pushes: [push('b', 'c')] }), ['a none', 'b none', 'c squash']);
-  t.deepEqual(attributed(LINE, { brought, sizes }), ['a none', 'b unclear', 'c squash'], 'its webhook is lost');
+  t.deepEqual(attributed(LINE, { brought, ownCommits, pushes: [push('a', 'c')] }), ['a none', 'b rebase', 'c rebase']);
+  t.deepEqual(attributed(LINE, { brought, ownCommits, pushes: [push('b', 'c')] }), ['a none', 'b none', 'c squash']);
+  t.deepEqual(attributed(LINE, { brought, ownCommits }), ['a none', 'b unclear', 'c squash'], 'its webhook is lost');
 });
 
 test('a push of more commits than the pull request has does not make them its own', (t) => {
   const brought = new Map([['c', [pull('c')]]]);
   const pushes = [{ before: 'known', after: 'c', pusher: 'mallory' }];
-  t.deepEqual(attributed(LINE, { brought, pushes, sizes: new Map([[1, 2]]) }), ['a none', 'b rebase', 'c rebase']);
-  t.deepEqual(attributed(LINE, { brought, pushes, sizes: new Map([[1, 1]]) }), ['a none', 'b none', 'c squash']);
+  t.deepEqual(attributed(LINE, { brought, pushes, ownCommits: new Map([[1, ['x', 'y']]]) }), [
+    'a none',
+    'b rebase',
+    'c rebase',
+  ]);
+  t.deepEqual(attributed(LINE, { brought, pushes, ownCommits: new Map([[1, ['x']]]) }), [
+    'a none',
+    'b none',
+    'c squash',
+  ]);
 });
 
 test('commits that were pushed with a merge commit are not its own', (t) => {
   const commits = [commit('a', 'known'), commit('m', 'a', 'head')];
   const brought = new Map([['m', [pull('m')]]]);
   const pushes = [{ before: 'known', after: 'm', pusher: 'mallory' }];
-  t.deepEqual(attributed(commits, { brought, pushes, sizes: new Map([[1, 9]]) }), ['a none', 'm merge']);
+  t.deepEqual(attributed(commits, { brought, pushes, ownCommits: new Map([[1, [...'123456789']]]) }), [
+    'a none',
+    'm merge',
+  ]);
+});
+
+test('a fast-forward brings the commits that the pull request has, and no others', (t) => {
+  const brought = new Map([['c', [pull('c', { head: 'c' })]]]);
+  const ownCommits = new Map([[1, ['b', 'c', 'd']]]);
+  const pushes = [{ before: 'known', after: 'c', pusher: 'mallory' }];
+  t.deepEqual(attributed(LINE, { brought, pushes, ownCommits }), ['a none', 'b fast-forward', 'c fast-forward']);
+  t.deepEqual(attributed(LINE, { brought, ownCommits }), ['a none', 'b fast-forward', 'c fast-forward']);
 });
 
 test('the head itself on the branch is a fast-forward', (t) => {
   const brought = new Map([['c', [pull('c', { head: 'c' })]]]);
   const pushes = [{ before: 'known', after: 'c', pusher: 'bob' }];
-  const found = attributed(LINE, { brought, pushes, sizes: new Map([[1, 3]]) });
+  const found = attributed(LINE, { brought, pushes, ownCommits: new Map([[1, ['a', 'b', 'c']]]) });
   t.deepEqual(found, ['a fast-forward', 'b fast-forward', 'c fast-forward']);
 });
 
@@ -94,6 +120,7 @@ test('a force-push that was over before anybody looked is found by its webhooks'
   const line = [commit('b', 'known')];
   t.deepEqual(detours([push('known', 'x'), push('x', 'b')], 'known', line), ['x']);
   t.deepEqual(detours([push('known', 'x'), push('x', 'y'), push('y', 'b')], 'known', line), ['y']);
+  t.deepEqual(detours([push('known', 'x'), push('known', 'b')], 'known', line), ['x'], 'the branch was made again');
   t.deepEqual(detours([push('older', 'known'), push('known', 'b')], 'known', line), []);
-  t.deepEqual(detours([push('x', 'older'), push('known', 'b')], 'known', line), [], 'of another time');
+  t.deepEqual(detours([push('x', 'older'), push('known', 'b')], 'known', line), [], 'from elsewhere');
 });
