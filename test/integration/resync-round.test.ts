@@ -260,7 +260,7 @@ test('an owner at its limit never keeps a round going when the clock is behind',
     },
   } as const;
   const access = { check: async () => undefined };
-  const all = { ...parts, forge, access, metrics: makeMetrics(), enqueue: async () => {} };
+  const all = { ...parts, forge, access, metrics: makeMetrics(), keepsRecord: false, enqueue: async () => {} };
   // An hour before the database's time.
   const round = { began: new Date(Date.now() + HOUR_MS), new: true };
   t.is(await resync(all, round), 'finished');

@@ -77,7 +77,7 @@ export async function databaseTime(pool: pg.Pool): Promise<Date> {
   return rows[0]?.now ?? new Date();
 }
 
-/** `lookedAt`: just before the tip was read, by the clock of the database. `from`: undefined for a branch that is new. */
+/** `lookedAt`: before the tip was read, by the clock of the database. `from`: undefined for a branch that is new. */
 export interface LedgerMove {
   readonly from: string | undefined;
   readonly to: string;
