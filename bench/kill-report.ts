@@ -33,7 +33,7 @@ Measured by \`${command}\`, which wrote this section: what happens to webhooks w
 
 - **Machine:** ${machine}. Load average ${loads[0]} at the beginning, ${loads[1]} at the end.
 - **Stores:** ${stores}. ${leftOut}
-- **Load:** ${plan.perSecond} deliveries a second, each about another pull request and sent once, as GitHub and Gitea do: ${plan.secondsBefore} s, then the kill and a new
+- **Load:** ${plan.perSecond} deliveries a second, each about another pull request and sent once, as GitHub and Gitea do. They last ${plan.secondsBefore} s, then comes the kill and a new
   process at once, and ${plan.secondsAfter} s more. ${plan.rounds === 1 ? 'One kill' : `${plan.rounds} kills`} for each row, added up. More arrives than is worked off, so that some wait at the kill.
 - **Acknowledged:** answered 2xx. **Gone:** acknowledged, and neither processed before the kill nor after the restart. **Refused:** any other
   answer, or none: the forge lists it as failed, and it can be sent again.
@@ -44,7 +44,7 @@ ${killTable(figures)}
 - **Probot 14:** its middleware answers when the handler is done, so what was acknowledged is done; what is being handled at the kill
   gets no answer. After 9 s it answers 202 and goes on in memory: that happens to handlers that wait for a rate limit, here for 12 s.
 - **Koa and BullMQ 6:** set up as BullMQ's guide *Going to production* says: no offline queue behind the web server, 3 attempts with
-  backoff, four jobs at a time of 0.1 s, the default times for stalled jobs. Answered 200 when \`queue.add\` has resolved. "As shipped" is Redis without a configuration: it
+  backoff, the default times for stalled jobs. Four jobs run at a time, each for 0.1 s. Answered 200 when \`queue.add\` has resolved. "As shipped" is Redis without a configuration: it
   saves a snapshot at most once a minute, so what was added since the last one is gone. The guide recommends \`appendfsync everysec\`.
 - **Gatehouse:** \`serve --with-worker\`, its defaults. A delivery counts as processed when its exact bytes are stored and its pull request, on
   the simulated forge of the tests, has its final status. What was refused counts as refused, although the resync at the restart reviews those pull requests, too.

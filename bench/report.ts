@@ -19,7 +19,7 @@ figures of two machines.
 - **Load average** (runnable processes): ${loads[0]} at the beginning, ${loads[1]} at the end.
 - **Stores:** ${stores}, \`synchronous_commit\` on.
 - **Deliveries:** GitHub's 29 published examples of \`pull_request\`, 21 to 27 KB, each with an id, number and signature of its
-  own; ${PER_PULL_REQUEST} in a row about one pull request, which is in another repository than the one before. Only those answered 200 count.
+  own. ${PER_PULL_REQUEST} in a row are about one pull request; the next ones are in another repository. Only those answered 200 count.
 - **Rounds:** ${plan.rounds}, interleaved, each server in a separate process on empty tables; ${plan.seconds} s measured after ${plan.warmupSeconds} s of warm-up.
   A cell is the median, and in parentheses the minimum and maximum of the rounds.
 
