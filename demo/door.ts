@@ -31,7 +31,7 @@ export async function showDoor({ origin, metricsPort, secret, database }: DoorPa
   expect(added === 1, 'expected one of three deliveries to be stored');
 
   title('5  One example of every event that GitHub sends');
-  say('They are about repositories that this forge does not have: nothing is reviewed, and a warning may appear.');
+  say('They are about repositories that this forge does not have: nothing is reviewed.');
   const examples = payloads();
   let acknowledged = 0;
   for (const [index, example] of examples.entries()) {

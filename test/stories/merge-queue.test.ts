@@ -174,6 +174,16 @@ test('github: a group in a repository without a policy gets no status', async (t
   t.deepEqual(await requestChecks(scene, group), []);
 });
 
+test('github: a group of a repository that is gone is never tried again', async (t) => {
+  await using story = await tellStory('github', FILES);
+  const [group] = enqueue(story, ['feat: one']);
+  story.forge.forgetRequests();
+  story.forge.deleteRepository(story.repository);
+  t.deepEqual(await requestChecks(story, group), []);
+  t.is(story.forge.count('POST', /^\/graphql$/), 1);
+  t.is(story.forge.count('POST', /statuses/), 0);
+});
+
 test('github: a queue that cannot be read is read again, and then an error', async (t) => {
   await using story = await tellStory('github', FILES);
   const { forge } = story;

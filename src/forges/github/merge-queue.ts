@@ -1,10 +1,10 @@
+import type { Octokit } from 'octokit';
 import { z } from 'zod';
-import { requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { MergeQueueEntry } from '../port/merge-queue.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
-import { askGraphql } from './request.ts';
+import { askGraphqlIfFound } from './request.ts';
 
 /** Only GraphQL has it. Older entries are merged first. */
 export const QUEUE_QUERY = `query ($owner: String!, $repo: String!, $branch: String!, $cursor: String) {
@@ -46,21 +46,29 @@ const answer = z.object({
   }),
 });
 
+type Answer = z.output<typeof answer>;
+
+const WHAT = 'the merge queue';
 /** A thousand entries. */
 const MAX_PAGES = 10;
 
+/** Undefined where the repository does not exist or cannot be seen. */
 export async function mergeQueueEntries(
   client: GitHubClient,
   repository: string,
   branch: string,
-): Promise<readonly MergeQueueEntry[]> {
-  const what = 'the merge queue';
-  const octokit = requireFound(await client.forRepository(repository), what);
+): Promise<readonly MergeQueueEntry[] | undefined> {
+  const octokit = await client.forRepository(repository);
+  if (octokit === undefined) {
+    return undefined;
+  }
   const entries: MergeQueueEntry[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const variables = { ...repositoryAddress(repository), branch, cursor };
-    const read: z.output<typeof answer> = await askGraphql(octokit, what, QUEUE_QUERY, variables, answer);
+    const read = await readPage(octokit, { ...repositoryAddress(repository), branch, cursor });
+    if (read === undefined) {
+      return undefined;
+    }
     const list = read.repository.mergeQueue?.entries;
     entries.push(...(list?.nodes ?? []));
     if (list?.pageInfo.hasNextPage !== true) {
@@ -68,5 +76,9 @@ export async function mergeQueueEntries(
     }
     cursor = list.pageInfo.endCursor;
   }
-  throw new ForgeError('invalid', `${what} of ${repository} has more than ${MAX_PAGES} pages`);
+  throw new ForgeError('invalid', `${WHAT} of ${repository} has more than ${MAX_PAGES} pages`);
+}
+
+function readPage(octokit: Octokit, variables: Readonly<Record<string, unknown>>): Promise<Answer | undefined> {
+  return askGraphqlIfFound(octokit, WHAT, QUEUE_QUERY, variables, answer);
 }

@@ -131,6 +131,30 @@ export function askGraphql<T>(
   return queryGraphql(octokit, what, query, variables, shape, () => false);
 }
 
+/** The same for one thing; undefined where the forge says that there is none. A null without a reason is an error. */
+export async function askGraphqlIfFound<T>(
+  octokit: Octokit,
+  what: string,
+  query: string,
+  variables: Parameters,
+  shape: z.ZodType<T>,
+): Promise<T | undefined> {
+  const said = new Set<boolean>();
+  const isAbsent = ({ type, path }: GraphqlError) => {
+    const absent = type === 'NOT_FOUND' && path?.length === 1;
+    said.add(absent);
+    return absent;
+  };
+  try {
+    return await queryGraphql(octokit, what, query, variables, shape, isAbsent);
+  } catch (error) {
+    if (said.has(true) && !said.has(false)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
 /** Errors about one thing that is asked for, which is then null in the answer. */
 const ABSENT: readonly (string | undefined)[] = ['NOT_FOUND', 'FORBIDDEN'];
 

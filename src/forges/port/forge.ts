@@ -55,7 +55,10 @@ export interface Forge extends AccessCheck {
   readonly overviews?: Overviews;
   readonly changeList?: ChangeList;
   readonly statusLimit?: StatusLimit;
-  readonly mergeQueue?: { entries(repository: string, branch: string): Promise<readonly MergeQueueEntry[]> };
+  /** Entries are undefined where the repository does not exist or cannot be seen. */
+  readonly mergeQueue?: {
+    entries(repository: string, branch: string): Promise<readonly MergeQueueEntry[] | undefined>;
+  };
 
   /** At most so many of them. */
   writableRepositories(most: number): Promise<WritableRepositories>;

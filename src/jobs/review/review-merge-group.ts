@@ -42,13 +42,18 @@ export async function reviewMergeGroup(
     log.info({ ...job }, 'a merge group has left the queue: its success is withdrawn');
     return;
   }
+  const entries = await mergeQueue.entries(job.repository, job.branch);
+  if (entries === undefined) {
+    log.info({ ...job }, 'nothing to review: the repository of the merge group is gone, or cannot be seen');
+    return;
+  }
   const group = pullRequestOfGroup(job);
   if (group === undefined) {
     const description = 'The merge group’s branch has an unexpected name';
     await conclude({ ...parts, forge }, job, askedAt, { state: 'error', description });
     return;
   }
-  const members = groupUpTo(await mergeQueue.entries(job.repository, job.branch), job.headSha, group);
+  const members = groupUpTo(entries, job.headSha, group);
   const present = await forge.status(job.repository, job.headSha, placeOf(parts, job).context);
   if (members === undefined && present?.own && (present.state === 'success' || present.state === 'failure')) {
     log.info({ ...job }, 'nothing to review: the merge group has its verdict and has left the queue');
