@@ -151,7 +151,10 @@ export function makeGitHubDialect(
     },
 
     graphqlTarget(body) {
-      const { owner, repo, number, facts } = Object(body['variables']);
+      const { owner, repo, branch, number, facts } = Object(body['variables']);
+      if (branch !== undefined) {
+        return `/repos/${owner}/${repo}/merge-queue`;
+      }
       const part = facts === undefined ? '/comments' : facts ? '/facts' : '';
       return number === undefined ? '' : `/repos/${owner}/${repo}/pulls/${number}${part}`;
     },
