@@ -8,6 +8,7 @@ import type {
   PullRequestRead,
   PullRequestRef,
 } from '../forges/port/pull-request.ts';
+import { type RememberAuthors, withSeenAuthors } from './authors/seen-authors.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import { codeOwnersText, gatherFacts } from './evaluation/gather-facts.ts';
 import { observe, rulesInForce, withObserved } from './evaluation/observe.ts';
@@ -94,6 +95,8 @@ export interface JudgeContext extends PolicyContext, PresentContext {
    * only if there may be some.
    */
   readonly knownComments: (repository: string, commentIds: readonly string[]) => Promise<KnownComments>;
+  /** Absent: who made commits that a force-push has taken away is not known. */
+  readonly rememberAuthors?: RememberAuthors;
   /**
    * Whether the forge may be asked for what only observed rules need: that must not use up its rate limit. Absent: yes.
    */
@@ -222,7 +225,7 @@ export async function readChange(
 }
 
 /** What facts are read with. */
-type FactsContext = Pick<JudgeContext, 'forge' | 'threads' | 'statusContext' | 'onWillReadOthers'>;
+type FactsContext = Pick<JudgeContext, 'forge' | 'threads' | 'statusContext' | 'onWillReadOthers' | 'rememberAuthors'>;
 
 /** Step 3, the facts: what the rules in force need, and no more. */
 export async function readFacts(
@@ -231,6 +234,7 @@ export async function readFacts(
   policy: Policy,
   changedFiles: ChangedFiles,
 ): Promise<Facts> {
+  const inForce = rulesInForce(policy);
   const { requestedReviews, commentThreads } = neededFacts(policy);
   if (requestedReviews) {
     await context.onWillReadOthers?.('others');
@@ -240,7 +244,14 @@ export async function readFacts(
   }
   const { forge, threads } = context;
   const readChecks = (ask: AskedChecks) => readChecksOf(context, subject, ask);
-  return gatherFacts(forge, threads, rulesInForce(policy), subject, changedFiles, subject.baseSha, readChecks);
+  const facts = await gatherFacts(forge, threads, inForce, subject, changedFiles, subject.baseSha, readChecks);
+  const { authors, authorTrailers } = neededFacts(inForce);
+  return authors
+    ? {
+        ...facts,
+        commits: await withSeenAuthors(facts.commits, subject.pullRequest, authorTrailers, context.rememberAuthors),
+      }
+    : facts;
 }
 
 /** What others reported about the head. */
@@ -264,12 +275,12 @@ export async function evaluateInForce(
 
 /** Step 5, the overrides. Undefined when the policy lets nobody override. */
 export function readOverridesNow(
-  { forge, knownComments }: Pick<JudgeContext, 'forge' | 'knownComments'>,
+  { forge, knownComments, rememberAuthors }: Pick<JudgeContext, 'forge' | 'knownComments' | 'rememberAuthors'>,
   { pullRequest }: Subject,
   policy: Policy,
   evaluation: Evaluation,
 ): Promise<Overrides | undefined> {
-  return readOverrides(forge, policy, pullRequest, evaluation, knownComments);
+  return readOverrides(forge, policy, pullRequest, evaluation, knownComments, rememberAuthors);
 }
 
 /** The observed rules, with the facts that the forge told for them. */

@@ -149,6 +149,44 @@ for (const name of EVERY_FORGE) {
     t.false(scene.states(number).includes('success'));
   });
 
+  test(`${name}: a co-author who is amended away is still one`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });
+    const number = await agentOpens(scene, agent, `feat: it\n\nCo-authored-by: Bob <${hidden(name, 'bob')}>`);
+    await scene.settled();
+    scene.forge.forcePush(scene.repository, number, { 'a.txt': 'a\n' }, { author: agent, message: 'feat: it' });
+    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+    t.regex(scene.comments(number).join(), /`bob`, who made a commit of this pull request that was there before/);
+    await scene.comment(number, 'bob', `/gatehouse override approved ${scene.head(number)} hotfix 4711`);
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+    t.regex(scene.comments(number).join(), /by `bob` was written by somebody who made a commit of this pull request/);
+    t.false(scene.states(number).includes('success'));
+    await scene.review(number, 'carol', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
+  test(`${name}: who made commits for another base branch may approve`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });
+    const { forge, repository } = scene;
+    forge.commit(repository, 'release', { 'r.txt': 'r\n' }, { author: 'bob' });
+    forge.commit(repository, 'release', { 'r.txt': 'r2\n' }, { author: 'bob' });
+    const tip = forge.head(repository, 'release');
+    forge.commit(repository, 'topic', { 'a.txt': 'a\n', 'r.txt': 'r2\n' }, { author: agent, merging: [tip] });
+    const number = await scene.open('topic', { author: agent });
+    await scene.settled();
+    await scene.retarget(number, 'release');
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success', 'they were of the wrong base branch alone');
+    await scene.retarget(number, 'main');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+  });
+
   test(`${name}: ten thousand co-authors, and names that are markup, do no harm`, async (t) => {
     const many = Array.from({ length: 10_000 }, (_, index) => `Co-authored-by: x <${index}@elsewhere.test>\n`).join('');
     const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });

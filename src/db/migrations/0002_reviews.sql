@@ -50,6 +50,17 @@ CREATE TABLE gatehouse.reviews (
   PRIMARY KEY (repository, pull_request)
 );
 
+-- Who made a commit of an open pull request that a review has read, also of one that a force-push took away since: logins in lower
+-- case, by the base branch of then. Goes with the review.
+CREATE TABLE gatehouse.seen_authors (
+  repository   text    NOT NULL,
+  pull_request integer NOT NULL,
+  base_branch  text    NOT NULL,
+  login        text    NOT NULL,
+  PRIMARY KEY (repository, pull_request, base_branch, login),
+  FOREIGN KEY (repository, pull_request) REFERENCES gatehouse.reviews ON DELETE CASCADE ON UPDATE CASCADE
+);
+
 -- Pull requests that share a head commit share its status.
 CREATE INDEX reviews_head ON gatehouse.reviews (repository, head_sha);
 

@@ -10,6 +10,7 @@ import { statusContext } from '../../review/status-context.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { knownComments } from '../tables/override-comments.ts';
 import type { StatusPlace } from '../tables/posted-statuses.ts';
+import { rememberAuthors } from '../tables/seen-authors.ts';
 import { commitStatuses } from './commit-status.ts';
 import { givenUpBecause } from './given-up.ts';
 import { recordGroup } from './record-group.ts';
@@ -92,6 +93,7 @@ async function judgeMembers(
   const context: JudgeContext = {
     ...parts,
     knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
+    rememberAuthors: (made, logins) => rememberAuthors(parts.pool, made, logins),
     // The reviews of the pull requests observe; here the queue waits.
     mayReadToObserve: () => false,
     onWillJudge: async () => {

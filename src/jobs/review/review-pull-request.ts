@@ -12,6 +12,7 @@ import { type Reported, reportComments, withdrawComments, withRefusals } from '.
 import { build } from '../../version.ts';
 import { knownComments } from '../tables/override-comments.ts';
 import { LostClaimError, markReported, recordOthersAsked, saveVerdict } from '../tables/reviews.ts';
+import { rememberAuthors } from '../tables/seen-authors.ts';
 import { countObserved } from './count-observed.ts';
 import { countOverrides } from './count-overrides.ts';
 import { type LatePending, latePending } from './late-pending.ts';
@@ -117,6 +118,7 @@ async function reviewOnce(
     onWillJudge: () => showPending(parts, review, pullRequest, pending),
     onWillReadOthers: (asked) => recordOthersAsked(parts.pool, review.claim(), asked),
     knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
+    rememberAuthors: (made, logins) => rememberAuthors(parts.pool, made, logins),
     showsProposals: true,
     mayReadToObserve: () => hasSpareRequests(parts.remainingRequests()),
   };

@@ -14,6 +14,11 @@ export interface AuthoredCommits {
    * forge.
    */
   readonly accounts: ReadonlyMap<string, string | null>;
+  /**
+   * Logins in lower case of those who made commits of the pull request that it may not have any more; null: more than
+   * are kept. Absent: nothing is remembered.
+   */
+  readonly seen?: readonly string[] | null;
 }
 
 /** Somebody who made a commit: its author, its committer, or a co-author whom its message names. */
@@ -28,11 +33,16 @@ export interface Author {
   readonly machine: boolean;
 }
 
+/** One of these, of a commit that a force-push has taken away. */
+export interface SeenAuthor extends Pick<Author, 'login'> {
+  readonly as: 'seen';
+}
+
 /** Who made what a pull request brings in, as far as the forge and the commits tell. */
 export interface Authors {
   readonly people: readonly Author[];
-  /** By login in lower case; of several, the first. */
-  readonly byLogin: ReadonlyMap<string, Author>;
+  /** By login in lower case; of several, the first. Those of commits that are gone are here and not in `people`. */
+  readonly byLogin: ReadonlyMap<string, Author | SeenAuthor>;
   /** Those without a known account who may be people. */
   readonly unknown: readonly Author[];
   /** False when there may be more of them. */
@@ -47,7 +57,7 @@ const MAX_SHOWN = 100;
  * make nobody an author. Only approvals leave them out.
  */
 export function authorsOf(
-  { commits, complete, accounts }: AuthoredCommits,
+  { commits, complete, accounts, seen = [] }: AuthoredCommits,
   { authorTrailers, machineAccounts }: PeopleSettings,
   cleanMerges: ReadonlySet<string> = new Set(),
 ): Authors {
@@ -63,12 +73,13 @@ export function authorsOf(
   const found = named.coAuthors.map((coAuthor) => ({ coAuthor, account: accountOf(coAuthor, known) }));
   const coAuthors = found.flatMap(({ coAuthor, account }) => foundBy(coAuthor, account));
   const people = [...own.flatMap(peopleOf), ...coAuthors].map(made);
+  const gone = (seen ?? []).map((login) => [login, { as: 'seen', login }] as const);
   const withLogin = people.flatMap((one) => (one.login === null ? [] : [[one.login.toLowerCase(), one] as const]));
   return {
     people,
-    byLogin: new Map(withLogin.toReversed()),
+    byLogin: new Map<string, Author | SeenAuthor>([...gone, ...withLogin.toReversed()]),
     unknown: people.filter(({ login, machine }) => login === null && !machine),
-    complete: complete && named.complete && found.every(({ account }) => account !== undefined),
+    complete: complete && seen !== null && named.complete && found.every(({ account }) => account !== undefined),
   };
 }
 

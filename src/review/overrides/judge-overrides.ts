@@ -1,6 +1,6 @@
 import { commandIn, type OverrideCommand, textDigest } from '../../forges/port/command.ts';
 import type { PersonComment, PullRequest } from '../../forges/port/pull-request.ts';
-import { type AuthoredCommits, authorsOf } from '../authors/authors.ts';
+import { type Author, type AuthoredCommits, authorsOf, type SeenAuthor } from '../authors/authors.ts';
 import type { IsMachine } from '../authors/machines.ts';
 import type { PeopleSettings } from '../authors/people-settings.ts';
 import { blockingRules } from '../evaluation/blocking-rules.ts';
@@ -139,13 +139,20 @@ export function refusalByFacts(
   return refusalOfAuthor(login, facts) ?? refusalOfAge(comment, facts) ?? refusalOfPermission(login, facts);
 }
 
+type Made = Author | SeenAuthor;
+
+const WHY_AUTHOR: Readonly<Record<Made['as'], Text>> = {
+  author: say`was written by somebody who committed to this pull request`,
+  committer: say`was written by somebody who committed to this pull request`,
+  'co-author': say`was written by somebody whom a commit of this pull request names as its co-author`,
+  seen: say`was written by somebody who made a commit of this pull request that was there before`,
+};
+
 function refusalOfAuthor(login: string, { commits, people }: ClaimFacts): Text | undefined {
   const { byLogin, unknown, complete } = authorsOf(commits, people);
   const made = byLogin.get(login);
   if (made !== undefined) {
-    return made.as === 'co-author'
-      ? say`was written by somebody whom a commit of this pull request names as its co-author`
-      : say`was written by somebody who committed to this pull request`;
+    return WHY_AUTHOR[made.as];
   }
   if (!complete) {
     return commits.complete

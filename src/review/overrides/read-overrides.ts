@@ -3,6 +3,7 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { machinesAmong } from '../authors/machines.ts';
 import { joinPeople, operatorsPeople, type PeopleSettings } from '../authors/people-settings.ts';
+import { type RememberAuthors, withSeenAuthors } from '../authors/seen-authors.ts';
 import { blockingRules } from '../evaluation/blocking-rules.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
 import { readCommits, readLastChange, readOwnTeams } from '../evaluation/gather-facts.ts';
@@ -32,6 +33,7 @@ export async function readOverrides(
   pullRequest: PullRequest,
   evaluation: Evaluation,
   knownComments: (repository: string, commentIds: readonly string[]) => Promise<KnownComments>,
+  rememberAuthors?: RememberAuthors,
 ): Promise<Overrides | undefined> {
   const overriders = (ruleId: string) => overridersOf(policy, { id: ruleId });
   if (!canBeOverridden(policy)) {
@@ -55,7 +57,8 @@ export async function readOverrides(
 
   const claims = found.map((claim) => ({ claim, why: refusalOf(claim, context) }));
   const open = claims.flatMap(({ claim, why }) => (why === undefined ? [claim] : []));
-  const facts = open.length === 0 ? undefined : await readClaimFacts(forge, pullRequest, open, context, people);
+  const facts =
+    open.length === 0 ? undefined : await readClaimFacts(forge, pullRequest, open, context, people, rememberAuthors);
 
   const { inForce, refused } = judgeClaims(claims, context, facts);
   const possible = blocking.flatMap(({ rule }) => {
@@ -99,6 +102,7 @@ async function readClaimFacts(
   claims: readonly Claim[],
   { overridersOf: overriders }: ClaimContext,
   people: PeopleSettings,
+  rememberAuthors: RememberAuthors | undefined,
 ): Promise<ClaimFacts> {
   const { authorTrailers } = people;
   const groupOf = ({ command }: Claim) => overriders(command.ruleId) ?? NOBODY;
@@ -114,11 +118,12 @@ async function readClaimFacts(
   if (logins.length === 0) {
     return { teams, people, ...UNREAD };
   }
-  const [commits, lastChange, writers] = await Promise.all([
+  const [listed, lastChange, writers] = await Promise.all([
     readCommits(forge, pullRequest, { signatures: false, authors: true, authorTrailers }),
     readLastChange(forge, pullRequest),
     readWriters(forge, pullRequest.repository, [...new Set(logins)].slice(0, MAX_OVERRIDERS)),
   ]);
+  const commits = await withSeenAuthors(listed, pullRequest, authorTrailers, rememberAuthors);
   return { teams, people, commits, lastChange, writers };
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { ChangedFile } from '../../forges/port/pull-request.ts';
-import { type Author, type Authors, authorsOf } from '../authors/authors.ts';
+import { type Author, type Authors, authorsOf, type SeenAuthor } from '../authors/authors.ts';
 import { type IsMachine, machinesAmong } from '../authors/machines.ts';
 import type { Facts, LastChange } from '../facts.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
@@ -168,12 +168,21 @@ function countApprovals(
   };
 }
 
+type Made = Author | SeenAuthor;
+
+const WHY_AUTHOR: Readonly<Record<Made['as'], string>> = {
+  author: 'who committed to this pull request',
+  committer: 'who committed to this pull request',
+  'co-author': 'named as a co-author of this pull request',
+  seen: 'who made a commit of this pull request that was there before',
+};
+
 /** Why an approval does not count: the first reason there is. */
 function exclusionOf(
   { author, sha, submittedAt, official, bot }: CurrentApproval,
   wanted: Wanted,
   facts: Facts,
-  made: Author | undefined,
+  made: Made | undefined,
   isMachine: IsMachine,
 ): string | undefined {
   const login = author.toLowerCase();
@@ -187,7 +196,7 @@ function exclusionOf(
     return 'who may not write to the repository';
   }
   if (!wanted.committers && made !== undefined) {
-    return made.as === 'co-author' ? 'named as a co-author of this pull request' : 'who committed to this pull request';
+    return WHY_AUTHOR[made.as];
   }
   if (wanted.fresh !== false && !isCurrent(sha, wanted, facts)) {
     return wanted.fresh === true
