@@ -3,6 +3,7 @@ import { countBaselines } from '../../src/jobs/tables/baselines.ts';
 import { recordDone } from '../../src/jobs/tables/progress.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { openDoor, SECRET } from '../helpers/door.ts';
+import { watchJobs } from '../helpers/settling.ts';
 import type { Site } from '../helpers/site.ts';
 import { eventually } from '../helpers/until.ts';
 import type { HookedSite, TestForge } from './test-forge.ts';
@@ -13,6 +14,8 @@ export interface Gatehouse {
   site(files: Readonly<Record<string, string>>): Promise<HookedSite>;
   /** Waits until a webhook of this event was taken. */
   received(site: Site, event: string): Promise<void>;
+  /** Waits until nothing is left to do for the repository. */
+  settled(site: Site): Promise<void>;
   /** How many jobs of the repository have failed. */
   failures(site: Site): Promise<number>;
   /** The states that the baselines of owners are in. */
@@ -78,6 +81,7 @@ async function open(
         );
         return rowCount !== 0;
       }),
+    settled: ({ repository }) => watchJobs(door.database).settled(repository),
     async failures(site) {
       const { rowCount } = await door.database.query(
         "SELECT 1 FROM gatehouse_jobs.job WHERE data->>'repository' = $1 AND state IN ('retry', 'failed')",

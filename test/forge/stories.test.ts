@@ -393,6 +393,8 @@ async function mergesGreenElsewhere(
   const sha = await site.push('topic', BAD);
   await site.open('topic', { base: 'easy' });
   await site.expect(t, sha, 'success', 'easy');
+  // A job of the push would find the other pull request, too.
+  await gatehouse.settled(site);
   await site.loseWebhooks(webhooks === 'lost');
   const number = await site.open('topic');
   if (webhooks === 'arrive') {
