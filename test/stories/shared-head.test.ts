@@ -108,6 +108,17 @@ for (const name of FORGES) {
     t.is(scene.status(first)?.state, 'failure');
   });
 
+  test(`${name}: a success that our database does not know never outlives its pull request`, async (t) => {
+    const { scene, number } = await reviewed(name, 'feat: things');
+    const forgotten = await scene.door.database.query(
+      'DELETE FROM gatehouse.posted_statuses WHERE repository = $1 AND head_sha = $2',
+      [scene.repository, scene.forge.pull(scene.repository, number).headSha],
+    );
+    t.is(forgotten.rowCount, 1);
+    await close(scene, number);
+    t.deepEqual(scene.states(number), ['pending', 'success', 'pending']);
+  });
+
   test(`${name}: a success that another open pull request has earned is not withdrawn`, async (t) => {
     const { scene, number: first } = await reviewed(name, 'feat: things');
     const twin = await openTwin(scene, first, { title: 'feat: the same' });

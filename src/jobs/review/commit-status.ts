@@ -60,8 +60,10 @@ export interface CommitStatuses {
    * Whether a verdict can no longer be shown, because the commit has as many statuses as the forge takes, or nearly.
    */
   isUsedUp(place: StatusPlace, state: StatusState): Promise<boolean>;
-  /** Whether a success that Gatehouse has set may stand there. Costs no request to the forge. */
-  mayShowSuccess(place: StatusPlace): Promise<boolean>;
+  /** Whether a success may stand there, as far as is known without a request to the forge. */
+  mayShowSuccess(place: StatusPlace, seen?: readonly PostedStatus[]): Promise<boolean>;
+  /** The same, but that the forge is asked where neither our table nor `seen` says it. */
+  hasSuccess(place: StatusPlace, seen?: readonly PostedStatus[]): Promise<boolean>;
 }
 
 export interface StatusOptions extends ForeignStatusParts {
@@ -158,9 +160,19 @@ export function commitStatuses({
     });
   }
 
-  async function mayShowSuccess(place: StatusPlace): Promise<boolean> {
+  /** Undefined: not known. A row of our table may be missing, as after a database was restored. */
+  async function knownSuccess(place: StatusPlace, seen?: readonly PostedStatus[]): Promise<boolean | undefined> {
     const before = await postedBefore(pool, place);
-    return before.kind === 'unknown' || (before.kind === 'status' && before.state === 'success');
+    if (before.kind !== 'none') {
+      return before.kind === 'unknown' || before.state === 'success';
+    }
+    return seen?.some(({ context, state }) => state === 'success' && sameContext(context, place.context));
+  }
+
+  async function hasSuccess(place: StatusPlace, seen?: readonly PostedStatus[]): Promise<boolean> {
+    const { repository, headSha, context } = place;
+    const known = await knownSuccess(place, seen);
+    return known ?? (await forge.status(repository, headSha, context))?.state === 'success';
   }
 
   return {
@@ -189,7 +201,7 @@ export function commitStatuses({
       }
     },
     async withdrawSuccess(place) {
-      if (!(await mayShowSuccess(place))) {
+      if (!(await hasSuccess(place))) {
         return;
       }
       const { repository, headSha, context } = place;
@@ -227,7 +239,8 @@ export function commitStatuses({
     async isUsedUp(place, state) {
       return room.isUsedUp(place, state, await postedBefore(pool, place));
     },
-    mayShowSuccess,
+    mayShowSuccess: async (place, seen) => (await knownSuccess(place, seen)) ?? false,
+    hasSuccess,
   };
 }
 

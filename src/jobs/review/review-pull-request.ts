@@ -1,7 +1,7 @@
 import type { Charge } from '../../forges/limits/shares.ts';
 import { hasSpareRequests } from '../../forges/limits/spending.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { PreloadedFacts, PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { PreloadedFacts, PullRequest, PullRequestRead, PullRequestRef } from '../../forges/port/pull-request.ts';
 import { notEnforced, type Verdict } from '../../review/evaluation/verdict.ts';
 import { type JudgeContext, judgeOnce, type ReviewResult } from '../../review/judge.ts';
 import { gatehouseDigest, isCurrent } from '../../review/judged-by.ts';
@@ -111,11 +111,11 @@ async function reviewOnce(
     parts.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
     return { outcome: 'over' };
   }
-  await charge(pullRequest, () => withdrawSuccess(parts, review, pullRequest));
+  await charge(pullRequest, () => withdrawSuccess(parts, review, read));
   await using pending = latePending(parts.pendingAfterSeconds * 1_000);
   const context: JudgeContext = {
     ...parts,
-    onWillJudge: () => showPending(parts, review, pullRequest, pending),
+    onWillJudge: () => showPending(parts, review, read, pending),
     onWillReadOthers: (asked) => recordOthersAsked(parts.pool, review.claim(), asked),
     knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
     rememberAuthors: (made, logins) => rememberAuthors(parts.pool, made, logins),
@@ -160,14 +160,14 @@ async function leaveArchived({ log }: ReviewParts, review: OpenReview, ref: Pull
 async function showPending(
   parts: ReviewParts,
   review: OpenReview,
-  pullRequest: PullRequest,
+  { pullRequest, preloaded }: PullRequestRead,
   pending: LatePending,
 ): Promise<void> {
   const { statuses } = review;
   const place = statuses.placeOf(pullRequest);
   const show = () => statuses.showPending(place);
   const isUrgent = parts.pendingAfterSeconds === 0 || !hasSpareRequests(parts.remainingRequests());
-  if (isUrgent || (await statuses.mayShowSuccess(place))) {
+  if (isUrgent || (await statuses.mayShowSuccess(place, preloaded.statuses))) {
     await show();
   } else {
     pending.begin(show);
@@ -181,10 +181,10 @@ async function showPending(
 async function withdrawSuccess(
   { pool }: ReviewParts,
   { statuses, claim }: OpenReview,
-  pullRequest: PullRequest,
+  { pullRequest, preloaded }: PullRequestRead,
 ): Promise<void> {
   const place = statuses.placeOf(pullRequest);
-  if (await statuses.mayShowSuccess(place)) {
+  if (await statuses.hasSuccess(place, preloaded.statuses)) {
     const description = 'Waits: reviews of this pull request or author have used their share of requests';
     await saveVerdict(pool, claim(), { state: 'pending', description, url: pullRequest.url });
     await statuses.showVerdict(place);
