@@ -25,6 +25,19 @@ for (const name of FORGES) {
     await scene.settled();
     t.deepEqual(scene.states(number), ['pending', 'failure']);
   });
+
+  test(`${name}: no pending status stays when the policy is deleted during a first review`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const { forge, repository } = scene;
+    const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    scene.when('POST', new RegExp(`^/repos/${repository}/statuses/`), () => {
+      forge.commit(repository, 'main', { '.gatehouse.yml': null });
+    });
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.deepEqual(scene.states(number), ['pending', 'success']);
+    t.regex(scene.status(number)?.description ?? '', /^The policy was deleted/);
+  });
 }
 
 test('a review that a newer one has overtaken stops, and another completes it', async (t) => {

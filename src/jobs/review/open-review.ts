@@ -47,8 +47,8 @@ export interface OpenReview {
   readonly forge: Forge;
   readonly statuses: CommitStatuses;
   writes(): number;
-  /** Whether there is a verdict from before, or a review that was cut short. */
-  readonly hasSpoken: boolean;
+  /** Whether there is a verdict from before, or a review that was cut short, or this one has written something. */
+  hasSpoken(): boolean;
   claim(): Claim;
   /** Ids of the comments whose overrides counted in the verdict before. */
   readonly overridesBefore: readonly string[];
@@ -80,6 +80,7 @@ export async function openReview(
   const { pool, statusContext: template } = parts;
   let { claim, before } = await beginReview(pool, ref);
   const isFirst = before === undefined;
+  const spokeBefore = before !== undefined && (before.verdict !== 'none' || before.reportedAs === null);
   let commented = before?.commented ?? null;
   const guard = guardWrites(parts.forge, async (write) => {
     signal.throwIfAborted();
@@ -118,7 +119,7 @@ export async function openReview(
   return {
     forge: guard.forge,
     statuses,
-    hasSpoken: before !== undefined && (before.verdict !== 'none' || before.reportedAs === null),
+    hasSpoken: () => spokeBefore || guard.writes() > 0,
     overridesBefore: before?.overrides ?? [],
     writes: guard.writes,
     claim: () => claim,

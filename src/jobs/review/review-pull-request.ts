@@ -201,7 +201,8 @@ async function releasePullRequest(
   const { pullRequest } = result;
   const { repository, number, url } = pullRequest;
   const place = review.statuses.placeOf(pullRequest);
-  if (review.hasSpoken) {
+  const hasSpoken = review.hasSpoken();
+  if (hasSpoken) {
     for (const { what, error: err } of await withdrawComments(review.forge, pullRequest)) {
       log.warn({ err, repository, number }, `the forge refused to remove: ${what}`);
     }
@@ -209,7 +210,7 @@ async function releasePullRequest(
   const verdict = { state: 'none', description: 'No policy', url } as const;
   await saveAndRecord(parts, review.claim(), pullRequest, { ...verdict, result, askedAt });
   await review.statuses.showVerdict(place);
-  if (review.hasSpoken) {
+  if (hasSpoken) {
     await review.statuses.release(place);
   }
   await markReported(pool, review.claim(), place.context);
