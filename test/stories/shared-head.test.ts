@@ -108,7 +108,7 @@ for (const name of FORGES) {
     t.is(scene.status(first)?.state, 'failure');
   });
 
-  test(`${name}: a success that our database does not know never outlives its pull request`, async (t) => {
+  test(`${name}: a success missing in our database is withdrawn with its pull request`, async (t) => {
     const { scene, number } = await reviewed(name, 'feat: things');
     const forgotten = await scene.door.database.query(
       'DELETE FROM gatehouse.posted_statuses WHERE repository = $1 AND head_sha = $2',

@@ -26,7 +26,7 @@ for (const name of FORGES) {
     t.deepEqual(scene.states(number), ['pending', 'failure']);
   });
 
-  test(`${name}: no pending status stays when the policy is deleted during a first review`, async (t) => {
+  test(`${name}: no pending status outlives a policy deleted in a first review`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const { forge, repository } = scene;
     const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'feat: things' });
