@@ -193,7 +193,8 @@ export function githubReadRoutes(world: World): Routes {
     [`GET ${repos}/commits/:ref/check-runs`]: withRepository(world, (repository, call) => {
       const suites = repository.checkSuites.filter(({ sha }) => sha === call.parameters['ref']);
       const runs = suites.flatMap((suite) => shapes.latestRuns(repository.checkRuns, suite));
-      return page(call, runs.map(shapes.checkRun), (check_runs) => ({ total_count: runs.length, check_runs }));
+      const shown = runs.map((run) => shapes.checkRun(run, `${webOf(call)}/${repository.fullName}`));
+      return page(call, shown, (check_runs) => ({ total_count: runs.length, check_runs }));
     }),
 
     [`GET ${repos}/commits/:ref/check-suites`]: withRepository(world, (repository, call) => {

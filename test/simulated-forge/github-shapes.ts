@@ -210,9 +210,11 @@ export function status(of: Status): object {
   };
 }
 
-export function checkRun(of: CheckRun): object {
+/** `page`: the address of the repository's page. */
+export function checkRun(of: CheckRun, page: string): object {
   return {
     id: of.id,
+    html_url: `${page}/runs/${of.id}`,
     name: of.name,
     head_sha: of.sha,
     status: of.status,

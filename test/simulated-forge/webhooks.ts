@@ -167,7 +167,12 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
     case 'check-run': {
       const action = event.run.status === 'completed' ? 'completed' : 'created';
       const sender = github.user(`${event.run.app}[bot]`);
-      const payload = { action, check_run: github.checkRun(event.run), ...about, sender };
+      const payload = {
+        action,
+        check_run: github.checkRun(event.run, `${web}/${repository.fullName}`),
+        ...about,
+        sender,
+      };
       return { name: 'check_run', type: 'check_run', payload };
     }
     case 'check-suite': {
