@@ -13,7 +13,14 @@ import {
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { dryRun } from '../../review/evaluation/verdict.ts';
 import { sameContext, statusContext } from '../../review/status-context.ts';
-import { forgetWritten, postedBefore, rememberPosted, type StatusPlace } from '../tables/posted-statuses.ts';
+import {
+  beginAgain,
+  forgetWritten,
+  postedBefore,
+  rememberAgain,
+  rememberPosted,
+  type StatusPlace,
+} from '../tables/posted-statuses.ts';
 import { type HeadVerdict, type ReportedStatus, verdictsOnHead } from '../tables/reviews.ts';
 import type { ForeignStatusParts } from './foreign-status.ts';
 import { statusRoom } from './status-room.ts';
@@ -51,7 +58,8 @@ export interface CommitStatuses {
   write(place: StatusPlace, status: Omit<CommitStatus, 'context'>): Promise<void>;
   /**
    * Somebody else has set a status at a place that no open pull request has. Sets again what Gatehouse had set there,
-   * unless that was a success: nobody gains by replacing one. False: it had set nothing else.
+   * unless that was a success: nobody gains by replacing one. False: it had set nothing else. Throws as `unavailable`
+   * where Gatehouse sets another one at the same time.
    */
   setAgain(place: StatusPlace): Promise<boolean>;
   /** `seen` are the statuses that the commit was read with: those of others count for the forge's limit. */
@@ -148,6 +156,30 @@ export function commitStatuses({
     await rememberAndRecord(place, status);
   }
 
+  /**
+   * Posts what was set last. False: another write has begun meanwhile, and this one may have replaced what that set.
+   */
+  async function postAgain(place: StatusPlace, last: CommitStatus): Promise<boolean> {
+    const began = await beginAgain(pool, place, last);
+    if (began === undefined || (await stands(forge, place.repository, place.headSha, last))) {
+      return true;
+    }
+    const status = await room.fit(place, last, await postedBefore(pool, place));
+    try {
+      await forge.setStatus(place.repository, place.headSha, status);
+    } catch (error) {
+      await room.explain(place, status, error);
+      return true;
+    }
+    if (!keepsRecord) {
+      return rememberAgain(pool, place, status, enforce, began);
+    }
+    return inTransaction(pool, RECORD_TIMEOUT_MS, async (client) => {
+      await recordPosting(client, place.repository, place.headSha, status);
+      return rememberAgain(client, place, status, enforce, began);
+    });
+  }
+
   /** Both or neither: as long as it is not known what stands, the next review finds out, and records it. */
   async function rememberAndRecord(place: StatusPlace, status: CommitStatus): Promise<void> {
     if (!keepsRecord) {
@@ -226,8 +258,13 @@ export function commitStatuses({
       if (before.kind !== 'status' || before.state === 'success') {
         return false;
       }
-      await forgetWritten(pool, place, true);
-      await set(place, { context: place.context, state: before.state, description: before.description });
+      const { state, description } = before;
+      const isLast = await postAgain(place, { context: place.context, state, description });
+      // Of a pull request that was opened with this commit meanwhile.
+      const isNamed = await show(place, true);
+      if (!isLast && !isNamed) {
+        throw new ForgeError('unavailable', `${place.repository}@${place.headSha} had another status set meanwhile`);
+      }
       return true;
     },
     async noteOthers(place, seen) {

@@ -65,6 +65,40 @@ export async function rememberPosted(
   );
 }
 
+/**
+ * Before the status set last is set once more: what stands afterwards is the same whether or not that is carried out.
+ * Returns what identifies the write. Undefined: another one was set, or is being set.
+ */
+export async function beginAgain(
+  pool: pg.Pool,
+  place: StatusPlace,
+  { state, description }: Pick<CommitStatus, 'state' | 'description'>,
+): Promise<string | undefined> {
+  const { rows } = await pool.query<{ began: string }>(
+    `UPDATE gatehouse.posted_statuses SET posted_at = clock_timestamp(), written = NULL
+      WHERE repository = $1 AND head_sha = $2 AND context = $3 AND state = $4 AND description = $5
+      RETURNING posted_at::text AS began`,
+    [...keyOf(place), state, description],
+  );
+  return rows[0]?.began;
+}
+
+/** False: another write has begun since, and may have been carried out before this one. */
+export async function rememberAgain(
+  client: pg.Pool | pg.ClientBase,
+  place: StatusPlace,
+  { state, description }: Pick<CommitStatus, 'state' | 'description'>,
+  enforce: boolean,
+  began: string,
+): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `UPDATE gatehouse.posted_statuses SET state = $4, description = $5, enforced = $6
+      WHERE repository = $1 AND head_sha = $2 AND context = $3 AND posted_at::text = $7`,
+    [...keyOf(place), state, description, enforce, began],
+  );
+  return rowCount === 1;
+}
+
 /** How many statuses a place has, as the forge says. */
 export async function rememberWritten(pool: pg.Pool, place: StatusPlace, written: number): Promise<void> {
   await pool.query(

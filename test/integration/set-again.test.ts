@@ -1,0 +1,107 @@
+import test, { type ExecutionContext } from 'ava';
+import type { Forge } from '../../src/forges/port/forge.ts';
+import { ForgeError } from '../../src/forges/port/forge-error.ts';
+import type { CommitStatus } from '../../src/forges/port/postings.ts';
+import { commitStatuses } from '../../src/jobs/review/commit-status.ts';
+import { makeLog } from '../../src/log.ts';
+import { makeMetrics } from '../../src/metrics.ts';
+import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+
+const PLACE = { repository: 'acme/widgets', headSha: 'a'.repeat(40), context: 'gatehouse/main' };
+const RED = { state: 'failure', description: 'red' } as const;
+const GREEN = { state: 'success', description: 'green' } as const;
+const FORGED = { context: PLACE.context, state: 'success', description: 'forged' } as const;
+
+/** A commit without a pull request, such as that of a merge group, with a red status that somebody has replaced. */
+async function forgedOverRed(t: ExecutionContext) {
+  const database = await makeMigratedDatabase();
+  const pool = openPool(database.url);
+  t.teardown(async () => {
+    await pool.end();
+    await database.drop();
+  });
+  const standing: (CommitStatus & { readonly own: boolean })[] = [];
+  const forge: Forge = {
+    ...({} as Forge),
+    async setStatus(_repository, _sha, status) {
+      standing.push({ ...status, own: true });
+    },
+    async status() {
+      const last = standing.at(-1);
+      return last && { ...last, creator: last.own ? 'gatehouse' : 'mallory', updatedAt: '' };
+    },
+  };
+  const parts = {
+    pool,
+    statusContext: 'gatehouse/{base}',
+    enforce: true,
+    keepsRecord: false,
+    metrics: makeMetrics(),
+    log: makeLog('silent'),
+  };
+  const others = commitStatuses({ ...parts, forge });
+  await others.write(PLACE, RED);
+  standing.push({ ...FORGED, own: false });
+  return {
+    pool,
+    others,
+    states: () => standing.map(({ state }) => state),
+    /** With something that happens once, when the status is about to be set. */
+    statuses(before: () => Promise<unknown>) {
+      let happened = false;
+      return commitStatuses({
+        ...parts,
+        forge: {
+          ...forge,
+          async setStatus(...args) {
+            if (!happened) {
+              happened = true;
+              await before();
+            }
+            return forge.setStatus(...args);
+          },
+        },
+      });
+    },
+  };
+}
+
+test('a status set again never counts as the newest where another was set meanwhile', async (t) => {
+  const { others, statuses, states } = await forgedOverRed(t);
+  const again = statuses(() => others.write(PLACE, { state: 'error', description: 'newer' }));
+  await t.throwsAsync(again.setAgain(PLACE), { instanceOf: ForgeError, message: /had another status set meanwhile/ });
+  t.deepEqual(states(), ['failure', 'success', 'error', 'failure']);
+  t.true(await again.setAgain(PLACE), 'tried again');
+  t.is(states().at(-1), 'error');
+});
+
+test('a status set again never replaces the success of a pull request opened meanwhile', async (t) => {
+  const { pool, others, statuses, states } = await forgedOverRed(t);
+  const again = statuses(async () => {
+    await pool.query(
+      `INSERT INTO gatehouse.reviews (repository, pull_request, fence, head_sha, base_branch, verdict, description, url)
+       VALUES ($1, 1, 1, $2, 'main', $3, $4, 'https://forge.example/1')`,
+      [PLACE.repository, PLACE.headSha, GREEN.state, GREEN.description],
+    );
+    await others.showVerdict(PLACE);
+  });
+  t.true(await again.setAgain(PLACE));
+  t.deepEqual(states(), ['failure', 'success', 'success', 'failure', 'success']);
+});
+
+test('a forged status never stands because the forge refused ours once', async (t) => {
+  const { statuses, states } = await forgedOverRed(t);
+  const again = statuses(() => Promise.reject(new ForgeError('unavailable', 'not now')));
+  await t.throwsAsync(again.setAgain(PLACE), { message: 'not now' });
+  t.true(await again.setAgain(PLACE), 'tried again');
+  t.deepEqual(states(), ['failure', 'success', 'failure']);
+});
+
+test('a status is not set again where a newer one is being set', async (t) => {
+  const { others, pool, statuses, states } = await forgedOverRed(t);
+  const writing = statuses(() => statuses(async () => t.fail('it was set')).setAgain(PLACE));
+  await writing.write(PLACE, { state: 'error', description: 'newer' });
+  t.deepEqual(states(), ['failure', 'success', 'error']);
+  await pool.query('DELETE FROM gatehouse.posted_statuses');
+  t.false(await others.setAgain(PLACE), 'nothing is known to set');
+});
