@@ -66,7 +66,7 @@ async function forgedOverRed(t: ExecutionContext) {
   };
 }
 
-test('a status set again never counts as the newest where another was set meanwhile', async (t) => {
+test('a status set again never stands where another was set meanwhile', async (t) => {
   const { others, statuses, states } = await forgedOverRed(t);
   const again = statuses(() => others.write(PLACE, { state: 'error', description: 'newer' }));
   await t.throwsAsync(again.setAgain(PLACE), { instanceOf: ForgeError, message: /had another status set meanwhile/ });
@@ -75,7 +75,7 @@ test('a status set again never counts as the newest where another was set meanwh
   t.is(states().at(-1), 'error');
 });
 
-test('a status set again never replaces the success of a pull request opened meanwhile', async (t) => {
+test('a status set again never replaces the verdict on a new pull request', async (t) => {
   const { pool, others, statuses, states } = await forgedOverRed(t);
   const again = statuses(async () => {
     await pool.query(
