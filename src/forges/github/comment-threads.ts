@@ -30,13 +30,22 @@ const node = z
     line: z.number().int().nullable(),
     /** Only people are users: null where an App has resolved it. */
     resolvedBy: z.object({ login: z.string() }).nullable(),
-    comments: z.object({ nodes: z.array(z.object({ createdAt: z.string(), author: actor })) }),
+    comments: z.object({ nodes: z.tuple([z.object({ createdAt: z.string(), author: actor })]) }),
   })
   .transform(
-    ({ isResolved, isOutdated, path, line, resolvedBy, comments: { nodes } }): CommentThread => ({
-      author: nodes[0]?.author.login ?? 'ghost',
-      bot: nodes[0]?.author.bot ?? false,
-      startedAt: nodes[0]?.createdAt ?? '',
+    ({
+      isResolved,
+      isOutdated,
+      path,
+      line,
+      resolvedBy,
+      comments: {
+        nodes: [first],
+      },
+    }): CommentThread => ({
+      author: first.author.login,
+      bot: first.author.bot,
+      startedAt: first.createdAt,
       path,
       line,
       outdated: isOutdated,

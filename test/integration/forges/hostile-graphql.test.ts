@@ -34,6 +34,10 @@ async function setUpHostile(t: ExecutionContext) {
       // Of an unknown state nothing is known, so that it counts as pending.
       on.setStatus(SITE, head(), { context: nth, state: 'pending', description: '', author: nth });
     }
+    for (const nth of ['one', 'two', 'three']) {
+      const { id } = on.commentInline(SITE, ref.number, nth, { path: 'src/app.ts', line: 2, body: 'Why?' });
+      on.resolve(SITE, ref.number, id, nth === 'two' ? 'bob' : undefined);
+    }
     const comment = on.comment(SITE, ref.number, 'bob', 'Once');
     on.editComment(SITE, ref.number, comment.id, 'Twice');
     for (const head of ['second', 'third', 'fourth']) {
@@ -110,6 +114,9 @@ test('no odd answer to GraphQL changes a comment, a merge queue or an overview',
   }
   const reads = [
     await readOften(t, await plain.forge.comments(ref), () => forge.comments(ref)),
+    await readOften(t, await wanted.commentThreads(ref, headsOn(plain.simulated)[0] ?? ''), () =>
+      forge.commentThreads(ref, headsOn(simulated)[0] ?? ''),
+    ),
     await readOften(t, await wanted.mergeQueue.entries(SITE, 'main'), () => mergeQueue.entries(SITE, 'main')),
     await readOften(t, await wanted.overviews.statuses(SITE, headsOn(plain.simulated)), () =>
       overviews.statuses(SITE, headsOn(simulated)),
