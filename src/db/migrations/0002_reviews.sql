@@ -93,6 +93,8 @@ CREATE TABLE gatehouse.left_successes (
   head_sha    text        NOT NULL,
   context     text        NOT NULL,
   left_at     timestamptz NOT NULL DEFAULT now(),
+  -- When a resync last tried to withdraw it. Null: none has yet.
+  tried_at    timestamptz,
   PRIMARY KEY (repository, head_sha, context)
 );
 

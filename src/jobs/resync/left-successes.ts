@@ -1,23 +1,28 @@
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { commitStatuses, type StatusOptions } from '../review/commit-status.ts';
-import { forgetLeftSuccess, leftSuccesses } from '../tables/left-successes.ts';
+import { forgetLeftSuccess, leftSuccesses, markTried } from '../tables/left-successes.ts';
 
 /** One resync tries so many at most: each is a request or two. */
 const MAX_TRIED = 100;
 
 /**
  * Withdraws the successes that a review could not withdraw: it goes on when the forge refuses a status of the head
- * before. They would count for the next pull request with their commit.
+ * before. They would count for the next pull request with their commit. Each is tried until the forge has taken a
+ * status, or has no such success.
  */
 export async function withdrawLeftSuccesses(parts: StatusOptions): Promise<void> {
   const { pool, log } = parts;
   const statuses = commitStatuses(parts);
-  for (const place of await leftSuccesses(pool, MAX_TRIED)) {
+  for (const left of await leftSuccesses(pool, MAX_TRIED)) {
+    const { repository, headSha, context } = left;
+    const place = { repository, headSha, context };
+    await markTried(pool, place);
     try {
       if (!(await statuses.showVerdict(place))) {
         await statuses.withdrawSuccess(place);
       }
-      await forgetLeftSuccess(pool, place);
+      await forgetLeftSuccess(pool, left);
+      log.info(place, 'the success of an old head stands no more, or its commit is gone');
     } catch (err) {
       if (!(err instanceof ForgeError)) {
         throw err;

@@ -1,33 +1,47 @@
 import type pg from 'pg';
 import type { StatusPlace } from './posted-statuses.ts';
 
-/** A forge that refuses a status for so long has no such commit any more. */
-const MAX_DAYS = 30;
+/** Where a success may stand that could not be withdrawn. */
+export interface LeftSuccess extends StatusPlace {
+  /** When it was left last, as PostgreSQL writes it: with microseconds. */
+  readonly leftAt: string;
+}
 
 /** A success may stand there, and could not be withdrawn. */
 export async function noteLeftSuccess(pool: pg.Pool, { repository, headSha, context }: StatusPlace): Promise<void> {
   await pool.query(
-    'INSERT INTO gatehouse.left_successes (repository, head_sha, context) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+    `INSERT INTO gatehouse.left_successes (repository, head_sha, context) VALUES ($1, $2, $3)
+     ON CONFLICT (repository, head_sha, context) DO UPDATE SET left_at = now()`,
     [repository, headSha, context],
   );
 }
 
-/** The newest first, so that commits which are gone never keep back others. */
-export async function leftSuccesses(pool: pg.Pool, limit: number): Promise<readonly StatusPlace[]> {
-  await pool.query('DELETE FROM gatehouse.left_successes WHERE left_at < now() - make_interval(days => $1)', [
-    MAX_DAYS,
-  ]);
-  const { rows } = await pool.query<StatusPlace>(
-    'SELECT repository, head_sha AS "headSha", context FROM gatehouse.left_successes ORDER BY left_at DESC LIMIT $1',
+/** Those first that were not tried for the longest time: commits that the forge refuses never keep back others. */
+export async function leftSuccesses(pool: pg.Pool, limit: number): Promise<readonly LeftSuccess[]> {
+  const { rows } = await pool.query<LeftSuccess>(
+    `SELECT repository, head_sha AS "headSha", context, left_at::text AS "leftAt"
+       FROM gatehouse.left_successes ORDER BY tried_at NULLS FIRST, left_at LIMIT $1`,
     [limit],
   );
   return rows;
 }
 
-export async function forgetLeftSuccess(pool: pg.Pool, { repository, headSha, context }: StatusPlace): Promise<void> {
-  await pool.query('DELETE FROM gatehouse.left_successes WHERE repository = $1 AND head_sha = $2 AND context = $3', [
-    repository,
-    headSha,
-    context,
-  ]);
+/** Before it is tried. */
+export async function markTried(pool: pg.Pool, { repository, headSha, context }: StatusPlace): Promise<void> {
+  await pool.query(
+    'UPDATE gatehouse.left_successes SET tried_at = now() WHERE repository = $1 AND head_sha = $2 AND context = $3',
+    [repository, headSha, context],
+  );
+}
+
+/** Unless it was left once more since. */
+export async function forgetLeftSuccess(
+  pool: pg.Pool,
+  { repository, headSha, context, leftAt }: LeftSuccess,
+): Promise<void> {
+  await pool.query(
+    `DELETE FROM gatehouse.left_successes
+      WHERE repository = $1 AND head_sha = $2 AND context = $3 AND left_at::text = $4`,
+    [repository, headSha, context, leftAt],
+  );
 }

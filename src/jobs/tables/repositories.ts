@@ -12,16 +12,15 @@ export async function addRepositories(client: pg.Pool | pg.ClientBase, names: re
 }
 
 /**
- * Nothing is asked for it again, until a delivery comes from it. What is known of override comments is left to the
- * retention: the repository may only be hidden for a while, and no forge can tell afterwards that such a comment was
- * edited in its first second.
+ * Nothing is asked for it again, until a delivery comes from it, but whether successes that were left there still stand:
+ * the repository may only be hidden for a while. For the same reason, what is known of override comments is left to the
+ * retention: no forge can tell afterwards that such a comment was edited in its first second.
  */
 export async function forgetRepository(pool: pg.Pool, repository: string): Promise<void> {
   await pool.query(
     `WITH reviews AS (DELETE FROM gatehouse.reviews WHERE repository = $1),
           hooks AS (DELETE FROM gatehouse.hooks WHERE repository = $1),
           statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1),
-          successes AS (DELETE FROM gatehouse.left_successes WHERE repository = $1),
           chains AS (
             UPDATE gatehouse.ledger_chains SET forgotten_at = coalesce(forgotten_at, now())
              WHERE lower(repository) = lower($1))
@@ -58,9 +57,11 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
        SELECT $2, head_sha, context, description FROM gatehouse.posted_statuses WHERE repository = $1
        ON CONFLICT (repository, head_sha, context)
        DO UPDATE SET state = NULL, description = COALESCE(p.description, excluded.description), written = NULL),
+     moved AS (
+       DELETE FROM gatehouse.left_successes WHERE repository = $1 RETURNING head_sha, context, left_at, tried_at),
      successes AS (
-       INSERT INTO gatehouse.left_successes (repository, head_sha, context, left_at)
-       SELECT $2, head_sha, context, left_at FROM gatehouse.left_successes WHERE repository = $1 ON CONFLICT DO NOTHING)
+       INSERT INTO gatehouse.left_successes (repository, head_sha, context, left_at, tried_at)
+       SELECT $2, head_sha, context, left_at, tried_at FROM moved ON CONFLICT DO NOTHING)
      UPDATE gatehouse.reviews old SET repository = $2, reported_as = NULL
       WHERE repository = $1
         AND NOT EXISTS (SELECT FROM gatehouse.reviews new WHERE new.repository = $2 AND new.pull_request = old.pull_request)`,
