@@ -12,9 +12,9 @@ export async function addRepositories(client: pg.Pool | pg.ClientBase, names: re
 }
 
 /**
- * Nothing is asked for it again, until a delivery comes from it, but whether successes that were left there still stand:
- * the repository may only be hidden for a while. For the same reason, what is known of override comments is left to the
- * retention: no forge can tell afterwards that such a comment was edited in its first second.
+ * Nothing is asked for it again, until a delivery comes from it. Two things are kept, because the repository may be
+ * hidden only for a while. A success that was left there may still stand. Of override comments, no forge can tell
+ * afterwards that one was edited in its first second: these are left to the retention.
  */
 export async function forgetRepository(pool: pg.Pool, repository: string): Promise<void> {
   await pool.query(
