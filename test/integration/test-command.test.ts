@@ -97,6 +97,34 @@ test('what no case reaches is named, with its line', async (t) => {
   );
 });
 
+test('machine accounts and trailers that are in no case are named', async (t) => {
+  const { stdout } = await run(t, {
+    '.gatehouse.yml': `version: 1
+author_trailers: [Assisted-by, On-behalf-of]
+machine_accounts: [lint-bot, 'ci-*', '*@agents.test', coder]
+rules:
+  - id: approved
+    require: { approvals: 1 }
+`,
+    '.gatehouse.test.yml': `cases:
+  - given:
+      commits: [{ message: "x\\n\\nassisted-by: Coder <c@agents.test>" }]
+      reviews: [{ author: Lint-Bot }]
+    expect: { approved: waits }
+  - given: { reviews: [{ author: bob }] }
+    expect: { approved: holds }
+`,
+  });
+  t.is(
+    stdout.slice(stdout.indexOf('Not covered')),
+    `Not covered:
+  .gatehouse.yml: machine_accounts: ci-*: no case with this account
+  .gatehouse.yml: machine_accounts: coder: no case with this account
+  .gatehouse.yml: author_trailers: On-behalf-of: no case with this trailer
+`,
+  );
+});
+
 test('gatehouse test --json and --junit report every case, with names escaped', async (t) => {
   const { code, stdout, folder } = await run(
     t,

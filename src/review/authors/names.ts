@@ -20,7 +20,7 @@ export function compileName(name: string): { matches(text: string): boolean } {
 }
 
 /** Somebody in a commit: see Author. */
-interface Named {
+export interface Named {
   readonly as: 'author' | 'committer' | 'co-author';
   readonly login: string | null;
   readonly named: string;

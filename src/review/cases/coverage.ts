@@ -1,20 +1,36 @@
+import { authorsOf } from '../authors/authors.ts';
+import { type Named, namesPeople } from '../authors/names.ts';
+import { NO_PEOPLE_SETTINGS } from '../authors/people-settings.ts';
+import { trailersOf } from '../authors/trailers.ts';
 import type { EvaluatedCondition, EvaluatedRule } from '../evaluation/evaluation.ts';
+import type { Facts } from '../facts.ts';
 import type { Condition, Policy, PolicyOrigin, Rule } from '../policy/policy.ts';
 import type { Outcome } from '../predicates/predicate.ts';
+import { factsOf } from './given.ts';
 import type { CaseResult } from './run.ts';
 
 /** A part of a policy that no case shows to work. */
 export interface Uncovered extends PolicyOrigin {
-  readonly line: number;
-  readonly rule: string;
-  /** `require: files`; absent when it is the whole rule. */
+  /** Absent for what is of no rule. */
+  readonly line?: number;
+  readonly rule?: string;
+  /** `require: files`; absent when it is the whole rule. Without a rule `machine_accounts: coder`. */
   readonly part?: string;
-  readonly missing: 'any case' | 'a case that reaches it' | 'a case that matches' | 'a case that does not match';
+  readonly missing:
+    | 'any case'
+    | 'a case that reaches it'
+    | 'a case that matches'
+    | 'a case that does not match'
+    | 'a case with this account'
+    | 'a case with this trailer';
 }
 
 const SECTIONS = ['when', 'require', 'forbid'] as const;
 
-/** What the cases leave open: rules that none expects anything of, and predicates that never match, or always do. */
+/**
+ * What the cases leave open: rules that none expects anything of, predicates that never match, or always do, and
+ * machine accounts and trailers of authors that are in none.
+ */
 export function uncovered(policy: Policy, results: readonly CaseResult[]): readonly Uncovered[] {
   const seen = new Map<string, EvaluatedRule[]>();
   for (const { rules } of results) {
@@ -27,7 +43,41 @@ export function uncovered(policy: Policy, results: readonly CaseResult[]): reado
       }
     }
   }
-  return policy.rules.flatMap((rule) => ofRule(rule, seen.get(rule.id) ?? []));
+  return [...policy.rules.flatMap((rule) => ofRule(rule, seen.get(rule.id) ?? [])), ...ofPeople(policy, results)];
+}
+
+function ofPeople(policy: Policy, results: readonly CaseResult[]): readonly Uncovered[] {
+  const { origin, machineAccounts, authorTrailers } = policy;
+  if (machineAccounts.length + authorTrailers.length === 0) {
+    return [];
+  }
+  const given = results.filter(({ rules }) => rules.length > 0).map((result) => factsOf(result.case.given));
+  const trailers = new Set(
+    given.flatMap(({ commits }) => commits.commits.flatMap(({ message }) => trailersOf(message).trailers.map(keyOf))),
+  );
+  const people = given.flatMap((facts) => peopleIn(facts, authorTrailers));
+  return [
+    ...machineAccounts
+      .filter((name) => !people.some(namesPeople([name])))
+      .map((name) => ({ ...origin, part: `machine_accounts: ${name}`, missing: 'a case with this account' }) as const),
+    ...authorTrailers
+      .filter((key) => !trailers.has(key.toLowerCase()))
+      .map((key) => ({ ...origin, part: `author_trailers: ${key}`, missing: 'a case with this trailer' }) as const),
+  ];
+}
+
+/** Whose word may depend on whether they are machines. */
+function peopleIn({ commits, reviews, commentThreads }: Facts, authorTrailers: readonly string[]): readonly Named[] {
+  const account = (login: string) => ({ as: 'author', login, named: login }) as const;
+  return [
+    ...authorsOf(commits, { ...NO_PEOPLE_SETTINGS, authorTrailers }).people,
+    ...reviews.reviews.map(({ author }) => account(author)),
+    ...commentThreads.threads.map(({ author }) => account(author)),
+  ];
+}
+
+function keyOf({ key }: { readonly key: string }): string {
+  return key.toLowerCase();
 }
 
 function ofRule(rule: Rule, seen: readonly EvaluatedRule[]): readonly Uncovered[] {

@@ -57,10 +57,11 @@ function describeUncovered(open: readonly Uncovered[]): string {
 }
 
 function placeOf({ repository, path, line }: Uncovered): string {
-  return visible(`${repository === undefined ? '' : `${repository}:`}${path}:${line}`);
+  return visible([repository, path, line].filter((part) => part !== undefined).join(':'));
 }
 
 /** `small: require: files: no case that matches` */
 function lackOf({ rule, part, missing }: Uncovered): string {
-  return visible(`${rule}: ${part === undefined ? '' : `${part}: `}no ${missing.replace(/^an? |^any /, '')}`);
+  const what = [rule, part].filter((one) => one !== undefined).join(': ');
+  return visible(`${what}: no ${missing.replace(/^an? |^any /, '')}`);
 }
