@@ -9,6 +9,7 @@ import type { LedgerContent } from '../../src/audit/ledger/entry.ts';
 import { readChain, readHeads } from '../../src/audit/ledger/read-ledger.ts';
 import { verifyChain } from '../../src/audit/ledger/verify.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
+import { moveLedgerTip, settlesAt } from '../../src/jobs/tables/ledger.ts';
 import { makeLog } from '../../src/log.ts';
 import { addMonth } from '../helpers/audit.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
@@ -140,6 +141,18 @@ const TAMPERED: readonly (readonly [string, string, { position: number; problem:
     { position: 5, problem: 'changed' },
   ],
 ];
+
+test('a commit without a pull request never waits less because others came before', async (t) => {
+  await withLedger(async (pool) => {
+    const tip = { from: undefined, to: 'a', lookedAt: new Date() };
+    await inTransaction(pool, TIMEOUT_MS, (client) => moveLedgerTip(client, CHAIN, 'main', tip));
+    const waits = async (newest: string) => (await settlesAt(pool, CHAIN, 'main', newest, 60)) !== undefined;
+    t.true(await waits('b'));
+    await pool.query("UPDATE gatehouse.ledger_branches SET seen_at = seen_at - interval '2 minutes'");
+    t.false(await waits('b'), 'long enough');
+    t.true(await waits('c'), 'it may be a merge that has just come');
+  });
+});
 
 for (const [what, statement, fault] of TAMPERED) {
   test(`${what} is named`, async (t) => {

@@ -8,8 +8,8 @@ import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { type PolicyContext, policyInForce } from '../../review/policy/in-force.ts';
 import { statusContext } from '../../review/status-context.ts';
-import { settlesAt } from '../tables/ledger.ts';
-import { type Attributed, attribute, needsCommits, type SeenPush } from './walk.ts';
+import { type SeenPush, settlesAt } from '../tables/ledger.ts';
+import { type Attributed, attribute, needsCommits } from './walk.ts';
 
 export interface ContentParts extends PolicyContext {
   readonly pool: pg.Pool;
@@ -113,12 +113,11 @@ async function settled(
   branch: string,
   attributed: readonly Attributed[],
 ): Promise<void> {
-  const without = attributed.filter(({ pullRequest }) => pullRequest === undefined);
-  if (without.length === 0) {
+  const newest = attributed.findLast(({ pullRequest }) => pullRequest === undefined);
+  if (newest === undefined) {
     return;
   }
-  const shas = without.map(({ commit }) => commit.sha);
-  const retryAt = await settlesAt(pool, chain.chain, branch, shas, ledgerSettleSeconds);
+  const retryAt = await settlesAt(pool, chain.chain, branch, newest.commit.sha, ledgerSettleSeconds);
   if (retryAt !== undefined) {
     const message = `${chain.repository}: a commit on ${branch} may get its pull request yet`;
     throw new ForgeError('unavailable', message, { retryAt });

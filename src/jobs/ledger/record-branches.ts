@@ -9,12 +9,13 @@ import {
   markLedgerDue,
   markLookedAt,
   newPushes,
+  type SeenPush,
   seenPushes,
   watchedBranches,
 } from '../tables/ledger.ts';
 import { addEntries, type EntriesParts } from './add-entries.ts';
 import { type ContentParts, contentsOf } from './contents.ts';
-import { detours, firstParents, type SeenPush, walkBranch } from './walk.ts';
+import { detours, firstParents, walkBranch } from './walk.ts';
 
 export interface LedgerParts extends ContentParts, EntriesParts {
   readonly keepsRecord: boolean;

@@ -1,13 +1,6 @@
 import type { MergeMethod } from '../../audit/ledger/entry.ts';
 import type { BranchCommit, BroughtBy } from '../../forges/port/branch-history.ts';
-
-/** A push to the branch, as its webhook says. */
-export interface SeenPush {
-  readonly before: string;
-  readonly after: string;
-  /** Login. */
-  readonly pusher: string | null;
-}
+import type { SeenPush } from '../tables/ledger.ts';
 
 export interface Walk {
   /** The first-parent commits that are new on the branch, oldest first. */

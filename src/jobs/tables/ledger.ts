@@ -1,6 +1,14 @@
 import type pg from 'pg';
 import type { Chain } from '../../audit/ledger/chains.ts';
-import type { SeenPush } from '../ledger/walk.ts';
+
+/** A push to the branch, as its webhook says. */
+export interface SeenPush {
+  /** Empty where the branch was new. */
+  readonly before: string;
+  readonly after: string;
+  /** Login. */
+  readonly pusher: string | null;
+}
 
 export async function isWatched(pool: pg.Pool, repository: string, branch: string): Promise<boolean> {
   const { rowCount } = await pool.query(
@@ -106,23 +114,22 @@ export async function moveLedgerTip(
 }
 
 /**
- * Until when to wait for what the forge says of a commit that came without a pull request, counted from when one of
- * `shas` was first seen so. Undefined: long enough.
+ * Until when to wait for what the forge says of commits that came without a pull request, counted from when the newest
+ * of them was first seen so: it may be a merge that came long after the others. Undefined: long enough.
  */
 export async function settlesAt(
   pool: pg.Pool,
   chain: string,
   branch: string,
-  shas: readonly string[],
+  newest: string,
   seconds: number,
 ): Promise<number | undefined> {
   const { rows } = await pool.query<{ left: number }>(
     `UPDATE gatehouse.ledger_branches
-        SET seen_sha = CASE WHEN seen_sha = ANY ($3) THEN seen_sha ELSE $4 END,
-            seen_at = CASE WHEN seen_sha = ANY ($3) THEN seen_at ELSE now() END
+        SET seen_sha = $3, seen_at = CASE WHEN seen_sha = $3 THEN seen_at ELSE now() END
       WHERE chain = $1 AND branch = $2
-      RETURNING $5 - extract(epoch FROM now() - seen_at)::float8 AS left`,
-    [chain, branch, shas, shas.at(-1), seconds],
+      RETURNING $4 - extract(epoch FROM now() - seen_at)::float8 AS left`,
+    [chain, branch, newest, seconds],
   );
   const left = rows[0]?.left ?? 0;
   return left > 0 ? Date.now() + left * 1_000 : undefined;
