@@ -1,15 +1,9 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { withTimeout } from '../common/timeout.ts';
-import {
-  eventLabel,
-  installationIn,
-  interpretEvent,
-  type PayloadInstallation,
-  type ReviewRequest,
-  requestedReview,
-} from '../forges/port/events.ts';
+import { eventLabel, installationIn, interpretEvent, type PayloadInstallation } from '../forges/port/events.ts';
 import { FORGES, type ForgeName } from '../forges/port/forges.ts';
+import { type ReviewRequest, requestedReview } from '../forges/port/review-requests.ts';
 import type { ByteBudget } from '../inbox/byte-budget.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import type { Log } from '../log.ts';

@@ -1,4 +1,4 @@
-import type { ReviewRequest } from '../forges/port/events.ts';
+import type { ReviewRequest } from '../forges/port/review-requests.ts';
 import type { ForgeAccess } from './forge-access.ts';
 import { secondsSinceQueued } from './queue/job-age.ts';
 import { DEAD_LETTERS, type Jobs, type Queues, RETENTION_SECONDS, reviewKey } from './queue/queue.ts';

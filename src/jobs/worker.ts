@@ -1,7 +1,7 @@
 import { type JobWithMetadata, PgBoss } from 'pg-boss';
-import type { ReviewRequest } from '../forges/port/events.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import type { Origin } from '../forges/port/origin.ts';
+import type { ReviewRequest } from '../forges/port/review-requests.ts';
 import { type NewSpan, type OpenSpan, subjectAttributes, type Tracing } from '../tracing/tracing.ts';
 import { attempt } from './attempt.ts';
 import { watchForgeAccess } from './forge-access.ts';

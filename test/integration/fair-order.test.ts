@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { PgBoss } from 'pg-boss';
-import type { ReviewRequest } from '../../src/forges/port/events.ts';
+import type { ReviewRequest } from '../../src/forges/port/review-requests.ts';
 import { engineDatabase, makeJobQueue } from '../../src/jobs/queue/engine.ts';
 import { makeFairOrder } from '../../src/jobs/queue/fair-order.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { makeInboxPool } from '../../src/db/pool.ts';
 import { textDigest } from '../../src/forges/port/command.ts';
-import type { ReviewRequest } from '../../src/forges/port/events.ts';
+import type { ReviewRequest } from '../../src/forges/port/review-requests.ts';
 import { makeInbox } from '../../src/inbox/inbox.ts';
 import { makeStoringHealth } from '../../src/inbox/storing-health.ts';
 import { attempt } from '../../src/jobs/attempt.ts';

@@ -1,13 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {
-  eventLabel,
-  installationIn,
-  interpretEvent,
-  type ReviewRequest,
-  requestedReview,
-} from '../../src/forges/port/events.ts';
+import { eventLabel, installationIn, interpretEvent } from '../../src/forges/port/events.ts';
 import { FORGES } from '../../src/forges/port/forges.ts';
+import { type ReviewRequest, requestedReview } from '../../src/forges/port/review-requests.ts';
 import { keyOf } from '../../src/jobs/queue/queue.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
 import { payloads } from '../helpers/payloads.ts';

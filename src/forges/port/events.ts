@@ -1,8 +1,7 @@
 import { isObject } from '../../common/is-object.ts';
 import { type Command, commandIn, textDigest } from './command.ts';
 import { FORGES } from './forges.ts';
-import type { Origin } from './origin.ts';
-import { MAX_PULL_REQUEST_NUMBER, type PullRequestRef } from './pull-request.ts';
+import { MAX_PULL_REQUEST_NUMBER } from './pull-request.ts';
 
 /** What a delivery is about, as far as its payload says so in a valid form. */
 export interface Subject {
@@ -314,65 +313,6 @@ function mergeGroup(event: string, payload: Readonly<Record<string, unknown>>): 
     return undefined;
   }
   return { branch: base, headSha, headRef: branch(head_ref, MAX_GROUP_BRANCH_CHARACTERS) ?? '', isGone };
-}
-
-/**
- * The review that a delivery requests: of one pull request, of all into a branch, of those with a head whose policy
- * asks for what others have said, of a group of a merge queue, or what a command asks for.
- */
-export type ReviewRequest = RequestedReview & { readonly origin?: Origin | undefined };
-
-type RequestedReview =
-  | ({ readonly kind: 'review' } & PullRequestRef)
-  | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string }
-  | ({ readonly kind: 'push'; readonly repository: string; readonly branch: string } & PushedCommits)
-  | {
-      readonly kind: 'ledger';
-      readonly repository: string;
-      /** Absent: all that are watched. */
-      readonly branch?: string;
-    }
-  | {
-      readonly kind: 'review-commit';
-      readonly repository: string;
-      readonly headSha: string;
-      /** A status under Gatehouse's own name. The worker knows whether Gatehouse set it. */
-      readonly ownName?: StatusSetBy;
-      /** As in {@link CheckedCommit}. */
-      readonly threadsBy?: string;
-    }
-  | ({ readonly kind: 'review-merge-group'; readonly repository: string } & MergeGroupRef)
-  | ({ readonly kind: 'command' } & PullRequestRef & CommentedCommand);
-
-/** `isOwnContext`: whether Gatehouse sets commit statuses of this name. */
-export function requestedReview(
-  subject: Subject,
-  isOwnContext: (context: string) => boolean,
-): ReviewRequest | undefined {
-  const { repository, pullRequest: number, reviewable, pushedBranch: branch, push, mergeGroup: group } = subject;
-  if (repository === undefined) {
-    return undefined;
-  }
-  if (reviewable && number !== undefined) {
-    return { kind: 'review', repository, number };
-  }
-  if (subject.command !== undefined && number !== undefined) {
-    return { kind: 'command', repository, number, ...subject.command };
-  }
-  if (group !== undefined) {
-    return { kind: 'review-merge-group', repository, ...group };
-  }
-  if (subject.checkedCommit !== undefined) {
-    const { headSha, status, ...threads } = subject.checkedCommit;
-    const isOwnName = status !== undefined && isOwnContext(status.context);
-    return { kind: 'review-commit', repository, headSha, ...threads, ...(isOwnName && { ownName: status }) };
-  }
-  if (branch === undefined) {
-    return undefined;
-  }
-  return push === undefined
-    ? { kind: 'review-repository', repository, branch }
-    : { kind: 'push', repository, branch, ...push };
 }
 
 function canChangeReview(event: string, payload: Readonly<Record<string, unknown>>): boolean {

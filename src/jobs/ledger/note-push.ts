@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ReviewRequest } from '../../forges/port/events.ts';
+import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { isWatched, savePush } from '../tables/ledger.ts';
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { openChain } from '../../audit/ledger/chains.ts';
-import type { ReviewRequest } from '../../forges/port/events.ts';
 import type { RepositoryOverview } from '../../forges/port/many-repositories.ts';
+import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import { addEntries, type EntriesParts } from './add-entries.ts';
 
 export interface ResyncLedgerParts extends EntriesParts {

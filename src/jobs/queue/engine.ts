@@ -4,7 +4,7 @@ import { type JobInsert, PgBoss } from 'pg-boss';
 import packageJson from 'pg-boss/package.json' with { type: 'json' };
 import { NewerSchemaError } from '../../db/schema.ts';
 import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_TABLE } from '../../db/sqlstate.ts';
-import type { ReviewRequest } from '../../forges/port/events.ts';
+import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { Log } from '../../log.ts';
 import { recordStatements } from '../tables/override-comments.ts';
 import { makeFairOrder } from './fair-order.ts';

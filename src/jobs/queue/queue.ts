@@ -1,6 +1,6 @@
 import type { Queue as EngineQueue, JobWithMetadata } from 'pg-boss';
-import type { ReviewRequest } from '../../forges/port/events.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 
 /** The PostgreSQL schema that the job engine keeps to itself. */
 export const JOBS_SCHEMA = 'gatehouse_jobs';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { inTransaction } from '../../db/transaction.ts';
-import type { ReviewRequest } from '../../forges/port/events.ts';
+import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { Log } from '../../log.ts';
 import { recordStatements } from '../tables/override-comments.ts';
 import { addRepositories } from '../tables/repositories.ts';

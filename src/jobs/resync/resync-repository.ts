@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import type { ReviewRequest } from '../../forges/port/events.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { ListedPullRequest, RepositoryOverview } from '../../forges/port/many-repositories.ts';
+import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { pullRequestDigest } from '../../review/judged-by.ts';

@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import type { ReviewRequest, StatusSetBy } from '../../forges/port/events.ts';
+import type { StatusSetBy } from '../../forges/port/events.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { AskedOfOthers } from '../../review/judge.ts';
 import { sameContext, statusContext } from '../../review/status-context.ts';
 import type { Jobs } from '../queue/queue.ts';

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import type { ReviewRequest } from '../../forges/port/events.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
+import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { Log } from '../../log.ts';
 import { canBeOverridden } from '../../review/overrides/override.ts';
 import { type PolicyContext, policyInForce } from '../../review/policy/in-force.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { ReviewRequest } from '../../forges/port/events.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { KnownComments, PostedText } from '../../review/overrides/judge-overrides.ts';
 
 /**

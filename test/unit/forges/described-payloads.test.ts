@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { installationIn, interpretEvent, requestedReview } from '../../../src/forges/port/events.ts';
+import { installationIn, interpretEvent } from '../../../src/forges/port/events.ts';
+import { requestedReview } from '../../../src/forges/port/review-requests.ts';
 import { makeArbitraries } from '../../simulated-forge/api/arbitrary.ts';
 import { HOSTILE_SEED } from '../../simulated-forge/api/seed.ts';
 import { readPayloads } from '../../simulated-forge/github-api/payloads.ts';
