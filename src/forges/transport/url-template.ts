@@ -29,21 +29,8 @@ const WORDS: ReadonlySet<string> = new Set([
   ...Object.keys(PARAMETERS),
   ...Object.keys(RESTS),
   ...['access_tokens', 'assignees', 'attempts', 'check-runs', 'check-suites', 'comments', 'config'],
-  ...[
-    'deliveries',
-    'files',
-    'git',
-    'hook',
-    'hooks',
-    'installations',
-    'issues',
-    'members',
-    'permission',
-    'pulls',
-    'requested_reviewers',
-    'reviews',
-  ],
-  ...['rules', 'status', 'timeline'],
+  ...['deliveries', 'files', 'git', 'hook', 'hooks', 'installations', 'issues'],
+  ...['members', 'permission', 'pulls', 'requested_reviewers', 'reviews', 'rules', 'status', 'timeline'],
 ]);
 
 /**
