@@ -6,7 +6,7 @@ import { proseIn, sentencesIn, wordsIn } from '../helpers/prose.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Of all pages together. */
-const MAX_WORDS = 26_150;
+const MAX_WORDS = 25_900;
 /** Of one page, unless it is named below. */
 const MAX_WORDS_OF_A_PAGE = 700;
 /** What people read from top to bottom is short; a reference may be longer. A page that shrinks gets a smaller number. */
@@ -14,7 +14,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'docs/alerts.md': 1_500,
   'docs/development.md': 1_900,
   'docs/forges.md': 4_100,
-  'docs/operations.md': 4_100,
+  'docs/ledger.md': 800,
+  'docs/operations.md': 3_600,
   'docs/performance.md': 800,
   'docs/prove.md': 1_350,
   'docs/rules.md': 4_100,
