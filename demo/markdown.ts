@@ -45,7 +45,7 @@ function renderLine(line: string, width: number): readonly string[] {
 }
 
 const INLINE =
-  /(`+)([\s\S]*?[^`])\1(?!`)|\[(`+[^\]]*`)\]\([^)\s]*\)|\*\*([\s\S]+?)\*\*(?!\*)|\\([\\`*_{}[\]#!|~$+=-])|&(lt|gt|amp|#124);|\u200b/g;
+  /(`+)([\s\S]*?[^`])\1(?!`)|\[(`+[^\]]*`|\d+)\]\([^)\s]*\)|\*\*([\s\S]+?)\*\*(?!\*)|\\([\\`*_{}[\]#!|~$+=-])|&(lt|gt|amp|#124);|\u200b/g;
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', '#124': '|' };
 
 function runs(text: string, around?: Style): readonly Run[] {

@@ -46,7 +46,7 @@ export interface Reported {
  * Brings the comments in line with the verdict, without duplicates. It compares what is there with what should be, and
  * writes the difference: a report that was cut short anywhere is completed by the next one, and an unchanged verdict
  * writes nothing. Returns what the forge refused for good, and the comment's id if there is one; throws whatever may be
- * different at the next attempt. The comments at lines come first: what the forge refuses of them is in the comment.
+ * different at the next attempt.
  *
  * The status comes after it, so that a new status never appears with an old comment.
  */
@@ -68,8 +68,7 @@ export async function reportComments(
     found += own.comments.length + own.reviews.length;
     await reportInlines(forge, pullRequest, wanted, own);
   });
-  const inlines = comments === 'all' && refusedInlines.length === 0;
-  const body = renderReview(verdict, { links, inlines, enforce, isUsedUp });
+  const body = renderReview(verdict, { links, enforce, isUsedUp });
   let commentId: string | undefined;
   const refusedComment = await refusalOf('comment', async () => {
     const own = hasNone ? [] : (preloaded.ownComments ?? (await forge.ownComments(pullRequest)));

@@ -54,7 +54,7 @@ for (const name of FORGES) {
       await scene.settled();
       t.deepEqual(counts(), expected, comments);
       t.is(scene.status(number)?.state, 'failure');
-      t.is(/widget\.ts:4`\]\(/.test(scene.comments(number).join()), comments === 'summary');
+      t.is(/widget\.ts` \[2\]\(/.test(scene.comments(number).join()), comments !== 'off');
     }
   });
 }

@@ -55,6 +55,6 @@ test('gitea: the status goes out though comments at lines fail with 500', async 
     state: 'failure',
     description: '1 of 1 rule failed: no-debugger (the forge refused: comments at lines)',
   });
-  t.regex(scene.comments(number).join(), /`app\.ts:1`\]\(/, 'then the comment names the lines');
+  t.regex(scene.comments(number).join(), /`app\.ts` \[1\]\(/, 'the comment names the lines');
   t.is(scene.comments(number).length, 1);
 });

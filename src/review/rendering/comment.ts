@@ -1,8 +1,7 @@
 import { MAX_COMMENT_LENGTH } from '../../forges/port/postings.ts';
 import type { Verdict } from '../evaluation/verdict.ts';
 import { renderFaults } from './faults.ts';
-import { renderInlines } from './inline.ts';
-import { iconOf, OVERRIDDEN, UNDECIDED, WAITING } from './levels.ts';
+import { OVERRIDDEN, UNDECIDED, WAITING } from './levels.ts';
 import type { Links } from './links.ts';
 import { overriddenRow, renderOverrides } from './overrides.ts';
 import { renderProposal } from './proposal.ts';
@@ -26,8 +25,6 @@ const MAX_RULES_LENGTH = 20_000;
 
 export interface CommentContext {
   readonly links: Links;
-  /** Whether {@link renderInlines} is posted beside it: what is said at lines is then only counted here. */
-  readonly inlines: boolean;
   /** False: the status is `success` whatever the verdict, and the comment says so. */
   readonly enforce: boolean;
   /** The commit takes no more statuses. */
@@ -35,23 +32,20 @@ export interface CommentContext {
 }
 
 /** The one comment, kept up to date in place. The same verdict always gives the same text. */
-export function renderReview(verdict: Verdict, { links, inlines, enforce, isUsedUp }: CommentContext): string {
-  const comments = inlines ? renderInlines(verdict) : [];
-  const context = { links, commented: new Set(comments.map(({ fingerprint }) => fingerprint)) };
+export function renderReview(verdict: Verdict, { links, enforce, isUsedUp }: CommentContext): string {
   const findings = verdict.findings.filter(({ override }) => override === undefined);
   const overridden = verdict.findings.flatMap(overriddenRow);
-  const own = findings.flatMap((finding) => authorRow(finding, context) ?? []);
-  const counted = comments.length === 0 ? [] : [commentedRow(verdict, context.commented)];
-  const waiting = findings.flatMap((finding) => waitingRow(finding, context) ?? []);
+  const own = findings.flatMap((finding) => authorRow(finding, links) ?? []);
+  const waiting = findings.flatMap((finding) => waitingRow(finding, links) ?? []);
 
-  const end = [...renderOverrides(verdict.overrides), ...renderRules(verdict, context, MAX_RULES_LENGTH)];
+  const end = [...renderOverrides(verdict.overrides), ...renderRules(verdict, links, MAX_RULES_LENGTH)];
   const middle = [...renderFaults(verdict), ...renderProposal(verdict)];
   const notEnforced = enforce || verdict.state === 'success' ? [] : [NOT_ENFORCED];
   const start = [REVIEW_MARKER, headline(verdict), ...notEnforced, ...(isUsedUp ? [USED_UP] : [])];
   const budget = { left: MAX_LENGTH - [...start, ...middle, ...end].join('\n\n').length };
   return `${[
     ...start,
-    ...table('For you', 'Found → wanted', [...counted, ...own], budget),
+    ...table('For you', 'Found → wanted', own, budget),
     ...table('Waiting for others', 'So far', waiting, budget),
     ...table('Overridden', 'By and why', overridden, budget),
     ...middle,
@@ -87,12 +81,6 @@ function headline({ state, findings: all, policyFaults, passed }: Verdict): stri
       return passed.length > 0 ? '### ✅ All rules are met' : '### ✅ None of this repository’s rules applies';
     }
   }
-}
-
-/** What is said at lines, under the worst icon of it. */
-function commentedRow({ findings }: Verdict, commented: ReadonlySet<string>): string {
-  const worst = findings.find(({ locations }) => locations.some(({ fingerprint }) => commented.has(fingerprint)));
-  return `| ${worst === undefined ? '' : iconOf(worst)} | ${counted(commented.size, 'comment')} at lines | |`;
 }
 
 /** As many rows as fit. */

@@ -41,7 +41,7 @@ function renderInline(finding: Finding, fingerprint: string): string {
 }
 
 /** The reasons that point at lines. */
-export function evidence(reasons: readonly Reason[]): readonly Extract<Reason, { kind: 'predicate' }>[] {
+function evidence(reasons: readonly Reason[]): readonly Extract<Reason, { kind: 'predicate' }>[] {
   return reasons.flatMap((reason) => {
     if (reason.kind === 'one-of') {
       return evidence(reason.ways.flat());

@@ -13,6 +13,9 @@ export interface Links {
   rule(source: Finding['source']): string | undefined;
 }
 
+/** Most of it is a path, of which anybody chooses the length. */
+const MAX_FILE_ADDRESS_LENGTH = 1_000;
+
 const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 export function linksOf(
@@ -32,7 +35,8 @@ export function linksOf(
       return undefined;
     }
     const encoded = segments.map((name) => encodeMarkdown(encodeURIComponent(name.toWellFormed()))).join('/');
-    return `${repository}/${filesAtCommitSegment}/${commit}/${encoded}${line === undefined ? '' : `#L${line}`}`;
+    const address = `${repository}/${filesAtCommitSegment}/${commit}/${encoded}${line === undefined ? '' : `#L${line}`}`;
+    return address.length > MAX_FILE_ADDRESS_LENGTH ? undefined : address;
   }
 
   return {

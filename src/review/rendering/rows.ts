@@ -1,34 +1,27 @@
 import { awaitedIn, obstacleOf, type Reason } from '../evaluation/reasons.ts';
 import type { Finding } from '../evaluation/verdict.ts';
-import { evidence } from './inline.ts';
 import { AS_IF_READY, iconOf, WAITING } from './levels.ts';
 import type { Links } from './links.ts';
 import { codeInCell, link, markdownInCell, proseInCell } from './markdown.ts';
 
 /** Characters of one row: the first of them must not crowd out the others. */
 const MAX_ROW_LENGTH = 8_000;
-const MAX_LOCATIONS_SHOWN = 10;
 const MAX_REASONS_SHOWN = 20;
+/** Lines that a row links to, the first of them without a click, and the characters of these links. */
+const MAX_LINES_SHOWN = 5;
+const MAX_LINES_LINKED = 50;
+const MAX_LINES_LENGTH = 7_000;
 const MAX_PATH_SHOWN = 200;
 
 type PredicateReason = Extract<Reason, { kind: 'predicate' }>;
 
-/** What a finding's rows are made from. */
-export interface RowContext {
-  readonly links: Links;
-  /** Fingerprints of the places that have a comment of their own. */
-  readonly commented: ReadonlySet<string>;
-}
-
-/** What the author has to do, or nobody knows; undefined when all of it is said at lines, or is up to others. */
-export function authorRow(finding: Finding, context: RowContext): string | undefined {
-  const reasons = finding.reasons.filter(
-    (reason) => obstacleOf([reason]) !== 'others' && !isCommented(reason, finding, context),
-  );
+/** What the author has to do, or nobody knows; undefined when all of it is up to others. */
+export function authorRow(finding: Finding, links: Links): string | undefined {
+  const reasons = finding.reasons.filter((reason) => obstacleOf([reason]) !== 'others');
   if (reasons.length === 0) {
     return undefined;
   }
-  const state = fitting(reasons.map((reason) => stateOf(reason, finding, context)));
+  const state = fitting(reasons.map((reason) => stateOf(reason, finding, links)));
   return row(
     iconOf(finding),
     [whatOf(finding), ...(finding.outcome === 'undecided' ? ['could not be judged'] : []), ...onceReady(finding)],
@@ -37,7 +30,7 @@ export function authorRow(finding: Finding, context: RowContext): string | undef
 }
 
 /** What is waited for, with the ways that the author has instead; undefined when nothing is. */
-export function waitingRow(finding: Finding, { links }: RowContext): string | undefined {
+export function waitingRow(finding: Finding, links: Links): string | undefined {
   const reasons = finding.reasons.filter((reason) => obstacleOf([reason]) === 'others');
   if (reasons.length === 0) {
     return undefined;
@@ -81,17 +74,20 @@ function wantedOf(reason: Reason, links: Links): string {
 }
 
 /** Found → wanted. */
-function stateOf(reason: Reason, finding: Finding, context: RowContext): string {
+function stateOf(reason: Reason, finding: Finding, links: Links): string {
   if (reason.kind === 'one-of') {
-    return reason.ways.map((way) => way.map((part) => stateOf(part, finding, context)).join(' and ')).join('<br>or: ');
+    return reason.ways.map((way) => way.map((part) => stateOf(part, finding, links)).join(' and ')).join('<br>or: ');
   }
-  const found = markdownInCell(reason.found, context.links);
+  const found = markdownInCell(reason.found, links);
   if (reason.wanted) {
-    return `${found} → ${withExample(reason, finding, context.links)}`;
+    return `${found} → ${withExample(reason, finding, links)}`;
   }
-  // The message says it, in better words.
-  const fix = finding.message === undefined ? ` → ${markdownInCell(reason.fix, context.links)}` : '';
-  return [found + fix, ...places(reason, finding, context)].join('<br>');
+  const lines = linesOf(reason, links);
+  if (finding.message === undefined) {
+    return [`${found} → ${markdownInCell(reason.fix, links)}`, ...lines].join('<br>');
+  }
+  // The message says what to do, in better words.
+  return lines.length === 0 ? found : lines.join('<br>');
 }
 
 function withExample(reason: PredicateReason, { example, reasons }: Finding, links: Links): string {
@@ -103,25 +99,32 @@ function withExample(reason: PredicateReason, { example, reasons }: Finding, lin
   return hasPattern ? `such as ${codeInCell(example)}` : `${expected}, such as ${codeInCell(example)}`;
 }
 
-/** The lines that have no comment of their own. */
-function places(reason: PredicateReason, finding: Finding, { links, commented }: RowContext): readonly string[] {
-  const silent = reason.locations.filter(
-    ({ path, line }) =>
-      line !== undefined &&
-      !finding.locations.some(
-        (place) => place.path === path && place.line === line && commented.has(place.fingerprint),
-      ),
-  );
-  const shown = silent.slice(0, MAX_LOCATIONS_SHOWN).map(({ path, line, text }) => {
-    const where = link(codeInCell(`${path}:${line}`, MAX_PATH_SHOWN), links.place(path, line));
-    return text === undefined ? where : `${where} ${codeInCell(text.trim())}`;
+/** Where it was found: the first lines, and the others folded away. */
+function linesOf({ locations }: PredicateReason, links: Links): readonly string[] {
+  const lines = locations.flatMap(({ path, line }) => (line === undefined ? [] : [{ path, line }]));
+  let length = 0;
+  const linked = lines.slice(0, MAX_LINES_LINKED).filter((line) => {
+    length += byFile([line], links).join().length;
+    return length <= MAX_LINES_LENGTH;
   });
-  return silent.length > shown.length ? [...shown, `and ${silent.length - shown.length} more lines`] : shown;
+  const shown = linked.slice(0, MAX_LINES_SHOWN);
+  const more = lines.length - shown.length;
+  if (more === 0) {
+    return byFile(shown, links);
+  }
+  const left = lines.length - linked.length;
+  const folded = [...byFile(linked.slice(MAX_LINES_SHOWN), links), ...(left === 0 ? [] : [`and ${left} others`])];
+  return [
+    `${byFile(shown, links).join('<br>')}<details><summary>${more} more ${more === 1 ? 'line' : 'lines'}</summary>${folded.join('<br>')}</details>`,
+  ];
 }
 
-/** Whether all that a reason points at has comments at the lines. */
-function isCommented(reason: Reason, finding: Finding, context: RowContext): boolean {
-  return reason.kind === 'predicate' && evidence([reason]).length > 0 && places(reason, finding, context).length === 0;
+/** `src/a.ts` 2, 4, each number a link. */
+function byFile(places: readonly { path: string; line: number }[], links: Links): readonly string[] {
+  return [...Map.groupBy(places, ({ path }) => path)].map(([path, lines]) => {
+    const numbers = lines.map(({ line }) => link(String(line), links.place(path, line)));
+    return `${codeInCell(path, MAX_PATH_SHOWN)} ${numbers.join(', ')}`;
+  });
 }
 
 function onceReady({ asIfReady }: Finding): readonly string[] {

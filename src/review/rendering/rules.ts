@@ -1,23 +1,19 @@
 import type { Reason } from '../evaluation/reasons.ts';
 import type { Finding, Verdict } from '../evaluation/verdict.ts';
 import { joinTexts, say, type Text } from '../text.ts';
+import type { Links } from './links.ts';
 import { code, link, markdown } from './markdown.ts';
-import type { RowContext } from './rows.ts';
 
 /** Characters of what one rule says. */
 const MAX_RULE_LENGTH = 4_000;
 
 /** The rules behind the findings, with their patterns and where they are, folded away. */
-export function renderRules(
-  { findings, passed, state }: Verdict,
-  context: RowContext,
-  maxLength: number,
-): readonly string[] {
+export function renderRules({ findings, passed, state }: Verdict, links: Links, maxLength: number): readonly string[] {
   if (findings.length === 0) {
     return [];
   }
   let length = 0;
-  const lines = findings.map((finding) => renderRule(finding, context));
+  const lines = findings.map((finding) => renderRule(finding, links));
   const fit = lines.findIndex((line) => {
     length += line.length + 1;
     return length > maxLength;
@@ -32,7 +28,7 @@ export function renderRules(
   return [['<details><summary>Rules</summary>', '', ...shown, ...end, '', '</details>'].join('\n')];
 }
 
-function renderRule(finding: Finding, { links }: RowContext): string {
+function renderRule(finding: Finding, links: Links): string {
   const { ruleId, source } = finding;
   const url = links.rule(source);
   const from = source.repository === undefined ? '' : ` in ${code(source.repository)}`;

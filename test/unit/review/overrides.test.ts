@@ -79,7 +79,7 @@ async function judged({ policy: text = POLICY, given = GIVEN, comments = [], kno
   }));
   const verdict = verdictOf(evaluation, overrides);
   const links = { place: () => undefined, page: () => undefined, rule: () => undefined };
-  return { verdict, overrides, asked, text: renderReview(verdict, { links, inlines: false, enforce: true }) };
+  return { verdict, overrides, asked, text: renderReview(verdict, { links, enforce: true }) };
 }
 
 /** The forge lists the head among the commits. */

@@ -42,16 +42,36 @@ const given: Given = {
 
 const REPOSITORY = 'https://forge.test/octo/example';
 const links = linksOf('gitea', pullRequestOf(), { baseSha: 'a'.repeat(40), policyDigest: 'd' });
-const comment = (of: Verdict, inlines = true) => renderReview(of, { links, inlines, enforce: true });
+const comment = (of: Verdict) => renderReview(of, { links, enforce: true });
 
 test('the comment shows what to fix and what waits, and folds the rules away', (t) => {
   t.snapshot(comment(verdict(POLICY, given)));
 });
 
-test('without comments at lines the comment links to the lines', (t) => {
-  const body = comment(verdict(POLICY, given), false);
-  t.true(body.includes(`[\`src/a.ts:3\`](${REPOSITORY}/src/commit/${'b'.repeat(40)}/src/a.ts#L3) \`debugger\``));
-  t.false(comment(verdict(POLICY, given)).includes('src/a.ts'));
+test('a rule that is broken at lines links to them, file by file', (t) => {
+  const rule = `version: 1\nrules: [{ id: a, forbid: { added_lines: debugger }, message: Remove it. }]`;
+  const files = [
+    { path: 'a.ts', added: ['debugger', 'x', 'debugger'] },
+    { path: 'b.ts', added: ['debugger'] },
+  ];
+  const at = (path: string, line: number) => `[${line}](${REPOSITORY}/src/commit/${'b'.repeat(40)}/${path}#L${line})`;
+  const places = `\`a.ts\` ${at('a.ts', 1)}, ${at('a.ts', 3)}<br>\`b.ts\` ${at('b.ts', 1)}`;
+  t.true(comment(verdict(rule, { files })).includes(`\n| ❌ | Remove it. | ${places} |\n`));
+  const unsaid = rule.replace(', message: Remove it.', '');
+  t.true(
+    comment(verdict(unsaid, { files })).includes(
+      `\n| ❌ | \`a\` | 3 such lines → Change or remove the line.<br>${places} |\n`,
+    ),
+  );
+});
+
+test('a line that breaks a rule is quoted in no comment, for it may be a secret', (t) => {
+  const of = verdict("version: 1\nrules: [{ id: a, forbid: { added_lines: 'KEY=' } }]", {
+    files: [{ path: 'a.ts', added: ['KEY=hunter2'] }],
+  });
+  for (const body of [comment(of), ...renderInlines(of).map((inline) => inline.body)]) {
+    t.notRegex(body, /hunter2/);
+  }
 });
 
 test('an example is shown in the place of a regular expression', (t) => {
@@ -76,11 +96,9 @@ test('no regular expression is outside of what is folded away', (t) => {
     commits: [{ message: 'y' }],
   });
   t.is(of.findings.length, 7);
-  for (const inlines of [true, false]) {
-    const [shown = '', folded = ''] = comment(of, inlines).split('<details>');
-    t.notRegex(shown, /SECRET/);
-    t.is(folded.match(/SECRET/g)?.length, 7);
-  }
+  const [shown = '', folded = ''] = comment(of).split('<details>');
+  t.notRegex(shown, /SECRET/);
+  t.is(folded.match(/SECRET/g)?.length, 7);
   for (const { body } of renderInlines(of)) {
     t.notRegex(body, /SECRET/);
   }
@@ -247,7 +265,7 @@ function alive(body: string): readonly string[] {
       if (token.type === 'html_block' || token.type === 'html_inline') {
         const ours = token.content
           .replaceAll(/<!-- gatehouse:(?:review|finding [0-9a-f]{32}) -->/g, '')
-          .replaceAll(/<br>|<\/?details>|<summary>Rules<\/summary>/g, '');
+          .replaceAll(/<br>|<\/?details>|<summary>(?:Rules|\d+ more lines?)<\/summary>/g, '');
         if (/[<>]/.test(ours)) {
           found.push(token.content);
         }
@@ -370,15 +388,13 @@ rules:
 test('no text of a pull request or policy becomes active in what is posted', (t) => {
   fc.assert(
     fc.property(verdicts, (result) => {
-      for (const inlines of [true, false]) {
-        const review = comment(result, inlines);
-        t.true(review.startsWith(`${REVIEW_MARKER}\n`));
-        t.is(review.split('<!--').length, 2, 'one marker and no other comment');
-        t.deepEqual(alive(review), [], review);
-        t.false(CONTROL.test(review));
-        for (const row of review.split('\n').filter((line) => line.startsWith('|'))) {
-          t.is(row.split('|').length, 5, row);
-        }
+      const review = comment(result);
+      t.true(review.startsWith(`${REVIEW_MARKER}\n`));
+      t.is(review.split('<!--').length, 2, 'one marker and no other comment');
+      t.deepEqual(alive(review), [], review);
+      t.false(CONTROL.test(review));
+      for (const row of review.split('\n').filter((line) => line.startsWith('|'))) {
+        t.is(row.split('|').length, 5, row);
       }
       for (const { body, fingerprint } of renderInlines(result)) {
         t.true(body.startsWith(`${findingMarker(fingerprint)}\n`));
@@ -455,8 +471,34 @@ test('inline comments are capped, and the others counted', (t) => {
   const added = Array.from({ length: 150 }, (_, index) => `debugger ${index}`);
   const of = verdict(POLICY, { ...given, files: [{ path: 'a.ts', added }] });
   t.is(renderInlines(of).length, 30);
-  t.regex(comment(of), /^\| ❌ \| 30 comments at lines \| \|$/m);
-  t.regex(comment(of), /`a\.ts:31`\]\(.*and 110 more lines \|$/m);
+});
+
+test('the first five lines of a rule are shown, and the others folded and counted', (t) => {
+  const linesOf = (added: string[]) =>
+    comment(verdict(POLICY, { ...given, files: [{ path: 'a.ts', added }] })).match(
+      /^\| ❌ \| `no-debugging` .*$/m,
+    )?.[0];
+  const added = Array.from({ length: 150 }, (_, index) => `debugger ${index}`);
+  t.regex(linesOf(added.slice(0, 5)) ?? '', /\[4\]\([^)]*\), \[5\]\([^)]*\) \|$/);
+  t.regex(
+    linesOf(added.slice(0, 6)) ?? '',
+    /<details><summary>1 more line<\/summary>`a\.ts` \[6\]\([^)]*\)<\/details> \|$/,
+  );
+  const [shown = '', folded = ''] = (linesOf(added) ?? '').split('<details><summary>145 more lines</summary>');
+  t.is(shown.match(/#L/g)?.length, 5);
+  t.regex(folded, /#L50\)<br>and 100 others<\/details> \|$/);
+});
+
+test('long paths at lines never fill the comment', (t) => {
+  const files = Array.from({ length: 200 }, (_, index) => ({
+    path: `${'\u202e'.repeat(4_000)}/${index}`,
+    added: ['debugger'],
+  }));
+  const policy = `version: 1\nrules: [{ id: a, forbid: { added_lines: debugger } }, { id: b, require: { draft: true } }]`;
+  const row = comment(verdict(policy, { files })).match(/^\| ❌ \| `a` .*$/m)?.[0] ?? '';
+  t.true(row.length < 10_000, String(row.length));
+  t.regex(row, /and \d+ others<\/details> \|$/);
+  t.regex(comment(verdict(policy, { files })), /^\| ❌ \| `b` /m);
 });
 
 test('places without a line get no inline comment', (t) => {
