@@ -1,6 +1,7 @@
 /**
  * `npm run bench`: compares Gatehouse's door with other servers, on this machine, in one run. Writes docs/performance.md; with
  * `--quick` it is short, and prints the page instead. With `--kill` it counts what each of them loses when it is killed, see kill.ts.
+ * With `--steps` it only counts the steps of a review, see steps.ts.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -12,6 +13,7 @@ import { measureLatency, measureStorage } from './latency.ts';
 import { describeMachine, FULL, loadAverage, QUICK, say } from './plan.ts';
 import { renderReport } from './report.ts';
 import { measureReviews } from './reviews.ts';
+import { countSteps, stepsTable } from './steps.ts';
 import { type Figures, judgeTargets } from './targets.ts';
 import { measureThroughput, spreadOf } from './throughput.ts';
 
@@ -19,11 +21,21 @@ const PAGE = new URL('../docs/performance.md', import.meta.url);
 const IDLE_PER_SECOND = 20;
 
 const { values } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, kill: { type: 'boolean', default: false } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    kill: { type: 'boolean', default: false },
+    steps: { type: 'boolean', default: false },
+  },
 });
 const plan = values.quick ? QUICK : FULL;
 
-await (values.kill ? benchKill(values.quick) : benchDoor());
+if (values.kill) {
+  await benchKill(values.quick);
+} else if (values.steps) {
+  process.stdout.write(`${stepsTable(await countSteps())}\n`);
+} else {
+  await benchDoor();
+}
 
 async function benchDoor(): Promise<void> {
   const figures = await measure();
@@ -54,6 +66,8 @@ async function measure(): Promise<Figures> {
   const storage = await measureStorage(databases, plan);
   say('reviews');
   const reviews = await measureReviews(databases.gatehouse, plan, say);
+  say('steps of a review');
+  const steps = await countSteps();
   return {
     command: values.quick ? 'npm run bench -- --quick' : 'npm run bench',
     machine: describeMachine(),
@@ -65,5 +79,6 @@ async function measure(): Promise<Figures> {
     idle,
     storage,
     reviews,
+    steps,
   };
 }

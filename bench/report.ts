@@ -1,5 +1,6 @@
 import { CONTENDERS } from './contenders.ts';
 import { type Plan, TARGET_CONNECTIONS } from './plan.ts';
+import { stepsTable } from './steps.ts';
 import { cell, format, table } from './table.ts';
 import { type Figures, judgeTargets } from './targets.ts';
 import { PER_PULL_REQUEST, spreadOf } from './throughput.ts';
@@ -63,6 +64,12 @@ Door and worker as two processes, against the simulated forge of the tests, whic
 | Webhook to final status, one at a time: median, p99 | ${webhookToStatus.median.toFixed(0)} ms, ${webhookToStatus.p99.toFixed(0)} ms |
 | Reviews a second, ${plan.reviews} at once, the worker's start included | ${reviews.perSecond.toFixed(0)} |
 | Time until the last of them | ${reviews.lastAfter.toFixed(1)} s |
+| Processor time of the worker, a review | ${reviews.cpuMs?.toFixed(1) ?? 'not measured'} ms |
+
+What a worker does for a review, of a policy with two rules on GitHub. A failing one has a comment at a line. \`npm run bench -- --steps\`
+prints this table alone, which is the same on every machine.
+
+${stepsTable(figures.steps)}
 
 ## Targets
 

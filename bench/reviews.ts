@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../test/helpers/free-port.ts';
 import { type GatehouseProcess, gatehouse } from '../test/helpers/process.ts';
+import { usageOf } from '../test/helpers/usage.ts';
 import { type SimulatedForge, startSimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
 import { SECRET } from './contenders.ts';
 import { type BenchDatabase, clearRedis } from './databases.ts';
@@ -15,6 +16,11 @@ export interface Reviews {
   readonly perSecond: number;
   /** Seconds until the last of them had it. */
   readonly lastAfter: number;
+  /**
+   * Processor time of the worker for one of them, in milliseconds, once it is warm. Undefined where the system does not
+   * tell. The forge, the door and what waits for the status are not in it.
+   */
+  readonly cpuMs: number | undefined;
 }
 
 const REPOSITORY = 'acme/widgets';
@@ -33,6 +39,8 @@ const MOST = 0.95;
 const PAUSE_MS = 30;
 /** A worker that makes no request for this long has nothing more to do. */
 const QUIET_MS = 2_000;
+/** What a review does after its status. */
+const CPU_QUIET_MS = 500;
 
 /** Door and worker in separate processes, the forge in this one: its time is part of the measurement. */
 export async function measureReviews(database: BenchDatabase, plan: Pick<Plan, 'reviews'>, say: Say): Promise<Reviews> {
@@ -91,8 +99,16 @@ export async function measureReviews(database: BenchDatabase, plan: Pick<Plan, '
     const perSecond = most / seconds();
     await settled(forge, numbers, 'success');
     const lastAfter = seconds();
+    await quiet(forge);
+    const cpuMs = await cpuOf(worker, numbers.length, async () => {
+      for (const number of numbers) {
+        await tell(number, 'bad again');
+      }
+      await settled(forge, numbers, 'failure');
+      await sleep(CPU_QUIET_MS);
+    });
     const sorted = Float64Array.from(times).sort();
-    return { webhookToStatus: { ...spread(times), p99: percentile(sorted, 0.99) }, perSecond, lastAfter };
+    return { webhookToStatus: { ...spread(times), p99: percentile(sorted, 0.99) }, perSecond, lastAfter, cpuMs };
   } finally {
     for (const { process } of [door, worker]) {
       process.child.kill('SIGTERM');
@@ -100,6 +116,18 @@ export async function measureReviews(database: BenchDatabase, plan: Pick<Plan, '
     }
     await forge.stop();
   }
+}
+
+async function cpuOf(
+  { process: { child } }: { readonly process: GatehouseProcess },
+  reviews: number,
+  act: () => Promise<void>,
+): Promise<number | undefined> {
+  const used = async () => (child.pid === undefined ? undefined : (await usageOf(child.pid))?.cpuSeconds);
+  const before = await used();
+  await act();
+  const after = await used();
+  return before === undefined || after === undefined ? undefined : ((after - before) / reviews) * 1_000;
 }
 
 async function run(

@@ -1,6 +1,7 @@
 import type { Both, ContenderName } from './contenders.ts';
 import type { Latency, Storage } from './latency.ts';
 import type { Reviews } from './reviews.ts';
+import type { StepsOfReviews } from './steps.ts';
 import { spreadOf, type Throughput } from './throughput.ts';
 
 /** Everything that one run measured. */
@@ -17,6 +18,7 @@ export interface Figures {
   readonly idle: Both<Latency>;
   readonly storage: Both<Storage>;
   readonly reviews: Reviews;
+  readonly steps: StepsOfReviews;
 }
 
 interface Target {

@@ -1,0 +1,150 @@
+/** What a worker does for a review, counted: the same on every machine, so that a test can hold it. */
+import type { Worker } from 'node:worker_threads';
+import { DOOR, WORKER } from '../test/helpers/door.ts';
+import { type Story, tellStory } from '../test/helpers/story.ts';
+import { table } from './table.ts';
+import { commandReader, type Relay, startRelay, statementReader } from './wire.ts';
+
+export const STEPS = {
+  statements: 'Statements to PostgreSQL',
+  transactions: '… in transactions, and alone',
+  looks: '… that looked for a job, whether or not one waited',
+  commands: 'Commands to Redis',
+  messages: 'Messages to and from threads',
+  requests: 'Requests to the forge',
+  storeBytes: 'Bytes read from the stores',
+  forgeBytes: 'Bytes read from the forge',
+} as const;
+export type Steps = Readonly<Record<keyof typeof STEPS, number>>;
+
+export const REVIEWS = {
+  failing: 'First, failing',
+  green: 'First, green',
+  unchanged: 'Unchanged',
+} as const;
+export type StepsOfReviews = Readonly<Record<keyof typeof REVIEWS, Steps>>;
+
+const POLICY = `version: 1
+rules:
+  - id: conventional-title
+    require: { title: '^(feat|fix|docs): ' }
+  - id: no-debugger
+    forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
+`;
+/** Polls and other work in the background only add to a count, so that the least of several has none. */
+const ROUNDS = 5;
+const LOOKS_FOR_JOB = /FOR UPDATE OF j SKIP LOCKED/;
+const ITS_QUEUE = /j\.name = 'review'/;
+
+/** Reviews one after the other, of a worker on GitHub's simulated API with a relay before each store and the forge. */
+export async function countSteps(): Promise<StepsOfReviews> {
+  await using story = await tellStory('github', { '.gatehouse.yml': POLICY }, { PENDING_AFTER_SECONDS: '3600' }, DOOR);
+  await using counter = await startCounter(story);
+  const started = new Date();
+  await using _worker = await story.openDoor(counter.environment, WORKER);
+  await story.resynced(started);
+  const open = (line: string) => story.openSilently({ 'src/a.ts': `one\n${line}\n` }, { title: 'feat: begin' });
+  const review = async (number: number) => {
+    const before = counter.read();
+    await story.tell({ kind: 'pull-request', number, action: 'opened' });
+    await story.settled();
+    return difference(counter.read(), before);
+  };
+  // What is done once only: modules, threads, connections, the policy.
+  await review(open('two'));
+
+  const rounds: StepsOfReviews[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const green = open('two');
+    rounds.push({
+      failing: await review(open('debugger')),
+      green: await review(green),
+      unchanged: await review(green),
+    });
+  }
+  return mapped(REVIEWS, (which) => mapped(STEPS, (step) => Math.min(...rounds.map((round) => round[which][step]))));
+}
+
+export function stepsTable(steps: StepsOfReviews): string {
+  const rows = Object.entries(STEPS).map(([step, title]) => [
+    title,
+    ...Object.keys(REVIEWS).map((which) =>
+      steps[which as keyof typeof REVIEWS][step as keyof Steps].toLocaleString('en'),
+    ),
+  ]);
+  return table(['', ...Object.values(REVIEWS)], [0], rows);
+}
+
+interface Counter extends AsyncDisposable {
+  /** Of the worker that is counted. */
+  readonly environment: Readonly<Record<string, string>>;
+  read(): Steps;
+}
+
+async function startCounter({ forge, environment }: Story): Promise<Counter> {
+  const { DATABASE_URL = '', REDIS_URL = '', FORGE_URL = '' } = environment;
+  let [statements, transactions, looks, commands, messages] = [0, 0, 0, 0, 0];
+  const database = await startRelay(DATABASE_URL, () => {
+    let isInTransaction = false;
+    return statementReader((text) => {
+      if (LOOKS_FOR_JOB.test(text) && !ITS_QUEUE.test(text)) {
+        return;
+      }
+      statements += 1;
+      looks += Number(LOOKS_FOR_JOB.test(text));
+      transactions += Number(!isInTransaction);
+      isInTransaction = text.startsWith('BEGIN') || (isInTransaction && !text.includes('COMMIT'));
+    });
+  });
+  const redis = await startRelay(REDIS_URL, () =>
+    commandReader(() => {
+      commands += 1;
+    }),
+  );
+  const api = await startRelay(FORGE_URL, () => () => {});
+  const relays: readonly Relay[] = [database, redis, api];
+  const countMessages = (thread: Worker) => {
+    const message = () => {
+      messages += 1;
+    };
+    const { postMessage, cpuUsage } = thread;
+    thread.on('message', message);
+    thread.postMessage = (...args: Parameters<typeof postMessage>) => {
+      message();
+      postMessage.apply(thread, args);
+    };
+    // The thread is interrupted to answer it.
+    thread.cpuUsage = (...args) => {
+      message();
+      return cpuUsage.apply(thread, args);
+    };
+  };
+  process.on('worker', countMessages);
+
+  return {
+    environment: { DATABASE_URL: database.url, REDIS_URL: redis.url, FORGE_URL: api.url },
+    read: () => ({
+      statements,
+      transactions,
+      looks,
+      commands,
+      messages,
+      requests: forge.seen.length,
+      storeBytes: database.received() + redis.received(),
+      forgeBytes: api.received(),
+    }),
+    async [Symbol.asyncDispose]() {
+      process.off('worker', countMessages);
+      await Promise.all(relays.map((relay) => relay.close()));
+    },
+  };
+}
+
+function difference(after: Steps, before: Steps): Steps {
+  return mapped(STEPS, (step) => after[step] - before[step]);
+}
+
+function mapped<Key extends string, Value>(keys: Readonly<Record<Key, unknown>>, of: (key: Key) => Value) {
+  // A record has no other keys.
+  return Object.fromEntries((Object.keys(keys) as Key[]).map((key) => [key, of(key)])) as Record<Key, Value>;
+}
