@@ -86,6 +86,7 @@ test('docs/rules.md has an example that holds and one that fails for each predic
     const section = markdown.split(/^### /m).find((part) => part.startsWith(`\`${name}\``));
     t.regex(section ?? '', /^\| `.*` \| holds \|$/m, name);
     t.regex(section ?? '', /^\| `.*` \| (?:does not hold|waits) \|$/m, name);
+    t.true(markdown.includes(`[\`${name}\`](#${name})`), `the list of predicates leads to ${name}`);
   }
 });
 
