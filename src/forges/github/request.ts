@@ -121,14 +121,15 @@ const UNNAMED_WAIT_MS = 60_000;
  * One query to the GraphQL API, validated. It answers 200 with errors, also where a part of the data is there: that
  * part is not used. Throws as `invalid` when the forge's schema does not allow the query.
  */
-export function askGraphql<T>(
+export async function askGraphql<T>(
   octokit: Octokit,
   what: string,
   query: string,
   variables: Parameters,
   shape: z.ZodType<T>,
 ): Promise<T> {
-  return queryGraphql(octokit, what, query, variables, shape, () => false);
+  const route = routeOf(what);
+  return parseGraphql(shape, (await sendGraphql(octokit, route, query, variables, () => false)).data, route);
 }
 
 /** The same for one thing; undefined where the forge says that there is none. A null without a reason is an error. */
@@ -139,27 +140,17 @@ export async function askGraphqlIfFound<T>(
   variables: Parameters,
   shape: z.ZodType<T>,
 ): Promise<T | undefined> {
-  const said = new Set<boolean>();
-  const isAbsent = ({ type, path }: GraphqlError) => {
-    const absent = type === 'NOT_FOUND' && path?.length === 1;
-    said.add(absent);
-    return absent;
-  };
-  try {
-    return await queryGraphql(octokit, what, query, variables, shape, isAbsent);
-  } catch (error) {
-    if (said.has(true) && !said.has(false)) {
-      return undefined;
-    }
-    throw error;
-  }
+  const route = routeOf(what);
+  const isAbsent = ({ type, path }: GraphqlError) => type === 'NOT_FOUND' && path?.length === 1;
+  const { data, errors } = await sendGraphql(octokit, route, query, variables, isAbsent);
+  return errors.length > 0 ? undefined : parseGraphql(shape, data, route);
 }
 
 /** Errors about one thing that is asked for, which is then null in the answer. */
 const ABSENT: readonly (string | undefined)[] = ['NOT_FOUND', 'FORBIDDEN'];
 
 /** The same for several things at once: one that is not there, or may not be seen, is null and no error. */
-export function askPartialGraphql<T>(
+export async function askPartialGraphql<T>(
   octokit: Octokit,
   what: string,
   query: string,
@@ -168,19 +159,23 @@ export function askPartialGraphql<T>(
 ): Promise<T> {
   // A part of it that may not be seen is another matter: without it the rest would say something wrong.
   const isAbsent = ({ type, path }: GraphqlError) => ABSENT.includes(type) && path?.length === 1;
-  return queryGraphql(octokit, what, query, variables, shape, isAbsent);
+  const route = routeOf(what);
+  return parseGraphql(shape, (await sendGraphql(octokit, route, query, variables, isAbsent)).data, route);
 }
 
-async function queryGraphql<T>(
+const routeOf = (what: string) => `POST /graphql (${what})`;
+
+/** The data, not validated, and those errors that are ignored. Any other error is thrown. */
+async function sendGraphql(
   octokit: Octokit,
-  what: string,
+  route: string,
   query: string,
   variables: Parameters,
-  shape: z.ZodType<T>,
   ignored: (error: GraphqlError) => boolean,
-): Promise<T> {
-  const route = `POST /graphql (${what})`;
-  const answer = await octokit.graphql(query, { ...variables }).catch((error: unknown) => {
+): Promise<{ readonly data: unknown; readonly errors: readonly GraphqlError[] }> {
+  try {
+    return { data: await octokit.graphql(query, { ...variables }), errors: [] };
+  } catch (error) {
     const failed = graphqlFailure.safeParse(error);
     if (!failed.success) {
       throw translate(error, route);
@@ -188,8 +183,11 @@ async function queryGraphql<T>(
     if (!failed.data.errors.every(ignored)) {
       throw errorOf(route, failed.data);
     }
-    return failed.data.data;
-  });
+    return failed.data;
+  }
+}
+
+function parseGraphql<T>(shape: z.ZodType<T>, answer: unknown, route: string): T {
   try {
     return parseAnswer(shape, answer, route);
   } catch (error) {
