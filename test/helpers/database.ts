@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { ExecutionContext } from 'ava';
 import pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { type Stores, startStores } from './stores.ts';
@@ -38,6 +39,17 @@ export async function makeMigratedDatabase(): Promise<Database> {
   migrated ??= makeTemplate(adminUrl);
   await migrated;
   return createDatabase(adminUrl, MIGRATED);
+}
+
+/** The same with connections to it, until the end of the test. */
+export async function openMigratedDatabase(t: ExecutionContext): Promise<pg.Pool> {
+  const database = await makeMigratedDatabase();
+  const pool = openPool(database.url);
+  t.teardown(async () => {
+    await pool.end();
+    await database.drop();
+  });
+  return pool;
 }
 
 const EMPTY = 'template1';

@@ -6,19 +6,14 @@ import { noteLeftSuccess } from '../../src/jobs/tables/left-successes.ts';
 import { forgetRepository, moveRepository } from '../../src/jobs/tables/repositories.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { openMigratedDatabase } from '../helpers/database.ts';
 
 const CONTEXT = 'gatehouse/main';
 const OLD = { repository: 'acme/widgets', headSha: 'old', context: CONTEXT };
 
 /** A forge whose commits are all green, and which takes statuses of those that are not refused. */
 async function greenCommits(t: ExecutionContext) {
-  const database = await makeMigratedDatabase();
-  const pool = openPool(database.url);
-  t.teardown(async () => {
-    await pool.end();
-    await database.drop();
-  });
+  const pool = await openMigratedDatabase(t);
   const refused = new Set<string>();
   const states = new Map<string, string>();
   let during: () => Promise<void> = async () => {};

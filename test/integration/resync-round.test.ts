@@ -1,5 +1,4 @@
 import test, { type ExecutionContext } from 'ava';
-import type pg from 'pg';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { ChangeList, ListedRepository } from '../../src/forges/port/many-repositories.ts';
@@ -13,7 +12,7 @@ import { isDue, recordDone } from '../../src/jobs/tables/progress.ts';
 import { notUnderReview } from '../../src/jobs/tables/under-review.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { openMigratedDatabase } from '../helpers/database.ts';
 
 const RULES = {
   fallback: undefined,
@@ -24,16 +23,6 @@ const RULES = {
 const HOUR_MS = 60 * 60_000;
 const HEAD = 'a'.repeat(40);
 const BASE = 'b'.repeat(40);
-
-async function openDatabase(t: ExecutionContext): Promise<pg.Pool> {
-  const database = await makeMigratedDatabase();
-  const pool = openPool(database.url);
-  t.teardown(async () => {
-    await pool.end();
-    await database.drop();
-  });
-  return pool;
-}
 
 const named = (index: number): ListedRepository => ({ id: String(index), name: `acme/repository-${index}` });
 
@@ -67,7 +56,7 @@ function makeList(count: number) {
 }
 
 async function setUp(t: ExecutionContext, count: number) {
-  const pool = await openDatabase(t);
+  const pool = await openMigratedDatabase(t);
   const { list, changeList } = makeList(count);
   const writable = { names: [] as readonly string[], more: false, error: undefined as ForgeError | undefined };
   const writableRepositories = async () => {
@@ -270,7 +259,7 @@ test('an owner at its limit never keeps a round going when the clock is behind',
 });
 
 test('a pull request under review is not requested again', async (t) => {
-  const pool = await openDatabase(t);
+  const pool = await openMigratedDatabase(t);
   const ref = (number: number, headSha = HEAD) => ({
     repository: 'acme/widgets',
     number,
@@ -303,7 +292,7 @@ test('a pull request under review is not requested again', async (t) => {
 });
 
 test('a resync that one worker has requested is not due for another', async (t) => {
-  const pool = await openDatabase(t);
+  const pool = await openMigratedDatabase(t);
   t.true(await isDue(pool, 'resync', 14));
   await recordDone(pool, 'resync');
   t.false(await isDue(pool, 'resync', 14));
@@ -312,7 +301,7 @@ test('a resync that one worker has requested is not due for another', async (t) 
 });
 
 test('each round reads the failed deliveries of 200 hooks, and the next of others', async (t) => {
-  const pool = await openDatabase(t);
+  const pool = await openMigratedDatabase(t);
   const hooks = 500;
   await pool.query(
     "INSERT INTO gatehouse.hooks SELECT 'acme/repository-' || n, '1' FROM generate_series(1, $1::int) n",

@@ -5,7 +5,7 @@ import type { CommitStatus } from '../../src/forges/port/postings.ts';
 import { commitStatuses } from '../../src/jobs/review/commit-status.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { openMigratedDatabase } from '../helpers/database.ts';
 
 const PLACE = { repository: 'acme/widgets', headSha: 'a'.repeat(40), context: 'gatehouse/main' };
 const RED = { state: 'failure', description: 'red' } as const;
@@ -14,12 +14,7 @@ const FORGED = { context: PLACE.context, state: 'success', description: 'forged'
 
 /** A commit without a pull request, such as that of a merge group, with a red status that somebody has replaced. */
 async function forgedOverRed(t: ExecutionContext) {
-  const database = await makeMigratedDatabase();
-  const pool = openPool(database.url);
-  t.teardown(async () => {
-    await pool.end();
-    await database.drop();
-  });
+  const pool = await openMigratedDatabase(t);
   const standing: (CommitStatus & { readonly own: boolean })[] = [];
   const forge: Forge = {
     ...({} as Forge),
