@@ -1,4 +1,5 @@
 import type { ExecutionContext, TestFn } from 'ava';
+import type { Refusal } from '../../src/http/refusal.ts';
 import { countBaselines } from '../../src/jobs/tables/baselines.ts';
 import { recordDone } from '../../src/jobs/tables/progress.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
@@ -14,6 +15,8 @@ export interface Gatehouse {
   site(files: Readonly<Record<string, string>>): Promise<HookedSite>;
   /** Waits until a webhook of this event was taken. */
   received(site: Site, event: string): Promise<void>;
+  /** How many webhooks of any repository were refused for this reason. */
+  refused(reason: Refusal): Promise<number>;
   /** Waits until nothing is left to do for the repository. */
   settled(site: Site): Promise<void>;
   /** How many jobs of the repository have failed. */
@@ -81,6 +84,11 @@ async function open(
         );
         return rowCount !== 0;
       }),
+    async refused(reason) {
+      const metrics = await (await fetch(door.metricsUrl)).text();
+      const counted = new RegExp(`^gatehouse_rejections_total\\{reason="${reason}"\\} (\\d+)$`, 'm').exec(metrics);
+      return Number(counted?.[1]);
+    },
     settled: ({ repository }) => watchJobs(door.database).settled(repository),
     async failures(site) {
       const { rowCount } = await door.database.query(

@@ -171,9 +171,9 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite 
     async clearLabels(number) {
       await as(OWNER, 'DELETE', `/issues/${number}/labels`);
     },
-    async review(number, person, state) {
-      const body = { event: STATES[state], body: state };
-      return (await as<{ id: number }>(person, 'POST', `/pulls/${number}/reviews`, body)).id;
+    async review(number, person, state, body = state) {
+      const review = { event: STATES[state], body };
+      return (await as<{ id: number }>(person, 'POST', `/pulls/${number}/reviews`, review)).id;
     },
     async requestReview(number, person) {
       await as(OWNER, 'POST', `/pulls/${number}/requested_reviewers`, { reviewers: [person] });

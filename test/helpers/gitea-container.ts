@@ -87,6 +87,8 @@ function settings(url: string): Record<string, string> {
     GITEA__server__DISABLE_SSH: 'true',
     GITEA__server__OFFLINE_MODE: 'true',
     GITEA__database__DB_TYPE: 'sqlite3',
+    // Its index of a text of megabytes takes gigabytes. What Gatehouse asks for has no keyword, and takes no index.
+    GITEA__indexer__ISSUE_INDEXER_TYPE: 'db',
     GITEA__repository__ROOT: REPOSITORIES,
     GITEA__security__INSTALL_LOCK: 'true',
     GITEA__service__DISABLE_REGISTRATION: 'true',

@@ -23,7 +23,12 @@ export interface SimulatedSite extends Site {
   /** The same, without a webhook. */
   openSilently(from: Changes | string, details?: Details): number;
   edit(number: number, change: Parameters<SimulatedForge['edit']>[2]): Promise<void>;
-  review(number: number, author: string, state: Parameters<SimulatedForge['review']>[3]): Promise<number>;
+  review(
+    number: number,
+    author: string,
+    state: Parameters<SimulatedForge['review']>[3],
+    body?: string,
+  ): Promise<number>;
   comment(
     number: number,
     author: string,
@@ -159,8 +164,8 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
       forge.clearLabels(name, number);
       await sendPull(number, forge.name === 'github' ? 'unlabeled' : 'label_cleared');
     },
-    async review(number, author, state) {
-      const review = forge.review(name, number, author, state, state);
+    async review(number, author, state, body = state) {
+      const review = forge.review(name, number, author, state, body);
       await send({ kind: 'review', number, review });
       return review.id;
     },

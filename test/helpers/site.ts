@@ -38,8 +38,8 @@ export interface Site {
   label(number: number, ...names: readonly string[]): Promise<void>;
   unlabel(number: number, name: string): Promise<void>;
   clearLabels(number: number): Promise<void>;
-  /** Returns the review's id. */
-  review(number: number, person: Person, state: ReviewState): Promise<number>;
+  /** Returns the review's id. Its text is the state, unless given. */
+  review(number: number, person: Person, state: ReviewState, body?: string): Promise<number>;
   dismiss(number: number, review: number): Promise<void>;
   requestReview(number: number, person: Person): Promise<void>;
   /** Returns the comment's id. */
