@@ -4,15 +4,24 @@ const parser = new MarkdownIt({ html: true });
 
 /** The texts of paragraphs, headings and list items. Tables, blocks of code, HTML and addresses are left out. */
 export function proseIn(markdown: string): readonly string[] {
-  const texts: string[] = [];
+  return textsIn(markdown).flatMap(({ text, inTable }) => (inTable ? [] : [text]));
+}
+
+/** The texts of the cells of tables, those of the headers too. */
+export function cellsIn(markdown: string): readonly string[] {
+  return textsIn(markdown).flatMap(({ text, inTable }) => (inTable ? [text] : []));
+}
+
+function textsIn(markdown: string) {
+  const texts: { readonly text: string; readonly inTable: boolean }[] = [];
   let inTable = false;
   for (const token of parser.parse(markdown, {})) {
     inTable = token.type === 'table_open' || (inTable && token.type !== 'table_close');
-    if (token.type === 'inline' && !inTable) {
-      texts.push((token.children ?? []).map(textOf).join('').trim());
+    if (token.type === 'inline') {
+      texts.push({ text: (token.children ?? []).map(textOf).join('').trim(), inTable });
     }
   }
-  return texts.filter((text) => text !== '');
+  return texts.filter(({ text }) => text !== '');
 }
 
 /** Code counts as one word, whatever is in it. */

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { proseIn, sentencesIn, wordsIn } from '../helpers/prose.ts';
+import { cellsIn, proseIn, sentencesIn, wordsIn } from '../helpers/prose.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -23,6 +23,11 @@ const BUDGETS: Readonly<Record<string, number>> = {
 };
 
 const MAX_WORDS_OF_A_SENTENCE = 30;
+
+/** Of the tables of all pages together: a table is not where a page hides its prose. */
+const MAX_WORDS_IN_TABLES = 12_500;
+const MAX_WORDS_OF_A_CELL = 40;
+
 /** Not the changelog, and not what programs write: the lists of metrics and settings. */
 const LEFT_OUT = ['CHANGELOG.md', 'docs/metrics.md', 'docs/settings.md'];
 
@@ -36,28 +41,50 @@ const PAGES = [
   'test/simulated-forge/README.md',
 ].filter((page) => !LEFT_OUT.includes(page));
 
-const texts = new Map(
-  await Promise.all(PAGES.map(async (page) => [page, proseIn(await readFile(ROOT + page, 'utf8'))] as const)),
-);
+interface Page {
+  readonly prose: readonly string[];
+  readonly cells: readonly string[];
+}
 
-const wordsOf = (page: string) => (texts.get(page) ?? []).map(wordsIn).reduce((sum, words) => sum + words, 0);
+async function readPage(page: string): Promise<readonly [string, Page]> {
+  const markdown = await readFile(ROOT + page, 'utf8');
+  return [page, { prose: proseIn(markdown), cells: cellsIn(markdown) }];
+}
 
-for (const page of PAGES) {
+const pages = new Map(await Promise.all(PAGES.map(readPage)));
+
+const wordsOf = (texts: readonly string[]) => texts.map(wordsIn).reduce((sum, words) => sum + words, 0);
+
+for (const [page, { prose, cells }] of pages) {
   test(`${page} is not longer than its readers have time for`, (t) => {
     const most = BUDGETS[page] ?? MAX_WORDS_OF_A_PAGE;
-    t.true(wordsOf(page) <= most, `${wordsOf(page)} words of prose, at most ${most}`);
+    const words = wordsOf(prose);
+    t.log(`${words} words of prose, ${wordsOf(cells)} in tables`);
+    t.true(words <= most, `${words} words of prose, at most ${most}`);
   });
 
   test(`${page} has no sentence that has to be read twice`, (t) => {
-    const long = (texts.get(page) ?? []).flatMap(sentencesIn).filter((text) => wordsIn(text) > MAX_WORDS_OF_A_SENTENCE);
+    const long = prose.flatMap(sentencesIn).filter((text) => wordsIn(text) > MAX_WORDS_OF_A_SENTENCE);
     t.deepEqual(long, []);
+  });
+
+  test(`${page} has no cell of a table that is a page of its own`, (t) => {
+    t.deepEqual(
+      cells.filter((text) => wordsIn(text) > MAX_WORDS_OF_A_CELL),
+      [],
+    );
   });
 }
 
 test('the documents together are not longer than a short book', (t) => {
   t.true(PAGES.length > 20, 'the pages were found');
-  const words = PAGES.map(wordsOf).reduce((sum, of) => sum + of, 0);
+  const [words, inTables] = [
+    wordsOf([...pages.values()].flatMap(({ prose }) => prose)),
+    wordsOf([...pages.values()].flatMap(({ cells }) => cells)),
+  ];
+  t.log(`${words} words of prose, ${inTables} in tables`);
   t.true(words <= MAX_WORDS, `${words} words of prose`);
+  t.true(inTables <= MAX_WORDS_IN_TABLES, `${inTables} words in tables`);
 });
 
 for (const [page, most] of [
@@ -70,10 +97,11 @@ for (const [page, most] of [
   });
 }
 
-test('words and sentences are counted without tables and blocks of code', (t) => {
+test('words and sentences are counted apart from tables, without blocks of code', (t) => {
   const markdown =
     '# A title\n\nOne two `x y. z`\nthree. Four: five?\n\n| a | b |\n|---|---|\n| c | d |\n\n```sh\ne f\n```\n';
   t.deepEqual(proseIn(markdown), ['A title', 'One two x_y__z three. Four: five?']);
+  t.deepEqual(cellsIn(markdown), ['a', 'b', 'c', 'd']);
   t.is(wordsIn('One – two `three` 4 ('), 4);
   t.deepEqual(sentencesIn('One two. Three (four.) Five?'), ['One two.', 'Three (four.)', 'Five?']);
 });
