@@ -1,5 +1,5 @@
 import type { Rule } from '../policy/policy.ts';
-import type { Actor, Location, Outcome } from '../predicates/predicate.ts';
+import type { Actor, Location, Outcome, OwnersTable } from '../predicates/predicate.ts';
 import type { Text } from '../text.ts';
 
 /** The result of a condition, and of every part of it. */
@@ -20,6 +20,7 @@ export type EvaluatedCondition =
       readonly expected: Text;
       readonly found: Text;
       readonly locations: readonly Location[];
+      readonly owners?: OwnersTable;
       readonly awaited?: Text;
       readonly remedy: { readonly toMatch: Text; readonly toAvoid: Text };
     };

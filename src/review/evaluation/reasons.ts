@@ -1,4 +1,4 @@
-import type { Actor, Location } from '../predicates/predicate.ts';
+import type { Actor, Location, OwnersTable } from '../predicates/predicate.ts';
 import { joinTexts, say, type Text } from '../text.ts';
 import type { EvaluatedCondition, EvaluatedRule } from './evaluation.ts';
 import { easiestObstacle, type Obstacle, worstObstacle } from './obstacle.ts';
@@ -18,6 +18,8 @@ export type Reason =
       readonly awaited?: Text;
       readonly fix: Text;
       readonly locations: readonly Location[];
+      /** Whose approval is missing. */
+      readonly owners?: OwnersTable;
     }
   /** Each way is enough; all the reasons of one way count together. */
   | { readonly kind: 'one-of'; readonly ways: readonly (readonly Reason[])[] };
@@ -79,6 +81,7 @@ function against(condition: EvaluatedCondition, wanted: boolean): readonly Reaso
           fix: wanted ? condition.remedy.toMatch : condition.remedy.toAvoid,
           // Places are evidence of a match; where one was wanted there are none.
           locations: wanted ? [] : condition.locations,
+          ...(wanted && condition.owners ? { owners: condition.owners } : {}),
         },
       ];
   }

@@ -1,54 +1,131 @@
+import { shorten } from '../../common/shorten.ts';
 import type { CodeOwnersDialect } from '../../forges/port/forges.ts';
 import type { Facts } from '../facts.ts';
 import { MAX_CODE_OWNERS_LENGTH, MAX_GLOB_LENGTH, MAX_PATTERN_LENGTH } from '../limits.ts';
 import { compilePattern, expressionFault, type Pattern } from '../matching/pattern.ts';
+import { quotedList, say, type Text } from '../text.ts';
 
-/** The owners of a path, as CODEOWNERS writes them: `@login`, `@organisation/team` or an e-mail address. */
-export type OwnersOf = (path: string) => readonly string[];
-
-/**
- * Undefined when the file, or a pattern in it, is too large to be used: what it says is then not known, which is not
- * the same as a change without owners. Invalid lines are skipped, as the forges do.
- */
-export function readCodeOwners(text: string, dialect: CodeOwnersDialect): OwnersOf | undefined {
-  if (text.length > MAX_CODE_OWNERS_LENGTH) {
-    return undefined;
-  }
-  const lines = text.split('\n').map((line) => line.trim());
-  return READERS[dialect](lines);
+/** Whose a path is. */
+interface Owned {
+  /** As CODEOWNERS writes them: `@login`, `@organisation/team` or an e-mail address. Empty: nobody's. */
+  readonly owners: readonly string[];
+  /** Of the lines that say so. */
+  readonly patterns: readonly string[];
 }
 
-const READERS: Readonly<Record<CodeOwnersDialect, (lines: readonly string[]) => OwnersOf | undefined>> = {
-  github: githubOwners,
-  gitea: giteaOwners,
-};
+/** What is wrong with a line. */
+export interface CodeOwnersFault {
+  readonly line: number;
+  readonly what: Text;
+}
 
-/**
- * GitHub: patterns much as in .gitignore, without `!`, `[ ]` and `\#`; the last line that matches counts, and one
- * without owners takes ownership away.
- * https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
- */
-function githubOwners(lines: readonly string[]): OwnersOf | undefined {
-  const rules: { readonly pattern: Pattern; readonly owners: readonly string[] }[] = [];
-  for (const line of lines) {
-    if (line === '' || line.startsWith('#')) {
-      continue;
-    }
-    const words = line.replace(/\s#.*$/, '').match(/(?:\\.|[^\s\\])+/g) ?? [];
-    const [pattern = '', ...owners] = words;
-    if (pattern === '' || /^!|^\\#|[[\]]/.test(pattern)) {
-      continue;
-    }
-    if (pattern.length > MAX_GLOB_LENGTH) {
-      return undefined;
-    }
-    const expression = githubExpression(pattern.replaceAll('\\ ', ' '));
-    if (expressionFault(expression) === undefined) {
-      rules.push({ pattern: compilePattern(expression), owners });
+export type CodeOwners =
+  | { readonly kind: 'read'; readonly ownersOf: (path: string) => Owned; readonly faults: readonly CodeOwnersFault[] }
+  /** What it says is not known, which is not the same as a change without owners. `why` follows "a CODEOWNERS file". */
+  | { readonly kind: 'unusable'; readonly why: Text };
+
+/** Lines that no forge can use are skipped, as the forges do, and named. */
+export function readCodeOwners(text: string, dialect: CodeOwnersDialect): CodeOwners {
+  if (text.length > MAX_CODE_OWNERS_LENGTH) {
+    return { kind: 'unusable', why: say`that has more than ${MAX_CODE_OWNERS_LENGTH} characters` };
+  }
+  const lines: Line[] = [];
+  const faults: CodeOwnersFault[] = [];
+  for (const [index, written] of text.split('\n').entries()) {
+    const read = READERS[dialect](written.trim());
+    const line = index + 1;
+    switch (read.kind) {
+      case 'unreadable':
+        return {
+          kind: 'unusable',
+          why: say`with a pattern in line ${line} that Gatehouse cannot read: ${read.pattern}`,
+        };
+      case 'skipped':
+        faults.push({ line, what: say`${read.what}, so the line is skipped` });
+        break;
+      case 'owners': {
+        lines.push(read);
+        const odd = read.owners.filter((owner) => !OWNERS[dialect].test(owner));
+        faults.push(
+          ...(odd.length === 0 ? [] : [{ line, what: say`${quotedList(odd.map(short), 3)} cannot be an owner` }]),
+        );
+      }
     }
   }
-  rules.reverse();
-  return (path) => rules.find(({ pattern }) => pattern.matches(path))?.owners ?? [];
+  return { kind: 'read', ownersOf: FINDERS[dialect](lines), faults };
+}
+
+/** Of what is shown of a faulty line. */
+const MAX_SHOWN = 60;
+const short = (text: string) => shorten(text, MAX_SHOWN);
+
+interface Line {
+  readonly written: string;
+  readonly pattern: Pattern;
+  readonly negated: boolean;
+  readonly owners: readonly string[];
+}
+
+type ReadLine =
+  | { readonly kind: 'empty' }
+  | ({ readonly kind: 'owners' } & Line)
+  /** The forge cannot use it either. `what` it is. */
+  | { readonly kind: 'skipped'; readonly what: Text }
+  /** The forge may be able to use it. */
+  | { readonly kind: 'unreadable'; readonly pattern: string };
+
+const READERS: Readonly<Record<CodeOwnersDialect, (line: string) => ReadLine>> = {
+  github: readGithubLine,
+  gitea: readGiteaLine,
+};
+
+const OWNERS: Readonly<Record<CodeOwnersDialect, RegExp>> = {
+  github: /^@[^\s@/]+(?:\/[^\s@/]+)?$|^[^\s@]+@[^\s@]+$/,
+  gitea: /^@?[^\s@/]+(?:\/[^\s@/]+)?$/,
+};
+
+const FINDERS: Readonly<Record<CodeOwnersDialect, (lines: readonly Line[]) => (path: string) => Owned>> = {
+  github: lastOwners,
+  gitea: allOwners,
+};
+
+/** The last line that matches counts, and one without owners takes ownership away. */
+function lastOwners(lines: readonly Line[]): (path: string) => Owned {
+  const fromLast = lines.toReversed();
+  return (path) => {
+    const line = fromLast.find(({ pattern }) => pattern.matches(path));
+    return { owners: line?.owners ?? [], patterns: line === undefined ? [] : [line.written] };
+  };
+}
+
+/** The owners of all lines that match. */
+function allOwners(lines: readonly Line[]): (path: string) => Owned {
+  return (path) => {
+    const matching = lines.filter(({ pattern, negated }) => pattern.found(path) !== negated);
+    return {
+      owners: [...new Set(matching.flatMap(({ owners }) => owners))],
+      patterns: matching.map(({ written }) => written),
+    };
+  };
+}
+
+/**
+ * GitHub: patterns much as in .gitignore, without `!`, `[ ]` and `\#`.
+ * https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
+ */
+function readGithubLine(line: string): ReadLine {
+  if (line === '' || line.startsWith('#')) {
+    return { kind: 'empty' };
+  }
+  const words = line.replace(/\s#.*$/, '').match(/(?:\\.|[^\s\\])+/g) ?? [];
+  const [written = '', ...owners] = words;
+  if (written === '' || /^!|^\\#|[[\]]/.test(written)) {
+    return { kind: 'skipped', what: say`${short(written || line)} is no pattern` };
+  }
+  const expression = written.length > MAX_GLOB_LENGTH ? undefined : githubExpression(written.replaceAll('\\ ', ' '));
+  return expression === undefined || expressionFault(expression) !== undefined
+    ? { kind: 'unreadable', pattern: written }
+    : { kind: 'owners', written, pattern: compilePattern(expression), negated: false, owners };
 }
 
 function githubExpression(pattern: string): string {
@@ -90,30 +167,33 @@ function withinSegment(segment: string): string {
 }
 
 /**
- * Gitea and Forgejo: an expression put between `^` and `$`, or `!` and one for everything else; the owners of all lines
- * that match. https://docs.gitea.com/usage/repository/code-owners
+ * Gitea and Forgejo: an expression put between `^` and `$`, or `!` and one for everything else.
+ * https://docs.gitea.com/usage/repository/code-owners
  */
-function giteaOwners(lines: readonly string[]): OwnersOf | undefined {
-  const rules: { readonly pattern: Pattern; readonly negated: boolean; readonly owners: readonly string[] }[] = [];
-  for (const line of lines) {
-    const [first = '', ...owners] = giteaWords(line);
-    if (owners.length === 0) {
-      continue;
-    }
-    const negated = first.startsWith('!');
-    const expression = `^${negated ? first.slice(1) : first}$`;
-    if (expression.length > MAX_PATTERN_LENGTH) {
-      return undefined;
-    }
-    if (expressionFault(expression) !== undefined) {
-      continue;
-    }
-    rules.push({ pattern: compilePattern(expression), negated, owners });
+function readGiteaLine(line: string): ReadLine {
+  const [written, ...owners] = giteaWords(line);
+  if (written === undefined) {
+    return { kind: 'empty' };
   }
-  return (path) => [
-    ...new Set(rules.filter(({ pattern, negated }) => pattern.found(path) !== negated).flatMap(({ owners }) => owners)),
-  ];
+  if (owners.length === 0) {
+    return { kind: 'skipped', what: say`${short(written)} has no owner` };
+  }
+  const negated = written.startsWith('!');
+  const expression = `^${negated ? written.slice(1) : written}$`;
+  if (expression.length > MAX_PATTERN_LENGTH) {
+    return { kind: 'unreadable', pattern: written };
+  }
+  const fault = expressionFault(expression);
+  if (fault !== undefined) {
+    return FAULTS_EVERYWHERE.test(fault)
+      ? { kind: 'skipped', what: say`${short(written)} is no regular expression` }
+      : { kind: 'unreadable', pattern: written };
+  }
+  return { kind: 'owners', written, pattern: compilePattern(expression), negated, owners };
 }
+
+/** What no engine takes. Gitea's has lookahead and more, which RE2 does not have: that is no fault of the line. */
+const FAULTS_EVERYWHERE = /^not a valid RE2 pattern: (?:missing closing|unexpected \)|trailing backslash)/;
 
 /** A backslash takes the next character as it is: `\#`, `\ `, and `\\.` for the expression `\.`. */
 function giteaWords(line: string): string[] {
@@ -132,14 +212,14 @@ export function ownerTeams(facts: Facts): readonly string[] {
   if (facts.codeOwners.kind !== 'file') {
     return [];
   }
-  const ownersOf = readCodeOwners(facts.codeOwners.text, facts.codeOwners.dialect);
-  if (ownersOf === undefined) {
+  const codeOwners = readCodeOwners(facts.codeOwners.text, facts.codeOwners.dialect);
+  if (codeOwners.kind === 'unusable') {
     return [];
   }
   const teams = new Set<string>();
   for (const file of facts.changedFiles.files) {
     for (const path of file.previousPath === undefined ? [file.path] : [file.path, file.previousPath]) {
-      for (const owner of ownersOf(path)) {
+      for (const owner of codeOwners.ownersOf(path).owners) {
         if (isTeam(owner)) {
           teams.add(bareOwner(owner));
         }

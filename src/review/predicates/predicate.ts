@@ -24,6 +24,36 @@ export interface Location {
   readonly digest?: string;
 }
 
+/** Changed files that have the same owners. Of each list at most as many as are shown. */
+export interface OwnedFiles {
+  /** The patterns in CODEOWNERS that give them their owners. */
+  readonly patterns: readonly string[];
+  /** The first of them. */
+  readonly path: string;
+  /** How many they are. */
+  readonly files: number;
+  readonly owners: readonly string[];
+  readonly moreOwners: number;
+  readonly approvedBy: readonly string[];
+  /** How many approvals they still need. */
+  readonly missing: number;
+  /** Logins, and teams with an `@`, of which any may give them; empty where nobody is left. */
+  readonly missingFrom: readonly string[];
+  /** Teams that decide it, and could not be read. */
+  readonly unreadable: readonly string[];
+}
+
+/** Who has to approve which of the changed files. */
+export interface OwnersTable {
+  /** Of CODEOWNERS. */
+  readonly path: string;
+  /** Those that miss approvals first. */
+  readonly rows: readonly OwnedFiles[];
+  readonly leftOut: number;
+  readonly faults: readonly { readonly line: number; readonly what: Text }[];
+  readonly moreFaults: number;
+}
+
 /** The result of a predicate for one pull request, with its explanation. */
 export interface PredicateResult {
   readonly outcome: Outcome;
@@ -32,6 +62,7 @@ export interface PredicateResult {
   /** What there was instead, or as well. */
   readonly found: Text;
   readonly locations?: readonly Location[];
+  readonly owners?: OwnersTable;
   /** Where it depends on the value who can change it. Absent: {@link Predicate.actor}. */
   readonly actor?: Actor;
   /** What is still to come from others, where they can act, as a noun: "1 approval from …". Absent: `expected`. */

@@ -1,9 +1,11 @@
 import { MAX_COMMENT_LENGTH } from '../../forges/port/postings.ts';
-import type { Verdict } from '../evaluation/verdict.ts';
+import type { Finding, Verdict } from '../evaluation/verdict.ts';
 import { renderFaults } from './faults.ts';
 import { OVERRIDDEN, UNDECIDED, WAITING } from './levels.ts';
 import type { Links } from './links.ts';
+import { codeInCell, markdown, markdownInCell } from './markdown.ts';
 import { overriddenRow, renderOverrides } from './overrides.ts';
+import { OWNERS_COLUMNS, ownersFaults, ownersOf, ownersRow } from './owners.ts';
 import { renderProposal } from './proposal.ts';
 import { authorRow, waitingRow } from './rows.ts';
 import { renderRules } from './rules.ts';
@@ -22,6 +24,10 @@ const COMMENT_RESERVE = 5_536;
 const MAX_LENGTH = MAX_COMMENT_LENGTH - COMMENT_RESERVE;
 /** At most so much of it for the rules, which are folded away. */
 const MAX_RULES_LENGTH = 20_000;
+
+const MAX_OWNERS_TABLES = 5;
+/** Of each of them. */
+const MAX_OWNERS_ROWS = 10;
 
 export interface CommentContext {
   readonly links: Links;
@@ -43,14 +49,13 @@ export function renderReview(verdict: Verdict, { links, enforce, isUsedUp }: Com
   const notEnforced = enforce || verdict.state === 'success' ? [] : [NOT_ENFORCED];
   const start = [REVIEW_MARKER, headline(verdict), ...notEnforced, ...(isUsedUp ? [USED_UP] : [])];
   const budget = { left: MAX_LENGTH - [...start, ...middle, ...end].join('\n\n').length };
-  return `${[
-    ...start,
-    ...table('For you', 'Found → wanted', own, budget),
-    ...table('Waiting for others', 'So far', waiting, budget),
-    ...table('Overridden', 'By and why', overridden, budget),
-    ...middle,
-    ...end,
-  ].join('\n\n')}\n`;
+  const tables = [
+    ...table(['', 'For you', 'Found → wanted'], own, budget),
+    ...table(['', 'Waiting for others', 'So far'], waiting, budget),
+    ...table(['', 'Overridden', 'By and why'], overridden, budget),
+    ...ownersTables(findings, links, budget),
+  ];
+  return `${[...start, ...tables, ...middle, ...end].join('\n\n')}\n`;
 }
 
 function headline({ state, findings: all, policyFaults, passed }: Verdict): string {
@@ -83,18 +88,57 @@ function headline({ state, findings: all, policyFaults, passed }: Verdict): stri
   }
 }
 
+/** Which files need whom, and what is wrong with CODEOWNERS. */
+function ownersTables(findings: readonly Finding[], links: Links, budget: Budget): readonly string[] {
+  const tables = ownersOf(findings).slice(0, MAX_OWNERS_TABLES);
+  const [files, ...columns] = OWNERS_COLUMNS;
+  const faults = tables.slice(0, 1).flatMap(ownersFaults);
+  return [
+    ...tables.flatMap((owners) => {
+      const of = tables.length === 1 ? files : `${files}, ${codeInCell(owners.ruleId)}`;
+      const shown = owners.rows.slice(0, MAX_OWNERS_ROWS);
+      const more = owners.rows.length - shown.length + owners.leftOut;
+      const rows = shown.map((one) => row(ownersRow(one).map((cell) => markdownInCell(cell, links))));
+      return table([of, ...columns], more === 0 ? rows : [...rows, row([`and ${more} more`, '', '', ''])], budget);
+    }),
+    ...(faults.length === 0
+      ? []
+      : [
+          fitting(
+            faults.map((fault) => `- ${markdown(fault)}`),
+            budget,
+          ).join('\n'),
+        ]),
+  ];
+}
+
+interface Budget {
+  /** Characters. */
+  left: number;
+}
+
+function row(cells: readonly string[]): string {
+  return `|${cells.map((cell) => (cell === '' ? ' |' : ` ${cell} |`)).join('')}`;
+}
+
 /** As many rows as fit. */
-function table(title: string, state: string, rows: readonly string[], budget: { left: number }): readonly string[] {
+function table(columns: readonly string[], rows: readonly string[], budget: Budget): readonly string[] {
   if (rows.length === 0) {
     return [];
   }
-  const shown = rows.filter((row) => {
-    budget.left -= row.length + 1;
+  const head = [row(columns), `|${columns.map(() => '---|').join('')}`];
+  budget.left -= head.join('\n').length;
+  const shown = fitting(rows, budget);
+  const more = rows.length - shown.length;
+  const text = [...head, ...shown].join('\n');
+  return more === 0 ? [text] : [text, `…and ${more} more, left out because this comment is full.`];
+}
+
+function fitting(lines: readonly string[], budget: Budget): readonly string[] {
+  return lines.filter((line) => {
+    budget.left -= line.length + 1;
     return budget.left > 0;
   });
-  const more = rows.length - shown.length;
-  const text = [`| | ${title} | ${state} |`, '|---|---|---|', ...shown].join('\n');
-  return more === 0 ? [text] : [text, `…and ${more} more, left out because this comment is full.`];
 }
 
 function counted(amount: number, noun: string): string {

@@ -2,6 +2,7 @@ import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { EvaluatedCondition, EvaluatedRule } from '../evaluation/evaluation.ts';
 import type { ReviewResult } from '../judge.ts';
 import type { RefusedOverride } from '../overrides/override.ts';
+import type { OwnersTable } from '../predicates/predicate.ts';
 import { plain } from '../text.ts';
 
 /** Long enough for whatever a predicate quotes. */
@@ -43,6 +44,10 @@ function ofRule({ rule, outcome, asIfReady, when, require, forbid }: EvaluatedRu
   };
 }
 
+function ofOwners({ faults, ...table }: OwnersTable): object {
+  return { ...table, faults: faults.map(({ line, what }) => ({ line, what: plain(what, MAX_QUOTED_SHOWN) })) };
+}
+
 function ofCondition(condition: EvaluatedCondition): object {
   const { kind, line, outcome } = condition;
   switch (condition.kind) {
@@ -61,6 +66,7 @@ function ofCondition(condition: EvaluatedCondition): object {
         expected: plain(condition.expected, MAX_QUOTED_SHOWN),
         found: plain(condition.found, MAX_QUOTED_SHOWN),
         locations: condition.locations.map(({ digest: _ofTheLine, ...place }) => place),
+        ...(condition.owners && { owners: ofOwners(condition.owners) }),
       };
   }
 }

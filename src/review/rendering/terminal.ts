@@ -2,11 +2,14 @@ import { shorten } from '../../common/shorten.ts';
 import type { EvaluatedCondition, EvaluatedRule, Evaluation } from '../evaluation/evaluation.ts';
 import type { Verdict } from '../evaluation/verdict.ts';
 import { MAX_RULE_ID_LENGTH } from '../limits.ts';
+import type { OwnersTable } from '../predicates/predicate.ts';
 import { plain, visible } from '../text.ts';
 import { AS_IF_READY } from './levels.ts';
+import { OWNERS_COLUMNS, ownersFaults, ownersRow } from './owners.ts';
 
 const MAX_LOCATIONS_SHOWN = 5;
 const MAX_LINE_SHOWN = 100;
+const MAX_NAME_SHOWN = 60;
 
 const COLOURS = { green: 32, red: 31, yellow: 33, grey: 90, bold: 1 } as const;
 export type Paint = (colour: keyof typeof COLOURS, text: string) => string;
@@ -122,5 +125,26 @@ function branch(
   if (places.length > MAX_LOCATIONS_SHOWN) {
     details.push(paint('grey', `and ${places.length - MAX_LOCATIONS_SHOWN} more lines`));
   }
+  details.push(...ownersLines(condition.owners).map((line) => paint('grey', line)));
   return [head, ...details.map((detail) => `${inner}${detail}`)];
+}
+
+/** A table with columns as wide as what is in them. */
+function ownersLines(owners: OwnersTable | undefined): readonly string[] {
+  if (owners === undefined) {
+    return [];
+  }
+  const cells = owners.rows.map((row) => ownersRow(row).map((cell) => plain(cell, MAX_NAME_SHOWN)));
+  const rows = cells.length === 0 ? [] : [OWNERS_COLUMNS, ...cells];
+  const widths = OWNERS_COLUMNS.map((_, column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
+  return [
+    ...rows.map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    ),
+    ...(owners.leftOut === 0 ? [] : [`and ${owners.leftOut} more`]),
+    ...ownersFaults(owners).map((fault) => plain(fault)),
+  ];
 }

@@ -1,11 +1,18 @@
 import test from 'ava';
 import { type CodeOwnersDialect, FORGES } from '../../../src/forges/port/forges.ts';
-import { factsOf } from '../../../src/review/cases/given.ts';
+import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
+import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
+import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { ownerTeams, readCodeOwners } from '../../../src/review/predicates/code-owners.ts';
-import { requiring } from './judge.ts';
+import { renderReview } from '../../../src/review/rendering/comment.ts';
+import { linksOf } from '../../../src/review/rendering/links.ts';
+import { explain } from '../../../src/review/rendering/terminal.ts';
+import { plain, say } from '../../../src/review/text.ts';
+import { policyOf, requiring, verdict } from './judge.ts';
 
 function owners(text: string, path: string, dialect: CodeOwnersDialect = 'github'): string {
-  return (readCodeOwners(text, dialect)?.(path) ?? ['too large']).join(' ');
+  const read = readCodeOwners(text, dialect);
+  return read.kind === 'read' ? read.ownersOf(path).owners.join(' ') : plain(say`a file ${read.why}`);
 }
 
 // The statements of GitHub's page about code owners, in its order.
@@ -55,8 +62,9 @@ test('Gitea: expressions match whole paths, and all matching lines count', (t) =
 });
 
 test('a pattern that is too long makes the whole CODEOWNERS file unusable', (t) => {
-  t.is(owners(`* @all\n${'a'.repeat(300)} @b`, 'x'), 'too large');
-  t.is(owners(`.* @all\n${'a'.repeat(600)} @b`, 'x', 'gitea'), 'too large');
+  const unreadable = /^a file with a pattern in line 2 that Gatehouse cannot read: "a+…"$/;
+  t.regex(owners(`* @all\n${'a'.repeat(300)} @b`, 'x'), unreadable);
+  t.regex(owners(`.* @all\n${'a'.repeat(600)} @b`, 'x', 'gitea'), unreadable);
 });
 
 test('each forge looks for CODEOWNERS in its own places and reads it in its own way', (t) => {
@@ -86,7 +94,7 @@ test('every owned file needs an approval of its own owners', (t) => {
   t.is(requiring(rule, { codeowners, files, reviews: [{ author: 'bob' }, { author: 'carol' }] }).outcome, 'matched');
   t.is(requiring(rule, { codeowners, files: [{ path: 'free' }] }).outcome, 'matched');
   const { found } = requiring(rule, { codeowners, files, reviews: [{ author: 'bob' }] });
-  t.is(found, 'no approval that counts for "b/x", owned by "@carol"');
+  t.is(found, 'approvals for 1 of 2 files with owners');
 });
 
 test('a renamed file needs the owners of both places', (t) => {
@@ -115,4 +123,159 @@ test('without CODEOWNERS, or with half a list of files, nothing passes silently'
   t.is(requiring(rule, { codeowners, files: [{ path: 'b/x' }], files_complete: false, reviews }).outcome, 'undecided');
   t.is(requiring(rule, { codeowners, files: [{ path: 'b/x' }], files_complete: false }).outcome, 'unmatched');
   t.is(requiring(rule, { codeowners: ' '.repeat(300_000), files: [{ path: 'b/x' }], reviews }).outcome, 'undecided');
+});
+
+test('Gitea: a line that only Gitea can read leaves no file without owners', (t) => {
+  for (const pattern of ['(?!docs/).*', 'a{2000}', '(a)\\\\1', '(?>a)b', '(?<x>a)']) {
+    const found = owners(`${pattern} @b`, 'src/a', 'gitea');
+    t.true(found === '' || found.startsWith('a file with a pattern in line 1'), `${pattern}: ${found}`);
+  }
+  const given: Given = { codeowners: '(?!docs/).* @bob', dialect: 'gitea', files: [{ path: 'src/a' }] };
+  t.is(requiring(rule, given).outcome, 'undecided');
+  t.is(owners('bad( @x\n.* @b', 'src/a', 'gitea'), '@b', 'Gitea skips what is no expression');
+});
+
+test('a CODEOWNERS file with errors names their lines', (t) => {
+  const faultsOf = (text: string, dialect: CodeOwnersDialect) => {
+    const read = readCodeOwners(text, dialect);
+    return read.kind === 'read' ? read.faults.map(({ line, what }) => `${line}: ${plain(what)}`) : [];
+  };
+  t.deepEqual(
+    faultsOf('* @all # fine\n\n!docs @a\n[ab].js @b\n*.md docs@ @octo/docs x@y.test nobody\n/none\n', 'github'),
+    [
+      '3: "!docs" is no pattern, so the line is skipped',
+      '4: "[ab].js" is no pattern, so the line is skipped',
+      '5: "docs@", "nobody" cannot be an owner',
+    ],
+  );
+  t.deepEqual(faultsOf('# fine\n.* bob @octo/docs\nbad( @x\nalone\na x@y.test @a/b/c', 'gitea'), [
+    '3: "bad(" is no regular expression, so the line is skipped',
+    '4: "alone" has no owner, so the line is skipped',
+    '5: "x@y.test", "@a/b/c" cannot be an owner',
+  ]);
+});
+
+// Which file needs whom
+
+const OWNED = 'version: 1\nrules: [{ id: owners, require: { approvals: { from: [CODEOWNERS] } } }]';
+const links = linksOf('github', pullRequestOf(), { baseSha: 'a'.repeat(40), policyDigest: 'd' });
+const commentOn = (policy: string, given: Given) => renderReview(verdict(policy, given), { links, enforce: true });
+/** The rows of the table of owners. */
+const tableOn = (policy: string, given: Given) =>
+  (/\| Files[^\n]*\n\|---\|---\|---\|---\|\n((?:\|[^\n]*\n)*)/.exec(commentOn(policy, given))?.[1] ?? '')
+    .split('\n')
+    .slice(0, -1);
+
+test('the comment says which files need whom, those without approval first', (t) => {
+  const given: Given = {
+    author: 'alice',
+    codeowners: '/a/ @bob\n/b/ @octo/core @alice\n/c/ @carol @dave mail@x.test\n/d/ @alice',
+    teams: { 'octo/core': ['alice', 'erin'] },
+    files: [{ path: 'a/1' }, { path: 'b/1' }, { path: 'b/2' }, { path: 'c/1' }, { path: 'd/1' }, { path: 'e' }],
+    reviews: [{ author: 'bob' }],
+  };
+  t.deepEqual(tableOn(OWNED, given), [
+    '| `/b/` (2 files) | `@octo/core`, `alice` | | `@octo/core` |',
+    '| `c/1` | `carol`, `dave`, `mail@x.test` | | 1 of `carol`, `dave` |',
+    '| `d/1` | `alice` | | 1, and no other owner may approve |',
+    '| `a/1` | `bob` | `bob` | |',
+  ]);
+  t.regex(commentOn(OWNED, given), /\| approvals for 1 of 5 files with owners \|/);
+  t.deepEqual(
+    tableOn(OWNED, { ...given, teams: { 'octo/core': ['alice'] } })[0],
+    '| `/b/` (2 files) | `@octo/core`, `alice` | | 1, and no other owner may approve |',
+  );
+});
+
+test('nobody is asked to approve whose approval cannot count', (t) => {
+  const policy = OWNED.replace('from: [CODEOWNERS]', 'from: [CODEOWNERS], not_from: dave');
+  const commits = [{ message: 'x', author: 'carol' }];
+  const given = { codeowners: '* @bob @carol @dave', files: [{ path: 'a' }], commits };
+  t.deepEqual(tableOn(policy, given), ['| `a` | `bob`, `carol`, `dave` | | `bob` |']);
+});
+
+test('a team that could not be read is named in the table', (t) => {
+  const given = { codeowners: '* @octo/core', files: [{ path: 'a' }], reviews: [{ author: 'bob' }] };
+  t.deepEqual(tableOn(OWNED, given), [
+    '| `a` | `@octo/core` | | `@octo/core`; the members of `octo/core` could not be read |',
+  ]);
+});
+
+test('a faulty line of CODEOWNERS is named in the comment and in the terminal', (t) => {
+  const given = { codeowners: '* @bob\n!x @carol', files: [{ path: 'a' }] };
+  t.regex(commentOn(OWNED, given), /^- `CODEOWNERS`, line 2: `!x` is no pattern, so the line is skipped$/m);
+  const policy = policyOf(OWNED);
+  const evaluation = evaluate(policy, factsOf(given));
+  const text = explain(evaluation, verdictOf(evaluation), { colours: false });
+  t.regex(text, /Files +Owners +Approved by +Missing\n +"a" +"bob" +"bob"\n +"CODEOWNERS", line 2: /);
+});
+
+test('rules with the same owners have one table, and others name their rule', (t) => {
+  const two = (approvals: string) =>
+    `version: 1\nrules: [{ id: a, require: { approvals: { from: CODEOWNERS } } }, { id: b, require: { approvals: ${approvals} } }]`;
+  const given = { codeowners: '* @bob @carol', files: [{ path: 'x' }] };
+  const heads = (policy: string) => commentOn(policy, given).match(/^\| Files.*$/gm);
+  t.deepEqual(heads(two('{ from: CODEOWNERS, fresh: true }')), ['| Files | Owners | Approved by | Missing |']);
+  t.deepEqual(heads(two('{ from: CODEOWNERS, each: 2 }')), [
+    '| Files, `a` | Owners | Approved by | Missing |',
+    '| Files, `b` | Owners | Approved by | Missing |',
+  ]);
+});
+
+test('the table of owners stays small, whatever CODEOWNERS and the change have', (t) => {
+  const odd = '\u202e'.repeat(100);
+  const lines = Array.from(
+    { length: 80 },
+    (_, line) => `/${line}/ ${Array.from({ length: 30 }, (_, at) => `@${odd}${at}`).join(' ')}\n!${odd}${line} @x\n`,
+  );
+  const files = Array.from({ length: 80 }, (_, line) => ({ path: `${line}/${odd.repeat(20)}` }));
+  const rules = Array.from(
+    { length: 90 },
+    (_, id) => `  - { id: r${id}, require: { approvals: { from: [CODEOWNERS, u${id}] } } }\n`,
+  ).join('');
+  const waiting = '  - { id: last, require: { approvals: { from: [zoe] } } }\n';
+  const codeowners = lines.join('');
+  const one = commentOn(OWNED, { codeowners, files });
+  t.true(one.length < 65_536, String(one.length));
+  t.regex(one, /^\| and 70 more \| \| \| \|$|left out because this comment is full/m);
+  const all = commentOn(`version: 1\nrules:\n${rules}${waiting}`, { codeowners, files });
+  t.true(all.length < 65_536, String(all.length));
+  t.regex(all, /^\| ⏳ \| 1 approval from `zoe` \|/m, 'no row of another rule is crowded out');
+});
+
+test('ten rows of owners are shown, and the others counted', (t) => {
+  const files = Array.from({ length: 70 }, (_, index) => ({ path: `${index}/x` }));
+  const codeowners = files.map((_, index) => `/${index}/ @bob`).join('\n');
+  const rows = tableOn(OWNED, { codeowners, files });
+  t.is(rows.length, 11);
+  t.is(rows.at(-1), '| and 60 more | | | |');
+});
+
+// Several of the owners, and each of several groups
+
+test('`each` asks for several owners of each file, whoever else may approve', (t) => {
+  const files = [{ path: 'a/x' }, { path: 'b/x' }];
+  const given = { codeowners: '/a/ @bob @carol\n/b/ @bob @carol @dave\n', files };
+  const each = '{ approvals: { from: CODEOWNERS, each: 2 } }';
+  const by = (...logins: string[]) => ({ ...given, reviews: logins.map((author) => ({ author })) });
+  t.is(requiring(each, by('bob')).outcome, 'unmatched');
+  t.is(requiring(each, by('bob', 'dave')).outcome, 'unmatched');
+  t.is(requiring(each, by('bob', 'carol')).outcome, 'matched');
+  t.is(requiring('{ approvals: { from: [CODEOWNERS, root], each: 1 } }', by('root')).outcome, 'unmatched');
+  t.is(requiring('{ approvals: { from: [CODEOWNERS, root], each: 1 } }', by('bob')).outcome, 'matched');
+  t.is(requiring('{ approvals: { from: [CODEOWNERS, root], count: 2, each: 1 } }', by('bob')).outcome, 'unmatched');
+  t.is(
+    requiring('{ approvals: { from: [CODEOWNERS, root], count: 2, each: 1 } }', by('bob', 'root')).outcome,
+    'matched',
+  );
+  t.is(requiring('{ approvals: { from: [CODEOWNERS, bot1], each: 2 } }', by('bob', 'bot1')).outcome, 'unmatched');
+  t.deepEqual(tableOn(OWNED.replace('[CODEOWNERS]', '[CODEOWNERS], each: 2'), by('bob')), [
+    '| `a/x` | `bob`, `carol` | `bob` | `carol` |',
+    '| `b/x` | `bob`, `carol`, `dave` | `bob` | 1 of `carol`, `dave` |',
+  ]);
+});
+
+test('a file with fewer owners than `each` is never let through', (t) => {
+  const given = { codeowners: '* @bob', files: [{ path: 'a' }], reviews: [{ author: 'bob' }] };
+  t.is(requiring('{ approvals: { from: CODEOWNERS, each: 2 } }', given).outcome, 'unmatched');
 });

@@ -394,7 +394,7 @@ test('no text of a pull request or policy becomes active in what is posted', (t)
       t.deepEqual(alive(review), [], review);
       t.false(CONTROL.test(review));
       for (const row of review.split('\n').filter((line) => line.startsWith('|'))) {
-        t.is(row.split('|').length, 5, row);
+        t.true([5, 6].includes(row.split('|').length), row);
       }
       for (const { body, fingerprint } of renderInlines(result)) {
         t.true(body.startsWith(`${findingMarker(fingerprint)}\n`));

@@ -1,0 +1,183 @@
+import { shorten } from '../../common/shorten.ts';
+import type { ChangedFile } from '../../forges/port/pull-request.ts';
+import type { Facts } from '../facts.ts';
+import { MAX_NAME_LENGTH } from '../limits.ts';
+import { count, quotedList, say, type Text } from '../text.ts';
+import type { Wanted } from './approvals-wanted.ts';
+import { bareOwner, type CodeOwners, isTeam, readCodeOwners } from './code-owners.ts';
+import { type ApprovalsAmong, approvalsAmong, type Counted } from './counted-approvals.ts';
+import { pathsOf } from './files.ts';
+import type { Outcome, OwnedFiles, OwnersTable } from './predicate.ts';
+
+/** What is kept for showing. A CODEOWNERS file and a change may each have thousands of them. */
+const MAX_ROWS = 50;
+const MAX_OWNERS = 20;
+const MAX_FAULTS = 10;
+const MAX_PATH_LENGTH = 500;
+
+interface ByOwners {
+  readonly outcome: Outcome;
+  readonly found: Text;
+  readonly owners?: OwnersTable;
+}
+
+/** Whether each changed file that has owners has their approvals. `mayApprove`: whom it is no use to ask. */
+export function judgeOwners(
+  wanted: Wanted,
+  counted: Counted,
+  facts: Facts,
+  mayApprove: (login: string) => boolean,
+): ByOwners {
+  const { codeOwners, changedFiles } = facts;
+  if (codeOwners.kind !== 'file') {
+    return { outcome: 'undecided', found: unusable(codeOwners) };
+  }
+  const read = readCodeOwners(codeOwners.text, codeOwners.dialect);
+  if (read.kind === 'unusable') {
+    return { outcome: 'undecided', found: say`a CODEOWNERS file ${read.why}` };
+  }
+  const judged = ownedFiles(changedFiles.files, read).map((files) =>
+    judgeFiles(files, wanted, counted, facts, mayApprove),
+  );
+  const rows = ORDER.flatMap((outcome) => judged.filter((row) => row.outcome === outcome)).map(({ row }) => row);
+  const owners: OwnersTable = {
+    path: codeOwners.path,
+    rows: rows.slice(0, MAX_ROWS),
+    leftOut: rows.length - Math.min(rows.length, MAX_ROWS),
+    faults: read.faults.slice(0, MAX_FAULTS),
+    moreFaults: read.faults.length - Math.min(read.faults.length, MAX_FAULTS),
+  };
+  const worst = ORDER.find((outcome) => judged.some((row) => row.outcome === outcome)) ?? 'matched';
+  if (worst !== 'matched') {
+    const filesOf = (among: typeof judged) => among.reduce((sum, { row }) => sum + row.files, 0);
+    const approved = filesOf(judged.filter(({ outcome }) => outcome === 'matched'));
+    const found = say`approvals for ${approved} of ${count(filesOf(judged), 'file')} with owners`;
+    const unreadable = [...new Set(judged.flatMap(({ row }) => row.unreadable))];
+    return { outcome: worst, found: say`${found}${couldNotRead(worst, unreadable)}`, owners };
+  }
+  const said = approvedBy(counted.certain);
+  if (!changedFiles.complete) {
+    return { outcome: 'undecided', found: say`${said}; the list of changed files is not complete`, owners };
+  }
+  return {
+    outcome: 'matched',
+    found:
+      rows.length === 0
+        ? say`no changed file that has an owner in ${codeOwners.path}`
+        : say`${said}; every owned file has its owners' approval`,
+    owners,
+  };
+}
+
+function unusable(codeOwners: Exclude<Facts['codeOwners'], { kind: 'file' }>): Text {
+  switch (codeOwners.kind) {
+    case 'unread':
+      return say`a CODEOWNERS file that could not be read`;
+    case 'unusable':
+      return say`a CODEOWNERS file that cannot be read: ${[codeOwners.reason]}`;
+    case 'absent':
+      return say`no CODEOWNERS file on the base branch, so the change has no known owners`;
+  }
+}
+
+/** The worst first. */
+const ORDER = ['unmatched', 'undecided', 'matched'] as const satisfies readonly Outcome[];
+
+interface FilesOfOwners {
+  readonly patterns: readonly string[];
+  readonly owners: readonly string[];
+  readonly paths: readonly string[];
+}
+
+/** The changed paths that have owners, gathered by the lines of CODEOWNERS that say so. */
+function ownedFiles(
+  files: readonly ChangedFile[],
+  { ownersOf }: Extract<CodeOwners, { kind: 'read' }>,
+): readonly FilesOfOwners[] {
+  const groups = new Map<string, FilesOfOwners & { readonly paths: string[] }>();
+  for (const path of files.flatMap(pathsOf)) {
+    const { owners, patterns } = ownersOf(path);
+    if (owners.length === 0) {
+      continue;
+    }
+    const key = JSON.stringify([patterns, owners]);
+    const group = groups.get(key) ?? { owners, patterns, paths: [] };
+    group.paths.push(path);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+/** Of files with the same owners: enough approvals, and as many of them by owners as each file needs. */
+function judgeFiles(
+  { owners, patterns, paths }: FilesOfOwners,
+  wanted: Wanted,
+  counted: Counted,
+  facts: Facts,
+  mayApprove: (login: string) => boolean,
+): { readonly outcome: Outcome; readonly row: OwnedFiles } {
+  const own = {
+    people: owners.filter((owner) => !isTeam(owner)).map(bareOwner),
+    teams: owners.filter(isTeam).map(bareOwner),
+  };
+  const anyOf = { people: [...wanted.people, ...own.people], teams: [...wanted.teams, ...own.teams] };
+  const same = { named: wanted.people, notFrom: wanted.notFrom };
+  const all = approvalsAmong({ ...same, count: wanted.count, from: anyOf }, counted, facts);
+  const each = approvalsAmong({ ...same, count: wanted.each, from: own }, counted, facts);
+  const missingOwners = wanted.each - each.counting.length;
+  const missing = Math.max(missingOwners, wanted.count - all.counting.length, 0);
+  const outcome = worstOf(all, each);
+  const askable = missingOwners >= missing ? own : anyOf;
+  const mayStill = (login: string) => mayApprove(login) && !all.counting.includes(login);
+  return {
+    outcome,
+    row: {
+      patterns: shortened(patterns),
+      path: shorten(paths[0] ?? '', MAX_PATH_LENGTH),
+      files: paths.length,
+      owners: shortened(owners.map(named)),
+      moreOwners: owners.length - Math.min(owners.length, MAX_OWNERS),
+      approvedBy: shortened(all.counting),
+      missing,
+      missingFrom: missing === 0 ? [] : shortened(whoMayApprove(askable, facts, mayStill)),
+      unreadable: outcome === 'undecided' ? shortened([...new Set([...all.unreadable, ...each.unreadable])]) : [],
+    },
+  };
+}
+
+function worstOf(...answers: readonly ApprovalsAmong[]): (typeof ORDER)[number] {
+  return ORDER.find((outcome) => answers.some((answer) => answer.outcome === outcome)) ?? 'matched';
+}
+
+/** Those who may, and teams that may have somebody who does. An owner's e-mail address says nothing of an account. */
+function whoMayApprove(
+  { people, teams }: { readonly people: readonly string[]; readonly teams: readonly string[] },
+  facts: Facts,
+  mayApprove: (login: string) => boolean,
+): readonly string[] {
+  return [
+    ...people.filter((login) => !login.includes('@') && mayApprove(login)),
+    ...teams.filter((team) => facts.teams.get(team)?.some(mayApprove) ?? true).map((team) => `@${team}`),
+  ];
+}
+
+/** As policies write them: teams with an `@`, people without. */
+function named(owner: string): string {
+  return isTeam(owner) ? `@${bareOwner(owner)}` : owner.replace(/^@/, '');
+}
+
+function shortened(names: readonly string[]): readonly string[] {
+  return names.slice(0, MAX_OWNERS).map((name) => shorten(name, MAX_NAME_LENGTH));
+}
+
+export function couldNotRead(outcome: Outcome, teams: readonly string[]): Text {
+  return outcome !== 'undecided' || teams.length === 0
+    ? []
+    : say`; the members of ${quotedList(teams)} could not be read`;
+}
+
+export function approvedBy(logins: readonly string[]): Text {
+  return logins.length === 0
+    ? say`no approval that counts`
+    : say`${count(logins.length, 'approval')}, by ${quotedList(logins)}`;
+}

@@ -1,0 +1,45 @@
+import test from 'ava';
+import { EVERY_FORGE, shareStories } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+
+const POLICY = `version: 1
+rules:
+  - id: owners
+    require: { approvals: { from: CODEOWNERS } }
+`;
+const CODEOWNERS = { github: '/src/ @bob\n/docs/ @carol\n', gitea: 'src/.* @bob\ndocs/.* @carol\n' };
+
+for (const name of EVERY_FORGE) {
+  const dialect = name === 'github' ? 'github' : 'gitea';
+
+  test(`${name}: the comment shows which files need whom, until they have approved`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY, CODEOWNERS: CODEOWNERS[dialect] });
+    const number = await scene.open({ 'src/a': 'a\n', 'src/b': 'b\n', 'docs/a': 'a\n', free: 'x\n' });
+    await scene.settled();
+    const rows = () => (scene.comments(number)[0] ?? '').match(/^\| `.*$/gm);
+    const src = { github: '/src/', gitea: 'src/.*' }[dialect];
+    t.is(scene.status(number)?.state, 'pending');
+    t.deepEqual(
+      new Set(rows()),
+      new Set(['| `docs/a` | `carol` | | `carol` |', `| \`${src}\` (2 files) | \`bob\` | | \`bob\` |`]),
+    );
+
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.deepEqual(rows(), ['| `docs/a` | `carol` | | `carol` |', `| \`${src}\` (2 files) | \`bob\` | \`bob\` | |`]);
+    t.notRegex(scene.comments(number).join(), /(?<!`)@\w/, 'a mention would notify its reader');
+
+    await scene.review(number, 'carol', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
+  test(`${name}: a faulty line of CODEOWNERS is named`, async (t) => {
+    const faulty = { github: '!x @dan\n', gitea: 'x( @dan\n' }[dialect];
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY, CODEOWNERS: `${CODEOWNERS[dialect]}${faulty}` });
+    const number = await scene.open({ 'src/a': 'a\n' });
+    await scene.settled();
+    t.regex(scene.comments(number).join(), /^- `CODEOWNERS`, line 3: `.*` is no .*, so the line is skipped$/m);
+  });
+}
