@@ -43,7 +43,7 @@ export function judgeRequiredStatus(
     return wrong(CHECK, `${branch} requires ${similar.context}, but Gatehouse sets ${name}`, rightName);
   }
   const message = `${name} is not required on ${branch}: what Gatehouse says blocks no merge`;
-  return wrong(CHECK, message, `require it in the protection of ${branch}: docs/forges.md, What to require`);
+  return wrong(CHECK, message, `require it in the protection of ${branch}: docs/guide-operator.md, Require the status`);
 }
 
 /** As a glob, where `*` stands for anything and `?` for one character. */
