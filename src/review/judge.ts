@@ -36,7 +36,7 @@ import { orProposed } from './policy/operator-policy.ts';
 import { changesCases, changesPolicy, pathsAtBase } from './policy/paths.ts';
 import type { Policy } from './policy/policy.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
-import type { ProposedPolicy } from './proposal/proposal.ts';
+import type { ReadProposal } from './proposal/proposal.ts';
 import { type Change, type ProposedChange, readProposal } from './proposal/read-proposal.ts';
 import type { SourceText } from './sources.ts';
 import type { ReviewThreads } from './threads/review-threads.ts';
@@ -67,8 +67,8 @@ export type ReviewResult =
       readonly evaluation?: Evaluation;
       /** It depends on nothing but the pull request as it was read, its commits' difference, and the base's commit. */
       readonly selfContained: boolean;
-      /** What a review judges other pull requests by, to show what it would mean. */
-      readonly proposed?: ProposedPolicy;
+      /** What a review shows beside the verdict of what the pull request proposes. */
+      readonly proposed?: ReadProposal;
     };
 
 /** What a policy may ask of others than the author: checks and requested reviews, or conversations. */
@@ -101,7 +101,7 @@ export interface JudgeContext extends PolicyContext, PresentContext {
    * Whether the forge may be asked for what only observed rules need: that must not use up its rate limit. Absent: yes.
    */
   readonly mayReadToObserve?: () => boolean;
-  /** Whether it is shown what a pull request that changes the policy or its cases proposes: its cases are run. */
+  /** Whether it is shown what a pull request that changes the policy or its cases proposes. */
   readonly showsProposals?: boolean;
 }
 
@@ -316,20 +316,20 @@ export function conclude(
   subject: Subject,
   { policy, sources, texts }: UsablePolicy,
   { hidden }: Pick<PolicyInForce, 'hidden'>,
-  { proposed, said, preview }: ProposedChange,
+  { proposed, shown }: ProposedChange,
   { facts, evaluation, overrides, others }: Findings,
 ): JudgedResult {
   const { pullRequest } = subject;
   const needed = neededFacts(policy);
   const codeOwners = codeOwnersText(facts.codeOwners);
   const dependsOnPeople = needed.reviews || needed.commentThreads || needed.authors || overrides !== undefined;
-  const verdict = { ...verdictOf(redacted(evaluation), overrides), ...said };
-  const dependsOnMore = proposed.kind !== 'absent' || said.proposal !== undefined || hidden || overrides !== undefined;
+  const verdict = verdictOf(redacted(evaluation), overrides);
+  const dependsOnMore = proposed.kind !== 'absent' || shown !== undefined || hidden || overrides !== undefined;
   return {
     kind: 'judged',
     pullRequest,
     evaluation,
-    ...(preview && { proposed: preview }),
+    ...(shown && { proposed: shown }),
     comments: policy.comments ?? DEFAULT_COMMENTS,
     selfContained: !dependsOnMore && sources.extendsName === undefined && needsOnlyFiles(policy),
     asksOthers: needed.checks || needed.requestedReviews,
@@ -354,12 +354,12 @@ export function conclude(
 function notJudged(
   subject: Subject,
   { faults, sources, texts }: Extract<LoadedPolicy, { kind: 'broken' }>,
-  { proposed, said, preview }: ProposedChange,
+  { proposed, shown }: ProposedChange,
 ): JudgedResult {
   return {
     kind: 'judged',
     pullRequest: subject.pullRequest,
-    verdict: { ...brokenPolicyVerdict(faults, proposed.kind === 'policy'), ...said },
+    verdict: brokenPolicyVerdict(faults, proposed.kind === 'policy'),
     comments: DEFAULT_COMMENTS,
     judgedBy: judgedBy(subject, sources),
     asksOthers: false,
@@ -367,7 +367,7 @@ function notJudged(
     texts,
     approvals: null,
     selfContained: false,
-    ...(preview && { proposed: preview }),
+    ...(shown && { proposed: shown }),
   };
 }
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import MarkdownIt from 'markdown-it';
 import { noise, SLOW_TO_EVALUATE } from '../helpers/hostile-policies.ts';
-import { FORGES, type Scene, shareStories, withoutOwnLinks } from '../helpers/story.ts';
+import { FORGES, type Scene, shareStories, tellStory, withoutOwnLinks } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
 
@@ -49,6 +49,34 @@ for (const name of FORGES) {
       /cannot be run:\*\*\n\n- `\.gatehouse\.test\.yml:3:\d+` .*no rule "smal"; did you mean "small"/,
     );
     t.is(await proposed(scene, { 'a.txt': 'a\n' }), '', 'other pull requests show nothing of cases');
+  });
+
+  test(`${name}: no status waits for the cases that a pull request proposes`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
+    const number = await scene.open({ '.gatehouse.test.yml': CASES });
+    await scene.settled();
+    t.regex(scene.comments(number).join(), /1 passed, 1 failed/);
+    const head = scene.forge.pull(scene.repository, number).headSha;
+    const written = scene.forge.seen.filter(({ method, path }) => method !== 'GET' && path.includes(scene.repository));
+    const status = written.findLastIndex(({ path }) => path.endsWith(`/statuses/${head}`));
+    const comment = written.findIndex(({ path }) => path.includes('/comments'));
+    t.true(status !== -1 && comment > status, written.map(({ method, path }) => `${method} ${path}`).join('\n'));
+  });
+
+  test(`${name}: no text of cases is judged twice`, async (t) => {
+    await using story = await tellStory(name, { '.gatehouse.yml': POLICY });
+    const number = await story.open({ '.gatehouse.test.yml': CASES });
+    await story.settled();
+    t.regex(story.comments(number).join(), /1 passed, 1 failed/);
+    // What was found out is taken from here.
+    const found = `jsonb_set(preview, '{cases,passed}', '77')`;
+    await story.door.database.query(`UPDATE gatehouse.reviews SET preview = ${found}`);
+    await story.push(number, { 'a.txt': 'a\n' });
+    await story.settled();
+    t.regex(story.comments(number).join(), /77 passed, 1 failed/);
+    await story.push(number, { '.gatehouse.test.yml': CASES.replace('name: two', 'name: both') });
+    await story.settled();
+    t.regex(story.comments(number).join(), / 1 passed, 1 failed/);
   });
 
   test(`${name}: cases over 1 MiB are a fault that is named, and fail nothing`, async (t) => {

@@ -41,10 +41,10 @@ CREATE TABLE gatehouse.reviews (
   -- When somebody last had it judged again by a comment.
   rechecked_at             timestamptz,
 
-  -- What the policy that a pull request proposes would mean for the other open pull requests. Made once for each digest:
-  -- SHA-256 of the proposed policy and of what it is merged with, in hexadecimal.
+  -- What was found out about the policy and the cases that a pull request proposes. Once for each digest: SHA-256 of both and of
+  -- what the policy is merged with, in hexadecimal.
   preview_digest           text,
-  -- { judged: [{ number, state, rules, now }], leftOut }. Null: its author may not write to the repository.
+  -- Preview of src/jobs/tables/previews.ts.
   preview                  jsonb,
 
   PRIMARY KEY (repository, pull_request)

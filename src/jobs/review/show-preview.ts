@@ -1,33 +1,33 @@
 import { hasSpareRequests } from '../../forges/limits/spending.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { Verdict } from '../../review/evaluation/verdict.ts';
 import type { ReviewResult } from '../../review/judge.ts';
-import type { Impact } from '../../review/proposal/proposal.ts';
+import type { Impact, ReadProposal } from '../../review/proposal/proposal.ts';
+import { runProposedCases } from '../../review/proposal/run-proposed-cases.ts';
 import { type ReportOptions, reportComments } from '../../review/report.ts';
-import { readPreview, savePreview } from '../tables/previews.ts';
+import { type Preview, readPreview, savePreview } from '../tables/previews.ts';
 import type { OpenReview } from './open-review.ts';
 import { previewPolicy } from './preview-policy.ts';
 import type { ReviewParts } from './review-parts.ts';
 
 type Judged = Extract<ReviewResult, { kind: 'judged' }>;
 
-/**
- * The verdict with what the proposed policy would mean for others, if that is known. `isKnown`: or that nobody may ask.
- */
+/** The verdict with what is known of the proposal. `isKnown`: that is all that there is to find out. */
 export async function withPreview(
   { pool }: Pick<ReviewParts, 'pool'>,
   { pullRequest, verdict, proposed }: Judged,
 ): Promise<{ readonly verdict: Verdict; readonly isKnown: boolean }> {
   const preview = proposed && (await readPreview(pool, pullRequest, proposed.digest));
   return {
-    verdict: preview?.impact ? withImpact(verdict, preview.impact) : verdict,
-    isKnown: proposed === undefined || preview !== undefined,
+    verdict: withProposal(verdict, preview),
+    isKnown: proposed === undefined || preview?.impact !== undefined,
   };
 }
 
 /**
- * Finds out what a proposed policy would mean for other open pull requests, and adds it to the comment. After the
- * status, which does not wait for it: what fails here is tried again by the next review.
+ * Runs the cases of a proposal, finds out what its policy would mean for other open pull requests, and adds both to the
+ * comment. After the status, which does not wait for it: anybody may propose what takes long.
  */
 export async function showPreview(
   parts: ReviewParts,
@@ -36,30 +36,76 @@ export async function showPreview(
   options: ReportOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  if (proposed === undefined || !hasSpareRequests(parts.remainingRequests())) {
+  if (proposed === undefined) {
     return;
   }
+  const { pool, threads, log } = parts;
   const { repository, number } = pullRequest;
+  const { digest } = proposed;
+  const before = await readPreview(pool, pullRequest, digest);
+  const cases = before?.cases ?? (await runProposedCases(threads, repository, proposed.cases));
+  if (before === undefined) {
+    await savePreview(pool, review.claim(), digest, { cases });
+  }
+  const impact = await findImpact(parts, pullRequest, proposed, signal);
+  if (impact !== undefined) {
+    await savePreview(pool, review.claim(), digest, { cases, impact });
+  }
+  const now = withProposal(verdict, { cases, ...(impact && { impact }) });
+  if (now.proposal === undefined || (before !== undefined && !impact)) {
+    return;
+  }
   try {
-    const impact = await previewPolicy(parts, pullRequest, proposed, signal);
-    await savePreview(parts.pool, review.claim(), proposed.digest, impact ?? null);
-    if (impact !== undefined) {
-      // The report has changed our comments since they were read.
-      const now = { ...options, hasNone: review.hasNoComments(), preloaded: {} };
-      await reportComments(review.forge, pullRequest, withImpact(verdict, impact), now);
-      parts.log.info(
-        { repository, number, judged: impact.judged.length, leftOut: impact.leftOut },
-        'a proposed policy was shown',
-      );
-    }
+    // The report has changed our comments since they were read.
+    await reportComments(review.forge, pullRequest, now, {
+      ...options,
+      hasNone: review.hasNoComments(),
+      preloaded: {},
+    });
   } catch (error) {
-    if (!(error instanceof ForgeError)) {
-      throw error;
-    }
-    parts.log.warn({ reason: error.message, repository, number }, 'could not show what a proposed policy would mean');
+    warnOf(error, 'could not show what was found out about a proposal', parts, pullRequest);
+    return;
+  }
+  log.info({ repository, number, judged: impact?.judged.length, leftOut: impact?.leftOut }, 'a proposal was shown');
+}
+
+/** Undefined where it cannot be known now: what fails here is tried again by the next review. */
+async function findImpact(
+  parts: ReviewParts,
+  pullRequest: PullRequest,
+  { policy }: ReadProposal,
+  signal: AbortSignal,
+): Promise<Impact | null | undefined> {
+  if (policy === undefined) {
+    return null;
+  }
+  if (!hasSpareRequests(parts.remainingRequests())) {
+    return undefined;
+  }
+  try {
+    return (await previewPolicy(parts, pullRequest, policy, signal)) ?? null;
+  } catch (error) {
+    warnOf(error, 'could not find out what a proposed policy would mean', parts, pullRequest);
+    return undefined;
   }
 }
 
-function withImpact(verdict: Verdict, impact: Impact): Verdict {
-  return { ...verdict, proposal: { cases: { kind: 'none' }, ...verdict.proposal, impact } };
+function warnOf(
+  error: unknown,
+  message: string,
+  { log }: Pick<ReviewParts, 'log'>,
+  { repository, number }: PullRequest,
+): void {
+  if (!(error instanceof ForgeError)) {
+    throw error;
+  }
+  log.warn({ reason: error.message, repository, number }, message);
+}
+
+function withProposal(verdict: Verdict, preview: Preview | undefined): Verdict {
+  if (preview === undefined || (preview.cases.kind === 'none' && !preview.impact)) {
+    return verdict;
+  }
+  const { cases, impact } = preview;
+  return { ...verdict, proposal: { cases, ...(impact && { impact }) } };
 }

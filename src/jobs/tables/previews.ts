@@ -1,26 +1,32 @@
 import type pg from 'pg';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
-import type { Impact } from '../../review/proposal/proposal.ts';
+import type { Impact, Proposal } from '../../review/proposal/proposal.ts';
 import { type Claim, LostClaimError } from './reviews.ts';
 
-/** A preview that was made of this policy; undefined: none was. Its impact is null where the author may not write. */
+/** What was found out about a proposal. */
+export interface Preview extends Pick<Proposal, 'cases'> {
+  /** Absent: not known yet. Null: its author may not ask, or it changes no policy. */
+  readonly impact?: Impact | null;
+}
+
+/** That of the proposal with this digest; undefined: nothing was found out yet. */
 export async function readPreview(
   pool: pg.Pool,
   { repository, number }: PullRequestRef,
   digest: string,
-): Promise<{ readonly impact: Impact | null } | undefined> {
-  const { rows } = await pool.query<{ impact: Impact | null }>(
-    'SELECT preview AS impact FROM gatehouse.reviews WHERE repository = $1 AND pull_request = $2 AND preview_digest = $3',
+): Promise<Preview | undefined> {
+  const { rows } = await pool.query<{ preview: Preview }>(
+    'SELECT preview FROM gatehouse.reviews WHERE repository = $1 AND pull_request = $2 AND preview_digest = $3',
     [repository, number, digest],
   );
-  return rows[0];
+  return rows[0]?.preview;
 }
 
-export async function savePreview(pool: pg.Pool, claim: Claim, digest: string, impact: Impact | null): Promise<void> {
+export async function savePreview(pool: pg.Pool, claim: Claim, digest: string, preview: Preview): Promise<void> {
   const { rowCount } = await pool.query(
     `UPDATE gatehouse.reviews SET preview_digest = $4, preview = $5
       WHERE repository = $1 AND pull_request = $2 AND fence = $3`,
-    [claim.repository, claim.number, claim.fence, digest, impact === null ? null : JSON.stringify(impact)],
+    [claim.repository, claim.number, claim.fence, digest, JSON.stringify(preview)],
   );
   if (rowCount === 0) {
     throw new LostClaimError(claim);

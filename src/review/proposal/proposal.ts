@@ -1,7 +1,9 @@
 import type { StatusState } from '../../forges/port/postings.ts';
-import type { JudgedCases } from '../cases/judge-cases.ts';
+import type { CasesFile, JudgedCases } from '../cases/judge-cases.ts';
 import type { NeededFacts } from '../facts.ts';
+import type { Fault } from '../policy/faults.ts';
 import type { PolicyFile } from '../policy/load.ts';
+import type { Policy } from '../policy/policy.ts';
 
 /** What a pull request that changes the policy, or its cases, would bring in. */
 export interface Proposal {
@@ -29,11 +31,23 @@ export interface ImpactOn {
   readonly now: string | null;
 }
 
+/** What a review finds out about a proposal once the verdict is shown, which does not depend on it. */
+export interface ReadProposal {
+  /** Of the policy, of what it extends, of what it comes on top of, and of the cases. */
+  readonly digest: string;
+  readonly cases: ProposedCases;
+  /** Absent where other pull requests are not judged by it. */
+  readonly policy?: ProposedPolicy;
+}
+
+/** The cases as they were read. They were not parsed: their author may be anybody. */
+export type ProposedCases =
+  | { readonly kind: 'faulty'; readonly fault: Fault }
+  | { readonly kind: 'read'; readonly policy: Policy; readonly files: readonly CasesFile[] };
+
 /** A policy that a pull request proposes, and what other pull requests can be judged by it with. */
 export interface ProposedPolicy {
   readonly file: PolicyFile;
-  /** Of it, of what it extends, and of what it comes on top of. */
-  readonly digest: string;
   /** What the present policy of the base branch reads: nobody learns by a proposal who is in another team. */
   readonly present: Pick<NeededFacts, 'teams' | 'codeOwners'>;
 }

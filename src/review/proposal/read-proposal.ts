@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { ChangedFiles, PullRequest, RepositoryNow } from '../../forges/port/pull-request.ts';
-import type { Verdict } from '../evaluation/verdict.ts';
 import type { NeededFacts } from '../facts.ts';
 import { digestOfBaseline, faultIfRemoved } from '../policy/baseline.ts';
 import type { PolicyInForce } from '../policy/in-force.ts';
@@ -9,8 +8,8 @@ import { type IsMeant, type LoadedPolicy, loadPolicy, type ParsePolicy, parseFor
 import { neededFacts } from '../policy/needs.ts';
 import type { PolicyRole } from '../policy/parse.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
-import type { ProposedPolicy } from './proposal.ts';
-import { judgeProposal } from './run-proposed-cases.ts';
+import type { ProposedPolicy, ReadProposal } from './proposal.ts';
+import { readProposedCases } from './run-proposed-cases.ts';
 
 /** What a pull request changes. */
 export interface Change {
@@ -23,16 +22,14 @@ export interface Change {
 export interface ProposedChange {
   /** Absent where it changes no policy. */
   readonly proposed: LoadedPolicy;
-  /** The result of its cases. */
-  readonly said: Pick<Verdict, 'proposal'>;
-  /** What a review judges other pull requests by, to show what it would mean. */
-  readonly preview: ProposedPolicy | undefined;
+  /** What a review shows of it beside the verdict. Absent where that is nothing. */
+  readonly shown?: ReadProposal;
 }
 
 interface ProposalContext {
   readonly forge: Forge;
   readonly threads: ReviewThreads;
-  /** Whether the cases are run, and other pull requests are judged by it. */
+  /** Whether it is read what a review shows of it beside the verdict. */
   readonly showsProposals?: boolean;
   readonly isMeant?: IsMeant;
 }
@@ -45,22 +42,27 @@ export async function readProposal(
   { proposesPolicy, proposesCases }: Change,
 ): Promise<ProposedChange> {
   if (!proposesPolicy && !(showsProposals && proposesCases)) {
-    return { proposed: { kind: 'absent' }, said: {}, preview: undefined };
+    return { proposed: { kind: 'absent' } };
   }
   const ofHead = await loadProposed(forge, parseFor(threads, pullRequest.repository), pullRequest, role, isMeant);
   // In the policy repository, the baseline in force judges, whatever is proposed.
   const isBaseline = role === 'baseline';
   const withRemoval = faultIfRemoved(ofHead, isBaseline ? baseline : undefined);
   const proposed: LoadedPolicy = proposesPolicy ? withRemoval : { kind: 'absent' };
-  if (!showsProposals) {
-    return { proposed, said: {}, preview: undefined };
+  const withCases = proposesPolicy ? withRemoval : ofHead;
+  if (!showsProposals || withCases.kind !== 'policy') {
+    return { proposed };
   }
+  const cases = await readProposedCases(forge, pullRequest, withCases);
+  const about = [
+    withCases.texts.map((source) => source.digest),
+    [digestOfBaseline(baseline), pullRequest.base.branch],
+    cases.kind === 'faulty' ? cases.fault : cases.files,
+  ];
+  const others = isBaseline ? undefined : proposedPolicy(proposed, policy);
   return {
     proposed,
-    said: await judgeProposal(forge, threads, pullRequest, proposesPolicy ? withRemoval : ofHead),
-    preview: isBaseline
-      ? undefined
-      : proposedPolicy(proposed, policy, [digestOfBaseline(baseline), pullRequest.base.branch]),
+    shown: { digest: hash('sha256', JSON.stringify(about)), cases, ...(others && { policy: others }) },
   };
 }
 
@@ -84,22 +86,14 @@ function loadProposed(
 
 const NOTHING: ProposedPolicy['present'] = { teams: [], codeOwners: false };
 
-/**
- * The proposed policy, if other pull requests can be judged by it. `onTopOf`: all that the outcome depends on beside
- * the two policies.
- */
-function proposedPolicy(
-  proposed: LoadedPolicy,
-  present: LoadedPolicy,
-  onTopOf: readonly (string | undefined)[],
-): ProposedPolicy | undefined {
+/** The proposed policy, if other pull requests can be judged by it. */
+function proposedPolicy(proposed: LoadedPolicy, present: LoadedPolicy): ProposedPolicy | undefined {
   const [own] = proposed.kind === 'policy' ? proposed.texts : [];
-  if (proposed.kind !== 'policy' || own === undefined) {
+  if (own === undefined) {
     return undefined;
   }
   const { path, text } = own;
   const { teams, codeOwners }: Pick<NeededFacts, 'teams' | 'codeOwners'> =
     present.kind === 'policy' ? neededFacts(present.policy) : NOTHING;
-  const digest = hash('sha256', JSON.stringify([proposed.texts.map((source) => source.digest), onTopOf]));
-  return { file: { path, text, unusable: false }, digest, present: { teams, codeOwners } };
+  return { file: { path, text, unusable: false }, present: { teams, codeOwners } };
 }

@@ -2,44 +2,40 @@ import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { CasesFile, JudgedCases } from '../cases/judge-cases.ts';
-import type { Verdict } from '../evaluation/verdict.ts';
 import { MAX_CASES_BYTES } from '../limits.ts';
 import type { Fault } from '../policy/faults.ts';
 import type { LoadedPolicy } from '../policy/load.ts';
 import { CASES_PATH } from '../policy/paths.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
+import type { ProposedCases } from './proposal.ts';
 
-/** What to say of a proposal, beside the faults of its policy; nothing where there are no cases. */
-export async function judgeProposal(
+/** The cases that the head commit has, in its policy file and in `.gatehouse.test.yml`, and its policy. */
+export async function readProposedCases(
   forge: Forge,
-  threads: ReviewThreads,
-  pullRequest: PullRequest,
-  proposed: LoadedPolicy,
-): Promise<Pick<Verdict, 'proposal'>> {
-  const cases = await runProposedCases(forge, threads, pullRequest, proposed);
-  return cases.kind === 'none' ? {} : { proposal: { cases } };
-}
-
-/** Runs the cases that the head commit has, in its policy file and in `.gatehouse.test.yml`, by its policy. */
-async function runProposedCases(
-  forge: Forge,
-  threads: ReviewThreads,
   { repository, head }: PullRequest,
-  proposed: LoadedPolicy,
-): Promise<JudgedCases> {
-  if (proposed.kind !== 'policy') {
-    return { kind: 'none' };
-  }
-  const [own] = proposed.texts;
+  { policy, texts: [own] }: Extract<LoadedPolicy, { kind: 'policy' }>,
+): Promise<ProposedCases> {
   const file = await readCases(forge, head.repository ?? repository, head.sha);
   if (typeof file === 'object') {
-    return { kind: 'faulty', faults: [file] };
+    return { kind: 'faulty', fault: file };
   }
   const files: readonly CasesFile[] = [
     ...(own === undefined ? [] : [{ path: own.path, text: own.text, role: 'policy' } as const]),
     ...(file === undefined ? [] : [{ path: CASES_PATH, text: file, role: 'cases' } as const]),
   ];
-  return files.length === 0 ? { kind: 'none' } : threads.judgeCases(repository, proposed.policy, files);
+  return { kind: 'read', policy, files };
+}
+
+/** In a thread, within the limits of one task. */
+export async function runProposedCases(
+  threads: Pick<ReviewThreads, 'judgeCases'>,
+  repository: string,
+  cases: ProposedCases,
+): Promise<JudgedCases> {
+  if (cases.kind === 'faulty') {
+    return { kind: 'faulty', faults: [cases.fault] };
+  }
+  return cases.files.length === 0 ? { kind: 'none' } : threads.judgeCases(repository, cases.policy, cases.files);
 }
 
 /** The text, what is wrong with the file, or undefined where there is none. */

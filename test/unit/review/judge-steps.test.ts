@@ -34,7 +34,7 @@ const PULL_REQUEST: PullRequestNow = {
 const HEAD = PULL_REQUEST.head.sha;
 const SUBJECT = { pullRequest: PULL_REQUEST, preloaded: {}, baseSha: BASE };
 const NO_BASELINE = { fallback: undefined, baselineOf: async () => ({ kind: 'none' }) as const };
-const NOTHING_PROPOSED = { proposed: { kind: 'absent' }, said: {}, preview: undefined } as const;
+const NOTHING_PROPOSED = { proposed: { kind: 'absent' } } as const;
 
 const rules = (...lines: readonly string[]) =>
   `version: 1\nrules:\n${lines.map((line) => `  - { ${line} }\n`).join('')}`;
