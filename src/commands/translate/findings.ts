@@ -1,0 +1,51 @@
+import { shorten } from '../../common/shorten.ts';
+import { visible } from '../../review/text.ts';
+
+/** Characters of one finding: it may quote a key or a pattern of any length. */
+const MAX_FINDING_SHOWN = 400;
+
+/** What somebody has to know of a line of the file that is translated. */
+export interface Finding {
+  readonly line: number;
+  /** `lost`: the line has no equal. `kept`: it has one, which differs in a way that is told. */
+  readonly kind: 'lost' | 'kept';
+  readonly text: string;
+}
+
+export interface Findings {
+  /** The line has no equal. `did`: what it did, as a sentence without a full stop. `todo`: what to do, a sentence. */
+  lost(line: number, did: string, todo: string): void;
+  kept(line: number, text: string): void;
+  /** By line, and each only once. */
+  all(): readonly Finding[];
+  /** Those that were added while `work` ran. */
+  during<Result>(work: () => Result): { readonly result: Result; readonly findings: readonly Finding[] };
+}
+
+export function makeFindings(): Findings {
+  const found: Finding[] = [];
+  const add = (line: number, kind: Finding['kind'], text: string): void => {
+    found.push({ line, kind, text: visible(shorten(text, MAX_FINDING_SHOWN)) });
+  };
+  return {
+    lost: (line, did, todo) => add(line, 'lost', `${did}. ${todo}`),
+    kept: (line, text) => add(line, 'kept', text),
+    all: () => inOrder(found),
+    during(work) {
+      const before = found.length;
+      const result = work();
+      return { result, findings: inOrder(found.slice(before)) };
+    },
+  };
+}
+
+/** By line, and each only once. */
+export function inOrder(findings: readonly Finding[]): readonly Finding[] {
+  const own = new Map(findings.map((finding) => [`${finding.line} ${finding.kind} ${finding.text}`, finding]));
+  return [...own.values()].sort((a, b) => a.line - b.line);
+}
+
+/** A key, a name or a pattern of the file, as a finding quotes it. */
+export function quoted(text: string): string {
+  return `"${shorten(text, 80)}"`;
+}

@@ -1,0 +1,140 @@
+import { type Expression, expressionsOf, malformed, unknownKey } from './dialect.ts';
+import type { Findings } from './findings.ts';
+import { ALWAYS, all, any, type Formula, not, UNKNOWN } from './formula.ts';
+import type { Subject } from './mergeable-subjects.ts';
+import { literally } from './patterns.ts';
+import { at, flagOf, isMapping, type SourceNode, textOf, textsOf, wholeOf } from './source.ts';
+
+type ReadOption = (node: SourceNode, subject: Subject, findings: Findings) => Formula;
+
+/** The options of validators, each as a page of docs/options describes it. */
+const OPTIONS: Readonly<Record<string, ReadOption>> = {
+  must_include: includes,
+  must_exclude: (node, subject, findings) => not(expressed(node, subject.found, findings)),
+  begins_with: (node, subject, findings) => literal(node, subject, findings, (text) => `^${text}`),
+  ends_with: (node, subject, findings) => literal(node, subject, findings, (text) => `${text}$`),
+  no_empty: noEmpty,
+  min: (node, subject, findings) => amount('>=', node, subject, findings),
+  max: (node, subject, findings) => amount('<=', node, subject, findings),
+  jira(node, _subject, findings) {
+    findings.lost(
+      node.line,
+      'It asked Jira for a ticket',
+      'Gatehouse asks no other service. A title can be required to name one: `title`.',
+    );
+    return UNKNOWN;
+  },
+};
+
+/** All options of a validator but those of `others`, which are read elsewhere. Each of them must hold. */
+export function optionsOf(
+  node: SourceNode,
+  subject: Subject,
+  findings: Findings,
+  others: readonly string[] = [],
+): Formula {
+  const options = node.entries().filter(([key]) => key !== 'do' && !others.includes(key));
+  return all(options.map(([key, inner]) => option(key, inner, subject, findings)));
+}
+
+function option(key: string, node: SourceNode, subject: Subject, findings: Findings): Formula {
+  if (key === 'and' || key === 'or') {
+    return connected(key, node, findings, (name, inner) => option(name, inner, subject, findings));
+  }
+  const read = Object.hasOwn(OPTIONS, key) ? OPTIONS[key] : undefined;
+  if (read === undefined) {
+    unknownKey(key, node, findings);
+    return UNKNOWN;
+  }
+  return read(node, subject, findings);
+}
+
+/** The options `and` and `or`: a list of mappings with one option each. */
+export function connected(
+  key: 'and' | 'or',
+  node: SourceNode,
+  findings: Findings,
+  read: (key: string, node: SourceNode) => Formula,
+): Formula {
+  if (node.items().length === 0) {
+    return malformed(key, node, findings);
+  }
+  const parts = node.items().map((item) => {
+    const [entry, ...more] = item.entries();
+    // Of several, Mergeable reads the first (andOrProcessor.js).
+    return entry === undefined || more.length > 0 ? malformed(key, item, findings) : read(...entry);
+  });
+  return key === 'and' ? all(parts) : any(parts);
+}
+
+function includes(node: SourceNode, subject: Subject, findings: Findings): Formula {
+  if (flagOf(at(node, 'all')) !== true) {
+    return expressed(node, subject.found, findings);
+  }
+  return subject.each === undefined ? malformed('all', node, findings) : expressed(node, subject.each, findings);
+}
+
+function expressed(node: SourceNode, find: Subject['found'], findings: Findings): Formula {
+  const regex = at(node, 'regex');
+  const known = keysAre(node, ['regex', 'regex_flag', 'message', 'all', 'key'], findings);
+  const expressions = regex === undefined ? undefined : expressionsOf(regex, findings);
+  if (regex === undefined || expressions === undefined || !known) {
+    return known ? malformed('The option', node, findings) : UNKNOWN;
+  }
+  return find(expressions, flagsOf(at(node, 'regex_flag')), regex, findings);
+}
+
+/** Of JavaScript. Case does not matter unless they say otherwise. */
+export function flagsOf(node: SourceNode | undefined): string {
+  const flags = textOf(node) ?? 'i';
+  return flags === 'none' ? '' : flags;
+}
+
+function keysAre(node: SourceNode, keys: readonly string[], findings: Findings): boolean {
+  const others = node.entries().filter(([key]) => !keys.includes(key));
+  for (const [key, inner] of others) {
+    unknownKey(key, inner, findings);
+  }
+  return others.length === 0;
+}
+
+function literal(node: SourceNode, subject: Subject, findings: Findings, anchored: (text: string) => string): Formula {
+  const match = at(node, 'match');
+  const texts = textsOf(match);
+  if (!keysAre(node, ['match', 'message'], findings)) {
+    return UNKNOWN;
+  }
+  if (match === undefined || texts === undefined || texts.length === 0) {
+    return malformed('The option', node, findings);
+  }
+  const expressions = texts.map((text): Expression => ({ source: anchored(literally(text)), line: match.line }));
+  return subject.found(expressions, '', match, findings);
+}
+
+function noEmpty(node: SourceNode, subject: Subject, findings: Findings): Formula {
+  const enabled = flagOf(at(node, 'enabled'));
+  if (enabled === undefined || !keysAre(node, ['enabled', 'message'], findings)) {
+    return malformed('no_empty', node, findings);
+  }
+  if (!enabled) {
+    return ALWAYS;
+  }
+  return subject.notEmpty === undefined ? malformed('no_empty', node, findings) : subject.notEmpty(node, findings);
+}
+
+function amount(operator: '<=' | '>=', node: SourceNode, subject: Subject, findings: Findings): Formula {
+  const count = isMapping(node.value) ? wholeOf(at(node, 'count')) : wholeOf(node);
+  if (!keysAre(node, ['count', 'message'], findings)) {
+    return UNKNOWN;
+  }
+  return count === undefined || subject.amount === undefined
+    ? malformed('The number', node, findings)
+    : subject.amount(operator, count, node, findings);
+}
+
+/** The messages of a validator, in its options and in theirs. */
+export function messagesOf(node: SourceNode): readonly string[] {
+  const nested = [...node.entries().map(([, inner]) => inner), ...node.items()].flatMap(messagesOf);
+  const own = textOf(at(node, 'message'))?.trim();
+  return [...new Set([...(own ? [own] : []), ...nested])];
+}
