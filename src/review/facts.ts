@@ -1,7 +1,7 @@
 import type { Checks } from '../forges/port/checks.ts';
 import type { CommentThreads } from '../forges/port/comment-threads.ts';
 import type { CodeOwnersDialect } from '../forges/port/forges.ts';
-import type { ChangedFiles, PersonReview, PullRequest, RequestedReviews } from '../forges/port/pull-request.ts';
+import type { ChangedFiles, PersonReview, PullRequest, RequestedReviews, Triage } from '../forges/port/pull-request.ts';
 import type { AuthoredCommits } from './authors/authors.ts';
 import { NO_PEOPLE_SETTINGS, type PeopleSettings } from './authors/people-settings.ts';
 
@@ -24,6 +24,8 @@ export interface Facts {
   readonly commentThreads: CommentThreads;
   /** How people are told from others, beside what the forge says: the policy's words, which evaluate() adds. */
   readonly people: PeopleSettings;
+  /** Undefined: unread. */
+  readonly triage: Triage | undefined;
 }
 
 interface CommitList extends AuthoredCommits {
@@ -73,6 +75,7 @@ export function unreadFacts(pullRequest: PullRequest): Facts {
     checks: { checks: [], complete: false },
     commentThreads: { threads: [], complete: false },
     people: NO_PEOPLE_SETTINGS,
+    triage: undefined,
   };
 }
 
@@ -94,6 +97,7 @@ export interface NeededFacts {
   /** Whether it matters who of those who request changes may write to the repository. */
   readonly requestsForChanges: boolean;
   readonly requestedReviews: boolean;
+  readonly triage: boolean;
   /** Whether an approval has to be newer than the last force-push and change of base. */
   readonly lastChange: boolean;
   readonly codeOwners: boolean;

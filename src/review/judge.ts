@@ -235,8 +235,8 @@ export async function readFacts(
   changedFiles: ChangedFiles,
 ): Promise<Facts> {
   const inForce = rulesInForce(policy);
-  const { requestedReviews, commentThreads } = neededFacts(policy);
-  if (requestedReviews) {
+  const { requestedReviews, triage, commentThreads } = neededFacts(policy);
+  if (requestedReviews || triage) {
     await context.onWillReadOthers?.('others');
   }
   if (commentThreads) {
@@ -332,7 +332,7 @@ export function conclude(
     ...(shown && { proposed: shown }),
     comments: policy.comments ?? DEFAULT_COMMENTS,
     selfContained: !dependsOnMore && sources.extendsName === undefined && needsOnlyFiles(policy),
-    asksOthers: needed.checks || needed.requestedReviews,
+    asksOthers: needed.checks || needed.requestedReviews || needed.triage,
     asksThreads: needed.commentThreads,
     judgedBy: judgedBy(subject, {
       ...sources,

@@ -270,6 +270,35 @@ both('a request for changes stays in force when another review is requested', as
   t.deepEqual((await official()).at(-1), ['bob', 'approved', false], 'the forge itself stops counting it');
 });
 
+both('assignees and milestone are read, and change when the pull request was updated', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { number, ref } = await openTopic(site);
+  const updated = async () => (await pullOf(forge, site, number)).updated_at;
+  const moves = async (change: () => Promise<void>) => {
+    const before = await updated();
+    await until(() => Date.now() > Date.parse(before) + 1_000);
+    await change();
+    t.not(await updated(), before);
+  };
+  t.deepEqual(await client.triage(ref), { assignees: [], milestone: null });
+  await moves(() => site.assign(number, 'bob'));
+  await moves(() => site.setMilestone(number, 'v2.0'));
+  t.deepEqual(await client.triage(ref), { assignees: ['bob'], milestone: 'v2.0' });
+  await moves(() => site.assign(number));
+  await moves(() => site.setMilestone(number, null));
+  t.deepEqual(await client.triage(ref), { assignees: [], milestone: null });
+});
+
+both('a stranger who opens a pull request chooses its labels and assignees', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const number = await site.openFromFork(CHANGED, { labels: ['waived'], assignees: ['bob'] });
+  const ref = refOf(site, number);
+  t.deepEqual((await client.pullRequest(ref))?.labels, ['waived'], 'docs/rules.md says so');
+  t.deepEqual((await client.triage(ref)).assignees, ['bob']);
+});
+
 both('the timeline is read past pages that show less than they hold', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);

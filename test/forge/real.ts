@@ -62,9 +62,9 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite 
     return done;
   }
 
-  async function opened(head: string, person: Person, details: OpenDetails): Promise<number> {
+  async function opened(head: string, person: Person, details: OpenDetails, more: object = {}): Promise<number> {
     const { title = 'feat: change something', body = '', base = MAIN, draft = false } = details;
-    const pull = { head, base, title: draft ? `WIP: ${title}` : title, body };
+    const pull = { head, base, title: draft ? `WIP: ${title}` : title, body, ...more };
     return (await as<{ number: number }>(person, 'POST', '/pulls', pull)).number;
   }
 
@@ -141,10 +141,11 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite 
       await site.push(head, from);
       return opened(head, OWNER, details);
     },
-    async openFromFork(changes) {
+    async openFromFork(changes, { labels, assignees } = { labels: [], assignees: [] }) {
       await as('mallory', 'POST', '/forks', {});
       await (await cloneOf('mallory')).push('topic', [changes]);
-      return opened('mallory:topic', 'mallory', { title: 'feat: from a fork' });
+      const more = { labels: await labelIds(labels), assignees };
+      return opened('mallory:topic', 'mallory', { title: 'feat: from a fork' }, more);
     },
     async deleteFork() {
       await api(gitea, 'mallory', 'DELETE', `/repos/mallory/${name}`);
@@ -177,6 +178,13 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite 
     },
     async requestReview(number, person) {
       await as(OWNER, 'POST', `/pulls/${number}/requested_reviewers`, { reviewers: [person] });
+    },
+    async assign(number, ...assignees) {
+      await as(OWNER, 'PATCH', `/issues/${number}`, { assignees });
+    },
+    async setMilestone(number, title) {
+      const made = title === null ? { id: 0 } : await as<{ id: number }>(OWNER, 'POST', '/milestones', { title });
+      await as(OWNER, 'PATCH', `/issues/${number}`, { milestone: made.id });
     },
     async comment(number, person, body) {
       return (await as<{ id: number }>(person, 'POST', `/issues/${number}/comments`, { body })).id;

@@ -97,10 +97,15 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
       await sendPull(number, 'opened');
       return number;
     },
-    async openFromFork(files) {
+    async openFromFork(files, { labels, assignees } = { labels: [], assignees: [] }) {
       fork = forge.fork(name, 'mallory');
       forge.commit(fork, 'topic', files, { author: 'mallory' });
-      return site.open('topic', { from: fork, author: 'mallory' });
+      const number = site.openSilently('topic', { from: fork, author: 'mallory', labels });
+      if (assignees.length > 0) {
+        forge.assign(name, number, ...assignees);
+      }
+      await sendPull(number, 'opened');
+      return number;
     },
     async deleteFork() {
       forge.deleteRepository(fork);
@@ -175,6 +180,14 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
     async requestReview(number, person) {
       forge.requestReview(name, number, person);
       await sendPull(number, 'review_requested');
+    },
+    async assign(number, ...people) {
+      forge.assign(name, number, ...people);
+      await sendPull(number, people.length > 0 ? 'assigned' : 'unassigned');
+    },
+    async setMilestone(number, title) {
+      forge.setMilestone(name, number, title);
+      await sendPull(number, title === null ? 'demilestoned' : 'milestoned');
     },
     async comment(number, author, body, details) {
       const comment = forge.comment(name, number, author, body, details);

@@ -13,7 +13,10 @@ export interface Site {
   /** Opens a pull request, for a branch that is there or for files, which become a branch of their own. Returns its number. */
   open(from: Changes | string, details?: OpenDetails): Promise<number>;
   /** Opens one from a fork of `mallory`, by `mallory`. */
-  openFromFork(files: Changes): Promise<number>;
+  openFromFork(
+    files: Changes,
+    given?: { readonly labels: readonly string[]; readonly assignees: readonly Person[] },
+  ): Promise<number>;
   deleteFork(): Promise<void>;
   /**
    * Pushes a commit for each of the changes, to a pull request or to a branch, which is made from `main` if need be.
@@ -42,6 +45,10 @@ export interface Site {
   review(number: number, person: Person, state: ReviewState, body?: string): Promise<number>;
   dismiss(number: number, review: number): Promise<void>;
   requestReview(number: number, person: Person): Promise<void>;
+  /** In the place of those who were assigned before. */
+  assign(number: number, ...people: readonly Person[]): Promise<void>;
+  /** Null: none any more. */
+  setMilestone(number: number, title: string | null): Promise<void>;
   /** Returns the comment's id. */
   comment(number: number, person: Person, body: string): Promise<number>;
   /** Whoever may write can edit anybody's comment. */

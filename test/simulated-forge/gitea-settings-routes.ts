@@ -20,7 +20,13 @@ export function makeHook(world: World, hook: Change): Hook {
     active: true,
     events: [
       ...['push', 'pull_request', 'pull_request_label', 'pull_request_review', 'pull_request_sync'],
-      ...['pull_request_review_request', 'status', 'pull_request_comment'],
+      ...[
+        'pull_request_review_request',
+        'pull_request_assign',
+        'pull_request_milestone',
+        'status',
+        'pull_request_comment',
+      ],
     ],
     branchFilter: '',
     authorization: '',

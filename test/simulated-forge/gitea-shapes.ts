@@ -97,6 +97,8 @@ export function pull(world: World, of: Pull, web: string, forge: 'gitea' | 'forg
     title: title(of),
     body: of.body,
     labels: of.labels.map((name, index) => ({ id: index + 1, name, color: 'ededed' })),
+    assignees: of.assignees.length === 0 ? null : of.assignees.map(user),
+    milestone: of.milestone === null ? null : { id: 1, title: of.milestone },
     state: of.state,
     ...(forge === 'gitea' ? { draft: /^(?:wip:|\[wip\])/i.test(title(of)) } : {}),
     is_locked: false,

@@ -73,6 +73,8 @@ export function pull(of: Pull, web: string): Record<string, unknown> {
     body: of.body === '' ? null : of.body,
     user: user(of.author),
     labels: of.labels.map((name, index) => ({ id: index + 1, name, color: 'ededed', default: false })),
+    assignees: of.assignees.map(user),
+    milestone: of.milestone === null ? null : { id: 1, number: 1, title: of.milestone, state: 'open' },
     draft: of.draft,
     merged_at: of.merged?.at ?? null,
     merge_commit_sha: of.merged?.as ?? null,

@@ -78,7 +78,11 @@ type PullAction =
   | 'ready_for_review'
   | 'converted_to_draft'
   | 'review_requested'
-  | 'review_request_removed';
+  | 'review_request_removed'
+  | 'assigned'
+  | 'unassigned'
+  | 'milestoned'
+  | 'demilestoned';
 
 export interface WebhookParts {
   readonly forge: ForgeName;
@@ -316,6 +320,12 @@ function giteaAction(action: PullAction): { action: string; type: string } {
     case 'review_requested':
     case 'review_request_removed':
       return { action, type: 'pull_request_review_request' };
+    case 'assigned':
+    case 'unassigned':
+      return { action, type: 'pull_request_assign' };
+    case 'milestoned':
+    case 'demilestoned':
+      return { action, type: 'pull_request_milestone' };
     default:
       return { action, type: 'pull_request' };
   }

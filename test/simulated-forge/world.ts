@@ -117,6 +117,8 @@ export interface Pull {
   merged: Merged | undefined;
   draft: boolean;
   labels: string[];
+  assignees: readonly string[];
+  milestone: string | null;
   readonly reviews: Review[];
   /** Whose review is requested and has not been given: logins, and teams as `organisation/team`. */
   requested: string[];

@@ -79,11 +79,12 @@ function rules(policy: Policy): string {
 
 /** What a policy needs beside what every review does. */
 export function extrasOf(policy: Policy): readonly Extra[] {
-  const { checks, checkSuites, requestedReviews, commentThreads } = neededFacts(policy);
+  const { checks, checkSuites, requestedReviews, triage, commentThreads } = neededFacts(policy);
   const extras: readonly (readonly [Extra, boolean])[] = [
     ['checks', checks],
     ['all-checks', checkSuites],
     ['requested-reviews', requestedReviews],
+    ['triage', triage],
     ['threads', commentThreads],
     ['commands', policy.override !== undefined || policy.baselineOverride !== undefined],
     ['teams', teamsOf(policy).length > 0],

@@ -7,7 +7,7 @@ import type { PastFacts } from '../../review/past/read-facts.ts';
 import { UsageError } from '../failures.ts';
 
 /** Raised when what is stored changes: older files are then read from the forge again. */
-const FORMAT = 3;
+const FORMAT = 4;
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
 /** What others than the owner may do. */
@@ -27,7 +27,7 @@ interface Stored {
   readonly mergedAt: string;
   readonly needed: NeededFacts;
   readonly headSha: string;
-  readonly facts: Pick<Facts, 'changedFiles' | 'reviews' | 'codeOwners' | 'checks' | 'commentThreads'> & {
+  readonly facts: Pick<Facts, 'changedFiles' | 'reviews' | 'codeOwners' | 'checks' | 'commentThreads' | 'triage'> & {
     readonly commits: Omit<Facts['commits'], 'cleanMerges' | 'accounts'> & {
       readonly cleanMerges: readonly string[];
       readonly accounts: readonly (readonly [string, string | null])[];
@@ -71,7 +71,7 @@ export async function openFactsCache(folder: string, forgeUrl: string): Promise<
       if (failure !== 'none') {
         return;
       }
-      const { changedFiles, commits, reviews, codeOwners, checks, commentThreads, pullRequest } = facts;
+      const { changedFiles, commits, reviews, codeOwners, checks, commentThreads, triage, pullRequest } = facts;
       const stored: Stored = {
         format: FORMAT,
         mergedAt: merged.mergedAt,
@@ -83,6 +83,7 @@ export async function openFactsCache(folder: string, forgeUrl: string): Promise<
           codeOwners,
           checks,
           commentThreads,
+          triage,
           commits: { ...commits, cleanMerges: [...commits.cleanMerges], accounts: [...commits.accounts] },
         },
         gone,

@@ -13,7 +13,7 @@ export interface HookEvent {
   /** In the forge's settings. */
   readonly title: string;
   /** What needs it beside every review. */
-  readonly only?: 'requested-reviews' | 'checks' | 'commands';
+  readonly only?: 'requested-reviews' | 'triage' | 'checks' | 'commands';
 }
 
 const EVENTS: readonly HookEvent[] = [
@@ -29,6 +29,8 @@ const EVENTS: readonly HookEvent[] = [
   },
   { name: 'pull_request_sync', title: 'Pull Request Synchronized' },
   { name: 'pull_request_review_request', title: 'Pull Request Review Requested', only: 'requested-reviews' },
+  { name: 'pull_request_assign', title: 'Pull Request Assigned', only: 'triage' },
+  { name: 'pull_request_milestone', title: 'Pull Request Milestoned', only: 'triage' },
   { name: 'status', title: 'Commit Status', only: 'checks' },
   { name: 'pull_request_comment', title: 'Pull Request Comment', only: 'commands' },
 ];

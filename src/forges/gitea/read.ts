@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { requireFound } from '../answer.ts';
 import { withPresentName } from '../moved.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import { isFilePath, splitRepository, splitTeam } from '../port/names.ts';
@@ -10,6 +11,7 @@ import type {
   PullRequestNow,
   PullRequestRef,
   RepositoryNow,
+  Triage,
   Visibility,
 } from '../port/pull-request.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
@@ -46,6 +48,12 @@ export async function pullRequest(client: GiteaClient, ref: PullRequestRef): Pro
     commentCount,
     changedFileCount,
   };
+}
+
+async function triage(client: GiteaClient, ref: PullRequestRef): Promise<Triage> {
+  const route = pullPath(ref);
+  const { assignees, milestone } = requireFound(await client.ask(route, shapes.triage), route);
+  return { assignees: assignees.map(({ login }) => login), milestone: milestone?.title ?? null };
 }
 
 async function openPullRequests(client: GiteaClient, repository: string): Promise<OpenPullRequests | undefined> {
@@ -186,6 +194,7 @@ function toStatusState(state: string): StatusState {
 /** The methods of a forge that are here. */
 export const METHODS = {
   pullRequest,
+  triage,
   openPullRequests,
   repository: repositoryNow,
   teamMembers,

@@ -21,7 +21,7 @@ import { makeInspection } from './inspection.ts';
 import { mergeQueueEntries } from './merge-queue.ts';
 import { makeMergedPullRequests } from './merged.ts';
 import { makeOverviews } from './overviews.ts';
-import { pullRequest } from './pull-request.ts';
+import { pullRequest, triage } from './pull-request.ts';
 import * as read from './read.ts';
 import { pullRequestAtOnce, reviewAtOnce } from './read-at-once.ts';
 import * as refs from './refs.ts';
@@ -76,7 +76,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
     // Of modules that are spread, each export is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...refs, ...ancestry, ...posted }),
     ...bindClient(account, { accounts, changedFiles, checks, comments, commentThreads, commits, tree }),
-    ...bindClient(account, { lastForcePushOrRetarget, mayWrite, requestedReviews, reviews }),
+    ...bindClient(account, { lastForcePushOrRetarget, mayWrite, requestedReviews, reviews, triage }),
     close,
   };
 }

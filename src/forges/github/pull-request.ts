@@ -1,13 +1,16 @@
-import type { PullRequestNow, PullRequestRef } from '../port/pull-request.ts';
+import { requireFound } from '../answer.ts';
+import type { PullRequestNow, PullRequestRef, Triage } from '../port/pull-request.ts';
 import type { GitHubClient } from './client.ts';
 import { address, toPullRequest } from './read.ts';
 import { branchCommit } from './refs.ts';
 import { ask } from './request.ts';
 import * as shapes from './shapes.ts';
 
+const ROUTE = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+
 export async function pullRequest(client: GitHubClient, ref: PullRequestRef): Promise<PullRequestNow | undefined> {
   const octokit = await client.forRepository(ref.repository);
-  const answer = await ask(octokit, 'GET /repos/{owner}/{repo}/pulls/{pull_number}', address(ref), shapes.pull);
+  const answer = await ask(octokit, ROUTE, address(ref), shapes.pull);
   if (answer === undefined) {
     return undefined;
   }
@@ -19,5 +22,15 @@ export async function pullRequest(client: GitHubClient, ref: PullRequestRef): Pr
     commentCount: comments === undefined || review_comments === undefined ? undefined : comments + review_comments,
     changedFileCount,
     differenceBase: base.sha,
+  };
+}
+
+/** An agent may be assigned, too: it is no person. */
+export async function triage(client: GitHubClient, ref: PullRequestRef): Promise<Triage> {
+  const octokit = await client.forRepository(ref.repository);
+  const { assignees, milestone } = requireFound(await ask(octokit, ROUTE, address(ref), shapes.triage), ROUTE);
+  return {
+    assignees: assignees.flatMap(({ login, type }) => (type === 'Bot' ? [] : [login])),
+    milestone: milestone?.title ?? null,
   };
 }

@@ -19,8 +19,8 @@ export interface Subject {
   /** What a push moved it from and to, and who pushed. */
   readonly push: PushedCommits | undefined;
   /**
-   * The commit about which others said something that only some policies ask for: a check, a request for a review, or a
-   * conversation at a line.
+   * The commit about which others said something that only some policies ask for: a check, a request for a review, an
+   * assignee, a milestone, or a conversation at a line.
    */
   readonly checkedCommit: CheckedCommit | undefined;
   /** The group of a merge queue for which a status is requested. */
@@ -226,8 +226,15 @@ function commentedCommand(payload: Readonly<Record<string, unknown>>): Commented
 /** SHA-1, or SHA-256. */
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
-/** Somebody is asked for a review, or no longer asked. The same on all forges. */
-const REVIEW_REQUESTS: readonly unknown[] = ['review_requested', 'review_request_removed'];
+/** What only some policies ask for. The same on all forges. */
+const ACTIONS_OF_OTHERS: readonly unknown[] = [
+  'review_requested',
+  'review_request_removed',
+  'assigned',
+  'unassigned',
+  'milestoned',
+  'demilestoned',
+];
 
 /**
  * Of the other actions of a run, which people cause, nothing is reported yet. A suite has ended, or begins once more.
@@ -245,7 +252,7 @@ function checkedCommit(event: string, payload: Readonly<Record<string, unknown>>
     return isCommit(sha) ? { headSha: sha, ...(context !== undefined && { status: { context, by } }) } : undefined;
   }
   const pullHead = object(object(payload['pull_request'])?.['head'])?.['sha'];
-  if (event === 'pull_request' && REVIEW_REQUESTS.includes(payload['action'])) {
+  if (event === 'pull_request' && ACTIONS_OF_OTHERS.includes(payload['action'])) {
     return isCommit(pullHead) ? { headSha: pullHead } : undefined;
   }
   if (changesThreads(event, payload)) {

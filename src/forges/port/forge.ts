@@ -36,6 +36,7 @@ import type {
   RepositoryNow,
   RequestedReviews,
   Tree,
+  Triage,
 } from './pull-request.ts';
 
 /**
@@ -86,6 +87,7 @@ export interface Forge extends AccessCheck {
   /** Oldest first. */
   reviews(ref: PullRequestRef, ask?: { readonly requestsForChanges: boolean }): Promise<readonly PersonReview[]>;
   requestedReviews(ref: PullRequestRef): Promise<RequestedReviews>;
+  triage(ref: PullRequestRef): Promise<Triage>;
   /**
    * When the base branch was last changed or the head force-pushed, whichever came later. If neither was: on GitHub
    * undefined, on Gitea and Forgejo just before the pull request was opened.

@@ -5,7 +5,15 @@ import type { RepositoryNow } from './pull-request.ts';
  */
 
 /** What only some policies, or repositories, need beside what every review needs. */
-export type Extra = 'checks' | 'all-checks' | 'commands' | 'merge-queue' | 'requested-reviews' | 'teams' | 'threads';
+export type Extra =
+  | 'checks'
+  | 'all-checks'
+  | 'commands'
+  | 'merge-queue'
+  | 'requested-reviews'
+  | 'teams'
+  | 'threads'
+  | 'triage';
 
 /** What the credentials allow in a repository. */
 export interface Grants {

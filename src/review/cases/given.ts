@@ -118,6 +118,9 @@ export const given = z
       first_time: flag
         .optional()
         .describe('Whether the author contributes for the first time. Unless given: not known.'),
+      assignees: names.optional().describe('Logins. Unless given: none.'),
+      milestone: text.optional().describe('Its title. Unless given: none.'),
+      triage_unread: flag.optional().describe('true: assignees and milestone could not be read.'),
       draft: flag.optional().describe('Unless given: false.'),
       labels: names.optional().describe('Unless given: none.'),
       branch: text.optional().describe('The branch with the change. Unless given: topic.'),
@@ -232,6 +235,7 @@ export function factsOf(from: Given = {}): Facts {
       threads: (from.threads ?? []).map((one, index) => threadOf(one, index, from.author ?? AUTHOR)),
       complete: from.threads_complete ?? true,
     },
+    triage: from.triage_unread ? undefined : { assignees: from.assignees ?? [], milestone: from.milestone ?? null },
     people: { authorTrailers: [], machineAccounts: from.machine_accounts ?? [] },
   };
 }

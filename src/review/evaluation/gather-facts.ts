@@ -52,10 +52,11 @@ export async function gatherMore(
   readChecks: ReadChecks,
 ): Promise<Facts> {
   const { pullRequest } = before;
-  const [commits, reviews, requested, codeOwners, checks, commentThreads] = await Promise.all([
+  const [commits, reviews, requested, triage, codeOwners, checks, commentThreads] = await Promise.all([
     needed.commits ? readCommits(forge, pullRequest, needed, preloaded) : before.commits,
     needed.reviews ? readReviews(forge, pullRequest, needed.requestsForChanges, preloaded.reviews) : before.reviews,
     needed.requestedReviews ? forge.requestedReviews(pullRequest) : before.reviews.requested,
+    needed.triage ? forge.triage(pullRequest) : before.triage,
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : before.codeOwners,
     needed.checks ? readChecks({ suites: needed.checkSuites }) : before.checks,
     needed.commentThreads ? readOthersThreads(forge, pullRequest, pullRequest.head.sha) : before.commentThreads,
@@ -77,6 +78,7 @@ export async function gatherMore(
     codeOwners,
     checks,
     commentThreads,
+    triage,
   };
   const named = [...needed.teams, ...(needed.codeOwners ? await threads.ownerTeams(facts) : [])];
   const teams = await readOwnTeams(forge, pullRequest, named);

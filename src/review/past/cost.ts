@@ -16,6 +16,7 @@ const USUAL: Readonly<
     commits: 1,
     reviews: 1,
     requestedReviews: 1,
+    triage: 1,
     lastChange: 6,
     checks: 1,
     commentThreads: 3,

@@ -65,11 +65,12 @@ export async function readPastFacts(
   const { repository } = pullRequest;
   const unread = { commits: [], complete: false, accounts: none.commits.accounts };
 
-  const [changedFiles, listed, reviews, requested, checks, commentThreads] = await Promise.all([
+  const [changedFiles, listed, reviews, requested, triage, checks, commentThreads] = await Promise.all([
     needed.changedFiles ? tryTo(() => readChangedFiles(forge, pullRequest), none.changedFiles) : none.changedFiles,
     needed.commits ? tryTo(() => readCommits(forge, pullRequest, needed), unread) : unread,
     needed.reviews ? tryTo(() => readReviews(forge, needed, pullRequest, merged.mergedAt), undefined) : undefined,
     needed.requestedReviews ? tryTo(() => forge.requestedReviews(pullRequest), undefined) : undefined,
+    needed.triage ? tryTo(() => forge.triage(pullRequest), undefined) : undefined,
     needed.checks
       ? tryTo(
           () => readOthersChecks(forge, { repository, sha: head, statusContext, suites: needed.checkSuites }),
@@ -102,6 +103,7 @@ export async function readPastFacts(
     checks,
     commentThreads,
     people: operatorsPeople(forge),
+    triage,
   };
   return { facts, gone, failure };
 }

@@ -9,6 +9,8 @@ const AS_OF_TODAY: ReadonlyMap<string, string> = new Map([
   ['draft', 'draft'],
   ['checks', 'checks'],
   ['reviews_requested', 'requested reviews'],
+  ['assignee', 'assignees'],
+  ['milestone', 'milestone'],
   ['threads', 'conversations'],
 ]);
 const WRITE_ACCESS = 'write access of reviewers';

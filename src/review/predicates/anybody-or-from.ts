@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { peopleOrTeams, splitTeams } from './values.ts';
+import { peopleOrTeamsAlone, splitTeams } from './values.ts';
 
 /** `true` for anybody, or whom it is about. */
 export const anybodyOrFrom = z
@@ -7,9 +7,7 @@ export const anybodyOrFrom = z
     [
       z.literal(true),
       z.strictObject({
-        from: peopleOrTeams
-          .refine((members) => !members.includes('CODEOWNERS'), { error: 'a login or a team, not CODEOWNERS' })
-          .describe('Whom it is about: logins and teams (@organisation/team).'),
+        from: peopleOrTeamsAlone.describe('Whom it is about: logins and teams (@organisation/team).'),
       }),
     ],
     { error: 'true, or a mapping with `from`' },

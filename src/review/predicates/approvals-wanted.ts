@@ -1,17 +1,12 @@
 import * as z from 'zod';
-import { peopleOrTeams, splitTeams } from './values.ts';
+import { CODE_OWNERS, peopleOrTeams, peopleOrTeamsAlone, splitTeams } from './values.ts';
 
 const MAX_APPROVALS = 20;
-export const CODE_OWNERS = 'CODEOWNERS';
 
 const amounts = z
   .int({ error: 'a whole number' })
   .min(1, { error: 'a whole number from 1' })
   .max(MAX_APPROVALS, { error: `a whole number up to ${MAX_APPROVALS}` });
-
-const peopleOrTeamsAlone = peopleOrTeams.refine((members) => !members.includes(CODE_OWNERS), {
-  error: 'a login or a team, not CODEOWNERS',
-});
 
 const mapping = z
   .strictObject({

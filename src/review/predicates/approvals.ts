@@ -1,11 +1,12 @@
 import { type Authors, authorsOf } from '../authors/authors.ts';
 import type { Facts } from '../facts.ts';
 import { count, joinTexts, quotedList, say, type Text } from '../text.ts';
-import { approvalsWanted, CODE_OWNERS, type Wanted, wantedGroup } from './approvals-wanted.ts';
+import { approvalsWanted, type Wanted, wantedGroup } from './approvals-wanted.ts';
 import { approvalsAmong, type Counted, countApprovals, notCounted, possibleApprovers } from './counted-approvals.ts';
 import { currentApprovals } from './current-approvals.ts';
 import { approvedBy, couldNotRead, judgeOwners } from './owner-approvals.ts';
 import { definePredicate, type Outcome, type OwnersTable, type PredicateResult } from './predicate.ts';
+import { CODE_OWNERS } from './values.ts';
 
 const SHA_SHOWN = 10;
 const COMMITS_SHOWN = 3;

@@ -1,6 +1,7 @@
 import { addedLines } from './added-lines.ts';
 import { additions } from './additions.ts';
 import { approvals } from './approvals.ts';
+import { assignee } from './assignee.ts';
 import { author } from './author.ts';
 import { base } from './base.ts';
 import { body } from './body.ts';
@@ -16,6 +17,7 @@ import { draft } from './draft.ts';
 import { files } from './files.ts';
 import { fork } from './fork.ts';
 import { label } from './label.ts';
+import { milestone } from './milestone.ts';
 import { onlyFiles } from './only-files.ts';
 import type { Predicate } from './predicate.ts';
 import { repository } from './repository.ts';
@@ -34,6 +36,8 @@ export const predicates: ReadonlyMap<string, Predicate> = new Map<string, Predic
   ['fork', fork],
   ['draft', draft],
   ['label', label],
+  ['assignee', assignee],
+  ['milestone', milestone],
   ['files', files],
   ['only_files', onlyFiles],
   ['changed_lines', changedLines],

@@ -51,7 +51,7 @@ export const binaryFiles = z.literal('ignore', { error: '"ignore"' });
 
 const TEAM = /^@([\w.-]+)\/([\w.-]+)$/;
 
-const CODE_OWNERS = 'CODEOWNERS';
+export const CODE_OWNERS = 'CODEOWNERS';
 
 function personOrTeamFault(name: string): string | undefined {
   if (name.startsWith('@') && !TEAM.test(name)) {
@@ -67,6 +67,11 @@ function personOrTeamFault(name: string): string | undefined {
 }
 
 export const peopleOrTeams = oneOrMore(checked('a login or a team', personOrTeamFault), 'a login or a team');
+
+/** The same, where the owners of files make no sense. */
+export const peopleOrTeamsAlone = peopleOrTeams.refine((members) => !members.includes(CODE_OWNERS), {
+  error: 'a login or a team, not CODEOWNERS',
+});
 
 /** Splits what {@link peopleOrTeams} accepted. Teams are without `@` and in lower case, as in Facts.teams. */
 export function splitTeams(members: readonly string[]): { readonly people: string[]; readonly teams: string[] } {

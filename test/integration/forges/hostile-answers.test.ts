@@ -29,6 +29,7 @@ async function readAll(t: ExecutionContext, options: Partial<SimulatedForgeOptio
     await forge.commits(ref, { signatures: true }),
     await forge.reviews(ref),
     await forge.requestedReviews(ref),
+    await forge.triage(ref),
     await patiently(() => forge.comments(ref)),
     await forge.ownComments(ref),
     await forge.ownInlineComments(ref, head()),

@@ -29,6 +29,10 @@ export interface PullRequests {
   label(repository: string, number: number, ...names: string[]): void;
   unlabel(repository: string, number: number, name: string): void;
   clearLabels(repository: string, number: number): void;
+  /** In the place of those who were assigned before. */
+  assign(repository: string, number: number, ...logins: string[]): void;
+  /** Null: none any more. */
+  setMilestone(repository: string, number: number, title: string | null): void;
   /** Asks for a merge into another branch. */
   retarget(repository: string, number: number, branch: string): void;
   close(repository: string, number: number): void;
@@ -114,6 +118,8 @@ export function makePullRequests(stage: Stage): PullRequests {
         body: details.body ?? '',
         draft: details.draft ?? false,
         labels: [...(details.labels ?? [])],
+        assignees: [],
+        milestone: null,
         state: 'open',
         merged: undefined,
         reviews: [],
@@ -134,6 +140,8 @@ export function makePullRequests(stage: Stage): PullRequests {
       change(repository, number, { labels: pull(repository, number).labels.filter((label) => label !== name) });
     },
     clearLabels: (repository, number) => change(repository, number, { labels: [] }),
+    assign: (repository, number, ...assignees) => change(repository, number, { assignees }),
+    setMilestone: (repository, number, milestone) => change(repository, number, { milestone }),
     retarget(repository, number, baseBranch) {
       change(repository, number, { baseBranch });
       const on = pull(repository, number);

@@ -59,10 +59,11 @@ test('a webhook of Gitea or Forgejo has the events that docs/connect-gitea.md li
 
 test('missing events of a webhook are found by the names that the API lists', (t) => {
   const names = (listed: readonly string[]) => missingHookEvents('gitea', listed).map(({ name }) => name);
-  const others = ['push', 'pull_request', 'pull_request_label', 'pull_request_sync', 'pull_request_review_request'];
+  const requests = ['pull_request_review_request', 'pull_request_assign', 'pull_request_milestone'];
+  const others = ['push', 'pull_request', 'pull_request_label', 'pull_request_sync', ...requests];
   const all = [...others, 'status', 'pull_request_comment'];
   t.deepEqual(names([...all, 'pull_request_review']), [], 'Gitea 1.26');
   t.deepEqual(names([...all, 'pull_request_review_approved', 'pull_request_review_rejected']), [], 'versions before');
-  t.deepEqual(names(['push', 'pull_request']).length, 6);
+  t.deepEqual(names(['push', 'pull_request']).length, 8);
   t.deepEqual(names(['pull_request_only']).includes('pull_request_only'), true, 'it is never listed by that name');
 });

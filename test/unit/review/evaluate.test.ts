@@ -119,6 +119,7 @@ test('a policy about titles needs nothing but the pull request', (t) => {
     reviews: false,
     requestsForChanges: false,
     requestedReviews: false,
+    triage: false,
     lastChange: false,
     codeOwners: false,
     authors: false,

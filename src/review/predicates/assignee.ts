@@ -1,0 +1,37 @@
+import { compileName } from '../authors/names.ts';
+import { quotedList, say } from '../text.ts';
+import { definePredicate } from './predicate.ts';
+import { isMember, unreadableTeams } from './team-members.ts';
+import { peopleOrTeamsAlone, splitTeams } from './values.ts';
+
+export const assignee = definePredicate({
+  description:
+    'Somebody is assigned who is this login, or one of a list of logins and teams (@organisation/team). Case is ignored, and * stands for any characters: * alone for anybody.',
+  actor: 'author',
+  schema: peopleOrTeamsAlone,
+  needs: (members) => ({ triage: true, teams: splitTeams(members).teams }),
+  judge(members, _options, { triage, teams: known }) {
+    const { people, teams } = splitTeams(members);
+    const patterns = people.map((name) => compileName(name));
+    const expected = say`an assignee among ${quotedList(members)}`;
+    const remedy = { toMatch: say`Assign one of ${quotedList(members)}.`, toAvoid: say`Unassign them.` };
+    if (triage === undefined) {
+      return { outcome: 'undecided', expected, found: say`assignees that could not be read`, remedy };
+    }
+    const { assignees } = triage;
+    const answers = assignees.map(
+      (login) => patterns.some((name) => name.matches(login)) || isMember(login, { people: [], teams }, known),
+    );
+    const outcome = answers.includes(true) ? 'matched' : answers.includes(undefined) ? 'undecided' : 'unmatched';
+    const assigned = assignees.length === 0 ? say`no assignee` : say`the assignees ${quotedList(assignees)}`;
+    return {
+      outcome,
+      expected,
+      found:
+        outcome === 'undecided'
+          ? say`${assigned}; the members of ${quotedList(unreadableTeams(teams, known))} could not be read`
+          : assigned,
+      remedy,
+    };
+  },
+});

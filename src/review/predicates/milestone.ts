@@ -1,0 +1,26 @@
+import { compileName } from '../authors/names.ts';
+import { quotedList, say } from '../text.ts';
+import { definePredicate } from './predicate.ts';
+import { names } from './values.ts';
+
+export const milestone = definePredicate({
+  description:
+    'The pull request has this milestone, or one of a list. Case is ignored, and * stands for any characters: * alone for any milestone.',
+  actor: 'author',
+  schema: names,
+  needs: () => ({ triage: true }),
+  judge(wanted, _options, { triage }) {
+    const expected = say`the milestone ${quotedList(wanted)}`;
+    const remedy = { toMatch: say`Set the milestone.`, toAvoid: say`Remove the milestone, or set another one.` };
+    if (triage === undefined) {
+      return { outcome: 'undecided', expected, found: say`a milestone that could not be read`, remedy };
+    }
+    const { milestone: title } = triage;
+    return {
+      outcome: title !== null && wanted.some((name) => compileName(name).matches(title)) ? 'matched' : 'unmatched',
+      expected,
+      found: title === null ? say`no milestone` : say`the milestone ${title}`,
+      remedy,
+    };
+  },
+});
