@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { CHECK_VIOLATION, sqlState } from '../db/sqlstate.ts';
+import { commitStatement, inTransaction } from '../db/transaction.ts';
 
 /** The tables of the record. Each has one partition a month, in UTC, named `<table>_2026_01`. */
 export const TABLES: readonly string[] = [
@@ -42,6 +44,28 @@ export async function ensurePartitions(client: pg.ClientBase): Promise<void> {
       REVOKE UPDATE, DELETE, TRUNCATE ON ${partition} FROM CURRENT_USER;
       ALTER TABLE gatehouse.${parent} ATTACH PARTITION ${partition}
         FOR VALUES FROM ('${first} 00:00:00+00') TO ('${next} 00:00:00+00')`);
+  }
+}
+
+/**
+ * Runs one statement that adds rows, as {@link commitStatement} does. That a partition is missing is not asked before,
+ * since the row that has none is refused: then they are made, and it is run again.
+ */
+export async function commitRows<Row extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  timeoutMs: number,
+  statement: pg.QueryConfig,
+): Promise<readonly Row[]> {
+  try {
+    return await commitStatement<Row>(pool, timeoutMs, statement);
+  } catch (error) {
+    if (sqlState(error) !== CHECK_VIOLATION) {
+      throw error;
+    }
+    return inTransaction(pool, timeoutMs, async (client) => {
+      await ensurePartitions(client);
+      return (await client.query<Row>(statement)).rows;
+    });
   }
 }
 

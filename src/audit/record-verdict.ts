@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { makeParameters, type Parameters } from '../db/parameters.ts';
 import type { SourceText } from '../review/sources.ts';
 import { ensurePartitions } from './partitions.ts';
 import { type RuleChange, ruleChanges, type StoredRule, storedRules } from './rule-changes.ts';
@@ -22,52 +23,77 @@ const MAX_DESCRIPTION_CHARACTERS = 300;
 export async function recordVerdict(
   client: pg.ClientBase,
   record: VerdictRecord,
-  { askedAt, texts }: RecordOptions,
+  options: RecordOptions,
 ): Promise<void> {
+  const recorded = await readRecorded(client, record, options.texts);
+  const parameters = makeParameters();
+  const inserts = verdictInserts(parameters, record, recorded, options, 'always');
+  if (inserts.length > 0) {
+    await ensurePartitions(client);
+    await client.query(`WITH always AS (SELECT), ${inserts.join(', ')} SELECT`, parameters.values);
+  }
+}
+
+/**
+ * What adds a verdict to the record: parts of a `WITH` clause, none where it says what the one before says. `gate` is a
+ * part before them that has one row where the verdict counts, else none.
+ */
+export function verdictInserts(
+  parameters: Parameters,
+  record: VerdictRecord,
+  { now, digest: last, rules, overrides, texts: stored }: Recorded,
+  { askedAt, texts }: RecordOptions,
+  gate: string,
+): readonly string[] {
   const digest = digestOfRecord(record);
-  const last = await lastVerdict(client, record);
   // Most pull requests of repositories without a policy: nothing was asked of them, and nothing has changed.
-  const isFirst = last.digest === null && record.state === 'none';
-  if (isFirst || last.digest?.equals(digest) === true) {
-    return;
+  const isFirst = last === null && record.state === 'none';
+  if (isFirst || last?.equals(digest) === true) {
+    return [];
   }
-  await ensurePartitions(client);
-  await addTexts(client, texts);
-  const { now } = last;
-  const before = { rules: last.rules ?? [], overridden: (last.overrides ?? []).map(({ rule }) => rule) };
-  await addVerdict(client, record, record.rules && storedRules(record.rules, before, now), digest, askedAt);
-  if (record.state !== 'none') {
-    await watchBranch(client, record);
-  }
-  if (record.mergeGroupSha === null) {
-    await addRuleChanges(client, record, ruleChanges(record, before, now));
-  }
+  const before = { rules: rules ?? [], overridden: (overrides ?? []).map(({ rule }) => rule) };
+  const absent = texts.filter((text) => !stored.includes(text.digest));
+  const changes = record.mergeGroupSha === null ? ruleChanges(record, before, now) : [];
+  return [
+    verdictInsert(parameters, record, record.rules && storedRules(record.rules, before, now), digest, askedAt, gate),
+    ...(absent.length > 0 ? [textsInsert(parameters, absent, gate)] : []),
+    ...(record.state === 'none' ? [] : [branchInsert(parameters, record, gate)]),
+    ...(changes.length > 0 ? [ruleChangesInsert(parameters, record, changes, gate)] : []),
+  ];
 }
 
 /** The ledger has what comes to a branch that a policy judges pull requests into. */
-async function watchBranch(client: pg.ClientBase, { repository, baseBranch }: VerdictRecord): Promise<void> {
-  await client.query(
-    `INSERT INTO gatehouse.watched_branches (repository, branch)
-     SELECT lower($1), $2
-      WHERE NOT EXISTS (SELECT FROM gatehouse.watched_branches WHERE repository = lower($1) AND branch = $2)
-     ON CONFLICT DO NOTHING`,
-    [repository, kept(baseBranch, MAX_BRANCH_CHARACTERS)],
-  );
+function branchInsert({ add }: Parameters, { repository, baseBranch }: VerdictRecord, gate: string): string {
+  const [name, branch] = [`${add(repository)}::text`, `${add(kept(baseBranch, MAX_BRANCH_CHARACTERS))}::text`];
+  return `watched AS (
+    INSERT INTO gatehouse.watched_branches (repository, branch)
+    SELECT lower(${name}), ${branch} FROM ${gate}
+     WHERE NOT EXISTS (SELECT FROM gatehouse.watched_branches WHERE repository = lower(${name}) AND branch = ${branch})
+    ON CONFLICT DO NOTHING)`;
 }
 
-interface LastVerdict {
+/** What the record has already. */
+export interface Recorded {
   readonly now: Date;
+  /** Of the last verdict; null: there is none. */
   readonly digest: Buffer | null;
+  /** Of the last verdict that has rules: what was given up in between has changed nothing. */
   readonly rules: readonly StoredRule[] | null;
   readonly overrides: readonly RecordedOverride[] | null;
+  /** Digests of the texts that need not be sent: each is stored once a month. */
+  readonly texts: readonly string[];
 }
 
-/** The rules are those of the last verdict that has some: what was given up in between has changed nothing. */
-async function lastVerdict(
-  client: pg.ClientBase,
+/**
+ * What {@link verdictInserts} has to know. As long as a review has its claim, nobody else records a verdict on its pull
+ * request.
+ */
+export async function readRecorded(
+  client: pg.Pool | pg.ClientBase,
   { repository, pullRequest, mergeGroupSha }: VerdictRecord,
-): Promise<LastVerdict> {
-  const { rows } = await client.query<LastVerdict>(
+  texts: readonly SourceText[],
+): Promise<Recorded> {
+  const { rows } = await client.query<Recorded>(
     `WITH last AS (
        SELECT digest FROM gatehouse.audit_verdicts
         WHERE lower(repository) = lower($1) AND pull_request = $2 AND merge_group_sha IS NOT DISTINCT FROM $3
@@ -77,8 +103,11 @@ async function lastVerdict(
         WHERE lower(repository) = lower($1) AND pull_request = $2 AND merge_group_sha IS NOT DISTINCT FROM $3
           AND rules IS NOT NULL
         ORDER BY answered_at DESC LIMIT 1)
-     SELECT now(), digest, rules, overrides FROM (SELECT) AS one LEFT JOIN last ON true LEFT JOIN evaluated ON true`,
-    [repository, pullRequest, mergeGroupSha],
+     SELECT now(), digest, rules, overrides,
+            ARRAY (SELECT digest FROM gatehouse.audit_texts
+                    WHERE month = date_trunc('month', now() AT TIME ZONE 'UTC')::date AND digest = ANY ($4)) AS texts
+       FROM (SELECT) AS one LEFT JOIN last ON true LEFT JOIN evaluated ON true`,
+    [repository, pullRequest, mergeGroupSha, texts.map(({ digest }) => digest)],
   );
   const [row] = rows;
   if (row === undefined) {
@@ -87,90 +116,77 @@ async function lastVerdict(
   return row;
 }
 
-/** Each text once a month. One that is stored already is not sent again. */
-async function addTexts(client: pg.ClientBase, texts: readonly SourceText[]): Promise<void> {
-  if (texts.length === 0) {
-    return;
-  }
-  const { rows } = await client.query<{ digest: string }>(
-    `SELECT digest FROM gatehouse.audit_texts
-      WHERE month = date_trunc('month', now() AT TIME ZONE 'UTC')::date AND digest = ANY ($1)`,
-    [texts.map(({ digest }) => digest)],
-  );
-  const stored = new Set(rows.map(({ digest }) => digest));
+function textsInsert({ add }: Parameters, texts: readonly SourceText[], gate: string): string {
   // In one order, so that two reviews never wait for each other's texts crosswise.
-  const absent = texts.filter(({ digest }) => !stored.has(digest)).toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
-  for (const { digest, path, text } of absent) {
-    await client.query(
-      `INSERT INTO gatehouse.audit_texts (month, digest, path, body)
-       VALUES (date_trunc('month', now() AT TIME ZONE 'UTC'), $1, $2, $3) ON CONFLICT DO NOTHING`,
-      [digest, path, Buffer.from(text)],
-    );
-  }
+  const sorted = texts.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
+  const [digests, paths, bodies] = [
+    add(sorted.map(({ digest }) => digest)),
+    add(sorted.map(({ path }) => path)),
+    add(sorted.map(({ text }) => Buffer.from(text))),
+  ];
+  return `texts AS (
+    INSERT INTO gatehouse.audit_texts (month, digest, path, body)
+    SELECT date_trunc('month', now() AT TIME ZONE 'UTC'), text.*
+      FROM ${gate}, unnest(${digests}::text[], ${paths}::text[], ${bodies}::bytea[]) AS text
+    ON CONFLICT DO NOTHING)`;
 }
 
-async function addVerdict(
-  client: pg.ClientBase,
+function verdictInsert(
+  { add }: Parameters,
   record: VerdictRecord,
   rules: readonly StoredRule[] | null,
   digest: Buffer,
   askedAt: Date,
-): Promise<void> {
+  gate: string,
+): string {
   const { sources } = record;
-  await client.query(
-    `INSERT INTO gatehouse.audit_verdicts
-            (asked_at, repository, pull_request, merge_group_sha, author, head_sha, base_branch, base_sha, state, description,
-             enforced, policy_digest, operator_policy_digest, extends_name, extends_digest, code_owners_digest, rules, faults,
-             approvals, overrides, digest, baseline_sha, baseline_digest)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
-    [
-      askedAt,
-      record.repository,
-      record.pullRequest,
-      record.mergeGroupSha,
-      kept(record.author, MAX_LOGIN_CHARACTERS),
-      record.headSha,
-      kept(record.baseBranch, MAX_BRANCH_CHARACTERS),
-      sources?.baseSha ?? null,
-      record.state,
-      kept(record.description, MAX_DESCRIPTION_CHARACTERS),
-      record.enforced,
-      sources?.policyDigest ?? null,
-      sources?.operatorPolicyDigest ?? null,
-      sources?.extendsName ?? null,
-      sources?.extendsDigest ?? null,
-      sources?.codeOwnersDigest ?? null,
-      jsonOrNull(rules),
-      JSON.stringify(record.faults),
-      jsonOrNull(record.approvals),
-      JSON.stringify(record.overrides),
-      digest,
-      sources?.baselineCommit ?? null,
-      sources?.baselineDigest ?? null,
-    ],
-  );
+  const columns = {
+    asked_at: `${add(askedAt)}::timestamptz`,
+    repository: `${add(record.repository)}::text`,
+    pull_request: `${add(record.pullRequest)}::int`,
+    merge_group_sha: `${add(record.mergeGroupSha)}::text`,
+    author: `${add(kept(record.author, MAX_LOGIN_CHARACTERS))}::text`,
+    head_sha: `${add(record.headSha)}::text`,
+    base_branch: `${add(kept(record.baseBranch, MAX_BRANCH_CHARACTERS))}::text`,
+    base_sha: `${add(sources?.baseSha ?? null)}::text`,
+    state: `${add(record.state)}::text`,
+    description: `${add(kept(record.description, MAX_DESCRIPTION_CHARACTERS))}::text`,
+    enforced: `${add(record.enforced)}::boolean`,
+    policy_digest: `${add(sources?.policyDigest ?? null)}::text`,
+    operator_policy_digest: `${add(sources?.operatorPolicyDigest ?? null)}::text`,
+    extends_name: `${add(sources?.extendsName ?? null)}::text`,
+    extends_digest: `${add(sources?.extendsDigest ?? null)}::text`,
+    code_owners_digest: `${add(sources?.codeOwnersDigest ?? null)}::text`,
+    rules: `${add(jsonOrNull(rules))}::jsonb`,
+    faults: `${add(JSON.stringify(record.faults))}::jsonb`,
+    approvals: `${add(jsonOrNull(record.approvals))}::jsonb`,
+    overrides: `${add(JSON.stringify(record.overrides))}::jsonb`,
+    digest: `${add(digest)}::bytea`,
+    baseline_sha: `${add(sources?.baselineCommit ?? null)}::text`,
+    baseline_digest: `${add(sources?.baselineDigest ?? null)}::text`,
+  };
+  return `verdict AS (
+    INSERT INTO gatehouse.audit_verdicts (${Object.keys(columns).join(', ')})
+    SELECT ${Object.values(columns).join(', ')} FROM ${gate})`;
 }
 
 function jsonOrNull(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-async function addRuleChanges(
-  client: pg.ClientBase,
+function ruleChangesInsert(
+  { add }: Parameters,
   { repository, pullRequest }: VerdictRecord,
   changes: readonly RuleChange[],
-): Promise<void> {
-  if (changes.length > 0) {
-    await client.query(
-      `INSERT INTO gatehouse.audit_rule_changes (repository, pull_request, rule, change, seconds)
-       SELECT $1, $2, * FROM unnest($3::text[], $4::text[], $5::int[])`,
-      [
-        repository,
-        pullRequest,
-        changes.map(({ rule }) => rule),
-        changes.map(({ change }) => change),
-        changes.map(({ seconds }) => seconds),
-      ],
-    );
-  }
+  gate: string,
+): string {
+  const [rules, made, seconds] = [
+    add(changes.map(({ rule }) => rule)),
+    add(changes.map(({ change }) => change)),
+    add(changes.map((change) => change.seconds)),
+  ];
+  return `changes AS (
+    INSERT INTO gatehouse.audit_rule_changes (repository, pull_request, rule, change, seconds)
+    SELECT ${add(repository)}::text, ${add(pullRequest)}::int, change.*
+      FROM ${gate}, unnest(${rules}::text[], ${made}::text[], ${seconds}::int[]) AS change)`;
 }

@@ -6,6 +6,8 @@ export function sqlState(error: unknown): string | undefined {
 
 export const UNDEFINED_TABLE = '42P01';
 export const INVALID_SCHEMA_NAME = '3F000';
+/** Also of a row that no partition of its table takes. */
+export const CHECK_VIOLATION = '23514';
 
 /**
  * Classes 22 (data exception), 23 (constraint violation) and 54 (limit exceeded): the row's fault, not the database's.

@@ -37,19 +37,44 @@ const COMMIT = "SET LOCAL client_min_messages = 'warning'; COMMIT";
  * commits on the primary alone and warns.
  */
 export async function commitTransaction(client: pg.ClientBase): Promise<void> {
+  await withoutWarning(client, async () => {
+    const results = await queryAll(client, COMMIT);
+    if (results.at(-1)?.command !== 'COMMIT') {
+      throw new Error('the transaction was rolled back');
+    }
+  });
+}
+
+/** What a statement selects that is a transaction of its own, so that its COMMIT shows its warnings. */
+export const WITH_WARNINGS = "set_config('client_min_messages', 'warning', true)";
+
+/**
+ * Runs one statement that selects {@link WITH_WARNINGS}, as a transaction of its own and under the terms of
+ * {@link onConnection} and {@link commitTransaction}.
+ */
+export function commitStatement<Row extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  timeoutMs: number,
+  statement: pg.QueryConfig,
+): Promise<readonly Row[]> {
+  return onConnection(pool, timeoutMs, (client) =>
+    withoutWarning(client, async () => (await client.query<Row>(statement)).rows),
+  );
+}
+
+/** Throws when the server warns meanwhile. */
+async function withoutWarning<T>(client: pg.ClientBase, commit: () => Promise<T>): Promise<T> {
   let warning: string | undefined;
   const onNotice = ({ message }: { readonly message?: string | undefined }) => {
     warning ??= message ?? 'a warning';
   };
   client.on('notice', onNotice);
   try {
-    const results = await queryAll(client, COMMIT);
-    if (results.at(-1)?.command !== 'COMMIT') {
-      throw new Error('the transaction was rolled back');
-    }
+    const result = await commit();
     if (warning !== undefined) {
       throw new Error(`the COMMIT came with a warning: ${warning}`);
     }
+    return result;
   } finally {
     client.off('notice', onNotice);
   }

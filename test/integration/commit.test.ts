@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import ava from 'ava';
 import { Redis } from 'ioredis';
 import { makeInboxPool, makePool } from '../../src/db/pool.ts';
-import { inTransaction, onConnection } from '../../src/db/transaction.ts';
+import { commitStatement, inTransaction, onConnection, WITH_WARNINGS } from '../../src/db/transaction.ts';
 import { makeLog } from '../../src/log.ts';
 import { openDoor } from '../helpers/door.ts';
 import { pullRequestOpened } from '../helpers/payloads.ts';
@@ -46,7 +46,10 @@ test('a warning of the COMMIT is a failure, and one of a statement before it is 
     const insert = (table: string) =>
       inTransaction(pool, 4_000, (client) => client.query(`INSERT INTO ${table} VALUES (1)`));
     await t.notThrowsAsync(insert('early'));
-    await t.throwsAsync(insert('late'), { message: 'the COMMIT came with a warning: take care' });
+    const warned = { message: 'the COMMIT came with a warning: take care' };
+    await t.throwsAsync(insert('late'), warned);
+    const alone = { text: `WITH one AS (INSERT INTO late VALUES (1)) SELECT ${WITH_WARNINGS}` };
+    await t.throwsAsync(commitStatement(pool, 4_000, alone), warned, 'a statement that is a transaction of its own');
     await pool.end();
   }
 });

@@ -1,7 +1,9 @@
 import type pg from 'pg';
-import { recordPosting } from '../../audit/record-posting.ts';
+import { commitRows } from '../../audit/partitions.ts';
+import { postingInsert, recordPosting } from '../../audit/record-posting.ts';
 import { shorten } from '../../common/shorten.ts';
-import { inTransaction } from '../../db/transaction.ts';
+import { makeParameters } from '../../db/parameters.ts';
+import { inTransaction, WITH_WARNINGS } from '../../db/transaction.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import {
@@ -13,15 +15,27 @@ import {
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { dryRun } from '../../review/evaluation/verdict.ts';
 import { sameContext, statusContext } from '../../review/status-context.ts';
+import type { Claim } from '../tables/claim.ts';
+import { markReportedIfSame, readCommitState } from '../tables/commit-state.ts';
 import {
   beginAgain,
+  beginPosting,
   forgetWritten,
+  type PostedBefore,
+  type PostedRow,
+  postedAt,
   postedBefore,
+  postedUpsert,
   rememberAgain,
-  rememberPosted,
   type StatusPlace,
 } from '../tables/posted-statuses.ts';
-import { type HeadVerdict, type ReportedStatus, verdictsOnHead } from '../tables/reviews.ts';
+import {
+  type HeadVerdict,
+  markReported,
+  type ReportedStatus,
+  type VerdictOnHead,
+  verdictsOnHead,
+} from '../tables/reviews.ts';
 import type { ForeignStatusParts } from './foreign-status.ts';
 import { statusRoom } from './status-room.ts';
 
@@ -42,6 +56,8 @@ export interface CommitStatuses {
    * `seen` are the statuses that the commit has, where they have just been read with the pull request.
    */
   showVerdict(place: StatusPlace, seen?: readonly PostedStatus[]): Promise<boolean>;
+  /** The same, and then remembers that it shows the verdict of the review with this claim. */
+  report(place: StatusPlace, claim: Claim): Promise<void>;
   /** The same before there is a verdict: no success is written, the present status stays. */
   showPending(place: StatusPlace): Promise<void>;
   /**
@@ -62,16 +78,19 @@ export interface CommitStatuses {
    * where Gatehouse sets another one at the same time.
    */
   setAgain(place: StatusPlace): Promise<boolean>;
-  /** `seen` are the statuses that the commit was read with: those of others count for the forge's limit. */
-  noteOthers(place: StatusPlace, seen: readonly PostedStatus[] | undefined): Promise<void>;
+  /**
+   * `seen` are the statuses that the commit was read with: those of others count for the forge's limit. `before` is
+   * what our table says. Resolves to whether that has changed.
+   */
+  noteOthers(place: StatusPlace, before: PostedBefore, seen: readonly PostedStatus[] | undefined): Promise<boolean>;
   /**
    * Whether a verdict can no longer be shown, because the commit has as many statuses as the forge takes, or nearly.
    */
-  isUsedUp(place: StatusPlace, state: StatusState): Promise<boolean>;
-  /** Whether a success may stand there, as far as is known without a request to the forge. */
-  mayShowSuccess(place: StatusPlace, seen?: readonly PostedStatus[]): Promise<boolean>;
-  /** The same, but that the forge is asked where neither our table nor `seen` says it. */
-  hasSuccess(place: StatusPlace, seen?: readonly PostedStatus[]): Promise<boolean>;
+  isUsedUp(place: StatusPlace, state: StatusState, before: PostedBefore): Promise<boolean>;
+  /** Whether a success may stand there, by what was set last and what was `seen`. Undefined: not known. */
+  knownSuccess(place: StatusPlace, before: PostedBefore, seen?: readonly PostedStatus[]): boolean | undefined;
+  /** The same, but that the forge is asked where it is not known. */
+  hasSuccess(place: StatusPlace, before: PostedBefore, seen?: readonly PostedStatus[]): Promise<boolean>;
 }
 
 export interface StatusOptions extends ForeignStatusParts {
@@ -89,50 +108,85 @@ export interface StatusOptions extends ForeignStatusParts {
 const MAX_ROUNDS = 5;
 const RECORD_TIMEOUT_MS = 10_000;
 
-export function commitStatuses({
-  forge,
-  pool,
-  statusContext: template,
-  enforce,
-  keepsRecord,
-  metrics,
-  log,
-}: StatusOptions): CommitStatuses {
+/** `claimOf`: of the review that sets them. What belongs to no pull request has none. */
+export function commitStatuses(
+  { forge, pool, statusContext: template, enforce, keepsRecord, metrics, log }: StatusOptions,
+  claimOf: () => Claim | undefined = () => undefined,
+): CommitStatuses {
   const room = statusRoom({ forge, pool, enforce, metrics, log });
 
   /** The open pull requests that a status names. */
-  async function sharing({ repository, headSha, context }: StatusPlace) {
-    const verdicts = await verdictsOnHead(pool, repository, headSha);
+  function sharing(verdicts: readonly VerdictOnHead[], { context }: StatusPlace) {
     return verdicts.filter(({ baseBranch }) => sameContext(statusContext(template, baseBranch), context));
   }
 
-  async function show(place: StatusPlace, final: boolean, seen?: readonly PostedStatus[]): Promise<boolean> {
+  /**
+   * Resolves to whether any open pull request is known that the status names. `reported` is the claim of one of them,
+   * which remembers that its verdict is shown.
+   */
+  async function show(
+    place: StatusPlace,
+    isFinal: boolean,
+    { seen, reported }: { readonly seen?: readonly PostedStatus[] | undefined; readonly reported?: Claim } = {},
+  ): Promise<boolean> {
+    const { verdicts: first, posted } = await readCommitState(pool, place.repository, place.headSha);
+    let verdicts = first;
     let shown: string | undefined;
+    let isMarked = false;
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const named = await sharing(place);
+      const named = sharing(verdicts, place);
       const wanted = sharedStatus(named, enforce);
-      if (wanted === undefined || (wanted.state === 'success' && !final) || JSON.stringify(wanted) === shown) {
+      const isShown =
+        wanted === undefined || (wanted.state === 'success' && !isFinal) || JSON.stringify(wanted) === shown;
+      const spellings = named.map(({ baseBranch }) => statusContext(template, baseBranch));
+      if (isShown || !(await setAll(place, spellings, wanted, round === 0 ? posted : undefined, seen))) {
+        if (reported !== undefined && !isMarked) {
+          await markReported(pool, reported, place.context);
+        }
         return named.length > 0;
       }
-      const spellings = named.map(({ baseBranch }) => statusContext(template, baseBranch));
-      for (const context of new Set([place.context, ...spellings])) {
-        await set({ ...place, context }, { ...wanted, context }, seen);
-      }
       shown = JSON.stringify(wanted);
+      if (reported === undefined) {
+        ({ verdicts } = await readCommitState(pool, place.repository, place.headSha));
+      } else {
+        ({ verdicts, isMarked } = await markReportedIfSame(pool, reported, place, verdicts));
+      }
     }
     throw new Error(
       `the verdicts on ${place.repository}@${place.headSha} kept changing while their status was written`,
     );
   }
 
+  /** In each spelling of its name. Resolves to whether one was set. `posted`: what our table says, if that was read. */
+  async function setAll(
+    place: StatusPlace,
+    spellings: readonly string[],
+    wanted: Omit<CommitStatus, 'context'>,
+    posted: readonly PostedRow[] | undefined,
+    seen: readonly PostedStatus[] | undefined,
+  ): Promise<boolean> {
+    let isSet = false;
+    for (const context of new Set([place.context, ...spellings])) {
+      const named = { ...place, context };
+      const before: PostedBefore =
+        posted === undefined || isSet ? await postedBefore(pool, named) : postedAt(posted, context);
+      isSet = (await set(named, { ...wanted, context }, before, seen)) || isSet;
+    }
+    return isSet;
+  }
+
   /**
    * Sets a status of ours. Where the one set last was another, it is set without reading the present one. Nothing is
    * left unset without one: somebody else may have set theirs since. `seen` can only show that ours stands: where it
    * shows another one, the review of another pull request with the commit may have set ours since. Where it is not
-   * known what was set last, `seen` may be older than that.
+   * known what was set last, `seen` may be older than that. Resolves to false when nothing had to be done.
    */
-  async function set(place: StatusPlace, wanted: CommitStatus, seen?: readonly PostedStatus[]): Promise<void> {
-    const before = await postedBefore(pool, place);
+  async function set(
+    place: StatusPlace,
+    wanted: CommitStatus,
+    before: PostedBefore,
+    seen?: readonly PostedStatus[],
+  ): Promise<boolean> {
     const status = await room.fit(place, wanted, before);
     const mayStand = before.kind === 'unknown' || (before.kind === 'status' && isSame(before, status));
     const newest = before.kind === 'status' ? onlyOf(seen, status.context) : undefined;
@@ -140,13 +194,17 @@ export function commitStatuses({
       (newest !== undefined && isOurs(newest, status)) || stands(forge, place.repository, place.headSha, status);
     if (!mayStand || !(await standsNow())) {
       await post(place, status);
-    } else if (before.kind === 'unknown') {
-      await rememberAndRecord(place, status);
+      return true;
     }
+    if (before.kind === 'unknown') {
+      await rememberAndRecord(place, status);
+      return true;
+    }
+    return false;
   }
 
   async function post(place: StatusPlace, status: CommitStatus): Promise<void> {
-    await rememberPosted(pool, place, undefined, enforce);
+    await beginPosting(pool, place, enforce, claimOf());
     try {
       await forge.setStatus(place.repository, place.headSha, status);
     } catch (error) {
@@ -182,28 +240,37 @@ export function commitStatuses({
 
   /** Both or neither: as long as it is not known what stands, the next review finds out, and records it. */
   async function rememberAndRecord(place: StatusPlace, status: CommitStatus): Promise<void> {
+    const parameters = makeParameters();
+    const upsert = postedUpsert(parameters, place, status, enforce);
     if (!keepsRecord) {
-      await rememberPosted(pool, place, status, enforce);
+      await pool.query(upsert, parameters.values);
       return;
     }
-    await inTransaction(pool, RECORD_TIMEOUT_MS, async (client) => {
-      await rememberPosted(client, place, status, enforce);
-      await recordPosting(client, place.repository, place.headSha, status);
+    const insert = postingInsert(parameters, place.repository, place.headSha, status);
+    await commitRows(pool, RECORD_TIMEOUT_MS, {
+      text: `WITH remembered AS (${upsert}), recorded AS (${insert}) SELECT ${WITH_WARNINGS}`,
+      values: parameters.values,
     });
   }
 
-  /** Undefined: not known. A row of our table may be missing, as after a database was restored. */
-  async function knownSuccess(place: StatusPlace, seen?: readonly PostedStatus[]): Promise<boolean | undefined> {
-    const before = await postedBefore(pool, place);
-    if (before.kind !== 'none') {
-      return before.kind === 'unknown' || before.state === 'success';
-    }
-    return seen?.some(({ context, state }) => state === 'success' && sameContext(context, place.context));
+  /** A row of our table may be missing, as after a database was restored. */
+  function knownSuccess(
+    { context }: StatusPlace,
+    before: PostedBefore,
+    seen?: readonly PostedStatus[],
+  ): boolean | undefined {
+    return before.kind === 'none'
+      ? seen?.some((status) => status.state === 'success' && sameContext(status.context, context))
+      : before.kind === 'unknown' || before.state === 'success';
   }
 
-  async function hasSuccess(place: StatusPlace, seen?: readonly PostedStatus[]): Promise<boolean> {
+  async function hasSuccess(
+    place: StatusPlace,
+    before: PostedBefore,
+    seen?: readonly PostedStatus[],
+  ): Promise<boolean> {
     const { repository, headSha, context } = place;
-    const known = await knownSuccess(place, seen);
+    const known = knownSuccess(place, before, seen);
     return known ?? (await forge.status(repository, headSha, context))?.state === 'success';
   }
 
@@ -218,13 +285,16 @@ export function commitStatuses({
       headSha,
       context: reportedAs ?? statusContext(template, baseBranch),
     }),
-    showVerdict: (place, seen) => show(place, true, seen),
+    showVerdict: (place, seen) => show(place, true, { seen }),
+    async report(place, reported) {
+      await show(place, true, { reported });
+    },
     async showPending(place) {
       await show(place, false);
     },
     async release(place) {
       const { repository, headSha, context } = place;
-      const named = await sharing(place);
+      const named = sharing(await verdictsOnHead(pool, repository, headSha), place);
       const present = await forge.status(repository, headSha, context);
       if (sharedStatus(named, enforce) === undefined && present !== undefined && present.state !== 'success') {
         const description = 'The policy was deleted: nothing is required any more';
@@ -233,7 +303,7 @@ export function commitStatuses({
       }
     },
     async withdrawSuccess(place) {
-      if (!(await hasSuccess(place))) {
+      if (!(await hasSuccess(place, await postedBefore(pool, place)))) {
         return;
       }
       const { repository, headSha, context } = place;
@@ -251,7 +321,7 @@ export function commitStatuses({
     async write(place, status) {
       // Whoever may write statuses may have set some on a commit that no review has read.
       await forgetWritten(pool, place, false);
-      await set(place, { ...status, context: place.context });
+      await set(place, { ...status, context: place.context }, await postedBefore(pool, place));
     },
     async setAgain(place) {
       const before = await postedBefore(pool, place);
@@ -267,16 +337,18 @@ export function commitStatuses({
       }
       return true;
     },
-    async noteOthers(place, seen) {
+    async noteOthers(place, before, seen) {
       const here = seen?.filter((status) => sameContext(status.context, place.context));
-      if (forge.statusLimit !== undefined && here?.length !== 0) {
-        await forgetWritten(pool, place, here?.some(({ own }) => !own) ?? false);
+      const isForeign = here?.some(({ own }) => !own) ?? false;
+      const isKnown = isForeign ? before.written === undefined : before.kind !== 'none' || before.written !== 0;
+      if (forge.statusLimit === undefined || here?.length === 0 || isKnown) {
+        return false;
       }
+      await forgetWritten(pool, place, isForeign);
+      return true;
     },
-    async isUsedUp(place, state) {
-      return room.isUsedUp(place, state, await postedBefore(pool, place));
-    },
-    mayShowSuccess: async (place, seen) => (await knownSuccess(place, seen)) ?? false,
+    isUsedUp: (place, state, before) => room.isUsedUp(place, state, before),
+    knownSuccess,
     hasSuccess,
   };
 }

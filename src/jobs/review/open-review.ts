@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { guardWrites } from '../../forges/guard-writes.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { PostedStatus } from '../../forges/port/postings.ts';
 import type { PullRequest, PullRequestNow, PullRequestRead, PullRequestRef } from '../../forges/port/pull-request.ts';
 import { firstDifference, gatehouseDigest, type JudgedBy, presentReader } from '../../review/judged-by.ts';
 import type { BaselineOf } from '../../review/policy/baseline.ts';
@@ -9,12 +10,13 @@ import type { IsMeant } from '../../review/policy/load.ts';
 import type { Policy } from '../../review/policy/policy.ts';
 import { statusContext } from '../../review/status-context.ts';
 import { build } from '../../version.ts';
+import type { Claim } from '../tables/claim.ts';
+import { readCommitState } from '../tables/commit-state.ts';
 import { noteLeftSuccess } from '../tables/left-successes.ts';
-import type { StatusPlace } from '../tables/posted-statuses.ts';
+import { type PostedBefore, type PostedRow, postedAt, type StatusPlace } from '../tables/posted-statuses.ts';
 import { moveRepository } from '../tables/repositories.ts';
 import {
   beginReview,
-  type Claim,
   deleteReview,
   markClosed,
   markCommented,
@@ -59,6 +61,12 @@ export interface OpenReview {
    * comments that it left when nothing that it depends on has changed: then only these are compared.
    */
   enter(read: Pick<PullRequestRead, 'pullRequest' | 'settled'>): Promise<string | undefined>;
+  /** The status set last on its head, as it was when that was entered. */
+  posted(place: StatusPlace): PostedBefore;
+  /** `seen` are the statuses that the head was read with: those of others count for the forge's limit. */
+  noteOthers(pullRequest: PullRequest, seen: readonly PostedStatus[] | undefined): Promise<void>;
+  /** Shows the verdict that was saved, and remembers that it is shown. */
+  report(pullRequest: PullRequest): Promise<void>;
   /** All comments of ours were looked for, and there was none. */
   foundNoComments(): Promise<void>;
   /** The pull request cannot be merged, or is merged. Unless it is, its success is withdrawn. Undefined: it is gone. */
@@ -87,11 +95,13 @@ export async function openReview(
     if (commented !== true && (write === 'createComment' || write === 'createInlineComments')) {
       await markCommented(pool, claim);
       commented = true;
-    } else {
+    } else if (write !== 'setStatus') {
       await requireClaim(pool, claim);
     }
   });
-  const statuses = commitStatuses({ ...parts, forge: guard.forge });
+  // These require the claim when they note that a status is about to be set.
+  const statuses = commitStatuses({ ...parts, forge: guard.forge }, () => claim);
+  let posted: readonly PostedRow[] = before?.posted ?? [];
 
   /** Where the status of this pull request was: it shows what others have there, and without others no success. */
   async function leavePlace({ verdict }: ReviewBefore, place: StatusPlace, keepsSuccess = false): Promise<void> {
@@ -140,11 +150,25 @@ export async function openReview(
         const leave = last.headSha === pullRequest.head.sha ? leavePlace : leaveCommit;
         await leave(before, last);
       }
-      await recordHead(pool, claim, pullRequest, context, { commented, settled });
+      if (before === undefined || isElsewhere || !isRecorded(before, pullRequest, context, { commented, settled })) {
+        posted = await recordHead(pool, claim, pullRequest, context, { commented, settled });
+      } else {
+        posted = before.posted;
+      }
       const shown = before?.verdict != null && before.verdict !== 'none' && before.reportedAs === context;
       const judgedBy = before?.judgedBy ?? null;
       before = undefined;
       return !isElsewhere && shown && judgedBy !== null ? commentsOfUnchanged(parts, judgedBy, pullRequest) : undefined;
+    },
+    posted: ({ context }) => postedAt(posted, context),
+    async noteOthers(pullRequest, seen) {
+      const place = statuses.placeOf(pullRequest);
+      if (await statuses.noteOthers(place, postedAt(posted, place.context), seen)) {
+        posted = (await readCommitState(pool, place.repository, place.headSha)).posted;
+      }
+    },
+    async report(pullRequest) {
+      await statuses.report(statuses.placeOf(pullRequest), claim);
     },
     async foundNoComments() {
       if (commented === null) {
@@ -171,6 +195,20 @@ export async function openReview(
       }
     },
   };
+}
+
+/** Whether {@link recordHead} would change nothing. */
+function isRecorded(
+  before: ReviewBefore,
+  { base, updatedAt }: PullRequest,
+  context: string,
+  { commented, settled }: { readonly commented: boolean | null; readonly settled: boolean },
+): boolean {
+  const isSameTime = settled
+    ? before.updatedAt?.getTime() === new Date(updatedAt).getTime()
+    : before.updatedAt === null;
+  const isSamePlace = before.reportedAs === context && before.baseBranch === base.branch;
+  return before.open && isSamePlace && before.commented === commented && isSameTime;
 }
 
 /** Undefined where something differs, or the baseline is not known: then it is judged, which reports why. */

@@ -43,9 +43,7 @@ export async function reportGivenUp(
       result: undefined,
       askedAt,
     });
-    const place = review.statuses.placeOf(pullRequest);
-    await review.statuses.showVerdict(place);
-    await markReported(pool, review.claim(), place.context);
+    await review.report(pullRequest);
   } catch (err) {
     const what = err instanceof ForgeError ? { reason: err.message } : { err };
     log.warn({ ...what, ...ref }, 'could not set the status to error');

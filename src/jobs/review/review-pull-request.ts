@@ -10,8 +10,9 @@ import { hasComments, withOwnComments } from '../../review/posted-comments.ts';
 import { commentUrl, linksOf } from '../../review/rendering/links.ts';
 import { type Reported, reportComments, withdrawComments, withRefusals } from '../../review/report.ts';
 import { build } from '../../version.ts';
+import { LostClaimError } from '../tables/claim.ts';
 import { knownComments } from '../tables/override-comments.ts';
-import { LostClaimError, markReported, recordOthersAsked, saveVerdict } from '../tables/reviews.ts';
+import { markReported, recordOthersAsked, saveVerdict } from '../tables/reviews.ts';
 import { rememberAuthors } from '../tables/seen-authors.ts';
 import { countObserved } from './count-observed.ts';
 import { countOverrides } from './count-overrides.ts';
@@ -102,8 +103,8 @@ async function reviewOnce(
   if (pullRequest.archived) {
     return { outcome: await leaveArchived(parts, review, ref) };
   }
-  await review.statuses.noteOthers(review.statuses.placeOf(pullRequest), read.preloaded.statuses);
   const stored = await review.enter(read);
+  await review.noteOthers(pullRequest, read.preloaded.statuses);
   const preloaded =
     stored === undefined ? read.preloaded : await withOwnComments(parts.forge, read, review.hasNoComments());
   if (stored !== undefined && hasComments(parts.forge.name, stored, preloaded)) {
@@ -167,7 +168,7 @@ async function showPending(
   const place = statuses.placeOf(pullRequest);
   const show = () => statuses.showPending(place);
   const isUrgent = parts.pendingAfterSeconds === 0 || !hasSpareRequests(parts.remainingRequests());
-  if (isUrgent || (await statuses.mayShowSuccess(place, preloaded.statuses))) {
+  if (isUrgent || (statuses.knownSuccess(place, review.posted(place), preloaded.statuses) ?? false)) {
     await show();
   } else {
     pending.begin(show);
@@ -180,11 +181,11 @@ async function showPending(
  */
 async function withdrawSuccess(
   { pool }: ReviewParts,
-  { statuses, claim }: OpenReview,
+  { statuses, claim, posted }: OpenReview,
   { pullRequest, preloaded }: PullRequestRead,
 ): Promise<void> {
   const place = statuses.placeOf(pullRequest);
-  if (await statuses.hasSuccess(place, preloaded.statuses)) {
+  if (await statuses.hasSuccess(place, posted(place), preloaded.statuses)) {
     const description = 'Waits: reviews of this pull request or author have used their share of requests';
     await saveVerdict(pool, claim(), { state: 'pending', description, url: pullRequest.url });
     await statuses.showVerdict(place);
@@ -239,7 +240,7 @@ async function report(
   const preview = await withPreview(parts, result);
   const place = review.statuses.placeOf(pullRequest);
   const options = {
-    isUsedUp: await review.statuses.isUsedUp(place, verdict.state),
+    isUsedUp: await review.statuses.isUsedUp(place, verdict.state, review.posted(place)),
     comments: result.comments,
     links: linksOf(forge.name, pullRequest, judgedBy),
     hasNone: review.hasNoComments(),
@@ -273,7 +274,7 @@ async function saveAndShow(
   comments: Reported,
   askedAt: Date,
 ): Promise<void> {
-  const { pool, enforce, metrics, log } = parts;
+  const { enforce, metrics, log } = parts;
   const { pullRequest, verdict, selfContained } = result;
   const { repository, number, head, differenceBase } = pullRequest;
   const canStand = selfContained && verdict.state !== 'error';
@@ -292,8 +293,6 @@ async function saveAndShow(
   });
   countOverrides(parts, review, pullRequest, verdict);
   countObserved(metrics, result.evaluation);
-  const place = review.statuses.placeOf(pullRequest);
-  await review.statuses.showVerdict(place);
-  await markReported(pool, review.claim(), place.context);
+  await review.report(pullRequest);
   log.info({ repository, number, head: head.sha, verdict: verdict.state, enforce }, 'a pull request was reviewed');
 }

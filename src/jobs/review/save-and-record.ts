@@ -1,9 +1,12 @@
+import { commitRows } from '../../audit/partitions.ts';
 import { type Concluded, recordOf, textsOf } from '../../audit/record-of.ts';
-import { recordVerdict } from '../../audit/record-verdict.ts';
-import { inTransaction } from '../../db/transaction.ts';
+import { readRecorded, verdictInserts } from '../../audit/record-verdict.ts';
+import { makeParameters } from '../../db/parameters.ts';
+import { WITH_WARNINGS } from '../../db/transaction.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { Alone } from '../../review/judged-by.ts';
-import { type Claim, type Judged, type SavedVerdict, saveVerdict } from '../tables/reviews.ts';
+import { type Claim, LostClaimError } from '../tables/claim.ts';
+import { type Judged, type SavedVerdict, saveVerdict, verdictUpdate } from '../tables/reviews.ts';
 import type { OpenReviewParts } from './open-review.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -17,8 +20,8 @@ interface Conclusion extends SavedVerdict {
 }
 
 /**
- * Saves a verdict together with its row in the record, in one transaction: the status of any pull request with this
- * head is computed from what is saved here, so that none is ever posted whose verdict is not in the record.
+ * Saves a verdict together with its row in the record, in one statement: the status of any pull request with this head
+ * is computed from what is saved here, so that none is ever posted whose verdict is not in the record.
  */
 export async function saveAndRecord(
   { pool, enforce, keepsRecord }: Pick<OpenReviewParts, 'pool' | 'enforce' | 'keepsRecord'>,
@@ -32,11 +35,20 @@ export async function saveAndRecord(
     return;
   }
   const record = recordOf(pullRequest, verdict, result, { enforced: enforce });
-  await inTransaction(pool, TIMEOUT_MS, async (client) => {
-    // First: its row is locked until the end, so that no other review of this pull request is recorded meanwhile.
-    await saveVerdict(client, claim, verdict, judged);
-    await recordVerdict(client, record, { askedAt, texts: textsOf(result) });
+  const options = { askedAt, texts: textsOf(result) };
+  const recorded = await readRecorded(pool, record, options.texts);
+  const parameters = makeParameters();
+  const parts = [
+    `saved AS (${verdictUpdate(parameters, claim, verdict, judged)} RETURNING 1)`,
+    ...verdictInserts(parameters, record, recorded, options, 'saved'),
+  ];
+  const [row] = await commitRows<{ readonly isSaved: boolean }>(pool, TIMEOUT_MS, {
+    text: `WITH ${parts.join(', ')} SELECT ${WITH_WARNINGS}, EXISTS (SELECT FROM saved) AS "isSaved"`,
+    values: parameters.values,
   });
+  if (row?.isSaved !== true) {
+    throw new LostClaimError(claim);
+  }
 }
 
 function judgedFrom(result: Concluded, alone: Alone | undefined): Judged {

@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import type { Parameters } from '../../db/parameters.ts';
 import type { CommitStatus, StatusState } from '../../forges/port/postings.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
+import { type Claim, LostClaimError } from './claim.ts';
 
 export interface StatusPlace {
   readonly repository: string;
@@ -21,12 +23,25 @@ export type PostedBefore = { readonly written: number | undefined } & (
 /** The description, without a state, from the beginning of a write until it is known to be done. */
 const WRITING_BEGAN = '';
 
-export async function postedBefore(pool: pg.Pool, place: StatusPlace): Promise<PostedBefore> {
-  const { rows } = await pool.query<{ state: StatusState | null; description: string | null; written: number | null }>(
-    'SELECT state, description, written FROM gatehouse.posted_statuses WHERE repository = $1 AND head_sha = $2 AND context = $3',
-    keyOf(place),
-  );
-  const [row] = rows;
+/** A row of the table. */
+export interface PostedRow {
+  /** Of the context, see {@link contextKey}. */
+  readonly key: string;
+  readonly state: StatusState | null;
+  readonly description: string | null;
+  readonly written: number | null;
+}
+
+/** The rows of a commit as JSON, in a statement that reads more. Both are expressions of SQL. */
+export function POSTED_ON(repository: string, headSha: string): string {
+  return `coalesce((
+    SELECT jsonb_agg(jsonb_build_object('key', p.context, 'state', p.state, 'description', p.description, 'written', p.written))
+      FROM gatehouse.posted_statuses p WHERE p.repository = ${repository} AND p.head_sha = ${headSha}), '[]')`;
+}
+
+/** Of the rows of its commit. */
+export function postedAt(rows: readonly PostedRow[], context: string): PostedBefore {
+  const row = rows.find(({ key }) => key === contextKey(context));
   if (row === undefined) {
     return { kind: 'none', written: 0 };
   }
@@ -39,30 +54,52 @@ export async function postedBefore(pool: pg.Pool, place: StatusPlace): Promise<P
   return state === null ? { kind: 'unknown', written } : { kind: 'status', state, description, written };
 }
 
+export async function postedBefore(pool: pg.Pool, place: StatusPlace): Promise<PostedBefore> {
+  const { rows } = await pool.query<PostedRow>(
+    `SELECT context AS key, state, description, written FROM gatehouse.posted_statuses
+      WHERE repository = $1 AND head_sha = $2 AND context = $3`,
+    keyOf(place),
+  );
+  return postedAt(rows, place.context);
+}
+
 /**
- * `status`: what stands now; undefined before one is written, since nobody knows whether a broken request was carried
- * out. It is counted then.
+ * Before a status is written: nobody knows whether a broken request was carried out. It is counted. A review holds its
+ * claim at this moment, or it throws {@link LostClaimError}.
  */
-export async function rememberPosted(
-  client: pg.Pool | pg.ClientBase,
+export async function beginPosting(
+  pool: pg.Pool,
   place: StatusPlace,
-  status: Pick<CommitStatus, 'state' | 'description'> | undefined,
   enforce: boolean,
+  claim: Claim | undefined,
 ): Promise<void> {
-  await client.query(
-    `INSERT INTO gatehouse.posted_statuses AS p (repository, head_sha, context, state, description, enforced, written)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
+  const { rowCount } = await pool.query(
+    `INSERT INTO gatehouse.posted_statuses AS p (repository, head_sha, context, description, enforced, written)
+     SELECT $1, $2, $3, $4, $5, 1
+      WHERE $6::bigint IS NULL
+         OR EXISTS (SELECT FROM gatehouse.reviews WHERE repository = $7 AND pull_request = $8 AND fence = $6)
+     ON CONFLICT (repository, head_sha, context)
+       DO UPDATE SET state = NULL, description = excluded.description, posted_at = now(),
+                     enforced = excluded.enforced, written = p.written + 1`,
+    [...keyOf(place), WRITING_BEGAN, enforce, claim?.fence ?? null, claim?.repository ?? null, claim?.number ?? null],
+  );
+  if (claim !== undefined && rowCount === 0) {
+    throw new LostClaimError(claim);
+  }
+}
+
+/** The statement that remembers what stands now. */
+export function postedUpsert(
+  { add }: Parameters,
+  place: StatusPlace,
+  { state, description }: Pick<CommitStatus, 'state' | 'description'>,
+  enforce: boolean,
+): string {
+  return `INSERT INTO gatehouse.posted_statuses (repository, head_sha, context, state, description, enforced, written)
+     VALUES (${[...keyOf(place), state, description, enforce, 0].map(add).join(', ')})
      ON CONFLICT (repository, head_sha, context)
        DO UPDATE SET state = excluded.state, description = excluded.description, posted_at = now(),
-                     enforced = excluded.enforced, written = p.written + excluded.written`,
-    [
-      ...keyOf(place),
-      status?.state ?? null,
-      status?.description ?? WRITING_BEGAN,
-      enforce,
-      status === undefined ? 1 : 0,
-    ],
-  );
+                     enforced = excluded.enforced`;
 }
 
 /**

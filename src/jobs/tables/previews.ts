@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { Impact, Proposal } from '../../review/proposal/proposal.ts';
-import { type Claim, LostClaimError } from './reviews.ts';
+import { type Claim, LostClaimError } from './claim.ts';
 
 /** What was found out about a proposal. */
 export interface Preview extends Pick<Proposal, 'cases'> {

@@ -1,17 +1,12 @@
 import type pg from 'pg';
+import { makeParameters, type Parameters } from '../../db/parameters.ts';
 import type { ListedPullRequest } from '../../forges/port/many-repositories.ts';
 import type { StatusState } from '../../forges/port/postings.ts';
 import type { PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { AskedOfOthers } from '../../review/judge.ts';
 import type { JudgedBy } from '../../review/judged-by.ts';
-
-/**
- * A review's right to write. Each review that begins takes the next number, and only the one with the row's number may
- * write: one that hung, or that the job engine gave to another worker meanwhile, finds a higher number there.
- */
-export interface Claim extends PullRequestRef {
-  readonly fence: string;
-}
+import { type Claim, LostClaimError } from './claim.ts';
+import { POSTED_ON, type PostedRow } from './posted-statuses.ts';
 
 /** What is known of an open pull request whose head a status is on. */
 export interface HeadVerdict {
@@ -43,14 +38,11 @@ export interface ReviewBefore extends ReportedStatus {
   readonly judgedBy: JudgedBy | null;
   /** Ids of the comments whose overrides counted; null: the policy let nobody override. */
   readonly overrides: readonly string[] | null;
-}
-
-/** A newer review of the same pull request has begun, which will say what this one would have said, and more. */
-export class LostClaimError extends Error {
-  override readonly name = 'LostClaimError';
-  constructor({ repository, number }: PullRequestRef) {
-    super(`a newer review of ${repository}#${number} has begun`);
-  }
+  /** When the forge had last changed the pull request; null: not known for certain. */
+  readonly updatedAt: Date | null;
+  readonly open: boolean;
+  /** Statuses set on its head. */
+  readonly posted: readonly PostedRow[];
 }
 
 /** Takes the claim. `before` is what the last review left; undefined when there was none. */
@@ -59,10 +51,11 @@ export async function beginReview(
   { repository, number }: PullRequestRef,
 ): Promise<{ readonly claim: Claim; readonly before: ReviewBefore | undefined }> {
   const { rows } = await pool.query<ReviewBefore & { fence: string }>(
-    `INSERT INTO gatehouse.reviews (repository, pull_request, fence) VALUES ($1, $2, nextval('gatehouse.review_fence'))
+    `INSERT INTO gatehouse.reviews AS r (repository, pull_request, fence) VALUES ($1, $2, nextval('gatehouse.review_fence'))
      ON CONFLICT (repository, pull_request) DO UPDATE SET fence = excluded.fence
      RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", reported_as AS "reportedAs", verdict, commented, overrides,
-               judged_by AS "judgedBy"`,
+               judged_by AS "judgedBy", pull_request_updated_at AS "updatedAt", open,
+               ${POSTED_ON('r.repository', 'r.head_sha')} AS posted`,
     [repository, number],
   );
   const [row] = rows;
@@ -89,7 +82,7 @@ export async function markUncommented(pool: pg.Pool, claim: Claim): Promise<void
 
 /**
  * Remembers what is under review. A verdict on another head or base, or one that no status shows, does not count any
- * more.
+ * more. Returns the statuses set on the head.
  */
 export async function recordHead(
   pool: pg.Pool,
@@ -97,9 +90,9 @@ export async function recordHead(
   { head, base, url, updatedAt }: PullRequest,
   context: string,
   { commented, settled }: { readonly commented: boolean | null; readonly settled: boolean },
-): Promise<void> {
+): Promise<readonly PostedRow[]> {
   const isSame = 'head_sha = $4 AND base_branch = $5 AND reported_as = $6';
-  await changeClaimed(
+  const [row] = await changeClaimed<{ readonly posted: readonly PostedRow[] }>(
     pool,
     claim,
     `UPDATE gatehouse.reviews
@@ -108,7 +101,9 @@ export async function recordHead(
             open = true, commented = $9`,
     // Where a later change can have the same time, that time proves nothing: the next resync looks once more.
     [head.sha, base.branch, context, url, settled ? updatedAt : null, commented],
+    `RETURNING ${POSTED_ON('$1', '$4')} AS posted`,
   );
+  return row?.posted ?? [];
 }
 
 const ASKS = { others: 'asks_others', threads: 'asks_threads' } as const satisfies Record<AskedOfOthers, string>;
@@ -138,28 +133,30 @@ export interface Judged {
 /**
  * Saves a verdict that no status shows yet. Without `judged` the review was given up, and a resync looks at it again.
  */
-export async function saveVerdict(
-  client: pg.Pool | pg.ClientBase,
-  claim: Claim,
+export async function saveVerdict(pool: pg.Pool, claim: Claim, verdict: SavedVerdict, judged?: Judged): Promise<void> {
+  const parameters = makeParameters();
+  const { rowCount } = await pool.query(verdictUpdate(parameters, claim, verdict, judged), parameters.values);
+  if (rowCount === 0) {
+    throw new LostClaimError(claim);
+  }
+}
+
+/** The statement of {@link saveVerdict}, for one that does more. It changes no row where the claim is lost. */
+export function verdictUpdate(
+  { add }: Parameters,
+  { repository, number, fence }: Claim,
   { state, description, url, dryRun }: SavedVerdict,
-  judged?: Judged,
-): Promise<void> {
-  const values = [state, description, url, dryRun ?? null];
-  await changeClaimed(
-    client,
-    claim,
-    `UPDATE gatehouse.reviews
-        SET verdict = $4, description = $5, url = $6, dry_run_description = $7, reported_as = NULL, reviewed_at = now(), judged_by = $8::jsonb,
-            asks_others = CASE WHEN $8::jsonb IS NULL THEN asks_others ELSE $9 END,
-            overrides = CASE WHEN $8::jsonb IS NULL THEN overrides ELSE $10 END,
-            asks_threads = CASE WHEN $8::jsonb IS NULL THEN asks_threads ELSE $11 END`,
-    [
-      ...values,
-      ...(judged === undefined
-        ? [null, null, null, null]
-        : [JSON.stringify(judged.judgedBy), judged.asksOthers, judged.overrides, judged.asksThreads]),
-    ],
-  );
+  judged: Judged | undefined,
+): string {
+  const how =
+    judged === undefined
+      ? 'judged_by = NULL'
+      : `judged_by = ${add(JSON.stringify(judged.judgedBy))}::jsonb, asks_others = ${add(judged.asksOthers)},
+            asks_threads = ${add(judged.asksThreads)}, overrides = ${add(judged.overrides)}`;
+  return `UPDATE gatehouse.reviews
+        SET verdict = ${add(state)}, description = ${add(description)}, url = ${add(url)}, dry_run_description = ${add(dryRun ?? null)},
+            reported_as = NULL, reviewed_at = now(), ${how}
+      WHERE repository = ${add(repository)} AND pull_request = ${add(number)} AND fence = ${add(fence)}`;
 }
 
 /** `context`: the name of the status that shows the verdict now; null when none is known to. */
@@ -190,39 +187,49 @@ export async function deleteReview(pool: pg.Pool, claim: Claim): Promise<void> {
 /**
  * Runs a statement on the claimed row. Throws {@link LostClaimError} when it is not claimed by this review any more.
  */
-async function changeClaimed(
-  client: pg.Pool | pg.ClientBase,
+async function changeClaimed<Row extends pg.QueryResultRow>(
+  pool: pg.Pool,
   claim: Claim,
   statement: string,
   values: readonly (string | boolean | readonly string[] | null)[],
-): Promise<void> {
-  const { rowCount } = await client.query(`${statement} WHERE repository = $1 AND pull_request = $2 AND fence = $3`, [
-    claim.repository,
-    claim.number,
-    claim.fence,
-    ...values,
-  ]);
+  returning = '',
+): Promise<readonly Row[]> {
+  const { rowCount, rows } = await pool.query<Row>(
+    `${statement} WHERE repository = $1 AND pull_request = $2 AND fence = $3 ${returning}`,
+    [claim.repository, claim.number, claim.fence, ...values],
+  );
   if (rowCount === 0) {
     throw new LostClaimError(claim);
   }
+  return rows;
 }
 
-/** The verdicts on the open pull requests with this head. */
+/** Of an open pull request with a certain head. */
+export interface VerdictOnHead extends HeadVerdict {
+  readonly baseBranch: string;
+}
+
+/** Those on a commit as JSON, in a statement that reads more. Both are expressions of SQL. */
+export function VERDICTS_ON(repository: string, headSha: string): string {
+  return `coalesce((
+    SELECT jsonb_agg(jsonb_build_object(
+             'number', r.pull_request, 'url', r.url, 'baseBranch', r.base_branch, 'state', coalesce(r.verdict, 'pending'),
+             'description', CASE WHEN r.verdict IS NULL THEN 'Reviewing by the rules of this repository' ELSE r.description END,
+             'dryRun', CASE WHEN r.verdict IS NOT NULL THEN r.dry_run_description END) ORDER BY r.pull_request)
+      FROM gatehouse.reviews r
+     WHERE r.repository = ${repository} AND r.head_sha = ${headSha} AND r.open), '[]')`;
+}
+
 export async function verdictsOnHead(
   pool: pg.Pool,
   repository: string,
   headSha: string,
-): Promise<readonly (HeadVerdict & { readonly baseBranch: string })[]> {
-  const { rows } = await pool.query<HeadVerdict & { readonly baseBranch: string }>(
-    `SELECT pull_request AS number, url, base_branch AS "baseBranch", coalesce(verdict, 'pending') AS state,
-            CASE WHEN verdict IS NULL THEN 'Reviewing by the rules of this repository' ELSE description END AS description,
-            CASE WHEN verdict IS NOT NULL THEN dry_run_description END AS "dryRun"
-       FROM gatehouse.reviews
-      WHERE repository = $1 AND head_sha = $2 AND open
-      ORDER BY pull_request`,
+): Promise<readonly VerdictOnHead[]> {
+  const { rows } = await pool.query<{ verdicts: readonly VerdictOnHead[] }>(
+    `SELECT ${VERDICTS_ON('$1', '$2')} AS verdicts`,
     [repository, headSha],
   );
-  return rows;
+  return rows[0]?.verdicts ?? [];
 }
 
 /** Of open pull requests, those that a resync has to look at. */

@@ -1,0 +1,40 @@
+import test from 'ava';
+import type { Forge } from '../../src/forges/port/forge.ts';
+import { commitStatuses } from '../../src/jobs/review/commit-status.ts';
+import { LostClaimError } from '../../src/jobs/tables/claim.ts';
+import { readCommitState } from '../../src/jobs/tables/commit-state.ts';
+import { beginReview, recordHead, saveVerdict } from '../../src/jobs/tables/reviews.ts';
+import { makeLog } from '../../src/log.ts';
+import { makeMetrics } from '../../src/metrics.ts';
+import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+
+const REF = { repository: 'acme/widgets', number: 7 };
+const PLACE = { repository: REF.repository, headSha: 'a'.repeat(40), context: 'gatehouse/main' };
+const PULL_REQUEST = {
+  head: { sha: PLACE.headSha },
+  base: { branch: 'main' },
+  url: 'https://forge.example/7',
+  updatedAt: '2026-01-02T03:04:05Z',
+} as Parameters<typeof recordHead>[2];
+
+test('a status is never set by a review that a newer one has overtaken', async (t) => {
+  const database = await makeMigratedDatabase();
+  const pool = openPool(database.url);
+  t.teardown(async () => {
+    await pool.end();
+    await database.drop();
+  });
+  const { claim } = await beginReview(pool, REF);
+  await recordHead(pool, claim, PULL_REQUEST, PLACE.context, { commented: null, settled: true });
+  await saveVerdict(pool, claim, { state: 'success', description: 'All 2 rules pass', url: PULL_REQUEST.url });
+  const set: string[] = [];
+  const forge: Forge = { ...({} as Forge), setStatus: async (_repository, _sha, { state }) => void set.push(state) };
+  const parts = { pool, statusContext: 'gatehouse/{base}', enforce: true, keepsRecord: true, metrics: makeMetrics() };
+  const statuses = commitStatuses({ ...parts, forge, log: makeLog('silent') }, () => claim);
+
+  await beginReview(pool, REF);
+  await t.throwsAsync(statuses.report(PLACE, claim), { instanceOf: LostClaimError });
+  t.deepEqual(set, []);
+  const { posted } = await readCommitState(pool, PLACE.repository, PLACE.headSha);
+  t.deepEqual(posted, [], 'it is not noted either that one was about to be set');
+});
