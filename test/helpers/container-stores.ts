@@ -11,6 +11,7 @@ import {
 import { within } from './deadline.ts';
 import { freePort } from './free-port.ts';
 import type { Store, Stores } from './stores.ts';
+import type { StoresOptions } from './stores-process.ts';
 
 /** How long to wait, in milliseconds: for the engine to answer, for one image, for one container to be ready. */
 export interface Limits {
@@ -47,9 +48,10 @@ interface Spec {
 /** It keeps nothing over a restart, as the embedded one: Redis is never the only copy. */
 const REDIS_ARGUMENTS: readonly string[] = ['--save', '', '--appendonly', 'no'];
 
+/** `inMemory` data survives no crash of the machine, and nothing waits for the disk. */
 export async function startContainerStores(
   limits: Limits,
-  redisArguments: readonly string[] = REDIS_ARGUMENTS,
+  { redisArguments = REDIS_ARGUMENTS, inMemory = false }: Pick<StoresOptions, 'redisArguments' | 'inMemory'> = {},
 ): Promise<Stores | Unavailable> {
   const password = randomBytes(16).toString('hex');
   const postgres: Spec = {
@@ -57,7 +59,10 @@ export async function startContainerStores(
     port: 5432,
     environment: { POSTGRES_USER: NAME, POSTGRES_PASSWORD: password, POSTGRES_DB: NAME },
     // Compiling a query takes longer than any of these take to run, and not every build of the image can.
-    command: ['postgres', '-c', `max_connections=${MAX_CONNECTIONS}`, '-c', 'jit=off'],
+    command: [
+      ...['postgres', '-c', `max_connections=${MAX_CONNECTIONS}`, '-c', 'jit=off'],
+      ...(inMemory ? ['-c', 'fsync=off', '-c', 'full_page_writes=off'] : []),
+    ],
     // While the image prepares its first database the server listens on a Unix socket only: ask over TCP.
     probe: `pg_isready --quiet --host=127.0.0.1 --username=${NAME}`,
     stopSignal: 'SIGINT',

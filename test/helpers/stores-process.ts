@@ -2,13 +2,14 @@
  * The process that the stores live in, started by stores.ts. It does as it is told over its channel, and when
  * the channel closes (its parent closed it, ended, or was killed) it takes the stores down and ends.
  */
+import pg from 'pg';
 import { startEmbeddedStores } from './embedded-stores.ts';
 import type { Stores, StoresKind } from './stores.ts';
 
 export interface StoresOptions {
   readonly kind?: StoresKind;
   readonly dataDir?: string;
-  /** Whether embedded stores may keep a new database in memory, where files of databases are made and deleted faster. */
+  /** For many databases that come and go: in memory or never synchronized with the disk, and with cheap logins. */
   readonly inMemory?: boolean;
   readonly redisArguments?: readonly string[];
 }
@@ -33,7 +34,12 @@ export type FromStores =
   | { readonly type: 'log'; readonly line: string };
 
 const options: StoresOptions = JSON.parse(process.argv[2] ?? '{}');
-const starting = start(options);
+const starting = start(options).then(async (stores) => {
+  if (options.inMemory === true) {
+    await makeLoginsCheap(stores.database.url);
+  }
+  return stores;
+});
 
 let closing = false;
 async function close(exitCode: number): Promise<void> {
@@ -90,7 +96,8 @@ async function start({ kind, dataDir, inMemory = false, redisArguments }: Stores
 
   // Loaded only when wanted: it costs more time than the embedded stores take to start.
   const { startContainerStores, INSISTENT, PATIENCE } = await import('./container-stores.ts');
-  const outcome = await startContainerStores(kind === 'containers' ? INSISTENT : PATIENCE, redisArguments);
+  const wanted = { inMemory, ...(redisArguments === undefined ? {} : { redisArguments }) };
+  const outcome = await startContainerStores(kind === 'containers' ? INSISTENT : PATIENCE, wanted);
   if ('close' in outcome) {
     return outcome;
   }
@@ -99,6 +106,21 @@ async function start({ kind, dataDir, inMemory = false, redisArguments }: Stores
   }
   const stores = await startEmbeddedStores({ log, inMemory });
   return { ...stores, description: `${stores.description} (${outcome.unavailable.replaceAll('\n', ' ')})` };
+}
+
+/**
+ * A login hashes the password 4,096 times on each side (SCRAM, RFC 5802). Tests open hundreds of connections. One hash
+ * is the same exchange.
+ */
+async function makeLoginsCheap(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('SET scram_iterations = 1');
+    await client.query(`ALTER ROLE CURRENT_USER PASSWORD ${client.escapeLiteral(new URL(url).password)}`);
+  } finally {
+    await client.end();
+  }
 }
 
 function tell(message: FromStores): void {
