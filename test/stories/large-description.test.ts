@@ -10,6 +10,8 @@ rules:
 };
 /** A real Gitea takes it, lists it, and sends it with every webhook of the pull request. */
 const LARGE = 'x'.repeat(40_000_000);
+/** More than four times a limit of 25 KiB, in as many characters as GitHub takes. */
+const UNREAD = '\u{1f600}'.repeat(30_000);
 
 async function resync(story: Story): Promise<void> {
   const since = new Date();
@@ -47,6 +49,30 @@ for (const name of EVERY_FORGE) {
     await story.settled();
     t.is(story.status(number)?.state, 'failure');
   });
+
+  for (const closing of ['heard', 'unheard'] as const) {
+    test.serial(`${name}: no reopened pull request is green unheard, its closing ${closing}`, async (t) => {
+      await using story = await tellStory(name, TITLED, { WEBHOOK_BODY_LIMIT: '25KiB' });
+      const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
+      await story.settled();
+      t.is(story.status(number)?.state, 'success');
+      const change = { title: 'Bad', body: UNREAD };
+      if (closing === 'heard') {
+        await story.close(number);
+        await story.settled();
+        await t.throwsAsync(story.edit(number, change), { message: /answered 413/ });
+      } else {
+        await t.throwsAsync(story.edit(number, change), { message: /answered 413/ });
+        await t.throwsAsync(story.close(number), { message: /answered 413/ });
+        await resync(story);
+      }
+      await t.throwsAsync(story.reopen(number), { message: /answered 413/ });
+      await story.settled();
+      t.is(story.status(number)?.state, 'pending');
+      await resync(story);
+      t.is(story.status(number)?.state, 'failure');
+    });
+  }
 
   test.serial(`${name}: no override is lost because the description is too large`, async (t) => {
     const policy = `${TITLED['.gatehouse.yml']}override: { by: [bob] }\n`;
