@@ -119,6 +119,17 @@ for (const name of FORGES) {
     t.deepEqual(scene.states(number), ['pending', 'success', 'pending']);
   });
 
+  test(`${name}: no success outlives a closed pull request that the database has lost`, async (t) => {
+    const { scene, number } = await reviewed(name, 'feat: things');
+    const head = scene.forge.pull(scene.repository, number).headSha;
+    for (const table of ['posted_statuses', 'reviews']) {
+      const statement = `DELETE FROM gatehouse.${table} WHERE repository = $1 AND head_sha = $2`;
+      t.is((await scene.door.database.query(statement, [scene.repository, head])).rowCount, 1);
+    }
+    await close(scene, number);
+    t.deepEqual(scene.states(number), ['pending', 'success', 'pending']);
+  });
+
   test(`${name}: a success that another open pull request has earned is not withdrawn`, async (t) => {
     const { scene, number: first } = await reviewed(name, 'feat: things');
     const twin = await openTwin(scene, first, { title: 'feat: the same' });

@@ -70,7 +70,7 @@ export interface OpenReview {
   /** All comments of ours were looked for, and there was none. */
   foundNoComments(): Promise<void>;
   /** The pull request cannot be merged, or is merged. Unless it is, its success is withdrawn. Undefined: it is gone. */
-  leave(pullRequest: Pick<PullRequest, 'state'> | undefined): Promise<void>;
+  leave(pullRequest: PullRequest | undefined): Promise<void>;
   /** The pull request cannot be read: a status that shows a verdict on it becomes an error. */
   leaveUnread(description: string): Promise<void>;
   /** Nothing can be written. What is known is kept: pull requests that share a head need it when that changes. */
@@ -104,10 +104,10 @@ export async function openReview(
   let posted: readonly PostedRow[] = before?.posted ?? [];
 
   /** Where the status of this pull request was: it shows what others have there, and without others no success. */
-  async function leavePlace({ verdict }: ReviewBefore, place: StatusPlace, keepsSuccess = false): Promise<void> {
+  async function leavePlace(place: StatusPlace, keepsSuccess: boolean): Promise<void> {
     await markClosed(pool, claim);
     const others = await statuses.showVerdict(place);
-    if (!others && !keepsSuccess && verdict !== 'none') {
+    if (!others && !keepsSuccess) {
       await statuses.withdrawSuccess(place);
     }
   }
@@ -120,7 +120,7 @@ export async function openReview(
       if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
         throw err;
       }
-      const [, place] = args;
+      const [place] = args;
       await noteLeftSuccess(pool, place);
       parts.log.warn({ err, ...place }, 'the status of an old head could not be set: the next resync tries again');
     }
@@ -148,7 +148,7 @@ export async function openReview(
       if (before !== undefined && isElsewhere) {
         // Before the new head replaces the old one in the table: a review that is cut short here leaves that again.
         const leave = last.headSha === pullRequest.head.sha ? leavePlace : leaveCommit;
-        await leave(before, last);
+        await leave(last, before.verdict === 'none');
       }
       if (before === undefined || isElsewhere || !isRecorded(before, pullRequest, context, { commented, settled })) {
         posted = await recordHead(pool, claim, pullRequest, context, { commented, settled });
@@ -177,9 +177,12 @@ export async function openReview(
       }
     },
     async leave(pullRequest) {
-      if (before !== undefined) {
-        const place = statuses.placeBefore(claim.repository, before);
-        await leaveCommit(before, place, pullRequest?.state === 'merged');
+      // Where the table does not know it, the forge says where its status is.
+      const place = before
+        ? statuses.placeBefore(claim.repository, before)
+        : pullRequest && statuses.placeOf(pullRequest);
+      if (place !== undefined) {
+        await leaveCommit(place, pullRequest?.state === 'merged' || before?.verdict === 'none');
       }
       await deleteReview(pool, claim);
     },
