@@ -33,7 +33,10 @@ export interface VerdictRecord {
 }
 
 /** What it was judged by. What others reported is not recorded itself, only what the rules said of it. */
-export type RecordedSources = Omit<JudgedBy, 'pullRequest' | 'checksDigest' | 'asksSuites' | 'threadsDigest' | 'alone'>;
+export type RecordedSources = Omit<
+  JudgedBy,
+  'pullRequest' | 'checksDigest' | 'asksSuites' | 'threadsDigest' | 'traitsDigest' | 'alone'
+>;
 
 export interface RecordedRule {
   readonly id: string;
@@ -151,6 +154,7 @@ export function recordedSources({
   pullRequest: _state,
   checksDigest: _checks,
   threadsDigest: _threads,
+  traitsDigest: _traits,
   asksSuites: _suites,
   alone: _alone,
   ...sources

@@ -1,7 +1,14 @@
 import type { Checks } from '../forges/port/checks.ts';
 import type { CommentThreads } from '../forges/port/comment-threads.ts';
 import type { CodeOwnersDialect } from '../forges/port/forges.ts';
-import type { ChangedFiles, PersonReview, PullRequest, RequestedReviews, Triage } from '../forges/port/pull-request.ts';
+import type {
+  ChangedFiles,
+  PersonReview,
+  PullRequest,
+  RepositoryNow,
+  RequestedReviews,
+  Triage,
+} from '../forges/port/pull-request.ts';
 import type { AuthoredCommits } from './authors/authors.ts';
 import { NO_PEOPLE_SETTINGS, type PeopleSettings } from './authors/people-settings.ts';
 
@@ -26,7 +33,12 @@ export interface Facts {
   readonly people: PeopleSettings;
   /** Undefined: unread. */
   readonly triage: Triage | undefined;
+  /** Undefined: unread. */
+  readonly repository: RepositoryTraits | undefined;
 }
+
+/** `topics` is absent where the forge does not tell them. */
+export type RepositoryTraits = Pick<RepositoryNow, 'visibility' | 'topics'>;
 
 interface CommitList extends AuthoredCommits {
   /** False when the forge would not list all of them (GitHub stops at 250). */
@@ -76,6 +88,7 @@ export function unreadFacts(pullRequest: PullRequest): Facts {
     commentThreads: { threads: [], complete: false },
     people: NO_PEOPLE_SETTINGS,
     triage: undefined,
+    repository: undefined,
   };
 }
 
@@ -98,6 +111,7 @@ export interface NeededFacts {
   readonly requestsForChanges: boolean;
   readonly requestedReviews: boolean;
   readonly triage: boolean;
+  readonly repository: boolean;
   /** Whether an approval has to be newer than the last force-push and change of base. */
   readonly lastChange: boolean;
   readonly codeOwners: boolean;

@@ -14,6 +14,7 @@ import { codeOwnersText, gatherFacts } from './evaluation/gather-facts.ts';
 import { observe, rulesInForce, withObserved } from './evaluation/observe.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { threadsDigest } from './evaluation/read-threads.ts';
+import { traitsDigest } from './evaluation/read-traits.ts';
 import { redacted } from './evaluation/redact.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
 import type { Facts } from './facts.ts';
@@ -308,7 +309,7 @@ interface Findings {
   readonly evaluation: Evaluation;
   readonly overrides: Overrides | undefined;
   /** What others have said, as observed rules may have read it too. */
-  readonly others: Pick<Facts, 'checks' | 'commentThreads'>;
+  readonly others: Pick<Facts, 'checks' | 'commentThreads' | 'repository'>;
 }
 
 /** Step 6, the verdict, and by what it was judged. */
@@ -340,6 +341,7 @@ export function conclude(
       ...(needed.checks && { checksDigest: checksDigest(others.checks) }),
       ...(needed.checkSuites && { asksSuites: true as const }),
       ...(needed.commentThreads && { threadsDigest: threadsDigest(others.commentThreads) }),
+      ...(needed.repository && { traitsDigest: traitsDigest(others.repository) }),
       ...(dependsOnPeople && { machineAccountsDigest: machineAccountsDigest(facts.people) }),
     }),
     texts: codeOwners === undefined ? texts : [...texts, codeOwners],

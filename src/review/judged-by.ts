@@ -5,6 +5,7 @@ import type { PullRequestNow, PullRequestRef, RepositoryNow } from '../forges/po
 import { codeOwnersText, readCodeOwners } from './evaluation/gather-facts.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { readOthersThreads, threadsDigest } from './evaluation/read-threads.ts';
+import { readTraits, traitsDigest } from './evaluation/read-traits.ts';
 import { type BaselineOf, digestOfBaseline } from './policy/baseline.ts';
 import { extendedDigest, type IsMeant, policyDigest } from './policy/load.ts';
 import { operatorPolicyDigest } from './policy/operator-policy.ts';
@@ -27,6 +28,8 @@ export interface JudgedBy extends PolicySources {
   readonly asksSuites?: true;
   /** Of the conversations that others began. Absent: no rule asks for them. */
   readonly threadsDigest?: string;
+  /** Of the visibility and topics of the repository. Absent: no rule asks for them. */
+  readonly traitsDigest?: string;
   /** Of the accounts that the operator says are programs. Absent: it does not matter who is one. */
   readonly machineAccountsDigest?: string;
   /** Present where nothing else decides the verdict: then a pull request that is as it was is not judged again. */
@@ -57,6 +60,7 @@ export interface Present {
   readonly extended?: (name: string) => Promise<string | undefined>;
   readonly checks?: (ask: AskedChecks) => Promise<string>;
   readonly threads?: () => Promise<string>;
+  readonly traits?: () => Promise<string>;
   readonly baseline: () => Promise<string | undefined>;
   readonly gatehouse?: string;
 }
@@ -95,6 +99,8 @@ const COMPARISONS = {
     checks !== undefined && now.checks !== undefined && (await now.checks({ suites })) !== checks,
   threads: async ({ threadsDigest: threads }, now) =>
     threads !== undefined && now.threads !== undefined && (await now.threads()) !== threads,
+  'repository settings': async ({ traitsDigest: traits }, now) =>
+    traits !== undefined && now.traits !== undefined && (await now.traits()) !== traits,
   baseline: async ({ baselineDigest }, now) => (await now.baseline()) !== baselineDigest,
 } satisfies Readonly<Record<string, Differs>>;
 
@@ -159,6 +165,7 @@ export interface PresentReader {
   of(repository: string, baseBranch: string): Present;
   checks(repository: string, sha: string, ask: AskedChecks): Promise<string>;
   threads(ref: PullRequestRef, sha: string): Promise<string>;
+  traits(repository: string): Promise<string>;
 }
 
 export function presentReader(context: PresentContext): PresentReader {
@@ -201,6 +208,10 @@ export function presentReader(context: PresentContext): PresentReader {
       return digest ?? '';
     },
     threads: async (ref, sha) => threadsDigest(await readOthersThreads(forge, ref, sha)),
+    async traits(repository) {
+      const digest = await once(['traits', repository], async () => traitsDigest(await readTraits(forge, repository)));
+      return digest ?? '';
+    },
   };
 }
 

@@ -290,6 +290,19 @@ both('assignees and milestone are read, and change when the pull request was upd
   t.deepEqual(await client.triage(ref), { assignees: [], milestone: null });
 });
 
+both('visibility and topics of a repository are read', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const traits = async () => {
+    const now = await client.repository(site.repository);
+    return [now?.visibility, now?.topics?.toSorted()];
+  };
+  t.deepEqual(await traits(), ['public', []]);
+  await site.setTopics('web', 'tier-1');
+  await site.setPrivate(true);
+  t.deepEqual(await traits(), ['private', ['tier-1', 'web']]);
+});
+
 both('a stranger who opens a pull request chooses its labels and assignees', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);
@@ -470,7 +483,8 @@ both('a repository has ids, its present name, default branch and visibility', as
   const client = clientOf(t, forge);
   const before = site.repository;
   const first = await client.repository(before);
-  const seen = { id: first?.id, ownerId: first?.ownerId, name: before, defaultBranch: MAIN, visibility: 'public' };
+  const named = { name: before, defaultBranch: MAIN, visibility: 'public', topics: [] };
+  const seen = { id: first?.id, ownerId: first?.ownerId, ...named };
   t.regex(`${seen.id} ${seen.ownerId}`, /^\d+ \d+$/);
   t.deepEqual(first, seen);
   await site.setPrivate(true);

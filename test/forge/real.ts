@@ -233,6 +233,9 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite 
       await as(OWNER, 'PATCH', '', { name: newName });
       name = newName;
     },
+    async setTopics(...topics) {
+      await as(OWNER, 'PUT', '/topics', { topics });
+    },
     async setPrivate(isPrivate) {
       await as(OWNER, 'PATCH', '', { private: isPrivate });
     },

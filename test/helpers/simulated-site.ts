@@ -234,6 +234,9 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
       forge.rename(name, `${owner}/${newName}`);
       name = `${owner}/${newName}`;
     },
+    async setTopics(...topics) {
+      forge.setTopics(name, ...topics);
+    },
     async setPrivate(isPrivate) {
       forge.setPrivate(name, isPrivate);
     },

@@ -68,6 +68,7 @@ export interface Site {
   mergeByButton(number: number): Promise<boolean>;
   rename(name: string): Promise<void>;
   setPrivate(isPrivate: boolean): Promise<void>;
+  setTopics(...topics: readonly string[]): Promise<void>;
   /** Deletes the repository. */
   remove(): Promise<void>;
   /** From now on no webhook is sent, as if the network were away, or all are again. */

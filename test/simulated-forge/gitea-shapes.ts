@@ -52,6 +52,7 @@ export function repository(of: Repository, web: string): object {
     name,
     full_name: of.fullName,
     private: of.isPrivate,
+    topics: of.topics,
     archived: of.archived,
     html_url: `${web}/${of.fullName}`,
     default_branch: of.defaultBranch,

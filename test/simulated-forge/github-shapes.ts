@@ -53,6 +53,7 @@ export function repository(of: Repository, web: string): object {
     name,
     full_name: of.fullName,
     private: of.isPrivate,
+    topics: of.topics,
     archived: of.archived,
     owner: user(owner),
     html_url: `${web}/${of.fullName}`,

@@ -55,6 +55,7 @@ export interface Repository {
   pushedAt: string;
   deleted: boolean;
   isPrivate: boolean;
+  topics: readonly string[];
   /** It can be read only. */
   archived: boolean;
 }

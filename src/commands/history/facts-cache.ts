@@ -27,7 +27,10 @@ interface Stored {
   readonly mergedAt: string;
   readonly needed: NeededFacts;
   readonly headSha: string;
-  readonly facts: Pick<Facts, 'changedFiles' | 'reviews' | 'codeOwners' | 'checks' | 'commentThreads' | 'triage'> & {
+  readonly facts: Pick<
+    Facts,
+    'changedFiles' | 'reviews' | 'codeOwners' | 'checks' | 'commentThreads' | 'triage' | 'repository'
+  > & {
     readonly commits: Omit<Facts['commits'], 'cleanMerges' | 'accounts'> & {
       readonly cleanMerges: readonly string[];
       readonly accounts: readonly (readonly [string, string | null])[];
@@ -71,7 +74,8 @@ export async function openFactsCache(folder: string, forgeUrl: string): Promise<
       if (failure !== 'none') {
         return;
       }
-      const { changedFiles, commits, reviews, codeOwners, checks, commentThreads, triage, pullRequest } = facts;
+      const { changedFiles, commits, reviews, codeOwners, checks, commentThreads, triage, repository, pullRequest } =
+        facts;
       const stored: Stored = {
         format: FORMAT,
         mergedAt: merged.mergedAt,
@@ -84,6 +88,7 @@ export async function openFactsCache(folder: string, forgeUrl: string): Promise<
           checks,
           commentThreads,
           triage,
+          repository,
           commits: { ...commits, cleanMerges: [...commits.cleanMerges], accounts: [...commits.accounts] },
         },
         gone,

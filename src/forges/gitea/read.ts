@@ -80,6 +80,7 @@ export function toRepositoryNow(answer: z.output<typeof shapes.repositoryNow>): 
     name: answer.full_name,
     defaultBranch: answer.default_branch,
     visibility: visibilityOf(answer),
+    ...(answer.topics && { topics: answer.topics }),
   };
 }
 

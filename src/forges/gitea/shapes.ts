@@ -31,6 +31,7 @@ export const repositoryNow = z.object({
   private: z.boolean(),
   /** It is not private, but its owner is: the members of the organisation can read it. */
   internal: z.boolean().optional(),
+  topics: z.array(z.string()).nullish(),
 });
 
 /** `permissions` are those of who asks. */

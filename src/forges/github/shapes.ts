@@ -20,6 +20,7 @@ export const repositoryNow = z.object({
   private: z.boolean(),
   /** `public`, `internal` or `private`. */
   visibility: z.string().optional(),
+  topics: z.array(z.string()).optional(),
 });
 const baseRepository = repository.extend({ archived: z.boolean().default(false) });
 

@@ -54,6 +54,8 @@ export interface RepositoryNow extends RepositoryIds {
   readonly name: string;
   readonly defaultBranch: string;
   readonly visibility: Visibility;
+  /** Absent where the forge does not tell. */
+  readonly topics?: readonly string[];
 }
 
 /** Its description is read with a single one only. */

@@ -29,8 +29,8 @@ interface CompareOptions {
    */
   readonly tipOf?: (review: JudgedReview) => string | null | undefined;
   /**
-   * Whether what others reported about the head, and their conversations, are compared as well, for policies that ask
-   * for it: the webhook of it may be lost, or there is none.
+   * Whether what others reported about the head, their conversations, and settings of the repository are compared as
+   * well, for policies that ask for it: the webhook of it may be lost, or there is none.
    */
   readonly others?: boolean;
 }
@@ -69,6 +69,7 @@ export function readPresentRules(
       ...(others && {
         checks: (ask) => reader.checks(repository, headSha, ask),
         threads: () => reader.threads({ repository, number }, headSha),
+        traits: () => reader.traits(repository),
       }),
     });
     if (difference === undefined) {

@@ -127,6 +127,12 @@ export const given = z
       fork: flag.optional().describe('Whether it comes from a fork. Unless given: false.'),
       base: text.optional().describe('The branch that it would be merged into. Default: main.'),
       repository: text.optional().describe('As owner/name. Unless given: octo/example.'),
+      visibility: oneOf('public', 'internal', 'private')
+        .optional()
+        .describe('Of the repository. Unless given: public.'),
+      topics: names.optional().describe('Of the repository. Unless given: none.'),
+      topics_unread: flag.optional().describe('true: the forge does not tell the topics.'),
+      repository_unread: flag.optional().describe('true: visibility and topics could not be read.'),
       files: z.array(file, { error: 'a list of files' }).optional().describe('The changed files. Unless given: none.'),
       files_complete: flag.optional().describe('false: there are more files, which could not be read.'),
       commits: z.array(commit, { error: 'a list of commits' }).optional().describe('Oldest first. Unless given: none.'),
@@ -236,6 +242,12 @@ export function factsOf(from: Given = {}): Facts {
       complete: from.threads_complete ?? true,
     },
     triage: from.triage_unread ? undefined : { assignees: from.assignees ?? [], milestone: from.milestone ?? null },
+    repository: from.repository_unread
+      ? undefined
+      : {
+          visibility: from.visibility ?? 'public',
+          ...(from.topics_unread ? {} : { topics: from.topics ?? [] }),
+        },
     people: { authorTrailers: [], machineAccounts: from.machine_accounts ?? [] },
   };
 }

@@ -19,6 +19,7 @@ import { type SourceText, sourceText } from '../sources.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import { lookIntoMerges, readCleanMerges } from './clean-merge.ts';
 import { readOthersThreads } from './read-threads.ts';
+import { readTraits } from './read-traits.ts';
 import { readUpdatedFrom } from './updates.ts';
 
 export type ReadChecks = (ask: AskedChecks) => Promise<Checks>;
@@ -52,11 +53,12 @@ export async function gatherMore(
   readChecks: ReadChecks,
 ): Promise<Facts> {
   const { pullRequest } = before;
-  const [commits, reviews, requested, triage, codeOwners, checks, commentThreads] = await Promise.all([
+  const [commits, reviews, requested, triage, repository, codeOwners, checks, commentThreads] = await Promise.all([
     needed.commits ? readCommits(forge, pullRequest, needed, preloaded) : before.commits,
     needed.reviews ? readReviews(forge, pullRequest, needed.requestsForChanges, preloaded.reviews) : before.reviews,
     needed.requestedReviews ? forge.requestedReviews(pullRequest) : before.reviews.requested,
     needed.triage ? forge.triage(pullRequest) : before.triage,
+    needed.repository ? readTraits(forge, pullRequest.repository) : before.repository,
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : before.codeOwners,
     needed.checks ? readChecks({ suites: needed.checkSuites }) : before.checks,
     needed.commentThreads ? readOthersThreads(forge, pullRequest, pullRequest.head.sha) : before.commentThreads,
@@ -79,6 +81,7 @@ export async function gatherMore(
     checks,
     commentThreads,
     triage,
+    repository,
   };
   const named = [...needed.teams, ...(needed.codeOwners ? await threads.ownerTeams(facts) : [])];
   const teams = await readOwnTeams(forge, pullRequest, named);

@@ -17,6 +17,7 @@ const USUAL: Readonly<
     reviews: 1,
     requestedReviews: 1,
     triage: 1,
+    repository: 1,
     lastChange: 6,
     checks: 1,
     commentThreads: 3,

@@ -10,6 +10,7 @@ import { lookIntoMerges, readCleanMerges } from '../evaluation/clean-merge.ts';
 import { readCodeOwners, readCommits, readLastChange } from '../evaluation/gather-facts.ts';
 import { readOthersChecks } from '../evaluation/read-checks.ts';
 import { readOthersThreads } from '../evaluation/read-threads.ts';
+import { readTraits } from '../evaluation/read-traits.ts';
 import { readUpdatedFrom } from '../evaluation/updates.ts';
 import { type Facts, type LastChange, type NeededFacts, unreadFacts } from '../facts.ts';
 
@@ -65,22 +66,24 @@ export async function readPastFacts(
   const { repository } = pullRequest;
   const unread = { commits: [], complete: false, accounts: none.commits.accounts };
 
-  const [changedFiles, listed, reviews, requested, triage, checks, commentThreads] = await Promise.all([
-    needed.changedFiles ? tryTo(() => readChangedFiles(forge, pullRequest), none.changedFiles) : none.changedFiles,
-    needed.commits ? tryTo(() => readCommits(forge, pullRequest, needed), unread) : unread,
-    needed.reviews ? tryTo(() => readReviews(forge, needed, pullRequest, merged.mergedAt), undefined) : undefined,
-    needed.requestedReviews ? tryTo(() => forge.requestedReviews(pullRequest), undefined) : undefined,
-    needed.triage ? tryTo(() => forge.triage(pullRequest), undefined) : undefined,
-    needed.checks
-      ? tryTo(
-          () => readOthersChecks(forge, { repository, sha: head, statusContext, suites: needed.checkSuites }),
-          none.checks,
-        )
-      : none.checks,
-    needed.commentThreads
-      ? tryTo(() => readThreadsThen(forge, pullRequest, merged.mergedAt), none.commentThreads)
-      : none.commentThreads,
-  ]);
+  const [changedFiles, listed, reviews, requested, triage, repositoryTraits, checks, commentThreads] =
+    await Promise.all([
+      needed.changedFiles ? tryTo(() => readChangedFiles(forge, pullRequest), none.changedFiles) : none.changedFiles,
+      needed.commits ? tryTo(() => readCommits(forge, pullRequest, needed), unread) : unread,
+      needed.reviews ? tryTo(() => readReviews(forge, needed, pullRequest, merged.mergedAt), undefined) : undefined,
+      needed.requestedReviews ? tryTo(() => forge.requestedReviews(pullRequest), undefined) : undefined,
+      needed.triage ? tryTo(() => forge.triage(pullRequest), undefined) : undefined,
+      needed.repository ? tryTo(() => readTraits(forge, repository), undefined) : undefined,
+      needed.checks
+        ? tryTo(
+            () => readOthersChecks(forge, { repository, sha: head, statusContext, suites: needed.checkSuites }),
+            none.checks,
+          )
+        : none.checks,
+      needed.commentThreads
+        ? tryTo(() => readThreadsThen(forge, pullRequest, merged.mergedAt), none.commentThreads)
+        : none.commentThreads,
+    ]);
   const given = reviews ?? [];
   const lastChange = needed.lastChange
     ? await tryTo(() => readLastChangeThen(forge, pullRequest, reviews, merged.mergedAt), none.reviews.lastChange)
@@ -104,6 +107,7 @@ export async function readPastFacts(
     commentThreads,
     people: operatorsPeople(forge),
     triage,
+    repository: repositoryTraits,
   };
   return { facts, gone, failure };
 }

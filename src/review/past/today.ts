@@ -11,6 +11,8 @@ const AS_OF_TODAY: ReadonlyMap<string, string> = new Map([
   ['reviews_requested', 'requested reviews'],
   ['assignee', 'assignees'],
   ['milestone', 'milestone'],
+  ['visibility', 'visibility'],
+  ['topic', 'topics'],
   ['threads', 'conversations'],
 ]);
 const WRITE_ACCESS = 'write access of reviewers';

@@ -24,6 +24,8 @@ import { repository } from './repository.ts';
 import { reviewsRequested } from './reviews-requested.ts';
 import { threads } from './threads.ts';
 import { title } from './title.ts';
+import { topic } from './topic.ts';
+import { visibility } from './visibility.ts';
 
 /** All predicates by name. A new predicate is a file beside this one and a line here. */
 export const predicates: ReadonlyMap<string, Predicate> = new Map<string, Predicate>([
@@ -32,6 +34,8 @@ export const predicates: ReadonlyMap<string, Predicate> = new Map<string, Predic
   ['branch', branch],
   ['base', base],
   ['repository', repository],
+  ['visibility', visibility],
+  ['topic', topic],
   ['author', author],
   ['fork', fork],
   ['draft', draft],

@@ -3,7 +3,8 @@ import { quotedList, say } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { globs } from './values.ts';
 
-const remedy = say`This depends on the repository: somebody who may change the policy has to change the rule.`;
+/** Of what nobody changes for one pull request. */
+export const REPOSITORY_REMEDY = say`This depends on the repository: somebody who may change the policy has to change the rule.`;
 
 /** Forges compare the names of repositories without case. */
 export const repository = definePredicate({
@@ -19,7 +20,7 @@ export const repository = definePredicate({
       outcome: matches ? 'matched' : 'unmatched',
       expected: say`a repository whose name matches ${quotedList(given)}`,
       found: say`the repository ${name}`,
-      remedy: { toMatch: remedy, toAvoid: remedy },
+      remedy: { toMatch: REPOSITORY_REMEDY, toAvoid: REPOSITORY_REMEDY },
     };
   },
 });

@@ -62,7 +62,14 @@ for (const name of FORGES) {
   test(`${name}: a repository has ids, its present name, default branch and visibility`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const before = await forge.repository(SITE);
-    const seen = { id: before?.id, ownerId: before?.ownerId, name: SITE, defaultBranch: 'main', visibility: 'public' };
+    const seen = {
+      id: before?.id,
+      ownerId: before?.ownerId,
+      name: SITE,
+      defaultBranch: 'main',
+      visibility: 'public',
+      topics: [],
+    };
     t.regex(`${seen.id} ${seen.ownerId}`, /^\d+ \d+$/);
     t.deepEqual(before, seen);
     simulated.setPrivate(SITE, true);

@@ -11,6 +11,7 @@ export interface Repositories {
   archive(repository: string): void;
   unarchive(repository: string): void;
   setPrivate(repository: string, isPrivate: boolean): void;
+  setTopics(repository: string, ...topics: string[]): void;
   /** Gitea and Forgejo close the pull requests from it. */
   deleteRepository(repository: string): void;
   /** As if everything had happened so much earlier, up to now. */
@@ -41,6 +42,9 @@ export function makeRepositories(stage: Stage): Repositories {
     },
     unarchive(repository) {
       find(repository).archived = false;
+    },
+    setTopics(repository, ...topics) {
+      find(repository).topics = topics;
     },
     setPrivate(repository, isPrivate) {
       find(repository).isPrivate = isPrivate;

@@ -80,6 +80,7 @@ export function makeStage(world: World, forge: ForgeName): Stage {
       pushedAt: now(),
       deleted: false,
       isPrivate: false,
+      topics: [],
       archived: false,
     };
     world.repositories.set(fullName.toLowerCase(), repository);

@@ -120,6 +120,7 @@ test('a policy about titles needs nothing but the pull request', (t) => {
     requestsForChanges: false,
     requestedReviews: false,
     triage: false,
+    repository: false,
     lastChange: false,
     codeOwners: false,
     authors: false,

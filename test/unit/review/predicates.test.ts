@@ -76,6 +76,20 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ["{ milestone: 'v1*.' }", { milestone: `v1${'.*'.repeat(40_000)}x` }, 'unmatched', 'a very long title'],
     ['{ milestone: v1 }', { triage_unread: true }, 'undecided', 'what could not be read'],
   ],
+  visibility: [
+    ['{ visibility: public }', {}, 'matched', 'public'],
+    ['{ visibility: [internal, private] }', { visibility: 'internal' }, 'matched', 'one of a list'],
+    ['{ visibility: private }', { visibility: 'internal' }, 'unmatched', 'internal is not private'],
+    ['{ visibility: public }', { repository_unread: true }, 'undecided', 'what could not be read'],
+  ],
+  topic: [
+    ['{ topic: Web }', { topics: ['web'] }, 'matched', 'case is ignored'],
+    ["{ topic: 'team-*' }", { topics: ['web', 'team-a'] }, 'matched', 'a star'],
+    ['{ topic: web }', { topics: ['webs'] }, 'unmatched', 'a whole name'],
+    ['{ topic: web }', {}, 'unmatched', 'none'],
+    ["{ topic: '*' }", { topics_unread: true }, 'undecided', 'what the forge does not tell'],
+    ["{ topic: '*' }", { repository_unread: true }, 'undecided', 'what could not be read'],
+  ],
   draft: [
     ['{ draft: true }', { draft: true }, 'matched', 'a draft'],
     ['{ draft: false }', { draft: true }, 'unmatched', 'a draft'],

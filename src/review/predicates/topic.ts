@@ -1,0 +1,29 @@
+import { compileName } from '../authors/names.ts';
+import { quotedList, say } from '../text.ts';
+import { definePredicate } from './predicate.ts';
+import { REPOSITORY_REMEDY } from './repository.ts';
+import { names } from './values.ts';
+
+export const topic = definePredicate({
+  description:
+    'The repository has this topic, or one of a list. Case is ignored, and * stands for any characters: team-*.',
+  actor: 'author',
+  schema: names,
+  needs: () => ({ repository: true }),
+  judge(wanted, _options, { repository }) {
+    const topics = repository?.topics;
+    const matchers = wanted.map((name) => compileName(name));
+    const present = topics?.some((name) => matchers.some((matcher) => matcher.matches(name)));
+    return {
+      outcome: present === undefined ? 'undecided' : present ? 'matched' : 'unmatched',
+      expected: say`a repository with the topic ${quotedList(wanted)}`,
+      found:
+        topics === undefined
+          ? say`topics that could not be read`
+          : topics.length === 0
+            ? say`no topics`
+            : say`the topics ${quotedList(topics)}`,
+      remedy: { toMatch: REPOSITORY_REMEDY, toAvoid: REPOSITORY_REMEDY },
+    };
+  },
+});

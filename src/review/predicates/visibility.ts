@@ -1,0 +1,31 @@
+import * as z from 'zod';
+import type { Visibility } from '../../forges/port/pull-request.ts';
+import { quotedList, say } from '../text.ts';
+import { definePredicate } from './predicate.ts';
+import { REPOSITORY_REMEDY } from './repository.ts';
+
+const VISIBILITIES = ['public', 'internal', 'private'] as const satisfies readonly Visibility[];
+const one = z.enum(VISIBILITIES, { error: `one of ${VISIBILITIES.join(', ')}` });
+
+export const visibility = definePredicate({
+  description: 'Who can read the repository: public, internal or private, or a list of these.',
+  actor: 'author',
+  schema: z
+    .union([one, z.array(one).min(1, { error: 'at least one' })], {
+      error: `one of ${VISIBILITIES.join(', ')}, or a list`,
+    })
+    .transform((value): readonly Visibility[] => (typeof value === 'string' ? [value] : value)),
+  needs: () => ({ repository: true }),
+  judge(wanted, _options, { repository }) {
+    return {
+      outcome:
+        repository === undefined ? 'undecided' : wanted.includes(repository.visibility) ? 'matched' : 'unmatched',
+      expected: say`a repository that is ${quotedList(wanted)}`,
+      found:
+        repository === undefined
+          ? say`a repository that could not be read`
+          : say`a repository that is ${repository.visibility}`,
+      remedy: { toMatch: REPOSITORY_REMEDY, toAvoid: REPOSITORY_REMEDY },
+    };
+  },
+});
