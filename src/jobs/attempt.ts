@@ -3,6 +3,7 @@ import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import type { Log } from '../log.ts';
 import type { ForgeAccess } from './forge-access.ts';
+import { mayHaveDeadLetters } from './queue/fair-order.ts';
 import { DEAD_LETTERS, JOBS_SCHEMA, singletonOptions } from './queue/queue.ts';
 
 interface AttemptParts {
@@ -32,9 +33,11 @@ const PAUSE_JITTER_MS = 5_000;
  */
 export async function attempt(
   { boss, pool, access, log }: AttemptParts,
-  { id, name, data, retryCount, retryLimit }: JobWithMetadata<object>,
+  job: JobWithMetadata<object>,
   { key, needsForge, run, giveUp }: Work,
 ): Promise<void> {
+  const { id, name, data, retryCount, retryLimit } = job;
+
   async function putOff(until: number): Promise<Date> {
     const startAfter = new Date(until + Math.random() * PAUSE_JITTER_MS);
     await boss.send(name, data, { ...singletonOptions(key), startAfter });
@@ -89,7 +92,9 @@ export async function attempt(
     }
     throw error;
   }
-  await forgetDeadLetters(pool, name, key);
+  if (mayHaveDeadLetters(job)) {
+    await forgetDeadLetters(pool, name, key);
+  }
 }
 
 /** Only one job of a key can wait for a retry: the engine would put a second with the dead letters at once. */

@@ -1,4 +1,5 @@
 import type { JobWithMetadata } from 'pg-boss';
+import { othersWaited } from './queue/fair-order.ts';
 import type { Jobs, Kind } from './queue/queue.ts';
 
 /** What runs the jobs that a slot takes. */
@@ -19,7 +20,10 @@ interface Slot {
   busy: boolean;
 }
 
-/** A slot that finds a job wakes another one of its queue, and looks again itself when the job has ended. */
+/**
+ * A slot that finds a job wakes another one of its queue where more jobs wait, and looks again itself when the job has
+ * ended.
+ */
 export function makeSlots(engine: Engine) {
   const slots: Slot[] = [];
 
@@ -27,7 +31,9 @@ export function makeSlots(engine: Engine) {
     const slot: Slot = { id: '', kind, busy: false };
     slot.id = await engine.open(kind, async (jobs: JobWithMetadata<Jobs[K]>[]) => {
       slot.busy = true;
-      wakeIdle(kind);
+      if (jobs.some(othersWaited)) {
+        wakeIdle(kind);
+      }
       try {
         for (const job of jobs) {
           await work(job);

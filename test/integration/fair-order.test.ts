@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { PgBoss } from 'pg-boss';
 import type { ReviewRequest } from '../../src/forges/port/review-requests.ts';
 import { engineDatabase, makeJobQueue } from '../../src/jobs/queue/engine.ts';
-import { makeFairOrder } from '../../src/jobs/queue/fair-order.ts';
+import { makeFairOrder, mayHaveDeadLetters, othersWaited } from '../../src/jobs/queue/fair-order.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
@@ -53,10 +53,10 @@ async function queue(
   }
   async function take() {
     const [job] = await boss.fetch<{ readonly repository: string }>(kind, { groupConcurrency: 1 });
-    return job && { repository: job.data.repository, end: () => boss.complete(kind, job.id) };
+    return job && { repository: job.data.repository, job, end: () => boss.complete(kind, job.id) };
   }
   await enqueue(repositories);
-  return { take, enqueue };
+  return { take, enqueue, pool };
 }
 
 /** Where there is always a job. */
@@ -64,6 +64,25 @@ async function waiting(t: ExecutionContext, repositories: readonly string[]) {
   const { take } = await queue(t, repositories);
   return async () => (await take()) ?? t.fail('there is no job to take');
 }
+
+test('a taken job tells whether others wait, and whether its key has dead letters', async (t) => {
+  const { take, enqueue, pool } = await queue(t, ['acme/widgets', 'acme/widgets']);
+  await pool.query(
+    `INSERT INTO gatehouse_jobs.job (name, source_name, singleton_key) VALUES ('review-dead-letters', 'review', 'acme/widgets#2')`,
+  );
+  const told = async () => {
+    const taken = await take();
+    return taken && [othersWaited(taken.job), mayHaveDeadLetters(taken.job)];
+  };
+  t.deepEqual(await told(), [true, false]);
+  t.deepEqual(await told(), [false, true]);
+  await enqueue(['acme/widgets']);
+  await pool.query(
+    `UPDATE gatehouse_jobs.job SET start_after = now() + interval '1 hour' WHERE singleton_key = 'acme/widgets#3'`,
+  );
+  await enqueue(['acme/widgets']);
+  t.deepEqual(await told(), [false, false], 'one that cannot run yet does not wait');
+});
 
 const FLOOD = Array.from({ length: 12 }, () => 'acme/flooded');
 

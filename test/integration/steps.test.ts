@@ -1,45 +1,23 @@
 import test from 'ava';
-import { countSteps, STEPS, type StepsOfReviews, stepsTable } from '../../bench/steps.ts';
+import { countSteps, type Steps, type StepsOfReviews, stepsTable } from '../../bench/steps.ts';
 
-/** How many they are. One more is a cost for everybody, and must be meant. */
-const MOST: StepsOfReviews = {
-  failing: {
-    statements: 15,
-    transactions: 15,
-    looks: 3,
-    commands: 10,
-    messages: 7,
-    requests: 6,
-    storeBytes: 7_500,
-    forgeBytes: 7_000,
-  },
-  green: {
-    statements: 13,
-    transactions: 13,
-    looks: 3,
-    commands: 8,
-    messages: 7,
-    requests: 4,
-    storeBytes: 7_500,
-    forgeBytes: 4_600,
-  },
-  unchanged: {
-    statements: 7,
-    transactions: 7,
-    looks: 3,
-    commands: 2,
-    messages: 0,
-    requests: 1,
-    storeBytes: 6_800,
-    forgeBytes: 1_600,
-  },
+type Held = Pick<Steps, 'statements' | 'transactions' | 'commands' | 'messages' | 'requests'>;
+
+/**
+ * How many they are. One more is a cost for everybody, and must be meant. The commands are those of a machine so slow
+ * that each request asks whether it has to wait; polls and bytes differ from run to run.
+ */
+const MOST: Readonly<Record<keyof StepsOfReviews, Held>> = {
+  failing: { statements: 11, transactions: 11, commands: 10, messages: 5, requests: 6 },
+  green: { statements: 9, transactions: 9, commands: 8, messages: 5, requests: 4 },
+  unchanged: { statements: 3, transactions: 3, commands: 2, messages: 0, requests: 1 },
 };
 
 test('a review takes no more steps than are written down', async (t) => {
   const steps = await countSteps();
   t.log(stepsTable(steps));
   const over = (Object.keys(MOST) as (keyof StepsOfReviews)[]).flatMap((review) =>
-    (Object.keys(STEPS) as (keyof typeof STEPS)[])
+    (Object.keys(MOST[review]) as (keyof Held)[])
       .filter((step) => steps[review][step] > MOST[review][step])
       .map((step) => `${review}, ${step}: ${steps[review][step]} of ${MOST[review][step]}`),
   );

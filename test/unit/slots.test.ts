@@ -6,10 +6,10 @@ import { makeSlots, type Work } from '../../src/jobs/slots.ts';
 /** An engine in which jobs are handed out by the test. Its ids count up from 0. */
 async function openSlots(kinds: readonly Kind[]) {
   const notified: string[] = [];
-  const opened: { readonly kind: Kind; readonly hand: () => Promise<void> }[] = [];
+  const opened: { readonly kind: Kind; readonly hand: (told?: object) => Promise<void> }[] = [];
   const slots = makeSlots({
     async open<K extends Kind>(kind: K, work: Work<K>) {
-      opened.push({ kind, hand: () => work([{} as JobWithMetadata<Jobs[K]>]) });
+      opened.push({ kind, hand: (told = {}) => work([told as JobWithMetadata<Jobs[K]>]) });
       return String(opened.length - 1);
     },
     notify: (id) => notified.push(id),
@@ -22,7 +22,7 @@ async function openSlots(kinds: readonly Kind[]) {
       return job.promise;
     });
   }
-  return { slots, notified, running, hand: (id: number) => opened[id]?.hand() };
+  return { slots, notified, running, hand: (id: number, told?: object) => opened[id]?.hand(told) };
 }
 
 test('a new job makes only one slot of its queue look for it', async (t) => {
@@ -51,4 +51,13 @@ test('no job waits while a slot of its queue is idle, nor after one has ended', 
   }
   await Promise.all([first, second]);
   t.deepEqual(notified, ['1', '1', '0', '1']);
+});
+
+test('no other slot looks when no other job waited', async (t) => {
+  const { notified, running, hand } = await openSlots(['review', 'review']);
+  const job = hand(0, { othersWait: false });
+  t.deepEqual(notified, []);
+  running[0]?.resolve();
+  await job;
+  t.deepEqual(notified, ['0'], 'one may have come since');
 });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { OptionalRedis } from '../transport/optional-redis.ts';
 
 /**
@@ -11,6 +12,10 @@ const MAX_PAUSE_MS = 3_600_000;
 
 /** By how much the clocks of two replicas may differ. */
 const MAX_CLOCK_SKEW_MS = 60_000;
+
+/** By how much later a replica may learn of a pause from another. */
+const ASKED_MS = 500;
+const MAX_SCOPES = 1_000;
 
 /** Enough to distinguish tokens, too little to reveal one. */
 const SCOPE_DIGITS = 16;
@@ -50,7 +55,15 @@ function latestBelievable(): number {
 export function makePause(optionalRedis: OptionalRedis, origin: string): Pause {
   /** Used while Redis is unavailable, and when it comes back empty. */
   const local = new Map<string, number>();
+  /** What Redis said of a scope a moment ago: the requests of one review need not each ask. */
+  const asked = new LRUCache<string, Promise<number>>({ max: MAX_SCOPES, ttl: ASKED_MS });
   const key = (scope: string) => `gatehouse:pause:${origin}:${scope}`;
+
+  function ask(scope: string): Promise<number> {
+    const answer = optionalRedis.run((redis) => redis.get(key(scope))).then(believable);
+    asked.set(scope, answer);
+    return answer;
+  }
 
   function remember(scope: string, time: number): number {
     const latest = Math.max(local.get(scope) ?? 0, time);
@@ -66,8 +79,8 @@ export function makePause(optionalRedis: OptionalRedis, origin: string): Pause {
 
   return {
     async pausedUntil(scope) {
-      const shared = await optionalRedis.run((redis) => redis.get(key(scope)));
-      const until = Math.max(believable(shared), local.get(scope) ?? 0);
+      const known = asked.get(scope) ?? ask(scope);
+      const until = Math.max(await known, local.get(scope) ?? 0);
       if (until > Date.now()) {
         return until;
       }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { JOBS_SCHEMA } from './queue.ts';
+import { DEAD_LETTERS, JOBS_SCHEMA } from './queue.ts';
 
 /** The order in which the engine's statement takes jobs, and that it is this statement. */
 const ENGINE_ORDER = 'ORDER BY j.priority desc, j.created_on';
@@ -72,7 +72,7 @@ export function makeFairOrder(ordinarySlotsLeft: (queue: string) => number = () 
       // Last: what throws has no end that counts it down again.
       taking.set(queue, underWay + 1);
       return {
-        text: fair,
+        text: fair + alsoTells(queue),
         values: [...values, asJson(turns.owner), asJson(turns.repository), spareSlots],
         end: () => taking.set(queue, (taking.get(queue) ?? 1) - 1),
       };
@@ -86,6 +86,30 @@ export function makeFairOrder(ordinarySlotsLeft: (queue: string) => number = () 
       }
     },
   };
+}
+
+/** What the statement that took a job says of its queue, beside what the engine reads. */
+const OTHERS_WAIT = 'othersWait';
+const HAS_DEAD_LETTERS = 'hasDeadLetters';
+
+/** Whether another job waited when this one was taken. */
+export function othersWaited(job: object): boolean {
+  return !(OTHERS_WAIT in job) || job[OTHERS_WAIT] !== false;
+}
+
+/** Whether an earlier job of its key was given up. */
+export function mayHaveDeadLetters(job: object): boolean {
+  return !(HAS_DEAD_LETTERS in job) || job[HAS_DEAD_LETTERS] !== false;
+}
+
+/** More columns of what the statement returns. */
+function alsoTells(queue: string): string {
+  return `,
+    EXISTS (SELECT FROM ${JOBS_SCHEMA}.job w
+             WHERE w.name = '${queue}' AND w.state < 'active' AND NOT w.blocked AND w.start_after <= ${JOBS_SCHEMA}.job_now()
+               AND w.id <> j.id) AS "${OTHERS_WAIT}",
+    EXISTS (SELECT FROM ${JOBS_SCHEMA}.job d
+             WHERE d.name = '${DEAD_LETTERS}' AND d.source_name = '${queue}' AND d.singleton_key = j.singleton_key) AS "${HAS_DEAD_LETTERS}"`;
 }
 
 type Three = [string, string, string];

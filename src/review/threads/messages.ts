@@ -59,15 +59,20 @@ export interface ToThread {
 
 /**
  * What a thread sends. `started` and `step` come before what they announce, so that a task that hangs has sent them.
+ * `before` is the processor time that the thread had used then, and `usedMs` that of the task: to ask a thread
+ * interrupts it.
  */
 export type FromThread =
-  | { readonly kind: 'started' }
+  | { readonly kind: 'started'; readonly before: NodeJS.CpuUsage }
   | { readonly kind: 'step'; readonly step: number }
-  /** `output` is the task's, as v8.serialize writes it. */
-  | { readonly kind: 'done'; readonly output: Uint8Array }
+  | Ended;
+
+type Ended = { readonly usedMs: number } & (
+  | /** `output` is the task's, as v8.serialize writes it. */ { readonly kind: 'done'; readonly output: Uint8Array }
   /** Its output is larger than MAX_OUTPUT_BYTES. */
   | { readonly kind: 'too-large' }
-  | { readonly kind: 'failed'; readonly error: string };
+  | { readonly kind: 'failed'; readonly error: string }
+);
 
 const KINDS: readonly string[] = ['started', 'step', 'done', 'too-large', 'failed'] satisfies FromThread['kind'][];
 

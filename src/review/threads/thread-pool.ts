@@ -80,8 +80,6 @@ interface Thread {
   readonly worker: Worker;
   job: Job | undefined;
   step: number;
-  /** When its task began. */
-  before: NodeJS.CpuUsage | undefined;
 }
 
 /**
@@ -108,7 +106,7 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
     });
     // An idle thread keeps no process from ending.
     worker.unref();
-    const thread: Thread = { worker, job: undefined, step: 0, before: undefined };
+    const thread: Thread = { worker, job: undefined, step: 0 };
     threads.add(thread);
     worker.on('message', (message: object) => {
       if (isFromThread(message)) {
@@ -132,17 +130,16 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
 
   function receive(thread: Thread, message: FromThread): void {
     if (message.kind === 'started') {
-      void watch(thread);
+      void watch(thread, message.before);
     } else if (message.kind === 'step') {
       thread.step = message.step;
     } else {
       if (message.kind === 'too-large') {
         endJob(thread, 'size');
       }
-      const { before } = thread;
       const job = takeJob(thread);
-      if (job !== undefined) {
-        void noteUsage(thread, job, before);
+      if (job !== undefined && message.usedMs > SLOW_SHARE * maxMsOf(job.task)) {
+        slowOwners.set(job.owner, true);
       }
       if (message.kind === 'done') {
         job?.done(message.output);
@@ -153,39 +150,30 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
     }
   }
 
-  /** Ends the task when its processor time is used up. */
-  async function watch(thread: Thread): Promise<void> {
+  /** Ends the task when its processor time is used up. `before`: what its thread had used when it began. */
+  async function watch(thread: Thread, before: NodeJS.CpuUsage): Promise<void> {
     const { job, worker } = thread;
     if (job === undefined) {
       return;
     }
     const maxMs = maxMsOf(job.task);
     // A thread that cannot say what it has used is ending by itself, or must be ended.
-    const usedMs = (since?: NodeJS.CpuUsage) =>
-      worker.cpuUsage(since).then(
+    const usedMs = () =>
+      worker.cpuUsage(before).then(
         ({ user, system }) => (user + system) / 1_000,
         () => maxMs,
       );
-    const before = await worker.cpuUsage().catch(() => undefined);
-    thread.before = before;
     let leftMs = maxMs;
     while (leftMs > 0) {
       await sleep(Math.max(leftMs, MIN_CHECK_MS), undefined, { ref: false });
       if (thread.job !== job) {
         return;
       }
-      leftMs = maxMs - (await usedMs(before));
+      leftMs = maxMs - (await usedMs());
     }
     if (thread.job === job) {
       endJob(thread, 'time');
       discard(thread);
-    }
-  }
-
-  async function noteUsage({ worker }: Thread, { owner, task }: Job, before: NodeJS.CpuUsage | undefined) {
-    const used = before && (await worker.cpuUsage(before).catch(() => undefined));
-    if (used !== undefined && (used.user + used.system) / 1_000 > SLOW_SHARE * maxMsOf(task)) {
-      slowOwners.set(owner, true);
     }
   }
 
@@ -196,7 +184,6 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
   function takeJob(thread: Thread): Job | undefined {
     const { job } = thread;
     thread.job = undefined;
-    thread.before = undefined;
     thread.worker.unref();
     return job;
   }

@@ -9,19 +9,26 @@ import { TASKS, type TaskContext } from './tasks.ts';
 const OWN_SHARE = 0.75;
 
 parentPort?.on('message', ({ task, input, maxMs }: ToThread) => {
+  let before = process.threadCpuUsage();
+  const usedMs = () => {
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1_000;
+  };
   try {
     const readInput = deserialize(input) as never;
-    send({ kind: 'started' });
-    const before = process.threadCpuUsage();
-    const isTimeUp = () => {
-      const { user, system } = process.threadCpuUsage(before);
-      return (user + system) / 1_000 > maxMs * OWN_SHARE;
-    };
+    before = process.threadCpuUsage();
+    send({ kind: 'started', before });
+    const isTimeUp = () => usedMs() > maxMs * OWN_SHARE;
     const output = serialize(perform(task, readInput, { onStep: (step) => send({ kind: 'step', step }), isTimeUp }));
     // The event loop reads it at once, whole.
-    send(output.byteLength > MAX_OUTPUT_BYTES ? { kind: 'too-large' } : { kind: 'done', output });
+    send(
+      output.byteLength > MAX_OUTPUT_BYTES
+        ? { kind: 'too-large', usedMs: usedMs() }
+        : { kind: 'done', output, usedMs: usedMs() },
+    );
   } catch (error) {
-    send({ kind: 'failed', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    send({ kind: 'failed', error: text, usedMs: usedMs() });
   }
 });
 
