@@ -39,6 +39,8 @@ export interface SimulatedSite extends Site {
   resolve(number: number, person: string, comment: number, resolved?: boolean): Promise<void>;
   /** Sends the forge's webhook to the hook of the site, if there is one, and expects it to be acknowledged. */
   tell(event: WebhookEvent, deliveryId?: string): Promise<void>;
+  /** The same, unless webhooks are lost. */
+  send(event: WebhookEvent): Promise<void>;
   /** From now on the webhooks of this repository are sent there. */
   sendTo(url: string, secret: string): void;
   head(number: number): string;
@@ -76,12 +78,12 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
   }
 
   /** The webhooks of a push. Returns the tip. */
-  async function pushed(to: number | string, commits: number): Promise<string> {
+  async function pushed(to: number | string, commits: number, before?: string): Promise<string> {
     if (typeof to === 'number') {
       await sendPull(to, 'synchronize');
       return pull(to).headSha;
     }
-    await send({ kind: 'push', branch: to, commits });
+    await send({ kind: 'push', branch: to, commits, ...(before !== undefined && { before }) });
     for (const number of opened) {
       const { state, headBranch, headRepository } = pull(number);
       if (state === 'open' && headBranch === to && headRepository.fullName === name) {
@@ -111,6 +113,7 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
       forge.deleteRepository(fork);
     },
     async push(to, ...changes) {
+      const before = typeof to === 'string' ? forge.head(name, to) : undefined;
       for (const [index, files] of changes.entries()) {
         const details = { message: messageOf(files), samePush: index > 0 };
         if (typeof to === 'number') {
@@ -119,7 +122,7 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
           forge.commit(name, to, files, details);
         }
       }
-      return pushed(to, changes.length);
+      return pushed(to, changes.length, before);
     },
     async pushSaying(branch, message, changes) {
       forge.commit(name, branch, changes, { message });
@@ -253,6 +256,7 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
       return name;
     },
     ...acts,
+    send,
     openSilently(from, details = {}) {
       const head = typeof from === 'string' ? from : (details.head ?? `topic-${randomUUID()}`);
       if (typeof from !== 'string') {

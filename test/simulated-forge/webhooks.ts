@@ -43,8 +43,8 @@ export type WebhookEvent =
       readonly action: 'resolved' | 'unresolved';
       readonly by: string;
     }
-  /** The newest commits of a branch: one unless told. */
-  | { readonly kind: 'push'; readonly branch: string; readonly commits?: number }
+  /** The newest commits of a branch: one unless told. `before`: what it was, where that is not the parent of them; '' for a new branch. */
+  | { readonly kind: 'push'; readonly branch: string; readonly commits?: number; readonly before?: string }
   /** GitHub's alone. `headRef` where it does not have the usual form. */
   | {
       readonly kind: 'merge-group';
@@ -365,7 +365,7 @@ function push(world: World, repository: Repository, event: WebhookEvent & { kind
   const commits = pushed.map((commit) => pushedCommit(world, commit));
   const payload = {
     ref: `refs/heads/${event.branch}`,
-    before: pushed[0]?.parents[0] ?? '0'.repeat(40),
+    before: (event.before ?? pushed[0]?.parents[0]) || '0'.repeat(40),
     after: after.sha,
     commits,
     head_commit: commits.at(-1),

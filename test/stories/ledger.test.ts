@@ -1,6 +1,7 @@
 import ava from 'ava';
 import type { LedgerEntry } from '../../src/audit/ledger/entry.ts';
-import { FORGES, type Scene, shareStories, workerComesBy } from '../helpers/story.ts';
+import { DOOR } from '../helpers/door.ts';
+import { FORGES, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 
 const test = ava.serial;
 const shared = shareStories(ava);
@@ -182,4 +183,30 @@ for (const name of FORGES) {
       'direct null',
     ]);
   });
+}
+
+for (const name of FORGES) {
+  for (const webhooks of ['received', 'lost'] as const) {
+    test(`${name}: what a force-push leaves of a rebase is never direct, its webhooks ${webhooks}`, async (t) => {
+      await using story = await tellStory(name, FILES, {}, DOOR);
+      const { forge, repository } = story;
+      const number = await story.open({ 'a.ts': 'a\n' }, BAD);
+      await story.push(number, { 'b.ts': 'b\n' }, { 'c.ts': 'c\n' });
+      await workerComesBy(story);
+      await story.loseWebhooks(webhooks === 'lost');
+      const before = forge.head(repository, 'main');
+      forge.merge(repository, number, { how: 'rebase', by: 'root', force: true });
+      await story.send({ kind: 'push', branch: 'main', commits: 3, before });
+      const whole = forge.head(repository, 'main');
+      const [left = ''] = forge.parents(whole);
+      forge.reset(repository, 'main', left);
+      const tip = forge.commit(repository, 'main', { 'd.ts': 'd\n' });
+      await story.send({ kind: 'push', branch: 'main', before: whole });
+      await workerComesBy(story);
+      const found = await commits(story);
+      t.is(found.at(-1)?.sha, tip);
+      const rest = webhooks === 'received' || name === 'github' ? `bypassed #${number} rebase root` : 'unknown null';
+      t.deepEqual(shown(found), [rest, rest, webhooks === 'received' ? 'direct alice' : 'direct null']);
+    });
+  }
 }

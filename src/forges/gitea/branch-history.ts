@@ -26,6 +26,7 @@ export function makeBranchHistory(client: GiteaClient): BranchHistory {
             sha,
             parents,
             committer: committer ?? commit.committer?.name ?? '',
+            message: commit.message,
           }));
     },
 

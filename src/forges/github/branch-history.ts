@@ -76,6 +76,7 @@ function toBranchCommit({ sha, parents, commit, committer }: z.output<typeof sha
     sha,
     parents: parents.map((parent) => parent.sha),
     committer: committer.login ?? commit.committer?.name ?? '',
+    message: commit.message,
   };
 }
 

@@ -5,6 +5,8 @@ export interface BranchCommit {
   readonly parents: readonly string[];
   /** Login, or the name in the commit where the forge knows no account. */
   readonly committer: string;
+  /** Subject and body. */
+  readonly message: string;
 }
 
 /** A merged pull request, as the commit that it brought names it. */

@@ -4,12 +4,12 @@ import type { LedgerContent } from '../../audit/ledger/entry.ts';
 import { type Judged, type MergedFacts, outcomeOf } from '../../audit/ledger/outcome.ts';
 import { verdictsThen } from '../../audit/ledger/verdicts-then.ts';
 import type { BranchCommit, BroughtBy } from '../../forges/port/branch-history.ts';
-import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { type PolicyContext, policyInForce } from '../../review/policy/in-force.ts';
 import { statusContext } from '../../review/status-context.ts';
-import { type SeenPush, settlesAt } from '../tables/ledger.ts';
-import { type Attributed, attribute, needsCommits } from './walk.ts';
+import { settlesAt } from '../tables/ledger.ts';
+import { type Arrived, makeAttribution } from './attribution.ts';
+import { type Attributed, pusherOf } from './walk.ts';
 
 export interface ContentParts extends PolicyContext {
   readonly pool: pg.Pool;
@@ -17,16 +17,6 @@ export interface ContentParts extends PolicyContext {
   readonly statusContext: string;
   readonly enforce: boolean;
   readonly ledgerSettleSeconds: number;
-}
-
-/** What is new on a branch. */
-export interface Arrived {
-  readonly branch: string;
-  /** The commit that it had before. */
-  readonly known: string;
-  /** Oldest first. */
-  readonly commits: readonly BranchCommit[];
-  readonly pushes: readonly SeenPush[];
 }
 
 /** With each commit a request or two. Whoever pushes more at once gets `unknown` for the rest. */
@@ -40,28 +30,14 @@ type CommitContent = LedgerContent & { readonly kind: 'commit' };
 export async function contentsOf(
   parts: ContentParts,
   chain: Chain,
-  { branch, known, commits, pushes }: Arrived,
+  { commits, ...moved }: Arrived,
 ): Promise<readonly CommitContent[]> {
-  const { forge } = parts;
+  const { branch } = moved;
   const asked = commits.slice(-MAX_ASKED);
-  const brought = new Map<string, readonly BroughtBy[]>();
-  const ownCommits = new Map<number, readonly string[]>();
-  for (const commit of asked) {
-    const found = await forge.history.broughtBy(chain.repository, commit.sha);
-    brought.set(commit.sha, found);
-    for (const one of forge.history.namesEvery ? [] : found.filter((by) => needsCommits(by, commit))) {
-      ownCommits.set(one.number, await commitsOf(forge, chain.repository, one.number));
-    }
-  }
-  const attributed = attribute(asked, {
-    branch,
-    known,
-    brought,
-    pushes,
-    ownCommits,
-    namesEvery: forge.history.namesEvery,
-  });
-  await settled(parts, chain, branch, attributed);
+  const attribution = makeAttribution(parts.forge, chain.repository, moved);
+  const own = await attribution.attribute(asked);
+  await settled(parts, chain, branch, own);
+  const attributed = await attribution.withGoneLines(own);
   const judged = new Map<number, CommitContent['pullRequest'] & { readonly judged: Judged }>();
   const contents: CommitContent[] = commits
     .slice(0, -MAX_ASKED)
@@ -69,7 +45,7 @@ export async function contentsOf(
   for (const one of attributed) {
     const { pullRequest } = one;
     if (pullRequest === undefined) {
-      contents.push(withoutPullRequest(branch, one));
+      contents.push(withoutPullRequest(branch, one, moved.pushes));
       continue;
     }
     const entry = judged.get(pullRequest.number) ?? (await judge(parts, chain, branch, commits, one, pullRequest));
@@ -99,10 +75,14 @@ function plain(branch: string, { sha, parents, committer }: BranchCommit) {
   } as const;
 }
 
-function withoutPullRequest(branch: string, { commit, push, unclear }: Attributed): CommitContent {
+function withoutPullRequest(
+  branch: string,
+  { commit, push, unclear }: Attributed,
+  pushes: Arrived['pushes'],
+): CommitContent {
   const pushedBy = push?.pusher ?? null;
   return unclear === undefined
-    ? { ...plain(branch, commit), pushedBy, outcome: 'direct', why: null }
+    ? { ...plain(branch, commit), pushedBy: pushedBy ?? pusherOf(pushes, commit.sha), outcome: 'direct', why: null }
     : { ...plain(branch, commit), pushedBy, outcome: 'unknown', why: unclear };
 }
 
@@ -121,17 +101,6 @@ async function settled(
   if (retryAt !== undefined) {
     const message = `${chain.repository}: a commit on ${branch} may get its pull request yet`;
     throw new ForgeError('unavailable', message, { retryAt });
-  }
-}
-
-async function commitsOf(forge: Forge, repository: string, number: number): Promise<readonly string[]> {
-  try {
-    return (await forge.commits({ repository, number })).map(({ sha }) => sha);
-  } catch (error) {
-    if (error instanceof ForgeError && error.status === 404) {
-      return [];
-    }
-    throw error;
   }
 }
 

@@ -1,10 +1,9 @@
 import { type Chain, openChain } from '../../audit/ledger/chains.ts';
 import type { LedgerContent } from '../../audit/ledger/entry.ts';
-import type { BranchCommit } from '../../forges/port/branch-history.ts';
-import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Jobs } from '../queue/queue.ts';
 import {
   databaseTime,
+  type LedgerTip,
   ledgerTip,
   markLedgerDue,
   markLookedAt,
@@ -14,8 +13,9 @@ import {
   watchedBranches,
 } from '../tables/ledger.ts';
 import { addEntries, type EntriesParts } from './add-entries.ts';
+import { listSince } from './attribution.ts';
 import { type ContentParts, contentsOf } from './contents.ts';
-import { detours, firstParents, walkBranch } from './walk.ts';
+import { detours, firstParents, pusherOf, walkBranch } from './walk.ts';
 
 export interface LedgerParts extends ContentParts, EntriesParts {
   readonly keepsRecord: boolean;
@@ -58,7 +58,7 @@ async function recordBranch(parts: LedgerParts, chain: Chain, branch: string): P
     return;
   }
   const pushes = await seenPushes(pool, chain, branch);
-  const known =
+  const { known, knownAt } =
     (await ledgerTip(pool, chain.chain, branch)) ?? (await start(parts, chain, branch, { tip, lookedAt }, pushes));
   if (known === tip) {
     return;
@@ -72,7 +72,8 @@ async function recordBranch(parts: LedgerParts, chain: Chain, branch: string): P
   }
   const { commits, rewritten } = walkBranch(listed, known, tip);
   const before: LedgerContent[] = [];
-  for (const from of rewritten ? [known] : detours(await newPushes(pool, chain, branch), known, commits)) {
+  const goneTips = detours(await newPushes(pool, chain, branch), known, commits);
+  for (const from of rewritten ? [known] : goneTips) {
     before.push({
       kind: 'rewritten',
       branch,
@@ -83,15 +84,11 @@ async function recordBranch(parts: LedgerParts, chain: Chain, branch: string): P
       pushedBy: pushes.findLast((push) => push.before === from)?.pusher ?? null,
     });
   }
-  const contents = await contentsOf(parts, chain, { branch, known, commits, pushes });
+  const contents = await contentsOf(parts, chain, { branch, known, knownAt, commits, pushes, goneTips });
   await addEntries(parts, chain, branch, { from: known, to: tip, lookedAt }, [...before, ...contents]);
 }
 
 const UNLISTED = { parent: null, outcome: 'unknown', pullRequest: null, committer: '' } as const;
-
-function pusherOf(pushes: readonly SeenPush[], tip: string): string | null {
-  return pushes.findLast(({ after }) => after === tip)?.pusher ?? null;
-}
 
 /** With the commit that the branch had before the first push that was seen; without one with its present tip. */
 async function start(
@@ -100,15 +97,15 @@ async function start(
   branch: string,
   { tip, lookedAt }: { readonly tip: string; readonly lookedAt: Date },
   pushes: readonly SeenPush[],
-): Promise<string> {
+): Promise<LedgerTip> {
   const before = pushes.find((push) => push.before !== '')?.before;
   const isThere =
     before !== undefined && (await parts.forge.history.since(chain.repository, before, tip)) !== undefined;
-  const sha = isThere ? before : tip;
-  await addEntries(parts, chain, branch, { from: undefined, to: sha, lookedAt: isThere ? new Date(0) : lookedAt }, [
-    { kind: 'started', branch, sha },
+  const { known, knownAt } = isThere ? { known: before, knownAt: new Date(0) } : { known: tip, knownAt: lookedAt };
+  await addEntries(parts, chain, branch, { from: undefined, to: known, lookedAt: knownAt }, [
+    { kind: 'started', branch, sha: known },
   ]);
-  return sha;
+  return { known, knownAt };
 }
 
 /** The first-parent commits that the branch no longer has. Null: the forge does not list them any more. */
@@ -118,14 +115,7 @@ async function lostCommits(
   tip: string,
   known: string,
 ): Promise<readonly string[] | null> {
-  let listed: readonly BranchCommit[] | undefined;
-  try {
-    listed = await forge.history.since(repository, tip, known);
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind !== 'invalid') {
-      throw error;
-    }
-  }
+  const listed = await listSince(forge, repository, tip, known);
   const bySha = listed && new Map(listed.map((commit) => [commit.sha, commit]));
   return bySha === undefined ? null : firstParents(bySha, known).map(({ sha }) => sha);
 }

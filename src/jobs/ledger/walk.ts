@@ -70,7 +70,13 @@ export interface AttributionParts {
   readonly namesEvery: boolean;
   readonly pushes: readonly SeenPush[];
   /** The commits that a pull request itself has, where that matters. */
-  readonly ownCommits: ReadonlyMap<number, readonly string[]>;
+  readonly ownCommits: ReadonlyMap<number, readonly OwnCommit[]>;
+}
+
+/** A commit of a pull request. A rebase makes another one of it, with the same message. */
+export interface OwnCommit {
+  readonly sha: string;
+  readonly message: string;
 }
 
 /** Whether the commits of a pull request have to be known: the forge does not name it for the others. */
@@ -81,7 +87,7 @@ export function needsCommits(of: BroughtBy, { parents, sha }: BranchCommit): boo
 interface Run {
   readonly pullRequest: BroughtBy;
   readonly isHead: boolean;
-  readonly ownCommits: readonly string[];
+  readonly ownCommits: readonly OwnCommit[];
   readonly push: SeenPush | undefined;
   /** How many more commits it may have. */
   left: number;
@@ -110,7 +116,7 @@ export function attribute(commits: readonly BranchCommit[], parts: AttributionPa
       found.push({ commit, pullRequest: own, method, base, push });
       continue;
     }
-    const belongs = run === undefined ? 'no' : belongsTo(run, commit.sha, named, push, parts.namesEvery);
+    const belongs = run === undefined ? 'no' : belongsTo(run, commit, named, push, parts.namesEvery);
     if (run !== undefined && belongs !== 'no') {
       run.left -= 1;
       const { pullRequest, isHead } = run;
@@ -134,7 +140,7 @@ export function attribute(commits: readonly BranchCommit[], parts: AttributionPa
 
 function belongsTo(
   { pullRequest, isHead, ownCommits, push: ofRun, left }: Run,
-  sha: string,
+  { sha, message }: BranchCommit,
   named: readonly BroughtBy[],
   push: SeenPush | undefined,
   namesEvery: boolean,
@@ -146,13 +152,17 @@ function belongsTo(
     return 'no';
   }
   if (isHead) {
-    return ownCommits.includes(sha) ? 'yes' : 'no';
+    return ownCommits.some((own) => own.sha === sha) ? 'yes' : 'no';
   }
   if (ofRun === undefined) {
-    return push === undefined ? 'unclear' : 'no';
+    const isLike = ownCommits.some((own) => words(own.message) === words(message));
+    return push === undefined && isLike ? 'unclear' : 'no';
   }
   return push === ofRun && ofRun.after === pullRequest.mergeCommit ? 'yes' : 'no';
 }
+
+/** Git and forges may change white space. */
+const words = (message: string): string => message.split(/\s+/).join(' ').trim();
 
 /**
  * A pull request is judged at the base that all its commits were put on. Several commits of one that is no merge are a
@@ -182,4 +192,9 @@ function pushFinder(commits: readonly BranchCommit[], { known, pushes }: Attribu
     return ranges.filter(({ from, to }) => from < at && at <= to).toSorted((a, b) => a.to - a.from - (b.to - b.from))[0]
       ?.push;
   };
+}
+
+/** Who put the branch at a commit last, if a webhook told: by force, too. */
+export function pusherOf(pushes: readonly SeenPush[], tip: string): string | null {
+  return pushes.findLast(({ after }) => after === tip)?.pusher ?? null;
 }

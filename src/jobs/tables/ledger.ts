@@ -55,13 +55,19 @@ export async function seenPushes(
   return rows;
 }
 
+export interface LedgerTip {
+  readonly known: string;
+  /** When it was read, by the clock of the database. */
+  readonly knownAt: Date;
+}
+
 /** Up to which commit a branch is in the ledger. Undefined: it is not in it yet. */
-export async function ledgerTip(pool: pg.Pool, chain: string, branch: string): Promise<string | undefined> {
-  const { rows } = await pool.query<{ tip: string }>(
-    'SELECT tip FROM gatehouse.ledger_branches WHERE chain = $1 AND branch = $2',
+export async function ledgerTip(pool: pg.Pool, chain: string, branch: string): Promise<LedgerTip | undefined> {
+  const { rows } = await pool.query<LedgerTip>(
+    'SELECT tip AS known, looked_at AS "knownAt" FROM gatehouse.ledger_branches WHERE chain = $1 AND branch = $2',
     [chain, branch],
   );
-  return rows[0]?.tip;
+  return rows[0];
 }
 
 /** Those that came since the tip in the ledger was read. */

@@ -2,7 +2,12 @@ import test from 'ava';
 import type { BranchCommit, BroughtBy } from '../../../src/forges/port/branch-history.ts';
 import { type AttributionParts, attribute, detours, walkBranch } from '../../../src/jobs/ledger/walk.ts';
 
-const commit = (sha: string, ...parents: readonly string[]): BranchCommit => ({ sha, parents, committer: 'alice' });
+const commit = (sha: string, ...parents: readonly string[]): BranchCommit => ({
+  sha,
+  parents,
+  committer: 'alice',
+  message: `feat: ${sha}`,
+});
 const shas = (commits: readonly BranchCommit[]) => commits.map(({ sha }) => sha);
 
 const pull = (mergeCommit: string, more: Partial<BroughtBy> = {}): BroughtBy => ({
@@ -15,6 +20,8 @@ const pull = (mergeCommit: string, more: Partial<BroughtBy> = {}): BroughtBy => 
   mergedBy: 'bob',
   ...more,
 });
+/** Of a pull request. */
+const own = (...names: readonly string[]) => new Map([[1, names.map((sha) => ({ sha, message: `feat: ${sha}` }))]]);
 const LINE = [commit('a', 'known'), commit('b', 'a'), commit('c', 'b')];
 
 function attributed(commits: readonly BranchCommit[], parts: Partial<AttributionParts>): readonly string[] {
@@ -68,41 +75,44 @@ test('where the forge names every commit, no other belongs to a pull request', (
 
 test('where it names the last one only, the push shows which others belong to it', (t) => {
   const brought = new Map([['c', [pull('c')]]]);
-  const ownCommits = new Map([[1, ['x', 'y']]]);
+  const ownCommits = own('x', 'y');
   const push = (before: string, after: string) => ({ before, after, pusher: 'bob' });
   t.deepEqual(attributed(LINE, { brought, ownCommits, pushes: [push('a', 'c')] }), ['a none', 'b rebase', 'c rebase']);
   t.deepEqual(attributed(LINE, { brought, ownCommits, pushes: [push('b', 'c')] }), ['a none', 'b none', 'c squash']);
-  t.deepEqual(attributed(LINE, { brought, ownCommits }), ['a none', 'b unclear', 'c squash'], 'its webhook is lost');
+});
+
+test('where the webhook of a rebase is lost, its messages show what is not of it', (t) => {
+  const brought = new Map([['c', [pull('c')]]]);
+  const rebased = new Map([
+    [
+      1,
+      [
+        { sha: 'x', message: 'feat:  b\n' },
+        { sha: 'y', message: 'feat: c' },
+      ],
+    ],
+  ]);
+  t.deepEqual(attributed(LINE, { brought, ownCommits: rebased }), ['a none', 'b unclear', 'c squash']);
+  t.deepEqual(attributed(LINE, { brought, ownCommits: own('x', 'y') }), ['a none', 'b none', 'c squash']);
 });
 
 test('a push of more commits than the pull request has does not make them its own', (t) => {
   const brought = new Map([['c', [pull('c')]]]);
   const pushes = [{ before: 'known', after: 'c', pusher: 'mallory' }];
-  t.deepEqual(attributed(LINE, { brought, pushes, ownCommits: new Map([[1, ['x', 'y']]]) }), [
-    'a none',
-    'b rebase',
-    'c rebase',
-  ]);
-  t.deepEqual(attributed(LINE, { brought, pushes, ownCommits: new Map([[1, ['x']]]) }), [
-    'a none',
-    'b none',
-    'c squash',
-  ]);
+  t.deepEqual(attributed(LINE, { brought, pushes, ownCommits: own('x', 'y') }), ['a none', 'b rebase', 'c rebase']);
+  t.deepEqual(attributed(LINE, { brought, pushes, ownCommits: own('x') }), ['a none', 'b none', 'c squash']);
 });
 
 test('commits that were pushed with a merge commit are not its own', (t) => {
   const commits = [commit('a', 'known'), commit('m', 'a', 'head')];
   const brought = new Map([['m', [pull('m')]]]);
   const pushes = [{ before: 'known', after: 'm', pusher: 'mallory' }];
-  t.deepEqual(attributed(commits, { brought, pushes, ownCommits: new Map([[1, [...'123456789']]]) }), [
-    'a none',
-    'm merge',
-  ]);
+  t.deepEqual(attributed(commits, { brought, pushes, ownCommits: own(...'123456789') }), ['a none', 'm merge']);
 });
 
 test('a fast-forward brings the commits that the pull request has, and no others', (t) => {
   const brought = new Map([['c', [pull('c', { head: 'c' })]]]);
-  const ownCommits = new Map([[1, ['b', 'c', 'd']]]);
+  const ownCommits = own('b', 'c', 'd');
   const pushes = [{ before: 'known', after: 'c', pusher: 'mallory' }];
   t.deepEqual(attributed(LINE, { brought, pushes, ownCommits }), ['a none', 'b fast-forward', 'c fast-forward']);
   t.deepEqual(attributed(LINE, { brought, ownCommits }), ['a none', 'b fast-forward', 'c fast-forward']);
@@ -111,7 +121,7 @@ test('a fast-forward brings the commits that the pull request has, and no others
 test('the head itself on the branch is a fast-forward', (t) => {
   const brought = new Map([['c', [pull('c', { head: 'c' })]]]);
   const pushes = [{ before: 'known', after: 'c', pusher: 'bob' }];
-  const found = attributed(LINE, { brought, pushes, ownCommits: new Map([[1, ['a', 'b', 'c']]]) });
+  const found = attributed(LINE, { brought, pushes, ownCommits: own('a', 'b', 'c') });
   t.deepEqual(found, ['a fast-forward', 'b fast-forward', 'c fast-forward']);
 });
 
