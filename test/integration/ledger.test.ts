@@ -32,24 +32,27 @@ const commit = (sha: string, more: object = {}): LedgerContent => ({
   ...more,
 });
 
-const PASSED = commit('b', {
-  outcome: 'passed',
-  pullRequest: {
-    number: 3,
-    author: 'alice',
-    head: 'f'.repeat(40),
-    method: 'merge',
-    mergedBy: 'bob',
-    mergedAt: '2026-01-01T00:00:00Z',
-    verdict: {
-      state: 'success',
-      answeredAt: '2026-01-01T00:00:00Z',
-      enforced: true,
-      approvals: [{ login: 'carol', sha: 'f'.repeat(40) }],
-      overrides: [],
+const passed = (sha: string) =>
+  commit(sha, {
+    outcome: 'passed',
+    pullRequest: {
+      number: 3,
+      author: 'alice',
+      head: 'f'.repeat(40),
+      method: 'merge',
+      mergedBy: 'bob',
+      mergedAt: '2026-01-01T00:00:00Z',
+      verdict: {
+        state: 'success',
+        answeredAt: '2026-01-01T00:00:00Z',
+        enforced: true,
+        approvals: [{ login: 'carol', sha: 'f'.repeat(40) }],
+        overrides: [],
+      },
     },
-  },
-});
+  });
+
+const PASSED = passed('b');
 
 async function withLedger(
   work: (pool: pg.Pool, url: string) => Promise<void>,
@@ -265,6 +268,19 @@ test('table, JSON and CSV have each entry, and CSV has no formula', async (t) =>
       t.regex(stdout, /bbbbbbbbbb +passed/);
     },
     [HOSTILE, PASSED],
+  );
+});
+
+test('report counts a pull request once, by its outcome', async (t) => {
+  await withLedger(
+    async (_, url) => {
+      const { stdout } = await run(url, ['report']);
+      t.is(stdout, 'OUTCOME  MERGES\ndirect   2\npassed   1\n');
+      const json = await run(url, ['report', '--repository', 'ACME/widgets', '--json']);
+      t.is(json.stdout, '{"outcome":"direct","merges":2}\n{"outcome":"passed","merges":1}\n');
+      t.is((await run(url, ['report', '--repository', 'acme/other'])).stdout, '');
+    },
+    [commit('a'), passed('b'), passed('c'), commit('d')],
   );
 });
 

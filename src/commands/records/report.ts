@@ -1,3 +1,6 @@
+import type { Outcome } from '../../audit/ledger/entry.ts';
+import { countOutcomes } from '../../audit/ledger/merges.ts';
+import { readLedger } from '../../audit/ledger/read-ledger.ts';
 import { type ObservedReport, readObserved } from '../../audit/read-observed.ts';
 import { type ReportOrder, type RuleReport, readReport } from '../../audit/read-report.ts';
 import { parseDatabaseConfig } from '../../config/config.ts';
@@ -17,7 +20,8 @@ export const report = defineCommand({
   usage: ['[options]'],
   text: `Prints from the record of verdicts, rule by rule, how often a rule began to fail, was overridden, and began to hold
 after it had not held, and how long that took. A rule that waits for people has not failed, but the time until it holds
-counts. A second table has the rules of level observe: how many pull requests each would have failed, or left waiting.`,
+counts. A second table has the rules of level observe: how many pull requests each would have failed, or left waiting.
+A third one counts what the ledger has by outcome: merges, pushes and force-pushes.`,
   options: {
     since: { type: 'string', default: DEFAULT_SINCE, value: 'when', help: `${TIME_HELP}; ${DEFAULT_SINCE} by default` },
     repository: { type: 'string', value: 'owner/name', help: 'only of this repository' },
@@ -42,19 +46,24 @@ counts. A second table has the rules of level observe: how many pull requests ea
     if (order === undefined) {
       throw new UsageError(`--by takes ${ORDERS.join(', ')}`);
     }
-    const filter = { repository: values.repository, since: parseTime('--since', values.since, Date.now()) };
+    const since = parseTime('--since', values.since, Date.now());
+    const filter = { repository: values.repository, since };
     const limit = parseNumber('--limit', values.limit, MAX_RULES);
     const { databaseUrl } = configured(parseDatabaseConfig(terminal.env));
-    const { rules, observed } = await withDatabase(databaseUrl, async (pool) => ({
+    const { rules, observed, merges } = await withDatabase(databaseUrl, async (pool) => ({
       rules: await readReport(pool, filter, order, limit),
       observed: await readObserved(pool, filter, limit),
+      merges: mostFirst(countOutcomes(await readLedger(pool, filter, since))),
     }));
+    const tables = [...tableOf(rules, table), ...tableOf(observed, observedTable), ...tableOf(merges, mergesTable)];
     if (values.json) {
-      terminal.stdout.write([...rules, ...observed].map((rule) => `${JSON.stringify(rule)}\n`).join(''));
-    } else if (rules.length > 0 || observed.length > 0) {
-      terminal.stdout.write([...tableOf(rules, table), ...tableOf(observed, observedTable)].join('\n'));
+      terminal.stdout.write([...rules, ...observed, ...merges].map((rule) => `${JSON.stringify(rule)}\n`).join(''));
+    } else if (tables.length > 0) {
+      terminal.stdout.write(tables.join('\n'));
     } else {
-      terminal.stderr.write('No rule has failed, was overridden, began to pass or was observed.\n');
+      terminal.stderr.write(
+        'No rule has failed, was overridden, began to pass or was observed, and nothing was merged.\n',
+      );
     }
     return 0;
   },
@@ -62,6 +71,21 @@ counts. A second table has the rules of level observe: how many pull requests ea
 
 function tableOf<T>(rows: readonly T[], render: (rows: readonly T[]) => string): readonly string[] {
   return rows.length === 0 ? [] : [render(rows)];
+}
+
+interface MergeCount {
+  readonly outcome: Outcome;
+  readonly merges: number;
+}
+
+function mostFirst(counts: ReadonlyMap<Outcome, number>): readonly MergeCount[] {
+  return [...counts]
+    .map(([outcome, merges]) => ({ outcome, merges }))
+    .toSorted((one, other) => other.merges - one.merges || one.outcome.localeCompare(other.outcome));
+}
+
+function mergesTable(counts: readonly MergeCount[]): string {
+  return columns([['OUTCOME', 'MERGES'], ...counts.map(({ outcome, merges }) => [outcome, String(merges)])]);
 }
 
 function observedTable(rules: readonly ObservedReport[]): string {
