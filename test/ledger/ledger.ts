@@ -4,7 +4,6 @@
  * a tenth. SEED repeats the draws of a run.
  */
 import type pg from 'pg';
-import type { LedgerEntry } from '../../src/audit/ledger/entry.ts';
 import { recordDone } from '../../src/jobs/tables/progress.ts';
 import { realForge } from '../forge/real.ts';
 import type { TestForge } from '../forge/test-forge.ts';
@@ -15,19 +14,18 @@ import { startGitea } from '../helpers/gitea.ts';
 import type { Gitea } from '../helpers/gitea-container.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { eventually } from '../helpers/until.ts';
-import { git, POLICY, playScenario, type Scenario, type Truth } from './scenario.ts';
+import { compare, type Result } from './compare.ts';
+import { giteaGround } from './gitea-ground.ts';
+import { POLICY, playScenario, randomOf, type Scenario } from './scenario.ts';
 
 const REPOSITORIES = process.argv.includes('--short') ? 1 : 10;
 const PARALLEL = 2;
 /** In each repository: 200 merges in all, and 20 past a red status. */
 const AMOUNTS = { merges: 20, bypasses: 2, pushes: 1, forcePushes: 1 };
+/** Beside the merges of all kinds: the release branch, and the renaming. */
+const ACTIONS = REPOSITORIES * (Object.values(AMOUNTS).reduce((sum, amount) => sum + amount) + 2);
+const ACTIONS_A_LINE = 20;
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-
-interface Result {
-  readonly commits: number;
-  readonly missing: readonly string[];
-  readonly wrong: readonly string[];
-}
 
 const started = await startGitea(true);
 if (typeof started === 'string') {
@@ -65,7 +63,7 @@ async function run(gitea: Gitea): Promise<number> {
   const door = await start('serve', String(port));
   let worker = await start('work', '0');
   let killing = Promise.resolve();
-  const killWorker = () => {
+  const restartWorker = () => {
     killing = killing.then(async () => {
       worker.child.kill('SIGKILL');
       await worker.finished;
@@ -75,11 +73,18 @@ async function run(gitea: Gitea): Promise<number> {
   };
   process.stdout.write(`SEED=${seed}\n`);
   const counts = new Map<string, number>();
+  let done = 0;
+  const acted = () => {
+    done += 1;
+    if (done % ACTIONS_A_LINE === 0 || done === ACTIONS) {
+      process.stdout.write(`${done} of ${ACTIONS} actions\n`);
+    }
+  };
   const results: Result[] = [];
   const waiting = Array.from({ length: REPOSITORIES }, (_, index) => index);
   const play = async () => {
     for (let index = waiting.shift(); index !== undefined; index = waiting.shift()) {
-      results.push(...(await playOne({ gitea, forge, pool, port, index, counts, killWorker })));
+      results.push(...(await playOne({ gitea, forge, pool, port, index, counts, restartWorker, acted })));
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, play));
@@ -91,21 +96,23 @@ async function run(gitea: Gitea): Promise<number> {
   return report(counts, results);
 }
 
-interface OneParts extends Pick<Scenario, 'gitea' | 'counts' | 'killWorker'> {
+interface OneParts extends Pick<Scenario, 'counts' | 'restartWorker'> {
+  readonly gitea: Gitea;
   readonly forge: TestForge;
   readonly pool: pg.Pool;
   readonly port: number;
   readonly index: number;
+  readonly acted: () => void;
 }
 
-async function playOne({ forge, pool, port, index, ...parts }: OneParts): Promise<readonly Result[]> {
+async function playOne({ gitea, forge, pool, port, index, acted, ...parts }: OneParts): Promise<readonly Result[]> {
   const site = await forge.site({ '.gatehouse.yml': POLICY });
   await site.hook(port, SECRET);
-  const scenario = { ...parts, site, random: randomOf(seed + index) };
-  const truths = await playScenario(scenario, AMOUNTS);
+  const ground = giteaGround(gitea, site);
+  const truths = await playScenario({ ...parts, ground, random: randomOf(seed + index) }, AMOUNTS, acted);
   const results: Result[] = [];
   for (const truth of truths) {
-    const tip = await git(scenario, 'rev-parse', `refs/heads/${truth.branch}`);
+    const tip = await ground.tip(truth.branch);
     await eventually(`the ledger of ${site.repository} has ${truth.branch} at ${tip}`, async () => {
       // As the next resync and its hour would.
       await pool.query('UPDATE gatehouse.repositories SET due = true, ledger_due = true');
@@ -117,51 +124,11 @@ async function playOne({ forge, pool, port, index, ...parts }: OneParts): Promis
       );
       return rowCount === 1;
     });
-    results.push(await compare(scenario, pool, truth));
+    const result = await compare(ground, pool, truth);
+    process.stdout.write(`${site.repository} ${truth.branch}: ${result.commits} commits compared\n`);
+    results.push(result);
   }
   return results;
-}
-
-/** The last entry of each commit, and what git says. */
-async function compare(scenario: Scenario, pool: pg.Pool, { branch, outcomes, lost }: Truth): Promise<Result> {
-  const { rows } = await pool.query<{ entry: string }>(
-    `SELECT entry FROM gatehouse.ledger JOIN gatehouse.ledger_chains c USING (chain)
-      WHERE c.repository = $1 ORDER BY ledger.position`,
-    [scenario.site.repository],
-  );
-  const entries = rows.map(({ entry }) => JSON.parse(entry) as LedgerEntry);
-  const own = entries.filter((entry) => entry.kind !== 'anchor' && entry.branch === branch);
-  const begun = own.find((entry) => entry.kind === 'started')?.sha ?? '';
-  const log = (await git(scenario, 'log', '--first-parent', '--format=%H', `${begun}..refs/heads/${branch}`)).split(
-    '\n',
-  );
-  const commits = own.filter((entry) => entry.kind === 'commit');
-  const found = new Map(commits.map((entry) => [entry.sha, entry]));
-  const rewritten = own.flatMap((entry) => (entry.kind === 'rewritten' ? [entry.lost?.join() ?? ''] : []));
-  const twice = commits.length - found.size;
-  return {
-    commits: log.length,
-    missing: [
-      ...log.filter((sha) => !found.has(sha)),
-      // A force-push whose webhook is lost may be seen together with what came before it.
-      ...lost
-        .map((shas) => shas.join())
-        .filter((shas) => !rewritten.some((one) => shas.endsWith(one) || one.endsWith(shas))),
-    ],
-    wrong: [
-      ...(twice > 0 ? [`${twice} commits have two entries`] : []),
-      ...log.flatMap((sha) => {
-        const entry = found.get(sha);
-        const right = outcomes.get(sha) ?? ['a commit that nobody made'];
-        const isTold = entry?.outcome === 'unknown' && entry.pushedBy !== null;
-        return entry === undefined || (right.includes(entry.outcome) && !isTold)
-          ? []
-          : [
-              `${scenario.site.repository} ${branch} ${sha}: ${entry.outcome} (${entry.why}), not ${right.join(' or ')}`,
-            ];
-      }),
-    ],
-  };
 }
 
 function report(counts: ReadonlyMap<string, number>, results: readonly Result[]): number {
@@ -177,15 +144,4 @@ function report(counts: ReadonlyMap<string, number>, results: readonly Result[])
     `${sum(({ commits }) => commits)} commits, ${missing.length} missing, ${wrong.length} wrong outcomes\n`,
   );
   return missing.length + wrong.length === 0 ? 0 : 1;
-}
-
-/** Mulberry32. */
-function randomOf(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

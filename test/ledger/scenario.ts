@@ -1,9 +1,8 @@
-import { makeClone } from '../forge/git-push.ts';
-import type { HookedSite } from '../forge/test-forge.ts';
-import { type Gitea, inContainer, type Person, REPOSITORIES } from '../helpers/gitea-container.ts';
+import type { Person } from '../helpers/gitea-container.ts';
+import { MAIN } from '../helpers/site.ts';
 import { eventually } from '../helpers/until.ts';
+import type { Ground } from './ground.ts';
 
-const MAIN = 'main';
 const RELEASE = 'release';
 export const POLICY = `version: 1
 rules:
@@ -21,11 +20,10 @@ export interface Truth {
 }
 
 export interface Scenario {
-  readonly gitea: Gitea;
-  readonly site: HookedSite;
+  readonly ground: Ground;
   readonly random: () => number;
-  /** Kills the worker and starts another one. */
-  readonly killWorker: () => Promise<void>;
+  /** Ends the worker and starts another one. */
+  readonly restartWorker: () => Promise<void>;
   readonly counts: Map<string, number>;
 }
 
@@ -36,39 +34,40 @@ export interface Amounts {
   readonly forcePushes: number;
 }
 
-/** Every action once at least, in the order that `random` draws. */
-export async function playScenario(scenario: Scenario, amounts: Amounts): Promise<readonly Truth[]> {
-  const { site, random } = scenario;
+/** Every action once at least, in the order that `random` draws. `acted`: after each. */
+export async function playScenario(
+  scenario: Scenario,
+  amounts: Amounts,
+  acted: () => void = () => {},
+): Promise<readonly Truth[]> {
+  const { ground, random } = scenario;
   const main: Truth = { branch: MAIN, outcomes: new Map(), lost: [] };
   const release: Truth = { branch: RELEASE, outcomes: new Map(), lost: [] };
-  await request(scenario, 'alice', 'POST', '/branch_protections', {
-    rule_name: MAIN,
-    enable_push: true,
-    enable_force_push: true,
-    enable_status_check: true,
-    status_check_contexts: [`gatehouse/${MAIN}`],
-  });
+  await ground.requireStatus(MAIN, `gatehouse/${MAIN}`);
   // What the repository began with.
-  for (const sha of lines(await git(scenario, 'rev-list', '--first-parent', MAIN))) {
+  for (const sha of await ground.commits(MAIN)) {
     main.outcomes.set(sha, ['direct']);
   }
   const actions = [
-    ...Array.from({ length: amounts.merges }, () => () => merge(scenario, main, 'feat: it', 'bob', ['passed'])),
-    ...Array.from({ length: amounts.bypasses }, () => () => merge(scenario, main, 'it', 'alice', ['bypassed'])),
-    ...Array.from({ length: amounts.pushes }, () => () => push(scenario, main)),
-    ...Array.from({ length: amounts.forcePushes }, () => () => forcePush(scenario, main)),
+    ...repeat(amounts.merges, () => merge(scenario, main, 'feat: it', 'bob', ['passed'])),
+    ...repeat(amounts.bypasses, () => merge(scenario, main, 'it', 'alice', ['bypassed'])),
+    ...repeat(amounts.pushes, () => push(scenario, main)),
+    ...repeat(amounts.forcePushes, () => forcePush(scenario, main)),
     () => remakeBranch(scenario, release),
-    () => site.rename(`${site.repository.split('/')[1]}-renamed`),
+    () => ground.site.rename(`${ground.site.repository.split('/')[1]}-renamed`),
   ];
   await merge(scenario, main, 'feat: first', 'bob', ['passed']);
   for (const act of shuffled(actions, random)) {
     if (random() < 0.05) {
-      await scenario.killWorker();
+      await scenario.restartWorker();
     }
     await act();
+    acted();
   }
   return [main, release];
 }
+
+const repeat = <T>(times: number, act: T): readonly T[] => Array.from({ length: times }, () => act);
 
 function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
   return items
@@ -77,40 +76,22 @@ function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
     .map(({ item }) => item);
 }
 
+/** Mulberry32. */
+export function randomOf(start: number): () => number {
+  let state = start;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
 let files = 0;
 function newFile(): Record<string, string> {
   files += 1;
   return { [`file-${files}.txt`]: `${files}\n` };
 }
-
-async function request<T>(
-  { gitea, site }: Pick<Scenario, 'gitea' | 'site'>,
-  person: Person,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<T> {
-  const response = await fetch(`${gitea.url}/api/v1/repos/${site.repository}${path}`, {
-    method,
-    headers: { authorization: `token ${gitea.tokens[person]}`, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (!response.ok) {
-    throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  }
-  return (text === '' ? undefined : JSON.parse(text)) as T;
-}
-
-export async function git(
-  { gitea, site }: Pick<Scenario, 'gitea' | 'site'>,
-  ...args: readonly string[]
-): Promise<string> {
-  const folder = `${REPOSITORIES}/${site.repository}.git`;
-  return (await inContainer(gitea.container, ['git', '-C', folder, ...args])).trim();
-}
-
-const lines = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
 
 function count({ counts }: Scenario, what: string): void {
   counts.set(what, (counts.get(what) ?? 0) + 1);
@@ -118,32 +99,28 @@ function count({ counts }: Scenario, what: string): void {
 
 /** Does something to a branch, with the webhooks of it or without, and notes what came by it. */
 async function change(
-  scenario: Scenario,
+  { ground, random, counts }: Scenario,
   { branch, outcomes }: Truth,
   right: readonly string[],
   act: () => Promise<unknown>,
 ): Promise<'told' | 'lost'> {
-  const { site, random } = scenario;
   const isLost = random() < 0.3;
-  const before = await git(scenario, 'rev-parse', `refs/heads/${branch}`);
+  const before = await ground.tip(branch);
   if (isLost) {
-    count(scenario, 'with its webhooks lost');
-    await site.loseWebhooks(true);
+    counts.set(LOST, (counts.get(LOST) ?? 0) + 1);
+    await ground.site.loseWebhooks(true);
   }
   await act();
   if (isLost) {
-    await site.loseWebhooks(false);
+    await ground.site.loseWebhooks(false);
   }
-  const came = lines(await git(scenario, 'rev-list', '--first-parent', `${before}..refs/heads/${branch}`));
-  for (const [index, sha] of came.entries()) {
-    // Of the commits of a rebase Gitea names the pull request of the last one alone. The comparison allows this only
-    // where no webhook came: Gitea sends none either if it is still queued when the webhooks end.
-    outcomes.set(sha, index > 0 ? [...right, 'unknown'] : right);
+  for (const [index, sha] of (await ground.commits(branch, before)).entries()) {
+    outcomes.set(sha, index > 0 && ground.mayBeUnknown(isLost) ? [...right, 'unknown'] : right);
   }
   return isLost ? 'lost' : 'told';
 }
 
-const METHODS = ['merge', 'squash', 'rebase', 'rebase-merge', 'fast-forward-only'] as const;
+const LOST = 'with its webhooks lost';
 
 async function merge(
   scenario: Scenario,
@@ -151,8 +128,9 @@ async function merge(
   title: string,
   by: Person,
   right: readonly string[],
-): Promise<void> {
-  const { site, random } = scenario;
+): Promise<'told' | 'lost'> {
+  const { ground, random } = scenario;
+  const { site } = ground;
   const topic = `topic-${files}`;
   const amount = 1 + Math.floor(random() * 3);
   await site.push(topic, ...Array.from({ length: amount }, newFile));
@@ -162,52 +140,33 @@ async function merge(
     const status = await site.status(number, `gatehouse/${truth.branch}`);
     return status?.state === wanted;
   });
-  let how: string = METHODS[Math.floor(random() * METHODS.length)] ?? 'merge';
-  if (random() < 0.3 && how !== 'fast-forward-only' && truth.branch === MAIN) {
+  let method = ground.methods[Math.floor(random() * ground.methods.length)] ?? 'merge';
+  if (random() < 0.3 && method !== FAST_FORWARD && truth.branch === MAIN) {
     await push(scenario, truth);
   }
-  await change(scenario, truth, right, async () => {
-    await eventually(`${site.repository}#${number} is merged`, async () => {
-      try {
-        await request(scenario, by, 'POST', `/pulls/${number}/merge`, { Do: how, force_merge: by === 'alice' });
-        return true;
-      } catch (error) {
-        const { message } = error as Error;
-        if (message.includes('Please try again later')) {
-          return false;
-        }
-        if (how === 'fast-forward-only') {
-          how = 'merge';
-          return false;
-        }
-        throw error;
-      }
-    });
+  const told = await change(scenario, truth, right, async () => {
+    method = await ground.mergePull(number, by, method);
   });
-  count(scenario, `merged by ${how}`);
+  count(scenario, `merged by ${method}`);
   count(scenario, right.includes('passed') ? 'merged when green' : 'merged past a red status by an administrator');
+  return told;
 }
+
+/** Only where nothing came to the base since. */
+export const FAST_FORWARD = 'fast-forward-only';
 
 async function push(scenario: Scenario, truth: Truth): Promise<'told' | 'lost'> {
   count(scenario, 'pushed directly');
-  return change(scenario, truth, ['direct'], () => scenario.site.push(truth.branch, newFile()));
+  return change(scenario, truth, ['direct'], () => scenario.ground.site.push(truth.branch, newFile()));
 }
 
 async function forcePush(scenario: Scenario, truth: Truth): Promise<void> {
-  const { gitea, site } = scenario;
+  const { ground } = scenario;
   const first = await push(scenario, truth);
-  const back = await git(scenario, 'rev-parse', `refs/heads/${truth.branch}~1`);
-  const old = `back-${files}`;
-  await request(scenario, 'alice', 'POST', '/branches', { new_branch_name: old, old_ref_name: back });
-  const url = new URL(`${gitea.url}/${site.repository}.git`);
-  url.username = 'alice';
-  url.password = gitea.tokens.alice;
-  const clone = await makeClone(url.href, 'alice');
-  const gone = lines(await git(scenario, 'rev-list', '--first-parent', `${back}..refs/heads/${truth.branch}`));
-  const second = await change(scenario, truth, ['direct'], () => clone.push(truth.branch, [newFile()], { onto: old }));
-  await clone.remove();
+  const [pushed = '', back = ''] = await ground.commits(truth.branch);
+  const second = await change(scenario, truth, ['direct'], () => ground.forcePush(truth.branch, back, newFile()));
   if (first === 'told' && second === 'told') {
-    truth.lost.push(gone);
+    truth.lost.push([pushed]);
   } else {
     // What was pushed and taken away before a resync is nowhere to be seen.
     count(scenario, 'force-pushed without a webhook of it');
@@ -217,15 +176,16 @@ async function forcePush(scenario: Scenario, truth: Truth): Promise<void> {
 
 /** A branch that a policy judges pull requests into is watched. */
 async function remakeBranch(scenario: Scenario, truth: Truth): Promise<void> {
-  const { site } = scenario;
-  await site.push(truth.branch, newFile());
+  const { ground } = scenario;
+  await ground.site.push(truth.branch, newFile());
   await merge(scenario, truth, 'feat: release', 'bob', ['passed']);
-  await merge(scenario, truth, 'not released', 'alice', ['bypassed']);
-  const back = await git(scenario, 'rev-parse', `refs/heads/${truth.branch}~1`);
-  const tip = await git(scenario, 'rev-parse', `refs/heads/${truth.branch}`);
-  await site.deleteBranch(truth.branch);
-  truth.lost.push(lines(await git(scenario, 'rev-list', '--first-parent', `${back}..${tip}`)));
-  await request(scenario, 'alice', 'POST', '/branches', { new_branch_name: truth.branch, old_ref_name: back });
+  const merged = await merge(scenario, truth, 'not released', 'alice', ['bypassed']);
+  const [tip = '', back = ''] = await ground.commits(truth.branch);
+  await ground.site.deleteBranch(truth.branch);
+  if (merged === 'told') {
+    truth.lost.push([tip]);
+  }
+  await ground.makeBranch(truth.branch, back);
   await push(scenario, truth);
   count(scenario, 'branch deleted and made again');
 }
