@@ -35,11 +35,12 @@ export async function compare(ground: Ground, pool: pg.Pool, { branch, outcomes,
   return {
     commits: log.length,
     missing: [
-      ...log.filter((sha) => !found.has(sha)),
+      ...log.filter((sha) => !found.has(sha)).map((sha) => `${branch} has ${sha}`),
       // A force-push whose webhook is lost may be seen together with what came before it.
       ...lost
         .map((shas) => shas.join())
-        .filter((shas) => !rewritten.some((one) => shas.endsWith(one) || one.endsWith(shas))),
+        .filter((shas) => !rewritten.some((one) => shas.endsWith(one) || one.endsWith(shas)))
+        .map((shas) => `a force-push took ${shas} from ${branch}`),
     ],
     wrong: [
       ...(twice > 0 ? [`${twice} commits have two entries`] : []),

@@ -1,6 +1,6 @@
 import ava from 'ava';
 import type { LedgerEntry } from '../../src/audit/ledger/entry.ts';
-import { DOOR } from '../helpers/door.ts';
+import { DOOR, SECRET } from '../helpers/door.ts';
 import { FORGES, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 
 const test = ava.serial;
@@ -209,4 +209,25 @@ for (const name of FORGES) {
       t.deepEqual(shown(found), [rest, rest, webhooks === 'received' ? 'direct alice' : 'direct null']);
     });
   }
+}
+
+for (const name of FORGES) {
+  test(`${name}: a push that a force-push took away is named, though its webhook is late`, async (t) => {
+    await using story = await tellStory(name, FILES, {}, DOOR);
+    const { forge, repository, door } = story;
+    await workerComesBy(story);
+    const before = forge.head(repository, 'main');
+    const gone = forge.commit(repository, 'main', { 'a.ts': 'a\n' });
+    const late = forge.webhook(repository, { kind: 'push', branch: 'main', before }, { secret: SECRET });
+    forge.reset(repository, 'main', before);
+    forge.commit(repository, 'main', { 'b.ts': 'b\n' });
+    await workerComesBy(story);
+    const kinds = async () => (await entriesOf(story)).map(({ kind }) => kind);
+    t.deepEqual(await kinds(), ['started', 'commit']);
+    t.is((await fetch(`${door.url}/webhook`, { method: 'POST', ...late })).status, 200);
+    await workerComesBy(story);
+    t.deepEqual(await kinds(), ['started', 'commit', 'rewritten']);
+    const last = (await entriesOf(story)).at(-1);
+    t.deepEqual(last?.kind === 'rewritten' && last.lost, [gone]);
+  });
 }

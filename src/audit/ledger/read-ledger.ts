@@ -53,3 +53,16 @@ export async function readChain(pool: pg.Pool, chain: string): Promise<readonly 
   );
   return rows;
 }
+
+/** Entries that are looked through, the newest of a chain. */
+const LAST_ENTRIES = 1_000;
+
+/** Whether the chain says already that a force-push took this tip away. */
+export async function namesRewrite(pool: pg.Pool, chain: string, from: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `SELECT FROM gatehouse.ledger l JOIN gatehouse.ledger_chains c USING (chain)
+      WHERE l.chain = $1 AND l.position > c.position - $2 AND strpos(l.entry, $3) > 0 LIMIT 1`,
+    [chain, LAST_ENTRIES, `"from":"${from}"`],
+  );
+  return rowCount !== 0;
+}

@@ -1,5 +1,4 @@
 import { type Chain, openChain } from '../../audit/ledger/chains.ts';
-import type { LedgerContent } from '../../audit/ledger/entry.ts';
 import type { Jobs } from '../queue/queue.ts';
 import {
   databaseTime,
@@ -7,15 +6,14 @@ import {
   ledgerTip,
   markLedgerDue,
   markLookedAt,
-  newPushes,
   type SeenPush,
   seenPushes,
   watchedBranches,
 } from '../tables/ledger.ts';
 import { addEntries, type EntriesParts } from './add-entries.ts';
-import { listSince } from './attribution.ts';
 import { type ContentParts, contentsOf } from './contents.ts';
-import { detours, firstParents, pusherOf, walkBranch } from './walk.ts';
+import { findRewrites } from './rewrites.ts';
+import { pusherOf, walkBranch } from './walk.ts';
 
 export interface LedgerParts extends ContentParts, EntriesParts {
   readonly keepsRecord: boolean;
@@ -60,10 +58,12 @@ async function recordBranch(parts: LedgerParts, chain: Chain, branch: string): P
   const pushes = await seenPushes(pool, chain, branch);
   const { known, knownAt } =
     (await ledgerTip(pool, chain.chain, branch)) ?? (await start(parts, chain, branch, { tip, lookedAt }, pushes));
-  if (known === tip) {
+  // What is received from now on may be newer than the tip.
+  const newPushes = pushes.filter(({ receivedAt }) => receivedAt >= knownAt && receivedAt < lookedAt);
+  if (known === tip && newPushes.every(({ after }) => after === tip)) {
     return;
   }
-  const listed = await forge.history.since(repository, known, tip);
+  const listed = known === tip ? [] : await forge.history.since(repository, known, tip);
   if (listed === undefined) {
     const content = { kind: 'commit', branch, sha: tip, ...UNLISTED, pushedBy: pusherOf(pushes, tip) } as const;
     const why = `what came after ${known} cannot be listed`;
@@ -71,21 +71,12 @@ async function recordBranch(parts: LedgerParts, chain: Chain, branch: string): P
     return;
   }
   const { commits, rewritten } = walkBranch(listed, known, tip);
-  const before: LedgerContent[] = [];
-  const goneTips = detours(await newPushes(pool, chain, branch), known, commits);
-  for (const from of rewritten ? [known] : goneTips) {
-    before.push({
-      kind: 'rewritten',
-      branch,
-      outcome: 'rewritten',
-      from,
-      to: tip,
-      lost: await lostCommits(parts, repository, tip, from),
-      pushedBy: pushes.findLast((push) => push.before === from)?.pusher ?? null,
-    });
-  }
+  const lostKnown = rewritten ? known : undefined;
+  const line = new Set([known, ...commits.map(({ sha }) => sha)]);
+  const rewrites = await findRewrites(parts, chain, { branch, tip, lostKnown, line, pushes, newPushes });
+  const goneTips = rewrites.map(({ from }) => from).filter((sha) => sha !== known);
   const contents = await contentsOf(parts, chain, { branch, known, knownAt, commits, pushes, goneTips });
-  await addEntries(parts, chain, branch, { from: known, to: tip, lookedAt }, [...before, ...contents]);
+  await addEntries(parts, chain, branch, { from: known, to: tip, lookedAt }, [...rewrites, ...contents]);
 }
 
 const UNLISTED = { parent: null, outcome: 'unknown', pullRequest: null, committer: '' } as const;
@@ -106,16 +97,4 @@ async function start(
     { kind: 'started', branch, sha: known },
   ]);
   return { known, knownAt };
-}
-
-/** The first-parent commits that the branch no longer has. Null: the forge does not list them any more. */
-async function lostCommits(
-  { forge }: LedgerParts,
-  repository: string,
-  tip: string,
-  known: string,
-): Promise<readonly string[] | null> {
-  const listed = await listSince(forge, repository, tip, known);
-  const bySha = listed && new Map(listed.map((commit) => [commit.sha, commit]));
-  return bySha === undefined ? null : firstParents(bySha, known).map(({ sha }) => sha);
 }

@@ -18,26 +18,6 @@ export function walkBranch(listed: readonly BranchCommit[], known: string, tip: 
   };
 }
 
-/**
- * Tips that the branch had for a while, by the webhooks of its pushes, and that are not on its way from the known
- * commit: a force-push took them away before anybody looked. `pushes`: those that came since somebody looked last.
- */
-export function detours(
-  pushes: readonly SeenPush[],
-  known: string,
-  commits: readonly BranchCommit[],
-): readonly string[] {
-  const line = new Set([known, ...commits.map(({ sha }) => sha)]);
-  const left = new Set<string>();
-  for (const { before, after } of pushes) {
-    if ((line.has(before) || left.has(before)) && !line.has(after)) {
-      left.add(after);
-    }
-  }
-  const goneOnFrom = new Set(pushes.filter(({ after }) => left.has(after)).map(({ before }) => before));
-  return [...left].filter((sha) => !goneOnFrom.has(sha));
-}
-
 /** Newest first, as far as they are listed. */
 export function firstParents(bySha: ReadonlyMap<string, BranchCommit>, tip: string): readonly BranchCommit[] {
   const found: BranchCommit[] = [];

@@ -10,6 +10,10 @@ export interface SeenPush {
   readonly pusher: string | null;
 }
 
+export interface ReceivedPush extends SeenPush {
+  readonly receivedAt: Date;
+}
+
 export async function isWatched(pool: pg.Pool, repository: string, branch: string): Promise<boolean> {
   const { rowCount } = await pool.query(
     'SELECT FROM gatehouse.watched_branches WHERE repository = lower($1) AND branch = $2',
@@ -46,9 +50,9 @@ export async function seenPushes(
   pool: pg.Pool,
   { repository, former }: Chain,
   branch: string,
-): Promise<readonly SeenPush[]> {
-  const { rows } = await pool.query<SeenPush>(
-    `SELECT before_sha AS before, after_sha AS after, pusher FROM gatehouse.pushes
+): Promise<readonly ReceivedPush[]> {
+  const { rows } = await pool.query<ReceivedPush>(
+    `SELECT before_sha AS before, after_sha AS after, pusher, received_at AS "receivedAt" FROM gatehouse.pushes
       WHERE repository = ANY ($1) AND branch = $2 ORDER BY received_at`,
     [[repository.toLowerCase(), ...former.map(({ name }) => name)], branch],
   );
@@ -68,22 +72,6 @@ export async function ledgerTip(pool: pg.Pool, chain: string, branch: string): P
     [chain, branch],
   );
   return rows[0];
-}
-
-/** Those that came since the tip in the ledger was read. */
-export async function newPushes(
-  pool: pg.Pool,
-  { chain, repository, former }: Chain,
-  branch: string,
-): Promise<readonly SeenPush[]> {
-  const { rows } = await pool.query<SeenPush>(
-    `SELECT before_sha AS before, after_sha AS after, pusher FROM gatehouse.pushes
-      WHERE repository = ANY ($1) AND branch = $2
-        AND received_at >= (SELECT looked_at FROM gatehouse.ledger_branches WHERE chain = $3 AND branch = $2)
-      ORDER BY received_at`,
-    [[repository.toLowerCase(), ...former.map(({ name }) => name)], branch, chain],
-  );
-  return rows;
 }
 
 export async function databaseTime(pool: pg.Pool): Promise<Date> {

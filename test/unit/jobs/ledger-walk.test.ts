@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { BranchCommit, BroughtBy } from '../../../src/forges/port/branch-history.ts';
-import { type AttributionParts, attribute, detours, walkBranch } from '../../../src/jobs/ledger/walk.ts';
+import { type AttributionParts, attribute, walkBranch } from '../../../src/jobs/ledger/walk.ts';
 
 const commit = (sha: string, ...parents: readonly string[]): BranchCommit => ({
   sha,
@@ -123,14 +123,4 @@ test('the head itself on the branch is a fast-forward', (t) => {
   const pushes = [{ before: 'known', after: 'c', pusher: 'bob' }];
   const found = attributed(LINE, { brought, pushes, ownCommits: own('a', 'b', 'c') });
   t.deepEqual(found, ['a fast-forward', 'b fast-forward', 'c fast-forward']);
-});
-
-test('a force-push that was over before anybody looked is found by its webhooks', (t) => {
-  const push = (before: string, after: string) => ({ before, after, pusher: 'bob' });
-  const line = [commit('b', 'known')];
-  t.deepEqual(detours([push('known', 'x'), push('x', 'b')], 'known', line), ['x']);
-  t.deepEqual(detours([push('known', 'x'), push('x', 'y'), push('y', 'b')], 'known', line), ['y']);
-  t.deepEqual(detours([push('known', 'x'), push('known', 'b')], 'known', line), ['x'], 'the branch was made again');
-  t.deepEqual(detours([push('older', 'known'), push('known', 'b')], 'known', line), []);
-  t.deepEqual(detours([push('x', 'older'), push('known', 'b')], 'known', line), [], 'from elsewhere');
 });
