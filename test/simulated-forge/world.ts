@@ -83,6 +83,8 @@ export interface Ruleset {
 export interface QueueEntry {
   readonly number: number;
   readonly headSha: string;
+  /** What it brings to the base, oldest first. */
+  readonly commits: readonly string[];
 }
 
 /** A webhook of Gitea or Forgejo. */

@@ -1,6 +1,6 @@
 import ava from 'ava';
-import type { LedgerEntry } from '../../src/audit/ledger/entry.ts';
 import { DOOR, SECRET } from '../helpers/door.ts';
+import { ledgerCommits, ledgerEntries, shownCommits } from '../helpers/ledger.ts';
 import { FORGES, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 
 const test = ava.serial;
@@ -15,29 +15,6 @@ rules:
 const FILES = { '.gatehouse.yml': POLICY, 'app.ts': 'one\n' };
 const GOOD = { title: 'feat: things' };
 const BAD = { title: 'things' };
-
-type CommitEntry = LedgerEntry & { readonly kind: 'commit' };
-
-async function entriesOf({ door, repository }: Scene): Promise<readonly LedgerEntry[]> {
-  const { rows } = await door.database.query<{ entry: string }>(
-    `SELECT entry FROM gatehouse.ledger WHERE chain = (
-       SELECT chain FROM gatehouse.ledger_chains WHERE lower(repository) = lower($1)) ORDER BY position`,
-    [repository],
-  );
-  return rows.map(({ entry }) => JSON.parse(entry));
-}
-
-async function commits(scene: Scene): Promise<readonly CommitEntry[]> {
-  return (await entriesOf(scene)).filter((entry) => entry.kind === 'commit');
-}
-
-/** What each commit was, as far as a table shows it. */
-const shown = (entries: readonly CommitEntry[]) =>
-  entries.map(({ outcome, pullRequest, pushedBy }) =>
-    pullRequest === null
-      ? `${outcome} ${pushedBy}`
-      : `${outcome} #${pullRequest.number} ${pullRequest.method} ${pullRequest.mergedBy}`,
-  );
 
 type How = 'merge' | 'squash' | 'rebase' | 'fast-forward';
 
@@ -66,9 +43,9 @@ for (const name of FORGES) {
       }
       await merge(scene, number, { how, count: how === 'fast-forward' ? 2 : 1 });
     }
-    const found = await commits(scene);
+    const found = await ledgerCommits(scene);
     t.deepEqual(
-      [...new Set(shown(found))],
+      [...new Set(shownCommits(found))],
       ['passed #1 merge bob', 'passed #2 squash bob', 'passed #3 fast-forward bob'],
     );
     t.is(found.at(-1)?.sha, scene.forge.head(scene.repository, 'main'));
@@ -80,7 +57,7 @@ for (const name of FORGES) {
     await scene.push(number, { 'b.ts': 'b\n' });
     await scene.settled();
     await merge(scene, number, { how: 'rebase', count: 2 });
-    t.deepEqual(shown(await commits(scene)), ['passed #1 rebase bob', 'passed #1 rebase bob']);
+    t.deepEqual(shownCommits(await ledgerCommits(scene)), ['passed #1 rebase bob', 'passed #1 rebase bob']);
   });
 
   test(`${name}: a merge past a red status, and one without a verdict, are bypassed`, async (t) => {
@@ -90,8 +67,8 @@ for (const name of FORGES) {
     await merge(scene, red, { by: 'root' });
     const unseen = scene.openSilently({ 'b.ts': 'b\n' }, GOOD);
     await merge(scene, unseen, { by: 'root' });
-    const found = await commits(scene);
-    t.deepEqual(shown(found), ['bypassed #1 merge root', `bypassed #${unseen} merge root`]);
+    const found = await ledgerCommits(scene);
+    t.deepEqual(shownCommits(found), ['bypassed #1 merge root', `bypassed #${unseen} merge root`]);
     t.deepEqual(
       found.map(({ why }) => why),
       ['the verdict was failure', 'there was no verdict'],
@@ -102,7 +79,7 @@ for (const name of FORGES) {
     const scene = shared(name).scene(FILES);
     await scene.push('main', { 'a.ts': 'a\n' }, { 'b.ts': 'b\n' });
     await scene.settled();
-    t.deepEqual(shown(await commits(scene)), ['direct alice', 'direct alice']);
+    t.deepEqual(shownCommits(await ledgerCommits(scene)), ['direct alice', 'direct alice']);
   });
 
   test(`${name}: a commit pushed before a squash is not a part of it`, async (t) => {
@@ -114,7 +91,7 @@ for (const name of FORGES) {
     await scene.settled();
     scene.forge.commit(scene.repository, 'main', { 'evil.ts': 'x\n' });
     await merge(scene, number, { how: 'squash' });
-    const [first, second, third] = shown(await commits(scene));
+    const [first, second, third] = shownCommits(await ledgerCommits(scene));
     t.is(first, 'direct alice');
     // Its webhook is lost, and that of the squash shows where this ended.
     t.is(second, 'direct null');
@@ -126,7 +103,7 @@ for (const name of FORGES) {
     const number = await scene.open({ 'a.ts': 'a\n' }, BAD);
     await scene.settled();
     await merge(scene, number);
-    t.deepEqual(shown(await commits(scene)), [`no policy #${number} merge bob`]);
+    t.deepEqual(shownCommits(await ledgerCommits(scene)), [`no policy #${number} merge bob`]);
   });
 
   test(`${name}: a force-push names what was lost`, async (t) => {
@@ -137,7 +114,7 @@ for (const name of FORGES) {
     scene.forge.reset(scene.repository, 'main', before);
     const tip = await scene.push('main', { 'c.ts': 'c\n' });
     await scene.settled();
-    const [rewritten, after] = (await entriesOf(scene)).slice(-2);
+    const [rewritten, after] = (await ledgerEntries(scene)).slice(-2);
     t.is(rewritten?.kind, 'rewritten');
     t.deepEqual(rewritten?.kind === 'rewritten' && rewritten.lost, lost.toReversed());
     t.is(after?.kind === 'commit' && after.sha, tip);
@@ -155,7 +132,7 @@ test('github: an overridden rule is named with the merge', async (t) => {
   );
   await scene.settled();
   await merge(scene, number);
-  const [entry] = await commits(scene);
+  const [entry] = await ledgerCommits(scene);
   t.is(entry?.outcome, 'overridden');
   t.deepEqual(entry?.pullRequest?.verdict?.overrides, [{ rule: 'title', login: 'bob' }]);
 });
@@ -169,7 +146,7 @@ for (const name of FORGES) {
     await scene.settled();
     await workerComesBy(story, {}, [scene.repository]);
     t.deepEqual(
-      (await entriesOf(scene)).map(({ kind }) => kind),
+      (await ledgerEntries(scene)).map(({ kind }) => kind),
       ['started'],
       'it begins at its present head',
     );
@@ -177,7 +154,7 @@ for (const name of FORGES) {
     await merge(scene, second, { lost: true, by: 'root' });
     scene.forge.commit(scene.repository, 'main', { 'c.ts': 'c\n' });
     await workerComesBy(story, {}, [scene.repository]);
-    t.deepEqual(shown(await commits(scene)), [
+    t.deepEqual(shownCommits(await ledgerCommits(scene)), [
       `passed #${first} merge bob`,
       `bypassed #${second} merge root`,
       'direct null',
@@ -187,7 +164,7 @@ for (const name of FORGES) {
 
 for (const name of FORGES) {
   for (const webhooks of ['received', 'lost'] as const) {
-    test(`${name}: what a force-push leaves of a rebase is never direct, its webhooks ${webhooks}`, async (t) => {
+    test(`${name}: a force-push never makes a rebase direct, webhooks ${webhooks}`, async (t) => {
       await using story = await tellStory(name, FILES, {}, DOOR);
       const { forge, repository } = story;
       const number = await story.open({ 'a.ts': 'a\n' }, BAD);
@@ -203,16 +180,16 @@ for (const name of FORGES) {
       const tip = forge.commit(repository, 'main', { 'd.ts': 'd\n' });
       await story.send({ kind: 'push', branch: 'main', before: whole });
       await workerComesBy(story);
-      const found = await commits(story);
+      const found = await ledgerCommits(story);
       t.is(found.at(-1)?.sha, tip);
       const rest = webhooks === 'received' || name === 'github' ? `bypassed #${number} rebase root` : 'unknown null';
-      t.deepEqual(shown(found), [rest, rest, webhooks === 'received' ? 'direct alice' : 'direct null']);
+      t.deepEqual(shownCommits(found), [rest, rest, webhooks === 'received' ? 'direct alice' : 'direct null']);
     });
   }
 }
 
 for (const name of FORGES) {
-  test(`${name}: a push that a force-push took away is named, though its webhook is late`, async (t) => {
+  test(`${name}: a lost push is named though its webhook is late`, async (t) => {
     await using story = await tellStory(name, FILES, {}, DOOR);
     const { forge, repository, door } = story;
     await workerComesBy(story);
@@ -222,12 +199,12 @@ for (const name of FORGES) {
     forge.reset(repository, 'main', before);
     forge.commit(repository, 'main', { 'b.ts': 'b\n' });
     await workerComesBy(story);
-    const kinds = async () => (await entriesOf(story)).map(({ kind }) => kind);
+    const kinds = async () => (await ledgerEntries(story)).map(({ kind }) => kind);
     t.deepEqual(await kinds(), ['started', 'commit']);
     t.is((await fetch(`${door.url}/webhook`, { method: 'POST', ...late })).status, 200);
     await workerComesBy(story);
     t.deepEqual(await kinds(), ['started', 'commit', 'rewritten']);
-    const last = (await entriesOf(story)).at(-1);
+    const last = (await ledgerEntries(story)).at(-1);
     t.deepEqual(last?.kind === 'rewritten' && last.lost, [gone]);
   });
 }

@@ -14,7 +14,9 @@ export interface MergedHead {
   readonly head: string;
   readonly branch: string;
   readonly mergedAt: string;
-  /** The commits that a merge queue may have judged it at. */
+  /** What it became on the branch. In a merge queue that is the commit of its own group. */
+  readonly mergeCommit: string | undefined;
+  /** The commits of the groups that a merge queue may have judged it in. */
   readonly groups: readonly string[];
   /** Name of the commit status. */
   readonly context: string;
@@ -53,12 +55,14 @@ export async function verdictsThen(
     [...under, merged.number, merged.head, merged.branch, merged.groups],
   );
   const ofGroup = rows.filter(({ group }) => group !== null);
-  const verdicts = ofGroup.length > 0 ? ofGroup : rows;
+  const ofOwnGroup = ofGroup.filter(({ group }) => group === merged.mergeCommit);
+  const verdicts = [ofOwnGroup, ofGroup, rows].find((some) => some.length > 0) ?? [];
   const { rows: postings } = await pool.query<PostingRow>(
     `SELECT state, posted_at AS "postedAt" FROM gatehouse.audit_postings
        JOIN unnest($1::text[], $2::timestamptz[]) AS known (name, until) ON lower(repository) = name AND posted_at < until
       WHERE posted_at < $3 AND head_sha = ANY ($4) AND lower(context) = lower($5) ORDER BY posted_at`,
-    [...under, ofGroup.length > 0 ? ofGroup.map(({ group }) => group) : [merged.head], merged.context],
+    // The status of another group may be about those behind it.
+    [...under, [ofGroup.length > 0 ? merged.mergeCommit : merged.head], merged.context],
   );
   return { ...between(verdicts, postings, start ?? new Date(0)), isQueue: ofGroup.length > 0 };
 }

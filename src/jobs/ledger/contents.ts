@@ -123,6 +123,7 @@ async function judge(
     head,
     branch,
     mergedAt,
+    mergeCommit: pullRequest.mergeCommit,
     groups: commits.map(({ sha }) => sha),
     context: statusContext(parts.statusContext, branch),
   });

@@ -22,6 +22,9 @@ interface MergeDetails {
   readonly force?: boolean;
 }
 
+/** The account of GitHub that merges what is in a queue. */
+const QUEUE = 'github-merge-queue[bot]';
+
 /** What becomes of a pull request, from its opening to its merge. Repositories are `owner/name`. */
 export interface PullRequests {
   openPullRequest(repository: string, details: OpenDetails): number;
@@ -40,7 +43,9 @@ export interface PullRequests {
   /** False when the base branch requires a status that the head does not have as a success. */
   merge(repository: string, number: number, details?: MergeDetails): boolean;
   /** Puts it last in the merge queue of its base. Returns the commit of its group. */
-  enqueue(repository: string, number: number): string;
+  enqueue(repository: string, number: number, how?: 'merge' | 'squash' | 'rebase'): string;
+  /** Merges all that are in a queue, as one group: the base moves to the commit of the last one. */
+  mergeQueue(repository: string, branch: string): void;
   /** Takes it out of its queue. The groups of those behind it stay as they are. */
   dequeue(repository: string, number: number): void;
   // What there is to see
@@ -164,15 +169,33 @@ export function makePullRequests(stage: Stage): PullRequests {
       change(repository, number, { state: 'closed', merged: { at: now(), into, as, commits, by } });
       return true;
     },
-    enqueue(repository, number) {
-      const { headSha, baseBranch, repository: target } = pull(repository, number);
+    enqueue(repository, number, how = 'merge') {
+      const on = pull(repository, number);
+      const { headSha, baseBranch, repository: target } = on;
       const entries = target.mergeQueues.get(baseBranch) ?? [];
       const onto = entries.at(-1)?.headSha ?? target.branches.get(baseBranch) ?? '';
-      const details = { message: `Merge #${number}`, author: 'github-merge-queue', date: now() };
-      const files = Object.fromEntries(commitOf(world, headSha).tree);
-      const { sha } = makeCommit(world.objects, [onto, headSha], files, details);
-      target.mergeQueues.set(baseBranch, [...entries, { number, headSha: sha }]);
-      return sha;
+      const details = { message: `Merge #${number}`, author: QUEUE, date: now() };
+      const brought = how === 'rebase' ? commitsOf(world, on).map(({ sha }) => sha) : [headSha];
+      const commits: string[] = [];
+      for (const sha of brought) {
+        const parents = [commits.at(-1) ?? onto, ...(how === 'merge' ? [sha] : [])];
+        const files = Object.fromEntries(commitOf(world, sha).tree);
+        commits.push(makeCommit(world.objects, parents, files, details).sha);
+      }
+      const group = commits.at(-1) ?? onto;
+      target.mergeQueues.set(baseBranch, [...entries, { number, headSha: group, commits }]);
+      return group;
+    },
+    mergeQueue(repository, branch) {
+      const target = find(repository);
+      const into = target.branches.get(branch) ?? '';
+      const entries = target.mergeQueues.get(branch) ?? [];
+      target.branches.set(branch, entries.at(-1)?.headSha ?? into);
+      target.pushedAt = now();
+      target.mergeQueues.set(branch, []);
+      for (const { number, headSha, commits } of entries) {
+        change(repository, number, { state: 'closed', merged: { at: now(), into, as: headSha, commits, by: QUEUE } });
+      }
     },
     dequeue(repository, number) {
       const { baseBranch, repository: target } = pull(repository, number);
