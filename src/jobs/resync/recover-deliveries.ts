@@ -31,20 +31,35 @@ const MIN_HOOKS_A_ROUND = 200;
 /** Well within {@link MEMORY_MS}. */
 const ALL_HOOKS_MINUTES = 48 * 60;
 
-/** Requests a redelivery of what the forge could not deliver since the last check. */
+/**
+ * After an outage there may be thousands. A resync has found the pull requests of most of them already, and each one is
+ * a write, of which GitHub accepts about 80 a minute: in one round they would keep the next resync waiting for hours.
+ */
+export const MAX_REDELIVERIES_A_ROUND = 300;
+
+/**
+ * Requests a redelivery of what the forge could not deliver since the last check, the newest first. What is left after
+ * {@link MAX_REDELIVERIES_A_ROUND} is found again by the next round.
+ */
 export async function recoverDeliveries(parts: RecoveryParts): Promise<void> {
   const { deliveries, pool } = parts;
   if (deliveries === undefined) {
     return;
   }
+  let left = MAX_REDELIVERIES_A_ROUND;
   if (deliveries.scope === 'app') {
     const start = new Date();
-    await recoverSince(parts, deliveries, await doneUntil(pool, 'recover-deliveries'), undefined);
-    await recordDone(pool, 'recover-deliveries', start);
+    left -= await recoverSince(parts, deliveries, await doneUntil(pool, 'recover-deliveries'), undefined, left);
+    if (left > 0) {
+      await recordDone(pool, 'recover-deliveries', start);
+    }
   } else {
     for (const { recoveredUntil, ...hook } of await nextHooks(parts)) {
       const start = new Date();
-      await recoverSince(parts, deliveries, recoveredUntil ?? undefined, hook);
+      left -= await recoverSince(parts, deliveries, recoveredUntil ?? undefined, hook, left);
+      if (left === 0) {
+        break;
+      }
       await recordRecovered(pool, hook, start);
     }
   }
@@ -53,23 +68,32 @@ export async function recoverDeliveries(parts: RecoveryParts): Promise<void> {
   ]);
 }
 
+/** Returns how many it has requested, at most so many. */
 async function recoverSince(
   { pool, metrics, log }: RecoveryParts,
   deliveries: DeliveryRecovery,
   last: Date | undefined,
   hook: RepositoryHook | undefined,
-): Promise<void> {
+  most: number,
+): Promise<number> {
   const oldest = Date.now() - MEMORY_MS;
   const since = new Date(Math.max(oldest, last === undefined ? oldest : last.getTime() - OVERLAP_MS));
   const failed = await failedDeliveries(deliveries, since, hook, log);
   const refused = failed.filter(({ status }) => isRefusal(status));
   await reportRefused(refused, hook, { pool, metrics, log });
-  for (const delivery of failed.filter(({ status }) => !isRefusal(status))) {
+  let requested = 0;
+  for (const delivery of failed.filter(({ status }) => !isRefusal(status)).toReversed()) {
+    if (requested === most) {
+      log.warn({ hook, requested }, 'more failed deliveries than a resync requests: the next one goes on');
+      break;
+    }
     if (await mayRequest(pool, delivery)) {
+      requested += 1;
       await deliveries.redeliver(delivery);
       log.info({ delivery: delivery.guid, event: delivery.event }, 'a failed delivery: redelivery requested');
     }
   }
+  return requested;
 }
 
 const REQUEST_TIMEOUT = 408;
