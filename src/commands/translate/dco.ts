@@ -1,4 +1,4 @@
-import { type Dialect, malformed, unknownKey } from './dialect.ts';
+import { type Dialect, unknownKey } from './dialect.ts';
 import type { Findings } from './findings.ts';
 import { any, type Formula, predicate } from './formula.ts';
 import { at, flagOf, type SourceNode } from './source.ts';
@@ -18,7 +18,7 @@ export const translateDco: Dialect = (root, findings) => {
     }
   }
   const members = at(root, 'require');
-  readFlags(members, 'require', findings, {
+  readFlags(members, findings, {
     members: (wanted, line) => {
       if (!wanted) {
         findings.lost(
@@ -38,7 +38,7 @@ export const translateDco: Dialect = (root, findings) => {
       );
     }
   };
-  readFlags(at(root, 'allowRemediationCommits'), 'allowRemediationCommits', findings, {
+  readFlags(at(root, 'allowRemediationCommits'), findings, {
     individual: remediation('of the same author'),
     thirdParty: remediation('for others'),
   });
@@ -68,24 +68,15 @@ function known(name: string, value: unknown): Formula {
 
 function readFlags(
   node: SourceNode | undefined,
-  name: string,
   findings: Findings,
   readers: Readonly<Record<string, (wanted: boolean, line: number) => void>>,
 ): void {
-  if (node === undefined || node.value === null) {
-    return;
-  }
-  if (node.entries().length === 0) {
-    malformed(name, node, findings);
-  }
-  for (const [key, inner] of node.entries()) {
+  for (const [key, inner] of node?.entries() ?? []) {
     const read = Object.hasOwn(readers, key) ? readers[key] : undefined;
     const wanted = flagOf(inner);
     if (read === undefined) {
       unknownKey(key, inner, findings);
-    } else if (wanted === undefined) {
-      malformed(key, inner, findings);
-    } else {
+    } else if (wanted !== undefined) {
       read(wanted, inner.line);
     }
   }

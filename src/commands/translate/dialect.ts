@@ -33,8 +33,9 @@ export function unknownKey(key: string, node: SourceNode, findings: Findings): v
   );
 }
 
-export function malformed(what: string, node: SourceNode, findings: Findings): Formula {
-  findings.lost(node.line, `${what} has another form than its documentation describes`, 'Correct it first.');
+/** The other program does not accept it either: then nothing is translated. */
+export function malformed(node: SourceNode, expected: string): Formula {
+  node.wrong(expected);
   return UNKNOWN;
 }
 
@@ -73,15 +74,10 @@ export interface Expression {
   readonly line: number;
 }
 
-/** Undefined if it is not one expression or a list of them. */
-export function expressionsOf(node: SourceNode, findings: Findings): readonly Expression[] | undefined {
-  const sources = textsOf(node);
-  if (sources === undefined) {
-    malformed('A list of regular expressions', node, findings);
-    return undefined;
-  }
+/** One expression, or a list of them. */
+export function expressionsOf(node: SourceNode): readonly Expression[] {
   const lines = Array.isArray(node.value) ? node.items().map(({ line }) => line) : [node.line];
-  return sources.map((source, index) => ({ source, line: lines[index] ?? node.line }));
+  return textsOf(node).map((source, index) => ({ source, line: lines[index] ?? node.line }));
 }
 
 /** What cannot be written exactly is lost. */
@@ -121,8 +117,7 @@ export function matching(
   read: (source: string) => Matchers | undefined,
   build: (matchers: readonly string[], side: 'least' | 'most') => Formula,
 ): Formula {
-  const expressions = expressionsOf(node, findings);
-  return expressions === undefined ? UNKNOWN : fromMatchers(matchersOf(expressions, findings, read), build);
+  return fromMatchers(matchersOf(expressionsOf(node), findings, read), build);
 }
 
 export function fromMatchers(

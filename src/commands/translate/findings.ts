@@ -1,4 +1,5 @@
 import { shorten } from '../../common/shorten.ts';
+import { MAX_POLICY_FAULTS } from '../../review/limits.ts';
 import { visible } from '../../review/text.ts';
 
 /** Characters of one finding: it may quote a key or a pattern of any length. */
@@ -16,21 +17,31 @@ export interface Findings {
   /** The line has no equal. `did`: what it did, as a sentence without a full stop. `todo`: what to do, a sentence. */
   lost(line: number, did: string, todo: string): void;
   kept(line: number, text: string): void;
+  /** Something has a form that the other program does not accept either. */
+  wrong(line: number, text: string): void;
   /** By line, and each only once. */
   all(): readonly Finding[];
+  /** What is wrong, by line. */
+  faults(): readonly { readonly line: number; readonly message: string }[];
   /** Those that were added while `work` ran. */
   during<Result>(work: () => Result): { readonly result: Result; readonly findings: readonly Finding[] };
 }
 
 export function makeFindings(): Findings {
   const found: Finding[] = [];
+  const faults = new Map<string, { readonly line: number; readonly message: string }>();
   const add = (line: number, kind: Finding['kind'], text: string): void => {
     found.push({ line, kind, text: visible(shorten(text, MAX_FINDING_SHOWN)) });
   };
   return {
     lost: (line, did, todo) => add(line, 'lost', `${did}. ${todo}`),
     kept: (line, text) => add(line, 'kept', text),
+    wrong(line, text) {
+      const message = visible(shorten(text, MAX_FINDING_SHOWN));
+      faults.set(`${line} ${message}`, { line, message });
+    },
     all: () => inOrder(found),
+    faults: () => [...faults.values()].sort((a, b) => a.line - b.line).slice(0, MAX_POLICY_FAULTS),
     during(work) {
       const before = found.length;
       const result = work();

@@ -27,7 +27,7 @@ export function approvals(node: SourceNode, findings: Findings): Formula {
         return block(inner, findings);
       case 'and':
       case 'or':
-        return connected(key, inner, findings, read);
+        return connected(key, inner, read);
       case 'limit':
       case 'exclude':
         return ALWAYS;
@@ -51,7 +51,11 @@ function countedBy(node: SourceNode, findings: Findings): Counted {
   const limit = at(node, 'limit');
   const exclude = at(node, 'exclude');
   const without = named(at(exclude, 'users'), LOGIN, findings);
-  const excluded = { without: without.names, known: without.known };
+  const unknown = exclude?.entries().filter(([key]) => key !== 'users') ?? [];
+  for (const [key, inner] of unknown) {
+    unknownKey(key, inner, findings);
+  }
+  const excluded = { without: without.names, known: without.known && unknown.length === 0 };
   if (limit === undefined) {
     return excluded;
   }
@@ -75,20 +79,18 @@ function countedBy(node: SourceNode, findings: Findings): Counted {
 
 /** Those of a list that are such names. The others are lost. */
 function named(node: SourceNode | undefined, form: RegExp, findings: Findings) {
-  const texts = node === undefined || node.value === null ? [] : textsOf(node);
-  const names = (texts ?? []).filter((text) => form.test(text));
-  if (node !== undefined && (texts === undefined || names.length < texts.length)) {
-    const others = (texts ?? []).filter((text) => !form.test(text));
-    findings.lost(node.line, `${others.map(quoted).join(', ') || 'It'} is no list of names`, 'Correct it first.');
-    return { names, known: false };
+  const texts = node === undefined ? [] : textsOf(node);
+  const others = texts.filter((text) => !form.test(text));
+  if (node !== undefined && others.length > 0) {
+    findings.lost(node.line, `${others.map(quoted).join(', ')} cannot be named here`, 'Name logins or teams.');
   }
-  return { names, known: true };
+  return { names: texts.filter((text) => form.test(text)), known: others.length === 0 };
 }
 
 function enough(node: SourceNode, counted: Counted, findings: Findings): Formula {
   const count = isMapping(node.value) ? wholeOf(at(node, 'count')) : wholeOf(node);
   if (count === undefined) {
-    return malformed('min', node, findings);
+    return malformed(node, 'a mapping with `count`');
   }
   return count === 0 ? ALWAYS : approvalsOf(node, count, counted, findings);
 }

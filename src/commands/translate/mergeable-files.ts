@@ -1,5 +1,5 @@
 import { globFault } from '../../review/matching/glob.ts';
-import { ask, malformed, oneOrList, unknownKey } from './dialect.ts';
+import { ask, expressionsOf, malformed, oneOrList, unknownKey } from './dialect.ts';
 import { type Findings, quoted } from './findings.ts';
 import { ALWAYS, all, any, type Formula, not, UNKNOWN } from './formula.ts';
 import { flagsOf } from './mergeable-options.ts';
@@ -16,12 +16,12 @@ export function dependent(node: SourceNode, findings: Findings): Formula {
   }
   const changed = at(node, 'changed');
   const list = changed === undefined ? at(node, 'files') : (at(changed, 'required') ?? at(changed, 'files'));
-  const paths = textsOf(list);
+  const paths = list === undefined ? [] : textsOf(list);
   if (others.length > 0) {
     return UNKNOWN;
   }
-  if (list === undefined || paths === undefined || paths.length === 0) {
-    return malformed('dependent', node, findings);
+  if (list === undefined || paths.length === 0) {
+    return malformed(node, 'a mapping with a list of files');
   }
   const each = paths.map((path) => ask(list, findings, 'files', escapedPath(path), CHANGED));
   if (changed === undefined) {
@@ -30,7 +30,7 @@ export function dependent(node: SourceNode, findings: Findings): Formula {
   const file = at(changed, 'file');
   const glob = textOf(file);
   if (file === undefined || glob === undefined) {
-    return malformed('changed', changed, findings);
+    return malformed(changed, 'a mapping with `file`');
   }
   return any([not(asGlob(file, glob, findings, (one) => ask(file, findings, 'files', one, CHANGED))), all(each)]);
 }
@@ -62,7 +62,7 @@ export function size(node: SourceNode, findings: Findings): Formula {
   }
   const lines = at(node, 'lines');
   if (lines === undefined || others.length > 0) {
-    return others.length > 0 ? UNKNOWN : malformed('size', node, findings);
+    return others.length > 0 ? UNKNOWN : malformed(node, 'a mapping with `lines`');
   }
   const except = exceptOf(node, findings);
   const options = { ...(except === undefined ? {} : { except }), binary: 'ignore' };
@@ -78,7 +78,7 @@ export function size(node: SourceNode, findings: Findings): Formula {
       if (name !== undefined) {
         const count = isMapping(inner.value) ? wholeOf(at(inner, 'count')) : wholeOf(inner);
         return count === undefined
-          ? malformed('The number', inner, findings)
+          ? malformed(inner, 'a mapping with `count`')
           : ask(inner, findings, name, `<= ${count}`, options);
       }
       if (key !== 'ignore_comments') {
@@ -97,7 +97,7 @@ export function size(node: SourceNode, findings: Findings): Formula {
 function exceptOf(node: SourceNode, findings: Findings): string | readonly string[] | undefined {
   const [match, ignore] = ['match', 'ignore'].map((key) => {
     const inner = at(node, key);
-    const globs = inner === undefined ? undefined : (textsOf(inner) ?? []);
+    const globs = inner === undefined ? undefined : textsOf(inner);
     if (inner !== undefined && (globs?.length === 0 || globs?.some((glob) => !meansTheSame(glob)))) {
       findings.lost(inner.line, `Not all globs of ${quoted(key)} are accepted here`, 'All those files are counted.');
     }
@@ -118,9 +118,8 @@ export function contents(node: SourceNode, findings: Findings): Formula {
   const options = node.entries().filter(([key]) => key !== 'do' && key !== 'files');
   return all(
     options.map(([key, inner]): Formula => {
-      const regex = at(inner, 'regex');
-      const sources = textsOf(regex);
-      if (key !== 'must_exclude' || regex === undefined || sources === undefined) {
+      const regex = key === 'must_exclude' ? at(inner, 'regex') : undefined;
+      if (regex === undefined) {
         findings.lost(inner.line, 'It asked what whole files contain', 'Added lines can be asked for: `added_lines`.');
         return UNKNOWN;
       }
@@ -129,9 +128,8 @@ export function contents(node: SourceNode, findings: Findings): Formula {
         'It looked at whole files',
         'Here it looks at added lines only, of all files: what was there before is not found, and a pattern over several lines neither.',
       );
-      const expressions = sources.map((source) => ({ source, line: regex.line }));
       return not(
-        foundIn(expressions, flagsOf(at(inner, 'regex_flag')), findings, (patterns) =>
+        foundIn(expressionsOf(regex), flagsOf(at(inner, 'regex_flag')), findings, (patterns) =>
           ask(regex, findings, 'added_lines', patterns),
         ),
       );

@@ -39,7 +39,7 @@ export function optionsOf(
 
 function option(key: string, node: SourceNode, subject: Subject, findings: Findings): Formula {
   if (key === 'and' || key === 'or') {
-    return connected(key, node, findings, (name, inner) => option(name, inner, subject, findings));
+    return connected(key, node, (name, inner) => option(name, inner, subject, findings));
   }
   const read = Object.hasOwn(OPTIONS, key) ? OPTIONS[key] : undefined;
   if (read === undefined) {
@@ -53,16 +53,15 @@ function option(key: string, node: SourceNode, subject: Subject, findings: Findi
 export function connected(
   key: 'and' | 'or',
   node: SourceNode,
-  findings: Findings,
   read: (key: string, node: SourceNode) => Formula,
 ): Formula {
   if (node.items().length === 0) {
-    return malformed(key, node, findings);
+    return malformed(node, 'a list of options');
   }
   const parts = node.items().map((item) => {
     const [entry, ...more] = item.entries();
     // Of several, Mergeable reads the first (andOrProcessor.js).
-    return entry === undefined || more.length > 0 ? malformed(key, item, findings) : read(...entry);
+    return entry === undefined || more.length > 0 ? malformed(item, 'one option') : read(...entry);
   });
   return key === 'and' ? all(parts) : any(parts);
 }
@@ -71,22 +70,26 @@ function includes(node: SourceNode, subject: Subject, findings: Findings): Formu
   if (flagOf(at(node, 'all')) !== true) {
     return expressed(node, subject.found, findings);
   }
-  return subject.each === undefined ? malformed('all', node, findings) : expressed(node, subject.each, findings);
+  return subject.each === undefined
+    ? malformed(node, 'an option of this validator: `all` is of `changeset`')
+    : expressed(node, subject.each, findings);
 }
 
 function expressed(node: SourceNode, find: Subject['found'], findings: Findings): Formula {
   const regex = at(node, 'regex');
   const known = keysAre(node, ['regex', 'regex_flag', 'message', 'all', 'key'], findings);
-  const expressions = regex === undefined ? undefined : expressionsOf(regex, findings);
-  if (regex === undefined || expressions === undefined || !known) {
-    return known ? malformed('The option', node, findings) : UNKNOWN;
+  if (regex === undefined || !known) {
+    return known ? malformed(node, 'a mapping with `regex`') : UNKNOWN;
   }
-  return find(expressions, flagsOf(at(node, 'regex_flag')), regex, findings);
+  return find(expressionsOf(regex), flagsOf(at(node, 'regex_flag')), regex, findings);
 }
 
 /** Of JavaScript. Case does not matter unless they say otherwise. */
 export function flagsOf(node: SourceNode | undefined): string {
   const flags = textOf(node) ?? 'i';
+  if (node !== undefined && textOf(node) === undefined) {
+    node.wrong('flags of a regular expression');
+  }
   return flags === 'none' ? '' : flags;
 }
 
@@ -100,12 +103,12 @@ function keysAre(node: SourceNode, keys: readonly string[], findings: Findings):
 
 function literal(node: SourceNode, subject: Subject, findings: Findings, anchored: (text: string) => string): Formula {
   const match = at(node, 'match');
-  const texts = textsOf(match);
+  const texts = match === undefined ? [] : textsOf(match);
   if (!keysAre(node, ['match', 'message'], findings)) {
     return UNKNOWN;
   }
-  if (match === undefined || texts === undefined || texts.length === 0) {
-    return malformed('The option', node, findings);
+  if (match === undefined || texts.length === 0) {
+    return malformed(node, 'a mapping with `match`');
   }
   const expressions = texts.map((text): Expression => ({ source: anchored(literally(text)), line: match.line }));
   return subject.found(expressions, '', match, findings);
@@ -113,13 +116,18 @@ function literal(node: SourceNode, subject: Subject, findings: Findings, anchore
 
 function noEmpty(node: SourceNode, subject: Subject, findings: Findings): Formula {
   const enabled = flagOf(at(node, 'enabled'));
-  if (enabled === undefined || !keysAre(node, ['enabled', 'message'], findings)) {
-    return malformed('no_empty', node, findings);
+  if (!keysAre(node, ['enabled', 'message'], findings)) {
+    return UNKNOWN;
+  }
+  if (enabled === undefined) {
+    return malformed(node, 'a mapping with `enabled`');
   }
   if (!enabled) {
     return ALWAYS;
   }
-  return subject.notEmpty === undefined ? malformed('no_empty', node, findings) : subject.notEmpty(node, findings);
+  return subject.notEmpty === undefined
+    ? malformed(node, 'an option of this validator')
+    : subject.notEmpty(node, findings);
 }
 
 function amount(operator: '<=' | '>=', node: SourceNode, subject: Subject, findings: Findings): Formula {
@@ -128,13 +136,18 @@ function amount(operator: '<=' | '>=', node: SourceNode, subject: Subject, findi
     return UNKNOWN;
   }
   return count === undefined || subject.amount === undefined
-    ? malformed('The number', node, findings)
+    ? malformed(node, 'a mapping with `count`')
     : subject.amount(operator, count, node, findings);
 }
 
 /** The messages of a validator, in its options and in theirs. */
 export function messagesOf(node: SourceNode): readonly string[] {
-  const nested = [...node.entries().map(([, inner]) => inner), ...node.items()].flatMap(messagesOf);
-  const own = textOf(at(node, 'message'))?.trim();
+  const inside = isMapping(node.value)
+    ? node.entries().map(([, inner]) => inner)
+    : Array.isArray(node.value)
+      ? node.items()
+      : [];
+  const nested = inside.flatMap(messagesOf);
+  const own = isMapping(node.value) ? textOf(at(node, 'message'))?.trim() : undefined;
   return [...new Set([...(own ? [own] : []), ...nested])];
 }

@@ -7,7 +7,7 @@ export function eventsOf(recipe: SourceNode, findings: Findings): boolean {
   const when = at(recipe, 'when');
   const events = textOf(when)?.split(/,\s*/) ?? [];
   if (when === undefined || events.length === 0) {
-    malformed('when', when ?? recipe, findings);
+    malformed(when ?? recipe, 'a list of events, as `when`');
     return true;
   }
   const about = (prefix: string) => events.filter((event) => event.startsWith(prefix));
@@ -51,6 +51,12 @@ export function actionsOf(recipe: SourceNode, findings: Findings): Actions {
     }
   }
   const checks = actions.filter(({ name }) => name === 'checks');
+  for (const { action } of checks) {
+    const status = at(action, 'status');
+    if (status !== undefined && textOf(status) === undefined) {
+      status.wrong('the status of a check');
+    }
+  }
   const statusOf = (result: string) =>
     textOf(at(checks.find((check) => check.result === result)?.action, 'status')) ??
     (result === 'pass' ? 'success' : 'failure');

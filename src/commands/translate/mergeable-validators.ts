@@ -1,4 +1,4 @@
-import { ask, malformed, oneOrList, unknownKey } from './dialect.ts';
+import { ask, expressionsOf, malformed, oneOrList, unknownKey } from './dialect.ts';
 import { type Findings, quoted } from './findings.ts';
 import { ALWAYS, ANY_STATUS, all, any, between, type Formula, NEVER, not, UNKNOWN } from './formula.ts';
 import { approvals } from './mergeable-approvals.ts';
@@ -37,14 +37,14 @@ const VALIDATORS: Readonly<Record<string, Read>> = {
   not(node, findings) {
     const [only, ...more] = nested(node, findings);
     // With several of them it ends with an error (logicalConnectiveValidatorProcessor.js).
-    return only === undefined || more.length > 0 ? malformed('not', node, findings) : not(only);
+    return only === undefined || more.length > 0 ? malformed(node, 'one entry') : not(only);
   },
 };
 
 /** One entry of `validate` or `filter`. */
 export function validatorOf(node: SourceNode, findings: Findings): Formula {
   const name = textOf(at(node, 'do'));
-  return name === undefined ? malformed('An entry without `do`', node, findings) : namedValidator(name, node, findings);
+  return name === undefined ? malformed(node, 'an entry with `do`') : namedValidator(name, node, findings);
 }
 
 export function namedValidator(name: string, node: SourceNode, findings: Findings): Formula {
@@ -79,7 +79,7 @@ function nested(node: SourceNode, findings: Findings): readonly Formula[] {
     unknownKey(key, inner, findings);
   }
   if (list === undefined || list.items().length === 0) {
-    return [malformed('and, or and not', node, findings)];
+    return [malformed(list ?? node, 'a list of entries')];
   }
   const formulas = list.items().map((item) => validatorOf(item, findings));
   return others.length === 0 ? formulas : [...formulas, UNKNOWN];
@@ -100,17 +100,12 @@ function author(node: SourceNode, findings: Findings): Formula {
 
 function teamOf(node: SourceNode, findings: Findings): Formula {
   const team = textOf(node);
-  return team === undefined
-    ? malformed('team', node, findings)
-    : ask(node, findings, 'author', `@${team.replace(/^@/, '')}`);
+  return team === undefined ? malformed(node, 'a team') : ask(node, findings, 'author', `@${team.replace(/^@/, '')}`);
 }
 
 /** Logins, teams as `@org/team`, and words such as `@author`. */
 function oneOf(node: SourceNode, findings: Findings): Formula {
   const names = textsOf(node);
-  if (names === undefined) {
-    return malformed('A list of names', node, findings);
-  }
   const usable = names.filter((name) => /^(?:[\w.-]+(?:\[bot\])?|@[\w.-]+\/[\w.-]+)$/.test(name));
   const known = usable.length === 0 ? NEVER : ask(node, findings, 'author', oneOrList(usable));
   if (usable.length === names.length) {
@@ -124,11 +119,11 @@ function oneOf(node: SourceNode, findings: Findings): Formula {
 function changeset(node: SourceNode, findings: Findings): Formula {
   const files = at(node, 'files');
   const flags = files?.entries() ?? [];
-  const wrong = flags.filter(([key, inner]) => !ANY_STATUS.includes(key) || flagOf(inner) === undefined);
-  for (const [key, inner] of wrong) {
+  const unknown = flags.filter(([key]) => !ANY_STATUS.includes(key));
+  for (const [key, inner] of unknown) {
     unknownKey(key, inner, findings);
   }
-  if (wrong.length > 0 || (files !== undefined && flags.length === 0)) {
+  if (unknown.length > 0) {
     return UNKNOWN;
   }
   const statuses = flags.filter(([, inner]) => flagOf(inner) === true).map(([key]) => key);
@@ -149,9 +144,8 @@ function commit(node: SourceNode, findings: Findings): Formula {
     unknownKey(key, inner, findings);
   }
   const regex = at(message, 'regex');
-  const sources = regex === undefined ? undefined : textsOf(regex);
-  if (message === undefined || regex === undefined || sources === undefined) {
-    return malformed('commit', node, findings);
+  if (message === undefined || regex === undefined) {
+    return malformed(node, 'a mapping with `message` and its `regex`');
   }
   const jira = at(node, 'jira');
   if (jira !== undefined) {
@@ -162,8 +156,7 @@ function commit(node: SourceNode, findings: Findings): Formula {
     findings.lost(type.line, 'It looked at the addresses of the commits', 'Ask for `contributors`.');
     return UNKNOWN;
   }
-  const expressions = sources.map((source) => ({ source, line: regex.line }));
-  const formula = foundIn(expressions, flagsOf(at(message, 'regex_flag')), findings, (patterns) =>
+  const formula = foundIn(expressionsOf(regex), flagsOf(at(message, 'regex_flag')), findings, (patterns) =>
     commitsWith(message, patterns, findings),
   );
   return others.length === 0 && jira === undefined ? formula : all([formula, UNKNOWN]);
@@ -224,7 +217,7 @@ function payload(node: SourceNode, path: readonly string[], findings: Findings):
 function draft(node: SourceNode, findings: Findings): Formula {
   const match = flagOf(at(at(node, 'boolean'), 'match'));
   if (match === undefined || node.entries().length > 1) {
-    return malformed('draft', node, findings);
+    return malformed(node, '`boolean` with `match`');
   }
   findings.kept(node.line, 'A draft is judged as if it were ready, too: what is required then is shown before.');
   return ask(node, findings, 'draft', match);

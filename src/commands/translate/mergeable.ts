@@ -4,7 +4,7 @@ import { ALWAYS, all, type Formula, UNKNOWN } from './formula.ts';
 import { messagesOf } from './mergeable-options.ts';
 import { actionsOf, eventsOf } from './mergeable-recipe.ts';
 import { namedValidator, validatorOf } from './mergeable-validators.ts';
-import { at, flagOf, isMapping, type SourceNode, textOf } from './source.ts';
+import { at, flagOf, isMapping, makeNode, type SourceNode, textOf } from './source.ts';
 
 /**
  * `.github/mergeable.yml` of Mergeable, by the pages of its docs folder in June 2024. Each recipe is a check: if its
@@ -18,22 +18,19 @@ export const translateMergeable: Dialect = (root, findings) => {
       findings.kept(node.line, `Mergeable does not read ${quoted(key)}: it is left out.`);
     }
   }
-  if (list === undefined || ![undefined, 1, 2].includes(typeof version === 'number' ? version : undefined)) {
-    return unread(list ?? root, findings);
+  if (
+    list === undefined ||
+    list.value === null ||
+    ![undefined, 1, 2].includes(typeof version === 'number' ? version : undefined)
+  ) {
+    malformed(list ?? root, 'a file with `version: 2` and `mergeable`');
+    return { rules: [] };
   }
   if (version !== 2) {
-    return isMapping(list.value) ? firstVersion(list, findings) : unread(list, findings);
-  }
-  if (!Array.isArray(list.value)) {
-    return unread(list, findings);
+    return firstVersion(list, findings);
   }
   return { rules: list.items().flatMap((recipe) => recipeRules(recipe, findings)) };
 };
-
-function unread(node: SourceNode, findings: Findings): Translation {
-  const { result, findings: found } = findings.during(() => malformed('The file', node, findings));
-  return { rules: [{ name: 'not-translated', require: result, findings: found }] };
-}
 
 const RECIPE_KEYS = ['when', 'name', 'filter', 'validate', 'pass', 'fail', 'error'];
 
@@ -66,7 +63,7 @@ function recipeRules(recipe: SourceNode, findings: Findings): readonly Translate
   });
   const unknown = others.length > 0 || !Array.isArray(validate?.value) || !actions.known;
   if (!Array.isArray(validate?.value)) {
-    malformed('validate', validate ?? recipe, findings);
+    malformed(validate ?? recipe, 'a list, as `validate`');
   }
   return unknown
     ? [...rules, { ...common, name: `${name ?? 'recipe'} not-translated`, require: UNKNOWN, findings: [] }]
@@ -78,7 +75,7 @@ function filtersOf(filters: SourceNode | undefined, findings: Findings): Formula
     return ALWAYS;
   }
   if (!Array.isArray(filters.value)) {
-    return malformed('filter', filters, findings);
+    return malformed(filters, 'a list');
   }
   if (filters.items().length > 0) {
     findings.kept(
@@ -122,29 +119,22 @@ const SHORT: Readonly<Record<string, (value: unknown) => unknown>> = {
 
 function firstVersionValidator(name: string, node: SourceNode, findings: Findings): Formula {
   if (isMapping(node.value)) {
-    const empty = at(node, 'no-empty') ?? at(node, 'no_empty');
-    const flag = flagOf(empty) ?? flagOf(at(empty, 'enabled'));
-    if (
-      name === 'description' &&
-      empty !== undefined &&
-      flag !== undefined &&
-      (at(node, 'no-empty') || flagOf(empty) !== undefined)
-    ) {
-      // Then nothing else of it is read.
-      return namedValidator(name, plainNode({ no_empty: { enabled: flag } }, node.line), findings);
+    const old = at(node, 'no-empty');
+    const empty = old ?? at(node, 'no_empty');
+    if (name !== 'description' || empty === undefined || (old === undefined && isMapping(empty.value))) {
+      return namedValidator(name, node, findings);
     }
-    return namedValidator(name, node, findings);
+    // Then nothing else of it is read.
+    const enabled = flagOf(isMapping(empty.value) ? at(empty, 'enabled') : empty);
+    return namedValidator(name, plainNode({ no_empty: { enabled } }, node), findings);
   }
   const full = Object.hasOwn(SHORT, name) ? SHORT[name] : undefined;
   const value = full === undefined ? node.value : full(node.value);
-  return namedValidator(name, plainNode(value, node.line), findings);
+  return namedValidator(name, plainNode(value, node), findings);
 }
 
 /** A value that stands nowhere in the file, and belongs to a line of it. */
-function plainNode(value: unknown, line: number): SourceNode {
-  return {
-    ...{ value, line },
-    entries: () => (isMapping(value) ? Object.entries(value).map(([key, inner]) => [key, plainNode(inner, line)]) : []),
-    items: () => (Array.isArray(value) ? value.map((item) => plainNode(item, line)) : []),
-  };
+function plainNode(value: unknown, node: SourceNode): SourceNode {
+  const wrong = () => node.wrong('a value of this validator');
+  return makeNode(value, node.line, wrong, (_key, inner) => plainNode(inner, node));
 }

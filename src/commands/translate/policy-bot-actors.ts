@@ -61,11 +61,7 @@ function readActors(key: ActorKey, node: SourceNode, findings: Findings): ReadAc
     const permission = key === 'admins' ? 'admin' : 'write';
     return flagOf(node) === true ? { ...nothing, permissions: [permission], empty: false } : nothing;
   }
-  const values = node.value === null ? [] : textsOf(node);
-  if (values === undefined) {
-    findings.lost(node.line, `${quoted(key)} is not a list of names`, 'Correct it first.');
-    return { ...nothing, complete: false, empty: false };
-  }
+  const values = textsOf(node);
   if (values.length === 0) {
     return nothing;
   }

@@ -3,7 +3,7 @@ import type { Findings } from './findings.ts';
 import { any, between, type Formula, NEVER, not, UNKNOWN } from './formula.ts';
 import { actorsOf } from './policy-bot-actors.ts';
 import { predicatesOf } from './policy-bot-predicates.ts';
-import { at, type SourceNode } from './source.ts';
+import { at, flagOf, type SourceNode, textsOf } from './source.ts';
 
 /** The `disapproval` of a policy: its README, "Disapproval Policy". */
 export function disapprovalOf(node: SourceNode, findings: Findings): readonly TranslatedRule[] {
@@ -64,7 +64,10 @@ function readMethods(requires: SourceNode, options: SourceNode | undefined, find
   const methods = at(options, 'methods');
   const disapprove = at(methods, 'disapprove');
   const comments = ['comments', 'comment_patterns'].flatMap((key) => at(disapprove, key) ?? []);
-  const byComment = comments.filter(({ value }) => !(Array.isArray(value) && value.length === 0));
+  const byComment = comments.filter((list) => textsOf(list).length > 0);
+  for (const method of [disapprove, at(methods, 'revoke')]) {
+    flagOf(at(method, 'github_review'));
+  }
   if (disapprove === undefined || byComment.length > 0) {
     findings.lost(
       byComment[0]?.line ?? requires.line,

@@ -14,7 +14,7 @@ import { globsOf } from './globs.ts';
 import { fromGo } from './patterns.ts';
 import { actorsOf } from './policy-bot-actors.ts';
 import { type Piece, parseRegex } from './regex.ts';
-import { at, flagOf, isMapping, type SourceNode, textOf, textsOf } from './source.ts';
+import { at, flagOf, type SourceNode, textOf, textsOf } from './source.ts';
 
 type Read = (node: SourceNode, findings: Findings) => Formula;
 
@@ -44,7 +44,7 @@ const PREDICATES: Readonly<Record<string, Read>> = {
   targets_branch: targetsBranch,
   from_branch: fromBranch,
   modified_lines: modifiedLines,
-  has_successful_status: (node, findings) => statuses(node, node, undefined, findings),
+  has_successful_status: (node, findings) => statuses(node, undefined, findings),
   has_status: hasStatus,
   has_workflow_result: (node, findings) => {
     findings.lost(
@@ -64,13 +64,8 @@ const PREDICATES: Readonly<Record<string, Read>> = {
 
 /** A block of predicates: all of them, by name. An unknown one may be met or not. */
 export function predicatesOf(node: SourceNode | undefined, findings: Findings): readonly Formula[] {
-  if (node === undefined || node.value === null) {
-    return [];
-  }
-  if (!isMapping(node.value)) {
-    return [malformed('A block of predicates', node, findings)];
-  }
-  return node.entries().map(([key, inner]) => {
+  const entries = node?.entries() ?? [];
+  return entries.map(([key, inner]) => {
     const read = Object.hasOwn(PREDICATES, key) ? PREDICATES[key] : undefined;
     if (read === undefined) {
       unknownKey(key, inner, findings);
@@ -80,12 +75,8 @@ export function predicatesOf(node: SourceNode | undefined, findings: Findings): 
   });
 }
 
-/** Whether it is a mapping with these keys only. If not, that has been said. */
+/** Whether it has these keys only. If not, that has been said. */
 function only(keys: readonly string[], node: SourceNode, findings: Findings): boolean {
-  if (!isMapping(node.value)) {
-    malformed('The predicate', node, findings);
-    return false;
-  }
   const others = node.entries().filter(([key]) => !keys.includes(key));
   for (const [key, inner] of others) {
     unknownKey(key, inner, findings);
@@ -106,7 +97,7 @@ function changedFiles(node: SourceNode, findings: Findings): Formula {
     return NEVER;
   }
   const ignored = at(node, 'ignore');
-  const except = ignored === undefined ? NO_MATCHERS : ignoredPaths(ignored, findings);
+  const except = ignored === undefined ? NO_MATCHERS : matchersOf(expressionsOf(ignored), findings, globsOf);
   return matching(paths, findings, globsOf, (globs, side) => {
     if (globs.includes('**') && ignored === undefined) {
       return ask(paths, findings, 'files', '**', { status: ANY_STATUS });
@@ -123,11 +114,6 @@ function changedFiles(node: SourceNode, findings: Findings): Formula {
 }
 
 const NO_MATCHERS: AllMatchers = { least: [], most: [] };
-
-function ignoredPaths(node: SourceNode, findings: Findings): AllMatchers {
-  const expressions = expressionsOf(node, findings);
-  return expressions === undefined ? { least: [], most: undefined } : matchersOf(expressions, findings, globsOf);
-}
 
 function onlyChangedFiles(node: SourceNode, findings: Findings): Formula {
   const paths = at(node, 'paths');
@@ -170,7 +156,7 @@ function targetsBranch(node: SourceNode, findings: Findings): Formula {
     return UNKNOWN;
   }
   return pattern === undefined
-    ? malformed('targets_branch', node, findings)
+    ? malformed(node, 'a mapping with `pattern`')
     : matching(pattern, findings, globsOf, (globs) => ask(pattern, findings, 'base', oneOrList(globs)));
 }
 
@@ -182,7 +168,7 @@ function fromBranch(node: SourceNode, findings: Findings): Formula {
     return UNKNOWN;
   }
   if (pattern === undefined || source === undefined) {
-    return malformed('from_branch', node, findings);
+    return malformed(node, 'a mapping with `pattern`');
   }
   if (source.includes(':') && !source.includes('(?:')) {
     findings.lost(pattern.line, 'It asked for the owner of a fork', 'Ask for `fork` and `author`.');
@@ -233,7 +219,7 @@ function modifiedLines(node: SourceNode, findings: Findings): Formula {
     node.entries().map(([key, inner]) => {
       const [, operator, limit] = /^\s*([<>=])\s*(\d{1,9})\s*$/.exec(textOf(inner) ?? '') ?? [];
       return operator === undefined
-        ? malformed('A comparison', inner, findings)
+        ? malformed(inner, 'a comparison such as "> 100"')
         : ask(inner, findings, names[key] ?? '', `${operator} ${Number(limit)}`, { binary: 'ignore' });
     }),
   );
@@ -245,21 +231,13 @@ function hasStatus(node: SourceNode, findings: Findings): Formula {
     return UNKNOWN;
   }
   return names === undefined
-    ? malformed('has_status', node, findings)
-    : statuses(node, names, at(node, 'conclusions'), findings);
+    ? malformed(node, 'a mapping with `statuses`')
+    : statuses(names, at(node, 'conclusions'), findings);
 }
 
-function statuses(
-  node: SourceNode,
-  list: SourceNode,
-  conclusions: SourceNode | undefined,
-  findings: Findings,
-): Formula {
+function statuses(list: SourceNode, conclusions: SourceNode | undefined, findings: Findings): Formula {
   const names = textsOf(list);
   const results = conclusions === undefined ? [] : textsOf(conclusions);
-  if (names === undefined || results === undefined) {
-    return malformed('A list of statuses', node, findings);
-  }
   if (names.length === 0) {
     return ALWAYS;
   }
@@ -274,9 +252,6 @@ function statuses(
 
 function hasLabels(node: SourceNode, findings: Findings): Formula {
   const labels = textsOf(node);
-  if (labels === undefined) {
-    return malformed('has_labels', node, findings);
-  }
   return all(
     labels.map((label) => {
       if (label.includes('*')) {
@@ -305,11 +280,7 @@ function title(node: SourceNode, findings: Findings): Formula {
 }
 
 function patterns(list: SourceNode, name: string, findings: Findings): Formula {
-  const sources = textsOf(list);
-  if (sources === undefined) {
-    return malformed('A list of regular expressions', list, findings);
-  }
-  const read = sources.map((source) => ({ source, ...fromGo(source) }));
+  const read = textsOf(list).map((source) => ({ source, ...fromGo(source) }));
   for (const one of read) {
     if ('fault' in one) {
       findings.lost(
@@ -343,7 +314,7 @@ function repository(node: SourceNode, findings: Findings): Formula {
 function validSignatures(node: SourceNode, findings: Findings): Formula {
   const wanted = flagOf(node);
   if (wanted === undefined) {
-    return malformed('has_valid_signatures', node, findings);
+    return malformed(node, 'true or false');
   }
   const every = ask(node, findings, 'commits', { every: { verified: true } });
   return wanted ? every : not(every);

@@ -1,9 +1,9 @@
-import { ask, malformed, oneOrList, unknownKey } from './dialect.ts';
+import { ask, oneOrList, unknownKey } from './dialect.ts';
 import { type Finding, type Findings, quoted } from './findings.ts';
 import { ALWAYS, all, type Formula, NEVER, UNKNOWN } from './formula.ts';
 import { type Actors, actorsOf, isActorKey } from './policy-bot-actors.ts';
 import { predicatesOf } from './policy-bot-predicates.ts';
-import { at, flagOf, isMapping, type SourceNode, textOf, textsOf, wholeOf } from './source.ts';
+import { at, flagOf, type SourceNode, textOf, textsOf, wholeOf } from './source.ts';
 
 /** One of `approval_rules`. */
 export interface ApprovalRule {
@@ -47,18 +47,11 @@ function requirementsOf(node: SourceNode | undefined, options: SourceNode | unde
   for (const [key, inner] of others) {
     unknownKey(key, inner, findings);
   }
-  if (!isMapping(node.value) || others.length > 0) {
-    return isMapping(node.value) ? UNKNOWN : malformed('requires', node, findings);
-  }
-  const given = at(node, 'count');
-  const count = given === undefined || given.value === null ? 0 : wholeOf(given);
+  const count = wholeOf(at(node, 'count')) ?? 0;
   const conditions = predicatesOf(at(node, 'conditions'), findings);
   const read = readOptions(options, findings, count !== 0);
-  if (count === undefined) {
-    return malformed('count', given ?? node, findings);
-  }
   const approved = count === 0 ? ALWAYS : approvals(node, count, read, findings);
-  return all([approved, ...conditions, ...(read.known ? [] : [UNKNOWN])]);
+  return all([approved, ...conditions, ...(read.known && others.length === 0 ? [] : [UNKNOWN])]);
 }
 
 interface Options {
@@ -130,7 +123,7 @@ const FLAGS = [
 ];
 
 function readOptions(node: SourceNode | undefined, findings: Findings, counts: boolean): Options {
-  let known = node === undefined || node.value === null || isMapping(node.value);
+  let known = true;
   for (const [key, inner] of node?.entries() ?? []) {
     const read = Object.hasOwn(OTHER_OPTIONS, key) ? OTHER_OPTIONS[key] : undefined;
     if (read === undefined && !OWN_OPTIONS.includes(key)) {
@@ -138,7 +131,7 @@ function readOptions(node: SourceNode | undefined, findings: Findings, counts: b
       known = false;
     }
     if (FLAGS.includes(key)) {
-      known &&= isFlag(key, inner, findings);
+      flagOf(inner);
     }
     read?.(inner, findings, counts);
   }
@@ -151,7 +144,7 @@ function readOptions(node: SourceNode | undefined, findings: Findings, counts: b
     );
   }
   const methods = at(node, 'methods');
-  const byReview = methods === undefined || methods.value === null ? true : readMethods(methods, findings, counts);
+  const byReview = methods === undefined || readMethods(methods, findings, counts);
   return {
     committers: flagOf(contributor) === true || flagOf(at(node, 'allow_non_author_contributor')) === true,
     fresh: flagOf(at(node, 'invalidate_on_push')) === true,
@@ -161,23 +154,15 @@ function readOptions(node: SourceNode | undefined, findings: Findings, counts: b
   };
 }
 
-function isFlag(key: string, node: SourceNode, findings: Findings): boolean {
-  const is = node.value === null || flagOf(node) !== undefined;
-  if (!is) {
-    malformed(key, node, findings);
-  }
-  return is;
-}
-
 /** Whether any review that approves counts. */
 function readMethods(node: SourceNode, findings: Findings, counts: boolean): boolean {
   let byReview = flagOf(at(node, 'github_review')) !== false;
   for (const [key, inner] of node.entries()) {
-    const texts = inner.value === null ? [] : textsOf(inner);
     if (key === 'github_review') {
-      byReview &&= isFlag(key, inner, findings);
-    } else if (key === 'comments' || key === 'comment_patterns' || key === 'body_patterns') {
-      if (counts && texts?.length !== 0) {
+      continue;
+    }
+    if (key === 'comments' || key === 'comment_patterns' || key === 'body_patterns') {
+      if (textsOf(inner).length > 0 && counts) {
         findings.lost(
           inner.line,
           `${key === 'body_patterns' ? 'The description' : 'A comment'} could approve`,
@@ -185,7 +170,7 @@ function readMethods(node: SourceNode, findings: Findings, counts: boolean): boo
         );
       }
     } else if (key === 'github_review_comment_patterns') {
-      if (counts && texts?.length !== 0) {
+      if (textsOf(inner).length > 0 && counts) {
         findings.lost(
           inner.line,
           'Only reviews with certain words approved',
@@ -201,7 +186,7 @@ function readMethods(node: SourceNode, findings: Findings, counts: boolean): boo
   if (counts && flagOf(at(node, 'github_review')) === false) {
     findings.lost(node.line, 'Reviews did not approve', 'Nothing else does here, so that nothing approves.');
   }
-  return byReview && isMapping(node.value);
+  return byReview;
 }
 
 function approvals(node: SourceNode, count: number, options: Options, findings: Findings): Formula {

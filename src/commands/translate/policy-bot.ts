@@ -9,6 +9,8 @@ import { at, type SourceNode, textOf } from './source.ts';
 /** As policy-bot itself has it (policy/approval/parse.go). */
 const MAX_DEPTH = 10;
 
+const REMOTE_KEYS = ['remote', 'path', 'ref'];
+
 /**
  * `.policy.yml` of policy-bot, by its README at v1.36.2.
  *
@@ -18,12 +20,14 @@ const MAX_DEPTH = 10;
 export const translatePolicyBot: Dialect = (root, findings) => {
   const remote = at(root, 'remote');
   for (const [key, node] of root.entries()) {
-    if (!(remote === undefined ? ['policy', 'approval_rules'] : ['remote', 'path', 'ref']).includes(key)) {
+    if (!(remote === undefined ? ['policy', 'approval_rules'] : REMOTE_KEYS).includes(key)) {
       unknownKey(key, node, findings);
     }
   }
   if (remote !== undefined) {
-    return translateRemote(root, remote, findings);
+    const { rules, ...others } = translateRemote(root, remote, findings);
+    const isAlone = root.entries().every(([key]) => REMOTE_KEYS.includes(key));
+    return { ...others, rules: isAlone ? rules : [...rules, unreadRule('the file', findings)] };
   }
   const policy = at(root, 'policy');
   for (const [key, node] of policy?.entries() ?? []) {
@@ -61,7 +65,7 @@ function translateRemote(root: SourceNode, remote: SourceNode, findings: Finding
     !/^[\w-][\w.-]{0,99}\/[\w-][\w.-]{0,99}$/.test(repository) ||
     repository.includes('..')
   ) {
-    malformed('remote', remote, findings);
+    malformed(remote, 'a repository, as "owner/name"');
     return { rules: [unreadRule('the file', findings)] };
   }
   findings.kept(remote.line, `Translate the policy of ${quoted(repository)} too, to a .gatehouse.yml there.`);
@@ -73,7 +77,7 @@ function translateRemote(root: SourceNode, remote: SourceNode, findings: Finding
     return { rules: [unreadRule('the remote policy', findings)] };
   }
   if (!/^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$/.test(ref) || ref.includes('..')) {
-    malformed('ref', remote, findings);
+    findings.lost(remote.line, `The ref ${quoted(ref)} cannot be named here`, 'Name a branch, a tag or a commit.');
     return { rules: [unreadRule('the remote policy', findings)] };
   }
   return { rules: [], extends: `${repository}@${ref}` };
@@ -117,10 +121,6 @@ function approvalOf(
   const top = (list?.items() ?? []).map((node) => partOf(node, rules, used, 0, findings));
   if (used.length > MAX_PREDICATES) {
     findings.lost(list?.line ?? 1, `It names more than ${MAX_PREDICATES} rules`, 'Make the policy shorter.');
-    return [unreadRule('the policy', findings)];
-  }
-  if (list !== undefined && list.value !== null && !Array.isArray(list.value)) {
-    malformed('approval', list, findings);
     return [unreadRule('the policy', findings)];
   }
   for (const [name, { line }] of rules) {

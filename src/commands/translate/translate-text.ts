@@ -28,12 +28,16 @@ export type TranslatedText =
 export function translateText(kind: Kind, text: string, file: string): TranslatedText {
   // The DCO App takes a file without content for its defaults.
   const isEmpty = text.split('\n').every((line) => /^\s*(?:#.*|---\s*)?$/.test(line));
-  const source = readSource(kind === 'dco' && isEmpty ? '{}' : text, file);
+  const findings = makeFindings();
+  const source = readSource(kind === 'dco' && isEmpty ? '{}' : text, file, findings.wrong);
   if (!source.ok) {
     return source;
   }
-  const findings = makeFindings();
   const translation = DIALECTS[kind](source.root, findings);
+  const faults = findings.faults().map((fault) => ({ file, column: 1, ...fault }));
+  if (faults.length > 0) {
+    return { ok: false, faults };
+  }
   const all = findings.all();
   const lost = all.filter((finding) => finding.kind === 'lost');
   const title = `Translated from ${kind}. The lines that comments name are those of its file.`;
