@@ -76,6 +76,9 @@ function includes(node: SourceNode, subject: Subject, findings: Findings): Formu
 }
 
 function expressed(node: SourceNode, find: Subject['found'], findings: Findings): Formula {
+  if (find === undefined) {
+    return malformed(node, 'an option of this validator');
+  }
   const regex = at(node, 'regex');
   const known = keysAre(node, ['regex', 'regex_flag', 'message', 'all', 'key'], findings);
   if (regex === undefined || !known) {
@@ -107,6 +110,9 @@ function literal(node: SourceNode, subject: Subject, findings: Findings, anchore
   if (!keysAre(node, ['match', 'message'], findings)) {
     return UNKNOWN;
   }
+  if (subject.found === undefined) {
+    return malformed(node, 'an option of this validator');
+  }
   if (match === undefined || texts.length === 0) {
     return malformed(node, 'a mapping with `match`');
   }
@@ -132,7 +138,7 @@ function noEmpty(node: SourceNode, subject: Subject, findings: Findings): Formul
 
 function amount(operator: '<=' | '>=', node: SourceNode, subject: Subject, findings: Findings): Formula {
   const count = isMapping(node.value) ? wholeOf(at(node, 'count')) : wholeOf(node);
-  if (!keysAre(node, ['count', 'message'], findings)) {
+  if (isMapping(node.value) && !keysAre(node, ['count', 'message'], findings)) {
     return UNKNOWN;
   }
   return count === undefined || subject.amount === undefined

@@ -8,7 +8,7 @@ import type { SourceNode } from './source.ts';
 /** What a validator looks at: its options, such as `must_include`, ask this. */
 export interface Subject {
   /** One of the expressions is found. `flags`: of JavaScript. */
-  readonly found: (expressions: readonly Expression[], flags: string, node: SourceNode, findings: Findings) => Formula;
+  readonly found?: (expressions: readonly Expression[], flags: string, node: SourceNode, findings: Findings) => Formula;
   /** Of a list: each of its entries has the same one of the expressions. */
   readonly each?: Subject['found'];
   readonly notEmpty?: (node: SourceNode, findings: Findings) => Formula;
@@ -62,29 +62,52 @@ function globReader(flags: string) {
     flags === '' || flags === 'i' ? globsOf(source, { ignoreCase: flags === 'i' }) : undefined;
 }
 
-/** Labels, or the login of the author, by names. Case does not matter, as the forge has no two that differ by it. */
-export function nameSubject(name: 'label' | 'author'): Subject {
-  const own: Subject = {
-    found: (expressions, _flags, node, findings) =>
-      fromMatchers(matchersOf(expressions, findings, namesOf), (names) => ask(node, findings, name, oneOrList(names))),
-  };
-  if (name === 'author') {
-    return own;
-  }
-  const notEmpty = (node: SourceNode, findings: Findings): Formula => ask(node, findings, 'label', '*');
+/**
+ * Names, in which only `*` has a meaning, and case does not matter: labels, topics and assignees, of which there may be
+ * several, or the author and the milestone.
+ */
+export function nameSubject(name: 'label' | 'topic' | 'author' | 'milestone'): Subject {
   return {
-    ...own,
-    notEmpty,
-    amount(operator, count, node, findings) {
-      if (operator === '>=' && count <= 1) {
-        return count === 0 ? ALWAYS : notEmpty(node, findings);
+    found(expressions, flags, node, findings) {
+      if (!flags.includes('i')) {
+        findings.kept(node.line, `Case does not matter in \`${name}\`.`);
       }
-      if (operator === '<=' && count === 0) {
-        return not(notEmpty(node, findings));
+      const formula = fromMatchers(matchersOf(expressions, findings, namesOf), (names) =>
+        ask(node, findings, name, oneOrList(names)),
+      );
+      // Without a milestone they look into an empty text.
+      const findsNothing =
+        name === 'milestone' && expressions.some(({ source }) => namesOf(source)?.most.includes('*'));
+      if (!findsNothing) {
+        return formula;
       }
-      findings.lost(node.line, 'It counted the labels', 'Name the labels that must be there, or must not.');
-      return UNKNOWN;
+      findings.lost(
+        node.line,
+        'It is also found where there is no milestone',
+        'Ask for `milestone: "*"`, or for no more.',
+      );
+      return between(formula, ALWAYS);
     },
+    ...(name === 'author' ? {} : { notEmpty: (node, findings) => ask(node, findings, name, '*') }),
+    ...(name === 'label' ? { amount: amountOf('label') } : {}),
+  };
+}
+
+/** How many there are of these: whether there is any. */
+export function amountOf(name: 'label' | 'assignee'): NonNullable<Subject['amount']> {
+  return (operator, count, node, findings) => {
+    if (operator === '>=' && count === 0) {
+      return ALWAYS;
+    }
+    const some = ask(node, findings, name, '*');
+    if (count <= 1 && operator === '>=') {
+      return some;
+    }
+    if (count === 0) {
+      return not(some);
+    }
+    findings.lost(node.line, `It counted more than one ${name}`, `Name those that must be there: \`${name}\`.`);
+    return UNKNOWN;
   };
 }
 

@@ -4,7 +4,7 @@ import { ALWAYS, ANY_STATUS, all, any, between, type Formula, NEVER, not, UNKNOW
 import { approvals } from './mergeable-approvals.ts';
 import { contents, dependent, size } from './mergeable-files.ts';
 import { flagsOf, optionsOf } from './mergeable-options.ts';
-import { changedFilesSubject, foundIn, globSubject, nameSubject, textSubject } from './mergeable-subjects.ts';
+import { amountOf, changedFilesSubject, foundIn, globSubject, nameSubject, textSubject } from './mergeable-subjects.ts';
 import { at, flagOf, type SourceNode, textOf, textsOf } from './source.ts';
 
 type Read = (node: SourceNode, findings: Findings) => Formula;
@@ -13,8 +13,6 @@ type Read = (node: SourceNode, findings: Findings) => Formula;
 const NO_EQUAL: Readonly<Record<string, readonly [did: string, todo: string]>> = {
   age: ['It asked how old the pull request is', 'No rule depends on the time. Remove it.'],
   stale: ['It looked for old pull requests', 'No rule depends on the time. Let a scheduled workflow do it.'],
-  assignee: ['It asked for the number of assignees', 'Ask for reviews: `reviews_requested` or `approvals`.'],
-  milestone: ['It asked for a milestone', 'Ask for a label instead.'],
   project: ['It asked for a project', 'Ask for a label instead.'],
   lastComment: ['It asked for a comment', 'Comments decide nothing but overrides. Ask for a label or a review.'],
 };
@@ -24,6 +22,8 @@ const VALIDATORS: Readonly<Record<string, Read>> = {
   title: (node, findings) => optionsOf(node, textSubject('title'), findings),
   description: (node, findings) => optionsOf(node, textSubject('body'), findings),
   label: (node, findings) => optionsOf(node, nameSubject('label'), findings),
+  milestone: (node, findings) => optionsOf(node, nameSubject('milestone'), findings),
+  assignee: (node, findings) => optionsOf(node, { amount: amountOf('assignee') }, findings),
   headRef: (node, findings) => optionsOf(node, globSubject('branch'), findings),
   baseRef: (node, findings) => optionsOf(node, globSubject('base'), findings, ['mediaType']),
   author,
@@ -230,12 +230,26 @@ function repository(node: SourceNode, findings: Findings): Formula {
       if (key === 'name') {
         return optionsOf(inner, globSubject('repository'), findings);
       }
-      if (key === 'visibility' || key === 'topics') {
-        findings.lost(inner.line, `It asked for the ${key} of the repository`, 'Ask for its name: `repository`.');
-      } else {
-        unknownKey(key, inner, findings);
+      if (key === 'topics') {
+        return optionsOf(inner, nameSubject('topic'), findings);
       }
+      if (key === 'visibility') {
+        return visibility(inner, findings);
+      }
+      unknownKey(key, inner, findings);
       return UNKNOWN;
     }),
   );
+}
+
+/** Whatever is not public is private there. */
+function visibility(node: SourceNode, findings: Findings): Formula {
+  switch (textOf(node)) {
+    case 'public':
+      return ask(node, findings, 'visibility', 'public');
+    case 'private':
+      return ask(node, findings, 'visibility', ['private', 'internal']);
+    default:
+      return malformed(node, 'public or private');
+  }
 }

@@ -24,8 +24,8 @@ export type Source =
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
 /**
- * Reads a file of unknown origin with the limits of a policy. `file`: its name in faults. `wrong` is told of values that
- * are not what they are asked for.
+ * Reads a file of unknown origin with the limits of a policy. `file`: its name in faults. `wrong` is told of values
+ * that are not what they are asked for.
  */
 export function readSource(text: string, file: string, wrong: (line: number, text: string) => void): Source {
   const lines = new LineCounter();

@@ -30,7 +30,7 @@ const FAULTY: readonly (readonly [kind: Kind, source: string, line: number, mess
 ];
 
 for (const [kind, source, line, message] of FAULTY) {
-  test(`${kind}: a file with a fault in line ${line} is not translated: ${JSON.stringify(source)}`, (t) => {
+  test(`${kind}: ${JSON.stringify(source)} is a fault in line ${line}`, (t) => {
     const result = translateText(kind, source, 'source.yml');
     if (result.ok) {
       return t.fail(result.policy);

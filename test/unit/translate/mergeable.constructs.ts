@@ -90,6 +90,26 @@ and:
     lost: [6],
   },
   {
+    name: 'milestone',
+    document: `${VALIDATORS}/milestone.rst`,
+    source: validated('do: milestone\nno_empty: { enabled: true }\nbegins_with: { match: v2 }'),
+    passes: [{ milestone: 'v2.1' }],
+    stops: [{}, { milestone: 'v3' }],
+  },
+  {
+    name: 'assignee min and max',
+    document: `${VALIDATORS}/assignee.rst`,
+    source: `version: 2
+mergeable:
+  - { when: pull_request.*, validate: [{ do: assignee, min: { count: 1 } }] }
+  - when: pull_request.*
+    filter: [{ do: baseRef, must_include: { regex: '^unassigned$' } }]
+    validate: [{ do: assignee, max: 0 }]
+`,
+    passes: [{ assignees: ['ann'] }],
+    stops: [{}, { assignees: ['ann'], base: 'unassigned' }],
+  },
+  {
     name: 'headRef',
     document: `${VALIDATORS}/headRef.rst`,
     source: validated("do: headRef\nmust_include: { regex: '^(feature|hotfix)\\/.+$' }"),
@@ -271,6 +291,19 @@ validate:
     stops: [{ labels: ['x'], title: '[WIP] x' }, { title: 'x' }],
   },
   {
+    name: 'a filter by visibility and topics',
+    document: 'mergeability/mergeable docs/filters/repository.rst',
+    source: `version: 2
+mergeable:
+  - when: pull_request.*
+    filter:
+      - { do: repository, visibility: private, topics: { must_include: { regex: '^team-' } } }
+    validate: [{ do: title, begins_with: { match: a } }]
+`,
+    passes: [{ title: 'b' }, { title: 'b', visibility: 'private' }, { title: 'b', topics: ['team-a'] }],
+    stops: [{ title: 'b', visibility: 'internal', topics: ['Team-a'] }],
+  },
+  {
     name: 'a filter makes the recipe one for some pull requests',
     document: 'mergeability/mergeable docs/recipes.rst: "Only run rules if PR is not a draft"',
     source: `version: 2
@@ -315,7 +348,7 @@ mergeable:
     source: `version: 2
 mergeable:
   - when: pull_request.*
-    filter: [{ do: payload, sender: { login: { none_of: ['@bot'] } } }, { do: repository, visibility: public }]
+    filter: [{ do: payload, sender: { login: { none_of: ['@bot'] } } }]
     validate: [{ do: title, begins_with: { match: 'a' } }]
 `,
     passes: [{ title: 'a' }],
@@ -386,8 +419,6 @@ mergeable:
   },
   ...[
     'do: age\ncreated_at: { days: 1 }',
-    'do: milestone\nmust_include: { regex: v1 }',
-    'do: assignee\nmin: { count: 1 }',
     'do: project\nmust_include: { regex: a }',
     "do: lastComment\nmust_include: { regex: 'merge' }",
     'do: hasNew',
@@ -413,6 +444,8 @@ mergeable:
     'do: approvals\nrequired: { owners: true }',
     'do: approvals\nminimum: { count: 1 }',
     'do: label\nmax: { count: 3 }',
+    'do: assignee\nmin: { count: 2 }',
+    "do: milestone\nmust_exclude: { regex: '.*' }",
     'do: size\nfiles: 3',
   ].map(
     (validator): Construct => ({
