@@ -3,7 +3,7 @@ import type { Forge } from '../forges/port/forge.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import { FORGES, type ForgeName } from '../forges/port/forges.ts';
 import type { OwnInlineComments, PostedComment } from '../forges/port/postings.ts';
-import type { PreloadedFacts, PullRequestRead } from '../forges/port/pull-request.ts';
+import type { PreloadedFacts, PullRequestRead, PullRequestRef } from '../forges/port/pull-request.ts';
 import { REVIEW_MARKER } from './rendering/comment.ts';
 import { fingerprintIn, type RenderedInline } from './rendering/inline.ts';
 
@@ -16,6 +16,19 @@ export interface OwnPosted {
 export const NOTHING_POSTED: OwnPosted = { comments: [], inlines: { comments: [], reviews: [] } };
 
 /**
+ * Our comments in the conversation; of the review that of `id` alone, where it is known and the forge lists all
+ * comments at once: what others write there can make the list too large to be read.
+ */
+export async function readOwnComments(
+  forge: Forge,
+  ref: PullRequestRef,
+  id: string | undefined,
+): Promise<readonly PostedComment[]> {
+  const known = id === undefined ? undefined : await forge.ownComment?.(ref, id);
+  return known === undefined ? forge.ownComments(ref) : [known];
+}
+
+/**
  * What is known of a pull request, and our comments: those that came with it, or else read now. Where they cannot be
  * read they stay unknown, and the report says so.
  */
@@ -23,12 +36,13 @@ export async function withOwnComments(
   forge: Forge,
   { pullRequest, preloaded }: Pick<PullRequestRead, 'pullRequest' | 'preloaded'>,
   hasNone: boolean,
+  commentId: string | undefined,
 ): Promise<PreloadedFacts> {
   if (hasNone) {
     return { ...preloaded, ownComments: NOTHING_POSTED.comments, ownInlineComments: NOTHING_POSTED.inlines };
   }
   try {
-    const ownComments = preloaded.ownComments ?? (await forge.ownComments(pullRequest));
+    const ownComments = preloaded.ownComments ?? (await readOwnComments(forge, pullRequest, commentId));
     const ownInlineComments =
       preloaded.ownInlineComments ?? (await forge.ownInlineComments(pullRequest, pullRequest.head.sha));
     return { ...preloaded, ownComments, ownInlineComments };

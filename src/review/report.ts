@@ -6,7 +6,7 @@ import { MAX_STATUS_DESCRIPTION_LENGTH, type OwnInlineComments, type PostedComme
 import type { PreloadedFacts, PullRequest } from '../forges/port/pull-request.ts';
 import type { Verdict } from './evaluation/verdict.ts';
 import type { Comments } from './policy/comments.ts';
-import { NOTHING_POSTED, wantedDigest } from './posted-comments.ts';
+import { NOTHING_POSTED, readOwnComments, wantedDigest } from './posted-comments.ts';
 import { REVIEW_MARKER, renderReview } from './rendering/comment.ts';
 import { fingerprintIn, renderInlines } from './rendering/inline.ts';
 import type { Links } from './rendering/links.ts';
@@ -25,6 +25,8 @@ export interface ReportOptions {
   readonly links: Links;
   /** It is known that no comment of ours is there: none is read. */
   readonly hasNone: boolean;
+  /** The id of our comment in the conversation, where it is known. */
+  readonly commentId: string | undefined;
   /** False: the status is `success` whatever the verdict, and the comment says so. */
   readonly enforce: boolean;
   /** The commit takes no more statuses: the verdict is only shown here. */
@@ -54,10 +56,10 @@ export async function reportComments(
   forge: Forge,
   pullRequest: PullRequest,
   verdict: Verdict,
-  { comments, links, hasNone, enforce, isUsedUp, preloaded }: ReportOptions,
+  { comments, links, hasNone, commentId: before, enforce, isUsedUp, preloaded }: ReportOptions,
 ): Promise<Reported> {
   if (comments === 'off') {
-    return { refusals: hasNone ? [] : await withdrawComments(forge, pullRequest), foundNone: false };
+    return { refusals: hasNone ? [] : await withdrawComments(forge, pullRequest, before), foundNone: false };
   }
   let found = 0;
   const wanted = comments === 'all' ? renderInlines(verdict) : [];
@@ -71,7 +73,7 @@ export async function reportComments(
   const body = renderReview(verdict, { links, enforce, isUsedUp });
   let commentId: string | undefined;
   const refusedComment = await refusalOf('comment', async () => {
-    const own = hasNone ? [] : (preloaded.ownComments ?? (await forge.ownComments(pullRequest)));
+    const own = hasNone ? [] : (preloaded.ownComments ?? (await readOwnComments(forge, pullRequest, before)));
     found += own.length;
     commentId = await reportComment(forge, pullRequest, isUsedUp || hasSomethingToSay(verdict), body, own);
   });
@@ -109,10 +111,14 @@ export function withRefusals(description: string, refusals: readonly Refusal[]):
 }
 
 /** Removes all comments of Gatehouse, after the policy was deleted. Returns what the forge refused for good. */
-export async function withdrawComments(forge: Forge, pullRequest: PullRequest): Promise<readonly Refusal[]> {
+export async function withdrawComments(
+  forge: Forge,
+  pullRequest: PullRequest,
+  commentId: string | undefined,
+): Promise<readonly Refusal[]> {
   return [
     ...(await refusalOf('comment', async () => {
-      for (const { id, body } of await forge.ownComments(pullRequest)) {
+      for (const { id, body } of await readOwnComments(forge, pullRequest, commentId)) {
         if (body.startsWith(REVIEW_MARKER)) {
           await forge.deleteComment(pullRequest, id);
         }

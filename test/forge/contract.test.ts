@@ -101,6 +101,19 @@ both('a pull request names the tip of its base branch, and counts files and comm
   t.like(await client.pullRequest(ref), { baseCommit: tip, changedFileCount: 1, commentCount: 2 });
 });
 
+both('a comment of ours is found by its id, and nobody else’s is', async (t, forge) => {
+  const site = await forge.site();
+  const client = clientOf(t, forge);
+  const number = await site.open({ 'app.ts': 'one\n' });
+  const ref = refOf(site, number);
+  const theirs = await site.comment(number, 'bob', 'Theirs');
+  const ours = await client.createComment(ref, 'Ours');
+  t.deepEqual(await client.ownComment?.(ref, ours.id), ours);
+  t.is(await client.ownComment?.(ref, String(theirs)), undefined);
+  await client.deleteComment(ref, ours.id);
+  t.is(await client.ownComment?.(ref, ours.id), undefined);
+});
+
 both('a link, a submodule and a directory are not files', async (t, forge) => {
   const site = await forge.site({ a: 'a\n', b: 'b\n', c: 'c\n' });
   const client = clientOf(t, forge);

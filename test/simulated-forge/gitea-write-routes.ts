@@ -71,6 +71,11 @@ export function giteaWriteRoutes(
       return { status: 201, body: shapes.comment(comment) };
     }),
 
+    [`GET ${repos}/issues/comments/:id`]: withRepository(world, (repository, call) => {
+      const comment = findAny(repository, call);
+      return comment === undefined ? NOT_FOUND : { status: 200, body: shapes.comment(comment) };
+    }),
+
     // Comments at lines are comments too, and can be edited here.
     [`PATCH ${repos}/issues/comments/:id`]: withRepository(world, (repository, call) => {
       const comment = findAny(repository, call);

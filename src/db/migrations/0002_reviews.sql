@@ -27,6 +27,8 @@ CREATE TABLE gatehouse.reviews (
   -- Whether there may be comments of Gatehouse on the pull request. False: there were none, and none was posted since.
   -- Null: not known.
   commented                boolean,
+  -- The forge's id of Gatehouse's comment in the conversation. Null: not known.
+  comment_id               text,
 
   -- JudgedBy of src/review/judged-by.ts: digests of what it was judged by. Null: it was not judged (a review that was given up), and
   -- a resync looks at it again.

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { limitList, parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
+import { MAX_COMMENT_LENGTH } from '../port/postings.ts';
 import type { FetchInit, ForgeFetch } from '../transport/forge-fetch.ts';
 import type { Differences } from './differences.ts';
 
@@ -11,6 +12,8 @@ const SMALL_PAGE_SIZE = 10;
 const MAX_PAGES = 200;
 /** Bytes of the longest string that is needed where no text of people is: of a title, which has 255 characters. */
 export const SHORT = 4_096;
+/** The same of a comment of ours: JSON writes a character as six bytes at most. */
+export const OWN_COMMENT = 6 * MAX_COMMENT_LENGTH;
 const MAX_QUOTE_LENGTH = 300;
 
 type Query = Readonly<Record<string, string | number>>;

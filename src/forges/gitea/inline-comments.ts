@@ -3,7 +3,7 @@ import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { InlineComment, OwnInlineComments, OwnReview, PostedInlineComment } from '../port/postings.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
-import { type GiteaAccount, type GiteaClient, path, SHORT } from './client.ts';
+import { type GiteaAccount, type GiteaClient, OWN_COMMENT, path, SHORT } from './client.ts';
 import { commits } from './commits.ts';
 import type { Differences } from './differences.ts';
 import { pullPath } from './read.ts';
@@ -156,7 +156,9 @@ async function strikeOut(
   leaving: ReadonlySet<string>,
   note: string,
 ) {
-  const left = await client.ask(`${reviewPath(ref, review)}/comments`, shapes.inlineComments);
+  const left = await client.ask(`${reviewPath(ref, review)}/comments`, shapes.inlineComments, {
+    maxStringBytes: OWN_COMMENT,
+  });
   for (const { id } of left ?? []) {
     if (leaving.has(id)) {
       const body = { body: `${note}\n\n${WITHDRAWN}` };
@@ -182,7 +184,9 @@ async function commentsOf(
       continue;
     }
     // This list has no pages.
-    const comments = await client.ask(`${reviewPath(ref, review)}/comments`, shapes.inlineComments);
+    const comments = await client.ask(`${reviewPath(ref, review)}/comments`, shapes.inlineComments, {
+      maxStringBytes: OWN_COMMENT,
+    });
     const answered = comments?.some(({ user }) => user !== self) ?? false;
     for (const { id, body, path, position, user } of comments ?? []) {
       if (user === self) {

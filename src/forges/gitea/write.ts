@@ -1,13 +1,8 @@
 import { shorten } from '../../common/shorten.ts';
 import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
-import {
-  type CommitStatus,
-  MAX_COMMENT_LENGTH,
-  MAX_STATUS_DESCRIPTION_LENGTH,
-  type PostedComment,
-} from '../port/postings.ts';
+import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type PostedComment } from '../port/postings.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
-import { type GiteaAccount, type GiteaClient, path } from './client.ts';
+import { type GiteaAccount, type GiteaClient, OWN_COMMENT, path } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
 
@@ -25,12 +20,20 @@ export async function setStatus(client: GiteaClient, repository: string, sha: st
 export async function ownComments(client: GiteaAccount, ref: PullRequestRef): Promise<readonly PostedComment[]> {
   const self = await client.self();
   const route = `${repositoryPath(ref.repository)}/issues/${ref.number}/comments`;
-  // All at once, oldest first: this list takes no page. JSON writes a character as six bytes at most.
-  const answer = requireFound(
-    await client.ask(route, shapes.comments, { maxStringBytes: 6 * MAX_COMMENT_LENGTH }),
-    route,
-  );
+  // All at once, oldest first: this list takes no page.
+  const answer = requireFound(await client.ask(route, shapes.comments, { maxStringBytes: OWN_COMMENT }), route);
   return answer.filter((comment) => comment.user === self).map(({ id, body }) => ({ id, body }));
+}
+
+export async function ownComment(
+  client: GiteaAccount,
+  ref: PullRequestRef,
+  id: string,
+): Promise<PostedComment | undefined> {
+  const self = await client.self();
+  const route = `${repositoryPath(ref.repository)}/issues${path('comments', id)}`;
+  const found = await client.ask(route, shapes.comment, { maxStringBytes: OWN_COMMENT });
+  return found?.user === self ? { id: found.id, body: found.body } : undefined;
 }
 
 export async function createComment(client: GiteaClient, ref: PullRequestRef, body: string): Promise<PostedComment> {

@@ -131,6 +131,8 @@ export interface Forge extends AccessCheck {
   setStatus(repository: string, sha: string, status: CommitStatus): Promise<void>;
   /** The conversation comments posted by {@link Forge.self}, oldest first. */
   ownComments(ref: PullRequestRef): Promise<readonly PostedComment[]>;
+  /** One of them. Only where they are not listed page by page. Undefined: it is gone, or not ours. */
+  ownComment?(ref: PullRequestRef, id: string): Promise<PostedComment | undefined>;
   createComment(ref: PullRequestRef, body: string): Promise<PostedComment>;
   updateComment(ref: PullRequestRef, id: string, body: string): Promise<void>;
   deleteComment(ref: PullRequestRef, id: string): Promise<void>;

@@ -56,6 +56,8 @@ export interface OpenReview {
   readonly overridesBefore: readonly string[];
   /** Whether it is known that there are no comments of ours. */
   hasNoComments(): boolean;
+  /** The id of our comment in the conversation, as the last review left it. */
+  readonly commentId: string | undefined;
   /**
    * Records what is under review, and corrects the status that showed the verdict before. Returns the digest of the
    * comments that it left when nothing that it depends on has changed: then only these are compared.
@@ -134,6 +136,7 @@ export async function openReview(
     writes: guard.writes,
     claim: () => claim,
     hasNoComments: () => commented === false,
+    commentId: before?.commentId ?? undefined,
     async enter({ pullRequest, settled = false }) {
       if (pullRequest.repository !== claim.repository) {
         await moveRepository(pool, claim.repository, pullRequest.repository);

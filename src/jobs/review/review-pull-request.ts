@@ -106,7 +106,9 @@ async function reviewOnce(
   const stored = await review.enter(read);
   await review.noteOthers(pullRequest, read.preloaded.statuses);
   const preloaded =
-    stored === undefined ? read.preloaded : await withOwnComments(parts.forge, read, review.hasNoComments());
+    stored === undefined
+      ? read.preloaded
+      : await withOwnComments(parts.forge, read, review.hasNoComments(), review.commentId);
   if (stored !== undefined && hasComments(parts.forge.name, stored, preloaded)) {
     await review.statuses.showVerdict(review.statuses.placeOf(pullRequest), read.preloaded.statuses);
     parts.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
@@ -204,7 +206,7 @@ async function releasePullRequest(
   const place = review.statuses.placeOf(pullRequest);
   const hasSpoken = review.hasSpoken();
   if (hasSpoken) {
-    for (const { what, error: err } of await withdrawComments(review.forge, pullRequest)) {
+    for (const { what, error: err } of await withdrawComments(review.forge, pullRequest, review.commentId)) {
       log.warn({ err, repository, number }, `the forge refused to remove: ${what}`);
     }
   }
@@ -244,6 +246,7 @@ async function report(
     comments: result.comments,
     links: linksOf(forge.name, pullRequest, judgedBy),
     hasNone: review.hasNoComments(),
+    commentId: review.commentId,
     enforce,
     preloaded,
   };
@@ -287,6 +290,7 @@ async function saveAndShow(
     description: withRefusals(verdict.description, comments.refusals),
     dryRun: withRefusals(notEnforced(verdict), comments.refusals),
     url: commentUrl(pullRequest, comments.commentId),
+    commentId: comments.commentId,
     result,
     alone,
     askedAt,

@@ -88,10 +88,10 @@ async function answer({ forge, log }: CommandContext, pullRequest: PullRequest):
       await forge.createComment(pullRequest, renderCommands());
     }
   } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind !== 'refused') {
+    if (!(error instanceof ForgeError) || (error.kind !== 'refused' && error.kind !== 'too-large')) {
       throw error;
     }
-    // As of a locked conversation.
+    // As of a locked conversation, or of comments that are too large to be read.
     log.warn({ repository, number, reason: error.message }, 'the forge refused the list of commands');
   }
 }

@@ -34,6 +34,8 @@ export interface ReportedStatus {
 export interface ReviewBefore extends ReportedStatus {
   /** Whether there may be comments of ours on the pull request; null: not known. */
   readonly commented: boolean | null;
+  /** The forge's id of our comment in the conversation; null: not known. */
+  readonly commentId: string | null;
   /** Null: it was not judged. */
   readonly judgedBy: JudgedBy | null;
   /** Ids of the comments whose overrides counted; null: the policy let nobody override. */
@@ -54,7 +56,7 @@ export async function beginReview(
     `INSERT INTO gatehouse.reviews AS r (repository, pull_request, fence) VALUES ($1, $2, nextval('gatehouse.review_fence'))
      ON CONFLICT (repository, pull_request) DO UPDATE SET fence = excluded.fence
      RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", reported_as AS "reportedAs", verdict, commented, overrides,
-               judged_by AS "judgedBy", pull_request_updated_at AS "updatedAt", open,
+               comment_id AS "commentId", judged_by AS "judgedBy", pull_request_updated_at AS "updatedAt", open,
                ${POSTED_ON('r.repository', 'r.head_sha')} AS posted`,
     [repository, number],
   );
@@ -119,6 +121,8 @@ export async function recordOthersAsked(pool: pg.Pool, claim: Claim, asked: Aske
 export interface SavedVerdict extends Pick<HeadVerdict, 'state' | 'description' | 'url'> {
   /** The description where it is not enforced. */
   readonly dryRun?: string;
+  /** The forge's id of our comment in the conversation. Absent: what was known of it stays. */
+  readonly commentId?: string | undefined;
 }
 
 /** How a verdict came about. */
@@ -145,7 +149,7 @@ export async function saveVerdict(pool: pg.Pool, claim: Claim, verdict: SavedVer
 export function verdictUpdate(
   { add }: Parameters,
   { repository, number, fence }: Claim,
-  { state, description, url, dryRun }: SavedVerdict,
+  { state, description, url, dryRun, commentId }: SavedVerdict,
   judged: Judged | undefined,
 ): string {
   const how =
@@ -155,7 +159,7 @@ export function verdictUpdate(
             asks_threads = ${add(judged.asksThreads)}, overrides = ${add(judged.overrides)}`;
   return `UPDATE gatehouse.reviews
         SET verdict = ${add(state)}, description = ${add(description)}, url = ${add(url)}, dry_run_description = ${add(dryRun ?? null)},
-            reported_as = NULL, reviewed_at = now(), ${how}
+            reported_as = NULL, reviewed_at = now(), comment_id = coalesce(${add(commentId ?? null)}, comment_id), ${how}
       WHERE repository = ${add(repository)} AND pull_request = ${add(number)} AND fence = ${add(fence)}`;
 }
 

@@ -1,0 +1,58 @@
+import test from 'ava';
+import { EVERY_FORGE, shareStories } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+
+const TITLED = {
+  '.gatehouse.yml': `version: 1
+rules:
+  - id: titled
+    require: { title: '^feat: ' }
+`,
+};
+/** None is longer than a comment of Gatehouse may be. All together are more than is kept of an answer. */
+const COMMENTS = 90;
+const longText = (name: string) => (name === 'github' ? '\u{1f600}'.repeat(65_536) : 'x'.repeat(390_000));
+
+// Serial: the forge writes its answers in this process, and a connection waits only 10 seconds for each.
+for (const name of EVERY_FORGE) {
+  test.serial(`${name}: no comments of strangers keep Gatehouse's own from being updated`, async (t) => {
+    const scene = gatehouse(name).scene(TITLED);
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'Bad' });
+    await scene.settled();
+    t.regex(scene.comments(number).join(), /titled/);
+    for (let written = 0; written < COMMENTS; written += 1) {
+      forge.comment(repository, number, 'mallory', longText(name));
+    }
+    await scene.edit(number, { title: 'feat: good' });
+    await scene.settled();
+    t.deepEqual(scene.status(number), { state: 'success', description: 'The rule that applies is met' });
+    t.is(scene.comments(number).length, 1);
+    t.notRegex(scene.comments(number).join(), /titled/);
+
+    // After a push nothing but the id leads to it.
+    await scene.push(number, { 'b.txt': 'b\n' });
+    await scene.edit(number, { title: 'Bad' });
+    await scene.settled();
+    t.is(scene.comments(number).length, 1);
+    t.regex(scene.comments(number).join(), /titled/);
+    t.is(scene.status(number)?.description, '1 of 1 rule failed: titled');
+  });
+
+  test.serial(`${name}: no status waits for a list of comments that cannot be read`, async (t) => {
+    const scene = gatehouse(name).scene(TITLED);
+    const { forge, repository } = scene;
+    const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'Bad' });
+    for (let written = 0; written < COMMENTS; written += 1) {
+      forge.comment(repository, number, 'mallory', longText(name));
+    }
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    await scene.comment(number, 'mallory', '/gatehouse help');
+    await scene.settled();
+    const jobs = (await scene.door.jobs()).filter(({ key }) => key.startsWith(`${repository}#`));
+    t.deepEqual([...new Set(jobs.map(({ state }) => state))], ['completed'], 'none is tried again and again');
+  });
+}
