@@ -1,3 +1,4 @@
+import { MAX_GLOB_LENGTH, MAX_NAME_LENGTH } from '../../review/limits.ts';
 import { type Piece, parseRegex } from './regex.ts';
 
 /** What a regular expression of a path, a branch or a name is as globs, or as names. */
@@ -17,6 +18,8 @@ const ANYTHING: Piece = { kind: 'repeat', piece: { kind: 'any' }, least: 0, most
 const OPTIONAL_REPEATS = 6;
 /** Of one expression as names. */
 const MAX_NAMES = 50;
+/** Repetitions that are spelt out in names. */
+const MAX_SPELT = 3;
 
 /**
  * As globs of paths or branches, of which no part between two slashes is empty. Undefined if the expression cannot be
@@ -133,15 +136,21 @@ function writeRepeat({ piece, least, most }: Repeat, writer: Writer): string | u
   if (once === undefined) {
     return least === 0 ? '' : undefined;
   }
-  const required = once.repeat(least);
-  if (most === Number.POSITIVE_INFINITY) {
-    if (once === '?') {
-      return `${required}*`;
-    }
-    writer.inexact();
-    return `${required}${writer.side === 'least' ? `{${once},}`.repeat(OPTIONAL_REPEATS) : mayBeSlash(piece) ? '{**,}' : '*'}`;
+  if (most === Number.POSITIVE_INFINITY && once === '?') {
+    return `${'?'.repeat(least)}*`;
   }
-  return `${required}${`{${once},}`.repeat(Math.max(0, most - least))}`;
+  const isEndless = most === Number.POSITIVE_INFINITY;
+  const optional = isEndless ? OPTIONAL_REPEATS : Math.max(0, most - least);
+  // A repetition of a repetition may be of any length.
+  const isLong = once.length * (least + optional) > MAX_GLOB_LENGTH;
+  if (!isEndless && !isLong) {
+    return `${once.repeat(least)}${`{${once},}`.repeat(optional)}`;
+  }
+  writer.inexact();
+  if (writer.side === 'most') {
+    return `${isLong ? '' : once.repeat(least)}${mayBeSlash(piece) ? '{**,}' : '*'}`;
+  }
+  return isLong ? undefined : `${once.repeat(least)}${`{${once},}`.repeat(optional)}`;
 }
 
 function mayBeSlash(piece: Piece): boolean {
@@ -255,13 +264,18 @@ function spellRepeat(
     return ['*'];
   }
   const { piece: inner, least, most } = piece;
-  const times = (count: number) =>
-    spell(
-      Array.from({ length: count }, () => inner),
-      writer,
-    );
-  if (most <= 3) {
-    return Array.from({ length: most - least + 1 }, (_, index) => times(least + index)).flat();
+  const once = spellOne(inner, writer);
+  const longest = Math.max(0, ...once.map((text) => text.length));
+  if (most > MAX_SPELT || longest * Math.max(least, 1) > MAX_NAME_LENGTH) {
+    return inexact([]);
   }
-  return inexact(times(least));
+  return Array.from({ length: most - least + 1 }, (_, index) => times(once, least + index)).flat();
+}
+
+/** All texts of so many of these, one after the other. */
+function times(texts: readonly string[], count: number): readonly string[] {
+  return Array.from({ length: count }).reduce<readonly string[]>(
+    (before) => before.flatMap((start) => texts.map((end) => `${start}${end}`)).slice(0, MAX_NAMES + 1),
+    [''],
+  );
 }

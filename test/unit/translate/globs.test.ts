@@ -165,6 +165,22 @@ test('an expression that no glob can be made of is refused, and not guessed', (t
   }
 });
 
+test('repetitions of repetitions and many alternatives do not grow without end', (t) => {
+  const hostile = [
+    `^${'('.repeat(60)}a${'{99})'.repeat(60)}$`,
+    `^${'('.repeat(80)}a${'{3})'.repeat(80)}$`,
+    `^${'('.repeat(80)}a${'?){3}'.repeat(80)}$`,
+    `^${'('.repeat(60)}a|b${'){2,3}'.repeat(60)}$`,
+    '(a|b)'.repeat(90),
+    '(a?|b*)'.repeat(70),
+  ];
+  for (const source of hostile) {
+    for (const made of [globsOf(source), namesOf(source)]) {
+      t.true([...(made?.least ?? []), ...(made?.most ?? [])].join('').length < 100_000, source);
+    }
+  }
+});
+
 test('what JavaScript and RE2 read differently is refused', (t) => {
   t.deepEqual(fromJavaScript('^feat', 'i'), { pattern: '(?i)^feat' });
   t.deepEqual(fromJavaScript('a\\\\Qb', ''), { pattern: 'a\\\\Qb' });
