@@ -206,6 +206,13 @@ test('what no list of changes shows is looked at all the same', async (t) => {
   const unfinished = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => `acme/repository-${index}`);
   const rules = { compare: async () => ({ outdated: [], delayed: [] }) };
   t.deepEqual(await next({ rules }), unfinished);
+  for (const digest of ['threadsDigest', 'traitsDigest']) {
+    await pool.query("UPDATE gatehouse.reviews SET judged_by = $1 WHERE repository = 'acme/repository-6'", [
+      judgedBy({ [digest]: 'digest' }),
+    ]);
+    await lookedAtAll();
+    t.true((await next({ rules })).includes('acme/repository-6'), digest);
+  }
   await lookedAtAll();
   t.deepEqual(await next(), ['acme/repository-0', ...unfinished], 'the policy of the operator has changed');
 });

@@ -27,6 +27,7 @@ const JUDGED: JudgedBy = {
   codeOwnersDigest: 'owners',
   checksDigest: 'checks',
   threadsDigest: 'threads',
+  traitsDigest: 'traits',
   machineAccountsDigest: 'bots',
   alone: { differenceBase: 'from', gatehouse: 'version 1', comments: 'comments' },
 };
@@ -40,6 +41,7 @@ const PRESENT: Present = {
   extended: async () => 'extended',
   checks: async () => 'checks',
   threads: async () => 'threads',
+  traits: async () => 'traits',
   baseline: async () => 'baseline',
   gatehouse: 'version 1',
 };
@@ -61,16 +63,18 @@ const CHANGES: readonly (readonly [Difference, Partial<Present>, JudgedBy?])[] =
   ['extended policy', { extended: async () => undefined }],
   ['checks', { checks: async () => 'others' }],
   ['threads', { threads: async () => 'others' }],
+  ['repository settings', { traits: async () => 'others' }],
   ['baseline', { baseline: async () => undefined }],
 ];
 
 test('what is as it was judged has no difference, nor has what is not compared', async (t) => {
   t.is(await firstDifference(JUDGED, PRESENT), undefined);
   t.is(await firstDifference(JUDGED, { ...PRESENT, baseCommit: moved }), undefined, 'the rules did not move');
-  const { pullRequest: _one, checks: _two, extended: _three, gatehouse: _four, threads: _five, ...others } = PRESENT;
+  const { pullRequest: _one, checks: _two, extended: _three, gatehouse: _four, ...more } = PRESENT;
+  const { threads: _five, traits: _six, ...others } = more;
   t.is(
     await firstDifference(
-      { ...JUDGED, pullRequest: 'x', checksDigest: 'x', threadsDigest: 'x', extendsDigest: 'x' },
+      { ...JUDGED, pullRequest: 'x', checksDigest: 'x', threadsDigest: 'x', traitsDigest: 'x', extendsDigest: 'x' },
       others,
     ),
     undefined,
