@@ -11,6 +11,7 @@ import { type Stores, startStores } from '../helpers/stores.ts';
 import { usageOf } from '../helpers/usage.ts';
 import type { Case } from './case.ts';
 import { CASES, untilRecovered } from './cases.ts';
+import { OUTAGE, type Outage, playOutage } from './outage.ts';
 import { countLosses } from './verify.ts';
 import { watchHealth } from './watch-health.ts';
 import { makeWorld, unsettledPullRequests, type World } from './world.ts';
@@ -30,6 +31,10 @@ const COLUMNS = [
   '    memory MiB',
   'not acknowledged; health said meanwhile',
 ] as const;
+
+const OUTAGE_NAME = 'the door is away for an hour';
+/** Of GitHub's 5,000 in an hour. */
+const MAX_OUTAGE_REQUESTS = 5_000;
 
 interface Row {
   readonly name: string;
@@ -54,7 +59,14 @@ const say = (text: string) => process.stdout.write(`${text}\n`);
 const rows: Row[] = [];
 const leftOut: [name: string, reason: string][] = [];
 const stores = await startStores();
+let outage: Outage | undefined;
 try {
+  if (values.only === undefined || OUTAGE_NAME.includes(values.only)) {
+    say(OUTAGE_NAME);
+    Object.assign(process.env, { TEST_DATABASE_URL: stores.database.url, TEST_REDIS_URL: stores.redis.url });
+    outage = await playOutage(OUTAGE[values.short ? 'short' : 'full']);
+    say(`      ${describeOutage(outage)}`);
+  }
   for (const [index, chosenCase] of chosen.entries()) {
     const lacking = await unavailable(chosenCase.images ?? []);
     if (chosenCase.images !== undefined && lacking !== undefined) {
@@ -70,9 +82,14 @@ try {
 } finally {
   await stores.close();
 }
-printTable(rows);
+if (rows.length > 0) {
+  printTable(rows);
+}
+if (outage !== undefined) {
+  say(`${OUTAGE_NAME}: ${describeOutage(outage)}`);
+}
 // Whatever a fault may have left open must not keep the answer back.
-process.exit(rows.some(isBad) ? 1 : 0);
+process.exit(rows.some(isBad) || (outage !== undefined && isBadOutage(outage)) ? 1 : 0);
 
 async function play({ name, options, make }: Case, on: Stores): Promise<Row> {
   const world = await makeWorld(on, options);
@@ -124,6 +141,17 @@ async function memoryOf({ door, worker }: World): Promise<string> {
 
 function isBad({ lost, duplicates, withoutVerdict, fault }: Row): boolean {
   return lost + duplicates + withoutVerdict > 0 || fault !== undefined;
+}
+
+function isBadOutage({ seconds, requests, falseGreen, recentFirst }: Outage): boolean {
+  const isSlowOrWrong = seconds === undefined || requests >= MAX_OUTAGE_REQUESTS || falseGreen > 0;
+  return isSlowOrWrong || recentFirst <= 1 / 2;
+}
+
+function describeOutage({ seconds, requests, writes, falseGreen, recentFirst, wrong, size }: Outage): string {
+  const missed = `${size.deliveries} deliveries missed about ${size.pullRequests} pull requests in ${size.repositories} repositories`;
+  const end = seconds === undefined ? `not right in time: ${wrong.join('; ')}` : `right after ${seconds.toFixed(1)} s`;
+  return `${missed}: ${end}, ${requests} requests, ${writes} of them writes, ${falseGreen} false green, ${Math.round(recentFirst * 100)} % of the first statuses where changes were the latest`;
 }
 
 function sentence({ acknowledged, lost, duplicates, withoutVerdict, fault }: Row): string {

@@ -86,7 +86,7 @@ export async function resync(
     }
     const overviewByName = await overviewsOf(parts, overviews, names);
     await resyncLedger(parts, overviewByName);
-    const state = await resyncBatch(parts, names, overviewByName, { since, end });
+    const state = await resyncBatch(parts, recentFirst(names, overviewByName), overviewByName, { since, end });
     if (state !== 'finished') {
       return state;
     }
@@ -95,6 +95,17 @@ export async function resync(
       return 'unfinished';
     }
   }
+}
+
+/** After an outage a forge's limits can make reviews wait: people do so where something has just been changed. */
+function recentFirst(
+  names: readonly string[],
+  overviewByName: ReadonlyMap<string, RepositoryOverview>,
+): readonly string[] {
+  const changedAt = (name: string) =>
+    Math.max(0, ...(overviewByName.get(name)?.pullRequests ?? []).map(({ updatedAt }) => Date.parse(updatedAt)));
+  const dated = names.map((name) => ({ name, at: changedAt(name) }));
+  return dated.toSorted((left, right) => right.at - left.at).map(({ name }) => name);
 }
 
 interface Piece {
