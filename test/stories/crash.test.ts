@@ -41,11 +41,12 @@ async function startWorker(story: Story, env: Readonly<Record<string, string>> =
 /** At once or never: what is written must not depend on how long a review takes. */
 const PENDING_AFTER_SECONDS = { github: '0', gitea: '3600', forgejo: '0' } as const;
 
-/** What a reader sees: the standing comments, and the status. */
+/** What a reader sees: the standing comments, and the status. Their links name the head, which is another for each. */
 function seen(story: Story, number: number) {
+  const { headSha } = story.forge.pull(story.repository, number);
   return {
     status: story.status(number),
-    comments: story.comments(number),
+    comments: story.comments(number).map((body) => body.replaceAll(headSha, 'HEAD')),
     inlines: story
       .inlines(number)
       .filter(({ body }) => body.startsWith('<!-- gatehouse:finding'))
