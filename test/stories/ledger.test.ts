@@ -2,6 +2,7 @@ import ava from 'ava';
 import { DOOR, SECRET } from '../helpers/door.ts';
 import { ledgerCommits, ledgerEntries, shownCommits } from '../helpers/ledger.ts';
 import { FORGES, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import type { Changes } from '../simulated-forge/git.ts';
 
 const test = ava.serial;
 const shared = shareStories(ava);
@@ -207,4 +208,33 @@ for (const name of FORGES) {
     const last = (await ledgerEntries(story)).at(-1);
     t.deepEqual(last?.kind === 'rewritten' && last.lost, [gone]);
   });
+}
+
+for (const name of FORGES) {
+  for (const how of ['merge', 'squash'] as const) {
+    test(`${name}: a ${how} made by hand has passed only if it has nothing else`, async (t) => {
+      const scene = shared(name).scene({ ...FILES, 'both.ts': '1\n2\n3\n4\n5\n6\n7\n8\n9\n' });
+      const handmade = async (files: Changes, own: Changes) => {
+        const number = await scene.open(files, GOOD);
+        await scene.settled();
+        await scene.push('main', { 'both.ts': `0\n2\n3\n4\n5\n6\n7\n8\n${number}\n` });
+        await scene.settled();
+        scene.forge.merge(scene.repository, number, { how, by: 'root', force: true, own });
+        await scene.tell({ kind: 'push', branch: 'main' });
+        await scene.settled();
+        const last = (await ledgerCommits(scene)).at(-1);
+        return [last?.outcome, last?.why?.replaceAll(/\d/g, 'N') ?? null];
+      };
+      t.deepEqual(await handmade({ 'a.ts': 'a\n' }, {}), ['passed', null]);
+      const other = 'the commit has changes that pull request N does not have';
+      t.deepEqual(await handmade({ 'b.ts': 'b\n' }, { 'evil.ts': 'x\n' }), ['bypassed', other]);
+      t.deepEqual(await handmade({ 'c.ts': 'c\n' }, { 'c.ts': 'x\n' }), ['bypassed', other]);
+      const both = { 'both.ts': '0\n2\n3\n4\nfive\n6\n7\n8\n3\n' };
+      const merged = { 'both.ts': '0\n2\n3\n4\nfive\n6\n7\n8\n4\n' };
+      t.deepEqual(await handmade(both, merged), ['passed', null], 'as git merges it');
+      const unclear = 'it cannot be told whether the commit has only pull request N';
+      const evil = { 'both.ts': '0\n2\n3\n4\nsix\n6\n7\n8\n5\nevil\n' };
+      t.deepEqual(await handmade({ 'both.ts': '0\n2\n3\n4\nsix\n6\n7\n8\n4\n' }, evil), ['unknown', unclear]);
+    });
+  }
 }

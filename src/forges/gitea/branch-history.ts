@@ -27,6 +27,8 @@ export function makeBranchHistory(client: GiteaClient): BranchHistory {
             parents,
             committer: committer ?? commit.committer?.name ?? '',
             message: commit.message,
+            // Its signature does not say for whom.
+            byForge: false,
           }));
     },
 

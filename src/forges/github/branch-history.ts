@@ -10,6 +10,9 @@ import * as shapes from './shapes.ts';
 /** Ten pages. The commits behind a merge are listed with it. */
 const MAX_COMMITS = 1_000;
 
+/** The account by which GitHub commits what people do on its pages. Its signature is GitHub's own. */
+const WEB_FLOW = 'web-flow';
+
 const page = z
   .object({ total_commits: z.number().int(), commits: shapes.commits })
   .transform(({ total_commits: total, commits }) => [{ total, commits }]);
@@ -77,6 +80,7 @@ function toBranchCommit({ sha, parents, commit, committer }: z.output<typeof sha
     parents: parents.map((parent) => parent.sha),
     committer: committer.login ?? commit.committer?.name ?? '',
     message: commit.message,
+    byForge: committer.login === WEB_FLOW && commit.verification?.verified === true,
   };
 }
 

@@ -7,6 +7,8 @@ export interface BranchCommit {
   readonly committer: string;
   /** Subject and body. */
   readonly message: string;
+  /** Whether the forge itself made it, by its signature. */
+  readonly byForge: boolean;
 }
 
 /** A merged pull request, as the commit that it brought names it. */

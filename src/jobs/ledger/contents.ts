@@ -9,6 +9,7 @@ import { type PolicyContext, policyInForce } from '../../review/policy/in-force.
 import { statusContext } from '../../review/status-context.ts';
 import { settlesAt } from '../tables/ledger.ts';
 import { type Arrived, makeAttribution } from './attribution.ts';
+import { mergedContent } from './merged-content.ts';
 import { type Attributed, pusherOf } from './walk.ts';
 
 export interface ContentParts extends PolicyContext {
@@ -128,9 +129,37 @@ async function judge(
     context: statusContext(parts.statusContext, branch),
   });
   const facts = await factsOf(parts, chain, base, mergedAt, then.before === undefined && then.around.length === 0);
-  const judged = outcomeOf(then, facts);
+  const judged = await withContent(parts, chain, commits, { base, head, pullRequest }, outcomeOf(then, facts));
   return { ...shown, method: isQueue ? 'queue' : method, verdict: judged.verdict, judged };
 }
+
+/** A verdict is about the head of a pull request: whoever may push can push a merge of it that has more. */
+async function withContent(
+  { forge }: ContentParts,
+  { repository }: Chain,
+  commits: readonly BranchCommit[],
+  {
+    base,
+    head,
+    pullRequest,
+  }: { readonly base: string | undefined; readonly head: string; readonly pullRequest: BroughtBy },
+  judged: Judged,
+): Promise<Judged> {
+  const { number, mergeCommit: commit } = pullRequest;
+  if (!EARNED.has(judged.outcome) || commit === undefined || commit === head) {
+    return judged;
+  }
+  const content = base === undefined ? 'undecided' : await mergedContent(forge, repository, { base, head, commit });
+  if (content === 'other') {
+    const why = `the commit has changes that pull request ${number} does not have`;
+    return { ...judged, outcome: 'bypassed', why };
+  }
+  return content === 'same' || commits.some(({ sha, byForge }) => sha === commit && byForge)
+    ? judged
+    : { ...judged, outcome: 'unknown', why: `it cannot be told whether the commit has only pull request ${number}` };
+}
+
+const EARNED: ReadonlySet<Judged['outcome']> = new Set(['passed', 'overridden']);
 
 const UNASKED: MergedFacts = { policy: undefined, enforce: true, watched: true };
 

@@ -6,18 +6,31 @@ import { NO_PEOPLE_SETTINGS } from '../authors/people-settings.ts';
 /** Merge commits looked into for one review, at five requests each. Others count as changes by their authors. */
 const MAX_EXAMINED_MERGES = 10;
 
-/**
- * Whether a merge is what git makes of its parents without a person's help: each file as the side has it that changed
- * it since the merge base. A file that both sides changed, differently, needed a decision, and so the merge is not
- * clean.
- */
-export function isCleanMerge(base: Tree, ours: Tree, theirs: Tree, result: Tree): boolean {
-  const paths = new Set([...base.keys(), ...ours.keys(), ...theirs.keys(), ...result.keys()]);
-  return [...paths].every((path) => {
+/** Paths at which a merge is not what git makes of its parents without a person's help. */
+export interface MergeDifference {
+  /** The merge has not what the only side that changed it has. */
+  readonly other: readonly string[];
+  /** Both sides changed it, differently: git, or a person, made one of them. */
+  readonly both: readonly string[];
+}
+
+export function compareMerge(base: Tree, ours: Tree, theirs: Tree, result: Tree): MergeDifference {
+  const [other, both]: [string[], string[]] = [[], []];
+  for (const path of new Set([...base.keys(), ...ours.keys(), ...theirs.keys(), ...result.keys()])) {
     const [before, left, right] = [base.get(path), ours.get(path), theirs.get(path)];
-    const expected = left === before ? right : left;
-    return (left === before || right === before || left === right) && result.get(path) === expected;
-  });
+    if (left !== before && right !== before && left !== right) {
+      both.push(path);
+    } else if (result.get(path) !== (left === before ? right : left)) {
+      other.push(path);
+    }
+  }
+  return { other, both };
+}
+
+/** A file that both sides changed, differently, needed a decision, and so the merge is not clean. */
+export function isCleanMerge(base: Tree, ours: Tree, theirs: Tree, result: Tree): boolean {
+  const { other, both } = compareMerge(base, ours, theirs, result);
+  return other.length === 0 && both.length === 0;
 }
 
 /** Whether a commit is a clean merge of two parents, as far as the forge tells. */

@@ -7,6 +7,7 @@ const commit = (sha: string, ...parents: readonly string[]): BranchCommit => ({
   parents,
   committer: 'alice',
   message: `feat: ${sha}`,
+  byForge: false,
 });
 const shas = (commits: readonly BranchCommit[]) => commits.map(({ sha }) => sha);
 
