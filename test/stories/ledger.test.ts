@@ -238,3 +238,17 @@ for (const name of FORGES) {
     });
   }
 }
+
+for (const name of FORGES) {
+  test(`${name}: a merge is never direct because of a rename`, async (t) => {
+    await using story = await tellStory(name, FILES);
+    const number = await story.open({ 'a.ts': 'a\n' }, GOOD);
+    await story.settled();
+    const repository = story.repository;
+    story.forge.merge(repository, number, { by: 'bob', force: true });
+    story.when('GET', /\/commits\/\w+\/pulls?$/, () => story.rename('renamed'));
+    await story.tell({ kind: 'push', branch: 'main' });
+    await story.settledFor(repository);
+    t.deepEqual(shownCommits(await ledgerCommits({ ...story, repository })), [`passed #${number} merge bob`]);
+  });
+}

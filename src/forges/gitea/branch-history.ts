@@ -32,7 +32,7 @@ export function makeBranchHistory(client: GiteaClient): BranchHistory {
           }));
     },
 
-    async broughtBy(repository, sha) {
+    async broughtBy({ name: repository }, sha) {
       const found = await client.ask(`${repositoryPath(repository)}${path('commits', sha)}/pull`, merged);
       if (found?.merged_at == null) {
         return [];

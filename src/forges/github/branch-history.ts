@@ -20,7 +20,7 @@ const page = z
 const merged = z.object({
   number: z.number().int(),
   user: shapes.pull.shape.user,
-  base: z.object({ ref: z.string(), repo: z.object({ full_name: z.string() }) }),
+  base: z.object({ ref: z.string(), repo: z.object({ id: z.number().int() }) }),
   head: z.object({ sha: z.string() }),
   merge_commit_sha: z.string().nullish(),
   merged_at: z.string().nullish(),
@@ -43,12 +43,12 @@ export function makeBranchHistory(client: GitHubClient): BranchHistory {
     },
 
     /** https://docs.github.com/en/rest/commits/commits#list-pull-requests-associated-with-a-commit */
-    async broughtBy(repository, sha) {
+    async broughtBy({ id, name: repository }, sha) {
       const octokit = await client.forRepository(repository);
       const parameters = { ...repositoryAddress(repository), commit_sha: sha };
       const route = 'GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls';
       const found = await askAll(octokit, route, parameters, z.array(merged)).catch(noSuchCommit);
-      const own = (found ?? []).filter(({ base }) => base.repo.full_name.toLowerCase() === repository.toLowerCase());
+      const own = (found ?? []).filter(({ base }) => String(base.repo.id) === id);
       const brought: BroughtBy[] = [];
       for (const { number, user, base, head, merge_commit_sha, merged_at } of own) {
         if (merged_at != null) {

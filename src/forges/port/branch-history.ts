@@ -34,8 +34,8 @@ export interface BranchHistory {
   /** Whether the pull request of every commit is named, or only of the one that it became. */
   readonly namesEvery: boolean;
   /**
-   * The merged pull requests that a commit came with. Gitea and Forgejo name one only for the commit that it became,
-   * and not for the others of a rebase.
+   * The merged pull requests of the repository that a commit came with. Its id counts: it may be renamed meanwhile.
+   * Gitea and Forgejo name one only for the commit that it became, and not for the others of a rebase.
    */
-  broughtBy(repository: string, sha: string): Promise<readonly BroughtBy[]>;
+  broughtBy(repository: { readonly id: string; readonly name: string }, sha: string): Promise<readonly BroughtBy[]>;
 }

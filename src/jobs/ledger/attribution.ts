@@ -1,3 +1,4 @@
+import type { Chain } from '../../audit/ledger/chains.ts';
 import type { BranchCommit, BroughtBy } from '../../forges/port/branch-history.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
@@ -37,7 +38,11 @@ const LAST_MERGED = 50;
 /** By so much the clocks of forge and database may differ. */
 const SKEW_MS = 60_000;
 
-export function makeAttribution(forge: Forge, repository: string, arrived: Omit<Arrived, 'commits'>): Attribution {
+export function makeAttribution(
+  forge: Forge,
+  { chain: id, repository }: Pick<Chain, 'chain' | 'repository'>,
+  arrived: Omit<Arrived, 'commits'>,
+): Attribution {
   const { branch, known, knownAt, pushes, goneTips } = arrived;
   const { namesEvery } = forge.history;
   const brought = new Map<string, readonly BroughtBy[]>();
@@ -45,7 +50,7 @@ export function makeAttribution(forge: Forge, repository: string, arrived: Omit<
 
   async function attributeLine(line: readonly BranchCommit[]): Promise<readonly Attributed[]> {
     for (const commit of line.filter(({ sha }) => !brought.has(sha))) {
-      const found = await forge.history.broughtBy(repository, commit.sha);
+      const found = await forge.history.broughtBy({ id, name: repository }, commit.sha);
       brought.set(commit.sha, found);
       for (const { number } of namesEvery ? [] : found.filter((by) => needsCommits(by, commit))) {
         ownCommits.set(number, await commitsOf(forge, repository, number));

@@ -35,7 +35,7 @@ export async function contentsOf(
 ): Promise<readonly CommitContent[]> {
   const { branch } = moved;
   const asked = commits.slice(-MAX_ASKED);
-  const attribution = makeAttribution(parts.forge, chain.repository, moved);
+  const attribution = makeAttribution(parts.forge, chain, moved);
   const own = await attribution.attribute(asked);
   await settled(parts, chain, branch, own);
   const attributed = await attribution.withGoneLines(own);
