@@ -12,6 +12,7 @@ export const FILES: readonly string[] = [
   'docs/gatehouse.schema.json',
   'docs/gatehouse.test.schema.json',
   'docs/schemastore.json',
+  'docs/ledger.png',
   'docs/pull-request-dark.png',
   'docs/pull-request-light.png',
 ];

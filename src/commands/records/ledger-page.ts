@@ -18,7 +18,10 @@ const STYLE = `
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem; color: #1f2328; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; }
-th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #d1d9e0; vertical-align: top; overflow-wrap: anywhere; }
+th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #d1d9e0; vertical-align: top; overflow-wrap: break-word; }
+td:nth-child(2), td:nth-child(4), td:last-child { min-width: 7rem; }
+td:nth-child(2), td:nth-child(3), td:nth-child(4), td:last-child { overflow-wrap: anywhere; }
+td:nth-child(3) { min-width: 3.5rem; } td:nth-child(4) { min-width: 10.5rem; }
 th { background: #f6f8fa; }
 ul { display: flex; flex-wrap: wrap; gap: .6rem; padding: 0; list-style: none; }
 li { border: 1px solid #d1d9e0; border-radius: 6px; padding: .4rem .8rem; } li b { font-size: 1.2rem; display: block; }
