@@ -30,6 +30,11 @@ rules:
   - id: labelled
     require: { label: 'reviewed' }
 `;
+const PLANNED = `version: 1
+rules:
+  - id: planned
+    require: { any: [{ assignee: bob }, { milestone: 'v2.*' }] }
+`;
 const READY_LABELLED = `version: 1
 rules:
   - id: labelled
@@ -208,6 +213,22 @@ every('labels count when they come and when they go', async (t, forge) => {
   await site.label(number, 'reviewed', 'other');
   await site.expect(t, sha, 'success');
   await site.clearLabels(number);
+  await site.expect(t, sha, 'failure');
+});
+
+every('an assignee and a milestone count when they come and when they go', async (t, forge) => {
+  const gatehouse = await gatehouseOf(forge);
+  const site = await gatehouse.site({ '.gatehouse.yml': PLANNED });
+  const sha = await site.push('topic', GOOD);
+  const number = await site.open('topic');
+  await site.expect(t, sha, 'failure');
+  await site.assign(number, 'bob');
+  await site.expect(t, sha, 'success');
+  await site.assign(number);
+  await site.expect(t, sha, 'failure');
+  await site.setMilestone(number, 'v2.0');
+  await site.expect(t, sha, 'success');
+  await site.setMilestone(number, null);
   await site.expect(t, sha, 'failure');
 });
 
