@@ -66,8 +66,8 @@ Door and worker as two processes, against the simulated forge of the tests, whic
 | Time until the last of them | ${reviews.lastAfter.toFixed(1)} s |
 | Processor time of the worker, a review | ${reviews.cpuMs?.toFixed(1) ?? 'not measured'} ms |
 
-What a worker does for a review, of a policy with two rules on GitHub. A failing one has a comment at a line. \`npm run bench -- --steps\`
-prints this table alone, which is the same on every machine.
+What a worker does for a review on GitHub. A failing one has a comment at a line. \`npm run bench -- --steps\`
+prints this table alone.
 
 ${stepsTable(figures.steps)}
 
