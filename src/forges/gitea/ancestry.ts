@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
-import { type GiteaClient, path } from './client.ts';
+import { type GiteaClient, path, SHORT } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
 
@@ -85,6 +85,8 @@ async function commitsSince(
 ): Promise<Listed | undefined> {
   const route = `${repositoryPath(repository)}${path('compare', `${base}...${head}`)}`;
   const query = { verification: 'false', files: 'false' };
-  const answer = await client.ask(route, shapes.comparison, { query, headers: { 'cache-control': UNCHANGING } });
+  const headers = { 'cache-control': UNCHANGING };
+  // Without messages, which may be of any length.
+  const answer = await client.ask(route, shapes.comparison, { query, headers, maxStringBytes: SHORT });
   return answer === undefined || answer.commits.length < answer.total_commits ? undefined : answer.commits;
 }

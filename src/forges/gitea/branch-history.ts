@@ -3,7 +3,7 @@ import type { BranchHistory } from '../port/branch-history.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { differenceHead } from './changed-files.ts';
-import { type GiteaClient, path } from './client.ts';
+import { type GiteaClient, path, SHORT } from './client.ts';
 import { repositoryPath, toPullRequest, utc } from './read.ts';
 import * as shapes from './shapes.ts';
 
@@ -33,7 +33,9 @@ export function makeBranchHistory(client: GiteaClient): BranchHistory {
     },
 
     async broughtBy({ name: repository }, sha) {
-      const found = await client.ask(`${repositoryPath(repository)}${path('commits', sha)}/pull`, merged);
+      // Its author may have made the description too large to be read.
+      const ask = { maxStringBytes: SHORT };
+      const found = await client.ask(`${repositoryPath(repository)}${path('commits', sha)}/pull`, merged, ask);
       if (found?.merged_at == null) {
         return [];
       }
