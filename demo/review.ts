@@ -7,7 +7,7 @@ import { renderMarkdown } from './markdown.ts';
 import type { Moment } from './page/page.ts';
 import { answer, awaiting, box, commitStatus, request, say, textWidth, title } from './show.ts';
 
-export interface ReviewParts {
+export interface ReviewDeps {
   readonly forge: SimulatedForge;
   readonly origin: string;
   readonly secret: string;
@@ -17,7 +17,7 @@ export interface ReviewParts {
  * A pull request that breaks rules, its review, and the push that fixes it. Throws when a result differs from what is shown.
  * Returns what people see on the forge after each review.
  */
-export async function showReview({ forge, origin, secret }: ReviewParts): Promise<readonly Moment[]> {
+export async function showReview({ forge, origin, secret }: ReviewDeps): Promise<readonly Moment[]> {
   forge.createRepository(REPOSITORY, { '.gatehouse.yml': POLICY, [FILE]: BEFORE });
   forge.protect(REPOSITORY, 'main', ['gatehouse/main']);
   forge.commit(REPOSITORY, 'negative-sizes', { [FILE]: PROPOSED }, { message: 'Negative sizes' });

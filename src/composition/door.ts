@@ -8,14 +8,14 @@ import { makeInstallationRecorder } from '../inbox/installations.ts';
 import type { StoringHealth } from '../inbox/storing-health.ts';
 import type { Metrics } from '../metrics.ts';
 import { isContextOf } from '../review/status-context.ts';
-import { type SharedParts, WAKE_CHANNEL, wakeMessage } from './shared-parts.ts';
+import { type SharedDeps, WAKE_CHANNEL, wakeMessage } from './shared-deps.ts';
 
 /** Bodies in memory at once. Large bodies share half of it, so the largest that is accepted must fit in there. */
 const MIN_INFLIGHT_BYTES = 64 * 1024 * 1024;
 
 /** The door's parts, as far as its route needs to know them. */
 export function composeDoor(
-  { config, pool: sharedPool, redis, jobs, metrics, tracing, closers, log }: SharedParts,
+  { config, pool: sharedPool, redis, jobs, metrics, tracing, closers, log }: SharedDeps,
   door: DoorConfig,
   /** Of `makeInboxPool`. */
   pool: pg.Pool,

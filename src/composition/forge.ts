@@ -1,5 +1,5 @@
 import type { Config, WorkerConfig } from '../config/config.ts';
-import { type ForgeParts, makeForge } from '../forges/make-forge.ts';
+import { type ForgeDeps, makeForge } from '../forges/make-forge.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type { SeenRequest } from '../forges/transport/forge-fetch.ts';
 import { urlTemplate } from '../forges/transport/url-template.ts';
@@ -10,7 +10,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 /** The forge client of the worker and the commands. */
 export function connectForge(
   access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials' | 'machineAccounts'>,
-  parts: Pick<ForgeParts, 'redis' | 'installations' | 'hooks'> & {
+  deps: Pick<ForgeDeps, 'redis' | 'installations' | 'hooks'> & {
     readonly metrics?: Metrics;
     readonly tracing?: Tracing;
     readonly log?: Log;
@@ -18,7 +18,7 @@ export function connectForge(
   } = {},
 ): Forge {
   const { forge, forgeUrl: url, credentials, machineAccounts = [] } = access;
-  const { metrics, tracing, onRateLimit, ...others } = parts;
+  const { metrics, tracing, onRateLimit, ...others } = deps;
   const hooks = metrics && {
     onRequest(seen: SeenRequest) {
       const { forge, status, cache } = seen;

@@ -5,7 +5,7 @@ import { kindsOf } from '../jobs/queue/queue.ts';
 import { makeReplay } from '../jobs/queue/replay.ts';
 import { QUEUES } from '../jobs/queues.ts';
 import { makeLog } from '../log.ts';
-import { WAKE_CHANNEL, wakeMessage } from './shared-parts.ts';
+import { WAKE_CHANNEL, wakeMessage } from './shared-deps.ts';
 
 /** For a command that notifies the workers once and must not wait for a Redis that hangs. */
 const WAKE_TIMEOUT_MS = 3_000;

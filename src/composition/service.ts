@@ -30,7 +30,7 @@ import type { ReviewThreads } from '../review/threads/review-threads.ts';
 import { NO_TRACING, type Tracing } from '../tracing/tracing.ts';
 import { composeDoor } from './door.ts';
 import { startSampler } from './sampler.ts';
-import type { SharedParts } from './shared-parts.ts';
+import type { SharedDeps } from './shared-deps.ts';
 
 /** A running process: a door, a worker, or both. */
 export interface Service {
@@ -45,7 +45,7 @@ const CLOSE_GRACE_MS = 10_000;
 
 /**
  * Composes the parts of a process. Throws {@link NewerSchemaError}, {@link PoolerError}, what a listener throws,
- * or what is wrong with the operator's policy file. `threads` are those of {@link SharedParts}.
+ * or what is wrong with the operator's policy file. `threads` are those of {@link SharedDeps}.
  */
 export async function startService(config: Config, log: Log, threads?: ReviewThreads): Promise<Service> {
   const closers = makeClosers(log);
@@ -69,7 +69,7 @@ export async function startService(config: Config, log: Log, threads?: ReviewThr
     closers.add('redis probe', () => redisProbe.close());
     const jobs = makeJobQueue(pool, QUEUES, log);
     closers.add('jobs', () => jobs.stop());
-    const shared: SharedParts = { config, pool, redis, jobs, metrics, tracing, closers, log, threads };
+    const shared: SharedDeps = { config, pool, redis, jobs, metrics, tracing, closers, log, threads };
 
     const storing = makeStoringHealth(() => void readiness());
     // Rolled back, so it need not exist.
@@ -136,7 +136,7 @@ export async function startService(config: Config, log: Log, threads?: ReviewThr
 }
 
 /** Loaded on demand: a process without a worker needs no forge client, rules or YAML, nor the memory for them. */
-async function addWorker(shared: SharedParts, worker: WorkerConfig): Promise<() => Promise<void>> {
+async function addWorker(shared: SharedDeps, worker: WorkerConfig): Promise<() => Promise<void>> {
   const { composeWorker } = await import('./worker.ts');
   return composeWorker(shared, worker);
 }

@@ -15,10 +15,10 @@ import { makeReviewThreads, type ReviewThreads } from '../review/threads/review-
 import { LIMITS } from '../review/threads/thread-pool.ts';
 import { connectForge } from './forge.ts';
 import { readPolicyFile } from './policy-file.ts';
-import { type SharedParts, WAKE_CHANNEL } from './shared-parts.ts';
+import { type SharedDeps, WAKE_CHANNEL } from './shared-deps.ts';
 
 /** Starts the worker. Returns what stops it. */
-export async function composeWorker(shared: SharedParts, worker: WorkerConfig): Promise<() => Promise<void>> {
+export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): Promise<() => Promise<void>> {
   const { config, pool, redis, jobs, metrics, tracing, closers, log } = shared;
   const threads = shared.threads ?? startThreads(shared);
   for (const task of TASK_NAMES) {
@@ -88,7 +88,7 @@ export async function composeWorker(shared: SharedParts, worker: WorkerConfig): 
   return stop;
 }
 
-function startThreads({ metrics, closers, log }: SharedParts): ReviewThreads {
+function startThreads({ metrics, closers, log }: SharedDeps): ReviewThreads {
   const threads = makeReviewThreads({
     onEnded({ task, owner, limit }) {
       metrics.tasksEnded.inc({ task, limit });

@@ -24,7 +24,7 @@ export interface ForgeConfig {
   readonly machineAccounts?: readonly string[];
 }
 
-export interface ForgeParts {
+export interface ForgeDeps {
   /** The cache and the pause work without it. Not closed here. */
   readonly redis?: Redis;
   readonly log?: Log;
@@ -36,17 +36,17 @@ export interface ForgeParts {
   readonly redisLimitMs?: number;
 }
 
-export function makeForge(config: ForgeConfig, parts: ForgeParts = {}): Forge {
+export function makeForge(config: ForgeConfig, deps: ForgeDeps = {}): Forge {
   const { machineAccounts = [] } = config;
-  return { ...connect(config, parts), machineAccounts };
+  return { ...connect(config, deps), machineAccounts };
 }
 
-function connect(config: ForgeConfig, parts: ForgeParts): Forge {
+function connect(config: ForgeConfig, deps: ForgeDeps): Forge {
   const apiUrl = apiUrlOf(config.forge, config.url);
   const { origin, host } = new URL(apiUrl);
-  const optionalRedis = makeOptionalRedis(parts.redis, parts.log, parts.redisLimitMs);
+  const optionalRedis = makeOptionalRedis(deps.redis, deps.log, deps.redisLimitMs);
   const network = makeNetwork(optionalRedis);
-  const { hooks = {}, limitMs, log } = parts;
+  const { hooks = {}, limitMs, log } = deps;
   const clock = makeForgeClock();
   const common = {
     origin,
@@ -65,7 +65,7 @@ function connect(config: ForgeConfig, parts: ForgeParts): Forge {
         baseUrl: apiUrl,
         credentials: config.credentials,
         fetchFor: (scope) => makeForgeFetch({ ...common, ...budget, forge: 'github' }, scope),
-        ...(parts.installations ? { installations: parts.installations } : {}),
+        ...(deps.installations ? { installations: deps.installations } : {}),
         ...(log ? { log } : {}),
       });
       return rememberFiles(withSettled(makeGitHub(client, network.close, log), clock));

@@ -6,7 +6,7 @@ import type { ForgeAccess } from './forge-access.ts';
 import { mayHaveDeadLetters } from './queue/fair-order.ts';
 import { DEAD_LETTERS, JOBS_SCHEMA, singletonOptions } from './queue/queue.ts';
 
-interface AttemptParts {
+interface AttemptDeps {
   readonly boss: PgBoss;
   readonly pool: pg.Pool;
   readonly access: ForgeAccess;
@@ -32,7 +32,7 @@ const PAUSE_JITTER_MS = 5_000;
  * when the engine is to retry it, or to put it with the dead letters after its last attempt.
  */
 export async function attempt(
-  { boss, pool, access, log }: AttemptParts,
+  { boss, pool, access, log }: AttemptDeps,
   job: JobWithMetadata<object>,
   { key, needsForge, run, giveUp }: Work,
 ): Promise<void> {

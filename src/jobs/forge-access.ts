@@ -3,7 +3,7 @@ import { ForgeError } from '../forges/port/forge-error.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
-export interface ForgeAccessParts {
+export interface ForgeAccessDeps {
   readonly forge: AccessCheck;
   readonly metrics: Pick<Metrics, 'forgeAccessProblem'>;
   readonly log: Log;
@@ -36,7 +36,7 @@ const WHAT_TO_DO: Readonly<Record<(typeof PROBLEMS)[number], string>> = {
  * Checks the credentials when it is asked to, and again until a problem has ended. It logs one line when the result
  * changes. Readiness does not depend on it: a restart would not help, and the door does not need the forge.
  */
-export function watchForgeAccess({ forge, metrics, log, onRegained }: ForgeAccessParts): ForgeAccess {
+export function watchForgeAccess({ forge, metrics, log, onRegained }: ForgeAccessDeps): ForgeAccess {
   let current: Access | undefined;
   let underWay: Promise<Access | undefined> | undefined;
   let timer: NodeJS.Timeout | undefined;

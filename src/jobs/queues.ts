@@ -4,10 +4,10 @@ import { secondsSinceQueued } from './queue/job-age.ts';
 import { DEAD_LETTERS, type Jobs, type Queues, RETENTION_SECONDS, reviewKey } from './queue/queue.ts';
 import type { Baselines } from './resync/baselines.ts';
 import type { PresentRules } from './resync/outdated-reviews.ts';
-import type { ReviewParts } from './review/review-parts.ts';
+import type { ReviewDeps } from './review/review-deps.ts';
 
 /** What a worker hands to its jobs. */
-export interface JobParts extends ReviewParts {
+export interface JobDeps extends ReviewDeps {
   readonly baselines: Baselines;
   /** What the rules are from now on: each time read anew. */
   readonly presentRules: () => PresentRules;
@@ -47,23 +47,23 @@ const WITH_DEAD_LETTERS = { ...COMMON, deadLetter: DEAD_LETTERS };
  * Every queue. What runs a job is loaded with the first one: a process without a worker needs no forge client, rules or
  * YAML, nor the memory for them.
  */
-export const QUEUES: Queues<JobParts> = {
+export const QUEUES: Queues<JobDeps> = {
   review: {
     key: reviewKey,
     options: WITH_DEAD_LETTERS,
     needsForge: true,
-    async run(parts, job) {
+    async run(deps, job) {
       const { data, createdOn, signal } = job;
       const asked = { at: createdOn, secondsAgo: secondsSinceQueued(job) };
       const { reviewPullRequest } = await import('./review/review-pull-request.ts');
-      if ((await reviewPullRequest(parts, data, asked, signal)) === 'overtaken') {
+      if ((await reviewPullRequest(deps, data, asked, signal)) === 'overtaken') {
         // The newer one may be cut short before it writes. When it was not, one more review writes nothing.
-        await parts.enqueue([{ kind: 'review', ...data }]);
+        await deps.enqueue([{ kind: 'review', ...data }]);
       }
     },
-    async giveUp(parts, { data, createdOn, signal }, error) {
+    async giveUp(deps, { data, createdOn, signal }, error) {
       const { reportGivenUp } = await import('./review/report-given-up.ts');
-      await reportGivenUp(parts, data, error, createdOn, signal);
+      await reportGivenUp(deps, data, error, createdOn, signal);
     },
   },
   /** All open pull requests into a branch, after its policy may have changed. */
@@ -71,9 +71,9 @@ export const QUEUES: Queues<JobParts> = {
     key: ({ repository, branch }) => `${repository}@${branch}`,
     options: WITH_DEAD_LETTERS,
     needsForge: true,
-    async run(parts, { data }) {
+    async run(deps, { data }) {
       const { reviewRepository } = await import('./resync/review-repository.ts');
-      await reviewRepository({ ...parts, rules: parts.presentRules() }, data);
+      await reviewRepository({ ...deps, rules: deps.presentRules() }, data);
     },
   },
   /** A push to any branch: what it may have changed is looked at by others, and it is noted for the ledger. */
@@ -81,9 +81,9 @@ export const QUEUES: Queues<JobParts> = {
     key: ({ repository, branch, before = '', after }) => `${repository}@${branch}/${before}/${after}`,
     options: COMMON,
     needsForge: false,
-    async run(parts, { data }) {
+    async run(deps, { data }) {
       const { notePush } = await import('./ledger/note-push.ts');
-      await notePush(parts, data);
+      await notePush(deps, data);
     },
   },
   /** What has come to the watched branches of a repository. */
@@ -92,9 +92,9 @@ export const QUEUES: Queues<JobParts> = {
     // Without dead letters: the next push or resync records what is missing.
     options: COMMON,
     needsForge: true,
-    async run(parts, { data }) {
+    async run(deps, { data }) {
       const { recordBranches } = await import('./ledger/record-branches.ts');
-      await recordBranches(parts, data);
+      await recordBranches(deps, data);
     },
   },
   /** Pull requests with a head about which a check was reported. */
@@ -110,9 +110,9 @@ export const QUEUES: Queues<JobParts> = {
     },
     options: WITH_DEAD_LETTERS,
     needsForge: true,
-    async run(parts, { data }) {
+    async run(deps, { data }) {
       const { reviewCommit } = await import('./review/review-commit.ts');
-      await reviewCommit(parts, data);
+      await reviewCommit(deps, data);
     },
   },
   /** Groups of GitHub's merge queues. */
@@ -120,13 +120,13 @@ export const QUEUES: Queues<JobParts> = {
     key: ({ repository, headSha }) => `${repository}@${headSha}`,
     options: WITH_DEAD_LETTERS,
     needsForge: true,
-    async run(parts, { data, createdOn, signal }) {
+    async run(deps, { data, createdOn, signal }) {
       const { reviewMergeGroup } = await import('./review/review-merge-group.ts');
-      await reviewMergeGroup(parts, data, createdOn, signal);
+      await reviewMergeGroup(deps, data, createdOn, signal);
     },
-    async giveUp(parts, { data, createdOn, signal }, error) {
+    async giveUp(deps, { data, createdOn, signal }, error) {
       const { reportGroupGivenUp } = await import('./review/review-merge-group.ts');
-      await reportGroupGivenUp(parts, data, error, createdOn, signal);
+      await reportGroupGivenUp(deps, data, error, createdOn, signal);
     },
   },
   command: {
@@ -142,9 +142,9 @@ export const QUEUES: Queues<JobParts> = {
     // Without dead letters: the review that a command starts is found by a resync too, and somebody can post it again.
     options: COMMON,
     needsForge: true,
-    async run(parts, { data }) {
+    async run(deps, { data }) {
       const { runCommand } = await import('./review/run-command.ts');
-      await runCommand(parts, data);
+      await runCommand(deps, data);
     },
   },
   resync: {
@@ -154,18 +154,18 @@ export const QUEUES: Queues<JobParts> = {
     options: { ...COMMON, retryLimit: 1, expireInSeconds: 6 * 60 * 60 },
     // It reports when it cannot run.
     needsForge: false,
-    async run(parts, { data, createdOn }) {
+    async run(deps, { data, createdOn }) {
       const { resyncPiece } = await import('./resync/resync.ts');
-      await resyncPiece(parts, data, createdOn);
+      await resyncPiece(deps, data, createdOn);
     },
   },
   retention: {
     key: () => 'retention',
     options: { ...COMMON, retryLimit: 1 },
     needsForge: false,
-    async run(parts) {
+    async run(deps) {
       const { retentionPiece } = await import('./retention.ts');
-      await retentionPiece(parts);
+      await retentionPiece(deps);
     },
   },
 };

@@ -15,7 +15,7 @@ const MAX_PIECE_MS = 10 * 60_000;
  */
 const COMMENT_DAYS = 400;
 
-export interface RetentionParts {
+export interface RetentionDeps {
   readonly pool: pg.Pool;
   readonly days: number;
   readonly log: Log;
@@ -24,7 +24,7 @@ export interface RetentionParts {
 }
 
 /** What a job of the queue needs. */
-export interface RetentionPieceParts {
+export interface RetentionPieceDeps {
   readonly pool: pg.Pool;
   readonly retentionDays: number;
   readonly auditDays: number;
@@ -34,13 +34,13 @@ export interface RetentionPieceParts {
 }
 
 /** Runs the retention until it ends, or until another job continues it. */
-export async function retentionPiece(parts: RetentionPieceParts): Promise<void> {
-  const { pool, log, stopping: signal } = parts;
-  const state = await applyRetention({ pool, days: parts.retentionDays, log, signal });
+export async function retentionPiece(deps: RetentionPieceDeps): Promise<void> {
+  const { pool, log, stopping: signal } = deps;
+  const state = await applyRetention({ pool, days: deps.retentionDays, log, signal });
   if (state === 'unfinished' && !signal.aborted) {
-    await parts.requestPeriodic('retention');
+    await deps.requestPeriodic('retention');
   }
-  await dropOldPartitions(pool, parts.auditDays, log);
+  await dropOldPartitions(pool, deps.auditDays, log);
   await logHeads(pool, log);
 }
 
@@ -58,16 +58,16 @@ async function logHeads(pool: pg.Pool, log: Log): Promise<void> {
 }
 
 /** Deletes what is older than so many days. `unfinished`: there is more of it for the next piece. */
-export async function applyRetention(parts: RetentionParts): Promise<'finished' | 'unfinished'> {
-  const state = await deleteDeliveries(parts);
+export async function applyRetention(deps: RetentionDeps): Promise<'finished' | 'unfinished'> {
+  const state = await deleteDeliveries(deps);
   return state === 'finished' &&
-    (await deletePostedStatuses(parts)) === 'finished' &&
-    (await deletePushes(parts)) === 'finished'
-    ? deleteOverrideComments(parts)
+    (await deletePostedStatuses(deps)) === 'finished' &&
+    (await deletePushes(deps)) === 'finished'
+    ? deleteOverrideComments(deps)
     : 'unfinished';
 }
 
-async function deleteOverrideComments({ pool, signal }: RetentionParts): Promise<'finished' | 'unfinished'> {
+async function deleteOverrideComments({ pool, signal }: RetentionDeps): Promise<'finished' | 'unfinished'> {
   return inPacedBatches(
     async () => {
       const { rowCount } = await pool.query(
@@ -86,7 +86,7 @@ async function deleteOverrideComments({ pool, signal }: RetentionParts): Promise
   );
 }
 
-async function deletePushes({ pool, days, signal }: RetentionParts): Promise<'finished' | 'unfinished'> {
+async function deletePushes({ pool, days, signal }: RetentionDeps): Promise<'finished' | 'unfinished'> {
   return inPacedBatches(
     async () => {
       const { rowCount } = await pool.query(
@@ -102,7 +102,7 @@ async function deletePushes({ pool, days, signal }: RetentionParts): Promise<'fi
   );
 }
 
-async function deletePostedStatuses({ pool, days, signal }: RetentionParts): Promise<'finished' | 'unfinished'> {
+async function deletePostedStatuses({ pool, days, signal }: RetentionDeps): Promise<'finished' | 'unfinished'> {
   return inPacedBatches(
     async () => {
       const { rowCount } = await pool.query(
@@ -127,7 +127,7 @@ async function deletePostedStatuses({ pool, days, signal }: RetentionParts): Pro
  * Each batch also deletes the frames that it leaves without deliveries, so that their space is free as soon as that of
  * rows.
  */
-async function deleteDeliveries({ pool, days, log, signal }: RetentionParts): Promise<'finished' | 'unfinished'> {
+async function deleteDeliveries({ pool, days, log, signal }: RetentionDeps): Promise<'finished' | 'unfinished'> {
   let deleted = 0;
   // Each batch continues where the one before ended: an index still has the entries of deleted rows, until it is
   // vacuumed.

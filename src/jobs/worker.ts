@@ -8,7 +8,7 @@ import { watchForgeAccess } from './forge-access.ts';
 import { engineDatabase } from './queue/engine.ts';
 import { SPARE_SLOTS } from './queue/fair-order.ts';
 import { JOBS_SCHEMA, type Jobs, type Kind, keyOf, kindsOf, singletonOptions } from './queue/queue.ts';
-import { type JobParts, QUEUES } from './queues.ts';
+import { type JobDeps, QUEUES } from './queues.ts';
 import { makeSlots, type Work } from './slots.ts';
 import { isAnySetWithOtherEnforcement } from './tables/posted-statuses.ts';
 import { isDue, recordDone } from './tables/progress.ts';
@@ -24,7 +24,7 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-export interface WorkerParts extends Omit<JobParts, 'access' | 'requestPeriodic' | 'requestResync' | 'stopping'> {
+export interface WorkerDeps extends Omit<JobDeps, 'access' | 'requestPeriodic' | 'requestResync' | 'stopping'> {
   /** Reviews at once. */
   readonly workerConcurrency: number;
   readonly tracing: Tracing;
@@ -52,7 +52,7 @@ const SLOT_OPTIONS = {
 const ENFORCEMENT_CHECK_MS = 120_000;
 
 /** Starts at once, and retries until the database answers. */
-export function startWorker(options: WorkerParts): Worker {
+export function startWorker(options: WorkerDeps): Worker {
   const { pool, log, forge, metrics } = options;
   const boss = new PgBoss({
     db: engineDatabase(pool, (kind) => slots.left(kind, slotsOf(kind))),
@@ -66,7 +66,7 @@ export function startWorker(options: WorkerParts): Worker {
   boss.on('error', (err) => log.warn({ err }, 'job engine error'));
   const stopping = new AbortController();
   const access = watchForgeAccess({ forge, metrics, log, onRegained: () => requestPeriodic('resync') });
-  const parts: JobParts = { ...options, access, enqueue, requestPeriodic, requestResync, stopping: stopping.signal };
+  const deps: JobDeps = { ...options, access, enqueue, requestPeriodic, requestResync, stopping: stopping.signal };
   const slots = makeSlots({
     open: <K extends Kind>(kind: K, work: Work<K>) => boss.work(kind, SLOT_OPTIONS, work),
     notify: (id) => boss.notifyWorker(id),
@@ -108,7 +108,7 @@ export function startWorker(options: WorkerParts): Worker {
   function runJob<K extends Kind>(kind: K, job: JobWithMetadata<Jobs[K]>): Promise<void> {
     const { needsForge, run, giveUp } = QUEUES[kind];
     return options.tracing.run(jobSpan(kind, job), (span) => {
-      const own = partsOf(parts, job.data, span);
+      const own = depsOf(deps, job.data, span);
       return attempt({ boss, pool, access, log: own.log }, job, {
         key: keyOf(QUEUES, kind, job.data),
         needsForge,
@@ -178,16 +178,16 @@ export function startWorker(options: WorkerParts): Worker {
 }
 
 /** What a job logs and requests names the delivery that the job comes from, and belongs to its trace. */
-function partsOf(parts: JobParts, data: Jobs[Kind], { traceparent }: OpenSpan): JobParts {
+function depsOf(deps: JobDeps, data: Jobs[Kind], { traceparent }: OpenSpan): JobDeps {
   const stored = originOf(data);
   if (stored === undefined) {
-    return parts;
+    return deps;
   }
   const origin = { ...stored, ...(traceparent !== undefined && { traceparent }) };
   return {
-    ...parts,
-    log: parts.log.child({ delivery: origin.delivery }),
-    enqueue: (requests) => parts.enqueue(requests.map((request) => ({ origin, ...request }))),
+    ...deps,
+    log: deps.log.child({ delivery: origin.delivery }),
+    enqueue: (requests) => deps.enqueue(requests.map((request) => ({ origin, ...request }))),
   };
 }
 

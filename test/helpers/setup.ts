@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { ExecutionContext } from 'ava';
-import { makeSetup, type SetupParts } from '../../src/commands/setup/setup.ts';
+import { makeSetup, type SetupDeps } from '../../src/commands/setup/setup.ts';
 import { startThreads } from './run-command.ts';
 import { until } from './until.ts';
 
@@ -21,12 +21,12 @@ export async function makeFolder(t: ExecutionContext): Promise<string> {
   return folder;
 }
 
-/** `gatehouse setup` in this process, which writes to the folder. Nobody is there to answer unless `parts` has an input. */
+/** `gatehouse setup` in this process, which writes to the folder. Nobody is there to answer unless `deps` has an input. */
 export function startSetup(
   folder: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  parts: SetupParts = {},
+  deps: SetupDeps = {},
 ): SetupRun {
   let printed = '';
   const screen = {
@@ -36,14 +36,14 @@ export function startSetup(
     },
   };
   const terminal = { stdin: new PassThrough(), stdout: screen, stderr: screen, env, folder, startThreads };
-  const finished = makeSetup(parts)
+  const finished = makeSetup(deps)
     .run(args, terminal)
     .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
   return { finished, output: () => printed };
 }
 
 /** Somebody at a terminal who answers each question, found by a part of its text, once. */
-export function typist(): NonNullable<SetupParts['input']> & PassThrough {
+export function typist(): NonNullable<SetupDeps['input']> & PassThrough {
   return Object.assign(new PassThrough(), { isTTY: true });
 }
 

@@ -29,8 +29,8 @@ test('a status is never set by a review that a newer one has overtaken', async (
   await saveVerdict(pool, claim, { state: 'success', description: 'All 2 rules pass', url: PULL_REQUEST.url });
   const set: string[] = [];
   const forge: Forge = { ...({} as Forge), setStatus: async (_repository, _sha, { state }) => void set.push(state) };
-  const parts = { pool, statusContext: 'gatehouse/{base}', enforce: true, keepsRecord: true, metrics: makeMetrics() };
-  const statuses = commitStatuses({ ...parts, forge, log: makeLog('silent') }, () => claim);
+  const deps = { pool, statusContext: 'gatehouse/{base}', enforce: true, keepsRecord: true, metrics: makeMetrics() };
+  const statuses = commitStatuses({ ...deps, forge, log: makeLog('silent') }, () => claim);
 
   await beginReview(pool, REF);
   await t.throwsAsync(statuses.report(PLACE, claim), { instanceOf: LostClaimError });

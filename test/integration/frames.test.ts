@@ -175,8 +175,8 @@ test('retention that is stopped leaves no delivery without its frame', async (t)
   const before = (await frames(door.pool)).length;
   const stop = new AbortController();
   door.pool.on('release', () => stop.abort());
-  const parts = { pool: door.pool, days: 30, log: makeLog('silent'), signal: stop.signal };
-  t.is(await applyRetention(parts), 'unfinished');
+  const deps = { pool: door.pool, days: 30, log: makeLog('silent'), signal: stop.signal };
+  t.is(await applyRetention(deps), 'unfinished');
   const left = await storedDeliveries(door.pool);
   t.is(left.length, 99);
   for (const { hookId, deliveryId } of left) {

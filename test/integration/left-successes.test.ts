@@ -31,7 +31,7 @@ async function greenCommits(t: ExecutionContext) {
       return { context, state, description: '', own: true, creator: 'gatehouse', updatedAt: '' };
     },
   };
-  const parts = {
+  const deps = {
     forge,
     pool,
     statusContext: 'gatehouse/{base}',
@@ -47,7 +47,7 @@ async function greenCommits(t: ExecutionContext) {
     meanwhile: (act: () => Promise<void>) => {
       during = act;
     },
-    resync: () => withdrawLeftSuccesses(parts),
+    resync: () => withdrawLeftSuccesses(deps),
     async left() {
       const { rows } = await pool.query<{ name: string }>('SELECT repository AS name FROM gatehouse.left_successes');
       return rows.map(({ name }) => name);

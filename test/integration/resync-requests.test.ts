@@ -184,7 +184,7 @@ async function runRound({ minutes }: Setting, forge: Forge, pool: pg.Pool, keeps
   let reviewsRequested = 0;
   const metrics = makeMetrics();
   const ledger = { ...LEDGER, ...RULES, forge, pool, metrics, log, enforce: true, keepsRecord };
-  const parts = {
+  const deps = {
     forge,
     pool,
     access: { check: () => forge.checkAccess() },
@@ -207,7 +207,7 @@ async function runRound({ minutes }: Setting, forge: Forge, pool: pg.Pool, keeps
   };
   const { rows } = await pool.query<{ now: Date }>('SELECT now()');
   const began = rows[0]?.now ?? new Date();
-  if ((await resync(parts, { began, new: true }, Number.POSITIVE_INFINITY)) !== 'finished') {
+  if ((await resync(deps, { began, new: true }, Number.POSITIVE_INFINITY)) !== 'finished') {
     throw new Error('the resync was interrupted');
   }
   await recoverDeliveries({ deliveries: forge.deliveries, pool, minutes, metrics: makeMetrics(), log });

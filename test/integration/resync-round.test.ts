@@ -4,7 +4,7 @@ import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { ChangeList, ListedRepository } from '../../src/forges/port/many-repositories.ts';
 import { makeReplay } from '../../src/jobs/queue/replay.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
-import { beginRound, type RoundParts } from '../../src/jobs/resync/due-repositories.ts';
+import { beginRound, type RoundDeps } from '../../src/jobs/resync/due-repositories.ts';
 import { readPresentRules } from '../../src/jobs/resync/outdated-reviews.ts';
 import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
 import { resync } from '../../src/jobs/resync/resync.ts';
@@ -66,7 +66,7 @@ async function setUp(t: ExecutionContext, count: number) {
     return writable;
   };
   const forge = { ...({} as Forge), name: 'gitea' as const, machineAccounts: [], changeList, writableRepositories };
-  const parts: RoundParts = {
+  const deps: RoundDeps = {
     forge,
     pool,
     statusContext: 'gatehouse/{base}',
@@ -84,7 +84,7 @@ async function setUp(t: ExecutionContext, count: number) {
     pool,
     list,
     writable,
-    parts,
+    deps,
     due,
     /** As after a look at every repository, at different times. */
     lookedAtAll: () =>
@@ -93,8 +93,8 @@ async function setUp(t: ExecutionContext, count: number) {
                 resynced_at = now() - make_interval(mins => split_part(name, '-', 2)::int)`,
       ),
     /** A round after those; returns what it has to look at. */
-    async next(more: Partial<RoundParts> = {}) {
-      await beginRound({ ...parts, ...more });
+    async next(more: Partial<RoundDeps> = {}) {
+      await beginRound({ ...deps, ...more });
       return due();
     },
   };
@@ -218,12 +218,12 @@ test('what no list of changes shows is looked at all the same', async (t) => {
 });
 
 test('a resync that is requested during another looks at everything again', async (t) => {
-  const { pool, parts, list } = await setUp(t, 1);
+  const { pool, deps, list } = await setUp(t, 1);
   list.changed = list.all;
   const databaseTime = async () => (await pool.query<{ now: Date }>('SELECT clock_timestamp() AS now')).rows[0]?.now;
   const looks: (Date | undefined)[] = [];
   const forge = {
-    ...parts.forge,
+    ...deps.forge,
     async openPullRequests(repository: string) {
       looks.push(await databaseTime());
       return { repository, pullRequests: [] };
@@ -232,7 +232,7 @@ test('a resync that is requested during another looks at everything again', asyn
   const access = { check: async () => undefined };
   const metrics = makeMetrics();
   const run = (began: Date) =>
-    resync({ ...parts, forge, access, metrics, keepsRecord: false, enqueue: async () => {} }, { began, new: true });
+    resync({ ...deps, forge, access, metrics, keepsRecord: false, enqueue: async () => {} }, { began, new: true });
   t.is(await run(new Date()), 'finished');
   t.is(looks.length, 1);
   // A time of PostgreSQL has microseconds, and this one has none.
@@ -241,11 +241,11 @@ test('a resync that is requested during another looks at everything again', asyn
 });
 
 test('an owner at its limit never keeps a round going when the clock is behind', async (t) => {
-  const { parts, list } = await setUp(t, 2);
+  const { deps, list } = await setUp(t, 2);
   list.changed = list.all;
   let reads = 0;
   const forge = {
-    ...parts.forge,
+    ...deps.forge,
     overviews: { scope: 'owner', maxRepositories: 100, read: async () => new Map(), statuses: async () => new Map() },
     async openPullRequests(): Promise<never> {
       reads += 1;
@@ -256,7 +256,7 @@ test('an owner at its limit never keeps a round going when the clock is behind',
     },
   } as const;
   const access = { check: async () => undefined };
-  const all = { ...parts, forge, access, metrics: makeMetrics(), keepsRecord: false, enqueue: async () => {} };
+  const all = { ...deps, forge, access, metrics: makeMetrics(), keepsRecord: false, enqueue: async () => {} };
   // An hour before the database's time.
   const round = { began: new Date(Date.now() + HOUR_MS), new: true };
   t.is(await resync(all, round), 'finished');
@@ -351,11 +351,11 @@ test('a new database gets to know what may be written to, once', async (t) => {
 
 for (const kind of ['refused', 'invalid', 'too-large', 'unavailable', 'rate-limited'] as const) {
   test(`an owner whose list is ${kind} never has all listed again, unless it may pass`, async (t) => {
-    const { parts } = await setUp(t, 1);
+    const { deps } = await setUp(t, 1);
     let listed = 0;
     const said: unknown[] = [];
     const forge = {
-      ...parts.forge,
+      ...deps.forge,
       async writableRepositories() {
         listed += 1;
         return { names: [], more: false, failures: [{ owner: 'acme', error: new ForgeError(kind, 'no') }] };
@@ -363,8 +363,8 @@ for (const kind of ['refused', 'invalid', 'too-large', 'unavailable', 'rate-limi
     };
     const log = makeLog('silent');
     log.warn = (about: unknown) => said.push(about);
-    await beginRound({ ...parts, forge, log });
-    await beginRound({ ...parts, forge, log });
+    await beginRound({ ...deps, forge, log });
+    await beginRound({ ...deps, forge, log });
     t.is(listed, kind === 'unavailable' || kind === 'rate-limited' ? 2 : 1);
     t.deepEqual(said[0], { owner: 'acme', reason: 'no' });
   });

@@ -35,10 +35,10 @@ const YOUNG = ['young 1', 'young 2', 'young 3'];
 
 test('retention deletes what is older, in several batches, and nothing else', async (t) => {
   await withDeliveries(1_000, async (pool) => {
-    const parts = { pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal };
-    t.is(await applyRetention(parts), 'finished');
+    const deps = { pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal };
+    t.is(await applyRetention(deps), 'finished');
     t.deepEqual(await left(pool), YOUNG);
-    t.is(await applyRetention(parts), 'finished');
+    t.is(await applyRetention(deps), 'finished');
     t.deepEqual(await left(pool), YOUNG);
   });
 });
@@ -47,8 +47,8 @@ test('retention that is stopped has deleted the oldest, and is unfinished', asyn
   await withDeliveries(1_000, async (pool) => {
     const stop = new AbortController();
     pool.on('release', () => stop.abort());
-    const parts = { pool, days: 30, log: makeLog('silent'), signal: stop.signal };
-    t.is(await applyRetention(parts), 'unfinished');
+    const deps = { pool, days: 30, log: makeLog('silent'), signal: stop.signal };
+    t.is(await applyRetention(deps), 'unfinished');
     const ids = await left(pool);
     t.is(ids.length, 803);
     t.deepEqual([ids[0], ids.at(-1)], ['old 800', 'young 3']);
@@ -73,8 +73,8 @@ test('what is known of old comments is kept as long as their pull request is ope
     await pool.query(
       "INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, description) VALUES ('o/r', 1, 'x', '')",
     );
-    const parts = { pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal };
-    t.is(await applyRetention(parts), 'finished');
+    const deps = { pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal };
+    t.is(await applyRetention(deps), 'finished');
     const { rows } = await pool.query<{ id: string }>(
       'SELECT comment_id AS id FROM gatehouse.override_comments ORDER BY 1',
     );

@@ -26,7 +26,7 @@ async function forgedOverRed(t: ExecutionContext) {
       return last && { ...last, creator: last.own ? 'gatehouse' : 'mallory', updatedAt: '' };
     },
   };
-  const parts = {
+  const deps = {
     pool,
     statusContext: 'gatehouse/{base}',
     enforce: true,
@@ -34,7 +34,7 @@ async function forgedOverRed(t: ExecutionContext) {
     metrics: makeMetrics(),
     log: makeLog('silent'),
   };
-  const others = commitStatuses({ ...parts, forge });
+  const others = commitStatuses({ ...deps, forge });
   await others.write(PLACE, RED);
   standing.push({ ...FORGED, own: false });
   return {
@@ -45,7 +45,7 @@ async function forgedOverRed(t: ExecutionContext) {
     statuses(before: () => Promise<unknown>) {
       let happened = false;
       return commitStatuses({
-        ...parts,
+        ...deps,
         forge: {
           ...forge,
           async setStatus(...args) {

@@ -24,8 +24,8 @@ async function setUp(t: ExecutionContext) {
   const start = (
     more: readonly string[] = [],
     env: Readonly<Record<string, string>> = {},
-    parts: Parameters<typeof startSetup>[3] = {},
-  ) => startSetup(folder, [...args, ...more], { ...STORES, ...env }, parts);
+    deps: Parameters<typeof startSetup>[3] = {},
+  ) => startSetup(folder, [...args, ...more], { ...STORES, ...env }, deps);
   const settings = async () => parseEnv(await readFile(join(folder, '.env'), 'utf8'));
   return { forge, folder, start, settings };
 }

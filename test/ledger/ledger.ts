@@ -105,11 +105,11 @@ interface OneParts extends Pick<Scenario, 'counts' | 'restartWorker'> {
   readonly acted: () => void;
 }
 
-async function playOne({ gitea, forge, pool, port, index, acted, ...parts }: OneParts): Promise<readonly Result[]> {
+async function playOne({ gitea, forge, pool, port, index, acted, ...deps }: OneParts): Promise<readonly Result[]> {
   const site = await forge.site({ '.gatehouse.yml': POLICY });
   await site.hook(port, SECRET);
   const ground = giteaGround(gitea, site);
-  const truths = await playScenario({ ...parts, ground, random: randomOf(seed + index) }, AMOUNTS, acted);
+  const truths = await playScenario({ ...deps, ground, random: randomOf(seed + index) }, AMOUNTS, acted);
   const results: Result[] = [];
   for (const truth of truths) {
     const tip = await ground.tip(truth.branch);

@@ -241,7 +241,7 @@ test('a resync in pieces looks at each repository once', async (t) => {
   const repositories = [REPOSITORY, ...Array.from({ length: 4 }, () => story.scene(FILES).repository)];
   await door.database.query("INSERT INTO gatehouse.hooks SELECT unnest($1::text[]), ''", [repositories]);
   const asked: string[] = [];
-  const parts = {
+  const deps = {
     pool: door.database,
     access: { check: async () => ({ kind: 'granted' }) as const },
     enforce: true,
@@ -266,7 +266,7 @@ test('a resync in pieces looks at each repository once', async (t) => {
   const states: string[] = [];
   // A piece without any time looks at one repository.
   for (let piece = 0; piece < 6; piece++) {
-    states.push(await resync(parts, { began, new: piece === 0 }, 0));
+    states.push(await resync(deps, { began, new: piece === 0 }, 0));
   }
   t.deepEqual(states, ['unfinished', 'unfinished', 'unfinished', 'unfinished', 'unfinished', 'finished']);
   t.deepEqual(asked.toSorted(), repositories.toSorted());

@@ -122,7 +122,7 @@ interface History {
   readonly stoppedBy?: ForgeError;
 }
 
-interface HistoryParts {
+interface HistoryDeps {
   readonly judging: Pick<Judging, 'forge' | 'threads' | 'statusContext'>;
   readonly budget: RequestBudget;
   readonly cache: FactsCache;
@@ -136,7 +136,7 @@ interface HistoryParts {
 async function judgeHistory(
   policy: Policy,
   list: readonly MergedPullRequest[],
-  { judging, budget, cache, onProgress }: HistoryParts,
+  { judging, budget, cache, onProgress }: HistoryDeps,
 ): Promise<History> {
   const { forge, threads, statusContext } = judging;
   const needed = neededFacts(policy);

@@ -30,12 +30,12 @@ Secrets are written to files that only you may read, and never printed.`;
 
 const ROLES = { door: true, worker: true };
 
-export interface SetupParts {
+export interface SetupDeps {
   readonly input?: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly startTimer?: StartTimer;
 }
 
-export const makeSetup = (parts: SetupParts) =>
+export const makeSetup = (deps: SetupDeps) =>
   defineCommand({
     name: 'setup',
     usage: ['[options]'],
@@ -43,13 +43,13 @@ export const makeSetup = (parts: SetupParts) =>
     options: SETUP_OPTIONS,
     notes: NOTES,
     exitCodes: { 0: 'done', 1: 'failed, or something must be done by hand', ...WRONG_CONFIGURATION },
-    run: ({ values }, terminal) => runSetup(readOptions(values, terminal), terminal, parts),
+    run: ({ values }, terminal) => runSetup(readOptions(values, terminal), terminal, deps),
   });
 
 export const setup = makeSetup({ input: process.stdin });
 
-async function runSetup(options: SetupOptions, terminal: Terminal, parts: SetupParts): Promise<0 | 1> {
-  const { input } = parts;
+async function runSetup(options: SetupOptions, terminal: Terminal, deps: SetupDeps): Promise<0 | 1> {
+  const { input } = deps;
   const attended = !options.yes && input?.isTTY === true && terminal.stdout.isTTY === true;
   const questions = attended ? questionsOn(input, terminal.stdout) : UNATTENDED;
   const folder = resolvePath(terminal.folder, options.folder);
@@ -76,7 +76,7 @@ async function runSetup(options: SetupOptions, terminal: Terminal, parts: SetupP
         say: (line) => terminal.stdout.write(`${line}\n`),
         setupToken: askOnce(options, questions, forge),
         sshConnection: terminal.env['SSH_CONNECTION'],
-        startTimer: parts.startTimer,
+        startTimer: deps.startTimer,
       },
       output,
       folder,

@@ -58,7 +58,7 @@ export interface GitHubAccount extends GitHubClient {
   self(): Promise<string>;
 }
 
-export interface GitHubClientParts {
+export interface GitHubClientDeps {
   readonly baseUrl: string;
   readonly credentials: GitHubCredentials;
   /** A fetch for each scope that GitHub counts by: the token, the App, each installation. */
@@ -67,10 +67,10 @@ export interface GitHubClientParts {
   readonly log?: Log;
 }
 
-export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
-  const { credentials } = parts;
+export function makeGitHubClient(deps: GitHubClientDeps): GitHubClient {
+  const { credentials } = deps;
   if (credentials.kind === 'token') {
-    const octokit = makeOctokit(parts, scopeOfToken(credentials.token), { auth: credentials.token });
+    const octokit = makeOctokit(deps, scopeOfToken(credentials.token), { auth: credentials.token });
     return {
       kind: 'token',
       own: octokit,
@@ -81,7 +81,7 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
   }
 
   const { appId, privateKey } = credentials;
-  const app = makeOctokit(parts, `app-${appId}`, { authStrategy: createAppAuth, auth: { appId, privateKey } });
+  const app = makeOctokit(deps, `app-${appId}`, { authStrategy: createAppAuth, auth: { appId, privateKey } });
   const installations = new LRUCache<number, Octokit>({ max: MAX_REMEMBERED });
   const found = new LRUCache<string, { readonly octokit: Octokit | undefined }>({
     max: MAX_REMEMBERED,
@@ -92,7 +92,7 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
     const opened = installations.get(installationId);
     const octokit =
       opened ??
-      makeOctokit(parts, `installation-${installationId}`, {
+      makeOctokit(deps, `installation-${installationId}`, {
         authStrategy: createAppAuth,
         auth: { appId, privateKey, installationId },
       });
@@ -114,7 +114,7 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
     if (cached !== undefined) {
       return cached.octokit;
     }
-    const kept = await parts.installations?.find(owner);
+    const kept = await deps.installations?.find(owner);
     if (kept !== undefined && (await isInstalled(forInstallation(kept)))) {
       return remember(owner, forInstallation(kept));
     }
@@ -122,7 +122,7 @@ export function makeGitHubClient(parts: GitHubClientParts): GitHubClient {
     if (installation === undefined) {
       return remember(path, undefined);
     }
-    await parts.installations?.save(owner, installation.id);
+    await deps.installations?.save(owner, installation.id);
     return remember(owner, forInstallation(installation.id));
   }
 
@@ -157,13 +157,13 @@ async function isInstalled(octokit: Octokit): Promise<boolean> {
   }
 }
 
-function makeOctokit(parts: GitHubClientParts, scope: string, auth: object): Octokit {
-  const { log } = parts;
+function makeOctokit(deps: GitHubClientDeps, scope: string, auth: object): Octokit {
+  const { log } = deps;
   const octokit = new Octokit({
     ...auth,
-    baseUrl: parts.baseUrl,
+    baseUrl: deps.baseUrl,
     userAgent: 'gatehouse',
-    request: { fetch: parts.fetchFor(scope) },
+    request: { fetch: deps.fetchFor(scope) },
     // One retry, for every forge alike, is in forge-fetch.ts. This plugin would also repeat a POST that may have
     // worked.
     retry: { enabled: false },

@@ -23,8 +23,8 @@ export function connectForSetup(forge: ForgeName, url: string): SetupConnection 
   const { origin } = new URL(apiUrl);
   const noRedis = makeOptionalRedis(undefined);
   const network = makeNetwork(noRedis);
-  const parts = { forge, origin, network, pause: makePause(noRedis, origin), hooks: {} };
-  const fetchFor = (scope: string) => makeForgeFetch(parts, scope);
+  const deps = { forge, origin, network, pause: makePause(noRedis, origin), hooks: {} };
+  const fetchFor = (scope: string) => makeForgeFetch(deps, scope);
   return {
     apiUrl,
     fetchFor,

@@ -75,7 +75,7 @@ export interface FetchInit {
  */
 export type ForgeFetch = (url: string | URL, init?: FetchInit) => Promise<Response>;
 
-export interface ForgeFetchParts {
+export interface ForgeFetchDeps {
   readonly forge: ForgeName;
   /** The only origin ever asked. */
   readonly origin: string;
@@ -89,8 +89,8 @@ export interface ForgeFetchParts {
 }
 
 /** `scope` is what the forge counts requests by, see {@link Pause}. */
-export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetch {
-  const limitMs = parts.limitMs ?? REQUEST_TIMEOUT_MS;
+export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch {
+  const limitMs = deps.limitMs ?? REQUEST_TIMEOUT_MS;
 
   return async (url, init = {}) => {
     const target = new URL(url);
@@ -115,7 +115,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
 
   async function waitForPause(call: Call): Promise<void> {
     const scopes = call.api === 'graphql' ? [scope, ownScope(call)] : [scope];
-    const pauses = await Promise.all(scopes.map((paused) => parts.pause.pausedUntil(paused)));
+    const pauses = await Promise.all(scopes.map((paused) => deps.pause.pausedUntil(paused)));
     const until = Math.max(...pauses.map((end) => end ?? 0));
     if (until === 0) {
       return;
@@ -147,7 +147,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
   }
 
   async function budgetAt(isWrite: boolean): Promise<number | undefined> {
-    return isWrite ? parts.writeBudget?.take(scope) : undefined;
+    return isWrite ? deps.writeBudget?.take(scope) : undefined;
   }
 
   async function follow(call: Call): Promise<Response> {
@@ -164,7 +164,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
       // 307 and 308 say: the same again, over there. 301, Gitea's answer for a repository that was renamed, says
       // nothing of the method (RFC 9110, 15.4.2): the caller has to read the repository again, and write under its new
       // name.
-      if (next.origin === parts.origin && !SAFE_METHODS.has(call.method) && response.status < 307) {
+      if (next.origin === deps.origin && !SAFE_METHODS.has(call.method) && response.status < 307) {
         const what = `answered ${response.status} to a write: what it is about has another address now`;
         throw failure('unavailable', call, what, { status: response.status });
       }
@@ -174,13 +174,13 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
   }
 
   async function exchangeOnce(call: Call): Promise<Response> {
-    if (call.url.origin !== parts.origin) {
+    if (call.url.origin !== deps.origin) {
       // A request to another host would send the credential along.
       throw failure('unavailable', call, `pointed to another host (${call.url.host}), which is not allowed`);
     }
     takeRequest(call.url.pathname);
     const cacheable = SAFE_METHODS.has(call.method);
-    parts.hooks.onWillRequest?.();
+    deps.hooks.onWillRequest?.();
     const exchange: Exchange = { status: undefined, headers: {} };
     let status: number | 'none' = 'none';
     const startedAt = performance.now();
@@ -191,7 +191,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
         body: call.body ?? null,
         redirect: 'manual',
         signal: call.signal ?? null,
-        dispatcher: parts.network.dispatcherFor(exchange, cacheable),
+        dispatcher: deps.network.dispatcherFor(exchange, cacheable),
       });
       const body = await readBounded(response, { maxBytes: MAX_ANSWER_BYTES, ...call });
       status = response.status;
@@ -199,8 +199,8 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
     } catch (error) {
       throw error instanceof ForgeError ? error : noAnswer(call, error);
     } finally {
-      parts.hooks.onRequest?.({
-        forge: parts.forge,
+      deps.hooks.onRequest?.({
+        forge: deps.forge,
         method: call.method,
         url: call.url,
         status,
@@ -221,7 +221,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
       (call.api === 'graphql' ? graphqlLimitedUntil(headers, body.toString('utf8')) : undefined);
     if (until !== undefined) {
       const limitedScope = exhaustedUntil(headers) === undefined ? scope : ownScope(call);
-      throw limited(call, await parts.pause.pauseUntil(limitedScope, until), status);
+      throw limited(call, await deps.pause.pauseUntil(limitedScope, until), status);
     }
     if (status >= 500) {
       throw failure('unavailable', call, `answered ${status}`, { status });
@@ -235,7 +235,7 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
   }
 
   function outcome(exchange: Exchange, status: number | 'none', cacheable: boolean): SeenRequest['cache'] {
-    if (!cacheable || !parts.network.cached) {
+    if (!cacheable || !deps.network.cached) {
       return 'off';
     }
     if (exchange.status === undefined && status !== 'none') {
@@ -246,15 +246,15 @@ export function makeForgeFetch(parts: ForgeFetchParts, scope: string): ForgeFetc
 
   /** Read off the wire: a cached answer repeats the numbers of when it was fetched. */
   async function noticeLimits(call: Call, exchange: Exchange): Promise<void> {
-    parts.clock?.note(exchange.headers['date']?.toString(), performance.now());
+    deps.clock?.note(exchange.headers['date']?.toString(), performance.now());
     const headers = { get: (name: string) => exchange.headers[name]?.toString() ?? null };
     const rateLimit = rateLimitOf(headers);
     if (rateLimit !== undefined) {
-      parts.hooks.onRateLimit?.({ forge: parts.forge, api: call.api, ...rateLimit });
+      deps.hooks.onRateLimit?.({ forge: deps.forge, api: call.api, ...rateLimit });
     }
     const until = exhaustedUntil(headers);
     if (until !== undefined && until > Date.now()) {
-      await parts.pause.pauseUntil(ownScope(call), until);
+      await deps.pause.pauseUntil(ownScope(call), until);
     }
   }
 }

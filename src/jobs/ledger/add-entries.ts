@@ -8,7 +8,7 @@ import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { type LedgerMove, moveLedgerTip } from '../tables/ledger.ts';
 
-export interface EntriesParts {
+export interface EntriesDeps {
   readonly pool: pg.Pool;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -18,7 +18,7 @@ const TIMEOUT_MS = 30_000;
 
 /** Adds the entries of a branch's move, in the transaction that remembers it: all of them once, or none. */
 export async function addEntries(
-  { pool, metrics, log }: EntriesParts,
+  { pool, metrics, log }: EntriesDeps,
   { chain, repository }: Chain,
   branch: string,
   move: LedgerMove,

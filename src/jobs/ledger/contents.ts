@@ -12,7 +12,7 @@ import { type Arrived, makeAttribution } from './attribution.ts';
 import { mergedContent } from './merged-content.ts';
 import { type Attributed, pusherOf } from './walk.ts';
 
-export interface ContentParts extends PolicyContext {
+export interface ContentDeps extends PolicyContext {
   readonly pool: pg.Pool;
   /** The name of the commit status, `{base}` for the base branch. */
   readonly statusContext: string;
@@ -29,15 +29,15 @@ type CommitContent = LedgerContent & { readonly kind: 'commit' };
  * What the ledger says of each commit. Throws, to be tried again, while the forge may not know its pull request yet.
  */
 export async function contentsOf(
-  parts: ContentParts,
+  deps: ContentDeps,
   chain: Chain,
   { commits, ...moved }: Arrived,
 ): Promise<readonly CommitContent[]> {
   const { branch } = moved;
   const asked = commits.slice(-MAX_ASKED);
-  const attribution = makeAttribution(parts.forge, chain, moved);
+  const attribution = makeAttribution(deps.forge, chain, moved);
   const own = await attribution.attribute(asked);
-  await settled(parts, chain, branch, own);
+  await settled(deps, chain, branch, own);
   const attributed = await attribution.withGoneLines(own);
   const judged = new Map<number, CommitContent['pullRequest'] & { readonly judged: Judged }>();
   const contents: CommitContent[] = commits
@@ -49,7 +49,7 @@ export async function contentsOf(
       contents.push(withoutPullRequest(branch, one, moved.pushes));
       continue;
     }
-    const entry = judged.get(pullRequest.number) ?? (await judge(parts, chain, branch, commits, one, pullRequest));
+    const entry = judged.get(pullRequest.number) ?? (await judge(deps, chain, branch, commits, one, pullRequest));
     judged.set(pullRequest.number, entry);
     const { judged: said, ...shown } = entry;
     const { outcome, why } = said;
@@ -89,7 +89,7 @@ function withoutPullRequest(
 
 /** A forge may name the pull request of a commit some moments after the push. */
 async function settled(
-  { pool, ledgerSettleSeconds }: ContentParts,
+  { pool, ledgerSettleSeconds }: ContentDeps,
   chain: Chain,
   branch: string,
   attributed: readonly Attributed[],
@@ -106,7 +106,7 @@ async function settled(
 }
 
 async function judge(
-  parts: ContentParts,
+  deps: ContentDeps,
   chain: Chain,
   branch: string,
   commits: readonly BranchCommit[],
@@ -119,23 +119,23 @@ async function judge(
     const why = 'the forge no longer has the head that was merged';
     return { ...shown, method, verdict: null, judged: { outcome: 'unknown', why, verdict: null } };
   }
-  const { isQueue, ...then } = await verdictsThen(parts.pool, chain, {
+  const { isQueue, ...then } = await verdictsThen(deps.pool, chain, {
     number,
     head,
     branch,
     mergedAt,
     mergeCommit: pullRequest.mergeCommit,
     groups: commits.map(({ sha }) => sha),
-    context: statusContext(parts.statusContext, branch),
+    context: statusContext(deps.statusContext, branch),
   });
-  const facts = await factsOf(parts, chain, base, mergedAt, then.before === undefined && then.around.length === 0);
-  const judged = await withContent(parts, chain, commits, { base, head, pullRequest }, outcomeOf(then, facts));
+  const facts = await factsOf(deps, chain, base, mergedAt, then.before === undefined && then.around.length === 0);
+  const judged = await withContent(deps, chain, commits, { base, head, pullRequest }, outcomeOf(then, facts));
   return { ...shown, method: isQueue ? 'queue' : method, verdict: judged.verdict, judged };
 }
 
 /** A verdict is about the head of a pull request: whoever may push can push a merge of it that has more. */
 async function withContent(
-  { forge }: ContentParts,
+  { forge }: ContentDeps,
   { repository }: Chain,
   commits: readonly BranchCommit[],
   {
@@ -165,7 +165,7 @@ const UNASKED: MergedFacts = { policy: undefined, enforce: true, watched: true }
 
 /** Asked only where there is no verdict: the policy is read at the commit that the pull request was merged into. */
 async function factsOf(
-  parts: ContentParts,
+  deps: ContentDeps,
   { repository, forgottenAt }: Chain,
   base: string | undefined,
   mergedAt: string,
@@ -175,11 +175,11 @@ async function factsOf(
     return UNASKED;
   }
   const watched = forgottenAt === null || Date.parse(mergedAt) < forgottenAt.getTime();
-  const { policy, own } = await policyInForce(parts, { repository, commit: base, shown: false });
-  const isSure = own.kind !== 'absent' || !(await hasOtherBaseline(parts.pool, repository, mergedAt));
+  const { policy, own } = await policyInForce(deps, { repository, commit: base, shown: false });
+  const isSure = own.kind !== 'absent' || !(await hasOtherBaseline(deps.pool, repository, mergedAt));
   return {
     policy: isSure ? (policy.kind === 'absent' ? 'absent' : 'present') : undefined,
-    enforce: parts.enforce,
+    enforce: deps.enforce,
     watched,
   };
 }

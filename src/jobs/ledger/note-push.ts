@@ -3,7 +3,7 @@ import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { isWatched, savePush } from '../tables/ledger.ts';
 
-export interface NotePushParts {
+export interface NotePushDeps {
   readonly pool: pg.Pool;
   readonly keepsRecord: boolean;
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
@@ -11,7 +11,7 @@ export interface NotePushParts {
 
 /** After a push: requests what looks at its branch. Jobs of many pushes to one branch become one of each kind. */
 export async function notePush(
-  { pool, keepsRecord, enqueue }: NotePushParts,
+  { pool, keepsRecord, enqueue }: NotePushDeps,
   { repository, branch, before, after, by, isDefault }: Jobs['push'],
 ): Promise<void> {
   const requests: ReviewRequest[] = [{ kind: 'review-repository', repository, branch }];

@@ -10,18 +10,18 @@ import {
   seenPushes,
   watchedBranches,
 } from '../tables/ledger.ts';
-import { addEntries, type EntriesParts } from './add-entries.ts';
-import { type ContentParts, contentsOf } from './contents.ts';
+import { addEntries, type EntriesDeps } from './add-entries.ts';
+import { type ContentDeps, contentsOf } from './contents.ts';
 import { findRewrites } from './rewrites.ts';
 import { pusherOf, walkBranch } from './walk.ts';
 
-export interface LedgerParts extends ContentParts, EntriesParts {
+export interface LedgerDeps extends ContentDeps, EntriesDeps {
   readonly keepsRecord: boolean;
 }
 
 /** Brings the ledger of a branch, or of all that are watched, up to the tips that they have now. */
-export async function recordBranches(parts: LedgerParts, { repository: asked, branch }: Jobs['ledger']): Promise<void> {
-  const { forge, pool, keepsRecord } = parts;
+export async function recordBranches(deps: LedgerDeps, { repository: asked, branch }: Jobs['ledger']): Promise<void> {
+  const { forge, pool, keepsRecord } = deps;
   const now = keepsRecord ? await forge.repository(asked) : undefined;
   if (now === undefined) {
     return;
@@ -30,14 +30,14 @@ export async function recordBranches(parts: LedgerParts, { repository: asked, br
   const watched = new Set([now.defaultBranch, ...(await watchedBranches(pool, chain))]);
   if (branch !== undefined) {
     if (watched.has(branch)) {
-      await recordBranch(parts, chain, branch);
+      await recordBranch(deps, chain, branch);
     }
     return;
   }
   await markLedgerDue(pool, asked, false);
   try {
     for (const each of watched) {
-      await recordBranch(parts, chain, each);
+      await recordBranch(deps, chain, each);
     }
   } catch (error) {
     await markLedgerDue(pool, asked, true);
@@ -46,8 +46,8 @@ export async function recordBranches(parts: LedgerParts, { repository: asked, br
   await markLookedAt(pool, chain.chain);
 }
 
-async function recordBranch(parts: LedgerParts, chain: Chain, branch: string): Promise<void> {
-  const { forge, pool } = parts;
+async function recordBranch(deps: LedgerDeps, chain: Chain, branch: string): Promise<void> {
+  const { forge, pool } = deps;
   const { repository } = chain;
   const lookedAt = await databaseTime(pool);
   const tip = await forge.branchCommit(repository, branch);
@@ -57,7 +57,7 @@ async function recordBranch(parts: LedgerParts, chain: Chain, branch: string): P
   }
   const pushes = await seenPushes(pool, chain, branch);
   const { known, knownAt } =
-    (await ledgerTip(pool, chain.chain, branch)) ?? (await start(parts, chain, branch, { tip, lookedAt }, pushes));
+    (await ledgerTip(pool, chain.chain, branch)) ?? (await start(deps, chain, branch, { tip, lookedAt }, pushes));
   // What is received from now on may be newer than the tip.
   const newPushes = pushes.filter(({ receivedAt }) => receivedAt >= knownAt && receivedAt < lookedAt);
   if (known === tip && newPushes.every(({ after }) => after === tip)) {
@@ -67,33 +67,32 @@ async function recordBranch(parts: LedgerParts, chain: Chain, branch: string): P
   if (listed === undefined) {
     const content = { kind: 'commit', branch, sha: tip, ...UNLISTED, pushedBy: pusherOf(pushes, tip) } as const;
     const why = `what came after ${known} cannot be listed`;
-    await addEntries(parts, chain, branch, { from: known, to: tip, lookedAt }, [{ ...content, why }]);
+    await addEntries(deps, chain, branch, { from: known, to: tip, lookedAt }, [{ ...content, why }]);
     return;
   }
   const { commits, rewritten } = walkBranch(listed, known, tip);
   const lostKnown = rewritten ? known : undefined;
   const line = new Set([known, ...commits.map(({ sha }) => sha)]);
-  const rewrites = await findRewrites(parts, chain, { branch, tip, lostKnown, line, pushes, newPushes });
+  const rewrites = await findRewrites(deps, chain, { branch, tip, lostKnown, line, pushes, newPushes });
   const goneTips = rewrites.map(({ from }) => from).filter((sha) => sha !== known);
-  const contents = await contentsOf(parts, chain, { branch, known, knownAt, commits, pushes, goneTips });
-  await addEntries(parts, chain, branch, { from: known, to: tip, lookedAt }, [...rewrites, ...contents]);
+  const contents = await contentsOf(deps, chain, { branch, known, knownAt, commits, pushes, goneTips });
+  await addEntries(deps, chain, branch, { from: known, to: tip, lookedAt }, [...rewrites, ...contents]);
 }
 
 const UNLISTED = { parent: null, outcome: 'unknown', pullRequest: null, committer: '' } as const;
 
 /** With the commit that the branch had before the first push that was seen; without one with its present tip. */
 async function start(
-  parts: LedgerParts,
+  deps: LedgerDeps,
   chain: Chain,
   branch: string,
   { tip, lookedAt }: { readonly tip: string; readonly lookedAt: Date },
   pushes: readonly SeenPush[],
 ): Promise<LedgerTip> {
   const before = pushes.find((push) => push.before !== '')?.before;
-  const isThere =
-    before !== undefined && (await parts.forge.history.since(chain.repository, before, tip)) !== undefined;
+  const isThere = before !== undefined && (await deps.forge.history.since(chain.repository, before, tip)) !== undefined;
   const { known, knownAt } = isThere ? { known: before, knownAt: new Date(0) } : { known: tip, knownAt: lookedAt };
-  await addEntries(parts, chain, branch, { from: undefined, to: known, lookedAt: knownAt }, [
+  await addEntries(deps, chain, branch, { from: undefined, to: known, lookedAt: knownAt }, [
     { kind: 'started', branch, sha: known },
   ]);
   return { known, knownAt };

@@ -2,9 +2,9 @@ import type pg from 'pg';
 import { openChain } from '../../audit/ledger/chains.ts';
 import type { RepositoryOverview } from '../../forges/port/many-repositories.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
-import { addEntries, type EntriesParts } from './add-entries.ts';
+import { addEntries, type EntriesDeps } from './add-entries.ts';
 
-export interface ResyncLedgerParts extends EntriesParts {
+export interface ResyncLedgerDeps extends EntriesDeps {
   readonly keepsRecord: boolean;
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
 }
@@ -25,10 +25,10 @@ interface Shown {
  * a branch has moved is looked at. It asks the forge for nothing.
  */
 export async function resyncLedger(
-  parts: ResyncLedgerParts,
+  deps: ResyncLedgerDeps,
   overviews: ReadonlyMap<string, RepositoryOverview>,
 ): Promise<void> {
-  const { pool, keepsRecord, enqueue } = parts;
+  const { pool, keepsRecord, enqueue } = deps;
   const shown = keepsRecord ? [...overviews].flatMap(([name, overview]) => branchesOf(name, overview)) : [];
   if (shown.length === 0) {
     return;
@@ -57,7 +57,7 @@ export async function resyncLedger(
   const requested = new Set<string>();
   for (const row of rows) {
     if (row.isNew && !(await hasPushes(pool, row))) {
-      await begin(parts, row);
+      await begin(deps, row);
     } else {
       requested.add(row.repository);
     }
@@ -87,8 +87,8 @@ async function hasPushes(pool: pg.Pool, { repository, branch }: Shown): Promise<
   return rowCount !== 0;
 }
 
-async function begin(parts: ResyncLedgerParts, { chain, repository, branch, commit }: Shown): Promise<void> {
-  const opened = await openChain(parts.pool, chain, repository);
+async function begin(deps: ResyncLedgerDeps, { chain, repository, branch, commit }: Shown): Promise<void> {
+  const opened = await openChain(deps.pool, chain, repository);
   const started = { kind: 'started', branch, sha: commit } as const;
-  await addEntries(parts, opened, branch, { from: undefined, to: commit, lookedAt: new Date() }, [started]);
+  await addEntries(deps, opened, branch, { from: undefined, to: commit, lookedAt: new Date() }, [started]);
 }

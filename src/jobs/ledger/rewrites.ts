@@ -3,7 +3,7 @@ import type { LedgerContent } from '../../audit/ledger/entry.ts';
 import { namesRewrite } from '../../audit/ledger/read-ledger.ts';
 import type { ReceivedPush } from '../tables/ledger.ts';
 import { listSince } from './attribution.ts';
-import type { ContentParts } from './contents.ts';
+import type { ContentDeps } from './contents.ts';
 import { firstParents } from './walk.ts';
 
 /** Tips that are compared with the present one, at a request each. */
@@ -28,16 +28,16 @@ type Rewrite = LedgerContent & { readonly kind: 'rewritten' };
  * not have now is gone, also where it was gone before anybody looked.
  */
 export async function findRewrites(
-  parts: ContentParts,
+  deps: ContentDeps,
   chain: Chain,
   { branch, tip, lostKnown, line, pushes, newPushes }: MovedBranch,
 ): Promise<readonly Rewrite[]> {
   const tips = new Set(newPushes.map(({ after }) => after).filter((sha) => !line.has(sha) && sha !== lostKnown));
   const found: Rewrite[] = [];
   for (const from of [...(lostKnown === undefined ? [] : [lostKnown]), ...[...tips].slice(-MAX_TIPS)]) {
-    const lost = await lostCommits(parts, chain.repository, tip, from);
+    const lost = await lostCommits(deps, chain.repository, tip, from);
     // The branch has what it lost nothing of. A webhook that comes late may tell of what is recorded already.
-    if (from === lostKnown || (lost?.length !== 0 && !(await namesRewrite(parts.pool, chain.chain, from)))) {
+    if (from === lostKnown || (lost?.length !== 0 && !(await namesRewrite(deps.pool, chain.chain, from)))) {
       const pushedBy = pushes.findLast((push) => push.before === from)?.pusher ?? null;
       found.push({ kind: 'rewritten', branch, outcome: 'rewritten', from, to: tip, lost, pushedBy });
     }
@@ -48,7 +48,7 @@ export async function findRewrites(
 
 /** The first-parent commits that the branch no longer has. Null: the forge does not list them any more. */
 async function lostCommits(
-  { forge }: ContentParts,
+  { forge }: ContentDeps,
   repository: string,
   tip: string,
   from: string,

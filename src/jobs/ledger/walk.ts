@@ -40,7 +40,7 @@ export interface Attributed {
   readonly unclear?: string;
 }
 
-export interface AttributionParts {
+export interface AttributionFacts {
   readonly branch: string;
   /** The commit that the branch had before. */
   readonly known: string;
@@ -78,7 +78,7 @@ interface Run {
  * commits before that one are its own if the forge says so, or if the webhook of the push shows that they came with it,
  * and the pull request has as many.
  */
-export function attribute(commits: readonly BranchCommit[], parts: AttributionParts): readonly Attributed[] {
+export function attribute(commits: readonly BranchCommit[], parts: AttributionFacts): readonly Attributed[] {
   const pushOf = pushFinder(commits, parts);
   const found: Attributed[] = [];
   let run: Run | undefined;
@@ -161,7 +161,7 @@ function withBases(attributed: readonly Attributed[]): readonly Attributed[] {
 }
 
 /** The push that a commit came with: the narrowest one whose both ends are known. */
-function pushFinder(commits: readonly BranchCommit[], { known, pushes }: AttributionParts) {
+function pushFinder(commits: readonly BranchCommit[], { known, pushes }: AttributionFacts) {
   const indices = new Map([[known, -1], ...commits.map(({ sha }, index) => [sha, index] as const)]);
   const ranges = pushes.flatMap((push) => {
     const [from, to] = [indices.get(push.before), indices.get(push.after)];

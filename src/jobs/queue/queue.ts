@@ -21,19 +21,19 @@ export type Jobs = { readonly [Request in ReviewRequest as Request['kind']]: Omi
 /** The name of a queue, and the kind of its jobs. */
 export type Kind = keyof Jobs;
 
-/** All that there is to know of a queue. `Parts`: what a worker hands to its jobs. */
-export interface Queue<Data extends object, Parts> {
+/** All that there is to know of a queue. `Deps`: what a worker hands to its jobs. */
+export interface Queue<Data extends object, Deps> {
   /** Of the jobs with one key, at most one waits and at most one runs. */
   readonly key: (job: Data) => string;
   readonly options: Omit<EngineQueue, 'name'>;
   /** False: it also runs while the forge does not accept the credentials. */
   readonly needsForge: boolean;
-  readonly run: (parts: Parts, job: JobWithMetadata<Data>) => Promise<void>;
+  readonly run: (deps: Deps, job: JobWithMetadata<Data>) => Promise<void>;
   /** After the last attempt. Must not throw. */
-  readonly giveUp?: (parts: Parts, job: JobWithMetadata<Data>, error: unknown) => Promise<void>;
+  readonly giveUp?: (deps: Deps, job: JobWithMetadata<Data>, error: unknown) => Promise<void>;
 }
 
-export type Queues<Parts> = { readonly [K in Kind]: Queue<Jobs[K], Parts> };
+export type Queues<Deps> = { readonly [K in Kind]: Queue<Jobs[K], Deps> };
 
 /** The table as those see it who only put jobs in. */
 export type QueueTable = { readonly [K in Kind]: Pick<Queue<Jobs[K], never>, 'key' | 'options'> };

@@ -52,7 +52,7 @@ export function noBaselines(pool: pg.Pool): Baselines {
   };
 }
 
-export interface BaselineParts {
+export interface BaselineDeps {
   readonly forge: Forge;
   readonly pool: pg.Pool;
   readonly threads: ReviewThreads;
@@ -64,7 +64,7 @@ export interface BaselineParts {
 /** Workers that look at the same time may each store what they saw. */
 const MAX_ATTEMPTS = 5;
 
-export function makeBaselines({ forge, pool, threads, name, log }: BaselineParts): Baselines {
+export function makeBaselines({ forge, pool, threads, name, log }: BaselineDeps): Baselines {
   const parse = makeParseBaseline(threads);
   const looking = new Map<string, Promise<boolean>>();
   /** One look that starts when the one under way ends, which may have read what was before. */

@@ -8,9 +8,9 @@ import { repositoriesWithOtherEnforcement } from '../tables/posted-statuses.ts';
 import { doneUntil, recordDone } from '../tables/progress.ts';
 import { addRepositories } from '../tables/repositories.ts';
 import { judgedByOtherRulesElsewhere } from './outdated-reviews.ts';
-import type { RepositoryResyncParts } from './resync-repository.ts';
+import type { RepositoryResyncDeps } from './resync-repository.ts';
 
-export interface RoundParts extends Omit<RepositoryResyncParts, 'enqueue' | 'metrics' | 'keepsRecord'> {
+export interface RoundDeps extends Omit<RepositoryResyncDeps, 'enqueue' | 'metrics' | 'keepsRecord'> {
   /** From one round to the next. */
   readonly minutes: number;
 }
@@ -29,20 +29,20 @@ const TRANSACTION_MS = 60_000;
 const MAX_LISTED = 10_000;
 
 /** Begins a round: decides which of the repositories that deliveries came from it looks at. */
-export async function beginRound(parts: RoundParts): Promise<void> {
-  const { pool, log } = parts;
-  const { changeList } = parts.forge;
+export async function beginRound(deps: RoundDeps): Promise<void> {
+  const { pool, log } = deps;
+  const { changeList } = deps.forge;
   await pool.query(
     'INSERT INTO gatehouse.repositories (name) SELECT DISTINCT repository FROM gatehouse.hooks ON CONFLICT DO NOTHING',
   );
   if ((await doneUntil(pool, 'list-repositories')) === undefined) {
-    await addWritable(parts);
+    await addWritable(deps);
   }
   if (changeList === undefined) {
     await markAllDue(pool);
   } else {
     try {
-      await markByList(parts, changeList);
+      await markByList(deps, changeList);
     } catch (err) {
       if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
         throw err;
@@ -57,7 +57,7 @@ export async function beginRound(parts: RoundParts): Promise<void> {
  * A new database may come after a lost one: a pull request that turned bad meanwhile keeps its success until somebody
  * looks. Once for each database, and not only while the table is empty: a delivery may come before the first round.
  */
-async function addWritable({ pool, forge, log }: RoundParts): Promise<void> {
+async function addWritable({ pool, forge, log }: RoundDeps): Promise<void> {
   log.info('the database is new: listing the repositories that the credentials may write to, to look at each');
   const found = await writableRepositories(forge);
   const repositories = found.names.length;
@@ -83,7 +83,7 @@ function mayPass({ kind }: ForgeError): boolean {
 }
 
 /** Never throws what the forge answers: what deliveries came from is looked at all the same. */
-async function writableRepositories(forge: RoundParts['forge']): Promise<WritableRepositories> {
+async function writableRepositories(forge: RoundDeps['forge']): Promise<WritableRepositories> {
   try {
     return await forge.writableRepositories(MAX_LISTED);
   } catch (error) {
@@ -98,8 +98,8 @@ async function markAllDue(pool: pg.Pool): Promise<void> {
   await pool.query('UPDATE gatehouse.repositories SET due = true, ledger_due = true WHERE NOT (due AND ledger_due)');
 }
 
-async function markByList(parts: RoundParts, changeList: ChangeList): Promise<void> {
-  const { pool } = parts;
+async function markByList(deps: RoundDeps, changeList: ChangeList): Promise<void> {
+  const { pool } = deps;
   const oldest = Date.now() - ALL_REPOSITORIES_MS;
   const [changesUntil, allUntil] = [
     await doneUntil(pool, 'resync-changes'),
@@ -118,12 +118,12 @@ async function markByList(parts: RoundParts, changeList: ChangeList): Promise<vo
     }
   }
   const { repositories, asOf } = await changeList.changedSince(new Date(since.getTime() - OVERLAP_MS));
-  const elsewhere = await judgedByOtherRulesElsewhere(pool, parts.rules);
+  const elsewhere = await judgedByOtherRulesElsewhere(pool, deps.rules);
   await inTransaction(pool, TRANSACTION_MS, async (client) => {
     await markChanged(client, repositories);
-    await markUnfinished(client, parts.statusContext, FORGES[parts.forge.name].sendsStatuses);
-    await markDue(client, [...elsewhere, ...(await repositoriesWithOtherEnforcement(client, parts.enforce))]);
-    await markLongestAgo(client, parts.minutes);
+    await markUnfinished(client, deps.statusContext, FORGES[deps.forge.name].sendsStatuses);
+    await markDue(client, [...elsewhere, ...(await repositoriesWithOtherEnforcement(client, deps.enforce))]);
+    await markLongestAgo(client, deps.minutes);
     await recordDone(client, 'resync-changes', asOf);
   });
 }

@@ -10,9 +10,9 @@ const MAX_TRIED = 100;
  * before. They would count for the next pull request with their commit. Each is tried until the forge has taken a
  * status, or has no such success.
  */
-export async function withdrawLeftSuccesses(parts: StatusOptions): Promise<void> {
-  const { pool, log } = parts;
-  const statuses = commitStatuses(parts);
+export async function withdrawLeftSuccesses(deps: StatusOptions): Promise<void> {
+  const { pool, log } = deps;
+  const statuses = commitStatuses(deps);
   for (const left of await leftSuccesses(pool, MAX_TRIED)) {
     const { repository, headSha, context } = left;
     const place = { repository, headSha, context };

@@ -4,7 +4,7 @@ import type { ListedPullRequest, StatusesAt } from '../../forges/port/many-repos
 import type { PostedStatus } from '../../forges/port/postings.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { sameContext } from '../../review/status-context.ts';
-import { type ForeignStatusParts, reportForeignStatus } from '../review/foreign-status.ts';
+import { type ForeignStatusDeps, reportForeignStatus } from '../review/foreign-status.ts';
 import { type ShownStatus, shownStatuses } from '../tables/posted-statuses.ts';
 
 /**
@@ -13,7 +13,7 @@ import { type ShownStatus, shownStatuses } from '../tables/posted-statuses.ts';
  * are reviewed anyway.
  */
 export async function withOtherStatus(
-  parts: ForeignStatusParts & { readonly forge: Forge; readonly pool: pg.Pool },
+  deps: ForeignStatusDeps & { readonly forge: Forge; readonly pool: pg.Pool },
   repository: string,
   open: readonly ListedPullRequest[],
   due: readonly PullRequestRef[],
@@ -23,13 +23,13 @@ export async function withOtherStatus(
   for (const { number } of due) {
     heads.delete(number);
   }
-  const shown = (await shownStatuses(parts.pool, [repository])).filter(
+  const shown = (await shownStatuses(deps.pool, [repository])).filter(
     ({ number, headSha }) => heads.get(number) === headSha,
   );
   const others: PullRequestRef[] = [];
-  for (const [status, present] of await presentStatuses(parts.forge, repository, shown, seen)) {
+  for (const [status, present] of await presentStatuses(deps.forge, repository, shown, seen)) {
     if (present?.own === false) {
-      reportForeignStatus(parts, status, present.creator);
+      reportForeignStatus(deps, status, present.creator);
     }
     // Somebody else's can be of any words. Of Gatehouse's own, nothing but the state can differ.
     if (present?.own !== true || (status.state !== null && present.state !== status.state)) {

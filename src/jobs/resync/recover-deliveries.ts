@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { doneUntil, recordDone } from '../tables/progress.ts';
 
-export interface RecoveryParts {
+export interface RecoveryDeps {
   /** Undefined where the forge does not record its deliveries. */
   readonly deliveries: DeliveryRecovery | undefined;
   readonly pool: pg.Pool;
@@ -41,22 +41,22 @@ export const MAX_REDELIVERIES_A_ROUND = 300;
  * Requests a redelivery of what the forge could not deliver since the last check, the newest first. What is left after
  * {@link MAX_REDELIVERIES_A_ROUND} is found again by the next round.
  */
-export async function recoverDeliveries(parts: RecoveryParts): Promise<void> {
-  const { deliveries, pool } = parts;
+export async function recoverDeliveries(deps: RecoveryDeps): Promise<void> {
+  const { deliveries, pool } = deps;
   if (deliveries === undefined) {
     return;
   }
   let left = MAX_REDELIVERIES_A_ROUND;
   if (deliveries.scope === 'app') {
     const start = new Date();
-    left -= await recoverSince(parts, deliveries, await doneUntil(pool, 'recover-deliveries'), undefined, left);
+    left -= await recoverSince(deps, deliveries, await doneUntil(pool, 'recover-deliveries'), undefined, left);
     if (left > 0) {
       await recordDone(pool, 'recover-deliveries', start);
     }
   } else {
-    for (const { recoveredUntil, ...hook } of await nextHooks(parts)) {
+    for (const { recoveredUntil, ...hook } of await nextHooks(deps)) {
       const start = new Date();
-      left -= await recoverSince(parts, deliveries, recoveredUntil ?? undefined, hook, left);
+      left -= await recoverSince(deps, deliveries, recoveredUntil ?? undefined, hook, left);
       if (left === 0) {
         break;
       }
@@ -70,7 +70,7 @@ export async function recoverDeliveries(parts: RecoveryParts): Promise<void> {
 
 /** Returns how many it has requested, at most so many. */
 async function recoverSince(
-  { pool, metrics, log }: RecoveryParts,
+  { pool, metrics, log }: RecoveryDeps,
   deliveries: DeliveryRecovery,
   last: Date | undefined,
   hook: RepositoryHook | undefined,
@@ -116,7 +116,7 @@ export const REFUSAL_ADVICE: Readonly<Record<number, string>> = {
 async function reportRefused(
   refused: readonly FailedDelivery[],
   hook: RepositoryHook | undefined,
-  { pool, metrics, log }: Pick<RecoveryParts, 'pool' | 'metrics' | 'log'>,
+  { pool, metrics, log }: Pick<RecoveryDeps, 'pool' | 'metrics' | 'log'>,
 ): Promise<void> {
   for (const [status, deliveries] of Map.groupBy(refused, (delivery) => delivery.status)) {
     const { rows } = await pool.query<{ added: number; listedBefore: boolean }>(
@@ -176,7 +176,7 @@ async function failedDeliveries(
 async function nextHooks({
   pool,
   minutes,
-}: RecoveryParts): Promise<readonly (RepositoryHook & { readonly recoveredUntil: Date | null })[]> {
+}: RecoveryDeps): Promise<readonly (RepositoryHook & { readonly recoveredUntil: Date | null })[]> {
   const { rows } = await pool.query<RepositoryHook & { recoveredUntil: Date | null }>(
     `SELECT repository, hook_id AS "hookId", recovered_until AS "recoveredUntil" FROM gatehouse.hooks
       WHERE hook_id <> '' ORDER BY recovered_until NULLS FIRST, repository, hook_id

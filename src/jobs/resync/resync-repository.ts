@@ -15,7 +15,7 @@ import { type Candidate, notUnderReview } from '../tables/under-review.ts';
 import { withOtherStatus } from './other-statuses.ts';
 import { type JudgedReview, type PresentRules, reviewsOf } from './outdated-reviews.ts';
 
-export interface RepositoryResyncParts {
+export interface RepositoryResyncDeps {
   readonly forge: Forge;
   readonly pool: pg.Pool;
   /** The name of the commit status, `{base}` for the base branch. */
@@ -35,13 +35,13 @@ export type Look = 'done' | 'later';
 
 /** Requests the reviews that a repository needs. `overview` is what it is like now, where that is known already. */
 export async function resyncRepository(
-  parts: RepositoryResyncParts,
+  deps: RepositoryResyncDeps,
   asked: string,
   overview: RepositoryOverview | undefined,
 ): Promise<Look> {
-  const { forge, pool, log } = parts;
+  const { forge, pool, log } = deps;
   if (overview !== undefined) {
-    return requestReviews(parts, asked, overview.pullRequests, overview);
+    return requestReviews(deps, asked, overview.pullRequests, overview);
   }
   const found = await forge.openPullRequests(asked);
   if (found === undefined) {
@@ -57,19 +57,19 @@ export async function resyncRepository(
     await moveRepository(pool, asked, repository);
     log.info({ repository, before: asked }, 'a repository was renamed: its old name is forgotten');
   }
-  if (parts.keepsRecord && (await isLedgerDue(pool, repository))) {
-    await parts.enqueue([{ kind: 'ledger', repository }]);
+  if (deps.keepsRecord && (await isLedgerDue(pool, repository))) {
+    await deps.enqueue([{ kind: 'ledger', repository }]);
   }
-  return requestReviews(parts, repository, pullRequests);
+  return requestReviews(deps, repository, pullRequests);
 }
 
 async function requestReviews(
-  parts: RepositoryResyncParts,
+  deps: RepositoryResyncDeps,
   repository: string,
   open: readonly ListedPullRequest[],
   overview?: RepositoryOverview,
 ): Promise<Look> {
-  const { forge, pool, statusContext: template, enforce, rules, enqueue, log } = parts;
+  const { forge, pool, statusContext: template, enforce, rules, enqueue, log } = deps;
   if (open.some(({ archived }) => archived)) {
     // No list shows when it is unarchived.
     return 'later';
@@ -86,7 +86,7 @@ async function requestReviews(
   const again = await withoutUnchanged(forge, unsettled, delayed);
   // Those in `again` are compared too: their review would replace a status of somebody else, and not report who set it.
   const due = [...missed, ...closed, ...outdated, ...otherwise];
-  const replaced = await withOtherStatus(parts, repository, open, due, overview?.statuses);
+  const replaced = await withOtherStatus(deps, repository, open, due, overview?.statuses);
   // No forge shows in the pull request that a comment was edited or deleted.
   const overridden = await overriddenReviews(pool, repository);
   const candidates = new Map<number, Candidate>(

@@ -8,17 +8,17 @@ import type { StatusOptions } from '../review/commit-status.ts';
 import { shownStatuses } from '../tables/posted-statuses.ts';
 import { notUnderReview } from '../tables/under-review.ts';
 import type { Baselines } from './baselines.ts';
-import { beginRound, type RoundParts } from './due-repositories.ts';
+import { beginRound, type RoundDeps } from './due-repositories.ts';
 import { withdrawLeftSuccesses } from './left-successes.ts';
 import type { PresentRules } from './outdated-reviews.ts';
-import { type RecoveryParts, recoverDeliveries } from './recover-deliveries.ts';
-import { type Look, type RepositoryResyncParts, resyncRepository } from './resync-repository.ts';
+import { type RecoveryDeps, recoverDeliveries } from './recover-deliveries.ts';
+import { type Look, type RepositoryResyncDeps, resyncRepository } from './resync-repository.ts';
 
 /** What a job of the queue needs. */
-export interface ResyncPieceParts
-  extends Omit<ResyncParts, 'minutes' | 'rules'>,
+export interface ResyncPieceDeps
+  extends Omit<ResyncDeps, 'minutes' | 'rules'>,
     StatusOptions,
-    Pick<RecoveryParts, 'metrics'> {
+    Pick<RecoveryDeps, 'metrics'> {
   readonly baselines: Pick<Baselines, 'refreshAll'>;
   readonly presentRules: () => PresentRules;
   readonly resyncMinutes: number;
@@ -26,24 +26,24 @@ export interface ResyncPieceParts
 }
 
 /** Runs a resync until it ends, or until another job continues it. */
-export async function resyncPiece(parts: ResyncPieceParts, { round }: Jobs['resync'], createdOn: Date): Promise<void> {
-  const { forge, resyncMinutes: minutes } = parts;
+export async function resyncPiece(deps: ResyncPieceDeps, { round }: Jobs['resync'], createdOn: Date): Promise<void> {
+  const { forge, resyncMinutes: minutes } = deps;
   const began = new Date(round ?? createdOn);
   const isNew = round === undefined;
   if (isNew) {
-    await parts.baselines.refreshAll();
+    await deps.baselines.refreshAll();
   }
-  const state = await resync({ ...parts, minutes, rules: parts.presentRules() }, { began, new: isNew });
+  const state = await resync({ ...deps, minutes, rules: deps.presentRules() }, { began, new: isNew });
   if (state === 'unfinished') {
-    await parts.requestPeriodic('resync', { round: began.toISOString() });
+    await deps.requestPeriodic('resync', { round: began.toISOString() });
   }
   if (state !== 'interrupted' && isNew) {
-    await withdrawLeftSuccesses(parts);
-    await recoverDeliveries({ ...parts, deliveries: forge.deliveries, minutes });
+    await withdrawLeftSuccesses(deps);
+    await recoverDeliveries({ ...deps, deliveries: forge.deliveries, minutes });
   }
 }
 
-export interface ResyncParts extends RepositoryResyncParts, RoundParts {
+export interface ResyncDeps extends RepositoryResyncDeps, RoundDeps {
   readonly access: Pick<ForgeAccess, 'check'>;
 }
 
@@ -64,12 +64,12 @@ const MAX_NAMES_READ = 100;
  * ours. {@link ForgeAccess} reports why, and has a resync queued when that has ended.
  */
 export async function resync(
-  parts: ResyncParts,
+  deps: ResyncDeps,
   round: Round,
   maxPieceMs = MAX_PIECE_MS,
 ): Promise<'finished' | 'unfinished' | 'interrupted'> {
-  const { access, pool, log } = parts;
-  const { overviews } = parts.forge;
+  const { access, pool, log } = deps;
+  const { overviews } = deps.forge;
   const end = performance.now() + maxPieceMs;
   if (!(await canAsk(access))) {
     log.warn('a resync was skipped, because the forge cannot be asked: it follows when it can');
@@ -77,16 +77,16 @@ export async function resync(
   }
   const since = await startOf(pool, round);
   if (round.new) {
-    await beginRound(parts);
+    await beginRound(deps);
   }
   for (;;) {
     const names = await nextRepositories(pool, round.began, overviews);
     if (names.length === 0) {
       return 'finished';
     }
-    const overviewByName = await overviewsOf(parts, overviews, names);
-    await resyncLedger(parts, overviewByName);
-    const state = await resyncBatch(parts, recentFirst(names, overviewByName), overviewByName, { since, end });
+    const overviewByName = await overviewsOf(deps, overviews, names);
+    await resyncLedger(deps, overviewByName);
+    const state = await resyncBatch(deps, recentFirst(names, overviewByName), overviewByName, { since, end });
     if (state !== 'finished') {
       return state;
     }
@@ -120,20 +120,20 @@ interface Piece {
 
 /** Not `finished`: the end of the piece has come, or the forge cannot be asked. */
 async function resyncBatch(
-  parts: ResyncParts,
+  deps: ResyncDeps,
   names: readonly string[],
   overviewByName: ReadonlyMap<string, RepositoryOverview>,
   { since, end }: Piece,
 ): Promise<'finished' | 'unfinished' | 'interrupted'> {
-  const { access, pool, log } = parts;
-  const isOwnLimit = parts.forge.overviews?.scope === 'owner';
+  const { access, pool, log } = deps;
+  const isOwnLimit = deps.forge.overviews?.scope === 'owner';
   const looks = new Map(
     (await emptyOnes(pool, overviewByName)).map((repository): [string, Look] => [repository, 'done']),
   );
   try {
     for (const repository of names.filter((name) => !looks.has(name))) {
       try {
-        looks.set(repository, await resyncRepository(parts, repository, overviewByName.get(repository)));
+        looks.set(repository, await resyncRepository(deps, repository, overviewByName.get(repository)));
       } catch (err) {
         // Go on with the next repository, unless it concerns the forge as a whole.
         if (!(err instanceof ForgeError) || (err.kind === 'rate-limited' && !isOwnLimit)) {
@@ -158,7 +158,7 @@ async function resyncBatch(
           { repository, reason: err.message },
           'the pull requests of a repository could not be listed: those with a success are looked at one by one',
         );
-        await reviewSuccesses(parts, repository);
+        await reviewSuccesses(deps, repository);
         looks.set(repository, 'later');
       }
       if (performance.now() >= end) {
@@ -172,7 +172,7 @@ async function resyncBatch(
 }
 
 /** What an author can make larger, a description, must not decide whether a change is seen of what may be merged. */
-async function reviewSuccesses({ pool, enqueue }: ResyncParts, repository: string): Promise<void> {
+async function reviewSuccesses({ pool, enqueue }: ResyncDeps, repository: string): Promise<void> {
   const shown = await shownStatuses(pool, [repository]);
   const successes = shown.filter(({ state }) => state === 'success' || state === null);
   const requested = await notUnderReview(pool, successes);
@@ -210,7 +210,7 @@ async function startOf(pool: pg.Pool, { began }: Round): Promise<Date> {
   return rows[0]?.now ?? began;
 }
 
-async function canAsk(access: ResyncParts['access']): Promise<boolean> {
+async function canAsk(access: ResyncDeps['access']): Promise<boolean> {
   const found = await access.check();
   return found?.kind !== 'not-accepted' && found?.kind !== 'unreachable';
 }
@@ -235,7 +235,7 @@ async function nextRepositories(
 
 /** Empty where they cannot be had: then each repository is looked at by itself. */
 async function overviewsOf(
-  { pool, log }: ResyncParts,
+  { pool, log }: ResyncDeps,
   overviews: Overviews | undefined,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, RepositoryOverview>> {

@@ -4,7 +4,7 @@ import type { Jobs } from '../queue/queue.ts';
 import type { Baselines } from './baselines.ts';
 import { type PresentRules, reviewsThatDependOn } from './outdated-reviews.ts';
 
-export interface RepositoryReviewParts {
+export interface RepositoryReviewDeps {
   readonly pool: pg.Pool;
   readonly rules: PresentRules;
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
@@ -18,7 +18,7 @@ export interface RepositoryReviewParts {
  * the push lists is not looked at. Forges list a part of its commits, or none.
  */
 export async function reviewRepository(
-  { pool, rules, enqueue, baselines, requestResync }: RepositoryReviewParts,
+  { pool, rules, enqueue, baselines, requestResync }: RepositoryReviewDeps,
   { repository, branch }: Jobs['review-repository'],
 ): Promise<void> {
   if (baselines.isPolicyRepository(repository) && (await baselines.refresh(repository))) {

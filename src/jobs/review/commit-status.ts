@@ -36,7 +36,7 @@ import {
   type VerdictOnHead,
   verdictsOnHead,
 } from '../tables/reviews.ts';
-import type { ForeignStatusParts } from './foreign-status.ts';
+import type { ForeignStatusDeps } from './foreign-status.ts';
 import { statusRoom } from './status-room.ts';
 
 /**
@@ -93,7 +93,7 @@ export interface CommitStatuses {
   hasSuccess(place: StatusPlace, before: PostedBefore, seen?: readonly PostedStatus[]): Promise<boolean>;
 }
 
-export interface StatusOptions extends ForeignStatusParts {
+export interface StatusOptions extends ForeignStatusDeps {
   readonly forge: Forge;
   readonly pool: pg.Pool;
   /** The name of the status, `{base}` for the base branch. */

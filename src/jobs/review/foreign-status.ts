@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 
-export interface ForeignStatusParts {
+export interface ForeignStatusDeps {
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -11,7 +11,7 @@ export interface ForeignStatusParts {
  * Gatehouse's again.
  */
 export function reportForeignStatus(
-  { metrics, log }: ForeignStatusParts,
+  { metrics, log }: ForeignStatusDeps,
   place: { readonly repository: string; readonly headSha: string; readonly context: string },
   by: string,
 ): void {

@@ -27,9 +27,9 @@ import {
   requireClaim,
 } from '../tables/reviews.ts';
 import { type CommitStatuses, commitStatuses } from './commit-status.ts';
-import type { ForeignStatusParts } from './foreign-status.ts';
+import type { ForeignStatusDeps } from './foreign-status.ts';
 
-export interface OpenReviewParts extends ForeignStatusParts {
+export interface OpenReviewDeps extends ForeignStatusDeps {
   readonly forge: Forge;
   readonly pool: pg.Pool;
   /** The operator's policy, for repositories that have none of their own. */
@@ -80,19 +80,15 @@ export interface OpenReview {
 }
 
 /** Takes the claim. */
-export async function openReview(
-  parts: OpenReviewParts,
-  ref: PullRequestRef,
-  signal: AbortSignal,
-): Promise<OpenReview> {
+export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, signal: AbortSignal): Promise<OpenReview> {
   // A job that the engine has taken back must not take the claim from the one that has it now.
   signal.throwIfAborted();
-  const { pool, statusContext: template } = parts;
+  const { pool, statusContext: template } = deps;
   let { claim, before } = await beginReview(pool, ref);
   const isFirst = before === undefined;
   const spokeBefore = before !== undefined && (before.verdict !== 'none' || before.reportedAs === null);
   let commented = before?.commented ?? null;
-  const guard = guardWrites(parts.forge, async (write) => {
+  const guard = guardWrites(deps.forge, async (write) => {
     signal.throwIfAborted();
     if (commented !== true && (write === 'createComment' || write === 'createInlineComments')) {
       await markCommented(pool, claim);
@@ -102,7 +98,7 @@ export async function openReview(
     }
   });
   // These require the claim when they note that a status is about to be set.
-  const statuses = commitStatuses({ ...parts, forge: guard.forge }, () => claim);
+  const statuses = commitStatuses({ ...deps, forge: guard.forge }, () => claim);
   let posted: readonly PostedRow[] = before?.posted ?? [];
 
   /** Where the status of this pull request was: it shows what others have there, and without others no success. */
@@ -124,7 +120,7 @@ export async function openReview(
       }
       const [place] = args;
       await noteLeftSuccess(pool, place);
-      parts.log.warn({ err, ...place }, 'the status of an old head could not be set: the next resync tries again');
+      deps.log.warn({ err, ...place }, 'the status of an old head could not be set: the next resync tries again');
     }
   }
 
@@ -161,7 +157,7 @@ export async function openReview(
       const shown = before?.verdict != null && before.verdict !== 'none' && before.reportedAs === context;
       const judgedBy = before?.judgedBy ?? null;
       before = undefined;
-      return !isElsewhere && shown && judgedBy !== null ? commentsOfUnchanged(parts, judgedBy, pullRequest) : undefined;
+      return !isElsewhere && shown && judgedBy !== null ? commentsOfUnchanged(deps, judgedBy, pullRequest) : undefined;
     },
     posted: ({ context }) => postedAt(posted, context),
     async noteOthers(pullRequest, seen) {
@@ -219,7 +215,7 @@ function isRecorded(
 
 /** Undefined where something differs, or the baseline is not known: then it is judged, which reports why. */
 async function commentsOfUnchanged(
-  context: OpenReviewParts,
+  context: OpenReviewDeps,
   judgedBy: JudgedBy,
   pullRequest: PullRequestNow,
 ): Promise<string | undefined> {

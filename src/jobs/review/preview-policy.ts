@@ -9,9 +9,9 @@ import { isByWriter, partsForOthers } from '../../review/proposal/judge-others.t
 import type { Impact, ImpactOn, ProposedPolicy } from '../../review/proposal/proposal.ts';
 import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 import { presentVerdicts } from '../tables/previews.ts';
-import type { OpenReviewParts } from './open-review.ts';
+import type { OpenReviewDeps } from './open-review.ts';
 
-export interface PreviewParts extends OpenReviewParts {
+export interface PreviewDeps extends OpenReviewDeps {
   readonly threads: ReviewThreads;
 }
 
@@ -24,25 +24,25 @@ const MAX_PREVIEW_MS = 30_000;
  * be different at the next attempt.
  */
 export async function previewPolicy(
-  parts: PreviewParts,
+  deps: PreviewDeps,
   pullRequest: PullRequest,
   proposed: ProposedPolicy,
   signal: AbortSignal,
 ): Promise<Impact | undefined> {
   // Before the limit begins: whoever else asks for it meanwhile waits for the same answer.
-  const baseline = await parts.baselineOf(pullRequest.repository);
+  const baseline = await deps.baselineOf(pullRequest.repository);
   return withRequestLimit(MAX_PREVIEW_REQUESTS, async (limit) => {
-    if (!(await isByWriter(parts.forge, pullRequest))) {
+    if (!(await isByWriter(deps.forge, pullRequest))) {
       return undefined;
     }
-    const others = await othersInto(parts.forge, pullRequest, limit);
+    const others = await othersInto(deps.forge, pullRequest, limit);
     if (others === undefined) {
       return { judged: [], leftOut: 'too many to list' };
     }
     const context: JudgeContext = {
-      ...partsForOthers(parts.forge, parts.threads, proposed),
-      fallback: parts.fallback,
-      statusContext: parts.statusContext,
+      ...partsForOthers(deps.forge, deps.threads, proposed),
+      fallback: deps.fallback,
+      statusContext: deps.statusContext,
       baselineOf: async () => baseline,
       givenPolicy: proposed.file,
       knownComments: async () => ({ posted: new Map() }),
@@ -51,7 +51,7 @@ export async function previewPolicy(
     const judgeOther = (ref: OpenPullRequest) => readAndJudge(context, ref);
     const results = await judgeEach(others.slice(0, MAX_PREVIEWED), judgeOther, limit, signal);
     const judged = results.flatMap((result) => (result.kind === 'judged' ? [result] : []));
-    const now = await presentVerdicts(parts.pool, pullRequest.repository, judged);
+    const now = await presentVerdicts(deps.pool, pullRequest.repository, judged);
     return { judged: judged.map((result) => impactOn(result, now)), leftOut: others.length - results.length };
   });
 }

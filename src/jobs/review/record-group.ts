@@ -4,7 +4,7 @@ import { inTransaction } from '../../db/transaction.ts';
 import { pullRequestOfGroup } from '../../forges/port/merge-queue.ts';
 import type { CommitStatus } from '../../forges/port/postings.ts';
 import type { Jobs } from '../queue/queue.ts';
-import type { OpenReviewParts } from './open-review.ts';
+import type { OpenReviewDeps } from './open-review.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -13,7 +13,7 @@ const TIMEOUT_MS = 10_000;
  * for the pull request that the group is named after, 0 where the name has none.
  */
 export async function recordGroup(
-  { pool, enforce }: Pick<OpenReviewParts, 'pool' | 'enforce'>,
+  { pool, enforce }: Pick<OpenReviewDeps, 'pool' | 'enforce'>,
   job: Jobs['review-merge-group'],
   askedAt: Date,
   verdict: Pick<CommitStatus, 'state' | 'description'>,

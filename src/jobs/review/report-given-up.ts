@@ -3,7 +3,7 @@ import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { markReported } from '../tables/reviews.ts';
 import { givenUpBecause } from './given-up.ts';
 import { openReview } from './open-review.ts';
-import type { ReviewParts } from './review-parts.ts';
+import type { ReviewDeps } from './review-deps.ts';
 import { saveAndRecord } from './save-and-record.ts';
 
 /**
@@ -11,15 +11,15 @@ import { saveAndRecord } from './save-and-record.ts';
  * then counts as one without a verdict, so that a resync comes back to it.
  */
 export async function reportGivenUp(
-  parts: ReviewParts,
+  deps: ReviewDeps,
   ref: PullRequestRef,
   error: unknown,
   askedAt: Date,
   signal: AbortSignal,
 ): Promise<void> {
-  const { forge, pool, log } = parts;
+  const { forge, pool, log } = deps;
   try {
-    const review = await openReview(parts, ref, signal);
+    const review = await openReview(deps, ref, signal);
     // Before the forge is asked, which may not answer.
     await markReported(pool, review.claim(), null);
     const pullRequest = await forge.pullRequest(ref).catch(async (err: unknown) => {
@@ -36,7 +36,7 @@ export async function reportGivenUp(
       return;
     }
     await review.enter({ pullRequest });
-    await saveAndRecord(parts, review.claim(), pullRequest, {
+    await saveAndRecord(deps, review.claim(), pullRequest, {
       state: 'error',
       description: givenUpBecause(error),
       url: pullRequest.url,

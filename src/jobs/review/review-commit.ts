@@ -10,7 +10,7 @@ import { verdictsOnHead } from '../tables/reviews.ts';
 import { commitStatuses, type StatusOptions } from './commit-status.ts';
 import { reportForeignStatus } from './foreign-status.ts';
 
-export interface CommitReviewParts extends StatusOptions {
+export interface CommitReviewDeps extends StatusOptions {
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
 }
 
@@ -19,16 +19,16 @@ export interface CommitReviewParts extends StatusOptions {
  * reviews of the open pull requests with this head whose policy asks for such things. The forge is not asked: most
  * checks are of commits that no policy waits for.
  */
-export async function reviewCommit(parts: CommitReviewParts, job: Jobs['review-commit']): Promise<void> {
+export async function reviewCommit(deps: CommitReviewDeps, job: Jobs['review-commit']): Promise<void> {
   const { repository, ownName, threadsBy } = job;
   const reviews =
     ownName !== undefined
-      ? await reviewsWithStatus(parts, job, ownName)
+      ? await reviewsWithStatus(deps, job, ownName)
       : threadsBy !== undefined
-        ? await reviewsThatAskForThreads(parts, job, threadsBy)
-        : await reviewsThatAsk(parts.pool, job, 'others');
+        ? await reviewsThatAskForThreads(deps, job, threadsBy)
+        : await reviewsThatAsk(deps.pool, job, 'others');
   if (reviews.length > 0) {
-    await parts.enqueue(reviews.map(({ number }) => ({ kind: 'review', repository, number })));
+    await deps.enqueue(reviews.map(({ number }) => ({ kind: 'review', repository, number })));
   }
 }
 
@@ -37,29 +37,29 @@ export async function reviewCommit(parts: CommitReviewParts, job: Jobs['review-c
  * before that. On a commit without one, as of a merge group, the own status is set again.
  */
 async function reviewsWithStatus(
-  parts: CommitReviewParts,
+  deps: CommitReviewDeps,
   { repository, headSha }: Jobs['review-commit'],
   { context, by }: StatusSetBy,
 ): Promise<readonly { readonly number: number }[]> {
-  if (by.toLowerCase() === (await parts.forge.self()).toLowerCase()) {
+  if (by.toLowerCase() === (await deps.forge.self()).toLowerCase()) {
     return [];
   }
-  const sharing = (await verdictsOnHead(parts.pool, repository, headSha)).filter(
-    ({ state, baseBranch }) => state !== 'none' && sameContext(statusContext(parts.statusContext, baseBranch), context),
+  const sharing = (await verdictsOnHead(deps.pool, repository, headSha)).filter(
+    ({ state, baseBranch }) => state !== 'none' && sameContext(statusContext(deps.statusContext, baseBranch), context),
   );
   const place = { repository, headSha, context };
   if (sharing.length > 0) {
-    await forgetWritten(parts.pool, place, true);
+    await forgetWritten(deps.pool, place, true);
   }
-  if (sharing.length > 0 || (await commitStatuses(parts).setAgain(place))) {
-    reportForeignStatus(parts, place, by);
+  if (sharing.length > 0 || (await commitStatuses(deps).setAgain(place))) {
+    reportForeignStatus(deps, place, by);
   }
   return sharing;
 }
 
 /** None where Gatehouse itself has commented: its own conversations do not count. */
 async function reviewsThatAskForThreads(
-  { pool, forge }: CommitReviewParts,
+  { pool, forge }: CommitReviewDeps,
   job: Jobs['review-commit'],
   by: string,
 ): Promise<readonly PullRequestRef[]> {

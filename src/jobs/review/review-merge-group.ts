@@ -14,7 +14,7 @@ import { rememberAuthors } from '../tables/seen-authors.ts';
 import { commitStatuses } from './commit-status.ts';
 import { givenUpBecause } from './given-up.ts';
 import { recordGroup } from './record-group.ts';
-import type { ReviewParts } from './review-parts.ts';
+import type { ReviewDeps } from './review-deps.ts';
 
 type GroupVerdict = Pick<CommitStatus, 'state' | 'description'>;
 type Judged = Exclude<ReviewResult, { readonly kind: 'over' | 'archived' }>;
@@ -25,21 +25,21 @@ type Judged = Exclude<ReviewResult, { readonly kind: 'over' | 'archived' }>;
  * never a success.
  */
 export async function reviewMergeGroup(
-  parts: ReviewParts,
+  deps: ReviewDeps,
   job: Jobs['review-merge-group'],
   askedAt: Date,
   signal: AbortSignal,
 ): Promise<void> {
-  const { log } = parts;
-  const { mergeQueue } = parts.forge;
+  const { log } = deps;
+  const { mergeQueue } = deps.forge;
   if (mergeQueue === undefined) {
     log.info({ ...job }, 'nothing to review: this forge has no merge queues');
     return;
   }
-  const { forge } = guardWrites(parts.forge, async () => signal.throwIfAborted());
+  const { forge } = guardWrites(deps.forge, async () => signal.throwIfAborted());
   if (job.isGone) {
     // It would count for whoever opens a pull request with this commit.
-    await commitStatuses({ ...parts, forge }).withdrawSuccess(placeOf(parts, job));
+    await commitStatuses({ ...deps, forge }).withdrawSuccess(placeOf(deps, job));
     log.info({ ...job }, 'a merge group has left the queue: its success is withdrawn');
     return;
   }
@@ -51,11 +51,11 @@ export async function reviewMergeGroup(
   const group = pullRequestOfGroup(job);
   if (group === undefined) {
     const description = 'The merge group’s branch has an unexpected name';
-    await conclude({ ...parts, forge }, job, askedAt, { state: 'error', description });
+    await conclude({ ...deps, forge }, job, askedAt, { state: 'error', description });
     return;
   }
   const members = groupUpTo(entries, job.headSha, group);
-  const present = await forge.status(job.repository, job.headSha, placeOf(parts, job).context);
+  const present = await forge.status(job.repository, job.headSha, placeOf(deps, job).context);
   if (members === undefined && present?.own && (present.state === 'success' || present.state === 'failure')) {
     log.info({ ...job }, 'nothing to review: the merge group has its verdict and has left the queue');
     return;
@@ -63,12 +63,12 @@ export async function reviewMergeGroup(
   const { verdict, results }: JudgedGroup =
     members === undefined
       ? unjudged(`The merge queue has no certain entry of #${group} with this commit`)
-      : await judgeMembers({ ...parts, forge }, job, members);
+      : await judgeMembers({ ...deps, forge }, job, members);
   if (verdict !== undefined) {
-    await conclude({ ...parts, forge }, job, askedAt, verdict, results);
+    await conclude({ ...deps, forge }, job, askedAt, verdict, results);
   } else if (present?.own) {
     const free = { state: 'success', description: 'No policy requires anything of this group' } as const;
-    await conclude({ ...parts, forge }, job, askedAt, free, results);
+    await conclude({ ...deps, forge }, job, askedAt, free, results);
   }
   log.info({ ...job, members, verdict: verdict?.state ?? 'none' }, 'a merge group was reviewed');
 }
@@ -85,21 +85,21 @@ function unjudged(description: string): JudgedGroup {
 }
 
 async function judgeMembers(
-  parts: ReviewParts,
+  deps: ReviewDeps,
   job: Jobs['review-merge-group'],
   members: readonly number[],
 ): Promise<JudgedGroup> {
   const results: Judged[] = [];
   const context: JudgeContext = {
-    ...parts,
-    knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
-    rememberAuthors: (made, logins) => rememberAuthors(parts.pool, made, logins),
+    ...deps,
+    knownComments: (repository, commentIds) => knownComments(deps.pool, repository, commentIds),
+    rememberAuthors: (made, logins) => rememberAuthors(deps.pool, made, logins),
     // The reviews of the pull requests observe; here the queue waits.
     mayReadToObserve: () => false,
     onWillJudge: async () => {
       // Without enforcement it would be a success, before anything was judged.
-      if (results.length === 0 && parts.enforce) {
-        await report(parts, job, { state: 'pending', description: `Reviewing ${counted(members.length)}` });
+      if (results.length === 0 && deps.enforce) {
+        await report(deps, job, { state: 'pending', description: `Reviewing ${counted(members.length)}` });
       }
     },
   };
@@ -115,7 +115,7 @@ async function judgeMembers(
     results.push(result);
   }
   for (const result of results) {
-    if (!(await isCurrent(parts, result))) {
+    if (!(await isCurrent(deps, result))) {
       const { repository, number } = result.pullRequest;
       throw new ForgeError('unavailable', `${repository}#${number} changed while its merge group was reviewed`);
     }
@@ -147,51 +147,51 @@ function counted(members: number): string {
   return members === 1 ? '1 pull request' : `${members} pull requests`;
 }
 
-function placeOf({ statusContext: template }: ReviewParts, job: Jobs['review-merge-group']): StatusPlace {
+function placeOf({ statusContext: template }: ReviewDeps, job: Jobs['review-merge-group']): StatusPlace {
   const { repository, headSha, branch } = job;
   return { repository, headSha, context: statusContext(template, branch) };
 }
 
 /** Posts the verdict after it was recorded. */
 async function conclude(
-  parts: ReviewParts,
+  deps: ReviewDeps,
   job: Jobs['review-merge-group'],
   askedAt: Date,
   verdict: GroupVerdict,
   results?: readonly Judged[],
 ): Promise<void> {
-  if (parts.keepsRecord) {
-    await recordGroup(parts, job, askedAt, verdict, results);
+  if (deps.keepsRecord) {
+    await recordGroup(deps, job, askedAt, verdict, results);
   }
-  await report(parts, job, verdict);
+  await report(deps, job, verdict);
 }
 
 async function report(
-  parts: ReviewParts,
+  deps: ReviewDeps,
   job: Jobs['review-merge-group'],
   { state, description }: GroupVerdict,
 ): Promise<void> {
-  const shown: GroupVerdict = parts.enforce
+  const shown: GroupVerdict = deps.enforce
     ? { state, description: shorten(description, MAX_STATUS_DESCRIPTION_LENGTH) }
     : { state: 'success', description: dryRun(description) };
-  await commitStatuses(parts).write(placeOf(parts, job), shown);
+  await commitStatuses(deps).write(placeOf(deps, job), shown);
 }
 
 /**
  * After the last attempt: an error lets GitHub remove the group at once, instead of when it has waited for long enough.
  */
 export async function reportGroupGivenUp(
-  parts: ReviewParts,
+  deps: ReviewDeps,
   job: Jobs['review-merge-group'],
   error: unknown,
   askedAt: Date,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    const { forge } = guardWrites(parts.forge, async () => signal.throwIfAborted());
+    const { forge } = guardWrites(deps.forge, async () => signal.throwIfAborted());
     const verdict = { state: 'error', description: givenUpBecause(error) } as const;
-    await conclude({ ...parts, forge }, job, askedAt, verdict);
+    await conclude({ ...deps, forge }, job, askedAt, verdict);
   } catch (err) {
-    parts.log.warn({ err, ...job }, 'could not set the status of a merge group to error');
+    deps.log.warn({ err, ...job }, 'could not set the status of a merge group to error');
   }
 }

@@ -18,7 +18,7 @@ import { countObserved } from './count-observed.ts';
 import { countOverrides } from './count-overrides.ts';
 import { type LatePending, latePending } from './late-pending.ts';
 import { type OpenReview, openReview } from './open-review.ts';
-import type { ReviewParts } from './review-parts.ts';
+import type { ReviewDeps } from './review-deps.ts';
 import { saveAndRecord } from './save-and-record.ts';
 import { showPreview, withPreview } from './show-preview.ts';
 
@@ -40,17 +40,17 @@ const MAX_ATTEMPTS = 3;
  * After `signal` nothing more is written.
  */
 export async function reviewPullRequest(
-  parts: ReviewParts,
+  deps: ReviewDeps,
   ref: PullRequestRef,
   asked: Asked,
   signal: AbortSignal,
 ): Promise<'done' | 'overtaken'> {
-  const { metrics, log } = parts;
+  const { metrics, log } = deps;
   const stopTimer = metrics.reviewSeconds.startTimer();
   async function attempts(charge: Charge): Promise<'done' | 'outdated'> {
-    const review = await openReview(parts, ref, signal);
+    const review = await openReview(deps, ref, signal);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const { outcome, afterwards } = await reviewOnce(parts, review, ref, asked.at, charge);
+      const { outcome, afterwards } = await reviewOnce(deps, review, ref, asked.at, charge);
       if (outcome !== 'outdated') {
         if (outcome !== 'over' && outcome !== 'archived') {
           metrics.reviews.inc({ verdict: outcome });
@@ -67,7 +67,7 @@ export async function reviewPullRequest(
   }
 
   try {
-    if ((await parts.shares.review(attempts)) === 'done') {
+    if ((await deps.shares.review(attempts)) === 'done') {
       return 'done';
     }
   } catch (error) {
@@ -89,58 +89,58 @@ interface Reviewed {
 }
 
 async function reviewOnce(
-  parts: ReviewParts,
+  deps: ReviewDeps,
   review: OpenReview,
   ref: PullRequestRef,
   askedAt: Date,
   charge: Charge,
 ): Promise<Reviewed> {
-  const read = await parts.forge.pullRequestWithFacts(ref, pathsAtBase(parts.forge.name));
+  const read = await deps.forge.pullRequestWithFacts(ref, pathsAtBase(deps.forge.name));
   if (read?.pullRequest.state !== 'open') {
-    return { outcome: await endReview(parts, review, ref, read?.pullRequest) };
+    return { outcome: await endReview(deps, review, ref, read?.pullRequest) };
   }
   const { pullRequest } = read;
   if (pullRequest.archived) {
-    return { outcome: await leaveArchived(parts, review, ref) };
+    return { outcome: await leaveArchived(deps, review, ref) };
   }
   const stored = await review.enter(read);
   await review.noteOthers(pullRequest, read.preloaded.statuses);
   const preloaded =
     stored === undefined
       ? read.preloaded
-      : await withOwnComments(parts.forge, read, review.hasNoComments(), review.commentId);
-  if (stored !== undefined && hasComments(parts.forge.name, stored, preloaded)) {
+      : await withOwnComments(deps.forge, read, review.hasNoComments(), review.commentId);
+  if (stored !== undefined && hasComments(deps.forge.name, stored, preloaded)) {
     await review.statuses.showVerdict(review.statuses.placeOf(pullRequest), read.preloaded.statuses);
-    parts.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
+    deps.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
     return { outcome: 'over' };
   }
-  await charge(pullRequest, () => withdrawSuccess(parts, review, read));
-  await using pending = latePending(parts.pendingAfterSeconds * 1_000);
+  await charge(pullRequest, () => withdrawSuccess(deps, review, read));
+  await using pending = latePending(deps.pendingAfterSeconds * 1_000);
   const context: JudgeContext = {
-    ...parts,
-    onWillJudge: () => showPending(parts, review, read, pending),
-    onWillReadOthers: (asked) => recordOthersAsked(parts.pool, review.claim(), asked),
-    knownComments: (repository, commentIds) => knownComments(parts.pool, repository, commentIds),
-    rememberAuthors: (made, logins) => rememberAuthors(parts.pool, made, logins),
+    ...deps,
+    onWillJudge: () => showPending(deps, review, read, pending),
+    onWillReadOthers: (asked) => recordOthersAsked(deps.pool, review.claim(), asked),
+    knownComments: (repository, commentIds) => knownComments(deps.pool, repository, commentIds),
+    rememberAuthors: (made, logins) => rememberAuthors(deps.pool, made, logins),
     showsProposals: true,
-    mayReadToObserve: () => hasSpareRequests(parts.remainingRequests()),
+    mayReadToObserve: () => hasSpareRequests(deps.remainingRequests()),
   };
   const result = await judgeOnce(context, { ...read, preloaded });
   switch (result.kind) {
     case 'over':
-      return { outcome: await endReview(parts, review, ref, pullRequest) };
+      return { outcome: await endReview(deps, review, ref, pullRequest) };
     case 'archived':
-      return { outcome: await leaveArchived(parts, review, ref) };
+      return { outcome: await leaveArchived(deps, review, ref) };
     case 'no-policy':
       await pending.end();
-      return { outcome: await releasePullRequest(parts, review, result, askedAt) };
+      return { outcome: await releasePullRequest(deps, review, result, askedAt) };
     case 'judged':
-      return report(parts, review, result, preloaded, pending, askedAt);
+      return report(deps, review, result, preloaded, pending, askedAt);
   }
 }
 
 async function endReview(
-  { log }: ReviewParts,
+  { log }: ReviewDeps,
   review: OpenReview,
   ref: PullRequestRef,
   pullRequest: PullRequest | undefined,
@@ -150,7 +150,7 @@ async function endReview(
   return 'over';
 }
 
-async function leaveArchived({ log }: ReviewParts, review: OpenReview, ref: PullRequestRef): Promise<Outcome> {
+async function leaveArchived({ log }: ReviewDeps, review: OpenReview, ref: PullRequestRef): Promise<Outcome> {
   await review.leaveUnchanged();
   log.info({ ...ref }, 'nothing to review: the repository is archived');
   return 'archived';
@@ -161,7 +161,7 @@ async function leaveArchived({ log }: ReviewParts, review: OpenReview, ref: Pull
  * it with, else only if the review takes long: a required status that is absent blocks as well.
  */
 async function showPending(
-  parts: ReviewParts,
+  deps: ReviewDeps,
   review: OpenReview,
   { pullRequest, preloaded }: PullRequestRead,
   pending: LatePending,
@@ -169,7 +169,7 @@ async function showPending(
   const { statuses } = review;
   const place = statuses.placeOf(pullRequest);
   const show = () => statuses.showPending(place);
-  const isUrgent = parts.pendingAfterSeconds === 0 || !hasSpareRequests(parts.remainingRequests());
+  const isUrgent = deps.pendingAfterSeconds === 0 || !hasSpareRequests(deps.remainingRequests());
   if (isUrgent || (statuses.knownSuccess(place, review.posted(place), preloaded.statuses) ?? false)) {
     await show();
   } else {
@@ -182,7 +182,7 @@ async function showPending(
  * meanwhile.
  */
 async function withdrawSuccess(
-  { pool }: ReviewParts,
+  { pool }: ReviewDeps,
   { statuses, claim, posted }: OpenReview,
   { pullRequest, preloaded }: PullRequestRead,
 ): Promise<void> {
@@ -195,12 +195,12 @@ async function withdrawSuccess(
 }
 
 async function releasePullRequest(
-  parts: ReviewParts,
+  deps: ReviewDeps,
   review: OpenReview,
   result: Extract<ReviewResult, { kind: 'no-policy' }>,
   askedAt: Date,
 ): Promise<Outcome> {
-  const { pool, log } = parts;
+  const { pool, log } = deps;
   const { pullRequest } = result;
   const { repository, number, url } = pullRequest;
   const place = review.statuses.placeOf(pullRequest);
@@ -211,7 +211,7 @@ async function releasePullRequest(
     }
   }
   const verdict = { state: 'none', description: 'No policy', url } as const;
-  await saveAndRecord(parts, review.claim(), pullRequest, { ...verdict, result, askedAt });
+  await saveAndRecord(deps, review.claim(), pullRequest, { ...verdict, result, askedAt });
   await review.statuses.showVerdict(place);
   if (hasSpoken) {
     await review.statuses.release(place);
@@ -225,21 +225,21 @@ type Judged = Extract<ReviewResult, { kind: 'judged' }>;
 
 /** Writes what has been judged, as long as it is still so. */
 async function report(
-  parts: ReviewParts,
+  deps: ReviewDeps,
   review: OpenReview,
   result: Judged,
   preloaded: PreloadedFacts,
   pending: LatePending,
   askedAt: Date,
 ): Promise<Reviewed> {
-  const { forge, enforce, log } = parts;
+  const { forge, enforce, log } = deps;
   const { pullRequest, verdict, judgedBy } = result;
   const { repository, number } = pullRequest;
-  if (!(await isCurrent(parts, result))) {
+  if (!(await isCurrent(deps, result))) {
     return { outcome: 'outdated' };
   }
   const writesBefore = review.writes();
-  const preview = await withPreview(parts, result);
+  const preview = await withPreview(deps, result);
   const place = review.statuses.placeOf(pullRequest);
   const options = {
     isUsedUp: await review.statuses.isUsedUp(place, verdict.state, review.posted(place)),
@@ -258,34 +258,34 @@ async function report(
     log.warn({ err: error, repository, number, what }, 'the forge refused a comment of the review');
   }
   // Comments take their time, on GitHub a second each; a success must not be of what was there before them.
-  if (verdict.state === 'success' && review.writes() > writesBefore && !(await isCurrent(parts, result))) {
+  if (verdict.state === 'success' && review.writes() > writesBefore && !(await isCurrent(deps, result))) {
     return { outcome: 'outdated' };
   }
   await pending.end();
-  await saveAndShow(parts, review, result, comments, askedAt);
+  await saveAndShow(deps, review, result, comments, askedAt);
   const outcome = verdict.state;
   return preview.isKnown || result.comments === 'off'
     ? { outcome }
-    : { outcome, afterwards: (signal) => showPreview(parts, review, result, options, signal) };
+    : { outcome, afterwards: (signal) => showPreview(deps, review, result, options, signal) };
 }
 
 /** Saves the verdict, and then shows it as the commit's status: never the other way around. */
 async function saveAndShow(
-  parts: ReviewParts,
+  deps: ReviewDeps,
   review: OpenReview,
   result: Judged,
   comments: Reported,
   askedAt: Date,
 ): Promise<void> {
-  const { enforce, metrics, log } = parts;
+  const { enforce, metrics, log } = deps;
   const { pullRequest, verdict, selfContained } = result;
   const { repository, number, head, differenceBase } = pullRequest;
   const canStand = selfContained && verdict.state !== 'error';
   const alone =
     canStand && comments.digest !== undefined && differenceBase !== undefined
-      ? { differenceBase, gatehouse: gatehouseDigest(parts, build), comments: comments.digest }
+      ? { differenceBase, gatehouse: gatehouseDigest(deps, build), comments: comments.digest }
       : undefined;
-  await saveAndRecord(parts, review.claim(), pullRequest, {
+  await saveAndRecord(deps, review.claim(), pullRequest, {
     state: verdict.state,
     description: withRefusals(verdict.description, comments.refusals),
     dryRun: withRefusals(notEnforced(verdict), comments.refusals),
@@ -295,7 +295,7 @@ async function saveAndShow(
     alone,
     askedAt,
   });
-  countOverrides(parts, review, pullRequest, verdict);
+  countOverrides(deps, review, pullRequest, verdict);
   countObserved(metrics, result.evaluation);
   await review.report(pullRequest);
   log.info({ repository, number, head: head.sha, verdict: verdict.state, enforce }, 'a pull request was reviewed');

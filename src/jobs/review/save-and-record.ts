@@ -7,7 +7,7 @@ import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { Alone } from '../../review/judged-by.ts';
 import { type Claim, LostClaimError } from '../tables/claim.ts';
 import { type Judged, type SavedVerdict, saveVerdict, verdictUpdate } from '../tables/reviews.ts';
-import type { OpenReviewParts } from './open-review.ts';
+import type { OpenReviewDeps } from './open-review.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -24,7 +24,7 @@ interface Conclusion extends SavedVerdict {
  * is computed from what is saved here, so that none is ever posted whose verdict is not in the record.
  */
 export async function saveAndRecord(
-  { pool, enforce, keepsRecord }: Pick<OpenReviewParts, 'pool' | 'enforce' | 'keepsRecord'>,
+  { pool, enforce, keepsRecord }: Pick<OpenReviewDeps, 'pool' | 'enforce' | 'keepsRecord'>,
   claim: Claim,
   pullRequest: PullRequest,
   { result, alone, askedAt, ...verdict }: Conclusion,

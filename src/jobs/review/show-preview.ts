@@ -9,13 +9,13 @@ import { type ReportOptions, reportComments } from '../../review/report.ts';
 import { type Preview, readPreview, savePreview } from '../tables/previews.ts';
 import type { OpenReview } from './open-review.ts';
 import { previewPolicy } from './preview-policy.ts';
-import type { ReviewParts } from './review-parts.ts';
+import type { ReviewDeps } from './review-deps.ts';
 
 type Judged = Extract<ReviewResult, { kind: 'judged' }>;
 
 /** The verdict with what is known of the proposal. `isKnown`: that is all that there is to find out. */
 export async function withPreview(
-  { pool }: Pick<ReviewParts, 'pool'>,
+  { pool }: Pick<ReviewDeps, 'pool'>,
   { pullRequest, verdict, proposed }: Judged,
 ): Promise<{ readonly verdict: Verdict; readonly isKnown: boolean }> {
   const preview = proposed && (await readPreview(pool, pullRequest, proposed.digest));
@@ -30,7 +30,7 @@ export async function withPreview(
  * comment. After the status, which does not wait for it: anybody may propose what takes long.
  */
 export async function showPreview(
-  parts: ReviewParts,
+  deps: ReviewDeps,
   review: OpenReview,
   { pullRequest, verdict, proposed }: Judged,
   options: ReportOptions,
@@ -39,7 +39,7 @@ export async function showPreview(
   if (proposed === undefined) {
     return;
   }
-  const { pool, threads, log } = parts;
+  const { pool, threads, log } = deps;
   const { repository, number } = pullRequest;
   const { digest } = proposed;
   const before = await readPreview(pool, pullRequest, digest);
@@ -47,7 +47,7 @@ export async function showPreview(
   if (before === undefined) {
     await savePreview(pool, review.claim(), digest, { cases });
   }
-  const impact = await findImpact(parts, pullRequest, proposed, signal);
+  const impact = await findImpact(deps, pullRequest, proposed, signal);
   if (impact !== undefined) {
     await savePreview(pool, review.claim(), digest, { cases, impact });
   }
@@ -63,7 +63,7 @@ export async function showPreview(
       preloaded: {},
     });
   } catch (error) {
-    warnOf(error, 'could not show what was found out about a proposal', parts, pullRequest);
+    warnOf(error, 'could not show what was found out about a proposal', deps, pullRequest);
     return;
   }
   log.info({ repository, number, judged: impact?.judged.length, leftOut: impact?.leftOut }, 'a proposal was shown');
@@ -71,7 +71,7 @@ export async function showPreview(
 
 /** Undefined where it cannot be known now: what fails here is tried again by the next review. */
 async function findImpact(
-  parts: ReviewParts,
+  deps: ReviewDeps,
   pullRequest: PullRequest,
   { policy }: ReadProposal,
   signal: AbortSignal,
@@ -79,13 +79,13 @@ async function findImpact(
   if (policy === undefined) {
     return null;
   }
-  if (!hasSpareRequests(parts.remainingRequests())) {
+  if (!hasSpareRequests(deps.remainingRequests())) {
     return undefined;
   }
   try {
-    return (await previewPolicy(parts, pullRequest, policy, signal)) ?? null;
+    return (await previewPolicy(deps, pullRequest, policy, signal)) ?? null;
   } catch (error) {
-    warnOf(error, 'could not find out what a proposed policy would mean', parts, pullRequest);
+    warnOf(error, 'could not find out what a proposed policy would mean', deps, pullRequest);
     return undefined;
   }
 }
@@ -93,7 +93,7 @@ async function findImpact(
 function warnOf(
   error: unknown,
   message: string,
-  { log }: Pick<ReviewParts, 'log'>,
+  { log }: Pick<ReviewDeps, 'log'>,
   { repository, number }: PullRequest,
 ): void {
   if (!(error instanceof ForgeError)) {

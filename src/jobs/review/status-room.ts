@@ -3,7 +3,7 @@ import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { CommitStatus, StatusState } from '../../forges/port/postings.ts';
 import { type PostedBefore, postedBefore, rememberWritten, type StatusPlace } from '../tables/posted-statuses.ts';
-import type { ForeignStatusParts } from './foreign-status.ts';
+import type { ForeignStatusDeps } from './foreign-status.ts';
 
 /**
  * How many more statuses a commit takes. An author can use them up by changing a title again and again, and whoever may
@@ -25,7 +25,7 @@ export interface StatusRoom {
   explain(place: StatusPlace, status: CommitStatus, error: unknown): Promise<void>;
 }
 
-export interface StatusRoomParts extends ForeignStatusParts {
+export interface StatusRoomDeps extends ForeignStatusDeps {
   readonly forge: Pick<Forge, 'statusLimit' | 'status'>;
   readonly pool: pg.Pool;
   readonly enforce: boolean;
@@ -35,7 +35,7 @@ export interface StatusRoomParts extends ForeignStatusParts {
 const RESERVE = 0.1;
 const SAVING_FROM = 0.1;
 
-export function statusRoom({ forge, pool, enforce, metrics, log }: StatusRoomParts): StatusRoom {
+export function statusRoom({ forge, pool, enforce, metrics, log }: StatusRoomDeps): StatusRoom {
   const limit = forge.statusLimit;
 
   /**

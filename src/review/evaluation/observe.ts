@@ -15,7 +15,7 @@ import { notEvaluated } from './not-evaluated.ts';
 const MAX_READING_MS = 10_000;
 
 /** What reading for observed rules takes. */
-export interface ObserveParts {
+export interface ObserveDeps {
   readonly forge: Forge;
   readonly threads: ReviewThreads;
   /** What came with the pull request. */
@@ -41,15 +41,15 @@ export function rulesInForce(policy: Policy): Policy {
 export async function observe(
   policy: Policy,
   before: Facts,
-  parts: ObserveParts,
+  deps: ObserveDeps,
 ): Promise<{ readonly rules: readonly EvaluatedRule[]; readonly facts: Facts }> {
   const observed = { ...policy, rules: policy.rules.filter(({ level }) => level === 'observe') };
   if (observed.rules.length === 0) {
     return { rules: [], facts: before };
   }
   const missing = neededBeside(neededFacts(rulesInForce(policy)), neededFacts(observed));
-  const facts = needsReading(missing) && parts.mayRead() ? await readMore(missing, before, parts) : before;
-  const { rules } = await parts.threads.evaluate(observed, facts);
+  const facts = needsReading(missing) && deps.mayRead() ? await readMore(missing, before, deps) : before;
+  const { rules } = await deps.threads.evaluate(observed, facts);
   return { rules, facts };
 }
 
@@ -57,7 +57,7 @@ export async function observe(
 async function readMore(
   missing: ReturnType<typeof neededBeside>,
   before: Facts,
-  { forge, threads, preloaded, baseSha, readChecks, maxReadingMs = MAX_READING_MS }: ObserveParts,
+  { forge, threads, preloaded, baseSha, readChecks, maxReadingMs = MAX_READING_MS }: ObserveDeps,
 ): Promise<Facts> {
   try {
     const all = gatherMore(forge, threads, missing, before, preloaded, baseSha, readChecks);

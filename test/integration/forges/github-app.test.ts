@@ -16,8 +16,8 @@ async function setUpApp(t: ExecutionContext, kept?: Map<string, number>) {
       kept.set(owner, id);
     },
   };
-  const parts = installations ? { installations } : {};
-  const forge = makeForge({ forge: 'github', url: simulated.url, credentials }, parts);
+  const deps = installations ? { installations } : {};
+  const forge = makeForge({ forge: 'github', url: simulated.url, credentials }, deps);
   t.teardown(() => forge.close());
   return { simulated, forge };
 }

@@ -19,7 +19,7 @@ test('writes go out at once until the budget is used up, then the job waits', as
   const optionalRedis = makeOptionalRedis(undefined);
   const network = makeNetwork(optionalRedis);
   const time = Date.now();
-  const parts = {
+  const deps = {
     forge: 'github',
     origin: simulated.url,
     network,
@@ -31,7 +31,7 @@ test('writes go out at once until the budget is used up, then the job waits', as
   const client = makeGitHubClient({
     baseUrl: `${simulated.url}/api/v3`,
     credentials: { kind: 'token', token: simulated.token },
-    fetchFor: (scope) => makeForgeFetch(parts, scope),
+    fetchFor: (scope) => makeForgeFetch(deps, scope),
   });
   const forge = makeGitHub(client, network.close);
   t.teardown(() => forge.close());

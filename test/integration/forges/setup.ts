@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
-import { type ForgeParts, makeForge } from '../../../src/forges/make-forge.ts';
+import { type ForgeDeps, makeForge } from '../../../src/forges/make-forge.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { FORGE_NAMES, type ForgeName } from '../../../src/forges/port/forges.ts';
@@ -20,20 +20,20 @@ export interface Setup {
   readonly simulated: SimulatedForge;
   readonly forge: Forge;
   /** A second client of the same forge, as another replica would have. */
-  another(parts?: ForgeParts): Forge;
+  another(deps?: ForgeDeps): Forge;
 }
 
 /** A simulated forge with one repository, and a client of it. Both end with the test. */
 export async function setUp(
   t: ExecutionContext,
   name: ForgeName,
-  parts: ForgeParts = {},
+  deps: ForgeDeps = {},
   options: Partial<Pick<SimulatedForgeOptions, 'keepsInlineComments' | 'checked' | 'version' | 'hostile'>> = {},
 ): Promise<Setup> {
   const simulated = await startSimulatedForge({ forge: name, ...options });
   t.teardown(() => simulated.stop());
   simulated.createRepository(SITE, { 'README.md': 'Hello\n', 'src/app.ts': 'one\ntwo\nthree\n' });
-  const another = (others: ForgeParts = parts): Forge => {
+  const another = (others: ForgeDeps = deps): Forge => {
     const credentials = { kind: 'token', token: simulated.token } as const;
     // A test's Redis may share the test's own busy event loop; a slow answer is no failure here.
     const forge = makeForge({ forge: name, url: simulated.url, credentials }, { redisLimitMs: 30_000, ...others });

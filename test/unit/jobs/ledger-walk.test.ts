@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { BranchCommit, BroughtBy } from '../../../src/forges/port/branch-history.ts';
-import { type AttributionParts, attribute, walkBranch } from '../../../src/jobs/ledger/walk.ts';
+import { type AttributionFacts, attribute, walkBranch } from '../../../src/jobs/ledger/walk.ts';
 
 const commit = (sha: string, ...parents: readonly string[]): BranchCommit => ({
   sha,
@@ -25,7 +25,7 @@ const pull = (mergeCommit: string, more: Partial<BroughtBy> = {}): BroughtBy => 
 const own = (...names: readonly string[]) => new Map([[1, names.map((sha) => ({ sha, message: `feat: ${sha}` }))]]);
 const LINE = [commit('a', 'known'), commit('b', 'a'), commit('c', 'b')];
 
-function attributed(commits: readonly BranchCommit[], parts: Partial<AttributionParts>): readonly string[] {
+function attributed(commits: readonly BranchCommit[], parts: Partial<AttributionFacts>): readonly string[] {
   const whole = {
     branch: 'main',
     known: 'known',

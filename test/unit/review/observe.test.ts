@@ -25,14 +25,14 @@ const COMMITS = factsOf({ commits: [{ message: 'feat: a\n\nSigned-off-by: Alice 
 async function observed(commits: Forge['commits'], options: { mayRead?: boolean; maxReadingMs?: number } = {}) {
   const { mayRead = true, ...others } = options;
   const forge = { commits } as Forge;
-  const parts = {
+  const deps = {
     forge,
     threads,
     preloaded: {},
     baseSha: '',
     readChecks: () => Promise.reject(new Error('not needed')),
   };
-  const { rules } = await observe(POLICY, KNOWN, { ...parts, ...others, mayRead: () => mayRead });
+  const { rules } = await observe(POLICY, KNOWN, { ...deps, ...others, mayRead: () => mayRead });
   return rules.map(({ rule, outcome }) => `${rule.id} ${outcome}`);
 }
 

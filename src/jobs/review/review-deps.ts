@@ -2,10 +2,10 @@ import type { RequestShares } from '../../forges/limits/shares.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { ReviewThreads } from '../../review/threads/review-threads.ts';
-import type { OpenReviewParts } from './open-review.ts';
+import type { OpenReviewDeps } from './open-review.ts';
 
 /** What a review needs. */
-export interface ReviewParts extends OpenReviewParts {
+export interface ReviewDeps extends OpenReviewDeps {
   /** What parses and evaluates what people wrote. */
   readonly threads: ReviewThreads;
   /** How long a review may take before it shows `pending`; 0: at once. */

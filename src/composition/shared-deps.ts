@@ -9,7 +9,7 @@ import type { ReviewThreads } from '../review/threads/review-threads.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 
 /** What the door and the worker of a process share. */
-export interface SharedParts {
+export interface SharedDeps {
   readonly config: Config;
   readonly pool: pg.Pool;
   readonly redis: Redis;
