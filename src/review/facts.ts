@@ -102,6 +102,8 @@ export interface NeededFacts {
   readonly authors: boolean;
   /** Whether commits have a signature that the forge has verified. */
   readonly signatures: boolean;
+  /** Whether it matters whose they are. Only with `signatures`. */
+  readonly signers: boolean;
   /** Whether a merge commit that changes files itself counts for more than one that does not. */
   readonly cleanMerges: boolean;
   /** Whether an approval of an earlier head counts where only the base branch came in since. */

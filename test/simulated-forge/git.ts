@@ -37,6 +37,8 @@ export interface Commit {
   readonly date: string;
   /** Whether it has a signature that the forge has verified. */
   readonly verified: boolean;
+  /** Whose it is; null: the forge's own. */
+  readonly signer: string | null;
   readonly tree: Tree;
 }
 
@@ -47,7 +49,7 @@ export function makeCommit(
   objects: Objects,
   parents: readonly string[],
   changes: Changes,
-  details: { message: string; author: string; date: string; verified?: boolean },
+  details: { message: string; author: string; date: string; verified?: boolean; signer?: string | null },
 ): Commit {
   const tree = new Map(objects.get(parents[0] ?? '')?.tree);
   for (const [path, content] of Object.entries(changes)) {
@@ -68,8 +70,8 @@ export function makeCommit(
     [...tree].map(([path, blob]) => [path, blobId(blob)]),
   ]);
   const sha = createHash('sha1').update(identity).digest('hex');
-  const { message, date, verified = false } = details;
-  const commit = { sha, parents, message, author, date, verified, tree };
+  const { message, date, verified = false, signer = null } = details;
+  const commit = { sha, parents, message, author, date, verified, signer, tree };
   objects.set(sha, commit);
   return commit;
 }

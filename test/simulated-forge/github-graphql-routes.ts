@@ -262,9 +262,20 @@ function commitNode(repository: Repository, commit: Commit): object {
     author: person,
     committer: person,
     authors: (page: Page) => connection([person, ...coAuthorsOf(commit.message)], page, (one) => one),
+    signature: commit.verified || commit.signer !== null ? signatureNode(commit) : null,
     parents: (page: Page) => connection(commit.parents, page, (oid) => ({ oid })),
     file: ({ path }: { path: string }) => entryNode(commit.tree, path),
     status: () => statusNode(repository, commit.sha),
+  };
+}
+
+function signatureNode({ verified, signer }: Commit): object {
+  const byForge = signer === null;
+  return {
+    __typename: 'GpgSignature',
+    isValid: verified,
+    wasSignedByGitHub: byForge,
+    signer: signer === 'ghost' ? null : { login: signer ?? 'web-flow' },
   };
 }
 

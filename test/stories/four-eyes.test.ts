@@ -19,6 +19,11 @@ rules:
   - id: verified
     require: { commits: { every: { verified: true } } }
 `;
+const SIGNED_BY = `version: 1
+rules:
+  - id: signed
+    require: { commits: { every: { signed_by: Alice } } }
+`;
 const VERIFIED_AND_APPROVED = `${VERIFIED}  - id: approved
     require: { approvals: 1 }
 `;
@@ -192,6 +197,22 @@ for (const name of FORGES) {
     await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
     await scene.settled();
     t.is(scene.status(number)?.state, 'failure', 'a merge needs a signature too');
+  });
+
+  test(`${name}: only the named account’s verified signature is ever green`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': SIGNED_BY });
+    const { forge, repository } = scene;
+    const judged = async (branch: string, details: { verified: boolean; signer?: string }) => {
+      forge.commit(repository, branch, { 'a.txt': `${branch}\n` }, { author: 'alice', ...details });
+      const number = forge.openPullRequest(repository, { head: branch });
+      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+      await scene.settled();
+      return scene.status(number)?.state;
+    };
+    t.is(await judged('hers', { verified: true, signer: 'alice' }), 'success');
+    t.is(await judged('not-verified', { verified: false, signer: 'alice' }), 'failure');
+    t.is(await judged('of-another', { verified: true, signer: 'mallory' }), 'failure');
+    t.is(await judged('of-the-forge', { verified: true }), 'failure', 'the forge signs for whoever asks it to');
   });
 
   test(`${name}: a request for changes counts until its author ends it`, async (t) => {

@@ -59,7 +59,7 @@ const PREDICATES: Readonly<Record<string, Read>> = {
   title,
   has_valid_signatures: validSignatures,
   has_valid_signatures_by: signedBy,
-  has_valid_signatures_by_keys: signedBy,
+  has_valid_signatures_by_keys: signedByKeys,
 };
 
 /** A block of predicates: all of them, by name. An unknown one may be met or not. */
@@ -320,12 +320,31 @@ function validSignatures(node: SourceNode, findings: Findings): Formula {
   return wanted ? every : not(every);
 }
 
-/** That all are verified is less than theirs: it is needed, and not enough. */
+/**
+ * That all are verified is less than theirs: it is needed, and not enough. GitHub's own signatures, which it names
+ * `web-flow` there, are nobody's here.
+ */
 function signedBy(node: SourceNode, findings: Findings): Formula {
+  const { names, permission, complete } = actorsOf(node, findings);
+  const logins = names.filter((name) => !name.startsWith('@') && name.toLowerCase() !== 'web-flow');
+  const least =
+    logins.length === 0 ? NEVER : ask(node, findings, 'commits', { every: { signed_by: oneOrList(logins) } });
+  if (complete && permission === undefined && logins.length > 0 && logins.length === names.length) {
+    return least;
+  }
   findings.lost(
     node.line,
-    'It asked whose signatures the commits have',
-    'The forge can say that they are verified: `commits: { every: { verified: true } }`.',
+    'It asked whose signatures the commits have, by more than logins',
+    'Name people: `commits: { every: { signed_by: [alice, bob] } }`.',
+  );
+  return between(least, ask(node, findings, 'commits', { every: { verified: true } }));
+}
+
+function signedByKeys(node: SourceNode, findings: Findings): Formula {
+  findings.lost(
+    node.line,
+    'It asked for keys by their ids',
+    'Name whose they are: `commits: { every: { signed_by: alice } }`.',
   );
   return between(NEVER, ask(node, findings, 'commits', { every: { verified: true } }));
 }

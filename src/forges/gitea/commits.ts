@@ -12,7 +12,7 @@ const MAX_TREE_PAGES = 50;
 export async function commits(
   client: GiteaClient,
   ref: PullRequestRef,
-  { signatures } = { signatures: false },
+  { signatures }: { readonly signatures: boolean } = { signatures: false },
 ): Promise<readonly Commit[]> {
   const route = `${pullPath(ref)}/commits`;
   // Both are costly for the forge.
@@ -22,14 +22,21 @@ export async function commits(
   return answer.toReversed().map(toCommit);
 }
 
+/**
+ * The signer of a verified signature has the login of the key's owner. For the forge's own key it is a name of its
+ * settings, and old versions leave it empty.
+ */
 function toCommit({ sha, commit, author, committer, parents }: z.output<typeof shapes.commits>[number]): Commit {
+  const { verified = null, signer } = commit.verification ?? {};
+  const login = verified === true ? signer?.username : undefined;
   return {
     sha,
     message: commit.message,
     author: { ...commit.author, login: author },
     committer: { ...commit.committer, login: committer },
     parents,
-    verified: commit.verification?.verified ?? null,
+    verified,
+    ...(login ? { signer: login } : {}),
   };
 }
 

@@ -110,7 +110,9 @@ const commit = z.object({
     message: z.string(),
     author: signature,
     committer: signature,
-    verification: z.object({ verified: z.boolean() }).nullish(),
+    verification: z
+      .object({ verified: z.boolean(), signer: z.object({ username: z.string().optional() }).nullish() })
+      .nullish(),
   }),
   author: account,
   committer: account,

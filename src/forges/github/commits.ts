@@ -6,6 +6,7 @@ import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
 import { ask, askAll } from './request.ts';
 import * as shapes from './shapes.ts';
+import { readSigners } from './signers.ts';
 
 /** `GET …/pulls/{n}/commits` ends here, without notice. */
 const MAX_LISTED_COMMITS = 250;
@@ -15,7 +16,23 @@ export const WEB_COMMITTER = 'web-flow';
 /** What is read at a commit never changes. */
 const FOREVER = { 'cache-control': UNCHANGING };
 
-export async function commits(client: GitHubClient, ref: PullRequestRef): Promise<readonly Commit[]> {
+export async function commits(
+  client: GitHubClient,
+  ref: PullRequestRef,
+  { signers }: { readonly signers: boolean } = { signers: false },
+): Promise<readonly Commit[]> {
+  const listed = await listCommits(client, ref);
+  if (!signers || !listed.some(({ verified }) => verified === true)) {
+    return listed;
+  }
+  const known = await readSigners(client, ref);
+  return listed.map((commit) => {
+    const signer = commit.verified === true ? known.get(commit.sha) : undefined;
+    return signer === undefined ? commit : { ...commit, signer };
+  });
+}
+
+async function listCommits(client: GitHubClient, ref: PullRequestRef): Promise<readonly Commit[]> {
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits';
   let answer = requireFound(await askAll(octokit, route, address(ref), shapes.commits), route);

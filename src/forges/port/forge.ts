@@ -80,8 +80,14 @@ export interface Forge extends AccessCheck {
    * with.
    */
   changedFiles(ref: PullRequestRef, headSha: string, count?: number): Promise<ChangedFiles>;
-  /** `signatures`: whether to ask for what costs the forge time, which verifies each of them. */
-  commits(ref: PullRequestRef, ask?: { readonly signatures: boolean }): Promise<readonly Commit[]>;
+  /**
+   * `signatures`: whether to ask for what costs the forge time, which verifies each of them; `signers`: also whose they
+   * are, where that is another request.
+   */
+  commits(
+    ref: PullRequestRef,
+    ask?: { readonly signatures: boolean; readonly signers: boolean },
+  ): Promise<readonly Commit[]>;
   /** The accounts of people whom the messages of commits name. */
   accounts(repository: string, asked: readonly NamedAddress[]): Promise<Accounts>;
   /** Oldest first. */

@@ -149,6 +149,11 @@ export interface Commit {
   readonly parents: readonly string[];
   /** Whether the forge has verified its signature; null when it does not tell, or was not asked. */
   readonly verified: boolean | null;
+  /**
+   * Login of the account whose key made the verified signature; null where no account's did, as on GitHub where it
+   * signs itself. Absent when the forge does not tell, or was not asked.
+   */
+  readonly signer?: string | null;
 }
 
 export interface CommitPerson {

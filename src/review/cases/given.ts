@@ -47,6 +47,12 @@ const commit = z.strictObject(
       .nullable()
       .optional()
       .describe('Whether its signature is verified; null where the forge does not say.'),
+    signed_by: text
+      .nullable()
+      .optional()
+      .describe(
+        "The login of whose verified signature it has; null where it is the forge's own. Unless given: not known.",
+      ),
     clean: flag.optional().describe('Whether it is a merge that changes nothing itself.'),
   },
   { error: "a commit, such as { message: 'Fix it' }" },
@@ -321,7 +327,7 @@ function shaOf(index: number): string {
 }
 
 function commitOf(
-  { message, email, parents, author, committer, verified }: z.input<typeof commit>,
+  { message, email, parents, author, committer, verified, signed_by }: z.input<typeof commit>,
   index: number,
 ): Commit {
   const person = {
@@ -337,7 +343,8 @@ function commitOf(
     parents: Array.from({ length: parents ?? 1 }, (_, parent) =>
       shaOf(parent === 0 && index > 0 ? index - 1 : 1_000 + parent),
     ),
-    verified: verified ?? null,
+    verified: verified ?? (signed_by === undefined ? null : true),
+    ...(signed_by === undefined ? {} : { signer: signed_by }),
   };
 }
 

@@ -95,11 +95,16 @@ export async function gatherMore(
 export async function readCommits(
   forge: Forge,
   pullRequest: PullRequest,
-  { signatures, authors, authorTrailers }: Pick<NeededFacts, 'signatures' | 'authors' | 'authorTrailers'>,
+  {
+    signatures,
+    signers,
+    authors,
+    authorTrailers,
+  }: Pick<NeededFacts, 'signatures' | 'signers' | 'authors' | 'authorTrailers'>,
   preloaded: Pick<PreloadedFacts, 'commits' | 'accounts'> = {},
 ): Promise<AuthoredCommits> {
   const listed = signatures ? undefined : preloaded.commits;
-  const commits = listed ?? (await unlessTooLarge(() => forge.commits(pullRequest, { signatures })));
+  const commits = listed ?? (await unlessTooLarge(() => forge.commits(pullRequest, { signatures, signers })));
   if (commits !== undefined && commits.length > 0 && !endsAt(commits, pullRequest.head.sha)) {
     const { repository, number, head } = pullRequest;
     throw new ForgeError(

@@ -119,7 +119,7 @@ async function readClaimFacts(
     return { teams, people, ...UNREAD };
   }
   const [listed, lastChange, writers] = await Promise.all([
-    readCommits(forge, pullRequest, { signatures: false, authors: true, authorTrailers }),
+    readCommits(forge, pullRequest, { signatures: false, signers: false, authors: true, authorTrailers }),
     readLastChange(forge, pullRequest),
     readWriters(forge, pullRequest.repository, [...new Set(logins)].slice(0, MAX_OVERRIDERS)),
   ]);

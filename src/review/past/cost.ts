@@ -32,6 +32,7 @@ const USUAL: Readonly<
       lastChange: 1,
       checks: 2,
       checkSuites: 1,
+      signers: 1,
       commentThreads: 1,
     },
     gitea,

@@ -116,7 +116,7 @@ export async function readPastFacts(
 async function readChangedFiles(forge: Forge, pullRequest: PullRequest): Promise<ChangedFiles> {
   const changedFiles = await forge.changedFiles(pullRequest, pullRequest.head.sha);
   if (changedFiles.files.length === 0) {
-    await readCommits(forge, pullRequest, { signatures: false, authors: false, authorTrailers: [] });
+    await readCommits(forge, pullRequest, { signatures: false, signers: false, authors: false, authorTrailers: [] });
   }
   return changedFiles;
 }

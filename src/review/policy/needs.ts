@@ -10,7 +10,8 @@ export function neededFacts({ rules, authorTrailers }: Policy): NeededFacts {
 export function neededBeside(read: NeededFacts, wanted: NeededFacts): NeededFacts {
   const authors = wanted.authors && !read.authors;
   // Who made commits is read with them, and so are their signatures.
-  const signatures = wanted.signatures && (!read.signatures || authors);
+  const signers = wanted.signers && (!read.signers || authors);
+  const signatures = wanted.signatures && (!read.signatures || authors || signers);
   const requestsForChanges = wanted.requestsForChanges && !read.requestsForChanges;
   const firstReviews = wanted.reviews && !read.reviews;
   return {
@@ -18,6 +19,7 @@ export function neededBeside(read: NeededFacts, wanted: NeededFacts): NeededFact
     lines: wanted.lines && !read.lines,
     commits: (wanted.commits && !read.commits) || signatures || authors,
     signatures,
+    signers,
     authors: wanted.authors && (authors || signatures),
     // Which merges are looked into depends on who approves.
     cleanMerges: wanted.cleanMerges && (!read.cleanMerges || firstReviews),
@@ -59,6 +61,7 @@ export function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
     lines: all.some(({ lines }) => lines),
     commits: all.some(({ commits }) => commits),
     signatures: all.some(({ signatures }) => signatures),
+    signers: all.some(({ signers }) => signers),
     authors: all.some(({ authors }) => authors),
     cleanMerges: all.some(({ cleanMerges }) => cleanMerges),
     updates: all.some(({ updates }) => updates),

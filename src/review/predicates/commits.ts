@@ -5,7 +5,7 @@ import { compilePattern } from '../matching/pattern.ts';
 import { count, joinTexts, patternList, quotedList, say, type Text } from '../text.ts';
 import { type Comparison, compare, compared, comparison } from './comparison.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
-import { patterns } from './values.ts';
+import { logins, patterns } from './values.ts';
 
 const MAX_SUBJECT_SHOWN = 72;
 const SHORT_SHA_LENGTH = 10;
@@ -25,13 +25,18 @@ const traits = z
     merge: yesOrNo.describe('The commit has two or more parents.'),
     signed_off: yesOrNo.describe("The message has a Signed-off-by line with the commit author's e-mail address."),
     verified: yesOrNo.describe('The forge has verified the signature of the commit.'),
+    signed_by: logins
+      .optional()
+      .describe(
+        "The forge has verified the signature, and the key belongs to this account, or to one of a list. Logins, with case ignored. The forge's own key belongs to nobody.",
+      ),
   })
-  .refine(hasAny, { error: 'at least one of message, fixup, merge, signed_off and verified' });
+  .refine(hasAny, { error: 'at least one of message, fixup, merge, signed_off, verified and signed_by' });
 type Traits = z.output<typeof traits>;
 
 export const commits = definePredicate({
   description:
-    'Looks at the commits of the pull request: with `some`, at least one has all these traits; with `every`, each of them has; with `newest` and `oldest`, that one has; `count` compares how many there are. `every` skips merge commits unless it names `merge`; where it names `signed_off`, only those that change no file themselves; where it names `verified`, none.',
+    'Looks at the commits of the pull request: with `some`, at least one has all these traits; with `every`, each of them has; with `newest` and `oldest`, that one has; `count` compares how many there are. `every` skips merge commits unless it names `merge`; where it names `signed_off`, only those that change no file themselves; where it names `verified` or `signed_by`, none.',
   actor: 'author',
   schema: z
     .strictObject(
@@ -47,7 +52,8 @@ export const commits = definePredicate({
     .refine(hasAny, { error: 'at least one of `some`, `every`, `newest`, `oldest` and `count`' }),
   needs: ({ some, every, newest, oldest }) => ({
     commits: true,
-    signatures: [some, every, newest, oldest].some((wanted) => wanted?.verified !== undefined),
+    signatures: [some, every, newest, oldest].some((wanted) => wanted !== undefined && asksForSignature(wanted)),
+    signers: [some, every, newest, oldest].some((wanted) => wanted?.signed_by !== undefined),
     cleanMerges: every?.signed_off !== undefined && every.merge === undefined,
   }),
   judge({ some, every, newest, oldest, count: amount }, _options, facts) {
@@ -94,7 +100,14 @@ export const commits = definePredicate({
   },
 });
 
+function asksForSignature({ verified, signed_by }: Traits): boolean {
+  return verified !== undefined || signed_by !== undefined;
+}
+
 function rewrite(every: Traits | undefined, base: string): Text {
+  if (every?.signed_by !== undefined) {
+    return say`One of ${quotedList(every.signed_by)} signs the commits with a key of their account (git rebase --no-ff --gpg-sign ${base}), then pushes them again (git push --force-with-lease).`;
+  }
   if (every?.verified === true) {
     return say`Sign the commits with a key that the forge knows (git rebase --no-ff --gpg-sign ${base}), then push them again (git push --force-with-lease).`;
   }
@@ -111,7 +124,7 @@ function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean) {
   return {
     outcome,
     expected: say`a commit ${described(wanted)}`,
-    found: having.length > 0 ? listed(having) : say`none among ${read(all, complete)}${unverifiable(unknown)}`,
+    found: having.length > 0 ? listed(having) : say`none among ${read(all, complete)}${unverifiable(wanted, unknown)}`,
   };
 }
 
@@ -122,7 +135,7 @@ function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean) {
 function judgedBy(wanted: Traits, cleanMerges: ReadonlySet<string>): (commit: Commit) => boolean {
   return ({ sha, parents }) =>
     wanted.merge !== undefined ||
-    wanted.verified !== undefined ||
+    asksForSignature(wanted) ||
     parents.length < 2 ||
     (wanted.signed_off !== undefined && !cleanMerges.has(sha));
 }
@@ -139,7 +152,7 @@ function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean
     found:
       lacking.length > 0
         ? say`otherwise: ${listed(lacking)}`
-        : say`no other among ${read(judged, complete)}${unverifiable(unknown)}`,
+        : say`no other among ${read(judged, complete)}${unverifiable(wanted, unknown)}`,
   };
 }
 
@@ -153,7 +166,7 @@ function judgeOne(which: 'newest' | 'oldest', wanted: Traits, commit: Commit | u
     found:
       commit === undefined
         ? say`${[`no ${which} commit`]} that could be read`
-        : say`${listed([commit])}${unverifiable(has === undefined ? [commit] : [])}`,
+        : say`${listed([commit])}${unverifiable(wanted, has === undefined ? [commit] : [])}`,
   };
 }
 
@@ -184,7 +197,7 @@ function judgeCount(wanted: Comparison, all: readonly Commit[], complete: boolea
   };
 }
 
-/** Undefined where a signature decides, and the forge did not say whether it is good. */
+/** Undefined where a signature decides, and the forge did not say whether it is good, or whose. */
 function hasTraits(wanted: Traits): (commit: Commit) => boolean | undefined {
   const compiled = wanted.message?.map((source) => compilePattern(source));
   return (commit) => {
@@ -201,11 +214,29 @@ function hasTraits(wanted: Traits): (commit: Commit) => boolean | undefined {
     if (compiled !== undefined && !compiled.some((pattern) => pattern.found(message))) {
       return false;
     }
-    if (wanted.verified === undefined) {
-      return true;
-    }
-    return commit.verified === null ? undefined : commit.verified === wanted.verified;
+    const answers = [isVerified(commit, wanted.verified), isSignedBy(commit, wanted.signed_by)];
+    return answers.includes(false) ? false : answers.includes(undefined) ? undefined : true;
   };
+}
+
+function isVerified({ verified }: Commit, wanted: boolean | undefined): boolean | undefined {
+  if (wanted === undefined) {
+    return true;
+  }
+  return verified === null ? undefined : verified === wanted;
+}
+
+/** Only the account that the forge names counts: who makes a key writes the name and the e-mail address in it. */
+function isSignedBy({ verified, signer }: Commit, wanted: readonly string[] | undefined): boolean | undefined {
+  if (wanted === undefined) {
+    return true;
+  }
+  if (verified === false || signer === null) {
+    return false;
+  }
+  return verified === null || signer === undefined
+    ? undefined
+    : wanted.some((login) => login.toLowerCase() === signer.toLowerCase());
 }
 
 /** As the Developer Certificate of Origin is checked: somebody else's sign-off is not the author's. */
@@ -234,11 +265,19 @@ function described(wanted: Traits): Text {
   if (wanted.verified !== undefined) {
     phrases.push([`with ${wanted.verified ? 'a' : 'no'} signature that the forge has verified`]);
   }
+  if (wanted.signed_by !== undefined) {
+    phrases.push(say`with a verified signature of ${quotedList(wanted.signed_by)}`);
+  }
   return joinTexts(phrases, ' and ');
 }
 
-function unverifiable(commits: readonly Commit[]): Text {
-  return commits.length === 0 ? [] : say`; the forge does not say whether it has verified ${listed(commits)}`;
+function unverifiable({ signed_by }: Traits, commits: readonly Commit[]): Text {
+  if (commits.length === 0) {
+    return [];
+  }
+  return signed_by === undefined
+    ? say`; the forge does not say whether it has verified ${listed(commits)}`
+    : say`; the forge does not say who has signed ${listed(commits)}`;
 }
 
 function listed(found: readonly Commit[]): Text {

@@ -46,6 +46,12 @@ export function nameFault(name: string): string | undefined {
 
 export const names = oneOrMore(checked('a name', nameFault), 'a name');
 
+function loginFault(name: string): string | undefined {
+  return /[@*/\s]/.test(name) ? 'a login, without "@" and "*": no e-mail address, and no team' : nameFault(name);
+}
+
+export const logins = oneOrMore(checked('a login', loginFault), 'a login');
+
 /** Whether binary files, which nothing can look into, are left out of what a predicate judges. */
 export const binaryFiles = z.literal('ignore', { error: '"ignore"' });
 

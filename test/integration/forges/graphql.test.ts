@@ -35,6 +35,17 @@ function busyPullRequest(simulated: SimulatedForge) {
   return { repository: SITE, number };
 }
 
+test('signers that cannot be read are an error, and never nobody', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const ref = busyPullRequest(simulated);
+  simulated.push(SITE, ref.number, { 'signed.txt': 'x' }, { verified: true, signer: 'alice' });
+  simulated.graphql.missing.push('wasSignedByGitHub');
+  await t.throwsAsync(forge.commits(ref, { signatures: true, signers: true }), { message: /the signers of commits/ });
+  const before = queries({ simulated });
+  t.is((await forge.commits(ref, { signatures: true, signers: false })).at(-1)?.verified, true);
+  t.is(queries({ simulated }), before);
+});
+
 test('what GraphQL tells of a pull request is what REST tells', async (t) => {
   const { simulated, forge, another } = await setUp(t, 'github', PATIENT);
   const ref = busyPullRequest(simulated);

@@ -26,7 +26,7 @@ async function readAll(t: ExecutionContext, options: Partial<SimulatedForgeOptio
     // Where an odd answer to GraphQL leaves it to REST, the number of comments is known.
     { ...(await forge.pullRequest(ref)), commentCount: undefined },
     await forge.changedFiles(ref, head()),
-    await forge.commits(ref, { signatures: true }),
+    await forge.commits(ref, { signatures: true, signers: true }),
     await forge.reviews(ref),
     await forge.requestedReviews(ref),
     await forge.triage(ref),

@@ -195,6 +195,38 @@ for (const name of FORGES) {
     ]);
   });
 
+  test(`${name}: whose signatures commits have is read only where it is asked for`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    const signedBy = (signer?: string, verified = true) => {
+      const signed = { verified, ...(signer === undefined ? {} : { signer }) };
+      return simulated.push(SITE, ref.number, { 'z.txt': `${signer}\n` }, signed);
+    };
+    const shas = [
+      head(),
+      signedBy('eve', false),
+      signedBy('bob'),
+      signedBy(),
+      signedBy('ghost'),
+      ...Array.from({ length: 105 }, (_, n) => signedBy(`user-${n}`)),
+    ];
+    const signers = async (ask?: { signatures: boolean; signers: boolean }) =>
+      new Map((await forge.commits(ref, ask)).map(({ sha, signer }) => [sha, signer]));
+    const read = await signers({ signatures: true, signers: true });
+    t.deepEqual(
+      [...read.values()],
+      [
+        undefined,
+        undefined,
+        'bob',
+        ...(name === 'github' ? [null, null] : ['The forge', 'ghost']),
+        ...Array.from({ length: 105 }, (_, n) => `user-${n}`),
+      ],
+    );
+    t.deepEqual([...read.keys()], shas);
+    t.deepEqual([...new Set((await signers()).values())], [undefined]);
+  });
+
   test(`${name}: a commit by an e-mail address of no account has no login`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);

@@ -37,6 +37,8 @@ export interface CommitDetails {
   readonly merging?: readonly string[];
   /** Whether it has a signature that the forge has verified. */
   readonly verified?: boolean;
+  /** Whose it is, unless the forge's own. */
+  readonly signer?: string;
   /** Whether it was pushed together with the commit before. */
   readonly samePush?: boolean;
 }
@@ -88,10 +90,16 @@ export function makeStage(world: World, forge: ForgeName): Stage {
   }
 
   function commitOn(repository: Repository, branch: string, files: Changes, details: CommitDetails = {}): string {
-    const { message = 'Change something', author = 'alice', merging = [], verified = false } = details;
+    const { message = 'Change something', author = 'alice', merging = [], verified = false, signer } = details;
     const tip = repository.branches.get(branch) ?? repository.branches.get(MAIN);
     const parents = [...(tip === undefined ? [] : [tip]), ...merging];
-    const { sha } = makeCommit(world.objects, parents, files, { message, author, date: now(), verified });
+    const { sha } = makeCommit(world.objects, parents, files, {
+      message,
+      author,
+      date: now(),
+      verified,
+      ...(signer && { signer }),
+    });
     repository.branches.set(branch, sha);
     repository.pushedAt = now();
     for (const open of openFrom(repository, branch)) {

@@ -114,6 +114,7 @@ test('a policy about titles needs nothing but the pull request', (t) => {
     checkSuites: false,
     commits: false,
     signatures: false,
+    signers: false,
     cleanMerges: false,
     updates: false,
     reviews: false,

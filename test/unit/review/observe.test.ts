@@ -97,11 +97,15 @@ test('what has been read is read again only for more of it', (t) => {
   const needs = (rules: string) => neededFacts(policyOf(`version: 1\nrules: [${rules}]`));
   const commits = needs('{ id: a, require: { commits: { every: { signed_off: true } } } }');
   const verified = needs('{ id: a, require: { commits: { every: { verified: true } } } }');
+  const signed = needs('{ id: a, require: { commits: { every: { signed_by: alice } } } }');
   const approvals = needs('{ id: a, require: { approvals: 1 } }');
   const { teams, authorTrailers, ...nothing } = neededBeside(commits, commits);
   t.deepEqual([...teams, ...authorTrailers], []);
   t.deepEqual(Object.values(nothing).filter(Boolean), []);
   t.like(neededBeside(commits, verified), { commits: true, signatures: true });
   t.like(neededBeside(verified, commits), { commits: false, signatures: false, cleanMerges: true });
+  t.like(verified, { signers: false });
+  t.like(neededBeside(verified, signed), { commits: true, signatures: true, signers: true });
+  t.like(neededBeside(signed, verified), { commits: false, signatures: false, signers: false });
   t.like(neededBeside(commits, approvals), { commits: true, authors: true, reviews: true, cleanMerges: true });
 });

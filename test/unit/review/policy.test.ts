@@ -398,7 +398,9 @@ test('no text makes the parser throw, and every fault is inside the file', (t) =
 for (const [condition, fault] of [
   ['added_lines: "\\b(debugger)\\b"', /control character \(U\+0008\).*single quotes/],
   ['commits: {}', /expected at least one of `some`, `every`, `newest`, `oldest` and `count`/],
-  ['commits: { some: {} }', /expected at least one of message, fixup, merge, signed_off and verified/],
+  ['commits: { some: {} }', /expected at least one of message, fixup, merge, signed_off, verified and signed_by/],
+  ['commits: { every: { signed_by: a@example.test } }', /a login, without "@" and "\*"/],
+  ["commits: { every: { signed_by: '*' } }", /a login, without "@" and "\*"/],
   ['approvals: { from: codeowners }', /did you mean "CODEOWNERS"\?/],
   ["approvals: { from: '@octo' }", /a team is written "@organisation\/team"/],
 ] as const) {

@@ -460,6 +460,75 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
       'one certainly has none',
     ],
     [
+      '{ commits: { every: { signed_by: [bob, Alice] } } }',
+      {
+        commits: [
+          { message: 'a', signed_by: 'alice' },
+          { message: 'b', signed_by: 'BOB' },
+        ],
+      },
+      'matched',
+      'each is of one of them, in whatever case',
+    ],
+    [
+      '{ commits: { every: { signed_by: alice } } }',
+      {
+        commits: [
+          { message: 'a', signed_by: 'alice' },
+          { message: 'm', parents: 2, clean: true, signed_by: 'bob' },
+        ],
+      },
+      'unmatched',
+      'a merge needs one too',
+    ],
+    [
+      '{ commits: { every: { signed_by: alice } } }',
+      { commits: [{ message: 'a', signed_by: null }] },
+      'unmatched',
+      'the forge itself is nobody',
+    ],
+    [
+      '{ commits: { every: { signed_by: alice } } }',
+      { commits: [{ message: 'a', author: 'alice', committer: 'alice', verified: true }] },
+      'undecided',
+      'the forge does not say whose',
+    ],
+    [
+      '{ commits: { every: { signed_by: alice } } }',
+      { commits: [{ message: 'a', signed_by: 'alice', verified: false }] },
+      'unmatched',
+      'a signature that is not verified is nobody’s',
+    ],
+    [
+      '{ commits: { every: { signed_by: alice } } }',
+      { commits: [{ message: 'a', signed_by: 'alice' }], commits_complete: false },
+      'undecided',
+      'more commits than were read',
+    ],
+    [
+      '{ commits: { every: { signed_by: alice, verified: false } } }',
+      { commits: [{ message: 'a', verified: true }] },
+      'unmatched',
+      'what is known settles it',
+    ],
+    [
+      '{ commits: { some: { signed_by: alice } } }',
+      { commits: [{ message: 'a', signed_by: 'bob' }, { message: 'b' }] },
+      'undecided',
+      'it may be the other one',
+    ],
+    [
+      '{ commits: { newest: { signed_by: bob } } }',
+      {
+        commits: [
+          { message: 'a', verified: false },
+          { message: 'b', signed_by: 'bob' },
+        ],
+      },
+      'matched',
+      'only the newest is asked for',
+    ],
+    [
       '{ commits: { some: { verified: true } } }',
       { commits: [{ message: 'a', verified: false }] },
       'unmatched',

@@ -336,6 +336,29 @@ const PREDICATES: readonly Construct[] = [
     ],
   },
   {
+    name: 'has_valid_signatures_by, of users',
+    document: `${README}, "Approval Rules": has_valid_signatures_by`,
+    source: ifOnly('has_valid_signatures_by: { users: [bob, carol] }'),
+    passes: [
+      {
+        commits: [
+          { message: 'x', signed_by: 'bob' },
+          { message: 'y', signed_by: 'carol' },
+        ],
+      },
+    ],
+    stops: [
+      {
+        commits: [
+          { message: 'x', signed_by: 'bob' },
+          { message: 'y', signed_by: 'alice' },
+        ],
+      },
+      { commits: [{ message: 'x', signed_by: null }] },
+      { commits: [{ message: 'x', verified: false }] },
+    ],
+  },
+  {
     name: 'predicates of one rule must all be met',
     document: `${README}, "Rules": "A rule is only active when all of its predicates are true"`,
     source: ifOnly("has_labels: [one]\ntargets_branch: { pattern: '^main$' }"),
@@ -345,7 +368,8 @@ const PREDICATES: readonly Construct[] = [
   ...[
     'author_is_only_contributor: true',
     'has_workflow_result: { workflows: [.github/workflows/a.yml] }',
-    'has_valid_signatures_by: { users: [bob] }',
+    'has_valid_signatures_by: { teams: [octo/devs] }',
+    'has_valid_signatures_by: { users: [web-flow] }',
     'has_valid_signatures_by_keys: { key_ids: ["3AA5C34371567BD2"] }',
     'has_new_predicate: true',
     "targets_branch: { pattern: '^(?!main)' }",
