@@ -38,14 +38,10 @@ export function outcomeOf({ before, around, successPostedAt }: VerdictsThen, fac
   if (possible.length === 0) {
     return withoutVerdict(facts);
   }
-  const last = possible.at(-1);
   // Gatehouse found the pull request open after this verdict, and so after all before it.
-  const isLast =
-    last !== undefined &&
-    last.state === 'success' &&
-    successPostedAt !== undefined &&
-    Date.parse(successPostedAt) >= Date.parse(last.answeredAt);
-  const candidates = isLast ? [last] : [...(before === undefined ? [undefined] : [before]), ...around];
+  const open = successPostedAt === undefined ? -1 : possible.findLastIndex(isBefore(successPostedAt));
+  const isCertain = possible[open]?.state === 'success';
+  const candidates = isCertain ? possible.slice(open) : [...(before === undefined ? [undefined] : [before]), ...around];
   const judged = candidates.map((verdict) => (verdict === undefined ? undefined : byVerdict(verdict)));
   const [first] = judged;
   if (first !== undefined && judged.every((one) => one?.outcome === first.outcome)) {
@@ -57,6 +53,11 @@ export function outcomeOf({ before, around, successPostedAt }: VerdictsThen, fac
   }
   return { outcome: 'unknown', why: 'the verdict changed in the moment of the merge', verdict: null };
 }
+
+const isBefore =
+  (time: string) =>
+  ({ answeredAt }: LedgerVerdict) =>
+    Date.parse(answeredAt) <= Date.parse(time);
 
 function byVerdict(verdict: LedgerVerdict): Judged {
   const { state, enforced, overrides } = verdict;

@@ -54,6 +54,11 @@ test('a failure in the moment of the merge leaves no success', (t) => {
 });
 
 test('verdicts that agree need no order', (t) => {
+  const around = [verdict('success', 1_000), verdict('success', 3_000)];
+  t.is(outcome({ around }), 'unknown');
+  t.is(outcome({ around, successPostedAt: new Date(1_001).toISOString() }), 'passed');
+  const failed = [verdict('success', 1_000), verdict('failure', 2_000), verdict('success', 3_000)];
+  t.is(outcome({ around: failed, successPostedAt: new Date(1_001).toISOString() }), 'unknown');
   t.is(outcome({ before: verdict('success'), around: [verdict('success', 1_000)] }), 'passed');
 });
 
