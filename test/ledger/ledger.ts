@@ -136,6 +136,7 @@ function report(counts: ReadonlyMap<string, number>, results: readonly Result[])
   for (const [what, amount] of [...counts].toSorted()) {
     process.stdout.write(`${String(amount).padStart(5)} ${what}\n`);
   }
+  process.stdout.write(`${String(sum(({ taken }) => taken)).padStart(5)} taken away after a webhook had named it\n`);
   const [missing, wrong] = [results.flatMap((one) => one.missing), results.flatMap((one) => one.wrong)];
   for (const line of [...missing.map((sha) => `missing: ${sha}`), ...wrong.map((text) => `wrong: ${text}`)]) {
     process.stdout.write(`${line}\n`);
