@@ -2,6 +2,7 @@ import test from 'ava';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { makeDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
+import { startStores } from '../helpers/stores.ts';
 
 test('every database is new, empty and apart from the others', async (t) => {
   const [one, other] = await Promise.all([makeDatabase(), makeDatabase()]);
@@ -30,19 +31,18 @@ test('a dropped database is gone, though somebody is still connected', async (t)
   await t.throwsAsync(late.connect(), { code: '3D000' });
 });
 
-test('a commit is on disk before it is acknowledged', async (t) => {
-  const database = await makeDatabase();
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  const settings = await client.query(
+test('stores of a test’s own have a commit on disk before it is acknowledged', async (t) => {
+  const stores = await startStores();
+  t.teardown(() => stores.close());
+  const pool = openPool(stores.database.url);
+  const { rows } = await pool.query(
     "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') ORDER BY name",
   );
-  t.deepEqual(settings.rows, [
+  await pool.end();
+  t.deepEqual(rows, [
     { name: 'fsync', setting: 'on' },
     { name: 'synchronous_commit', setting: 'on' },
   ]);
-  await client.end();
-  await database.drop();
 });
 
 test('the shared Redis answers', async (t) => {
