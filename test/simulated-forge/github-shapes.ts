@@ -77,7 +77,7 @@ export function pull(of: Pull, web: string): Record<string, unknown> {
     assignees: of.assignees.map(user),
     milestone: of.milestone === null ? null : { id: 1, number: 1, title: of.milestone, state: 'open' },
     draft: of.draft,
-    merged_at: of.merged?.at.replace(/\.\d+Z$/, 'Z') ?? null,
+    merged_at: of.merged?.at ?? null,
     merge_commit_sha: of.merged?.as ?? null,
     created_at: of.createdAt,
     updated_at: of.updatedAt,

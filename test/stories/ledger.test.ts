@@ -184,7 +184,10 @@ for (const name of FORGES) {
       const found = await ledgerCommits(story);
       t.is(found.at(-1)?.sha, tip);
       const rest = webhooks === 'received' || name === 'github' ? `bypassed #${number} rebase root` : 'unknown null';
-      t.deepEqual(shownCommits(found), [rest, rest, webhooks === 'received' ? 'direct alice' : 'direct null']);
+      const [pushed = '', ...brought] = shownCommits(found).toReversed();
+      t.deepEqual(brought, [rest, rest]);
+      // The resync of the worker may look before the job of the webhook has told who pushed.
+      t.true(pushed === 'direct null' || (pushed === 'direct alice' && webhooks === 'received'), pushed);
     });
   }
 }
