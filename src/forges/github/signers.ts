@@ -6,7 +6,7 @@ import { repositoryAddress } from './read.ts';
 import { askGraphql } from './request.ts';
 
 /** REST says that a signature is verified, and not whose it is. https://docs.github.com/en/graphql/reference/git */
-const SIGNERS_QUERY = `query ($owner: String!, $repo: String!, $number: Int!, $cursor: String) {
+export const SIGNERS_QUERY = `query ($owner: String!, $repo: String!, $number: Int!, $cursor: String) {
   repository(owner: $owner, name: $repo) {
     pullRequest(number: $number) {
       commits(first: 100, after: $cursor) {

@@ -15,6 +15,7 @@ import { COMMENTS_QUERY } from '../../../src/forges/github/comments.ts';
 import { QUEUE_QUERY } from '../../../src/forges/github/merge-queue.ts';
 import { MORE_QUERY, overviewQuery, statusesQuery } from '../../../src/forges/github/overviews.ts';
 import { reviewQuery } from '../../../src/forges/github/review-query.ts';
+import { SIGNERS_QUERY } from '../../../src/forges/github/signers.ts';
 import { pathsAtBase } from '../../../src/review/policy/paths.ts';
 
 const QUERIES = {
@@ -24,6 +25,7 @@ const QUERIES = {
   authors: authorsQuery(20),
   comments: COMMENTS_QUERY,
   conversations: THREADS_QUERY,
+  signers: SIGNERS_QUERY,
   overview: overviewQuery(
     100,
     Array.from({ length: 100 }, (_, index) => index),
@@ -82,6 +84,7 @@ test('no other file of src has a GraphQL query', (t) => {
     'forges/github/merge-queue.ts',
     'forges/github/overviews.ts',
     'forges/github/review-query.ts',
+    'forges/github/signers.ts',
   ]);
 });
 
