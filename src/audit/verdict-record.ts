@@ -2,11 +2,11 @@ import { hash } from 'node:crypto';
 import { shorten } from '../common/shorten.ts';
 import type { EvaluatedRule, Evaluation } from '../review/evaluation/evaluation.ts';
 import { locationsOf, type Reason, reasonsOf } from '../review/evaluation/reasons.ts';
-import type { Verdict } from '../review/evaluation/verdict.ts';
 import type { JudgedBy } from '../review/judged-by.ts';
 import type { Level, Rule } from '../review/policy/policy.ts';
 import type { CurrentApproval } from '../review/predicates/current-approvals.ts';
 import { type Text, visible } from '../review/text.ts';
+import type { Verdict } from '../review/verdict.ts';
 
 /** A verdict as it is recorded. Nothing in it is content of the change: a line that was found may be a secret. */
 export interface VerdictRecord {

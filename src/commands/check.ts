@@ -1,9 +1,9 @@
 import { access, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { shorten } from '../common/shorten.ts';
+import { policyJsonSchema } from '../review/json-schema.ts';
 import { MAX_POLICY_BYTES } from '../review/limits.ts';
 import type { Fault } from '../review/policy/faults.ts';
-import { policyJsonSchema } from '../review/policy/json-schema.ts';
 import type { PolicyRole } from '../review/policy/parse.ts';
 import { POLICY_PATHS } from '../review/policy/paths.ts';
 import { visible } from '../review/text.ts';

@@ -4,6 +4,7 @@ import { makeGitea } from './gitea/gitea.ts';
 import { type GitHubCredentials, type Installations, makeGitHubClient } from './github/client.ts';
 import { makeGitHub } from './github/github.ts';
 import { makePause, makeWriteBudget, scopeOfToken } from './limits/waits.ts';
+import { type Log, makeOptionalRedis } from './optional-redis.ts';
 import { apiUrlOf } from './port/addresses.ts';
 import type { Forge } from './port/forge.ts';
 import type { ForgeName } from './port/forges.ts';
@@ -12,7 +13,6 @@ import { withSettled } from './settled.ts';
 import { makeForgeClock } from './transport/clock.ts';
 import { type ForgeHooks, makeForgeFetch } from './transport/forge-fetch.ts';
 import { makeNetwork } from './transport/network.ts';
-import { type Log, makeOptionalRedis } from './transport/optional-redis.ts';
 
 /** Which forge, where, and as whom. `url` is the address that people use, not the API's. */
 export interface ForgeConfig {

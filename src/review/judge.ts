@@ -16,7 +16,6 @@ import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { threadsDigest } from './evaluation/read-threads.ts';
 import { traitsDigest } from './evaluation/read-traits.ts';
 import { redacted } from './evaluation/redact.ts';
-import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './evaluation/verdict.ts';
 import type { Facts } from './facts.ts';
 import {
   isCurrent,
@@ -41,6 +40,7 @@ import type { ReadProposal } from './proposal/proposal.ts';
 import { type Change, type ProposedChange, readProposal } from './proposal/read-proposal.ts';
 import type { SourceText } from './sources.ts';
 import type { ReviewThreads } from './threads/review-threads.ts';
+import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './verdict.ts';
 
 /** The result of reviewing a pull request. */
 export type ReviewResult =

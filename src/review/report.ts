@@ -4,12 +4,12 @@ import { ForgeError } from '../forges/port/forge-error.ts';
 import { FORGES } from '../forges/port/forges.ts';
 import { MAX_STATUS_DESCRIPTION_LENGTH, type OwnInlineComments, type PostedComment } from '../forges/port/postings.ts';
 import type { PreloadedFacts, PullRequest } from '../forges/port/pull-request.ts';
-import type { Verdict } from './evaluation/verdict.ts';
 import type { Comments } from './policy/comments.ts';
 import { NOTHING_POSTED, readOwnComments, wantedDigest } from './posted-comments.ts';
 import { REVIEW_MARKER, renderReview } from './rendering/comment.ts';
 import { fingerprintIn, renderInlines } from './rendering/inline.ts';
 import type { Links } from './rendering/links.ts';
+import type { Verdict } from './verdict.ts';
 
 /** What a comment becomes on a forge that cannot delete it alone. */
 const RESOLVED_NOTE = '~~Resolved.~~ This no longer applies.';

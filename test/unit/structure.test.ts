@@ -80,6 +80,29 @@ test('no files of src import each other in a circle, types included', (t) => {
   t.is(circleIn(imports)?.join(' → '), undefined);
 });
 
+test('no folders inside a room import each other in a circle, types included', (t) => {
+  for (const room of ['commands', 'forges', 'jobs', 'review']) {
+    const imports = importsInside(room);
+    t.true(imports.size > 1, `${room} was found`);
+    t.is(circleIn(imports)?.join(' → '), undefined, room);
+  }
+});
+
+/** What the folders and files at the top of a room import of one another. */
+function importsInside(room: string): ReadonlyMap<string, readonly string[]> {
+  const inner = (file: string) => (file.startsWith(`${room}/`) ? file.split('/')[1] : undefined);
+  const imports = new Map<string, string[]>();
+  for (const file of files) {
+    const from = inner(file);
+    if (from === undefined) {
+      continue;
+    }
+    const targets = importsOf(file).flatMap((target) => inner(target) ?? []);
+    imports.set(from, [...(imports.get(from) ?? []), ...targets.filter((target) => target !== from)]);
+  }
+  return imports;
+}
+
 test('a circle is found behind imports that are in none', (t) => {
   const imports = new Map([
     ['a', ['b', 'c']],

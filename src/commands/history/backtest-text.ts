@@ -3,11 +3,11 @@ import type { ForgeName } from '../../forges/port/forges.ts';
 import { type OutcomeWords, wordsFor } from '../../review/cases/schema.ts';
 import type { RuleOutcome } from '../../review/evaluation/evaluation.ts';
 import type { Reason } from '../../review/evaluation/reasons.ts';
-import type { Finding } from '../../review/evaluation/verdict.ts';
 import { type PastVerdict, type RuleTally, tallyRules } from '../../review/past/past-verdict.ts';
 import { asOfToday } from '../../review/past/today.ts';
 import type { Policy } from '../../review/policy/policy.ts';
 import { plain, visible } from '../../review/text.ts';
+import type { Finding } from '../../review/verdict.ts';
 import { columns } from '../terminal.ts';
 import type { OverHistory } from './history.ts';
 

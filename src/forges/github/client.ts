@@ -4,9 +4,9 @@ import { Octokit, RequestError } from 'octokit';
 import { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import { scopeOfToken } from '../limits/waits.ts';
+import type { Log } from '../optional-redis.ts';
 import { splitRepository } from '../port/names.ts';
 import type { ForgeFetch } from '../transport/forge-fetch.ts';
-import type { Log } from '../transport/optional-redis.ts';
 import { ask, askAll } from './request.ts';
 
 export type GitHubCredentials =

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { accessBy, requireFound } from '../answer.ts';
 import { bindClient } from '../bind-client.ts';
+import type { Log } from '../optional-redis.ts';
 import type { Forge } from '../port/forge.ts';
 import type { PullRequestNow, PullRequestRead } from '../port/pull-request.ts';
-import type { Log } from '../transport/optional-redis.ts';
 import { missingScopes } from './access.ts';
 import { accounts } from './accounts.ts';
 import * as ancestry from './ancestry.ts';

@@ -1,5 +1,5 @@
+import type { Log } from '../optional-redis.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import type { Log } from '../transport/optional-redis.ts';
 
 /**
  * After a query that the forge's schema does not allow (an older GitHub Enterprise Server). It may be upgraded

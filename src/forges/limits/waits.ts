@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { OptionalRedis } from '../transport/optional-redis.ts';
+import type { OptionalRedis } from '../optional-redis.ts';
 
 /**
  * What a request waits for before it is sent, shared by all replicas over Redis: a pause that the forge imposed, and

@@ -1,11 +1,11 @@
 import { type GiteaClient, makeGiteaClient } from '../gitea/client.ts';
 import { type GitHubClient, type GitHubCredentials, makeGitHubClient } from '../github/client.ts';
 import { makePause, scopeOfToken } from '../limits/waits.ts';
+import { makeOptionalRedis } from '../optional-redis.ts';
 import { apiUrlOf } from '../port/addresses.ts';
 import type { ForgeName } from '../port/forges.ts';
 import { type ForgeFetch, makeForgeFetch } from '../transport/forge-fetch.ts';
 import { makeNetwork } from '../transport/network.ts';
-import { makeOptionalRedis } from '../transport/optional-redis.ts';
 
 /** A connection to a forge for its settings, as more than one account. Reviews never use it. */
 export interface SetupConnection {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { interceptors } from 'undici';
-import type { OptionalRedis } from './optional-redis.ts';
+import type { OptionalRedis } from '../optional-redis.ts';
 import { seal, unseal } from './sealed.ts';
 
 type CacheStore = NonNullable<NonNullable<Parameters<typeof interceptors.cache>[0]>['store']>;

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, interceptors } from 'undici';
+import type { OptionalRedis } from '../optional-redis.ts';
 import { makeCacheStore } from './cache-store.ts';
-import type { OptionalRedis } from './optional-redis.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Sockets to the forge for one process; further requests wait for one. */

@@ -6,12 +6,12 @@ import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { pullRequestDigest } from '../../review/judged-by.ts';
 import { statusContext } from '../../review/status-context.ts';
+import { type Candidate, notUnderReview } from '../queue/under-review.ts';
 import { isLedgerDue } from '../tables/ledger.ts';
 import { overriddenReviews } from '../tables/override-comments.ts';
 import { setWithOtherEnforcement } from '../tables/posted-statuses.ts';
 import { forgetRepository, moveRepository } from '../tables/repositories.ts';
 import { notOpen, withoutVerdict } from '../tables/reviews.ts';
-import { type Candidate, notUnderReview } from '../tables/under-review.ts';
 import { withOtherStatus } from './other-statuses.ts';
 import { type JudgedReview, type PresentRules, reviewsOf } from './outdated-reviews.ts';
 

@@ -4,9 +4,9 @@ import type { Overviews, RepositoryOverview } from '../../forges/port/many-repos
 import type { ForgeAccess } from '../forge-access.ts';
 import { resyncLedger } from '../ledger/resync-ledger.ts';
 import type { Jobs } from '../queue/queue.ts';
+import { notUnderReview } from '../queue/under-review.ts';
 import type { StatusOptions } from '../review/commit-status.ts';
 import { shownStatuses } from '../tables/posted-statuses.ts';
-import { notUnderReview } from '../tables/under-review.ts';
 import type { Baselines } from './baselines.ts';
 import { beginRound, type RoundDeps } from './due-repositories.ts';
 import { withdrawLeftSuccesses } from './left-successes.ts';

@@ -13,8 +13,8 @@ import {
   type StatusState,
 } from '../../forges/port/postings.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
-import { dryRun } from '../../review/evaluation/verdict.ts';
 import { sameContext, statusContext } from '../../review/status-context.ts';
+import { dryRun } from '../../review/verdict.ts';
 import type { Claim } from '../tables/claim.ts';
 import { markReportedIfSame, readCommitState } from '../tables/commit-state.ts';
 import {

@@ -1,7 +1,7 @@
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Verdict } from '../../review/evaluation/verdict.ts';
+import type { Verdict } from '../../review/verdict.ts';
 import type { OpenReview } from './open-review.ts';
 
 /** Each override once, however often it is found. */

@@ -2,12 +2,12 @@ import { type RequestLimit, withRequestLimit } from '../../forges/limits/spendin
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { OpenPullRequest, PullRequest } from '../../forges/port/pull-request.ts';
-import { decidingFindings } from '../../review/evaluation/verdict.ts';
 import { type JudgeContext, type ReviewResult, readAndJudge } from '../../review/judge.ts';
 import { MAX_PREVIEW_REQUESTS, MAX_PREVIEWED } from '../../review/limits.ts';
 import { isByWriter, partsForOthers } from '../../review/proposal/judge-others.ts';
 import type { Impact, ImpactOn, ProposedPolicy } from '../../review/proposal/proposal.ts';
 import type { ReviewThreads } from '../../review/threads/review-threads.ts';
+import { decidingFindings } from '../../review/verdict.ts';
 import { presentVerdicts } from '../tables/previews.ts';
 import type { OpenReviewDeps } from './open-review.ts';
 

@@ -1,11 +1,11 @@
 import { hasSpareRequests } from '../../forges/limits/spending.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
-import type { Verdict } from '../../review/evaluation/verdict.ts';
 import type { ReviewResult } from '../../review/judge.ts';
 import type { Impact, ReadProposal } from '../../review/proposal/proposal.ts';
 import { runProposedCases } from '../../review/proposal/run-proposed-cases.ts';
 import { type ReportOptions, reportComments } from '../../review/report.ts';
+import type { Verdict } from '../../review/verdict.ts';
 import { type Preview, readPreview, savePreview } from '../tables/previews.ts';
 import type { OpenReview } from './open-review.ts';
 import { previewPolicy } from './preview-policy.ts';

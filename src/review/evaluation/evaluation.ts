@@ -1,4 +1,5 @@
-import type { Rule } from '../policy/policy.ts';
+import type { Facts } from '../facts.ts';
+import type { Policy, Rule } from '../policy/policy.ts';
 import type { Actor, Location, Outcome, OwnersTable } from '../predicates/predicate.ts';
 import type { Text } from '../text.ts';
 
@@ -51,4 +52,12 @@ export interface Evaluation {
    * levels.
    */
   readonly ended?: true;
+}
+
+/** Evaluates off the event loop, within limits of time and memory. */
+export interface EvaluationThreads {
+  /** When it hits a limit all rules are undecided, so that the result does not depend on how far it came. */
+  evaluate(policy: Policy, facts: Facts): Promise<Evaluation>;
+  /** The teams that CODEOWNERS names for the change; none when they were not found within the limits. */
+  ownerTeams(facts: Facts): Promise<readonly string[]>;
 }

@@ -16,8 +16,8 @@ import { type Facts, type LastChange, type NeededFacts, unreadFacts } from '../f
 import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type SourceText, sourceText } from '../sources.ts';
-import type { ReviewThreads } from '../threads/review-threads.ts';
 import { lookIntoMerges, readCleanMerges } from './clean-merge.ts';
+import type { EvaluationThreads } from './evaluation.ts';
 import { readOthersThreads } from './read-threads.ts';
 import { readTraits } from './read-traits.ts';
 import { readUpdatedFrom } from './updates.ts';
@@ -31,7 +31,7 @@ export type ReadChecks = (ask: AskedChecks) => Promise<Checks>;
  */
 export function gatherFacts(
   forge: Forge,
-  threads: ReviewThreads,
+  threads: EvaluationThreads,
   policy: Policy,
   { pullRequest, preloaded }: Pick<PullRequestRead, 'pullRequest' | 'preloaded'>,
   changedFiles: ChangedFiles,
@@ -45,7 +45,7 @@ export function gatherFacts(
 /** Reads what is needed, and adds it to what was read before. `preloaded`: what came with the pull request. */
 export async function gatherMore(
   forge: Forge,
-  threads: ReviewThreads,
+  threads: EvaluationThreads,
   needed: NeededFacts,
   before: Facts,
   preloaded: PreloadedFacts,

@@ -6,8 +6,7 @@ import type { Facts } from '../facts.ts';
 import { neededBeside, neededFacts, needsReading } from '../policy/needs.ts';
 import type { Policy } from '../policy/policy.ts';
 import { say } from '../text.ts';
-import type { ReviewThreads } from '../threads/review-threads.ts';
-import type { EvaluatedRule, Evaluation } from './evaluation.ts';
+import type { EvaluatedRule, Evaluation, EvaluationThreads } from './evaluation.ts';
 import { gatherMore, type ReadChecks } from './gather-facts.ts';
 import { notEvaluated } from './not-evaluated.ts';
 
@@ -17,7 +16,7 @@ const MAX_READING_MS = 10_000;
 /** What reading for observed rules takes. */
 export interface ObserveDeps {
   readonly forge: Forge;
-  readonly threads: ReviewThreads;
+  readonly threads: EvaluationThreads;
   /** What came with the pull request. */
   readonly preloaded: PreloadedFacts;
   readonly baseSha: string;

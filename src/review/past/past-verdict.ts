@@ -1,7 +1,7 @@
 import type { MergedPullRequest } from '../../forges/port/merged.ts';
 import type { EvaluatedRule, Evaluation, RuleOutcome } from '../evaluation/evaluation.ts';
-import { type Finding, verdictOf } from '../evaluation/verdict.ts';
 import type { Policy } from '../policy/policy.ts';
+import { type Finding, verdictOf } from '../verdict.ts';
 
 /** What a policy would have done with a pull request that was merged. */
 export interface PastVerdict {

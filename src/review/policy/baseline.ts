@@ -3,10 +3,10 @@ import type { Forge } from '../../forges/port/forge.ts';
 import type { RepositoryIds, Visibility } from '../../forges/port/pull-request.ts';
 import { NO_PEOPLE_SETTINGS } from '../authors/people-settings.ts';
 import type { SourceFile } from '../sources.ts';
-import type { ReviewThreads } from '../threads/review-threads.ts';
 import type { Fault } from './faults.ts';
 import { findPolicy, hiddenFaults, type LoadedPolicy, type ParsePolicy, parseFile, parseFor } from './load.ts';
 import { hideRules, mergeBaseline } from './merge.ts';
+import type { PolicyThreads } from './parse.ts';
 import type { Policy } from './policy.ts';
 import { sameRepository } from './same-repository.ts';
 
@@ -116,11 +116,7 @@ async function presentBaseline(forge: Forge, parse: ParsePolicy, repository: str
 }
 
 /** The same for any repository. `name`: of each owner's policy repository; undefined without POLICY_REPOSITORY. */
-export function presentBaselines(
-  forge: Forge,
-  threads: Pick<ReviewThreads, 'parsePolicy'>,
-  name: string | undefined,
-): BaselineOf {
+export function presentBaselines(forge: Forge, threads: PolicyThreads, name: string | undefined): BaselineOf {
   return async (repository) =>
     name === undefined
       ? { kind: 'none' }

@@ -1,15 +1,14 @@
 import type { Forge } from '../../forges/port/forge.ts';
-import type { ReviewThreads } from '../threads/review-threads.ts';
 import { type Baseline, type BaselineOf, isBaselineOf, withBaseline } from './baseline.ts';
 import { type IsMeant, isHiddenIn, type LoadedPolicy, loadPolicy, type PolicyFile, parseFor } from './load.ts';
 import { orOperatorPolicy } from './operator-policy.ts';
-import type { PolicyRole } from './parse.ts';
+import type { PolicyRole, PolicyThreads } from './parse.ts';
 import type { Policy } from './policy.ts';
 
 /** Where policies come from: the same for all pull requests. */
 export interface PolicyContext {
   readonly forge: Forge;
-  readonly threads: Pick<ReviewThreads, 'parsePolicy'>;
+  readonly threads: PolicyThreads;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
   readonly baselineOf: BaselineOf;

@@ -3,10 +3,9 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { RepositoryNow, Visibility } from '../../forges/port/pull-request.ts';
 import { MAX_POLICY_BYTES } from '../limits.ts';
 import { digestOf, type PolicySources, type SourceFile, type SourceText, sourceText } from '../sources.ts';
-import type { ReviewThreads } from '../threads/review-threads.ts';
 import type { Fault } from './faults.ts';
 import { hideRules, mergePolicies } from './merge.ts';
-import type { ParsedPolicy, PolicyRole } from './parse.ts';
+import type { ParsedPolicy, PolicyRole, PolicyThreads } from './parse.ts';
 import { POLICY_PATHS } from './paths.ts';
 import type { Policy, PolicyOrigin } from './policy.ts';
 import { sameRepository } from './same-repository.ts';
@@ -27,7 +26,7 @@ interface ReadPolicy {
 export type ParsePolicy = (text: string, origin: PolicyOrigin, role: PolicyRole) => Promise<ParsedPolicy>;
 
 /** In the name of the repository under review, wherever the text comes from: forks are free. */
-export function parseFor({ parsePolicy }: Pick<ReviewThreads, 'parsePolicy'>, repository: string): ParsePolicy {
+export function parseFor({ parsePolicy }: PolicyThreads, repository: string): ParsePolicy {
   return (text, origin, role) => parsePolicy(repository, text, origin, role);
 }
 

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { casesSchema } from '../cases/schema.ts';
 import { MAX_EXAMPLE_LENGTH, MAX_LIST_ENTRIES, MAX_MESSAGE_LENGTH, MAX_RULE_ID_LENGTH, MAX_RULES } from '../limits.ts';
 import { predicates } from '../predicates/index.ts';
 import { checked, names, oneOrMore, peopleOrTeams } from '../predicates/values.ts';
@@ -153,10 +152,3 @@ const MAPPING = { error: 'a mapping with `version` and `rules`' };
 
 /** What a review reads a policy with. Its cases are read apart. */
 export const policySchema = z.strictObject({ ...policyShape, cases: z.unknown().optional() }, MAPPING);
-
-/** The same with its cases, for editors. */
-export const policyWithCasesSchema = z.strictObject({ ...policyShape, cases: casesSchema.optional() }, MAPPING).meta({
-  id: 'policy',
-  title: 'Gatehouse policy',
-  description: 'What Gatehouse asks of pull requests: .gatehouse.yml',
-});

@@ -1,5 +1,5 @@
 import { MAX_COMMENT_LENGTH } from '../../forges/port/postings.ts';
-import type { Finding, Verdict } from '../evaluation/verdict.ts';
+import type { Finding, Verdict } from '../verdict.ts';
 import { renderFaults } from './faults.ts';
 import { OVERRIDDEN, UNDECIDED, WAITING } from './levels.ts';
 import type { Links } from './links.ts';

@@ -1,5 +1,5 @@
-import type { Verdict } from '../evaluation/verdict.ts';
 import type { Fault } from '../policy/faults.ts';
+import type { Verdict } from '../verdict.ts';
 import { code } from './markdown.ts';
 
 const MAX_FAULTS_SHOWN = 20;

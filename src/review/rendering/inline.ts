@@ -1,6 +1,6 @@
 import type { InlineComment } from '../../forges/port/postings.ts';
 import type { Reason } from '../evaluation/reasons.ts';
-import type { Finding, Verdict } from '../evaluation/verdict.ts';
+import type { Finding, Verdict } from '../verdict.ts';
 import { iconOf } from './levels.ts';
 import { code, markdown, prose } from './markdown.ts';
 

@@ -1,5 +1,5 @@
-import type { Finding } from '../evaluation/verdict.ts';
 import type { LevelInForce } from '../policy/policy.ts';
+import type { Finding } from '../verdict.ts';
 
 const LEVELS: Readonly<Record<LevelInForce, string>> = { error: '❌', warn: '⚠️', info: 'ℹ️' };
 export const UNDECIDED = '🚫';

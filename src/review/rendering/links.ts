@@ -1,7 +1,7 @@
 import { FORGES, type ForgeName } from '../../forges/port/forges.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
-import type { Finding } from '../evaluation/verdict.ts';
 import type { JudgedBy } from '../judged-by.ts';
+import type { Finding } from '../verdict.ts';
 
 /** Addresses of files on the forge. Undefined where there is none that is certain to be right. */
 export interface Links {

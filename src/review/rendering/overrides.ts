@@ -1,8 +1,8 @@
 import { COMMAND_WORD, overrideLine } from '../../forges/port/command.ts';
-import type { Finding } from '../evaluation/verdict.ts';
 import { MAX_REASON_LENGTH } from '../limits.ts';
 import type { Overrides, RefusedOverride } from '../overrides/override.ts';
 import { quotedList } from '../text.ts';
+import type { Finding } from '../verdict.ts';
 import { OVERRIDDEN } from './levels.ts';
 import { code, codeInCell, markdown } from './markdown.ts';
 

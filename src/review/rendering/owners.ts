@@ -1,7 +1,7 @@
 import type { Reason } from '../evaluation/reasons.ts';
-import type { Finding } from '../evaluation/verdict.ts';
 import type { OwnedFiles, OwnersTable } from '../predicates/predicate.ts';
 import { count, joinTexts, quotedList, say, type Text } from '../text.ts';
+import type { Finding } from '../verdict.ts';
 
 export const OWNERS_COLUMNS = ['Files', 'Owners', 'Approved by', 'Missing'] as const;
 

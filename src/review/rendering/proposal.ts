@@ -1,7 +1,7 @@
 import type { FailedCase, JudgedCases } from '../cases/judge-cases.ts';
-import type { Verdict } from '../evaluation/verdict.ts';
 import { MAX_PREVIEW_REQUESTS, MAX_PREVIEWED } from '../limits.ts';
 import type { Impact, ImpactOn } from '../proposal/proposal.ts';
+import type { Verdict } from '../verdict.ts';
 import { renderFault } from './faults.ts';
 import { code } from './markdown.ts';
 

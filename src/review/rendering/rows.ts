@@ -1,5 +1,5 @@
 import { awaitedIn, obstacleOf, type Reason } from '../evaluation/reasons.ts';
-import type { Finding } from '../evaluation/verdict.ts';
+import type { Finding } from '../verdict.ts';
 import { AS_IF_READY, iconOf, WAITING } from './levels.ts';
 import type { Links } from './links.ts';
 import { codeInCell, link, markdownInCell, proseInCell } from './markdown.ts';

@@ -1,6 +1,6 @@
 import type { Reason } from '../evaluation/reasons.ts';
-import type { Finding, Verdict } from '../evaluation/verdict.ts';
 import { joinTexts, say, type Text } from '../text.ts';
+import type { Finding, Verdict } from '../verdict.ts';
 import type { Links } from './links.ts';
 import { code, link, markdown } from './markdown.ts';
 

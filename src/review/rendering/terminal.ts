@@ -1,9 +1,9 @@
 import { shorten } from '../../common/shorten.ts';
 import type { EvaluatedCondition, EvaluatedRule, Evaluation } from '../evaluation/evaluation.ts';
-import type { Verdict } from '../evaluation/verdict.ts';
 import { MAX_RULE_ID_LENGTH } from '../limits.ts';
 import type { OwnersTable } from '../predicates/predicate.ts';
 import { plain, visible } from '../text.ts';
+import type { Verdict } from '../verdict.ts';
 import { AS_IF_READY } from './levels.ts';
 import { OWNERS_COLUMNS, ownersFaults, ownersRow } from './owners.ts';
 

@@ -1,11 +1,10 @@
 import type { CasesFile, JudgedCases } from '../cases/judge-cases.ts';
 import type { CasesRole, ParsedCases } from '../cases/parse.ts';
-import type { Evaluation } from '../evaluation/evaluation.ts';
+import type { EvaluationThreads } from '../evaluation/evaluation.ts';
 import { notEvaluated } from '../evaluation/not-evaluated.ts';
-import type { Facts } from '../facts.ts';
 import { MAX_OUTPUT_BYTES } from '../limits.ts';
-import type { ParsedPolicy, PolicyRole } from '../policy/parse.ts';
-import type { Policy, PolicyOrigin } from '../policy/policy.ts';
+import type { PolicyThreads } from '../policy/parse.ts';
+import type { Policy } from '../policy/policy.ts';
 import { say } from '../text.ts';
 import { type Limit, MAX_TASK_MS, MAX_THREAD_HEAP_MB, makeThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
 
@@ -16,19 +15,13 @@ import { type Limit, MAX_TASK_MS, MAX_THREAD_HEAP_MB, makeThreadPool, type Threa
 const THREADS = 2;
 
 /** Parses and evaluates what people wrote whom Gatehouse does not know, off the event loop and within limits. */
-export interface ReviewThreads {
-  /** `repository` is the one under review. A policy that hits a limit is one with a fault. */
-  parsePolicy(repository: string, text: string, origin: PolicyOrigin, role?: PolicyRole): Promise<ParsedPolicy>;
-  /** The cases of a file. `repository` as in {@link ReviewThreads.parsePolicy}. */
+export interface ReviewThreads extends PolicyThreads, EvaluationThreads {
+  /** The cases of a file. `repository` as in {@link PolicyThreads.parsePolicy}. */
   parseCases(repository: string, text: string, file: string, role: CasesRole): Promise<ParsedCases>;
   /**
    * Reads the cases of files and judges their pull requests by the policy. All together have the limits of one task.
    */
   judgeCases(repository: string, policy: Policy, files: readonly CasesFile[]): Promise<JudgedCases>;
-  /** When it hits a limit all rules are undecided, so that the result does not depend on how far it came. */
-  evaluate(policy: Policy, facts: Facts): Promise<Evaluation>;
-  /** The teams that CODEOWNERS names for the change; none when they were not found within the limits. */
-  ownerTeams(facts: Facts): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

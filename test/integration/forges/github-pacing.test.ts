@@ -2,10 +2,10 @@ import test from 'ava';
 import { makeGitHubClient } from '../../../src/forges/github/client.ts';
 import { makeGitHub } from '../../../src/forges/github/github.ts';
 import { MAX_WRITES_AT_ONCE, makePause, makeWriteBudget } from '../../../src/forges/limits/waits.ts';
+import { makeOptionalRedis } from '../../../src/forges/optional-redis.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { makeForgeFetch } from '../../../src/forges/transport/forge-fetch.ts';
 import { makeNetwork } from '../../../src/forges/transport/network.ts';
-import { makeOptionalRedis } from '../../../src/forges/transport/optional-redis.ts';
 import { openPullRequest, SITE, setUp, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Redis } from 'ioredis';
 import { makePause } from '../../../src/forges/limits/waits.ts';
-import { makeOptionalRedis } from '../../../src/forges/transport/optional-redis.ts';
+import { makeOptionalRedis } from '../../../src/forges/optional-redis.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();

@@ -2,13 +2,13 @@ import test from 'ava';
 import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { redacted } from '../../../src/review/evaluation/redact.ts';
-import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { overridersOf } from '../../../src/review/overrides/override.ts';
 import { hideRules, mergeBaseline } from '../../../src/review/policy/merge.ts';
 import { type PolicyRole, parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { Policy } from '../../../src/review/policy/policy.ts';
 import { renderReview } from '../../../src/review/rendering/comment.ts';
 import { linksOf } from '../../../src/review/rendering/links.ts';
+import { verdictOf } from '../../../src/review/verdict.ts';
 import { policyOf } from './judge.ts';
 
 const ORIGIN = { path: '.gatehouse.yml', repository: 'octo/.gatehouse' };

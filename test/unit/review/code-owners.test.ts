@@ -2,12 +2,12 @@ import test from 'ava';
 import { type CodeOwnersDialect, FORGES } from '../../../src/forges/port/forges.ts';
 import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
-import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { ownerTeams, readCodeOwners } from '../../../src/review/predicates/code-owners.ts';
 import { renderReview } from '../../../src/review/rendering/comment.ts';
 import { linksOf } from '../../../src/review/rendering/links.ts';
 import { explain } from '../../../src/review/rendering/terminal.ts';
 import { plain, say } from '../../../src/review/text.ts';
+import { verdictOf } from '../../../src/review/verdict.ts';
 import { policyOf, requiring, verdict } from './judge.ts';
 
 function owners(text: string, path: string, dialect: CodeOwnersDialect = 'github'): string {

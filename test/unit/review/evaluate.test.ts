@@ -4,12 +4,12 @@ import { NO_PEOPLE_SETTINGS } from '../../../src/review/authors/people-settings.
 import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate, neededOwnerTeams } from '../../../src/review/evaluation/evaluate.ts';
 import type { RuleOutcome } from '../../../src/review/evaluation/evaluation.ts';
-import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { unreadFacts } from '../../../src/review/facts.ts';
 import { neededFacts } from '../../../src/review/policy/needs.ts';
 import type { Condition, Policy } from '../../../src/review/policy/policy.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
 import { plain } from '../../../src/review/text.ts';
+import { verdictOf } from '../../../src/review/verdict.ts';
 import { judge, policyOf, ruleOf } from './judge.ts';
 
 // Conditions that are always true, false or undecided for this pull request

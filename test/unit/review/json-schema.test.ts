@@ -4,7 +4,7 @@ import test from 'ava';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { OUTCOME_WORDS } from '../../../src/review/cases/schema.ts';
-import { casesJsonSchema, policyJsonSchema } from '../../../src/review/policy/json-schema.ts';
+import { casesJsonSchema, policyJsonSchema } from '../../../src/review/json-schema.ts';
 import { CASES_PATH, POLICY_PATHS } from '../../../src/review/policy/paths.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
 

@@ -1,11 +1,11 @@
 import { factsOf, type Given } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import type { EvaluatedRule } from '../../../src/review/evaluation/evaluation.ts';
-import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { type PolicyRole, parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { Policy, PolicyOrigin } from '../../../src/review/policy/policy.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
 import { plain } from '../../../src/review/text.ts';
+import { verdictOf } from '../../../src/review/verdict.ts';
 
 /** A policy that has to be right, from its whole text. */
 export function policyOf(text: string, origin: PolicyOrigin = { path: '.gatehouse.yml' }, role?: PolicyRole): Policy {

@@ -4,10 +4,10 @@ import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { factsOf, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { observe, rulesInForce, withObserved } from '../../../src/review/evaluation/observe.ts';
-import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { unreadFacts } from '../../../src/review/facts.ts';
 import { neededBeside, neededFacts } from '../../../src/review/policy/needs.ts';
 import type { ReviewThreads } from '../../../src/review/threads/review-threads.ts';
+import { verdictOf } from '../../../src/review/verdict.ts';
 import { policyOf, verdict } from './judge.ts';
 
 const POLICY = policyOf(`version: 1

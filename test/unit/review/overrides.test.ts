@@ -5,7 +5,6 @@ import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import type { PersonComment } from '../../../src/forges/port/pull-request.ts';
 import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
-import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import type { KnownComments } from '../../../src/review/overrides/judge-overrides.ts';
 import { readOverrides } from '../../../src/review/overrides/read-overrides.ts';
 import { mergeBaseline } from '../../../src/review/policy/merge.ts';
@@ -13,6 +12,7 @@ import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { Policy } from '../../../src/review/policy/policy.ts';
 import { renderReview } from '../../../src/review/rendering/comment.ts';
 import { plain } from '../../../src/review/text.ts';
+import { verdictOf } from '../../../src/review/verdict.ts';
 import { policyOf } from './judge.ts';
 
 const HEAD = 'b'.repeat(40);

@@ -4,18 +4,13 @@ import MarkdownIt from 'markdown-it';
 import { RE2JS } from 're2js';
 import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
-import {
-  brokenPolicyVerdict,
-  type Verdict,
-  verdictOf,
-  withProposedPolicyFaults,
-} from '../../../src/review/evaluation/verdict.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { REVIEW_MARKER, renderReview } from '../../../src/review/rendering/comment.ts';
 import { findingMarker, fingerprintIn, renderInlines } from '../../../src/review/rendering/inline.ts';
 import { linksOf } from '../../../src/review/rendering/links.ts';
 import { code, codeInCell, prose, proseInCell } from '../../../src/review/rendering/markdown.ts';
 import { explain } from '../../../src/review/rendering/terminal.ts';
+import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from '../../../src/review/verdict.ts';
 import { policyOf, verdict } from './judge.ts';
 
 const POLICY = String.raw`version: 1

@@ -2,11 +2,11 @@ import test from 'ava';
 import { NO_PEOPLE_SETTINGS } from '../../../src/review/authors/people-settings.ts';
 import { factsOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
-import { verdictOf } from '../../../src/review/evaluation/verdict.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { plain } from '../../../src/review/text.ts';
 import { makeReviewThreads } from '../../../src/review/threads/review-threads.ts';
 import { makeThreadPool, type ThreadPoolOptions } from '../../../src/review/threads/thread-pool.ts';
+import { verdictOf } from '../../../src/review/verdict.ts';
 import { policyOf, ruleOf } from './judge.ts';
 import { noise } from './noise.ts';
 

@@ -2,8 +2,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { patchOf } from '../../../src/review/cases/given.ts';
 import { fingerprinted } from '../../../src/review/evaluation/fingerprint.ts';
-import { brokenPolicyVerdict, withProposedPolicyFaults } from '../../../src/review/evaluation/verdict.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
+import { brokenPolicyVerdict, withProposedPolicyFaults } from '../../../src/review/verdict.ts';
 import { verdict } from './judge.ts';
 
 const POLICY = `version: 1

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
-import { JOBS_SCHEMA, type Kind, reviewKey } from '../queue/queue.ts';
+import { JOBS_SCHEMA, type Kind, reviewKey } from './queue.ts';
 
 /** A pull request whose review would be requested; with what it is like now, where that is the reason. */
 export interface Candidate extends PullRequestRef {

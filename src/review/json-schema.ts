@@ -1,16 +1,22 @@
 import * as z from 'zod';
-import { casesFileSchema } from '../cases/schema.ts';
-import { optionOwners, policyWithCasesSchema } from './schema.ts';
+import { casesFileSchema, casesSchema } from './cases/schema.ts';
+import { optionOwners, policySchema } from './policy/schema.ts';
 
 type JsonSchema = Parameters<
   NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>
 >[0]['jsonSchema'];
 
+const policyWithCases = policySchema.extend({ cases: casesSchema.optional() }).meta({
+  id: 'policy',
+  title: 'Gatehouse policy',
+  description: 'What Gatehouse asks of pull requests: .gatehouse.yml',
+});
+
 /**
  * The JSON Schema of a policy, made from the schemas that Gatehouse itself reads it with: for completion in editors.
  */
 export function policyJsonSchema(): Readonly<Record<string, unknown>> {
-  return jsonSchemaOf('gatehouse', policyWithCasesSchema);
+  return jsonSchemaOf('gatehouse', policyWithCases);
 }
 
 /** The JSON Schema of `.gatehouse.test.yml`. */

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { withTimeout } from '../../common/timeout.ts';
+import { withTimeout } from '../common/timeout.ts';
 
 /** What a log must offer here; pino's logger fits. */
 export interface Log {

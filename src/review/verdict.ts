@@ -1,13 +1,13 @@
-import { shorten } from '../../common/shorten.ts';
-import { MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/port/postings.ts';
-import type { Override, Overrides } from '../overrides/override.ts';
-import type { Fault } from '../policy/faults.ts';
-import type { LevelInForce, Rule } from '../policy/policy.ts';
-import type { Proposal } from '../proposal/proposal.ts';
-import { bare } from '../text.ts';
-import type { EvaluatedRule, Evaluation } from './evaluation.ts';
-import { type FingerprintedLocation, fingerprinted } from './fingerprint.ts';
-import { awaitedIn, locationsOf, type Reason, reasonsOf } from './reasons.ts';
+import { shorten } from '../common/shorten.ts';
+import { MAX_STATUS_DESCRIPTION_LENGTH } from '../forges/port/postings.ts';
+import type { EvaluatedRule, Evaluation } from './evaluation/evaluation.ts';
+import { type FingerprintedLocation, fingerprinted } from './evaluation/fingerprint.ts';
+import { awaitedIn, locationsOf, type Reason, reasonsOf } from './evaluation/reasons.ts';
+import type { Override, Overrides } from './overrides/override.ts';
+import type { Fault } from './policy/faults.ts';
+import type { LevelInForce, Rule } from './policy/policy.ts';
+import type { Proposal } from './proposal/proposal.ts';
+import { bare } from './text.ts';
 
 /** Something that a rule in force has to say of the pull request. */
 export interface Finding {
