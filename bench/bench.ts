@@ -1,10 +1,10 @@
 /**
  * `npm run bench`: compares Gatehouse's door with other servers, on this machine, in one run. Writes docs/performance.md; with
  * `--quick` it is short, and prints the page instead. With `--kill` it counts what each of them loses when it is killed, see kill.ts.
- * With `--steps` it only counts the steps of a review, see steps.ts.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { countSteps } from '../test/helpers/count-steps.ts';
 import { startStores } from '../test/helpers/stores.ts';
 import { createDatabases } from './contenders.ts';
 import { benchKill } from './kill.ts';
@@ -13,7 +13,6 @@ import { measureLatency, measureStorage } from './latency.ts';
 import { describeMachine, FULL, loadAverage, QUICK, say } from './plan.ts';
 import { renderReport } from './report.ts';
 import { measureReviews } from './reviews.ts';
-import { countSteps, stepsTable } from './steps.ts';
 import { type Figures, judgeTargets } from './targets.ts';
 import { measureThroughput, spreadOf } from './throughput.ts';
 
@@ -24,15 +23,12 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     kill: { type: 'boolean', default: false },
-    steps: { type: 'boolean', default: false },
   },
 });
 const plan = values.quick ? QUICK : FULL;
 
 if (values.kill) {
   await benchKill(values.quick);
-} else if (values.steps) {
-  process.stdout.write(`${stepsTable(await countSteps())}\n`);
 } else {
   await benchDoor();
 }

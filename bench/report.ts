@@ -1,6 +1,6 @@
+import { REVIEWS, STEPS, type Steps, type StepsOfReviews } from '../test/helpers/count-steps.ts';
 import { CONTENDERS } from './contenders.ts';
 import { type Plan, TARGET_CONNECTIONS } from './plan.ts';
-import { stepsTable } from './steps.ts';
 import { cell, format, table } from './table.ts';
 import { type Figures, judgeTargets } from './targets.ts';
 import { PER_PULL_REQUEST, spreadOf } from './throughput.ts';
@@ -66,8 +66,7 @@ Door and worker as two processes, against the simulated forge of the tests, whic
 | Time until the last of them | ${reviews.lastAfter.toFixed(1)} s |
 | Processor time of the worker, a review | ${reviews.cpuMs?.toFixed(1) ?? 'not measured'} ms |
 
-What a worker does for a review on GitHub. A failing one has a comment at a line. \`npm run bench -- --steps\`
-prints this table alone.
+What a worker does for a review on GitHub. A failing one has a comment at a line.
 
 ${stepsTable(figures.steps)}
 
@@ -113,6 +112,16 @@ function costTable({ throughput }: Figures): string {
   });
   const header = ['', 'Processor time', 'PostgreSQL’s', 'p50', 'p99', 'Memory, idle', 'Memory, under load', 'Not 200'];
   return table(header, [0], rows);
+}
+
+function stepsTable(steps: StepsOfReviews): string {
+  const rows = Object.entries(STEPS).map(([step, title]) => [
+    title,
+    ...Object.keys(REVIEWS).map((which) =>
+      steps[which as keyof typeof REVIEWS][step as keyof Steps].toLocaleString('en'),
+    ),
+  ]);
+  return table(['', ...Object.values(REVIEWS)], [0], rows);
 }
 
 function targetTable(figures: Figures): string {

@@ -1,7 +1,7 @@
+import type { StepsOfReviews } from '../test/helpers/count-steps.ts';
 import type { Both, ContenderName } from './contenders.ts';
 import type { Latency, Storage } from './latency.ts';
 import type { Reviews } from './reviews.ts';
-import type { StepsOfReviews } from './steps.ts';
 import { format } from './table.ts';
 import { spreadOf, type Throughput } from './throughput.ts';
 

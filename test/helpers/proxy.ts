@@ -10,6 +10,8 @@ export interface TcpProxy {
   /** Connections that clients hold open now, and all there ever were. */
   readonly open: number;
   readonly accepted: number;
+  /** Bytes from the target so far. */
+  readonly received: number;
   /** Forwards everything; what `hang` held back goes first. */
   pass(): Promise<void>;
   /** Accepts connections and forwards nothing; those that are open freeze. */
@@ -32,16 +34,21 @@ export interface ProxyAddress {
   readonly port?: number;
 }
 
-/** `target` is a URL with a port (`postgres://…`, `redis://…`), or a port on 127.0.0.1. */
+/**
+ * `target` is a URL with a port (`postgres://…`, `redis://…`), or a port on 127.0.0.1. `makeReader` is called for each
+ * connection, and what it returns for each piece that the client sends.
+ */
 export async function startProxy(
   target: string | number,
   { host = '127.0.0.1', port: wanted = 0 }: ProxyAddress = {},
+  makeReader?: () => (piece: Buffer) => void,
 ): Promise<TcpProxy> {
   const url = new URL(typeof target === 'number' ? `tcp://127.0.0.1:${target}` : target);
   let upstream = addressOf(url);
   const clients = new Set<Socket>();
   let open = 0;
   let accepted = 0;
+  let received = 0;
   let lateness = 0;
   let gate = openGate();
 
@@ -86,6 +93,12 @@ export async function startProxy(
         left = true;
       });
     }
+    if (makeReader !== undefined) {
+      client.on('data', makeReader());
+    }
+    target.on('data', (piece) => {
+      received += piece.length;
+    });
     forward(client, target, connected);
     forward(target, client, connected);
   });
@@ -127,6 +140,9 @@ export async function startProxy(
     },
     get accepted() {
       return accepted;
+    },
+    get received() {
+      return received;
     },
     pass: () => forwardAgain(0),
     delay: (milliseconds) => forwardAgain(milliseconds),

@@ -1,9 +1,9 @@
 /** What a worker does for a review, counted: the same on every machine, so that a test can hold it. */
 import type { Worker } from 'node:worker_threads';
-import { DOOR, WORKER } from '../test/helpers/door.ts';
-import { type Story, tellStory } from '../test/helpers/story.ts';
-import { table } from './table.ts';
-import { commandReader, type Relay, startRelay, statementReader } from './wire.ts';
+import { DOOR, WORKER } from './door.ts';
+import { startProxy } from './proxy.ts';
+import { type Story, tellStory } from './story.ts';
+import { commandReader, statementReader } from './wire-readers.ts';
 
 export const STEPS = {
   statements: 'Statements to PostgreSQL, without looks for jobs',
@@ -38,7 +38,7 @@ const ROUNDS = 5;
 const LOOKS_FOR_JOB = /FOR UPDATE OF j SKIP LOCKED/;
 const ITS_QUEUE = /j\.name = 'review'/;
 
-/** Reviews one after the other, of a worker on GitHub's simulated API with a relay before each store and the forge. */
+/** Reviews one after the other, of a worker on GitHub's simulated API with a proxy before each store and the forge. */
 export async function countSteps(): Promise<StepsOfReviews> {
   await using story = await tellStory('github', { '.gatehouse.yml': POLICY }, ENVIRONMENT, DOOR);
   await using counter = await startCounter(story);
@@ -67,16 +67,6 @@ export async function countSteps(): Promise<StepsOfReviews> {
   return mapped(REVIEWS, (which) => mapped(STEPS, (step) => Math.min(...rounds.map((round) => round[which][step]))));
 }
 
-export function stepsTable(steps: StepsOfReviews): string {
-  const rows = Object.entries(STEPS).map(([step, title]) => [
-    title,
-    ...Object.keys(REVIEWS).map((which) =>
-      steps[which as keyof typeof REVIEWS][step as keyof Steps].toLocaleString('en'),
-    ),
-  ]);
-  return table(['', ...Object.values(REVIEWS)], [0], rows);
-}
-
 interface Counter extends AsyncDisposable {
   /** Of the worker that is counted. */
   readonly environment: Readonly<Record<string, string>>;
@@ -86,7 +76,7 @@ interface Counter extends AsyncDisposable {
 async function startCounter({ forge, environment }: Story): Promise<Counter> {
   const { DATABASE_URL = '', REDIS_URL = '', FORGE_URL = '' } = environment;
   let [statements, transactions, looks, commands, messages] = [0, 0, 0, 0, 0];
-  const database = await startRelay(DATABASE_URL, () => {
+  const database = await startProxy(DATABASE_URL, {}, () => {
     let isInTransaction = false;
     return statementReader((text) => {
       if (LOOKS_FOR_JOB.test(text)) {
@@ -98,13 +88,12 @@ async function startCounter({ forge, environment }: Story): Promise<Counter> {
       isInTransaction = text.startsWith('BEGIN') || (isInTransaction && !text.includes('COMMIT'));
     });
   });
-  const redis = await startRelay(REDIS_URL, () =>
+  const redis = await startProxy(REDIS_URL, {}, () =>
     commandReader(() => {
       commands += 1;
     }),
   );
-  const api = await startRelay(FORGE_URL, () => () => {});
-  const relays: readonly Relay[] = [database, redis, api];
+  const api = await startProxy(FORGE_URL);
   const countMessages = (thread: Worker) => {
     const message = () => {
       messages += 1;
@@ -132,12 +121,12 @@ async function startCounter({ forge, environment }: Story): Promise<Counter> {
       commands,
       messages,
       requests: forge.seen.length,
-      storeBytes: database.received() + redis.received(),
-      forgeBytes: api.received(),
+      storeBytes: database.received + redis.received,
+      forgeBytes: api.received,
     }),
     async [Symbol.asyncDispose]() {
       process.off('worker', countMessages);
-      await Promise.all(relays.map((relay) => relay.close()));
+      await Promise.all([database, redis, api].map((proxy) => proxy.close()));
     },
   };
 }
