@@ -13,7 +13,7 @@ import { onConnection } from '../db/transaction.ts';
 import { makeApp } from '../http/app.ts';
 import { CHECK_TIMEOUT_MS, makeHealth } from '../http/health.ts';
 import { addHealthRoutes } from '../http/health-routes.ts';
-import { addMetricsRoute } from '../http/metrics-listener.ts';
+import { addMetricsRoute } from '../http/metrics-route.ts';
 import { makeReadiness } from '../http/readiness.ts';
 import { closeConnections, listen, makeServer, stopListening } from '../http/server.ts';
 import { addWebhookRoute } from '../http/webhook.ts';

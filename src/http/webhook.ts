@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
+import { isObject } from '../common/is-object.ts';
 import { withTimeout } from '../common/timeout.ts';
 import { eventLabel, installationIn, interpretEvent, type PayloadInstallation } from '../forges/port/events.ts';
 import { FORGES, type ForgeName } from '../forges/port/forges.ts';
@@ -10,10 +11,11 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { subjectAttributes, type Tracing } from '../tracing/tracing.ts';
 import { readBody } from './body.ts';
-import { isJsonType, parseJsonObject } from './json.ts';
 import { REFUSAL_REASONS, type Refusal, refuse, type WebhookState } from './refusal.ts';
 import { requireSignature, verifySignature } from './signature.ts';
 import type { SigningSecrets } from './signature-check.ts';
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export interface WebhookOptions {
   readonly secrets: SigningSecrets;
@@ -221,4 +223,23 @@ function isIdentity(codings: readonly string[] | undefined): boolean {
 
 function joinWithOr(names: readonly string[]): string {
   return names.join(' or ');
+}
+
+/**
+ * A JSON object, or undefined when the bytes are not one. They must be UTF-8; a byte order mark before
+ * them is skipped, as RFC 8259 (section 8.1) allows.
+ */
+function parseJsonObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(decoder.decode(bytes));
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the one Content-Type is `application/json`, with or without parameters. */
+function isJsonType(values: readonly string[] | undefined): boolean {
+  const [value, ...more] = values ?? [];
+  return more.length === 0 && /^application\/json\s*(;|$)/i.test(value?.trim() ?? '');
 }

@@ -15,7 +15,6 @@ import { knownComments } from '../tables/override-comments.ts';
 import { markReported, recordOthersAsked, saveVerdict } from '../tables/reviews.ts';
 import { rememberAuthors } from '../tables/seen-authors.ts';
 import { countObserved } from './count-observed.ts';
-import { countOverrides } from './count-overrides.ts';
 import { type LatePending, latePending } from './late-pending.ts';
 import { type OpenReview, openReview } from './open-review.ts';
 import type { ReviewDeps } from './review-deps.ts';
@@ -299,4 +298,19 @@ async function saveAndShow(
   countObserved(metrics, result.evaluation);
   await review.report(pullRequest);
   log.info({ repository, number, head: head.sha, verdict: verdict.state, enforce }, 'a pull request was reviewed');
+}
+
+/** Each override once, however often it is found. */
+function countOverrides(
+  { metrics, log }: Pick<ReviewDeps, 'metrics' | 'log'>,
+  { overridesBefore }: Pick<OpenReview, 'overridesBefore'>,
+  { repository, number, head }: PullRequest,
+  { overrides }: Verdict,
+): void {
+  for (const { ruleId, by, reason, commentId } of overrides?.inForce ?? []) {
+    if (!overridesBefore.includes(commentId)) {
+      metrics.overrides.inc();
+      log.warn({ repository, number, head: head.sha, rule: ruleId, by, reason, commentId }, 'a rule was overridden');
+    }
+  }
 }

@@ -1,13 +1,14 @@
 import type pg from 'pg';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { PullRequest } from '../../forges/port/pull-request.ts';
+import type { PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { Log } from '../../log.ts';
 import { canBeOverridden } from '../../review/overrides/override.ts';
 import { type PolicyContext, policyInForce } from '../../review/policy/in-force.ts';
 import { COMMANDS_MARKER, renderCommands } from '../../review/rendering/commands.ts';
 import type { Jobs } from '../queue/queue.ts';
-import { markRechecked, mayRecheck } from './recheck.ts';
+
+const MIN_SECONDS_BETWEEN_RECHECKS = 60;
 
 export interface CommandContext extends PolicyContext {
   readonly pool: pg.Pool;
@@ -77,6 +78,27 @@ async function recheck(
   // Afterwards: were it cut short between the two, the next attempt would be too soon.
   await markRechecked(pool, pullRequest);
   log.info({ repository, number, by: job.author }, 'a pull request is judged again, as a comment asks');
+}
+
+/** Whether the last time is long enough ago. A verdict from before is then not taken for the present one. */
+async function mayRecheck(pool: pg.Pool, { repository, number }: PullRequestRef): Promise<boolean> {
+  const { rows } = await pool.query<{ soon: boolean }>(
+    `UPDATE gatehouse.reviews r SET judged_by = CASE WHEN soon THEN judged_by ELSE judged_by - 'alone' END
+       FROM (SELECT coalesce(rechecked_at > now() - make_interval(secs => $3), false) AS soon
+               FROM gatehouse.reviews WHERE repository = $1 AND pull_request = $2) last
+      WHERE repository = $1 AND pull_request = $2
+      RETURNING soon`,
+    [repository, number, MIN_SECONDS_BETWEEN_RECHECKS],
+  );
+  // One that was never reviewed may be.
+  return rows.every(({ soon }) => !soon);
+}
+
+async function markRechecked(pool: pg.Pool, { repository, number }: PullRequestRef): Promise<void> {
+  await pool.query('UPDATE gatehouse.reviews SET rechecked_at = now() WHERE repository = $1 AND pull_request = $2', [
+    repository,
+    number,
+  ]);
 }
 
 /** Once for a pull request: the forge has it, so that nothing is said twice when our database is lost. */

@@ -1,12 +1,33 @@
 /** A thread of thread-pool.ts: does one task after the other. */
 import { deserialize, serialize } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
+import { judgeCases } from '../cases/judge-cases.ts';
+import { parseCases } from '../cases/parse.ts';
+import { evaluate, neededOwnerTeams } from '../evaluation/evaluate.ts';
 import { MAX_OUTPUT_BYTES } from '../limits.ts';
-import type { FromThread, TaskName, ToThread } from './messages.ts';
-import { TASKS, type TaskContext } from './tasks.ts';
+import { parsePolicy } from '../policy/parse.ts';
+import type { FromThread, TaskInput, TaskName, TaskOutput, ToThread } from './messages.ts';
 
 /** Of the processor time of a task, how much a task may use that can stop by itself. */
 const OWN_SHARE = 0.75;
+
+/** What a thread tells a task, and what a task tells its thread. */
+interface TaskContext {
+  readonly onStep: (step: number) => void;
+  /** Whether most of the task's processor time is used up: time to return what it has. */
+  readonly isTimeUp: () => boolean;
+}
+
+/** The work of a thread. Nothing here may run on the event loop of a service. */
+const TASKS: {
+  readonly [Name in TaskName]: (input: TaskInput<Name>, context: TaskContext) => TaskOutput<Name>;
+} = {
+  parsePolicy: ({ text, origin, role }) => parsePolicy(text, origin, role),
+  parseCases: ({ text, file, role }) => parseCases(text, file, role),
+  judgeCases: ({ policy, files }, { onStep, isTimeUp }) => judgeCases(policy, files, onStep, isTimeUp),
+  evaluate: ({ policy, facts }, { onStep }) => evaluate(policy, facts, onStep),
+  ownerTeams: ({ facts }) => neededOwnerTeams(facts),
+};
 
 parentPort?.on('message', ({ task, input, maxMs }: ToThread) => {
   let before = process.threadCpuUsage();
