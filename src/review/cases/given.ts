@@ -25,12 +25,12 @@ const file = z.strictObject(
   {
     path: text.describe('Its path, as it is after the change.'),
     from: text.optional().describe('Its path before it was renamed.'),
-    status: oneOf('added', 'modified', 'removed', 'renamed').optional().describe('Unless given: modified, or renamed.'),
+    status: oneOf('added', 'modified', 'removed', 'renamed').optional().describe('Default: modified, or renamed.'),
     added: z.array(text, { error: 'a list of lines' }).optional().describe('Lines added, at line 1 and on.'),
     patch: text.optional().describe('Its difference as git writes it, in the place of `added`.'),
     diff: oneOf('binary', 'too-large').optional().describe('Why there is no difference to read.'),
-    additions: count.optional().describe('How many lines were added. Unless given: those of `added`.'),
-    deletions: count.optional().describe('How many lines were removed. Unless given: 0.'),
+    additions: count.optional().describe('How many lines were added. Default: those of `added`.'),
+    deletions: count.optional().describe('How many lines were removed. Default: 0.'),
     counted: flag.optional().describe('Whether the forge counted the lines; of binary files it never does.'),
   },
   { error: 'a file, such as { path: src/a.ts }' },
@@ -40,7 +40,7 @@ const commit = z.strictObject(
   {
     message: text.describe('The whole message.'),
     email: text.optional().describe('Of the author.'),
-    parents: count.optional().describe('How many it has: 2 are a merge. Unless given: 1.'),
+    parents: count.optional().describe('How many it has: 2 are a merge. Default: 1.'),
     author: text.nullable().optional().describe('A login; null where no account has the e-mail address.'),
     committer: text.nullable().optional().describe('A login; null where no account has the e-mail address.'),
     verified: flag
@@ -50,9 +50,7 @@ const commit = z.strictObject(
     signed_by: text
       .nullable()
       .optional()
-      .describe(
-        "The login of whose verified signature it has; null where it is the forge's own. Unless given: not known.",
-      ),
+      .describe("The login of whose verified signature it has; null where it is the forge's own. Default: unknown."),
     clean: flag.optional().describe('Whether it is a merge that changes nothing itself.'),
   },
   { error: "a commit, such as { message: 'Fix it' }" },
@@ -61,16 +59,14 @@ const commit = z.strictObject(
 const review = z.strictObject(
   {
     author: text.describe('A login.'),
-    state: oneOf('approved', 'changes-requested', 'commented', 'dismissed')
-      .optional()
-      .describe('Unless given: approved.'),
+    state: oneOf('approved', 'changes-requested', 'commented', 'dismissed').optional().describe('Default: approved.'),
     at: oneOf('head', 'old', 'updated')
       .optional()
       .describe(
         'Of which commit: the head, an earlier one (old), or one after which only the base was merged (updated).',
       ),
     outdated: flag.optional().describe('Whether the base was changed, or the head force-pushed, after it.'),
-    official: flag.optional().describe('Whether the author may write to the repository. Unless given: true.'),
+    official: flag.optional().describe('Whether the author may write to the repository. Default: true.'),
     bot: flag.optional().describe('Whether the author is a bot.'),
   },
   { error: 'a review, such as { author: sally }' },
@@ -79,9 +75,9 @@ const review = z.strictObject(
 const check = z.strictObject(
   {
     name: text.describe('Its name.'),
-    state: text.optional().describe('As the forge names it. Unless given: success.'),
-    by: text.optional().describe('Who reported it: a login, or the slug of an App. Unless given: ci.'),
-    kind: oneOf('status', 'check-run').optional().describe('Unless given: status.'),
+    state: text.optional().describe('As the forge names it. Default: success.'),
+    by: text.optional().describe('Who reported it: a login, or the slug of an App. Default: ci.'),
+    kind: oneOf('status', 'check-run').optional().describe('Default: status.'),
   },
   { error: 'a check, such as { name: build }' },
 );
@@ -90,16 +86,16 @@ const thread = z.strictObject(
   {
     by: text.describe('The login of who began it.'),
     bot: flag.optional().describe('Whether who began it is a bot.'),
-    path: text.optional().describe('The file that it is about. Unless given: a.txt.'),
+    path: text.optional().describe('The file that it is about. Default: a.txt.'),
     outdated: flag
       .nullable()
       .optional()
       .describe('Whether the lines that it is about have changed since; null where the forge does not say.'),
-    resolved: flag.nullable().optional().describe('Unless given: false; null where the forge does not say.'),
+    resolved: flag.nullable().optional().describe('Default: false; null where the forge does not say.'),
     resolved_by: text
       .nullable()
       .optional()
-      .describe('The login of who resolved it; null where the forge does not say. Unless given: the author.'),
+      .describe('The login of who resolved it; null where the forge does not say. Default: the author.'),
   },
   { error: 'a conversation, such as { by: sally }' },
 );
@@ -107,9 +103,7 @@ const thread = z.strictObject(
 const suite = z.strictObject(
   {
     by: text.describe('Its App, as name[bot]. The check runs by the same are in it.'),
-    state: text
-      .optional()
-      .describe('queued (without runs), pending (in progress), or its result. Unless given: success.'),
+    state: text.optional().describe('queued (without runs), pending (in progress), or its result. Default: success.'),
   },
   { error: "a check suite, such as { by: 'ci[bot]', state: queued }" },
 );
@@ -118,32 +112,28 @@ const suite = z.strictObject(
 export const given = z
   .strictObject(
     {
-      title: text.optional().describe("Unless given: 'feat: a title'."),
-      body: text.optional().describe('The description. Unless given: empty.'),
-      author: text.optional().describe('A login. Unless given: alice.'),
-      first_time: flag
-        .optional()
-        .describe('Whether the author contributes for the first time. Unless given: not known.'),
-      assignees: names.optional().describe('Logins. Unless given: none.'),
-      milestone: text.optional().describe('Its title. Unless given: none.'),
+      title: text.optional().describe("Default: 'feat: a title'."),
+      body: text.optional().describe('The description. Default: empty.'),
+      author: text.optional().describe('A login. Default: alice.'),
+      first_time: flag.optional().describe('Whether the author contributes for the first time. Default: unknown.'),
+      assignees: names.optional().describe('Logins. Default: none.'),
+      milestone: text.optional().describe('Its title. Default: none.'),
       triage_unread: flag.optional().describe('true: assignees and milestone could not be read.'),
-      draft: flag.optional().describe('Unless given: false.'),
-      labels: names.optional().describe('Unless given: none.'),
-      branch: text.optional().describe('The branch with the change. Unless given: topic.'),
-      fork: flag.optional().describe('Whether it comes from a fork. Unless given: false.'),
+      draft: flag.optional().describe('Default: false.'),
+      labels: names.optional().describe('Default: none.'),
+      branch: text.optional().describe('The branch with the change. Default: topic.'),
+      fork: flag.optional().describe('Whether it comes from a fork. Default: false.'),
       base: text.optional().describe('The branch that it would be merged into. Default: main.'),
-      repository: text.optional().describe('As owner/name. Unless given: octo/example.'),
-      visibility: oneOf('public', 'internal', 'private')
-        .optional()
-        .describe('Of the repository. Unless given: public.'),
-      topics: names.optional().describe('Of the repository. Unless given: none.'),
+      repository: text.optional().describe('As owner/name. Default: octo/example.'),
+      visibility: oneOf('public', 'internal', 'private').optional().describe('Of the repository. Default: public.'),
+      topics: names.optional().describe('Of the repository. Default: none.'),
       topics_unread: flag.optional().describe('true: the forge does not tell the topics.'),
       repository_unread: flag.optional().describe('true: visibility and topics could not be read.'),
-      files: z.array(file, { error: 'a list of files' }).optional().describe('The changed files. Unless given: none.'),
+      files: z.array(file, { error: 'a list of files' }).optional().describe('The changed files. Default: none.'),
       files_complete: flag.optional().describe('false: there are more files, which could not be read.'),
-      commits: z.array(commit, { error: 'a list of commits' }).optional().describe('Oldest first. Unless given: none.'),
+      commits: z.array(commit, { error: 'a list of commits' }).optional().describe('Oldest first. Default: none.'),
       commits_complete: flag.optional().describe('false: there are more commits, which could not be read.'),
-      reviews: z.array(review, { error: 'a list of reviews' }).optional().describe('Oldest first. Unless given: none.'),
+      reviews: z.array(review, { error: 'a list of reviews' }).optional().describe('Oldest first. Default: none.'),
       reviews_complete: flag.optional().describe('false: there are more reviews, which could not be read.'),
       last_change_unread: flag.optional().describe('true: the last force-push and change of base could not be read.'),
       requested: names
@@ -162,22 +152,22 @@ export const given = z
         .record(z.string(), names, { error: 'a mapping of teams' })
         .optional()
         .describe('Members by team (organisation/team). A team that is not here could not be read.'),
-      codeowners: text.optional().describe('The text of CODEOWNERS. Unless given: there is none.'),
+      codeowners: text.optional().describe('The text of CODEOWNERS. Default: none.'),
       codeowners_unread: flag.optional().describe('true: CODEOWNERS could not be read.'),
-      checks: z.array(check, { error: 'a list of checks' }).optional().describe('Newest first. Unless given: none.'),
+      checks: z.array(check, { error: 'a list of checks' }).optional().describe('Newest first. Default: none.'),
       threads: z
         .array(thread, { error: 'a list of conversations' })
         .optional()
-        .describe('Conversations at lines. Unless given: none.'),
+        .describe('Conversations at lines. Default: none.'),
       threads_complete: flag.optional().describe('false: there are more conversations, which could not be read.'),
       suites: z
         .array(suite, { error: 'a list of check suites' })
         .optional()
-        .describe('Check suites, of GitHub, beside their runs. Unless given: none.'),
+        .describe('Check suites, of GitHub, beside their runs. Default: none.'),
       checks_complete: flag.optional().describe('false: there are more checks, which could not be read.'),
       dialect: oneOf(...CODE_OWNERS_DIALECTS)
         .optional()
-        .describe('How CODEOWNERS is read. Unless given: github.'),
+        .describe('How CODEOWNERS is read. Default: github.'),
     },
     { error: 'a pull request, such as { title: Add docs }' },
   )
@@ -353,11 +343,11 @@ function accountsOf({ commits = [], accounts = {}, accounts_unread }: Given): Fa
   if (accounts_unread === true) {
     return new Map();
   }
-  const known = new Map(Object.entries(accounts).map(([address, login]) => [address.toLowerCase(), login]));
+  const loginOf = new Map(Object.entries(accounts).map(([address, login]) => [address.toLowerCase(), login]));
   const all = commits.map(commitOf);
   const keys = all.flatMap(({ message }) => trailersOf(message).trailers.map(({ key }) => key));
   const named = coAuthorsOf(all, keys).coAuthors.flatMap(({ address }) => address ?? []);
-  return new Map(named.map((address) => [address, known.get(address) ?? hiddenAddress(address)?.login ?? null]));
+  return new Map(named.map((address) => [address, loginOf.get(address) ?? hiddenAddress(address)?.login ?? null]));
 }
 
 function cleanMergesOf(commits: readonly z.input<typeof commit>[]): ReadonlySet<string> {
