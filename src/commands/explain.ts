@@ -71,8 +71,8 @@ async function explainPullRequest(
   const judging = await openJudging(settings, terminal.startThreads());
   const { forge } = judging;
   try {
-    const knownComments = async () => ({ posted: new Map() });
-    const result = await judge({ ...judging, givenPolicy: policy, knownComments }, ref);
+    const recordedComments = async () => ({ posted: new Map() });
+    const result = await judge({ ...judging, policyFile: policy, recordedComments }, ref);
     // A review treats a closed pull request and a missing one alike; the user wants to know which it is.
     const closed = result.kind === 'over' ? await forge.pullRequest(ref) : undefined;
     terminal.stdout.write(

@@ -53,7 +53,7 @@ export const COMMANDS: Commands = {
     load: async () => (await import('./records/replay.ts')).replay,
   },
   resync: {
-    summary: 'Queue a look at all known repositories, or at those that are named: what lost webhooks missed',
+    summary: 'Queue a resync of all repositories, or of those named, to find what lost webhooks missed',
     load: async () => (await import('./resync.ts')).resync,
   },
   accept: {

@@ -39,7 +39,7 @@ export function readHunk(
   let line = newStart;
   let additions = 0;
   let deletions = 0;
-  let known = true;
+  let wellFormed = true;
   while (!lines.done && (left.old > 0 || left.new > 0)) {
     const row = lines.next();
     const mark = row[0];
@@ -53,7 +53,7 @@ export function readHunk(
       deletions += 1;
     } else {
       // Some tools strip the one space of an empty context line.
-      known &&= mark === ' ' || mark === undefined || row === '\r';
+      wellFormed &&= mark === ' ' || mark === undefined || row === '\r';
     }
     if (mark !== '-') {
       line += 1;
@@ -66,7 +66,7 @@ export function readHunk(
   if (!lines.done && lines.peek().startsWith('\\')) {
     lines.next();
   }
-  return { additions, deletions, whole: known && left.old === 0 && left.new === 0 };
+  return { additions, deletions, whole: wellFormed && left.old === 0 && left.new === 0 };
 }
 
 /** Reads a text by lines without splitting it into an array: diffs can be tens of megabytes. */

@@ -59,8 +59,8 @@ function measure(metrics: Metrics): Middleware {
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 
 async function identify(ctx: Context, next: Next): Promise<void> {
-  const given = ctx.get('X-Request-Id');
-  ctx.state['requestId'] = REQUEST_ID.test(given) ? given : randomUUID();
+  const requested = ctx.get('X-Request-Id');
+  ctx.state['requestId'] = REQUEST_ID.test(requested) ? requested : randomUUID();
   ctx.set('X-Request-Id', ctx.state['requestId']);
   await next();
 }
@@ -75,7 +75,7 @@ function problems(log: Log): Middleware {
     // RFC 9112, section 3.2: a request without Host, or with more than one, is answered 400.
     const hosts = ctx.req.headersDistinct['host']?.length ?? 0;
     if (hosts > 1 || (hosts === 0 && ctx.req.httpVersion === '1.1')) {
-      answerProblem(ctx, 400, 'The Host header must be given once.');
+      answerProblem(ctx, 400, 'The Host header must be sent once.');
       return;
     }
     try {

@@ -4,9 +4,9 @@ import { withTimeout } from '../common/timeout.ts';
 export type DependencyCheck = () => Promise<string | undefined>;
 
 /**
- * What is known to be wrong without looking, such as that nothing could be stored for some seconds. Undefined: nothing.
+ * A fault that shows without a check, such as that nothing could be stored for some seconds. Undefined: nothing.
  */
-export type KnownFault = () => string | undefined;
+export type ObservedFault = () => string | undefined;
 
 export interface DependencyHealth {
   readonly status: 'up' | 'down';
@@ -28,15 +28,15 @@ export const CHECK_TIMEOUT_MS = 4_000;
 const REPORT_WAIT_MS = 1_000;
 
 /**
- * Checks every dependency, each on its own, so that a slow one does not delay what is known of the other. Callers that
+ * Checks every dependency, each on its own, so that a slow one does not delay the result of the other. Callers that
  * come while a check runs share it. When it takes longer than they can wait, they get the last finished result. What is
- * `known` by then counts more than either.
+ * `observed` by then counts more than either.
  */
 export function makeHealth(
   checks: Readonly<Record<DependencyName, DependencyCheck>>,
-  known: { readonly database?: KnownFault } = {},
+  observed: { readonly database?: ObservedFault } = {},
 ): () => Promise<HealthReport> {
-  const database = makeDependencyHealth(checks.database, known.database);
+  const database = makeDependencyHealth(checks.database, observed.database);
   const redis = makeDependencyHealth(checks.redis);
   return async () => {
     const [databaseHealth, redisHealth] = await Promise.all([database(), redis()]);
@@ -46,7 +46,7 @@ export function makeHealth(
 
 function makeDependencyHealth(
   check: DependencyCheck,
-  known: KnownFault = () => undefined,
+  observed: ObservedFault = () => undefined,
 ): () => Promise<DependencyHealth> {
   let finished: DependencyHealth = { status: 'down', message: 'has not answered yet' };
   let running: Promise<void> | undefined;
@@ -64,7 +64,7 @@ function makeDependencyHealth(
   return async () => {
     running ??= run();
     await withTimeout(REPORT_WAIT_MS, running, () => {});
-    const fault = known();
+    const fault = observed();
     return fault === undefined ? finished : { status: 'down', message: fault };
   };
 }

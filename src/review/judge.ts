@@ -24,7 +24,7 @@ import {
   type PresentContext,
   pullRequestDigest,
 } from './judged-by.ts';
-import type { KnownComments } from './overrides/judge-overrides.ts';
+import type { RecordedComments } from './overrides/judge-overrides.ts';
 import type { Overrides } from './overrides/override.ts';
 import { readOverrides } from './overrides/read-overrides.ts';
 import type { BaselineOf } from './policy/baseline.ts';
@@ -86,16 +86,16 @@ export interface JudgeContext extends PolicyContext, PresentContext {
   readonly fallback: Policy | undefined;
   readonly baselineOf: BaselineOf;
   /** Read instead of the policy of the base branch. Never that of the setting POLICY_FILE, which is `fallback`. */
-  readonly givenPolicy?: PolicyFile | undefined;
+  readonly policyFile?: PolicyFile | undefined;
   /** Called as soon as it is known that there will be a verdict. */
   readonly onWillJudge?: (pullRequest: PullRequest) => Promise<void>;
   /** Called before it is read, and only if the policy asks for it. */
   readonly onWillReadOthers?: (asked: AskedOfOthers) => Promise<void>;
   /**
-   * What is known of comments with commands to override, beside what the forge says. Called after they were read, and
-   * only if there may be some.
+   * What webhooks have recorded of comments with commands to override, beside what the forge says. Called after they
+   * were read, and only if there may be some.
    */
-  readonly knownComments: (repository: string, commentIds: readonly string[]) => Promise<KnownComments>;
+  readonly recordedComments: (repository: string, commentIds: readonly string[]) => Promise<RecordedComments>;
   /** Absent: who made commits that a force-push has taken away is not known. */
   readonly rememberAuthors?: RememberAuthors;
   /**
@@ -195,11 +195,11 @@ type JudgedResult = Extract<ReviewResult, { kind: 'judged' }>;
 
 /** Step 1, the policy in force. Read at one commit: what is read at the branch's name could be of two. */
 export async function readPolicy(
-  context: PolicyContext & Pick<JudgeContext, 'givenPolicy' | 'onWillJudge'>,
+  context: PolicyContext & Pick<JudgeContext, 'policyFile' | 'onWillJudge'>,
   { pullRequest, baseSha }: Subject,
 ): Promise<PolicyInForce> {
   const { repository } = pullRequest;
-  const place = { repository, commit: baseSha, file: context.givenPolicy, shown: true };
+  const place = { repository, commit: baseSha, file: context.policyFile, shown: true };
   const inForce = await policyInForce(context, place);
   if (inForce.policy.kind !== 'absent') {
     // Before the changed files, which may take long to read: the present status may be of another pull request.
@@ -276,12 +276,12 @@ export async function evaluateInForce(
 
 /** Step 5, the overrides. Undefined when the policy lets nobody override. */
 export function readOverridesNow(
-  { forge, knownComments, rememberAuthors }: Pick<JudgeContext, 'forge' | 'knownComments' | 'rememberAuthors'>,
+  { forge, recordedComments, rememberAuthors }: Pick<JudgeContext, 'forge' | 'recordedComments' | 'rememberAuthors'>,
   { pullRequest }: Subject,
   policy: Policy,
   evaluation: Evaluation,
 ): Promise<Overrides | undefined> {
-  return readOverrides(forge, policy, pullRequest, evaluation, knownComments, rememberAuthors);
+  return readOverrides(forge, policy, pullRequest, evaluation, recordedComments, rememberAuthors);
 }
 
 /** The observed rules, with the facts that the forge told for them. */

@@ -16,7 +16,7 @@ export interface OwnPosted {
 export const NOTHING_POSTED: OwnPosted = { comments: [], inlines: { comments: [], reviews: [] } };
 
 /**
- * Our comments in the conversation; of the review that of `id` alone, where it is known and the forge lists all
+ * Our comments in the conversation; of the review that of `id` alone, where there is one and the forge lists all
  * comments at once: what others write there can make the list too large to be read.
  */
 export async function readOwnComments(
@@ -24,13 +24,13 @@ export async function readOwnComments(
   ref: PullRequestRef,
   id: string | undefined,
 ): Promise<readonly PostedComment[]> {
-  const known = id === undefined ? undefined : await forge.ownComment?.(ref, id);
-  return known === undefined ? forge.ownComments(ref) : [known];
+  const own = id === undefined ? undefined : await forge.ownComment?.(ref, id);
+  return own === undefined ? forge.ownComments(ref) : [own];
 }
 
 /**
- * What is known of a pull request, and our comments: those that came with it, or else read now. Where they cannot be
- * read they stay unknown, and the report says so.
+ * The facts that came with a pull request, and our comments: those that came with it, or else read now. Comments that
+ * cannot be read stay unknown, and the report says so.
  */
 export async function withOwnComments(
   forge: Forge,

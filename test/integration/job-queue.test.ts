@@ -10,7 +10,7 @@ import { connectEngine, makeJobQueue } from '../../src/jobs/queue/engine.ts';
 import type { Jobs } from '../../src/jobs/queue/queue.ts';
 import { makeReplay } from '../../src/jobs/queue/replay.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
-import { knownComments, recordStatements } from '../../src/jobs/tables/override-comments.ts';
+import { recordedComments, recordStatements } from '../../src/jobs/tables/override-comments.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
@@ -58,7 +58,7 @@ function command(commentId: string, change: Jobs['command']['change']) {
 }
 
 async function known(pool: pg.Pool) {
-  return Object.fromEntries((await knownComments(pool, repository, ['10', '9', '8'])).posted);
+  return Object.fromEntries((await recordedComments(pool, repository, ['10', '9', '8'])).posted);
 }
 
 test('an edit of an override is never recorded later than its delivery', async (t) => {

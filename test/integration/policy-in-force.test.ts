@@ -88,7 +88,11 @@ for (const name of FORGES) {
         simulated.commit(asked, 'topic', { 'src/app.ts': 'two\n' });
         const number = simulated.openPullRequest(asked, { head: 'topic', title: 'A change' });
 
-        const options = { ...judging, fallback: operators, knownComments: async () => ({ posted: new Map(), now: 0 }) };
+        const options = {
+          ...judging,
+          fallback: operators,
+          recordedComments: async () => ({ posted: new Map(), now: 0 }),
+        };
         const review = await judge(options, { repository: asked, number });
         const inspected = await judging.forge.inspection.repository(asked);
         if (inspected === undefined) {
@@ -96,7 +100,7 @@ for (const name of FORGES) {
         }
         const report = await checkPolicy(judging.forge, inspected, {
           threads: judging.threads,
-          operators: { given: operators !== undefined, policy: operators },
+          operators: { configured: operators !== undefined, policy: operators },
           policyRepository: baseline && '.gatehouse',
         });
 

@@ -91,14 +91,14 @@ async function readOperatorsPolicy(
   threads: ReviewThreads,
 ): Promise<PolicyOptions['operators'] & { readonly findings: readonly Finding[] }> {
   if (path === undefined) {
-    return { given: false, policy: undefined, findings: [] };
+    return { configured: false, policy: undefined, findings: [] };
   }
   try {
-    return { given: true, policy: await readPolicyFile(path, threads), findings: [] };
+    return { configured: true, policy: await readPolicyFile(path, threads), findings: [] };
   } catch (error) {
     const lines = reasonOf(error).split('\n');
     const faults = lines.length > 1 ? lines.slice(1) : lines;
     const findings = faults.map((fault) => wrong('policy file', fault, 'correct it: no worker starts with it'));
-    return { given: true, policy: undefined, findings };
+    return { configured: true, policy: undefined, findings };
   }
 }

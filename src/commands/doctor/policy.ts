@@ -11,8 +11,8 @@ import { type Finding, ok, unknown, wrong } from './finding.ts';
 
 export interface PolicyOptions {
   readonly threads: ReviewThreads;
-  /** The operator's policy; `given`: there is one, which may be broken. */
-  readonly operators: { readonly given: boolean; readonly policy: Policy | undefined };
+  /** The operator's policy; `configured`: there is one, which may be broken. */
+  readonly operators: { readonly configured: boolean; readonly policy: Policy | undefined };
   /** POLICY_REPOSITORY. */
   readonly policyRepository: string | undefined;
 }
@@ -52,7 +52,7 @@ export async function checkPolicy(
   } else if (own.kind === 'policy') {
     findings.push(ok('policy', `${own.policy.origin.path} on ${defaultBranch} has ${rules(own.policy)}`));
   } else {
-    findings.push(withoutOwn(name, defaultBranch, operators.given, baseline.kind !== 'none'));
+    findings.push(withoutOwn(name, defaultBranch, operators.configured, baseline.kind !== 'none'));
   }
   return { findings, policy: policy.kind === 'policy' ? policy.policy : undefined };
 }

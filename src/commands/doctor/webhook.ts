@@ -2,7 +2,7 @@ import type { Hook, HookAnswer, HookList, HookPlace } from '../../forges/port/in
 import { REFUSAL_ADVICE } from '../../jobs/resync/recover-deliveries.ts';
 import { type Finding, ok, skipped, unknown, wrong } from './finding.ts';
 
-/** What is known of the webhooks of a repository. */
+/** What was read of the webhooks of a repository. */
 export interface WebhookFacts {
   readonly repository: string;
   /** The forge, as people write it. */

@@ -145,10 +145,10 @@ async function judgeHistory(
   let unanswered = 0;
 
   async function readThen(merged: MergedPullRequest): Promise<PastFacts> {
-    const known = await cache.read(merged, needed);
-    if (known !== undefined) {
+    const cached = await cache.read(merged, needed);
+    if (cached !== undefined) {
       fromCache += 1;
-      return { ...known, facts: { ...known.facts, people: operatorsPeople(forge) } };
+      return { ...cached, facts: { ...cached.facts, people: operatorsPeople(forge) } };
     }
     budget.allow(MAX_REQUESTS_EACH);
     const past = await readPastFacts(forge, needed, merged, statusContext);

@@ -51,7 +51,7 @@ not proven is unknown, never passed.`,
   async run({ values, positionals: [repository] }, terminal) {
     const { organisation, verify, heads, json, csv, html, against } = values;
     if ([json, csv, html, verify].filter(Boolean).length > 1 || (heads && (csv || html || verify))) {
-      throw new UsageError('only one of --json, --csv, --html and --verify can be given, and --heads only with --json');
+      throw new UsageError('only one of --json, --csv, --html and --verify can be used, and --heads only with --json');
     }
     if (repository !== undefined && organisation !== undefined) {
       throw new UsageError('a repository or --organisation, not both');
@@ -65,10 +65,10 @@ not proven is unknown, never passed.`,
     const filter = { repository, organisation };
     const since = parseTime('--since', values.since, Date.now());
     const { databaseUrl } = configured(parseDatabaseConfig(terminal.env));
-    const known = against === undefined ? [] : await readCopy(terminal.folder, against);
+    const copies = against === undefined ? [] : await readCopy(terminal.folder, against);
     return withDatabase(databaseUrl, async (pool) => {
       if (verify) {
-        return verifyAll(pool, filter, known, terminal);
+        return verifyAll(pool, filter, copies, terminal);
       }
       if (heads) {
         const found = await readHeads(pool, filter);
@@ -124,13 +124,13 @@ async function readCopy(folder: string, path: string): Promise<readonly CopiedHe
 async function verifyAll(
   pool: pg.Pool,
   filter: LedgerFilter,
-  known: readonly CopiedHead[],
+  copied: readonly CopiedHead[],
   { stdout }: Terminal,
 ): Promise<0 | 1> {
   const isAll = filter.repository === undefined && filter.organisation === undefined;
   const heads = await readHeads(pool, filter);
   const named = new Map(heads.map((head) => [head.chain, head.repository]));
-  for (const { chain, repository } of isAll ? known : []) {
+  for (const { chain, repository } of isAll ? copied : []) {
     named.set(chain, named.get(chain) ?? repository);
   }
   for (const chain of isAll ? await chainsWithoutHead(pool) : []) {
@@ -139,7 +139,7 @@ async function verifyAll(
   let faults = 0;
   for (const [chain, repository] of named) {
     const head = heads.find((one) => one.chain === chain);
-    const copies = known.filter((copy) => copy.chain === chain);
+    const copies = copied.filter((copy) => copy.chain === chain);
     const fault = verifyChain(await readChain(pool, chain), head, copies);
     const found = fault === undefined ? 'complete' : `entry ${fault.position} was ${fault.problem}`;
     stdout.write(columns([[repository, `chain ${chain}`, `${head?.position ?? 0} entries`, found]]));

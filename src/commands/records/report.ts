@@ -42,7 +42,7 @@ A third one counts what the ledger has by outcome: merges, pushes and force-push
   settings: 'DATABASE_URL',
   exitCodes: { 0: 'done, also if nothing was found', 1: 'failed', ...UNUSABLE_DATABASE },
   async run({ values }, terminal) {
-    const order = ORDERS.find((known) => known === values.by);
+    const order = ORDERS.find((one) => one === values.by);
     if (order === undefined) {
       throw new UsageError(`--by takes ${ORDERS.join(', ')}`);
     }

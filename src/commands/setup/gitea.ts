@@ -65,9 +65,9 @@ async function chooseOwners(
 /** The token that Gatehouse will run with. Asked for again, if somebody is there, while it is not enough. */
 async function checkedToken(
   { connection, questions, say, forge }: SetupContext,
-  given: string | undefined,
+  configured: string | undefined,
 ): Promise<string> {
-  for (let first = given; ; first = undefined) {
+  for (let first = configured; ; first = undefined) {
     const token = await resolve(questions, first, {
       text: `Token of Gatehouse's account at ${FORGES[forge].title} (scopes write:repository, write:issue, read:user; for teams read:organization)`,
       option: 'FORGE_TOKEN or FORGE_TOKEN_FILE',

@@ -23,16 +23,20 @@ export interface Questions {
   confirm(text: string): Promise<boolean>;
 }
 
-/** What was given by an option or a variable, or else the answer to the question. */
-export async function resolve(questions: Questions, given: string | undefined, question: Question): Promise<string> {
-  if (given === undefined) {
+/** The value of an option or a variable, or else the answer to the question. */
+export async function resolve(
+  questions: Questions,
+  configured: string | undefined,
+  question: Question,
+): Promise<string> {
+  if (configured === undefined) {
     return questions.ask(question);
   }
-  const fault = question.fault?.(given);
+  const fault = question.fault?.(configured);
   if (fault !== undefined) {
     throw new UsageError(`${question.option}: ${fault}`);
   }
-  return given;
+  return configured;
 }
 
 /** For `--yes`, and where there is no terminal. */

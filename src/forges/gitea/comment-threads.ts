@@ -46,8 +46,8 @@ function threadsOf(review: Review, comments: readonly Comment[], headSha: string
   const first = new Map<string, Comment>();
   for (const comment of comments) {
     const key = JSON.stringify([comment.path, comment.position, comment.original_position]);
-    const known = first.get(key);
-    if (known === undefined || BigInt(comment.id) < BigInt(known.id)) {
+    const earliest = first.get(key);
+    if (earliest === undefined || BigInt(comment.id) < BigInt(earliest.id)) {
       first.set(key, comment);
     }
   }

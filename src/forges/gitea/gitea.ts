@@ -18,7 +18,7 @@ import { makeInspection } from './inspection.ts';
 import { mayWrite } from './may-write.ts';
 import { makeMergedPullRequests } from './merged.ts';
 import * as read from './read.ts';
-import * as given from './reviews.ts';
+import * as reviews from './reviews.ts';
 import * as shapes from './shapes.ts';
 import { lastForcePushOrRetarget } from './timeline.ts';
 import * as posted from './write.ts';
@@ -50,7 +50,7 @@ export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Pro
       return pullRequest && { pullRequest, preloaded: {}, files: new Map() };
     },
     // Of modules that are spread, each export is a method of a forge.
-    ...bindClient(account, { ...read.METHODS, ...ancestry, ...history, ...given.METHODS, ...posted, ...inline }),
+    ...bindClient(account, { ...read.METHODS, ...ancestry, ...history, ...reviews.METHODS, ...posted, ...inline }),
     ...bindClient(account, { accounts, changedFiles, checks, comments, commentThreads }),
     ...bindClient(account, { lastForcePushOrRetarget, mayWrite }),
     close,

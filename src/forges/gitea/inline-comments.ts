@@ -78,9 +78,9 @@ export async function createInlineComments(
     if (!isServerError(error)) {
       throw error;
     }
-    const known = new Set(before.map(({ id }) => id));
+    const earlier = new Set(before.map(({ id }) => id));
     const now = await ownReviews(client, ref, await client.self());
-    if (now.some(({ id, state }) => state !== PENDING && !known.has(id))) {
+    if (now.some(({ id, state }) => state !== PENDING && !earlier.has(id))) {
       return; // It was carried out, and only its answer was lost.
     }
     await submitReview(client, ref, headSha, comments, now.map(toOwnReview)).catch((again: unknown) => {

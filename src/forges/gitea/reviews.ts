@@ -24,8 +24,8 @@ async function reviews(client: GiteaClient, ref: PullRequestRef): Promise<readon
   const asked = new Set(answer.flatMap(({ state, user, official }) => (state === REQUESTED && official ? [user] : [])));
   return answer
     .flatMap(({ user, state, dismissed, commit_id, submitted_at, official }) => {
-      const known = REVIEW_STATES[state];
-      const reported = known && dismissed ? 'dismissed' : known;
+      const mapped = REVIEW_STATES[state];
+      const reported = mapped && dismissed ? 'dismissed' : mapped;
       const counts = official || (reported === 'changes-requested' && asked.has(user));
       return reported
         ? [

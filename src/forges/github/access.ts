@@ -31,10 +31,10 @@ async function missingOfApp({ own }: GitHubClient): Promise<readonly string[]> {
   return lacking(parseAnswer(permissions, answer.data, route), []);
 }
 
-function lacking({ permissions: given }: z.output<typeof permissions>, extras: readonly Extra[]): readonly string[] {
+function lacking({ permissions: granted }: z.output<typeof permissions>, extras: readonly Extra[]): readonly string[] {
   const purposes: readonly string[] = ['every-review', ...extras];
   const needed = APP_PERMISSIONS.filter((permission) => purposes.includes(permission.for));
-  return needed.filter(({ key, access }) => !includesAccess(given[key], access)).map(permissionName);
+  return needed.filter(({ key, access }) => !includesAccess(granted[key], access)).map(permissionName);
 }
 
 async function missingOfToken(client: GitHubClient): Promise<readonly string[]> {

@@ -56,12 +56,12 @@ export async function accounts(
     answer,
   ).catch(unlessRefused);
   const lists = Object.values(told?.repository ?? {}).flatMap((commit) => commit?.authors ?? []);
-  const known = accountsIn(lists, host);
+  const listed = accountsIn(lists, host);
   const areAll = lists.length === shas.length && !lists.some(({ pageInfo }) => pageInfo.hasNextPage);
   const rest = areAll ? null : undefined;
   return new Map(
     asked.flatMap(({ address }) => {
-      const account = known.get(address) ?? ownLogin(address, host) ?? rest;
+      const account = listed.get(address) ?? ownLogin(address, host) ?? rest;
       return account === undefined ? [] : [[address, account] as const];
     }),
   );

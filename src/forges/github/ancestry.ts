@@ -30,9 +30,9 @@ export async function mergeBase(
   if (named === undefined || listed.length < named.total) {
     return undefined;
   }
-  const known = new Set([named.mergeBase, ...listed.map(({ sha }) => sha)]);
+  const own = new Set([named.mergeBase, ...listed.map(({ sha }) => sha)]);
   const parents = listed.flatMap((commit) => commit.parents.map(({ sha }) => sha));
-  const forks = new Set(parents.filter((sha) => !known.has(sha)));
+  const forks = new Set(parents.filter((sha) => !own.has(sha)));
   if (forks.size > MAX_FORKS) {
     return undefined;
   }

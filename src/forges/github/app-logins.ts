@@ -20,9 +20,9 @@ export function rememberAppLogins(client: GitHubClient): AppLoginOf {
   const logins = new LRUCache<string, string>({ max: MAX_REMEMBERED });
 
   return async (ref, slug) => {
-    const known = logins.get(slug);
-    if (known !== undefined) {
-      return known;
+    const cached = logins.get(slug);
+    if (cached !== undefined) {
+      return cached;
     }
     const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
     const answer = await ask(await client.forRepository(ref.repository), route, address(ref), shapes.pull);

@@ -54,9 +54,9 @@ export const APP_EVENTS: readonly AppEvent[] = [
 
 const LEVELS: readonly (string | undefined)[] = ['read', 'write', 'admin'];
 
-/** Whether an access that was given, such as `write`, includes the one that is needed. */
-export function includesAccess(given: string | undefined, needed: AppPermission['access']): boolean {
-  return LEVELS.indexOf(given) >= LEVELS.indexOf(needed);
+/** Whether an access that was granted, such as `write`, includes the one that is needed. */
+export function includesAccess(granted: string | undefined, needed: AppPermission['access']): boolean {
+  return LEVELS.indexOf(granted) >= LEVELS.indexOf(needed);
 }
 
 /** As in docs/connect-github.md: `Pull requests: read and write`. */

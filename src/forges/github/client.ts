@@ -106,8 +106,8 @@ export function makeGitHubClient(deps: GitHubClientDeps): GitHubClient {
   }
 
   /**
-   * By the owner where it is known; `path` is where to look it up. That an owner has none is remembered of the path
-   * alone.
+   * By the owner where it was looked up already; `path` is where to look it up. That an owner has none is remembered of
+   * the path alone.
    */
   async function find(owner: string, path: string): Promise<Octokit | undefined> {
     const cached = found.get(owner) ?? found.get(path);

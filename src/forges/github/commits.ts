@@ -25,9 +25,9 @@ export async function commits(
   if (!signers || !listed.some(({ verified }) => verified === true)) {
     return listed;
   }
-  const known = await readSigners(client, ref);
+  const signerOf = await readSigners(client, ref);
   return listed.map((commit) => {
-    const signer = commit.verified === true ? known.get(commit.sha) : undefined;
+    const signer = commit.verified === true ? signerOf.get(commit.sha) : undefined;
     return signer === undefined ? commit : { ...commit, signer };
   });
 }

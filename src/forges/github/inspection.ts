@@ -80,8 +80,8 @@ async function protection(
   }
   // Not known to Enterprise Server before 3.11.
   const active = await askAll(octokit, 'GET /repos/{owner}/{repo}/rules/branches/{branch}', parameters, rules);
-  const ruled = (active ?? []).flatMap(({ type, parameters: given }) =>
-    type === 'required_status_checks' ? (given?.required_status_checks ?? []) : [],
+  const ruled = (active ?? []).flatMap(({ type, parameters }) =>
+    type === 'required_status_checks' ? (parameters?.required_status_checks ?? []) : [],
   );
   return {
     required: [...ofBranch(found), ...ruled.map(({ context, integration_id }) => toRequired(context, integration_id))],

@@ -144,8 +144,8 @@ async function readOverviews(
     names.length,
     heads.map((head) => names.indexOf(head.repository)),
   );
-  const given = { ...Object.fromEntries(variables), ...headVariables(heads.map(({ headSha }) => headSha)) };
-  const read = await askPartialGraphql(octokit, 'overviews', query, given, answer);
+  const parameters = { ...Object.fromEntries(variables), ...headVariables(heads.map(({ headSha }) => headSha)) };
+  const read = await askPartialGraphql(octokit, 'overviews', query, parameters, answer);
   const found = new Map<string, RepositoryOverview>();
   for (const [index, name] of names.entries()) {
     const first = read[`r${index}`];
@@ -190,9 +190,9 @@ async function readStatuses(
   heads: readonly string[],
   self: string,
 ): Promise<StatusesAt> {
-  const given = { ...repositoryAddress(name), ...headVariables(heads) };
+  const parameters = { ...repositoryAddress(name), ...headVariables(heads) };
   const query = statusesQuery(heads.length);
-  const read = await askGraphql(octokit, WHAT, query, given, statusesAnswer);
+  const read = await askGraphql(octokit, WHAT, query, parameters, statusesAnswer);
   return statusesIn(read.repository, self);
 }
 

@@ -32,7 +32,7 @@ export function toPostedStatuses(
     context,
     own: creator.login.toLowerCase() === self.toLowerCase(),
     creator: creator.login,
-    state: STATES.find((known) => known === state) ?? 'pending',
+    state: STATES.find((one) => one === state) ?? 'pending',
     description: description ?? '',
     ...(targetUrl === null ? {} : { targetUrl }),
     updatedAt: createdAt,

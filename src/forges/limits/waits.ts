@@ -79,8 +79,8 @@ export function makePause(optionalRedis: OptionalRedis, origin: string): Pause {
 
   return {
     async pausedUntil(scope) {
-      const known = asked.get(scope) ?? ask(scope);
-      const until = Math.max(await known, local.get(scope) ?? 0);
+      const answered = asked.get(scope) ?? ask(scope);
+      const until = Math.max(await answered, local.get(scope) ?? 0);
       if (until > Date.now()) {
         return until;
       }

@@ -69,20 +69,20 @@ export type AddressedRepository =
 const NAME = /^[\w.-]+\/[\w.-]+$/;
 
 /** A repository as a person names it: `owner/name`, or the address of its page on the forge at `forgeUrl`. */
-export function readRepository(forge: ForgeName, forgeUrl: string, given: string): AddressedRepository {
-  if (NAME.test(given)) {
-    return { ok: true, repository: given };
+export function readRepository(forge: ForgeName, forgeUrl: string, text: string): AddressedRepository {
+  if (NAME.test(text)) {
+    return { ok: true, repository: text };
   }
   const example = `owner/name, or ${forgeUrl.replace(/\/+$/, '')}/owner/name`;
-  if (!/^https?:/.test(given) || !URL.canParse(given)) {
-    return { ok: false, reason: `"${given}" is not a repository; one looks like ${example}` };
+  if (!/^https?:/.test(text) || !URL.canParse(text)) {
+    return { ok: false, reason: `"${text}" is not a repository; one looks like ${example}` };
   }
-  const { origin, pathname } = new URL(given);
+  const { origin, pathname } = new URL(text);
   const [, base = '', repository] = /^(.*?)\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(pathname) ?? [];
   if (repository === undefined || apiUrlOf(forge, `${origin}${base}`) !== apiUrlOf(forge, forgeUrl)) {
     return {
       ok: false,
-      reason: `${given} is not a repository of the configured forge, ${forge} at ${forgeUrl}; one looks like ${example}`,
+      reason: `${text} is not a repository of the configured forge, ${forge} at ${forgeUrl}; one looks like ${example}`,
     };
   }
   return { ok: true, repository };

@@ -78,7 +78,7 @@ export interface WritableRepositories {
 }
 
 export interface ListingFailure {
-  /** Whose repositories they are; undefined: not known. */
+  /** Whose repositories they are; undefined: unknown. */
   readonly owner: string | undefined;
   readonly error: ForgeError;
 }

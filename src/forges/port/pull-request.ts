@@ -106,7 +106,7 @@ export interface PreloadedFacts {
 
 export interface PullRequestRead {
   readonly pullRequest: PullRequestNow;
-  /** Whether any change after the reading has a later `updatedAt`. Absent: not known. */
+  /** Whether any change after the reading has a later `updatedAt`. Absent: unknown. */
   readonly settled?: boolean;
   readonly preloaded: PreloadedFacts;
   /** Files at {@link PullRequestNow.baseCommit}; null: there is no such file. */

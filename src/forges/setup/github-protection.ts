@@ -30,8 +30,8 @@ export async function requireStatus(
   const repo = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
   const rules = await askAll(octokit, `GET ${repo}/rules/branches/${encodeURIComponent(branch)}`, {}, z.array(rule));
   const required = (rules ?? []).flatMap(({ parameters }) => parameters?.required_status_checks ?? []);
-  const known = required.filter((check) => check.context.toLowerCase() === context.toLowerCase());
-  if (known.some((check) => check.integration_id === Number(appId))) {
+  const existing = required.filter((check) => check.context.toLowerCase() === context.toLowerCase());
+  if (existing.some((check) => check.integration_id === Number(appId))) {
     return { kind: 'already' };
   }
   const route = `POST ${repo}/rulesets`;

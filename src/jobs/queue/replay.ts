@@ -26,7 +26,7 @@ export interface Replay {
   /** Puts a review back in its queue and takes it out of the dead letters, both or neither. */
   revive(request: ReviewRequest): Promise<Requeued>;
   /**
-   * Has a resync look at these repositories, known or not; without names at all that are known. Returns how many that
+   * Has a resync look at these repositories, stored or not; without names at all that are stored. Returns how many that
    * are.
    */
   requestResync(names: readonly string[]): Promise<number>;

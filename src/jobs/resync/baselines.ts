@@ -17,7 +17,7 @@ import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 import {
   type BaselineRow,
   forgetOtherBaselines,
-  knownOwners,
+  ownersWithDeliveries,
   storeBaseline,
   storedBaseline,
 } from '../tables/baselines.ts';
@@ -29,7 +29,7 @@ import { makeParseBaseline } from './parsed-baselines.ts';
  */
 export interface Baselines {
   /**
-   * Reads the forge only for an owner of whom nothing is known yet. Throws a {@link ForgeError} where that fails:
+   * Reads the forge only for an owner of whom nothing is stored yet. Throws a {@link ForgeError} where that fails:
    * nothing is judged then.
    */
   readonly of: BaselineOf;
@@ -79,7 +79,7 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineDeps)
     await (looking.get(key.toLowerCase()) ?? refresh(repository));
     const found = await storedBaseline(pool, key);
     if (found === undefined) {
-      throw new ForgeError('unavailable', `whether ${key} has a policy is not known`);
+      throw new ForgeError('unavailable', `whether ${key} has a policy is unknown`);
     }
     return inForce(found.row);
   }
@@ -143,7 +143,7 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineDeps)
         return report(row, before?.row);
       }
     }
-    throw new Error(`what is known of ${repository} kept changing while it was read`);
+    throw new Error(`what is stored of ${repository} kept changing while it was read`);
   }
 
   async function rowOf(repository: string, before: BaselineRow | undefined): Promise<BaselineRow | 'same'> {
@@ -186,7 +186,7 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineDeps)
   async function refreshAll(): Promise<void> {
     await forgetOtherBaselines(pool, name);
     const isOwnLimit = forge.overviews?.scope === 'owner';
-    for (const repository of await knownOwners(pool)) {
+    for (const repository of await ownersWithDeliveries(pool)) {
       try {
         await refresh(repository);
       } catch (err) {

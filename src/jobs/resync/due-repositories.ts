@@ -136,10 +136,10 @@ async function markDue(client: pg.ClientBase, names: readonly string[]): Promise
 async function recordCovered(pool: pg.Pool, covered: readonly ListedRepository[]): Promise<void> {
   await pool.query(
     `UPDATE gatehouse.repositories r SET listed_id = covered.id
-       FROM gatehouse.repositories known
+       FROM gatehouse.repositories stored
        LEFT JOIN (SELECT DISTINCT ON (lower(name)) lower(name) AS name, id
-                    FROM unnest($1::text[], $2::text[]) AS listed (id, name)) covered ON covered.name = lower(known.name)
-      WHERE r.name = known.name AND r.listed_id IS DISTINCT FROM covered.id`,
+                    FROM unnest($1::text[], $2::text[]) AS listed (id, name)) covered ON covered.name = lower(stored.name)
+      WHERE r.name = stored.name AND r.listed_id IS DISTINCT FROM covered.id`,
     [covered.map(({ id }) => id), covered.map(({ name }) => name)],
   );
 }

@@ -24,8 +24,8 @@ interface Compared {
 
 interface CompareOptions {
   /**
-   * The commit at the tip of a review's base branch, where it is known already. Null: there is no such branch.
-   * Undefined: not known.
+   * The commit at the tip of a review's base branch, where it was read already. Null: there is no such branch.
+   * Undefined: unknown.
    */
   readonly tipOf?: (review: JudgedReview) => string | null | undefined;
   /**

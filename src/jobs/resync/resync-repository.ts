@@ -33,7 +33,7 @@ export interface RepositoryResyncDeps {
 /** `later`: the next round has to look at the repository again. */
 export type Look = 'done' | 'later';
 
-/** Requests the reviews that a repository needs. `overview` is what it is like now, where that is known already. */
+/** Requests the reviews that a repository needs. `overview` is what it is like now, where that was read already. */
 export async function resyncRepository(
   deps: RepositoryResyncDeps,
   asked: string,

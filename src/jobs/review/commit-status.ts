@@ -87,9 +87,9 @@ export interface CommitStatuses {
    * Whether a verdict can no longer be shown, because the commit has as many statuses as the forge takes, or nearly.
    */
   isUsedUp(place: StatusPlace, state: StatusState, before: PostedBefore): Promise<boolean>;
-  /** Whether a success may stand there, by what was set last and what was `seen`. Undefined: not known. */
-  knownSuccess(place: StatusPlace, before: PostedBefore, seen?: readonly PostedStatus[]): boolean | undefined;
-  /** The same, but that the forge is asked where it is not known. */
+  /** Whether a success may stand there, by what was set last and what was `seen`. Undefined: unknown. */
+  recordedSuccess(place: StatusPlace, before: PostedBefore, seen?: readonly PostedStatus[]): boolean | undefined;
+  /** The same. Where that is unknown, the forge is asked. */
   hasSuccess(place: StatusPlace, before: PostedBefore, seen?: readonly PostedStatus[]): Promise<boolean>;
 }
 
@@ -254,7 +254,7 @@ export function commitStatuses(
   }
 
   /** A row of our table may be missing, as after a database was restored. */
-  function knownSuccess(
+  function recordedSuccess(
     { context }: StatusPlace,
     before: PostedBefore,
     seen?: readonly PostedStatus[],
@@ -270,8 +270,8 @@ export function commitStatuses(
     seen?: readonly PostedStatus[],
   ): Promise<boolean> {
     const { repository, headSha, context } = place;
-    const known = knownSuccess(place, before, seen);
-    return known ?? (await forge.status(repository, headSha, context))?.state === 'success';
+    const recorded = recordedSuccess(place, before, seen);
+    return recorded ?? (await forge.status(repository, headSha, context))?.state === 'success';
   }
 
   return {
@@ -340,15 +340,15 @@ export function commitStatuses(
     async noteOthers(place, before, seen) {
       const here = seen?.filter((status) => sameContext(status.context, place.context));
       const isForeign = here?.some(({ own }) => !own) ?? false;
-      const isKnown = isForeign ? before.written === undefined : before.kind !== 'none' || before.written !== 0;
-      if (forge.statusLimit === undefined || here?.length === 0 || isKnown) {
+      const isRecorded = isForeign ? before.written === undefined : before.kind !== 'none' || before.written !== 0;
+      if (forge.statusLimit === undefined || here?.length === 0 || isRecorded) {
         return false;
       }
       await forgetWritten(pool, place, isForeign);
       return true;
     },
     isUsedUp: (place, state, before) => room.isUsedUp(place, state, before),
-    knownSuccess,
+    recordedSuccess,
     hasSuccess,
   };
 }

@@ -75,7 +75,7 @@ export interface OpenReview {
   leave(pullRequest: PullRequest | undefined): Promise<void>;
   /** The pull request cannot be read: a status that shows a verdict on it becomes an error. */
   leaveUnread(description: string): Promise<void>;
-  /** Nothing can be written. What is known is kept: pull requests that share a head need it when that changes. */
+  /** Nothing can be written. What is stored is kept: pull requests that share a head need it when that changes. */
   leaveUnchanged(): Promise<void>;
 }
 

@@ -44,8 +44,8 @@ export async function previewPolicy(
       fallback: deps.fallback,
       statusContext: deps.statusContext,
       baselineOf: async () => baseline,
-      givenPolicy: proposed.file,
-      knownComments: async () => ({ posted: new Map() }),
+      policyFile: proposed.file,
+      recordedComments: async () => ({ posted: new Map() }),
       mayReadToObserve: () => false,
     };
     const judgeOther = (ref: OpenPullRequest) => readAndJudge(context, ref);

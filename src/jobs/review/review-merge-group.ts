@@ -8,7 +8,7 @@ import { isCurrent } from '../../review/judged-by.ts';
 import { statusContext } from '../../review/status-context.ts';
 import { dryRun, type Verdict } from '../../review/verdict.ts';
 import type { Jobs } from '../queue/queue.ts';
-import { knownComments } from '../tables/override-comments.ts';
+import { recordedComments } from '../tables/override-comments.ts';
 import type { StatusPlace } from '../tables/posted-statuses.ts';
 import { rememberAuthors } from '../tables/seen-authors.ts';
 import { commitStatuses } from './commit-status.ts';
@@ -92,7 +92,7 @@ async function judgeMembers(
   const results: Judged[] = [];
   const context: JudgeContext = {
     ...deps,
-    knownComments: (repository, commentIds) => knownComments(deps.pool, repository, commentIds),
+    recordedComments: (repository, commentIds) => recordedComments(deps.pool, repository, commentIds),
     rememberAuthors: (made, logins) => rememberAuthors(deps.pool, made, logins),
     // The reviews of the pull requests observe; here the queue waits.
     mayReadToObserve: () => false,

@@ -11,7 +11,7 @@ import { type Reported, reportComments, withdrawComments, withRefusals } from '.
 import { notEnforced, type Verdict } from '../../review/verdict.ts';
 import { build } from '../../version.ts';
 import { LostClaimError } from '../tables/claim.ts';
-import { knownComments } from '../tables/override-comments.ts';
+import { recordedComments } from '../tables/override-comments.ts';
 import { markReported, recordOthersAsked, saveVerdict } from '../tables/reviews.ts';
 import { rememberAuthors } from '../tables/seen-authors.ts';
 import { countObserved } from './count-observed.ts';
@@ -119,7 +119,7 @@ async function reviewOnce(
     ...deps,
     onWillJudge: () => showPending(deps, review, read, pending),
     onWillReadOthers: (asked) => recordOthersAsked(deps.pool, review.claim(), asked),
-    knownComments: (repository, commentIds) => knownComments(deps.pool, repository, commentIds),
+    recordedComments: (repository, commentIds) => recordedComments(deps.pool, repository, commentIds),
     rememberAuthors: (made, logins) => rememberAuthors(deps.pool, made, logins),
     showsProposals: true,
     mayReadToObserve: () => hasSpareRequests(deps.remainingRequests()),
@@ -169,7 +169,7 @@ async function showPending(
   const place = statuses.placeOf(pullRequest);
   const show = () => statuses.showPending(place);
   const isUrgent = deps.pendingAfterSeconds === 0 || !hasSpareRequests(deps.remainingRequests());
-  if (isUrgent || (statuses.knownSuccess(place, review.posted(place), preloaded.statuses) ?? false)) {
+  if (isUrgent || (statuses.recordedSuccess(place, review.posted(place), preloaded.statuses) ?? false)) {
     await show();
   } else {
     pending.begin(show);
@@ -263,7 +263,7 @@ async function report(
   await pending.end();
   await saveAndShow(deps, review, result, comments, askedAt);
   const outcome = verdict.state;
-  return preview.isKnown || result.comments === 'off'
+  return preview.isComplete || result.comments === 'off'
     ? { outcome }
     : { outcome, afterwards: (signal) => showPreview(deps, review, result, options, signal) };
 }

@@ -13,15 +13,15 @@ import type { ReviewDeps } from './review-deps.ts';
 
 type Judged = Extract<ReviewResult, { kind: 'judged' }>;
 
-/** The verdict with what is known of the proposal. `isKnown`: that is all that there is to find out. */
+/** The verdict with what is stored of the proposal. `isComplete`: nothing is left to find out. */
 export async function withPreview(
   { pool }: Pick<ReviewDeps, 'pool'>,
   { pullRequest, verdict, proposed }: Judged,
-): Promise<{ readonly verdict: Verdict; readonly isKnown: boolean }> {
+): Promise<{ readonly verdict: Verdict; readonly isComplete: boolean }> {
   const preview = proposed && (await readPreview(pool, pullRequest, proposed.digest));
   return {
     verdict: withProposal(verdict, preview),
-    isKnown: proposed === undefined || preview?.impact !== undefined,
+    isComplete: proposed === undefined || preview?.impact !== undefined,
   };
 }
 

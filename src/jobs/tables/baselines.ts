@@ -15,7 +15,7 @@ export interface StoredPolicy {
   readonly ids: RepositoryIds;
 }
 
-/** What is known of the baseline of an owner. */
+/** What is stored of the baseline of an owner. */
 export interface BaselineRow {
   /** `owner/name` of the policy repository. */
   readonly repository: string;
@@ -30,14 +30,14 @@ export interface BaselineRow {
   readonly faults: readonly Fault[];
 }
 
-export interface KnownBaseline {
+export interface StoredBaseline {
   readonly row: BaselineRow;
   /** Rises with each change. */
   readonly revision: string;
 }
 
 /** `key`: the policy repository. Undefined: nobody has looked at it. */
-export async function storedBaseline(pool: pg.Pool, key: string): Promise<KnownBaseline | undefined> {
+export async function storedBaseline(pool: pg.Pool, key: string): Promise<StoredBaseline | undefined> {
   const { rows } = await pool.query<{ state: string; revision: string }>(
     'SELECT state, revision FROM gatehouse.baselines WHERE repository = $1',
     [key.toLowerCase()],
@@ -50,7 +50,7 @@ export async function storedBaseline(pool: pg.Pool, key: string): Promise<KnownB
 export async function storeBaseline(
   pool: pg.Pool,
   row: BaselineRow,
-  before: KnownBaseline | undefined,
+  before: StoredBaseline | undefined,
 ): Promise<boolean> {
   const values = [row.repository.toLowerCase(), JSON.stringify(row), row.inForce !== null, row.problem];
   const { rowCount } =
@@ -79,7 +79,7 @@ export async function forgetOtherBaselines(pool: pg.Pool, name: string | undefin
 }
 
 /** One repository of each owner that deliveries came from. */
-export async function knownOwners(pool: pg.Pool): Promise<readonly string[]> {
+export async function ownersWithDeliveries(pool: pg.Pool): Promise<readonly string[]> {
   const { rows } = await pool.query<{ name: string }>(
     `SELECT min(name) AS name FROM gatehouse.repositories GROUP BY lower(split_part(name, '/', 1)) ORDER BY 1`,
   );

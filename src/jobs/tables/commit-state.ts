@@ -3,7 +3,7 @@ import type { Claim } from './claim.ts';
 import { POSTED_ON, type PostedRow } from './posted-statuses.ts';
 import { VERDICTS_ON, type VerdictOnHead } from './reviews.ts';
 
-/** All that is known of a commit, read at one moment. */
+/** All that is stored of a commit, read at one moment. */
 export interface CommitState {
   readonly verdicts: readonly VerdictOnHead[];
   readonly posted: readonly PostedRow[];

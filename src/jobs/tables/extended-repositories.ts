@@ -30,7 +30,7 @@ export function rememberExtended(pool: pg.Pool, log: Log): IsMeant {
 }
 
 /**
- * Forgets which repository a name meant, as an extended policy or as a baseline. False where that was not known.
+ * Forgets which repository a name meant, as an extended policy or as a baseline. False where none was stored.
  */
 export async function forgetMeant(pool: pg.Pool, name: string): Promise<boolean> {
   const { rows } = await pool.query<{ forgotten: boolean }>(

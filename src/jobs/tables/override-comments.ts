@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
-import type { KnownComments, PostedText } from '../../review/overrides/judge-overrides.ts';
+import type { PostedText, RecordedComments } from '../../review/overrides/judge-overrides.ts';
 
 /**
  * Records what webhooks say of commands to override: the text at posting, unless it is known to have been edited since,
@@ -47,14 +47,14 @@ function keyOf({ repository, commentId }: CommandRequest): string {
 }
 
 /**
- * What is known from their webhooks of the comments with these ids. Whatever number a row has: who can send webhooks
+ * What webhooks have recorded of the comments with these ids. Whatever number a row has: who can send webhooks
  * could name another pull request, and the row of an id is taken once.
  */
-export async function knownComments(
+export async function recordedComments(
   pool: pg.Pool,
   repository: string,
   commentIds: readonly string[],
-): Promise<KnownComments> {
+): Promise<RecordedComments> {
   const { rows } = await pool.query<{ id: string; digest: string | null }>(
     'SELECT comment_id AS id, digest FROM gatehouse.override_comments WHERE repository = $1 AND comment_id = ANY ($2)',
     [repository, commentIds],

@@ -12,7 +12,7 @@ export interface StatusPlace {
 
 /**
  * The status that Gatehouse set last at a place. `unknown`: the writing of one was cut short. `written` is how many
- * statuses the place has; undefined: not known, because others may have set some.
+ * statuses the place has; undefined: unknown, because others may have set some.
  */
 export type PostedBefore = { readonly written: number | undefined } & (
   | { readonly kind: 'none' }
@@ -158,7 +158,7 @@ export async function forgetWritten(pool: pg.Pool, place: StatusPlace, always: b
 export interface ShownStatus extends PullRequestRef {
   readonly headSha: string;
   readonly context: string;
-  /** What was set last; null: not known. */
+  /** What was set last; null: unknown. */
   readonly state: StatusState | null;
 }
 
@@ -167,9 +167,9 @@ export async function shownStatuses(pool: pg.Pool, repositories: readonly string
   const { rows } = await pool.query<ShownStatus>(
     `SELECT r.repository, r.pull_request AS number, r.head_sha AS "headSha", r.reported_as AS context, p.state
        FROM gatehouse.reviews r
-       LEFT JOIN unnest($1::text[], $2::text[]) AS known (context, key) ON known.context = r.reported_as
+       LEFT JOIN unnest($1::text[], $2::text[]) AS named (context, key) ON named.context = r.reported_as
        LEFT JOIN gatehouse.posted_statuses p
-         ON p.repository = r.repository AND p.head_sha = r.head_sha AND p.context = known.key
+         ON p.repository = r.repository AND p.head_sha = r.head_sha AND p.context = named.key
       WHERE r.open AND r.verdict <> 'none' AND r.reported_as IS NOT NULL AND r.repository = ANY ($3::text[])
       ORDER BY 1, 2`,
     [...(await contextKeys(pool)), repositories],
@@ -215,9 +215,9 @@ export async function isAnySetWithOtherEnforcement(pool: pg.Pool, enforce: boole
 }
 
 const WITH_OTHER_ENFORCEMENT = `gatehouse.reviews r
-  LEFT JOIN unnest($2::text[], $3::text[]) AS known (context, key) ON known.context = r.reported_as
+  LEFT JOIN unnest($2::text[], $3::text[]) AS named (context, key) ON named.context = r.reported_as
   LEFT JOIN gatehouse.posted_statuses p
-    ON p.repository = r.repository AND p.head_sha = r.head_sha AND p.context = known.key
+    ON p.repository = r.repository AND p.head_sha = r.head_sha AND p.context = named.key
  WHERE r.open AND r.verdict <> 'none' AND coalesce(p.enforced, true) <> $1`;
 
 /**

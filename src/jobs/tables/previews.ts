@@ -5,7 +5,7 @@ import { type Claim, LostClaimError } from './claim.ts';
 
 /** What was found out about a proposal. */
 export interface Preview extends Pick<Proposal, 'cases'> {
-  /** Absent: not known yet. Null: its author may not ask, or it changes no policy. */
+  /** Absent: not found out yet. Null: its author may not ask, or it changes no policy. */
   readonly impact?: Impact | null;
 }
 

@@ -1,11 +1,11 @@
 import type pg from 'pg';
 
-/** Those that are not known yet. A forge's names are the same in any case. */
+/** Those that are not stored yet. A forge's names are the same in any case. */
 export async function addRepositories(client: pg.Pool | pg.ClientBase, names: readonly string[]): Promise<void> {
   await client.query(
     `INSERT INTO gatehouse.repositories (name)
      SELECT DISTINCT ON (lower(name)) name FROM unnest($1::text[]) AS named (name)
-      WHERE NOT EXISTS (SELECT FROM gatehouse.repositories known WHERE lower(known.name) = lower(named.name))
+      WHERE NOT EXISTS (SELECT FROM gatehouse.repositories stored WHERE lower(stored.name) = lower(named.name))
      ON CONFLICT DO NOTHING`,
     [names],
   );
@@ -30,7 +30,7 @@ export async function forgetRepository(pool: pg.Pool, repository: string): Promi
 }
 
 /**
- * After a rename: what is known under the old name is kept under the new one, and nothing is asked for by the old name
+ * After a rename: what is stored under the old name is kept under the new one, and nothing is asked for by the old name
  * until a delivery brings it again. No status is taken to show these verdicts, so that each is judged once more: a
  * review under the new name may have written a shared status without them.
  */

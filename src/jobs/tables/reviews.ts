@@ -8,7 +8,7 @@ import type { JudgedBy } from '../../review/judged-by.ts';
 import { type Claim, LostClaimError } from './claim.ts';
 import { POSTED_ON, type PostedRow } from './posted-statuses.ts';
 
-/** What is known of an open pull request whose head a status is on. */
+/** What is stored of an open pull request whose head a status is on. */
 export interface HeadVerdict {
   readonly number: number;
   /** Its page, or the comment there. */
@@ -16,7 +16,7 @@ export interface HeadVerdict {
   /** `pending`: there is no verdict yet, or it waits for others. `none`: no policy asks anything of it. */
   readonly state: StatusState | 'none';
   readonly description: string;
-  /** What the status says instead where rules are not enforced; null: not known. */
+  /** What the status says instead where rules are not enforced; null: unknown. */
   readonly dryRun: string | null;
 }
 
@@ -32,15 +32,15 @@ export interface ReportedStatus {
 
 /** What the last review left. */
 export interface ReviewBefore extends ReportedStatus {
-  /** Whether there may be comments of ours on the pull request; null: not known. */
+  /** Whether there may be comments of ours on the pull request; null: unknown. */
   readonly commented: boolean | null;
-  /** The forge's id of our comment in the conversation; null: not known. */
+  /** The forge's id of our comment in the conversation; null: unknown. */
   readonly commentId: string | null;
   /** Null: it was not judged. */
   readonly judgedBy: JudgedBy | null;
   /** Ids of the comments whose overrides counted; null: the policy let nobody override. */
   readonly overrides: readonly string[] | null;
-  /** When the forge had last changed the pull request; null: not known for certain. */
+  /** When the forge had last changed the pull request; null: not certain. */
   readonly updatedAt: Date | null;
   readonly open: boolean;
   /** Statuses set on its head. */
@@ -121,7 +121,7 @@ export async function recordOthersAsked(pool: pg.Pool, claim: Claim, asked: Aske
 export interface SavedVerdict extends Pick<HeadVerdict, 'state' | 'description' | 'url'> {
   /** The description where it is not enforced. */
   readonly dryRun?: string;
-  /** The forge's id of our comment in the conversation. Absent: what was known of it stays. */
+  /** The forge's id of our comment in the conversation. Absent: what is stored of it stays. */
   readonly commentId?: string | undefined;
 }
 

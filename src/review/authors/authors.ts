@@ -69,8 +69,8 @@ export function authorsOf(
   });
   const own = commits.filter(({ sha }) => !cleanMerges.has(sha));
   const named = coAuthorsOf(own, authorTrailers);
-  const known = new Map([...accountsAmong(commits), ...accounts]);
-  const found = named.coAuthors.map((coAuthor) => ({ coAuthor, account: accountOf(coAuthor, known) }));
+  const accountOfAddress = new Map([...accountsAmong(commits), ...accounts]);
+  const found = named.coAuthors.map((coAuthor) => ({ coAuthor, account: accountOf(coAuthor, accountOfAddress) }));
   const coAuthors = found.flatMap(({ coAuthor, account }) => foundBy(coAuthor, account));
   const people = [...own.flatMap(peopleOf), ...coAuthors].map(made);
   const gone = (seen ?? []).map((login) => [login, { as: 'seen', login }] as const);
@@ -97,8 +97,11 @@ function peopleOf({ sha, author, committer }: Commit): readonly Found[] {
 }
 
 /** Null where there is none; undefined where the forge was not asked. */
-function accountOf({ address, login }: CoAuthor, known: AuthoredCommits['accounts']): string | null | undefined {
-  return address === undefined ? (login ?? null) : known.get(address);
+function accountOf(
+  { address, login }: CoAuthor,
+  accountOfAddress: AuthoredCommits['accounts'],
+): string | null | undefined {
+  return address === undefined ? (login ?? null) : accountOfAddress.get(address);
 }
 
 /** The account of a co-author, and the login that the trailer itself has: each of the two may be the right one. */

@@ -53,9 +53,9 @@ export function coAuthorsOf(commits: readonly Commit[], trailers: readonly strin
 /** Several where a value has several addresses: each of them made the commit. */
 function peopleIn(value: string): readonly Omit<CoAuthor, 'sha'>[] {
   const addresses = [...value.matchAll(/<([^<>]*)>/g)].map(([, address = '']) => address.trim().toLowerCase());
-  const given = addresses.filter((address) => address !== '');
-  if (given.length > 0) {
-    return given.map(ofAddress);
+  const named = addresses.filter((address) => address !== '');
+  if (named.length > 0) {
+    return named.map(ofAddress);
   }
   if (/^[^\s@]+@[^\s@]+$/.test(value)) {
     return [ofAddress(value.toLowerCase())];

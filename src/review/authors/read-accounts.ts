@@ -19,10 +19,10 @@ export async function readAccounts(
   trailers: readonly string[],
   preloaded: ReadonlyMap<string, string | null> = new Map(),
 ): Promise<ReadonlyMap<string, string | null>> {
-  const known = accountsAmong(commits);
+  const listed = accountsAmong(commits);
   const { coAuthors } = coAuthorsOf(commits, trailers);
   const unknown = coAuthors.flatMap(({ sha, address }) =>
-    address === undefined || preloaded.has(address) || known.has(address) ? [] : [{ sha, address }],
+    address === undefined || preloaded.has(address) || listed.has(address) ? [] : [{ sha, address }],
   );
   const asked = unknown.slice(0, MAX_ASKED);
   return asked.length === 0

@@ -51,11 +51,11 @@ function ofPeople(policy: Policy, results: readonly CaseResult[]): readonly Unco
   if (machineAccounts.length + authorTrailers.length === 0) {
     return [];
   }
-  const given = results.filter(({ rules }) => rules.length > 0).map((result) => factsOf(result.case.given));
+  const facts = results.filter(({ rules }) => rules.length > 0).map((result) => factsOf(result.case.given));
   const trailers = new Set(
-    given.flatMap(({ commits }) => commits.commits.flatMap(({ message }) => trailersOf(message).trailers.map(keyOf))),
+    facts.flatMap(({ commits }) => commits.commits.flatMap(({ message }) => trailersOf(message).trailers.map(keyOf))),
   );
-  const people = given.flatMap((facts) => peopleIn(facts, authorTrailers));
+  const people = facts.flatMap((one) => peopleIn(one, authorTrailers));
   return [
     ...machineAccounts
       .filter((name) => !people.some(namesPeople([name])))

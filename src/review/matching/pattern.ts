@@ -45,9 +45,9 @@ type Compiled = { readonly program: RE2JS } | { readonly fault: string };
 const kept = new LRUCache<string, Compiled>({ max: MAX_KEPT_PROGRAMS });
 
 function compileOnce(source: string): Compiled {
-  const known = kept.get(source);
-  if (known !== undefined) {
-    return known;
+  const cached = kept.get(source);
+  if (cached !== undefined) {
+    return cached;
   }
   const compiled = compile(source);
   kept.set(source, compiled);

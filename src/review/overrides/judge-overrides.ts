@@ -17,8 +17,8 @@ export interface Claim {
   readonly command: OverrideCommand;
 }
 
-/** What is known of comments beside what the forge says now. */
-export interface KnownComments {
+/** What webhooks have recorded of comments, beside what the forge shows now. */
+export interface RecordedComments {
   /** From their webhooks, by the forge's ids: the texts that comments were posted with, and those that were edited. */
   readonly posted: ReadonlyMap<string, PostedText>;
 }
@@ -33,7 +33,7 @@ export interface ClaimContext {
   /** The login that Gatehouse posts with. */
   readonly self: string;
   readonly isMachine: IsMachine;
-  readonly known: KnownComments;
+  readonly recorded: RecordedComments;
 }
 
 /** What has to be read before a claim counts. */
@@ -112,8 +112,8 @@ function refusalOfComment({ comment, command }: Claim, context: ClaimContext): T
  * Where the forge tells times in seconds, an edit in the second of the posting shows nowhere but in its webhook.
  * Whoever edits can choose that it does not arrive, so that the webhook of the posting has to show what the text was.
  */
-function refusalOfEdit({ id, edited, body }: PersonComment, { known }: ClaimContext): Text | undefined {
-  const posted = known.posted.get(id);
+function refusalOfEdit({ id, edited, body }: PersonComment, { recorded }: ClaimContext): Text | undefined {
+  const posted = recorded.posted.get(id);
   if (edited === 'yes' || posted?.kind === 'edited' || (posted && posted.digest !== textDigest(body))) {
     return say`was edited`;
   }

@@ -16,7 +16,7 @@ import {
   type ClaimContext,
   type ClaimFacts,
   claimsIn,
-  type KnownComments,
+  type RecordedComments,
   refusalByFacts,
   refusalOf,
 } from './judge-overrides.ts';
@@ -32,7 +32,7 @@ export async function readOverrides(
   policy: Policy,
   pullRequest: PullRequest,
   evaluation: Evaluation,
-  knownComments: (repository: string, commentIds: readonly string[]) => Promise<KnownComments>,
+  recordedComments: (repository: string, commentIds: readonly string[]) => Promise<RecordedComments>,
   rememberAuthors?: RememberAuthors,
 ): Promise<Overrides | undefined> {
   const overriders = (ruleId: string) => overridersOf(policy, { id: ruleId });
@@ -46,14 +46,14 @@ export async function readOverrides(
   }
   const [comments, self] = await Promise.all([unlessUnreadable(() => forge.comments(pullRequest)), forge.self()]);
   const found = claimsIn(comments ?? []);
-  // After the comments: an edit of one that was read is known by now, or starts another review.
-  const known = await knownComments(
+  // After the comments: an edit of one that was read is recorded by now, or starts another review.
+  const recorded = await recordedComments(
     pullRequest.repository,
     found.map(({ comment }) => comment.id),
   );
   const people = joinPeople(operatorsPeople(forge), policy);
   const isMachine = machinesAmong(people.machineAccounts);
-  const context: ClaimContext = { pullRequest, evaluation, overridersOf: overriders, self, known, isMachine };
+  const context: ClaimContext = { pullRequest, evaluation, overridersOf: overriders, self, recorded, isMachine };
 
   const claims = found.map((claim) => ({ claim, why: refusalOf(claim, context) }));
   const open = claims.flatMap(({ claim, why }) => (why === undefined ? [claim] : []));

@@ -84,11 +84,11 @@ export async function readPastFacts(
         ? tryTo(() => readThreadsThen(forge, pullRequest, merged.mergedAt), none.commentThreads)
         : none.commentThreads,
     ]);
-  const given = reviews ?? [];
+  const submitted = reviews ?? [];
   const lastChange = needed.lastChange
     ? await tryTo(() => readLastChangeThen(forge, pullRequest, reviews, merged.mergedAt), none.reviews.lastChange)
     : none.reviews.lastChange;
-  const commits = await tryTo(() => readMerges(forge, needed, pullRequest, listed, given), {
+  const commits = await tryTo(() => readMerges(forge, needed, pullRequest, listed, submitted), {
     ...unread,
     cleanMerges: new Set<string>(),
     updatedFrom: [],
@@ -100,7 +100,7 @@ export async function readPastFacts(
     pullRequest,
     changedFiles,
     commits,
-    reviews: { reviews: given, complete: reviews !== undefined, lastChange, requested },
+    reviews: { reviews: submitted, complete: reviews !== undefined, lastChange, requested },
     teams: new Map(),
     codeOwners,
     checks,
@@ -121,7 +121,7 @@ async function readChangedFiles(forge: Forge, pullRequest: PullRequest): Promise
   return changedFiles;
 }
 
-/** Those given before it was merged. */
+/** Those submitted before it was merged. */
 async function readReviews(
   forge: Forge,
   { requestsForChanges }: NeededFacts,

@@ -45,12 +45,12 @@ interface PolicyRead {
   readonly file: SourceFile;
 }
 
-/** What is known from an earlier look. */
-interface EarlierLook<Known> {
+/** What is cached from an earlier look. */
+interface EarlierLook<Cached> {
   /** Whether it is the repository that the baseline in force was read from. */
   readonly isTrusted: (ids: RepositoryIds) => boolean;
   /** Whether this commit, with this visibility, need not be read again. */
-  readonly unchanged: (commit: string, visibility: Visibility) => Known | undefined;
+  readonly unchanged: (commit: string, visibility: Visibility) => Cached | undefined;
 }
 
 /** The policy repository of the owner of a repository. */
@@ -67,12 +67,12 @@ export function isBaselineOf(baseline: Baseline, repository: string): boolean {
  * Reads the baseline at the tip of its repository's default branch. A repository that was renamed or transferred counts
  * as absent: the forge would answer with that of another name or owner.
  */
-export async function readBaseline<Known = never>(
+export async function readBaseline<Cached = never>(
   forge: Forge,
   parse: ParsePolicy,
   repository: string,
-  { isTrusted, unchanged }: EarlierLook<Known> = { isTrusted: () => true, unchanged: () => undefined },
-): Promise<BaselineRead | Known> {
+  { isTrusted, unchanged }: EarlierLook<Cached> = { isTrusted: () => true, unchanged: () => undefined },
+): Promise<BaselineRead | Cached> {
   const found = await forge.repository(repository);
   if (found === undefined) {
     return { kind: 'absent', reason: `${repository} does not exist, or Gatehouse may not see it` };

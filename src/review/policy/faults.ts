@@ -18,7 +18,7 @@ export interface Fault {
   readonly message: string;
   readonly expected?: string;
   readonly found?: string;
-  /** The nearest known key or value. */
+  /** The nearest key or value that is allowed. */
   readonly suggestion?: string;
 }
 

@@ -44,7 +44,7 @@ interface LoadOptions {
   readonly role?: PolicyRole;
   /** The repository of the pull request under review: what it extends is hidden there if fewer people can read that. */
   readonly shownIn?: string;
-  /** Taken instead of what the commit has. */
+  /** Used instead of the policy at the commit. */
   readonly file?: PolicyFile | undefined;
   readonly trusts?: Trusts | undefined;
 }
@@ -59,9 +59,9 @@ export async function loadPolicy(
   parse: ParsePolicy,
   repository: string,
   commit: string,
-  { followExtends = true, role = 'own', shownIn = repository, file: given, trusts }: LoadOptions = {},
+  { followExtends = true, role = 'own', shownIn = repository, file: instead, trusts }: LoadOptions = {},
 ): Promise<LoadedPolicy> {
-  const file = given ?? (await findPolicy(forge, repository, commit));
+  const file = instead ?? (await findPolicy(forge, repository, commit));
   if (file === undefined) {
     return { kind: 'absent' };
   }

@@ -157,9 +157,9 @@ export function readRules(
     }
     const options: Record<string, unknown> = required ? { ...predicates.get(name)?.optionsWhereRequired } : {};
     for (const [option, owners] of optionOwners) {
-      const given = inside(read, option);
-      if (owners.includes(name) && given !== undefined) {
-        options[option] = given;
+      const setting = inside(read, option);
+      if (owners.includes(name) && setting !== undefined) {
+        options[option] = setting;
       }
     }
     return { kind: 'predicate', line: yaml.lineOf(path), name, value: inside(read, name), options };

@@ -65,17 +65,17 @@ function addIssue(schema: z.ZodType, issue: Issue, parent: YamlPath, yaml: Polic
 }
 
 function addUnknownKey(schema: z.ZodType, key: string, path: YamlPath, yaml: PolicyYaml, faults: FaultCollector): void {
-  const known = knownKeys(schema, path);
-  const near = nearest(key, known);
-  let hint = `; expected ${known.length > 6 ? 'one of ' : ''}${known.join(', ')}`;
+  const allowed = allowedKeys(schema, path);
+  const near = nearest(key, allowed);
+  let hint = `; expected ${allowed.length > 6 ? 'one of ' : ''}${allowed.join(', ')}`;
   if (near !== undefined) {
     hint = `; did you mean "${near}"?`;
-  } else if (isRule(path) && knownKeys(schema, [...path, 'when']).includes(key)) {
+  } else if (isRule(path) && allowedKeys(schema, [...path, 'when']).includes(key)) {
     hint = `; "${key}" belongs under when, require or forbid`;
   }
   faults.add(yaml.keyPositionOf(path, key), {
     message: `unknown key ${describe(key)}${hint}`,
-    expected: known.join(', '),
+    expected: allowed.join(', '),
     found: key,
     ...(near === undefined ? {} : { suggestion: near }),
   });
@@ -117,7 +117,7 @@ function describe(value: unknown): string {
 }
 
 /** The keys that the schema allows in the mapping at a path; none where no mapping is expected. */
-function knownKeys(schema: z.ZodType, path: YamlPath): readonly string[] {
+function allowedKeys(schema: z.ZodType, path: YamlPath): readonly string[] {
   let schemas = alternatives(schema);
   for (const part of path) {
     schemas = schemas.flatMap((outer) => {

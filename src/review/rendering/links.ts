@@ -41,7 +41,7 @@ export function linksOf(
 
   return {
     place: (path, line) => fileAt(head.sha, path, line),
-    page: (given) => pageOf(given, url),
+    page: (address) => pageOf(address, url),
     // The operator's policy is a file of no repository, and of an extended one only the branch or tag is known here.
     rule: ({ path, line, repository: extended }) =>
       extended === undefined && judgedBy.policyDigest !== undefined ? fileAt(judgedBy.baseSha, path, line) : undefined,
@@ -51,8 +51,8 @@ export function linksOf(
 const MAX_PAGE_LENGTH = 500;
 
 /** Undefined where it is no page of the web, or would sign its reader in as somebody. */
-function pageOf(given: string, base: string): string | undefined {
-  const page = URL.canParse(given, base) ? new URL(given, base) : undefined;
+function pageOf(address: string, base: string): string | undefined {
+  const page = URL.canParse(address, base) ? new URL(address, base) : undefined;
   if (page === undefined || !/^https?:$/.test(page.protocol) || page.username !== '' || page.password !== '') {
     return undefined;
   }

@@ -78,11 +78,11 @@ export function explainRule({ rule, outcome, when, require, forbid, asIfReady }:
     ['require', require, true],
     ['forbid', forbid, false],
   ] as const;
-  const given = sections.flatMap(([name, condition, wanted]) =>
+  const conditions = sections.flatMap(([name, condition, wanted]) =>
     condition === undefined ? [] : [{ name, condition, wanted }],
   );
-  given.forEach(({ name, condition, wanted }, index) => {
-    lines.push(...branch(`${name}: `, condition, '', index === given.length - 1, wanted, paint));
+  conditions.forEach(({ name, condition, wanted }, index) => {
+    lines.push(...branch(`${name}: `, condition, '', index === conditions.length - 1, wanted, paint));
   });
   return lines.join('\n');
 }

@@ -250,9 +250,9 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
       }
       const bytes = serialize(input);
       const digest = createHash('sha256').update(task).update(bytes).digest('base64');
-      const known = overLimit.get(digest);
-      if (known !== undefined) {
-        return { kind: 'ended', ...known };
+      const cached = overLimit.get(digest);
+      if (cached !== undefined) {
+        return { kind: 'ended', ...cached };
       }
       const output = outputs.get(digest);
       if (output !== undefined) {

@@ -95,7 +95,7 @@ function forgeOf({ policy, comments = [] }: { readonly policy?: string; readonly
     forge: forge as Forge,
     threads,
     statusContext: 'gatehouse',
-    knownComments: async (_repository: string, ids: readonly string[]) =>
+    recordedComments: async (_repository: string, ids: readonly string[]) =>
       noting(`webhooks of ${ids}`, { posted: new Map() }),
     onWillJudge: async () => noting('will judge', undefined),
     onWillReadOthers: async () => noting('will read others', undefined),
@@ -120,8 +120,8 @@ test('step 1: no verdict is announced where there is no policy', async (t) => {
 
 test('step 1: a given policy replaces that of the base, which is not read', async (t) => {
   const { asked, context } = forgeOf({ policy: rules(TITLED) });
-  const givenPolicy = { path: 'mine.yml', unusable: false, text: rules('id: mine, require: { label: ready }') };
-  const { policy } = await readPolicy({ ...context, givenPolicy }, SUBJECT);
+  const policyFile = { path: 'mine.yml', unusable: false, text: rules('id: mine, require: { label: ready }') };
+  const { policy } = await readPolicy({ ...context, policyFile }, SUBJECT);
   t.like(policy, { kind: 'policy', policy: { rules: [{ id: 'mine' }] } });
   t.deepEqual(asked, ['will judge']);
 });

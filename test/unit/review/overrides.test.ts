@@ -5,7 +5,7 @@ import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import type { PersonComment } from '../../../src/forges/port/pull-request.ts';
 import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
-import type { KnownComments } from '../../../src/review/overrides/judge-overrides.ts';
+import type { RecordedComments } from '../../../src/review/overrides/judge-overrides.ts';
 import { readOverrides } from '../../../src/review/overrides/read-overrides.ts';
 import { mergeBaseline } from '../../../src/review/policy/merge.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
@@ -39,7 +39,7 @@ interface World {
   readonly policy?: string | Policy;
   readonly given?: Given;
   readonly comments?: readonly PersonComment[];
-  readonly known?: Partial<KnownComments>;
+  readonly known?: Partial<RecordedComments>;
   /** Logins; those of `unknown` are not told. */
   readonly writers?: readonly string[];
   readonly unknown?: readonly string[];
