@@ -19,6 +19,8 @@ import { summarizeExchanges } from './simulated-forge/api/exchanges.ts';
  */
 if (process.env['NODE_V8_COVERAGE'] === undefined) {
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url));
+} else {
+  process.env['NODE_DISABLE_COMPILE_CACHE'] = '1';
 }
 // A shell's exit code for a process that a signal ended.
 const SIGNALLED = 128;

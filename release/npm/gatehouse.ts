@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The program of the npm package: the commands that need no store. */
-import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { keepCompiled } from '../../src/common/compile-cache.ts';
 import { OLDEST_NODE } from './oldest-node.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -12,9 +12,8 @@ if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
   process.stderr.write(`gatehouse needs Node ${OLDEST_NODE} or newer, and this is ${process.versions.node}\n`);
   process.exitCode = 78;
 } else {
-  // A hook waits for it. Beside the program, and not in the folder for temporary files, where others could write code for
-  // this user to run. Where that cannot be written, as in a folder of root, there is no cache.
-  enableCompileCache(join(import.meta.dirname, '.compiled'));
+  // A hook waits for it. Beside the program, and not in the folder for temporary files, where others could write.
+  keepCompiled(join(import.meta.dirname, '.compiled'), process.env);
   const { POLICY_COMMANDS } = await import('../../src/commands/policy-commands.ts');
   const { runProgram } = await import('../../src/commands/program.ts');
   await runProgram(POLICY_COMMANDS, process.argv.slice(2), '.');

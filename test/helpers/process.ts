@@ -20,8 +20,7 @@ export interface GatehouseProcess {
 }
 
 /**
- * A real `gatehouse` process. Its environment is only what is given, beside the path and Node's own cache of compiled modules, with which
- * it starts in half the time. `main`: of another version.
+ * A real `gatehouse` process. Its environment is only what is given, beside the path and where Node keeps compiled modules. `main`: of another version.
  */
 export function gatehouse(
   args: readonly string[],
@@ -29,8 +28,9 @@ export function gatehouse(
   input = '',
   main = MAIN,
 ): GatehouseProcess {
+  const { PATH, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
+    env: { PATH, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.end(input);
