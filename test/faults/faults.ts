@@ -1,7 +1,7 @@
 /**
  * `npm run test:faults`: each fault is made to the real processes on real stores, under load, and then it is counted
  * what became of every delivery that was acknowledged. `--short` runs only the most important ones; `--only <text>`
- * those whose name contains it. Ends with 1 when anything was lost, doubled, left without its verdict or did not
+ * those whose name contains it; `--large` plays the outage of the door at twice its size. Ends with 1 when anything was lost, doubled, left without its verdict or did not
  * recover.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -50,7 +50,13 @@ interface Row {
   readonly fault?: string;
 }
 
-const { values } = parseArgs({ options: { short: { type: 'boolean', default: false }, only: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    short: { type: 'boolean', default: false },
+    large: { type: 'boolean', default: false },
+    only: { type: 'string' },
+  },
+});
 const chosen = CASES.filter(
   ({ name, short }) => (!values.short || short === true) && (values.only === undefined || name.includes(values.only)),
 );
@@ -64,7 +70,7 @@ try {
   if (values.only === undefined || OUTAGE_NAME.includes(values.only)) {
     say(OUTAGE_NAME);
     Object.assign(process.env, { TEST_DATABASE_URL: stores.database.url, TEST_REDIS_URL: stores.redis.url });
-    outage = await playOutage(OUTAGE[values.short ? 'short' : 'full']);
+    outage = await playOutage(OUTAGE[values.large ? 'large' : values.short ? 'short' : 'full']);
     say(`      ${describeOutage(outage)}`);
   }
   for (const [index, chosenCase] of chosen.entries()) {
