@@ -81,9 +81,9 @@ export const QUEUES: Queues<JobDeps> = {
     key: ({ repository, branch, before = '', after }) => `${repository}@${branch}/${before}/${after}`,
     options: COMMON,
     needsForge: false,
-    async run(deps, { data }) {
+    async run(deps, { data, createdOn }) {
       const { notePush } = await import('./ledger/note-push.ts');
-      await notePush(deps, data);
+      await notePush(deps, data, createdOn);
     },
   },
   /** What has come to the watched branches of a repository. */

@@ -107,6 +107,7 @@ export function pull(world: World, of: Pull, web: string, forge: 'gitea' | 'forg
     ...(forge === 'gitea' && submitted > 0 ? { review_comments: submitted } : {}),
     merged: of.merged !== undefined,
     merged_at: of.merged ? time(of.merged.at) : null,
+    closed_at: of.state === 'closed' ? time(of.merged?.closedAt ?? of.updatedAt) : null,
     merge_commit_sha: of.merged?.as ?? null,
     merged_by: of.merged === undefined ? null : user(of.merged.by),
     merge_base: mergeBaseOf(world, of) ?? '',

@@ -44,7 +44,14 @@ export type WebhookEvent =
       readonly by: string;
     }
   /** The newest commits of a branch: one unless told. `before`: what it was, where that is not the parent of them; '' for a new branch. */
-  | { readonly kind: 'push'; readonly branch: string; readonly commits?: number; readonly before?: string }
+  /** `by`: who pushed, unless the author of the commit. */
+  | {
+      readonly kind: 'push';
+      readonly branch: string;
+      readonly commits?: number;
+      readonly before?: string;
+      readonly by?: string;
+    }
   /** GitHub's alone. `headRef` where it does not have the usual form. */
   | {
       readonly kind: 'merge-group';
@@ -370,7 +377,7 @@ function push(world: World, repository: Repository, event: WebhookEvent & { kind
     commits,
     head_commit: commits.at(-1),
     pusher: after.author,
-    sender: { login: after.author.name },
+    sender: { login: event.by ?? after.author.name },
   };
   return { commits, payload };
 }

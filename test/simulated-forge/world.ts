@@ -135,6 +135,8 @@ export interface Pull {
 /** That a pull request was merged: when, into which commit of the base branch, and as which one. */
 export interface Merged {
   readonly at: string;
+  /** When the forge saw it: later than `at`, which Gitea and Forgejo take from a commit that was made by hand. */
+  readonly closedAt: string;
   readonly into: string;
   readonly as: string;
   /** Its commits on the base branch: one, but for a rebase. */

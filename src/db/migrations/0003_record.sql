@@ -147,7 +147,9 @@ CREATE TABLE gatehouse.pushes (
   after_sha   text        NOT NULL,
   -- Login.
   pusher      text,
-  received_at timestamptz NOT NULL DEFAULT now(),
+  -- When the webhook came, and when it was noted here. Of the last one, where the same was pushed twice.
+  delivered_at timestamptz NOT NULL,
+  received_at  timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (repository, branch, before_sha, after_sha)
 );
 CREATE INDEX pushes_received_at ON gatehouse.pushes (received_at);

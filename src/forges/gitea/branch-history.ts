@@ -9,6 +9,7 @@ import * as shapes from './shapes.ts';
 
 const merged = shapes.pull.extend({
   merge_commit_sha: z.string().nullish(),
+  closed_at: z.string().nullish(),
   merged_by: z.object({ login: z.string() }).nullish(),
 });
 
@@ -47,8 +48,10 @@ export function makeBranchHistory(client: GiteaClient): BranchHistory {
           baseBranch: found.base.ref,
           head: await headThen(client, pullRequest),
           mergeCommit: found.merge_commit_sha || undefined,
-          mergedAt: utc(found.merged_at),
+          // `merged_at` of a merge by hand is the time that the author of its commit has written into it.
+          mergedAt: utc(found.closed_at ?? found.merged_at),
           mergedBy: found.merged_by?.login,
+          byQueue: false,
         },
       ];
     },

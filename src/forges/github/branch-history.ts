@@ -12,6 +12,8 @@ const MAX_COMMITS = 1_000;
 
 /** The account by which GitHub commits what people do on its pages. Its signature is GitHub's own. */
 const WEB_FLOW = 'web-flow';
+/** The account that merges what is in a merge queue. */
+const QUEUE = 'github-merge-queue[bot]';
 
 const page = z
   .object({ total_commits: z.number().int(), commits: shapes.commits })
@@ -66,6 +68,7 @@ export function makeBranchHistory(client: GitHubClient): BranchHistory {
             mergeCommit: merge_commit_sha ?? undefined,
             mergedAt: merged_at,
             mergedBy: whole?.merged_by?.login,
+            byQueue: whole?.merged_by?.login === QUEUE,
           });
         }
       }

@@ -20,9 +20,12 @@ export interface BroughtBy {
   readonly head: string | undefined;
   /** What it became on its base branch; undefined where the forge does not say. */
   readonly mergeCommit: string | undefined;
+  /** By the clock of the forge: nobody who pushes a commit chooses it. */
   readonly mergedAt: string;
   /** Login; undefined where the forge does not say. */
   readonly mergedBy: string | undefined;
+  /** Whether a merge queue merged it, and not a person. */
+  readonly byQueue: boolean;
 }
 
 export interface BranchHistory {

@@ -2,7 +2,8 @@ import type { Chain } from '../../audit/ledger/chains.ts';
 import type { BranchCommit, BroughtBy } from '../../forges/port/branch-history.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { SeenPush } from '../tables/ledger.ts';
+import type { ReceivedPush } from '../tables/ledger.ts';
+import { SKEW_MS } from './arrival.ts';
 import { type Attributed, attribute, firstParents, needsCommits, type OwnCommit } from './walk.ts';
 
 /** What is new on a branch. */
@@ -14,7 +15,7 @@ export interface Arrived {
   readonly knownAt: Date;
   /** Oldest first. */
   readonly commits: readonly BranchCommit[];
-  readonly pushes: readonly SeenPush[];
+  readonly pushes: readonly ReceivedPush[];
   /** Tips that it had meanwhile, and that a force-push took away. */
   readonly goneTips: readonly string[];
 }
@@ -35,8 +36,6 @@ const MAX_GONE_TIPS = 20;
 const MAX_GONE_COMMITS = 100;
 /** Merged pull requests among which one may be that a force-push took away. */
 const LAST_MERGED = 50;
-/** By so much the clocks of forge and database may differ. */
-const SKEW_MS = 60_000;
 
 export function makeAttribution(
   forge: Forge,

@@ -8,6 +8,7 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import { type PolicyContext, policyInForce } from '../../review/policy/in-force.ts';
 import { statusContext } from '../../review/status-context.ts';
 import { settlesAt } from '../tables/ledger.ts';
+import { type Arrival, arrivalOf } from './arrival.ts';
 import { type Arrived, makeAttribution } from './attribution.ts';
 import { mergedContent } from './merged-content.ts';
 import { type Attributed, pusherOf } from './walk.ts';
@@ -28,12 +29,8 @@ type CommitContent = LedgerContent & { readonly kind: 'commit' };
 /**
  * What the ledger says of each commit. Throws, to be tried again, while the forge may not know its pull request yet.
  */
-export async function contentsOf(
-  deps: ContentDeps,
-  chain: Chain,
-  { commits, ...moved }: Arrived,
-): Promise<readonly CommitContent[]> {
-  const { branch } = moved;
+export async function contentsOf(deps: ContentDeps, chain: Chain, moved: Arrived): Promise<readonly CommitContent[]> {
+  const { branch, commits } = moved;
   const asked = commits.slice(-MAX_ASKED);
   const attribution = makeAttribution(deps.forge, chain, moved);
   const own = await attribution.attribute(asked);
@@ -49,7 +46,18 @@ export async function contentsOf(
       contents.push(withoutPullRequest(branch, one, moved.pushes));
       continue;
     }
-    const entry = judged.get(pullRequest.number) ?? (await judge(deps, chain, branch, commits, one, pullRequest));
+    const arrival = arrivalOf(moved, one.commit.sha, pullRequest);
+    if (arrival === undefined) {
+      const { commit, method, base, push } = one;
+      const direct = { commit, method, base, push, pullRequest: undefined };
+      contents.push({
+        ...withoutPullRequest(branch, direct, moved.pushes),
+        why: `pull request ${pullRequest.number} had brought it before`,
+      });
+      continue;
+    }
+    const entry =
+      judged.get(pullRequest.number) ?? (await judge(deps, chain, moved, one, { ...pullRequest, ...arrival }));
     judged.set(pullRequest.number, entry);
     const { judged: said, ...shown } = entry;
     const { outcome, why } = said;
@@ -108,12 +116,11 @@ async function settled(
 async function judge(
   deps: ContentDeps,
   chain: Chain,
-  branch: string,
-  commits: readonly BranchCommit[],
+  { branch, commits }: Arrived,
   { base, method }: Attributed,
-  pullRequest: BroughtBy,
+  pullRequest: BroughtBy & Arrival,
 ): Promise<NonNullable<CommitContent['pullRequest']> & { readonly judged: Judged }> {
-  const { number, author, head, mergedBy, mergedAt } = pullRequest;
+  const { number, author, head, mergedBy, mergedAt, byQueue, at, isPushed } = pullRequest;
   const shown = { number, author, head: head ?? null, mergedBy: mergedBy ?? null, mergedAt };
   if (head === undefined) {
     const why = 'the forge no longer has the head that was merged';
@@ -123,12 +130,14 @@ async function judge(
     number,
     head,
     branch,
-    mergedAt,
+    at,
+    byQueue,
+    isPushed,
     mergeCommit: pullRequest.mergeCommit,
     groups: commits.map(({ sha }) => sha),
     context: statusContext(deps.statusContext, branch),
   });
-  const facts = await factsOf(deps, chain, base, mergedAt, then.before === undefined && then.around.length === 0);
+  const facts = await factsOf(deps, chain, base, at, then.before === undefined && then.around.length === 0);
   const judged = await withContent(deps, chain, commits, { base, head, pullRequest }, outcomeOf(then, facts));
   return { ...shown, method: isQueue ? 'queue' : method, verdict: judged.verdict, judged };
 }
@@ -154,9 +163,17 @@ async function withContent(
     const why = `the commit has changes that pull request ${number} does not have`;
     return { ...judged, outcome: 'bypassed', why };
   }
-  return content === 'same' || commits.some(({ sha, byForge }) => sha === commit && byForge)
+  return content === 'same' || commits.some((one) => one.sha === commit && isSquashByForge(one))
     ? judged
     : { ...judged, outcome: 'unknown', why: `it cannot be told whether the commit has only pull request ${number}` };
+}
+
+/**
+ * The forge alone makes a pull request another commit than a merge. A merge commit that it has signed proves nothing:
+ * it signs what people decide on its pages where both sides changed the same lines.
+ */
+function isSquashByForge({ parents, byForge }: BranchCommit): boolean {
+  return byForge && parents.length === 1;
 }
 
 const EARNED: ReadonlySet<Judged['outcome']> = new Set(['passed', 'overridden']);

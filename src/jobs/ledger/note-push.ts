@@ -13,10 +13,11 @@ export interface NotePushDeps {
 export async function notePush(
   { pool, keepsRecord, enqueue }: NotePushDeps,
   { repository, branch, before, after, by, isDefault }: Jobs['push'],
+  deliveredAt: Date,
 ): Promise<void> {
   const requests: ReviewRequest[] = [{ kind: 'review-repository', repository, branch }];
   if (keepsRecord && (isDefault || (await isWatched(pool, repository, branch)))) {
-    await savePush(pool, repository, branch, { before: before ?? '', after, pusher: by ?? null });
+    await savePush(pool, repository, branch, { before: before ?? '', after, pusher: by ?? null, deliveredAt });
     requests.push({ kind: 'ledger', repository, branch });
   }
   await enqueue(requests);

@@ -85,7 +85,7 @@ export function attribute(commits: readonly BranchCommit[], parts: AttributionFa
   for (const commit of commits.toReversed()) {
     const push = pushOf(commit.sha);
     const named = (parts.brought.get(commit.sha) ?? []).filter(({ baseBranch }) => baseBranch === parts.branch);
-    const own = named.find(({ mergeCommit }) => mergeCommit === commit.sha);
+    const own = broughtOf(commit, named);
     const base = commit.parents[0];
     if (own !== undefined) {
       const isHead = own.head === commit.sha;
@@ -116,6 +116,15 @@ export function attribute(commits: readonly BranchCommit[], parts: AttributionFa
     found.push({ commit, pullRequest: undefined, method: 'merge', base, push, ...(unclear && { unclear }) });
   }
   return withBases(found.toReversed());
+}
+
+/**
+ * A forge may name several that became one commit: a merge brings what the pull request was stacked on, too. The one
+ * whose head was merged is meant.
+ */
+function broughtOf({ sha, parents }: BranchCommit, named: readonly BroughtBy[]): BroughtBy | undefined {
+  const became = named.filter(({ mergeCommit }) => mergeCommit === sha);
+  return became.find(({ head }) => head !== undefined && (head === sha || parents.includes(head))) ?? became[0];
 }
 
 function belongsTo(

@@ -11,6 +11,8 @@ export interface SeenPush {
 }
 
 export interface ReceivedPush extends SeenPush {
+  /** When its webhook came, and when it was noted. */
+  readonly deliveredAt: Date;
   readonly receivedAt: Date;
 }
 
@@ -36,12 +38,14 @@ export async function savePush(
   pool: pg.Pool,
   repository: string,
   branch: string,
-  { before, after, pusher }: SeenPush,
+  { before, after, pusher, deliveredAt }: Omit<ReceivedPush, 'receivedAt'>,
 ): Promise<void> {
   await pool.query(
-    `INSERT INTO gatehouse.pushes (repository, branch, before_sha, after_sha, pusher)
-     VALUES (lower($1), $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-    [repository, branch, before, after, pusher],
+    `INSERT INTO gatehouse.pushes (repository, branch, before_sha, after_sha, pusher, delivered_at)
+     VALUES (lower($1), $2, $3, $4, $5, $6)
+     ON CONFLICT (repository, branch, before_sha, after_sha) DO UPDATE
+        SET pusher = excluded.pusher, delivered_at = excluded.delivered_at, received_at = excluded.received_at`,
+    [repository, branch, before, after, pusher, deliveredAt],
   );
 }
 
@@ -52,7 +56,8 @@ export async function seenPushes(
   branch: string,
 ): Promise<readonly ReceivedPush[]> {
   const { rows } = await pool.query<ReceivedPush>(
-    `SELECT before_sha AS before, after_sha AS after, pusher, received_at AS "receivedAt" FROM gatehouse.pushes
+    `SELECT before_sha AS before, after_sha AS after, pusher,
+            delivered_at AS "deliveredAt", received_at AS "receivedAt" FROM gatehouse.pushes
       WHERE repository = ANY ($1) AND branch = $2 ORDER BY received_at`,
     [[repository.toLowerCase(), ...former.map(({ name }) => name)], branch],
   );

@@ -44,6 +44,11 @@ export interface PullRequests {
   reopen(repository: string, number: number): void;
   /** False when the base branch requires a status that the head does not have as a success. */
   merge(repository: string, number: number, details?: MergeDetails): boolean;
+  /**
+   * Somebody pushes a commit that has the head, and the forge finds the pull request merged. Gitea and Forgejo take the
+   * time that the commit's author has written into it: `at`.
+   */
+  mergeByHand(repository: string, number: number, sha: string, by: string, at?: string): void;
   /** Puts it last in the merge queue of its base. Returns the commit of its group. */
   enqueue(repository: string, number: number, how?: 'merge' | 'squash' | 'rebase'): string;
   /** Merges all that are in a queue, as one group: the base moves to the commit of the last one. */
@@ -168,8 +173,24 @@ export function makePullRequests(stage: Stage): PullRequests {
       const into = baseSha(found);
       const commits = bring(found, how, own);
       const as = commits.at(-1) ?? into;
-      change(repository, number, { state: 'closed', merged: { at: now(), into, as, commits, by } });
+      change(repository, number, { state: 'closed', merged: { at: now(), closedAt: now(), into, as, commits, by } });
       return true;
+    },
+    mergeByHand(repository, number, sha, by, at = now()) {
+      const { baseBranch, repository: target } = pull(repository, number);
+      const into = target.branches.get(baseBranch) ?? '';
+      const commits = [sha];
+      for (let [parent] = commitOf(world, sha).parents; parent !== undefined && parent !== into; ) {
+        commits.unshift(parent);
+        [parent] = commitOf(world, parent).parents;
+      }
+      target.branches.set(baseBranch, sha);
+      target.pushedAt = now();
+      const claimed = forge === 'github' ? now() : at;
+      change(repository, number, {
+        state: 'closed',
+        merged: { at: claimed, closedAt: now(), into, as: sha, commits, by },
+      });
     },
     enqueue(repository, number, how = 'merge') {
       const on = pull(repository, number);
@@ -196,7 +217,8 @@ export function makePullRequests(stage: Stage): PullRequests {
       target.pushedAt = now();
       target.mergeQueues.set(branch, []);
       for (const { number, headSha, commits } of entries) {
-        change(repository, number, { state: 'closed', merged: { at: now(), into, as: headSha, commits, by: QUEUE } });
+        const merged = { at: now(), closedAt: now(), into, as: headSha, commits, by: QUEUE };
+        change(repository, number, { state: 'closed', merged });
       }
     },
     dequeue(repository, number) {

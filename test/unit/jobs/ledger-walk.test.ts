@@ -19,6 +19,7 @@ const pull = (mergeCommit: string, more: Partial<BroughtBy> = {}): BroughtBy => 
   mergeCommit,
   mergedAt: '2026-01-01T00:00:00Z',
   mergedBy: 'bob',
+  byQueue: false,
   ...more,
 });
 /** Of a pull request. */
@@ -64,6 +65,14 @@ test('a pull request into another branch, or that became another commit, brings 
   t.deepEqual(attributed(LINE.slice(2), { brought: other, known: 'b' }), ['c none']);
   const elsewhere = new Map([['c', [pull('z')]]]);
   t.deepEqual(attributed(LINE.slice(2), { brought: elsewhere, known: 'b' }), ['c unclear']);
+});
+
+test('a merge is of the pull request whose head it has, not of one below it', (t) => {
+  const below = pull('m', { number: 7, head: 'below' });
+  const brought = new Map([['m', [below, pull('m')]]]);
+  const parts = { branch: 'main', known: 'known', namesEvery: true, pushes: [], ownCommits: new Map(), brought };
+  const [found] = attribute([commit('m', 'known', 'head')], parts);
+  t.is(found?.pullRequest?.number, 1);
 });
 
 test('where the forge names every commit, no other belongs to a pull request', (t) => {
