@@ -72,7 +72,7 @@ async function explainPullRequest(
   const { forge } = judging;
   try {
     const recordedComments = async () => ({ posted: new Map() });
-    const result = await judge({ ...judging, policyFile: policy, recordedComments }, ref);
+    const result = await judge({ ...judging, replacementPolicy: policy, recordedComments }, ref);
     // A review treats a closed pull request and a missing one alike; the user wants to know which it is.
     const closed = result.kind === 'over' ? await forge.pullRequest(ref) : undefined;
     terminal.stdout.write(

@@ -86,7 +86,7 @@ export interface JudgeContext extends PolicyContext, PresentContext {
   readonly fallback: Policy | undefined;
   readonly baselineOf: BaselineOf;
   /** Read instead of the policy of the base branch. Never that of the setting POLICY_FILE, which is `fallback`. */
-  readonly policyFile?: PolicyFile | undefined;
+  readonly replacementPolicy?: PolicyFile | undefined;
   /** Called as soon as it is known that there will be a verdict. */
   readonly onWillJudge?: (pullRequest: PullRequest) => Promise<void>;
   /** Called before it is read, and only if the policy asks for it. */
@@ -195,11 +195,11 @@ type JudgedResult = Extract<ReviewResult, { kind: 'judged' }>;
 
 /** Step 1, the policy in force. Read at one commit: what is read at the branch's name could be of two. */
 export async function readPolicy(
-  context: PolicyContext & Pick<JudgeContext, 'policyFile' | 'onWillJudge'>,
+  context: PolicyContext & Pick<JudgeContext, 'replacementPolicy' | 'onWillJudge'>,
   { pullRequest, baseSha }: Subject,
 ): Promise<PolicyInForce> {
   const { repository } = pullRequest;
-  const place = { repository, commit: baseSha, file: context.policyFile, shown: true };
+  const place = { repository, commit: baseSha, file: context.replacementPolicy, shown: true };
   const inForce = await policyInForce(context, place);
   if (inForce.policy.kind !== 'absent') {
     // Before the changed files, which may take long to read: the present status may be of another pull request.

@@ -44,7 +44,7 @@ export async function previewPolicy(
       fallback: deps.fallback,
       statusContext: deps.statusContext,
       baselineOf: async () => baseline,
-      policyFile: proposed.file,
+      replacementPolicy: proposed.file,
       recordedComments: async () => ({ posted: new Map() }),
       mayReadToObserve: () => false,
     };

@@ -120,8 +120,8 @@ test('step 1: no verdict is announced where there is no policy', async (t) => {
 
 test('step 1: a given policy replaces that of the base, which is not read', async (t) => {
   const { asked, context } = forgeOf({ policy: rules(TITLED) });
-  const policyFile = { path: 'mine.yml', unusable: false, text: rules('id: mine, require: { label: ready }') };
-  const { policy } = await readPolicy({ ...context, policyFile }, SUBJECT);
+  const replacementPolicy = { path: 'mine.yml', unusable: false, text: rules('id: mine, require: { label: ready }') };
+  const { policy } = await readPolicy({ ...context, replacementPolicy }, SUBJECT);
   t.like(policy, { kind: 'policy', policy: { rules: [{ id: 'mine' }] } });
   t.deepEqual(asked, ['will judge']);
 });
