@@ -1,3 +1,4 @@
+import { isObject } from '../../src/common/is-object.ts';
 import { filesOf, type PinnedPackage } from './npm-package.ts';
 
 /**
@@ -148,8 +149,4 @@ function isPlain(value: unknown, type: string): boolean {
     default:
       throw new Error(`a type that the check does not know: ${type}`);
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import { type LedgerEntry, OUTCOMES } from '../../audit/ledger/entry.ts';
 import { countOutcomes } from '../../audit/ledger/merges.ts';
+import { escapeMarkup } from '../../common/escape-markup.ts';
 import { visible } from '../../review/text.ts';
 import { shortTime } from '../terminal.ts';
 import { type LedgerLine, linesOf } from './ledger-text.ts';
@@ -78,14 +79,6 @@ function cell(text: string): string {
   return `<td>${escapeHtml(text)}</td>`;
 }
 
-const ESCAPED: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 function escapeHtml(text: string): string {
-  return visible(text).replaceAll(/[&<>"']/g, (character) => ESCAPED[character] ?? '');
+  return escapeMarkup(visible(text));
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { escapeMarkup } from '../../common/escape-markup.ts';
 import { reasonOf } from '../failures.ts';
 
 /** How long the page is there: the time to sign in, read and press two buttons. */
@@ -101,10 +102,10 @@ export async function openManifestPage<T>(
       const { value, say, link } = await exchange(code);
       // A browser that does not read its answer keeps nobody from saving the App.
       result.resolve(value);
-      return await send(200, `${escaped(say)} <a href="${escaped(link.url)}">${escaped(link.text)}</a>`);
+      return await send(200, `${escapeMarkup(say)} <a href="${escapeMarkup(link.url)}">${escapeMarkup(link.text)}</a>`);
     } catch (error) {
       result.reject(error);
-      return await send(502, `The App could not be read from GitHub: ${escaped(reasonOf(error))} ${DELETE_IT}`);
+      return await send(502, `The App could not be read from GitHub: ${escapeMarkup(reasonOf(error))} ${DELETE_IT}`);
     }
   }
 
@@ -150,20 +151,8 @@ async function sendPage(response: ServerResponse, status: number, html: string, 
 function formPage(action: string, manifest: object): string {
   return (
     'This registers a GitHub App for Gatehouse. Sign in to GitHub in this browser first. GitHub then shows what the App may do, and asks for its name.' +
-    `</p><form method="post" action="${escaped(action)}">` +
-    `<input type="hidden" name="manifest" value="${escaped(JSON.stringify(manifest))}">` +
+    `</p><form method="post" action="${escapeMarkup(action)}">` +
+    `<input type="hidden" name="manifest" value="${escapeMarkup(JSON.stringify(manifest))}">` +
     '<button type="submit">Register the App at GitHub</button></form><p>'
   );
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { BranchCommit, BranchHistory, BroughtBy } from '../port/branch-history.ts';
-import { ForgeError } from '../port/forge-error.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
 import type { GitHubClient } from './client.ts';
-import { address, repositoryAddress } from './read.ts';
+import { address, noSuchCommit, repositoryAddress } from './read.ts';
 import { ask, askAll } from './request.ts';
 import * as shapes from './shapes.ts';
 
@@ -85,12 +84,4 @@ function toBranchCommit({ sha, parents, commit, committer }: z.output<typeof sha
     message: commit.message,
     byForge: committer.login === WEB_FLOW && commit.verification?.verified === true,
   };
-}
-
-/** For a commit that is not there this route answers 422 and not 404. */
-function noSuchCommit(error: unknown): undefined {
-  if (error instanceof ForgeError && error.status === 422) {
-    return undefined;
-  }
-  throw error;
 }

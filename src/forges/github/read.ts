@@ -172,8 +172,8 @@ export async function statusCount(
   return all.length >= MAX_STATUSES_READ ? MAX_STATUSES : same.length;
 }
 
-/** For a commit that is not there this route answers 422 and not 404. */
-function noSuchCommit(error: unknown): undefined {
+/** For `catch`: for a commit that is not there some routes answer 422 and not 404. */
+export function noSuchCommit(error: unknown): undefined {
   if (error instanceof ForgeError && error.status === 422) {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { isObject } from '../../common/is-object.ts';
 import { MAX_CONDITION_DEPTH, MAX_PREDICATES, MAX_RULES } from '../limits.ts';
 import { predicates } from '../predicates/index.ts';
 import type { FaultCollector } from './faults.ts';
@@ -179,16 +180,12 @@ export function readRules(
 }
 
 function asMapping(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return isMapping(value) ? value : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 /** What is at a key of a mapping, or at an index of a list. */
 function inside(outer: unknown, key: string | number): unknown {
   return typeof key === 'number' ? (Array.isArray(outer) ? outer[key] : undefined) : asMapping(outer)?.[key];
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function asLevel(value: unknown): Level {

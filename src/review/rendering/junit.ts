@@ -1,3 +1,4 @@
+import { escapeMarkup } from '../../common/escape-markup.ts';
 import type { CaseResult } from '../cases/run.ts';
 import { visible } from '../text.ts';
 import { failureLines, titleOf } from './cases.ts';
@@ -27,18 +28,10 @@ function testCase(result: CaseResult): string {
 `;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-};
-
 /** For elements and attributes. XML cannot have control characters, not even as references. */
 function escapeXml(text: string): string {
   return text
     .split('\n')
-    .map((line) => visible(line).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character))
+    .map((line) => escapeMarkup(visible(line)))
     .join('\n');
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../../src/common/is-object.ts';
 import type { Description, Schema } from './description.ts';
 import { makeShapes, type Shape } from './shapes.ts';
 
@@ -66,7 +67,7 @@ export function makeCompletion(schemas: Description['schemas'], draw?: Draw): Co
     // One of several that are closed would no longer be that one.
     const drawable = draw === undefined || schema['additionalProperties'] === false ? [] : [...properties];
     return (value) => {
-      if (!isRecord(value)) {
+      if (!isObject(value)) {
         return fillBranch?.(value) ?? value;
       }
       const filled: Record<string, unknown> = { ...value };
@@ -116,7 +117,7 @@ function suits({ schema, properties, required }: Shape, value: unknown): number 
   if (Array.isArray(value)) {
     return schema['type'] === 'array' ? 1 : -1;
   }
-  if (!isRecord(value) || properties.size === 0) {
+  if (!isObject(value) || properties.size === 0) {
     return schema['type'] === typeof value ? 1 : -1;
   }
   const names = Object.keys(value);
@@ -158,8 +159,4 @@ function plainDefault(schema: Schema): unknown {
     default:
       return TEXTS[String(format)] ?? 'x'.repeat(Number(minLength ?? 0));
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
