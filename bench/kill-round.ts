@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readBody } from '../src/inbox/read-body.ts';
 import { openPool } from '../test/helpers/database.ts';
 import { freePort } from '../test/helpers/free-port.ts';
+import { CONVENTIONAL_TITLES } from '../test/helpers/policies.ts';
 import { gatehouse } from '../test/helpers/process.ts';
 import type { Stores } from '../test/helpers/stores.ts';
 import { type SimulatedForge, startSimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
@@ -34,11 +35,6 @@ export interface KillResult {
 
 const REPOSITORY = 'acme/widgets';
 const HOOK_ID = '1';
-const POLICY = `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^(feat|fix|docs): ' }
-`;
 const READY_MS = 60_000;
 const POLL_MS = 250;
 
@@ -106,7 +102,7 @@ async function countGone(contestant: Contestant, acknowledged: ReadonlySet<strin
 function makeDeliveries(forge: SimulatedForge, count: number): readonly KillDelivery[] {
   // GitHub's hourly rate limit would be used up.
   forge.rateLimit.remaining = Number.MAX_SAFE_INTEGER;
-  forge.createRepository(REPOSITORY, { '.gatehouse.yml': POLICY });
+  forge.createRepository(REPOSITORY, { '.gatehouse.yml': CONVENTIONAL_TITLES });
   return Array.from({ length: count }, (_, index) => {
     forge.commit(REPOSITORY, `topic-${index}`, { [`src/${index}.ts`]: 'one\n' });
     const number = forge.openPullRequest(REPOSITORY, { head: `topic-${index}`, title: 'feat: begin' });

@@ -1,15 +1,19 @@
 import test from 'ava';
 import { version } from '../../src/version.ts';
 import { startCluster } from '../helpers/cluster.ts';
-import { containersOf, find, type Manifest, NAMESPACE, podOf, render, tryRender } from '../helpers/manifests.ts';
+import {
+  containersOf,
+  find,
+  type Manifest,
+  NAMESPACE,
+  OWN_STORES,
+  podOf,
+  render,
+  tryRender,
+} from '../helpers/manifests.ts';
 import { type Labels, lets } from '../helpers/network-policy.ts';
 
 const DOOR = 'gh-gatehouse-door';
-const OWN_STORES = {
-  bundled: { postgresql: { enabled: false }, redis: { enabled: false } },
-  database: { existingSecret: 'stores' },
-  redis: { existingSecret: 'stores' },
-};
 
 function doorPod(manifests: readonly Manifest[]) {
   const pod = podOf(find(manifests, 'Deployment', DOOR));

@@ -5,17 +5,13 @@ import {
   find,
   type Manifest,
   NAMESPACE,
+  OWN_STORES,
   podOf,
   render,
   secretData,
   tryRender,
 } from '../helpers/manifests.ts';
 
-const OWN_STORES = {
-  bundled: { postgresql: { enabled: false }, redis: { enabled: false } },
-  database: { existingSecret: 'stores' },
-  redis: { existingSecret: 'stores' },
-};
 const KEY = 'a-signing-key-of-the-tests';
 const OLD_KEY = 'the-key-before-of-the-tests';
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { containersOf, find, type Manifest, podOf, render, secretData } from '../helpers/manifests.ts';
+import { containersOf, find, type Manifest, OWN_STORES, podOf, render, secretData } from '../helpers/manifests.ts';
 import { type Labels, lets } from '../helpers/network-policy.ts';
 
 const DOOR = 'gh-gatehouse-door';
@@ -8,11 +8,6 @@ const FORGE = 'gh-gatehouse-forge';
 const TOKEN = { forgeToken: { value: 'a-token-of-the-tests' } };
 const PEM = '-----BEGIN RSA PRIVATE KEY-----\nnot a key\n-----END RSA PRIVATE KEY-----\n';
 const APP = { githubApp: { appId: '4711', privateKey: PEM } };
-const OWN_STORES = {
-  bundled: { postgresql: { enabled: false }, redis: { enabled: false } },
-  database: { existingSecret: 'stores' },
-  redis: { existingSecret: 'stores' },
-};
 
 function podIn(manifests: readonly Manifest[], deployment: string) {
   const pod = podOf(find(manifests, 'Deployment', deployment));

@@ -5,6 +5,7 @@ import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { openPool } from '../helpers/database.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { type PgBouncer, startPgBouncer } from '../helpers/pgbouncer.ts';
+import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
 import { type PostgresServer, startPrimary } from '../helpers/postgres-server.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
@@ -24,11 +25,6 @@ export const PULL_REQUESTS: readonly number[] = Array.from(
   { length: LANES * PULL_REQUESTS_PER_LANE },
   (_, index) => index + 1,
 );
-const POLICY = `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^(feat|fix|docs): ' }
-`;
 const READY_MS = 60_000;
 const READY_POLL_MS = 50;
 
@@ -102,7 +98,7 @@ export async function makeWorld(stores: Stores, options: WorldOptions = {}): Pro
   const forge = await startSimulatedForge({ forge: 'github' });
   // GitHub's 5,000 an hour are less than this load asks for while no answer can be cached; to wait for more is no fault.
   forge.rateLimit.remaining = Number.MAX_SAFE_INTEGER;
-  forge.createRepository(REPOSITORY, { '.gatehouse.yml': POLICY, 'a.txt': 'a\n' });
+  forge.createRepository(REPOSITORY, { '.gatehouse.yml': CONVENTIONAL_TITLES, 'a.txt': 'a\n' });
   for (const number of PULL_REQUESTS) {
     forge.commit(REPOSITORY, `topic-${number}`, { [`b-${number}.txt`]: 'b\n' });
     forge.openPullRequest(REPOSITORY, { head: `topic-${number}`, title: 'feat: begin' });

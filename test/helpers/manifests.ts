@@ -77,6 +77,13 @@ export const CHART = fileURLToPath(new URL('../../charts/gatehouse/', import.met
 export const NAMESPACE = 'gatehouse-test';
 const RELEASE = 'gh';
 
+/** Values for PostgreSQL and Redis that run elsewhere. */
+export const OWN_STORES = {
+  bundled: { postgresql: { enabled: false }, redis: { enabled: false } },
+  database: { existingSecret: 'stores' },
+  redis: { existingSecret: 'stores' },
+};
+
 export interface Rendering {
   readonly chart?: string;
   readonly release?: string;

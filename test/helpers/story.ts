@@ -268,3 +268,14 @@ function isAbout(
   }
   return [...comments, ...inlineComments].some(({ id }) => path.endsWith(`/comments/${id}`));
 }
+
+/** Runs a resync now, and waits for it and for the reviews that it starts. */
+export async function resyncNow(story: Story): Promise<void> {
+  const since = new Date();
+  await story.door.database.query(
+    `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
+     VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
+  );
+  await story.resynced(since);
+  await story.settled();
+}

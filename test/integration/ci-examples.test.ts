@@ -9,6 +9,7 @@ import { packNpm } from '../../release/npm/pack.ts';
 import { CASES_PATH, POLICY_PATHS } from '../../src/review/policy/paths.ts';
 import { evaluate, evaluated, faultsOfAction, faultsOfWorkflow } from '../helpers/actions.ts';
 import { writeExecutable } from '../helpers/executable.ts';
+import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
 /** The npm package, the Action, the hooks and the examples of docs/prove.md, run without a registry. */
@@ -25,16 +26,11 @@ interface Hook {
   readonly files: string;
 }
 
-const POLICY = `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^(feat|fix|docs): ' }
-`;
 const CASES = `cases:
   - given: { title: Add docs }
     expect: { conventional-title: does not hold }
 `;
-const FAULTY = POLICY.replace('require', 'requires');
+const FAULTY = CONVENTIONAL_TITLES.replace('require', 'requires');
 const FAILING = CASES.replace('does not hold', 'holds');
 
 /** Does what the engine would do with the image, and notes what it was told. */
@@ -125,8 +121,8 @@ async function makeFolder(t: ExecutionContext): Promise<Folder> {
 async function codesOf(folder: Folder, run: (command: string) => Promise<number>, commands: readonly string[]) {
   const codes: number[][] = [];
   for (const [policy, cases] of [
-    [POLICY, CASES],
-    [POLICY, FAILING],
+    [CONVENTIONAL_TITLES, CASES],
+    [CONVENTIONAL_TITLES, FAILING],
     [FAULTY, CASES],
   ] as const) {
     await folder.write('.gatehouse.yml', policy);
@@ -182,7 +178,7 @@ test('the npm package is one without dependencies, and small', async (t) => {
 test('the npm package keeps compiled code beside itself, and runs where it cannot', async (t) => {
   const folder = await makeFolder(t);
   t.is(await folder.sh(`npm install --no-audit --no-fund ${tarball}`), 0);
-  await folder.write('.gatehouse.yml', POLICY);
+  await folder.write('.gatehouse.yml', CONVENTIONAL_TITLES);
   const cache = 'node_modules/gatehouse/.compiled';
   // A file in its place: root may write into any folder.
   t.is(await folder.sh(`touch ${cache} && env -u NODE_COMPILE_CACHE npx gatehouse check && rm ${cache}`), 0);
@@ -197,7 +193,7 @@ test('the npm package explains a pull request', async (t) => {
   const folder = await makeFolder(t);
   const forge = await startSimulatedForge({ forge: 'gitea' });
   t.teardown(() => forge.stop());
-  forge.createRepository('acme/widgets', { '.gatehouse.yml': POLICY });
+  forge.createRepository('acme/widgets', { '.gatehouse.yml': CONVENTIONAL_TITLES });
   forge.commit('acme/widgets', 'topic', { 'a.txt': 'a' });
   const number = forge.openPullRequest('acme/widgets', { head: 'topic', title: 'feat: widgets' });
   const env = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
@@ -254,7 +250,7 @@ test('the Action checks and tests the policy, and stops at a fault', async (t) =
 
 test('the Action leaves out the cases, and checks a baseline, where its inputs say so', async (t) => {
   const folder = await makeFolder(t);
-  await folder.write('.gatehouse.yml', POLICY.replace('require:', 'locked: true\n    require:'));
+  await folder.write('.gatehouse.yml', CONVENTIONAL_TITLES.replace('require:', 'locked: true\n    require:'));
   t.deepEqual(await actionCodes(folder, { cases: 'false' }), [1], 'only a baseline may lock rules');
   t.deepEqual(await actionCodes(folder, { cases: 'false', baseline: 'true' }), [0]);
 });

@@ -4,17 +4,12 @@ import ava from 'ava';
 import { sharedRedisUrl } from '../helpers/database.ts';
 import { type Door, openDoor } from '../helpers/door.ts';
 import { freePort } from '../helpers/free-port.ts';
+import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
 import { REPOSITORY, tellStory } from '../helpers/story.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
-
-const POLICY = `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^(feat|fix|docs): ' }
-`;
 
 function replay(door: Door, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   return runGatehouse(['replay', ...args], { env: { DATABASE_URL: door.databaseUrl, ...env } });
@@ -106,7 +101,7 @@ test('an id of two hooks is replayed only with the hook given', async (t) => {
 });
 
 test('dead letters can be replayed, all or by name, and are then reviewed', async (t) => {
-  await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
+  await using story = await tellStory('gitea', { '.gatehouse.yml': CONVENTIONAL_TITLES });
   const { forge, door } = story;
   await door.database.query('UPDATE gatehouse_jobs.queue SET retry_limit = 0');
   forge.fault({ path: /\.diff$/, fault: { kind: 'status', status: 500 } });

@@ -7,12 +7,7 @@ import { resync } from '../../src/jobs/resync/resync.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase } from '../helpers/database.ts';
-
-const RULES = {
-  fallback: undefined,
-  baselineOf: async () => ({ kind: 'none' as const }),
-  statusContext: 'gatehouse/{base}',
-} as const;
+import { NO_OPERATOR_POLICIES } from '../helpers/policies.ts';
 
 const DELIVERIES = 20_000;
 const REPOSITORIES = 20;
@@ -69,7 +64,7 @@ test('a resync reads no row of a large inbox', async (t) => {
       enforce: true,
       keepsRecord: false,
       statusContext: 'gatehouse/{base}',
-      rules: readPresentRules({ forge, ...RULES }),
+      rules: readPresentRules({ forge, ...NO_OPERATOR_POLICIES }),
       enqueue: async () => {},
       minutes: 15,
       metrics: makeMetrics(),

@@ -12,13 +12,8 @@ import { resync } from '../../src/jobs/resync/resync.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { NO_OPERATOR_POLICIES } from '../helpers/policies.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
-
-const RULES = {
-  fallback: undefined,
-  baselineOf: async () => ({ kind: 'none' as const }),
-  statusContext: 'gatehouse/{base}',
-} as const;
 
 const LEDGER = {
   threads: {
@@ -183,14 +178,14 @@ async function runRound({ minutes }: Setting, forge: Forge, pool: pg.Pool, keeps
   const log = makeLog('warn');
   let reviewsRequested = 0;
   const metrics = makeMetrics();
-  const ledger = { ...LEDGER, ...RULES, forge, pool, metrics, log, enforce: true, keepsRecord };
+  const ledger = { ...LEDGER, ...NO_OPERATOR_POLICIES, forge, pool, metrics, log, enforce: true, keepsRecord };
   const deps = {
     forge,
     pool,
     access: { check: () => forge.checkAccess() },
     statusContext: CONTEXT,
     enforce: true,
-    rules: readPresentRules({ forge, ...RULES }),
+    rules: readPresentRules({ forge, ...NO_OPERATOR_POLICIES }),
     keepsRecord,
     enqueue: async (requests: readonly ReviewRequest[]) => {
       for (const request of requests) {

@@ -13,12 +13,7 @@ import { isDue, recordDone } from '../../src/jobs/tables/progress.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { openMigratedDatabase } from '../helpers/database.ts';
-
-const RULES = {
-  fallback: undefined,
-  baselineOf: async () => ({ kind: 'none' as const }),
-  statusContext: 'gatehouse/{base}',
-} as const;
+import { NO_OPERATOR_POLICIES } from '../helpers/policies.ts';
 
 const HOUR_MS = 60 * 60_000;
 const HEAD = 'a'.repeat(40);
@@ -71,7 +66,7 @@ async function setUp(t: ExecutionContext, count: number) {
     pool,
     statusContext: 'gatehouse/{base}',
     enforce: true,
-    rules: readPresentRules({ forge, ...RULES }),
+    rules: readPresentRules({ forge, ...NO_OPERATOR_POLICIES }),
     minutes: 15,
     log: makeLog('silent'),
   };

@@ -3,13 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { DOOR } from '../helpers/door.ts';
+import { TITLES } from '../helpers/policies.ts';
 import { FORGES, REPOSITORY, tellStory, workerComesBy } from '../helpers/story.ts';
 
-const TITLES = `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^feat: ' }
-`;
 const LAX = TITLES.replace('^feat: ', '');
 
 async function policyFile(t: ExecutionContext, text: string): Promise<string> {

@@ -1,14 +1,10 @@
 import test from 'ava';
+import { TITLES } from '../helpers/policies.ts';
 import { FORGES, shareStories } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
 
-const STRICT = `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^feat: ' }
-`;
-const LAX = STRICT.replace('^feat: ', '');
+const LAX = TITLES.replace('^feat: ', '');
 const OWNED = `version: 1
 rules:
   - id: owned
@@ -17,7 +13,7 @@ rules:
 
 for (const name of FORGES) {
   test(`${name}: a tag named like the base branch does not replace its policy`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': STRICT });
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
     const { forge, repository } = scene;
     forge.tag(repository, 'main', forge.commit(repository, 'lax', { '.gatehouse.yml': LAX }));
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
@@ -37,7 +33,7 @@ for (const name of FORGES) {
   test(`${name}: extends reads a branch, a tag or a commit, and a branch before a tag`, async (t) => {
     const shared = `acme/policies-${name}`;
     const { forge } = gatehouse(name);
-    forge.createRepository(shared, { '.gatehouse.yml': STRICT });
+    forge.createRepository(shared, { '.gatehouse.yml': TITLES });
     const lax = forge.commit(shared, 'lax', { '.gatehouse.yml': LAX });
     forge.tag(shared, 'main', lax);
     forge.tag(shared, 'v1', lax);

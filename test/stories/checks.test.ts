@@ -1,5 +1,6 @@
 import test from 'ava';
 import { DOOR, openDoor, SECRET, WORKER } from '../helpers/door.ts';
+import { TITLED } from '../helpers/policies.ts';
 import { watchJobs } from '../helpers/settling.ts';
 import { EVERY_FORGE, pathsOfReads, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
@@ -14,13 +15,6 @@ rules:
 `,
 });
 const CI_WEB = policy("{ name: 'ci/web*' }");
-const TITLED = {
-  '.gatehouse.yml': `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^feat: ' }
-`,
-};
 
 interface Reported {
   readonly context?: string;

@@ -2,16 +2,12 @@ import { randomUUID } from 'node:crypto';
 import ava from 'ava';
 import { askDoctor } from '../helpers/doctor.ts';
 import { DOOR, SECRET } from '../helpers/door.ts';
+import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
 import { EVERY_FORGE, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
 
 const test = ava;
 
-const POLICY = `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^(feat|fix|docs): ' }
-`;
-const FILES = { '.gatehouse.yml': POLICY };
+const FILES = { '.gatehouse.yml': CONVENTIONAL_TITLES };
 
 const GITHUB_EVENTS = ['pull_request', 'pull_request_review', 'push'];
 
@@ -130,7 +126,7 @@ for (const name of EVERY_FORGE) {
 
   test(`${name}: doctor finds the events that a webhook lacks, for this policy too`, async (t) => {
     const { story, hook, ask } = await wellSetUp(name, {
-      '.gatehouse.yml': `${POLICY}  - id: ci\n    require: { checks: { name: build } }\noverride: { by: [alice] }\n`,
+      '.gatehouse.yml': `${CONVENTIONAL_TITLES}  - id: ci\n    require: { checks: { name: build } }\noverride: { by: [alice] }\n`,
     });
     await using _story = story;
     hook.events = ['push'];
@@ -150,7 +146,7 @@ for (const name of EVERY_FORGE) {
 
   test(`${name}: doctor names the event that a policy of all checks needs`, async (t) => {
     const { story, hook, ask } = await wellSetUp(name, {
-      '.gatehouse.yml': `${POLICY}  - id: ci
+      '.gatehouse.yml': `${CONVENTIONAL_TITLES}  - id: ci
     require: { checks: { all: true } }
 `,
     });
@@ -174,7 +170,7 @@ for (const name of EVERY_FORGE) {
 
   test(`${name}: doctor finds a broken policy, none, and teams that it cannot see`, async (t) => {
     const { story, ask } = await wellSetUp(name, {
-      '.gatehouse.yml': `${POLICY}  - id: security\n    require: { approvals: { count: 1, from: ['@acme/security', '@acme/nobody'] } }\n`,
+      '.gatehouse.yml': `${CONVENTIONAL_TITLES}  - id: security\n    require: { approvals: { count: 1, from: ['@acme/security', '@acme/nobody'] } }\n`,
     });
     await using _story = story;
     const { forge } = story;
@@ -241,7 +237,7 @@ for (const name of EVERY_FORGE) {
 for (const name of ['gitea', 'forgejo'] as const) {
   test(`${name}: doctor names the scopes that a token lacks, for teams too`, async (t) => {
     const { story } = await wellSetUp(name, {
-      '.gatehouse.yml': `${POLICY}  - id: security\n    require: { approvals: { count: 1, from: ['@acme/security'] } }\n`,
+      '.gatehouse.yml': `${CONVENTIONAL_TITLES}  - id: security\n    require: { approvals: { count: 1, from: ['@acme/security'] } }\n`,
     });
     await using _story = story;
     story.forge.addToken('poor', 'gatehouse', ['read:repository', 'read:user']);

@@ -1,15 +1,8 @@
 import test from 'ava';
+import { TITLED } from '../helpers/policies.ts';
 import { FORGES, pathsOfReads, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
-
-const TITLED = {
-  '.gatehouse.yml': `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^feat: ' }
-`,
-};
 
 /** Mallory, who may write to the repository, sets a status under Gatehouse's name. */
 function forge(scene: Scene, number: number, state: string, context = 'gatehouse/main') {

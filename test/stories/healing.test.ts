@@ -5,17 +5,13 @@ import { resync } from '../../src/jobs/resync/resync.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { DOOR, SECRET, WORKER } from '../helpers/door.ts';
+import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
 import { FORGES, REPOSITORY, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 import { eventually } from '../helpers/until.ts';
 
 const gatehouse = shareStories(test);
 
-const TITLES = `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^(feat|fix|docs): ' }
-`;
-const FILES = { '.gatehouse.yml': TITLES };
+const FILES = { '.gatehouse.yml': CONVENTIONAL_TITLES };
 
 for (const name of FORGES) {
   test(`${name}: a starting worker reviews only pull requests with a missed webhook`, async (t) => {

@@ -1,27 +1,11 @@
 import test from 'ava';
-import { EVERY_FORGE, FORGES, type Story, tellStory } from '../helpers/story.ts';
+import { TITLED } from '../helpers/policies.ts';
+import { EVERY_FORGE, FORGES, resyncNow, tellStory } from '../helpers/story.ts';
 
-const TITLED = {
-  '.gatehouse.yml': `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^feat: ' }
-`,
-};
 /** A real Gitea takes it, lists it, and sends it with every webhook of the pull request. */
 const LARGE = 'x'.repeat(40_000_000);
 /** More than four times a limit of 25 KiB, in as many characters as GitHub takes. */
 const UNREAD = '\u{1f600}'.repeat(30_000);
-
-async function resync(story: Story): Promise<void> {
-  const since = new Date();
-  await story.door.database.query(
-    `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
-     VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
-  );
-  await story.resynced(since);
-  await story.settled();
-}
 
 for (const name of FORGES) {
   test.serial(`${name}: no success outlives a change where pull requests cannot be listed`, async (t) => {
@@ -33,7 +17,7 @@ for (const name of FORGES) {
     forge.edit(repository, number, { title: 'Bad' });
     forge.fault({ path: /\/graphql$/, fault: { kind: 'status', status: 502 } });
     forge.fault({ path: new RegExp(`^/repos/${repository}/pulls$`), fault: { kind: 'status', status: 502 } });
-    await resync(story);
+    await resyncNow(story);
     t.is(story.status(number)?.state, 'failure');
   });
 }
@@ -64,12 +48,12 @@ for (const name of EVERY_FORGE) {
       } else {
         await t.throwsAsync(story.edit(number, change), { message: /answered 413/ });
         await t.throwsAsync(story.close(number), { message: /answered 413/ });
-        await resync(story);
+        await resyncNow(story);
       }
       await t.throwsAsync(story.reopen(number), { message: /answered 413/ });
       await story.settled();
       t.is(story.status(number)?.state, 'pending');
-      await resync(story);
+      await resyncNow(story);
       t.is(story.status(number)?.state, 'failure');
     });
   }
@@ -100,11 +84,11 @@ for (const name of ['gitea', 'forgejo'] as const) {
     // The webhooks of the one are answered 413, that of the other is lost.
     forge.edit(repository, number, { title: 'Bad', body: LARGE });
     forge.edit(repository, other, { title: 'Bad' });
-    await resync(story);
+    await resyncNow(story);
     t.is(story.status(other)?.state, 'failure');
     t.is(story.status(number)?.state, 'error');
     forge.edit(repository, number, { body: '' });
-    await resync(story);
+    await resyncNow(story);
     t.is(story.status(number)?.state, 'failure');
   });
 }

@@ -1,12 +1,8 @@
 import test from 'ava';
 import { DOOR } from '../helpers/door.ts';
+import { TITLES } from '../helpers/policies.ts';
 import { FORGES, REPOSITORY, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
 
-const TITLES = `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^feat: ' }
-`;
 const STRICT = TITLES.replace('^feat: ', '^never');
 const FILES = { '.gatehouse.yml': TITLES };
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,19 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { SECRET } from '../helpers/door.ts';
+import { TITLED } from '../helpers/policies.ts';
 import { signatureOf } from '../helpers/signature.ts';
 import { FORGES, pathsOfReads, type Scene, shareStories, tellStory } from '../helpers/story.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 
 const gatehouse = shareStories(test);
-
-const FILES = {
-  '.gatehouse.yml': `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^feat: ' }
-`,
-};
 
 /** The path of a query of a merge queue. */
 const MERGE_QUEUE = /^\/graphql\/repos\/.*\/merge-queue$/;
@@ -44,7 +37,7 @@ async function requestChecks(
 const states = (statuses: readonly { readonly state: string }[]) => statuses.map(({ state }) => state);
 
 test('github: a group of one pull request that passes is a success', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
+  const scene = gatehouse('github').scene(TITLED);
   const [group] = enqueue(scene, ['feat: one']);
   t.deepEqual(await requestChecks(scene, group), [
     { context: 'gatehouse/main', state: 'pending', description: 'Reviewing 1 pull request' },
@@ -53,14 +46,14 @@ test('github: a group of one pull request that passes is a success', async (t) =
 });
 
 test('github: a group that is destroyed gets no status', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
+  const scene = gatehouse('github').scene(TITLED);
   const [group] = enqueue(scene, ['feat: one']);
   t.deepEqual(await requestChecks(scene, group, { action: 'destroyed' }), []);
 });
 
 for (const reason of ['dequeued', 'invalidated'] as const) {
   test(`github: a group that was ${reason} never leaves its success on its commit`, async (t) => {
-    const scene = gatehouse('github').scene(FILES);
+    const scene = gatehouse('github').scene(TITLED);
     const [group] = enqueue(scene, ['feat: one']);
     await requestChecks(scene, group);
     scene.forge.dequeue(scene.repository, 1);
@@ -70,7 +63,7 @@ for (const reason of ['dequeued', 'invalidated'] as const) {
 }
 
 test('github: a group that was merged keeps its success', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
+  const scene = gatehouse('github').scene(TITLED);
   const [group] = enqueue(scene, ['feat: one']);
   await requestChecks(scene, group);
   scene.forge.dequeue(scene.repository, 1);
@@ -79,7 +72,7 @@ test('github: a group that was merged keeps its success', async (t) => {
 });
 
 test('github: a pull request that fails ahead in the queue fails the group', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
+  const scene = gatehouse('github').scene(TITLED);
   const groups = enqueue(scene, ['feat: one', 'two', 'feat: three']);
   const statuses = await requestChecks(scene, groups[2]);
   t.deepEqual(states(statuses), ['pending', 'failure']);
@@ -100,7 +93,7 @@ test('github: a pull request that waits for others fails its group', async (t) =
 });
 
 test('github: a group whose branch has another form is an error', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
+  const scene = gatehouse('github').scene(TITLED);
   const [group, second] = enqueue(scene, ['feat: one', 'feat: two']);
   const sha = 'a'.repeat(40);
   const forms = ['refs/heads/main', `refs/heads/gh-readonly-queue/next/pr-1-${sha}`, `refs/tags/x/pr-1-${sha}`, 'a b'];
@@ -112,7 +105,7 @@ test('github: a group whose branch has another form is an error', async (t) => {
 });
 
 test('github: a commit that is not in the queue is an error', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
+  const scene = gatehouse('github').scene(TITLED);
   const [group] = enqueue(scene, ['feat: one']);
   const { headSha } = scene.forge.pull(scene.repository, 1);
   t.deepEqual(states(await requestChecks(scene, { number: 1, headSha })), ['error']);
@@ -121,7 +114,7 @@ test('github: a commit that is not in the queue is an error', async (t) => {
 });
 
 test('github: a group that has left the queue keeps its verdict', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
+  const scene = gatehouse('github').scene(TITLED);
   const [group] = enqueue(scene, ['feat: one']);
   await requestChecks(scene, group);
   scene.forge.dequeue(scene.repository, 1);
@@ -129,7 +122,7 @@ test('github: a group that has left the queue keeps its verdict', async (t) => {
 });
 
 test('github: a group with a closed or retargeted pull request is an error', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
+  const scene = gatehouse('github').scene(TITLED);
   const groups = enqueue(scene, ['feat: one', 'feat: two']);
   scene.forge.commit(scene.repository, 'next', {});
   scene.forge.retarget(scene.repository, 1, 'next');
@@ -140,7 +133,7 @@ test('github: a group with a closed or retargeted pull request is an error', asy
 });
 
 test('github: no success for a group whose pull request changed meanwhile', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
+  const scene = gatehouse('github').scene(TITLED);
   const groups = enqueue(scene, ['feat: one', 'feat: two']);
   scene.when(undefined, pathsOfReads(scene.repository, 2), () => {
     scene.forge.edit(scene.repository, 1, { title: 'one' });
@@ -149,7 +142,7 @@ test('github: no success for a group whose pull request changed meanwhile', asyn
 });
 
 test('github: no success of a group is the last status that its commit takes', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
+  const scene = gatehouse('github').scene(TITLED);
   const [group] = enqueue(scene, ['feat: one']);
   const status = { context: 'gatehouse/main', state: 'failure', author: 'mallory', description: '' };
   for (let index = 0; index < 999; index++) {
@@ -161,7 +154,7 @@ test('github: no success of a group is the last status that its commit takes', a
 });
 
 test('github: a status forged for a group never stands after its webhook', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
+  const scene = gatehouse('github').scene(TITLED);
   const [group] = enqueue(scene, ['one']);
   const headSha = group?.headSha ?? '';
   t.is((await requestChecks(scene, group)).at(-1)?.state, 'failure');
@@ -178,7 +171,7 @@ test('github: a group in a repository without a policy gets no status', async (t
 });
 
 test('github: a group of a repository that is gone is never tried again', async (t) => {
-  await using story = await tellStory('github', FILES);
+  await using story = await tellStory('github', TITLED);
   const [group] = enqueue(story, ['feat: one']);
   story.forge.forgetRequests();
   story.forge.deleteRepository(story.repository);
@@ -188,7 +181,7 @@ test('github: a group of a repository that is gone is never tried again', async 
 });
 
 test('github: a queue that cannot be read is read again, and then an error', async (t) => {
-  await using story = await tellStory('github', FILES);
+  await using story = await tellStory('github', TITLED);
   const { forge } = story;
   const groups = enqueue(story, ['feat: one', 'feat: two']);
   const body = { data: null, errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible by integration' }] };
@@ -215,7 +208,7 @@ test('github: a queue that cannot be read is read again, and then an error', asy
 });
 
 test('github: a merge queue of more than 100 pull requests is read to its end', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
+  const scene = gatehouse('github').scene(TITLED);
   const titles = Array.from({ length: 101 }, () => 'feat: one');
   const groups = enqueue(scene, titles);
   scene.forge.edit(scene.repository, 1, { title: 'one' });
@@ -225,7 +218,7 @@ test('github: a merge queue of more than 100 pull requests is read to its end', 
 
 for (const name of FORGES.filter((forge) => forge !== 'github')) {
   test(`${name}: the event of a merge group is ignored`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
+    const scene = gatehouse(name).scene(TITLED);
     const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'feat: one' });
     const { headSha } = scene.forge.pull(scene.repository, number);
     const base_ref = 'refs/heads/main';

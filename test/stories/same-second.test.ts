@@ -1,5 +1,5 @@
 import test from 'ava';
-import { pathsOfReads, type Scene, type Story, tellStory } from '../helpers/story.ts';
+import { pathsOfReads, resyncNow, type Scene, tellStory } from '../helpers/story.ts';
 
 const APPROVED = {
   '.gatehouse.yml': `version: 1
@@ -8,16 +8,6 @@ rules:
     forbid: { changes_requested: true }
 `,
 };
-
-async function resync(story: Story): Promise<void> {
-  const since = new Date();
-  await story.door.database.query(
-    `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
-     VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
-  );
-  await story.resynced(since);
-  await story.settled();
-}
 
 const readsOf = ({ forge, repository }: Scene, number: number) =>
   forge.seen.filter(({ path }) => pathsOfReads(repository, number).test(path)).length;
@@ -38,7 +28,7 @@ for (const name of ['github', 'gitea', 'forgejo'] as const) {
     // The webhook is lost, and the change shows in no time.
     forge.review(repository, number, 'bob', 'changes-requested');
     Object.assign(pull, { updatedAt });
-    await resync(story);
+    await resyncNow(story);
     t.not(story.status(number)?.state, 'success');
   });
 
@@ -51,7 +41,7 @@ for (const name of ['github', 'gitea', 'forgejo'] as const) {
     await story.settled();
     t.is(story.status(number)?.state, 'success');
     const before = readsOf(story, number);
-    await resync(story);
+    await resyncNow(story);
     t.is(readsOf(story, number), before);
   });
 }

@@ -1,15 +1,11 @@
 import test from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { DOOR } from '../helpers/door.ts';
+import { TITLES } from '../helpers/policies.ts';
 import { FORGES, REPOSITORY, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
 
-const TITLES = `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^feat: ' }
-`;
 const LAX = TITLES.replace('^feat: ', '');
 const FILES = { '.gatehouse.yml': TITLES };
 

@@ -1,19 +1,12 @@
 import test from 'ava';
+import { TITLED } from '../helpers/policies.ts';
 import { FORGES, shareStories, tellStory } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
 
-const FILES = {
-  '.gatehouse.yml': `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^feat: ' }
-`,
-};
-
 for (const name of FORGES) {
   test(`${name}: no success is written for a title that changed meanwhile`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
+    const scene = gatehouse(name).scene(TITLED);
     const { forge, repository } = scene;
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
     await scene.settled();
@@ -27,7 +20,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: no pending status outlives a policy deleted in a first review`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
+    const scene = gatehouse(name).scene(TITLED);
     const { forge, repository } = scene;
     const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'feat: things' });
     scene.when('POST', new RegExp(`^/repos/${repository}/statuses/`), () => {
@@ -41,7 +34,7 @@ for (const name of FORGES) {
 }
 
 test('a review that a newer one has overtaken stops, and another completes it', async (t) => {
-  await using story = await tellStory('github', FILES);
+  await using story = await tellStory('github', TITLED);
   // As if a newer review began right after the first has recorded what it reads, and were then cut short.
   await story.door.database.query(
     `CREATE FUNCTION overtake() RETURNS trigger LANGUAGE plpgsql AS

@@ -1,15 +1,9 @@
 import test from 'ava';
+import { TITLED } from '../helpers/policies.ts';
 import { type Scene, type Story, shareStories } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
 
-const TITLED = {
-  '.gatehouse.yml': `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^feat: ' }
-`,
-};
 const GOOD = 'feat: things';
 const BAD = 'Things';
 /** GitHub's limit for one name on one commit. */

@@ -1,13 +1,8 @@
 import test from 'ava';
+import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
 import { EVERY_FORGE, shareStories } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
-
-const TITLES = `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^(feat|fix|docs): ' }
-`;
 
 const APPROVALS = `version: 1
 rules:
@@ -40,7 +35,7 @@ rules:
 
 for (const name of EVERY_FORGE) {
   test(`${name}: an opened pull request is pending before it has a verdict`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': CONVENTIONAL_TITLES });
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
     await scene.settled();
     t.deepEqual(scene.states(number), ['pending', 'success']);
@@ -49,7 +44,7 @@ for (const name of EVERY_FORGE) {
   });
 
   test(`${name}: an edited title turns a failure to success, in the same comment`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': CONVENTIONAL_TITLES });
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'some things' });
     await scene.settled();
     t.is(scene.status(number)?.state, 'failure');
@@ -63,7 +58,7 @@ for (const name of EVERY_FORGE) {
   });
 
   test(`${name}: two pushes in quick succession are one review, of the newest head`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': CONVENTIONAL_TITLES });
     const { forge, repository } = scene;
     const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'things' });
     const first = forge.push(repository, number, { 'a.txt': 'b\n' });
@@ -80,7 +75,7 @@ for (const name of EVERY_FORGE) {
   });
 
   test(`${name}: a push during a review is what gets reviewed`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': CONVENTIONAL_TITLES });
     const { forge, repository } = scene;
     const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'things' });
     const before = forge.head(repository, forge.pull(repository, number).headBranch);
@@ -163,7 +158,7 @@ for (const name of EVERY_FORGE) {
   });
 
   test(`${name}: a pull request that is closed or gone is left as it was`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': CONVENTIONAL_TITLES });
     const closed = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'things' });
     scene.forge.close(scene.repository, closed);
     await scene.tell({ kind: 'pull-request', number: closed, action: 'edited' });
