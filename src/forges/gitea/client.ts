@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { limitList, parseAnswer, requireFound } from '../answer.ts';
+import { limitList, parseAnswer, parseJson, requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import { MAX_COMMENT_LENGTH } from '../port/postings.ts';
 import type { FetchInit, ForgeFetch } from '../transport/forge-fetch.ts';
@@ -90,7 +90,7 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
     if (response.status < 300) {
       return response;
     }
-    const said = (await response.text()).slice(0, MAX_QUOTE_LENGTH);
+    const said = response.body.slice(0, MAX_QUOTE_LENGTH);
     if (response.status === 404) {
       return undefined;
     }
@@ -119,7 +119,7 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
     if (response === undefined) {
       return undefined;
     }
-    const items = parseAnswer(shape, parseJson(await response.text()), route);
+    const items = parseAnswer(shape, parseJson(response.body), route);
     const total = response.headers.get('x-total-count');
     return {
       items,
@@ -199,7 +199,7 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
     async ask(resource, shape, { query, ...init } = {}) {
       const route = `GET ${resource}`;
       const response = await send(route, urlOf(resource, query), init);
-      return response && parseAnswer(shape, parseJson(await response.text()), route);
+      return response && parseAnswer(shape, parseJson(response.body), route);
     },
 
     askPage: (resource, shape, ask = {}) => page(resource, shape, ask),
@@ -209,7 +209,7 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
 
     async text(resource, maxBytes) {
       const response = await send(`GET ${resource}`, urlOf(resource), { maxBytes, headers: { accept: 'text/plain' } });
-      return response?.text();
+      return response?.body;
     },
 
     async write(method, resource, body, allowNotFound = false) {
@@ -217,7 +217,7 @@ export function makeGiteaClient(forgeFetch: ForgeFetch, apiUrl: string, token: s
       const content = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
       const response = await send(route, urlOf(resource), { method, ...content });
       const found = allowNotFound ? response : requireFound(response, route);
-      return parseJson((await found?.text()) ?? '');
+      return parseJson(found?.body ?? '');
     },
   };
 }
@@ -246,13 +246,4 @@ function isTooLarge(error: unknown): boolean {
 function dateOf(header: string | null): Date | undefined {
   const time = Date.parse(header ?? '');
   return Number.isNaN(time) ? undefined : new Date(time);
-}
-
-/** Text that is not JSON stays text, which no shape accepts. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -2,11 +2,11 @@ import { createAppAuth } from '@octokit/auth-app';
 import { LRUCache } from 'lru-cache';
 import { Octokit, RequestError } from 'octokit';
 import { z } from 'zod';
-import { requireFound } from '../answer.ts';
+import { parseJson, requireFound } from '../answer.ts';
 import { scopeOfToken } from '../limits/waits.ts';
 import type { Log } from '../optional-redis.ts';
 import { splitRepository } from '../port/names.ts';
-import type { ForgeFetch } from '../transport/forge-fetch.ts';
+import type { FetchInit, ForgeFetch } from '../transport/forge-fetch.ts';
 import { ask, askAll } from './request.ts';
 
 export type GitHubCredentials =
@@ -163,7 +163,8 @@ function makeOctokit(deps: GitHubClientDeps, scope: string, auth: object): Octok
     ...auth,
     baseUrl: deps.baseUrl,
     userAgent: 'gatehouse',
-    request: { fetch: deps.fetchFor(scope) },
+    // Its own parser throws on an object with a field `toString`, which may be the name of a repository's custom property.
+    request: { fetch: fetchOf(deps.fetchFor(scope)), parseSuccessResponseBody: false },
     // One retry, for every forge alike, is in forge-fetch.ts. This plugin would also repeat a POST that may have
     // worked.
     retry: { enabled: false },
@@ -178,22 +179,18 @@ function makeOctokit(deps: GitHubClientDeps, scope: string, auth: object): Octok
     },
   });
   octokit.hook.after('request', (response) => {
-    response.data = parsed(response.data, response.headers['content-type']);
+    if (response.headers['content-type']?.startsWith('application/json')) {
+      response.data = parseJson(response.data);
+    }
   });
   return octokit;
 }
 
-/**
- * octokit's parser, json-with-bigint, compares every object with a number. It throws on one with a field `toString`,
- * which may be the name of a repository's custom property, and octokit then returns the text.
- */
-function parsed(data: unknown, contentType: string | undefined): unknown {
-  if (typeof data !== 'string' || contentType?.startsWith('application/json') !== true) {
-    return data;
-  }
-  try {
-    return JSON.parse(data);
-  } catch {
-    return data;
-  }
+/** As octokit calls it: it takes the body of a success as it is, and reads that of an error. */
+function fetchOf(forgeFetch: ForgeFetch) {
+  return async (url: string, init: FetchInit) => {
+    const answer = await forgeFetch(url, init);
+    const text = () => Promise.resolve(answer.body);
+    return { ...answer, text, arrayBuffer: async () => new TextEncoder().encode(answer.body).buffer };
+  };
 }

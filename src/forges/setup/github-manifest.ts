@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, parseAnswer } from '../answer.ts';
+import { id, parseAnswer, parseJson } from '../answer.ts';
 import { APP_EVENTS, APP_PERMISSIONS } from '../github/app-permissions.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { ForgeFetch } from '../transport/forge-fetch.ts';
@@ -78,8 +78,7 @@ export async function convertManifest(forgeFetch: ForgeFetch, apiUrl: string, co
       status: response.status,
     });
   }
-  const answer: unknown = await response.json().catch(() => 'text');
-  const app = parseAnswer(converted, answer, route);
+  const app = parseAnswer(converted, parseJson(response.body), route);
   return {
     appId: app.id,
     slug: app.slug,

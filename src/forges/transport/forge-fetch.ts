@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fetch, Response } from 'undici';
+import { Headers, request } from 'undici';
 import {
   exhaustedUntil,
   graphqlLimitedUntil,
@@ -11,7 +11,7 @@ import { takeRequest } from '../limits/spending.ts';
 import type { Pause, WriteBudget } from '../limits/waits.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { ForgeName } from '../port/forges.ts';
-import { readBounded } from './bounded-body.ts';
+import { ACCEPTED_ENCODING, readBounded } from './bounded-body.ts';
 import type { ForgeClock } from './clock.ts';
 import type { Exchange, Network } from './network.ts';
 
@@ -29,6 +29,9 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
 /** Every PATCH, PUT and DELETE of ours sets or removes one whole thing: they are idempotent. A POST is not. */
 const REPEATABLE_METHODS = new Set([...SAFE_METHODS, 'PUT', 'PATCH', 'DELETE']);
+
+/** A byte order mark is no part of the text, as of that of `fetch`. */
+const UTF8 = new TextDecoder();
 
 /** Sent with what cannot change (a file at a commit): an answer up to an hour old needs no asking. */
 export const UNCHANGING = 'max-stale=3600';
@@ -68,12 +71,22 @@ export interface FetchInit {
   readonly maxStringBytes?: number;
 }
 
+/** An answer that was read whole. */
+export interface ForgeAnswer {
+  readonly status: number;
+  /** After redirects. */
+  readonly url: string;
+  /** Those of the body say how it was sent, and are left out. */
+  readonly headers: Headers;
+  /** Decoded. Empty where the answer has none. */
+  readonly body: string;
+}
+
 /**
- * `fetch` with a time limit, retries, the rate limit and the cache. The answer is read whole. It throws {@link
- * ForgeError} when there is no usable one (network, time-out, 5xx, a rate limit, another host); 2xx and other 4xx are
- * the caller's to judge.
+ * A request with a time limit, redirects, retries, the rate limit and the cache. It throws {@link ForgeError} when there
+ * is no usable answer (network, time-out, 5xx, a rate limit, another host); 2xx and other 4xx are the caller's to judge.
  */
-export type ForgeFetch = (url: string | URL, init?: FetchInit) => Promise<Response>;
+export type ForgeFetch = (url: string | URL, init?: FetchInit) => Promise<ForgeAnswer>;
 
 export interface ForgeFetchDeps {
   readonly forge: ForgeName;
@@ -150,7 +163,7 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
     return isWrite ? deps.writeBudget?.take(scope) : undefined;
   }
 
-  async function follow(call: Call): Promise<Response> {
+  async function follow(call: Call): Promise<ForgeAnswer> {
     let { url } = call;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       const response = await exchangeOnce({ ...call, url });
@@ -173,7 +186,7 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
     throw failure('unavailable', call, `redirected more than ${MAX_REDIRECTS} times`);
   }
 
-  async function exchangeOnce(call: Call): Promise<Response> {
+  async function exchangeOnce(call: Call): Promise<ForgeAnswer> {
     if (call.url.origin !== deps.origin) {
       // A request to another host would send the credential along.
       throw failure('unavailable', call, `pointed to another host (${call.url.host}), which is not allowed`);
@@ -185,17 +198,16 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
     let status: number | 'none' = 'none';
     const startedAt = performance.now();
     try {
-      const response = await fetch(call.url, {
+      const sent = await request(call.url, {
         method: call.method,
-        headers: { 'cache-control': ASK_ALWAYS, ...call.headers },
+        headers: { 'cache-control': ASK_ALWAYS, 'accept-encoding': ACCEPTED_ENCODING, ...call.headers },
         body: call.body ?? null,
-        redirect: 'manual',
         signal: call.signal ?? null,
         dispatcher: deps.network.dispatcherFor(exchange, cacheable),
       });
-      const body = await readBounded(response, { maxBytes: MAX_ANSWER_BYTES, ...call });
-      status = response.status;
-      return await judged(call, response, body);
+      const body = await readBounded(sent, { maxBytes: MAX_ANSWER_BYTES, ...call });
+      status = sent.statusCode;
+      return await judged(call, status, headersOf(sent.headers), body);
     } catch (error) {
       throw error instanceof ForgeError ? error : noAnswer(call, error);
     } finally {
@@ -211,14 +223,14 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
     }
   }
 
-  async function judged(call: Call, response: Response, body: Buffer | undefined): Promise<Response> {
-    const { status, headers } = response;
+  async function judged(call: Call, status: number, headers: Headers, body: Buffer | undefined): Promise<ForgeAnswer> {
     if (body === undefined) {
       throw failure('too-large', call, 'sent an answer that is too large', { status });
     }
+    const text = UTF8.decode(body);
     const until =
-      rateLimitedUntil(status, headers, body.toString('utf8', 0, 2_000)) ??
-      (call.api === 'graphql' ? graphqlLimitedUntil(headers, body.toString('utf8')) : undefined);
+      rateLimitedUntil(status, headers, text.slice(0, 2_000)) ??
+      (call.api === 'graphql' ? graphqlLimitedUntil(headers, text) : undefined);
     if (until !== undefined) {
       const limitedScope = exhaustedUntil(headers) === undefined ? scope : ownScope(call);
       throw limited(call, await deps.pause.pauseUntil(limitedScope, until), status);
@@ -226,12 +238,7 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
     if (status >= 500) {
       throw failure('unavailable', call, `answered ${status}`, { status });
     }
-    const empty = status === 204 || status === 304 || call.method === 'HEAD';
-    const kept = status >= 400 ? withoutCredential(call, body) : body;
-    const decoded = [...withoutEncoding(headers), ['content-length', String(kept.length)] as [string, string]];
-    const answer = new Response(empty ? null : kept, { status, headers: decoded });
-    // As `fetch` has it: after redirects. A constructed response has none.
-    return Object.defineProperty(answer, 'url', { value: call.url.href });
+    return { status, url: call.url.href, headers, body: status >= 400 ? withoutCredential(call, text) : text };
   }
 
   function outcome(exchange: Exchange, status: number | 'none', cacheable: boolean): SeenRequest['cache'] {
@@ -301,12 +308,20 @@ function failure(
 }
 
 /** The forge's error text is shown to users; one that repeats the request's header must not leak the credential. */
-function withoutCredential(call: Call, body: Buffer): Buffer | string {
+function withoutCredential(call: Call, text: string): string {
   const credential = call.headers?.['authorization']?.split(' ').at(-1);
-  return credential ? body.toString('utf8').replaceAll(credential, '[redacted]') : body;
+  return credential ? text.replaceAll(credential, '[redacted]') : text;
 }
 
-/** The body has been decoded and measured, so what these say of it is no longer true. */
-function withoutEncoding(headers: Response['headers']): [string, string][] {
-  return [...headers].filter(([name]) => name !== 'content-encoding' && name !== 'content-length');
+/** Without those that say how the body was sent: it has been decoded and measured. */
+function headersOf(sent: Readonly<Record<string, string | string[] | undefined>>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(sent)) {
+    if (name !== 'content-encoding' && name !== 'content-length') {
+      for (const each of [value ?? []].flat()) {
+        headers.append(name, each);
+      }
+    }
+  }
+  return headers;
 }
