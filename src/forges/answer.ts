@@ -6,8 +6,8 @@ const MAYBE_LARGE = /\d{16}/;
 const LARGE = /^-?\d{16,20}$/;
 
 /**
- * What a text says as JSON; the text where it is none, which no shape accepts. An integer that a double cannot hold is a
- * bigint.
+ * What a text says as JSON; the text where it is none, which no shape accepts. An integer that a double cannot hold
+ * becomes a bigint.
  */
 export function parseJson(text: string): unknown {
   try {

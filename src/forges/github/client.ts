@@ -163,7 +163,8 @@ function makeOctokit(deps: GitHubClientDeps, scope: string, auth: object): Octok
     ...auth,
     baseUrl: deps.baseUrl,
     userAgent: 'gatehouse',
-    // Its own parser throws on an object with a field `toString`, which may be the name of a repository's custom property.
+    // Its own parser throws on an object with a field `toString`, which may be the name of a repository's custom
+    // property.
     request: { fetch: fetchOf(deps.fetchFor(scope)), parseSuccessResponseBody: false },
     // One retry, for every forge alike, is in forge-fetch.ts. This plugin would also repeat a POST that may have
     // worked.

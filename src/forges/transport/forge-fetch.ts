@@ -30,6 +30,9 @@ const SAFE_METHODS = new Set(['GET', 'HEAD']);
 /** Every PATCH, PUT and DELETE of ours sets or removes one whole thing: they are idempotent. A POST is not. */
 const REPEATABLE_METHODS = new Set([...SAFE_METHODS, 'PUT', 'PATCH', 'DELETE']);
 
+/** The path that a commit status is posted to. */
+const IS_STATUS = /\/statuses\/[^/]+$/;
+
 /** A byte order mark is no part of the text, as of that of `fetch`. */
 const UTF8 = new TextDecoder();
 
@@ -83,8 +86,9 @@ export interface ForgeAnswer {
 }
 
 /**
- * A request with a time limit, redirects, retries, the rate limit and the cache. It throws {@link ForgeError} when there
- * is no usable answer (network, time-out, 5xx, a rate limit, another host); 2xx and other 4xx are the caller's to judge.
+ * A request with a time limit, redirects, retries, the rate limit and the cache. It throws {@link ForgeError} when
+ * there is no usable answer (network, time-out, 5xx, a rate limit, another host); 2xx and other 4xx are the caller's to
+ * judge.
  */
 export type ForgeFetch = (url: string | URL, init?: FetchInit) => Promise<ForgeAnswer>;
 
@@ -150,17 +154,17 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
    */
   async function waitForBudget(call: Call): Promise<void> {
     const isRead = SAFE_METHODS.has(call.method) || call.api === 'graphql';
-    const isWrite = !isRead && !call.url.pathname.endsWith('/access_tokens');
-    for (let until = await budgetAt(isWrite); until !== undefined; until = await budgetAt(isWrite)) {
+    if (isRead || call.url.pathname.endsWith('/access_tokens')) {
+      return;
+    }
+    const kind = IS_STATUS.test(call.url.pathname) ? 'status' : 'other';
+    const take = () => deps.writeBudget?.take(scope, kind);
+    for (let until = await take(); until !== undefined; until = await take()) {
       if (until - Date.now() > MAX_WAIT_MS) {
         throw limited(call, until);
       }
       await sleep(Math.max(0, until - Date.now()));
     }
-  }
-
-  async function budgetAt(isWrite: boolean): Promise<number | undefined> {
-    return isWrite ? deps.writeBudget?.take(scope) : undefined;
   }
 
   async function follow(call: Call): Promise<ForgeAnswer> {

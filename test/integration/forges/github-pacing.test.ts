@@ -1,7 +1,13 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { makeGitHubClient } from '../../../src/forges/github/client.ts';
 import { makeGitHub } from '../../../src/forges/github/github.ts';
-import { MAX_WRITES_AT_ONCE, makePause, makeWriteBudget } from '../../../src/forges/limits/waits.ts';
+import {
+  KEPT_FOR_STATUSES,
+  MAX_WRITES_AT_ONCE,
+  makePause,
+  makeWriteBudget,
+  type WriteBudget,
+} from '../../../src/forges/limits/waits.ts';
 import { makeOptionalRedis } from '../../../src/forges/optional-redis.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { makeForgeFetch } from '../../../src/forges/transport/forge-fetch.ts';
@@ -13,21 +19,13 @@ test.after.always(() => redisServer.stop());
 
 const STATUS = { context: 'gatehouse', state: 'pending', description: '' } as const;
 
-test('writes go out at once until the budget is used up, then the job waits', async (t) => {
+async function openWith(t: ExecutionContext, writeBudget: WriteBudget) {
   const { simulated } = await setUp(t, 'github');
   const { ref, head } = openPullRequest(simulated);
   const optionalRedis = makeOptionalRedis(undefined);
   const network = makeNetwork(optionalRedis);
-  const time = Date.now();
-  const deps = {
-    forge: 'github',
-    origin: simulated.url,
-    network,
-    pause: makePause(optionalRedis, ''),
-    hooks: {},
-    // A clock that stands still: nothing is waited for.
-    writeBudget: makeWriteBudget(optionalRedis, '', () => time),
-  } as const;
+  const pause = makePause(optionalRedis, '');
+  const deps = { forge: 'github', origin: simulated.url, network, pause, hooks: {}, writeBudget } as const;
   const client = makeGitHubClient({
     baseUrl: `${simulated.url}/api/v3`,
     credentials: { kind: 'token', token: simulated.token },
@@ -35,7 +33,14 @@ test('writes go out at once until the budget is used up, then the job waits', as
   });
   const forge = makeGitHub(client, network.close);
   t.teardown(() => forge.close());
+  return { simulated, forge, ref, head };
+}
 
+test('writes go out at once until the budget is used up, then the job waits', async (t) => {
+  const time = Date.now();
+  // A clock that stands still: nothing is waited for.
+  const budget = makeWriteBudget(makeOptionalRedis(undefined), '', () => time);
+  const { simulated, forge, ref, head } = await openWith(t, budget);
   for (let write = 0; write < MAX_WRITES_AT_ONCE; write += 1) {
     await forge.setStatus(SITE, head(), STATUS);
   }
@@ -46,12 +51,40 @@ test('writes go out at once until the budget is used up, then the job waits', as
   t.is(error?.kind, 'rate-limited');
 });
 
+test('a status never waits for comments', async (t) => {
+  const kinds: string[] = [];
+  const { forge, ref, head } = await openWith(t, {
+    async take(_scope, kind) {
+      kinds.push(kind);
+      return undefined;
+    },
+  });
+  const { id } = await forge.createComment(ref, 'Hello');
+  await forge.setStatus(SITE, head(), STATUS);
+  await forge.updateComment(ref, id, 'Hello again');
+  t.deepEqual(kinds, ['other', 'status', 'other']);
+
+  const time = Date.now();
+  for (const redis of [undefined, redisServer.connect()]) {
+    const budget = makeWriteBudget(makeOptionalRedis(redis, undefined, 30_000), `statuses-${time}`, () => time);
+    for (let write = KEPT_FOR_STATUSES; write < MAX_WRITES_AT_ONCE; write += 1) {
+      t.is(await budget.take('a', 'other'), undefined);
+    }
+    t.is(await budget.take('a', 'other'), time + 1_500);
+    for (let write = 0; write < KEPT_FOR_STATUSES; write += 1) {
+      t.is(await budget.take('a', 'status'), undefined);
+    }
+    t.is(await budget.take('a', 'status'), time + 1_500);
+    t.is(await budget.take('a', 'other'), time + 1_500 + KEPT_FOR_STATUSES * 1_500);
+  }
+});
+
 test('the writes of a minute are at most 80, whatever their order', async (t) => {
   let time = 1_000_000_000_000;
   const budget = makeWriteBudget(makeOptionalRedis(undefined), '', () => time);
   const written: number[] = [];
   for (; time < 1_000_000_180_000; time += 100) {
-    while ((await budget.take('a')) === undefined) {
+    while ((await budget.take('a', 'status')) === undefined) {
       written.push(time);
     }
   }
@@ -66,9 +99,9 @@ test('replicas share one budget over Redis, and installations do not', async (t)
     makeWriteBudget(makeOptionalRedis(redisServer.connect(), undefined, 30_000), `budget-${time}`, () => time);
   const [one, two] = [replica(), replica()];
   for (let write = 0; write < MAX_WRITES_AT_ONCE; write += 1) {
-    t.is(await (write % 2 === 0 ? one : two).take('installation-1'), undefined);
+    t.is(await (write % 2 === 0 ? one : two).take('installation-1', 'status'), undefined);
   }
-  t.is(await one.take('installation-1'), time + 1_500);
-  t.is(await two.take('installation-1'), time + 1_500);
-  t.is(await two.take('installation-2'), undefined);
+  t.is(await one.take('installation-1', 'status'), time + 1_500);
+  t.is(await two.take('installation-1', 'status'), time + 1_500);
+  t.is(await two.take('installation-2', 'status'), undefined);
 });
