@@ -6,12 +6,17 @@ export function sqlState(error: unknown): string | undefined {
 
 export const UNDEFINED_TABLE = '42P01';
 export const INVALID_SCHEMA_NAME = '3F000';
-/** Also of a row that no partition of its table takes. */
-export const CHECK_VIOLATION = '23514';
+const CHECK_VIOLATION = '23514';
+
+/** A row that no partition of its table takes. PostgreSQL names no constraint then. */
+export function isMissingPartition(error: unknown): boolean {
+  const constraint = error instanceof Error && 'constraint' in error ? error.constraint : undefined;
+  return sqlState(error) === CHECK_VIOLATION && constraint === undefined;
+}
 
 /**
  * Classes 22 (data exception), 23 (constraint violation) and 54 (limit exceeded): the row's fault, not the database's.
  */
 export function isDataFault(error: unknown): boolean {
-  return /^(22|23|54)/.test(sqlState(error) ?? '');
+  return /^(22|23|54)/.test(sqlState(error) ?? '') && !isMissingPartition(error);
 }
