@@ -36,7 +36,7 @@ export type Both<T> = Readonly<Record<Storing, T>>;
 
 /** One database for each that stores. */
 export async function createDatabases(stores: Stores): Promise<Both<BenchDatabase>> {
-  const tables = ['gatehouse.deliveries', 'gatehouse.frames', 'gatehouse_jobs.job'];
+  const tables = ['gatehouse.deliveries', 'gatehouse.frames', 'gatehouse.delivery_keys', 'gatehouse_jobs.job'];
   return {
     koa: await createDatabase(stores, 'bench_koa', ['deliveries']),
     gatehouse: await createMigrated(stores, 'bench_gatehouse', tables),

@@ -112,7 +112,8 @@ const worker = {
   /** Reviews at once in this process. */
   WORKER_CONCURRENCY: count(1, 64).default(4),
   RESYNC_MINUTES: count(1, 1_440).default(15),
-  RETENTION_DAYS: count(1, 3_650).default(30),
+  /** Each day is a partition: thousands would need more locks than a server has. */
+  RETENTION_DAYS: count(1, 400).default(30),
   /** How long the record of verdicts is kept; 0: none is. */
   AUDIT_DAYS: count(0, 36_500).default(400),
   /** A policy for repositories that have none of their own. */

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import { buildLargeIndexes } from './large-indexes.ts';
 import { refuseTransactionPooling } from './pooler.ts';
 import { NewerSchemaError, readSchemaState } from './schema.ts';
 import { makeShortLocks } from './short-locks.ts';
@@ -15,7 +14,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const ADVISORY_LOCK = 4_201_883_917;
 
 /**
- * Brings the schema up to date, then runs `installMore` (the job engine's own schema) under the same lock.
+ * Brings the schema up to date, then runs `installMore` (the partitions and the job engine's own schema) under the same
+ * lock.
  * Many may start at once: they wait for a session-level advisory lock, and the later ones find nothing to do.
  * On a newer schema that still serves this code nothing is changed, so a rollback starts as it should.
  * Returns the names of the migrations that were applied; throws {@link NewerSchemaError}
@@ -45,7 +45,6 @@ export async function migrate(
         }
         applied.push(next.name);
       }
-      await locks.run(() => buildLargeIndexes(client));
       await locks.run(() => installMore(client));
       return applied;
     } finally {

@@ -4,8 +4,27 @@ import type { PackedBodies, StoredBody } from './pack-bodies.ts';
 
 interface NewDelivery extends Delivery, Pick<ReceivedDelivery<never>, 'resynced'> {}
 
-/** In one order, for the names and for the values. */
+/** What `delivery_keys` has of a delivery. In one order, for the names and for the values. */
+const KEY = ['hookId', 'deliveryId', 'sha256'] as const satisfies readonly (keyof Delivery)[];
 const KEYS = Object.keys(COLUMNS) as (keyof Delivery)[];
+
+/** Of the table `deliveries`, with the types that are not text. */
+const TYPES: Readonly<Record<string, string>> = {
+  [COLUMNS.pullRequest]: 'integer',
+  [COLUMNS.sha256]: 'bytea',
+  body: 'bytea',
+  frame_id: 'uuid',
+  frame_offset: 'integer',
+  frame_length: 'integer',
+};
+const DELIVERY_COLUMNS = [...namesOf(KEYS), 'body', 'frame_id', 'frame_offset', 'frame_length'];
+
+/** Before the others, whose parameters have the types that it has. It equals no key. */
+const ROW_OF_TYPES = `(${DELIVERY_COLUMNS.map((name) => `NULL::${TYPES[name] ?? 'text'}`).join(', ')})`;
+
+function namesOf(keys: readonly (keyof Delivery)[]): readonly string[] {
+  return keys.map((key) => COLUMNS[key]);
+}
 
 /**
  * A setting of our own. In the transaction that sets it it reads true; elsewhere it is an error, or '', which is no
@@ -42,17 +61,7 @@ export async function insertDeliveries(
    */
   const parameter = (value: unknown) => `$${values.push(value ?? null)}`;
   const frameIds = new Map(frames.map(({ id }) => [id, parameter(id)]));
-  /** `body`, `frame_id`, `frame_offset` and `frame_length`. */
-  const bodyColumns = (body: StoredBody | undefined) =>
-    body?.kind === 'framed'
-      ? ['NULL', frameIds.get(body.frameId), parameter(body.offset), parameter(body.length)]
-      : [parameter(body?.compressed), 'NULL', 'NULL', 'NULL'];
-  const rows = deliveries.map((delivery, index) => {
-    const columns = KEYS.map((key) =>
-      parameter(key === 'sha256' ? Buffer.from(delivery.sha256, 'hex') : delivery[key]),
-    );
-    return `(${[...columns, ...bodyColumns(bodies[index])].join(', ')})`;
-  });
+  const rows = deliveries.map((delivery, index) => rowsOf(delivery, bodies[index], frameIds, parameter));
   const frameRows = frames.map(({ id, compressed }) => `(${frameIds.get(id)}::uuid, ${parameter(compressed)}::bytea)`);
   const hooks = hooksOf(deliveries);
   const hookColumns = [hooks.map(({ repository }) => repository), hooks.map(({ hookId }) => hookId)].map(parameter);
@@ -66,19 +75,22 @@ export async function insertDeliveries(
               WHERE NOT EXISTS (SELECT FROM gatehouse.hooks known
                                  WHERE known.repository = hook.repository AND known.hook_id = hook.hook_id)
              ON CONFLICT DO NOTHING),
-           stored AS (
-             INSERT INTO gatehouse.deliveries AS new
-                    (${KEYS.map((key) => COLUMNS[key]).join(', ')},
-                     body, frame_id, frame_offset, frame_length)
-             VALUES ${rows.join(', ')}
+           new AS (
+             INSERT INTO gatehouse.delivery_keys AS key (${namesOf(KEY).join(', ')})
+             VALUES ${rows.map(({ key }) => key).join(', ')}
              ON CONFLICT DO NOTHING
-             RETURNING hook_id, delivery_id, frame_id,
-                       EXISTS (SELECT FROM gatehouse.deliveries old WHERE old.body_sha256 = new.body_sha256) AS repeated_body,
+             RETURNING hook_id, delivery_id,
+                       EXISTS (SELECT FROM gatehouse.delivery_keys old WHERE old.body_sha256 = key.body_sha256) AS repeated_body,
                        current_setting('${IN_TRANSACTION}')::boolean),
+           stored AS (
+             INSERT INTO gatehouse.deliveries (${DELIVERY_COLUMNS.join(', ')})
+             SELECT * FROM (VALUES ${ROW_OF_TYPES}, ${rows.map(({ delivery }) => delivery).join(', ')}) AS given (${DELIVERY_COLUMNS.join(', ')})
+              WHERE (hook_id, delivery_id) IN (SELECT hook_id, delivery_id FROM new)
+             RETURNING frame_id),
            ${frameRows.length === 0 ? '' : insertFrames(frameRows)}
            waiting AS (
-             SELECT CASE WHEN (SELECT count(*) FROM stored) < ${deliveries.length} THEN ${WRITE_RECORD} END)
-           SELECT stored.* FROM waiting LEFT JOIN stored ON true`,
+             SELECT CASE WHEN (SELECT count(*) FROM new) < ${deliveries.length} THEN ${WRITE_RECORD} END)
+           SELECT new.* FROM waiting LEFT JOIN new ON true`,
     values,
   });
   return new Map(
@@ -87,6 +99,24 @@ export async function insertDeliveries(
       hookId === null ? [] : [[deliveryKey({ hookId, deliveryId }), { repeatedBody }]],
     ),
   );
+}
+
+/** Of one delivery, for both tables. */
+function rowsOf(
+  delivery: NewDelivery,
+  body: StoredBody | undefined,
+  frameIds: ReadonlyMap<string, string>,
+  parameter: (value: unknown) => string,
+): { readonly key: string; readonly delivery: string } {
+  const places = KEYS.map((key) => parameter(key === 'sha256' ? Buffer.from(delivery.sha256, 'hex') : delivery[key]));
+  const bodyPlaces =
+    body?.kind === 'framed'
+      ? ['NULL', frameIds.get(body.frameId), parameter(body.offset), parameter(body.length)]
+      : [parameter(body?.compressed), 'NULL', 'NULL', 'NULL'];
+  return {
+    key: `(${KEY.map((key) => places[KEYS.indexOf(key)]).join(', ')})`,
+    delivery: `(${[...places, ...bodyPlaces].join(', ')})`,
+  };
 }
 
 /** Not those whose deliveries were all repeats: nothing would refer to them. */

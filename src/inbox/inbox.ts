@@ -5,10 +5,11 @@ import { isDataFault } from '../db/sqlstate.ts';
 import { commitTransaction, onConnection, TransactionTimeoutError } from '../db/transaction.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { withDays } from './days.ts';
 import { BEGIN_GUARDED, insertDeliveries } from './deliveries.ts';
 import { type Delivery, deliveryKey, type ReceivedDelivery } from './delivery.ts';
 import { makeGroupCommit } from './group-commit.ts';
-import { packBodies, prepareBody, type WaitingBody, weightOf } from './pack-bodies.ts';
+import { type PackedBodies, packBodies, prepareBody, type WaitingBody, weightOf } from './pack-bodies.ts';
 import type { StoringHealth } from './storing-health.ts';
 
 /** `accepted` and `duplicate` mean that the delivery is in the database, committed. */
@@ -58,21 +59,9 @@ export function makeInbox<Job>({
 }: InboxDependencies<Job>): Inbox<Job> {
   const answering = new Set<Promise<Acceptance>>();
 
-  /** Deliveries and jobs in one transaction. Repeats within the batch are answered as duplicates. */
-  async function store(submissions: readonly Submission<Job>[]): Promise<Stored[]> {
-    const firstByKey = new Map<string, Submission<Job>>();
-    for (const submission of submissions) {
-      const key = deliveryKey(submission);
-      if (!firstByKey.has(key)) {
-        firstByKey.set(key, submission);
-      }
-    }
-    // In one order everywhere: two transactions that insert the same keys crosswise would deadlock.
-    const unique = [...firstByKey].sort(byKey).map(([, submission]) => submission);
-    const packed = await packBodies(unique.map(({ body }) => body));
-
-    const stopTimer = metrics.commitSeconds.startTimer();
-    const { stored, jobs } = await onConnection(pool, ACCEPT_DEADLINE_MS, async (client) => {
+  /** Deliveries and jobs in one transaction. */
+  function write(unique: readonly Submission<Job>[], packed: PackedBodies) {
+    return onConnection(pool, ACCEPT_DEADLINE_MS, async (client) => {
       // Two round trips, or one where no job can follow, and not one for every statement: while many deliveries arrive,
       // each answer waits for its turn behind them.
       const begun = client.query(BEGIN_GUARDED);
@@ -89,6 +78,23 @@ export function makeInbox<Job>({
       await Promise.all([...statements.map((statement) => client.query(statement)), commitTransaction(client)]);
       return { stored, jobs };
     });
+  }
+
+  /** Repeats within the batch are answered as duplicates. */
+  async function store(submissions: readonly Submission<Job>[]): Promise<Stored[]> {
+    const firstByKey = new Map<string, Submission<Job>>();
+    for (const submission of submissions) {
+      const key = deliveryKey(submission);
+      if (!firstByKey.has(key)) {
+        firstByKey.set(key, submission);
+      }
+    }
+    // In one order everywhere: two transactions that insert the same keys crosswise would deadlock.
+    const unique = [...firstByKey].sort(byKey).map(([, submission]) => submission);
+    const packed = await packBodies(unique.map(({ body }) => body));
+
+    const stopTimer = metrics.commitSeconds.startTimer();
+    const { stored, jobs } = await withDays(pool, ACCEPT_DEADLINE_MS, () => write(unique, packed));
     stopTimer();
     metrics.commitBatchSize.observe(submissions.length);
     if (jobs.length > 0) {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { commitTransaction, onConnection } from '../db/transaction.ts';
+import { withDays } from './days.ts';
 import { BEGIN_GUARDED, insertDeliveries, WRITE_RECORD } from './deliveries.ts';
 
 /** Incompressible, so that it needs the disk space of a usual delivery. */
@@ -15,25 +16,27 @@ export function probeStoring(
   timeoutMs: number,
   jobStatements: () => Promise<readonly pg.QueryConfig[]>,
 ): Promise<void> {
-  return onConnection(pool, timeoutMs, async (client) => {
-    const compressed = randomBytes(BODY_BYTES);
-    const delivery = {
-      hookId: '',
-      deliveryId: `probe-${randomUUID()}`,
-      event: 'probe',
-      repository: null,
-      pullRequest: null,
-      resynced: false,
-      sha256: createHash('sha256').update(compressed).digest('hex'),
-    };
-    const statements = await jobStatements();
-    await client.query(BEGIN_GUARDED);
-    await client.query('SAVEPOINT probe');
-    await insertDeliveries(client, [delivery], { frames: [], bodies: [{ kind: 'own', compressed }] });
-    for (const statement of statements) {
-      await client.query(statement);
-    }
-    await client.query(`ROLLBACK TO SAVEPOINT probe; SELECT ${WRITE_RECORD}`);
-    await commitTransaction(client);
-  });
+  return withDays(pool, timeoutMs, () =>
+    onConnection(pool, timeoutMs, async (client) => {
+      const compressed = randomBytes(BODY_BYTES);
+      const delivery = {
+        hookId: '',
+        deliveryId: `probe-${randomUUID()}`,
+        event: 'probe',
+        repository: null,
+        pullRequest: null,
+        resynced: false,
+        sha256: createHash('sha256').update(compressed).digest('hex'),
+      };
+      const statements = await jobStatements();
+      await client.query(BEGIN_GUARDED);
+      await client.query('SAVEPOINT probe');
+      await insertDeliveries(client, [delivery], { frames: [], bodies: [{ kind: 'own', compressed }] });
+      for (const statement of statements) {
+        await client.query(statement);
+      }
+      await client.query(`ROLLBACK TO SAVEPOINT probe; SELECT ${WRITE_RECORD}`);
+      await commitTransaction(client);
+    }),
+  );
 }

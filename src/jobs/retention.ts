@@ -1,6 +1,10 @@
 import type pg from 'pg';
 import { dropOldPartitions } from '../audit/drop-partitions.ts';
 import { readHeads } from '../audit/ledger/read-ledger.ts';
+import { makePartitions } from '../db/partitions.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { DAYS } from '../inbox/days.ts';
+import { dropOldDays } from '../inbox/drop-days.ts';
 import type { Log } from '../log.ts';
 import { inPacedBatches } from './paced-batches.ts';
 import { isDue, recordDone } from './tables/progress.ts';
@@ -9,6 +13,14 @@ import { isDue, recordDone } from './tables/progress.ts';
 const BATCH_ROWS = 200;
 /** Well below the time after which the job engine takes a job for lost. */
 const MAX_PIECE_MS = 10 * 60_000;
+
+/**
+ * For how long a delivery that comes again is found: GitHub redelivers for three days, GitHub Enterprise Server for
+ * seven. Gitea and Forgejo give a redelivery a new id.
+ */
+const KEY_DAYS = 8;
+
+const DAYS_TIMEOUT_MS = 10_000;
 
 /**
  * An override that was edited must not count when its pull request is reopened, however late. Rows are small and few.
@@ -36,6 +48,7 @@ export interface RetentionPieceDeps {
 /** Runs the retention until it ends, or until another job continues it. */
 export async function retentionPiece(deps: RetentionPieceDeps): Promise<void> {
   const { pool, log, stopping: signal } = deps;
+  await inTransaction(pool, DAYS_TIMEOUT_MS, (client) => makePartitions(client, DAYS));
   const state = await applyRetention({ pool, days: deps.retentionDays, log, signal });
   if (state === 'unfinished' && !signal.aborted) {
     await deps.requestPeriodic('retention');
@@ -57,10 +70,10 @@ async function logHeads(pool: pg.Pool, log: Log): Promise<void> {
   await recordDone(pool, 'ledger-heads');
 }
 
-/** Deletes what is older than so many days. `unfinished`: there is more of it for the next piece. */
+/** Removes what is older than so many days. `unfinished`: there is more of it for the next piece. */
 export async function applyRetention(deps: RetentionDeps): Promise<'finished' | 'unfinished'> {
-  const state = await deleteDeliveries(deps);
-  return state === 'finished' &&
+  await dropOldDays(deps.pool, deps.days, deps.log);
+  return (await forgetKeys(deps)) === 'finished' &&
     (await deletePostedStatuses(deps)) === 'finished' &&
     (await deletePushes(deps)) === 'finished'
     ? deleteOverrideComments(deps)
@@ -124,80 +137,28 @@ async function deletePostedStatuses({ pool, days, signal }: RetentionDeps): Prom
 }
 
 /**
- * Each batch also deletes the frames that it leaves without deliveries, so that their space is free as soon as that of
- * rows.
+ * Rows are narrow, and the index has them in their order: a batch changes few pages. Each batch continues where the one
+ * before ended, because the index still has the entries of deleted rows until it is vacuumed.
  */
-async function deleteDeliveries({ pool, days, log, signal }: RetentionDeps): Promise<'finished' | 'unfinished'> {
-  let deleted = 0;
-  // Each batch continues where the one before ended: an index still has the entries of deleted rows, until it is
-  // vacuumed.
-  let deliveriesFrom = '-infinity';
-  let framesFrom = '-infinity';
-  const state = await inPacedBatches(
+async function forgetKeys({ pool, signal }: RetentionDeps): Promise<'finished' | 'unfinished'> {
+  let from = '-infinity';
+  return inPacedBatches(
     async () => {
-      const deliveries = await deleteDeliveryBatch(pool, days, deliveriesFrom);
-      deleted += deliveries.count;
-      deliveriesFrom = deliveries.newest ?? deliveriesFrom;
-      const frames = await deleteFrameBatch(
-        pool,
-        days,
-        framesFrom,
-        deliveries.count < BATCH_ROWS ? 'infinity' : deliveriesFrom,
+      const { rows } = await pool.query<{ count: number; newest: string | null }>(
+        `WITH deleted AS (
+           DELETE FROM gatehouse.delivery_keys
+            -- By their place in the table, which does not change, since rows are never updated.
+            WHERE ctid = ANY (ARRAY(
+                    SELECT ctid FROM gatehouse.delivery_keys
+                     WHERE received_at >= $1 AND received_at < now() - make_interval(days => $2)
+                     ORDER BY received_at LIMIT $3))
+           RETURNING received_at)
+         SELECT count(*)::int AS count, max(received_at)::text AS newest FROM deleted`,
+        [from, KEY_DAYS, BATCH_ROWS],
       );
-      framesFrom = frames.newest ?? framesFrom;
-      return deliveries.count < BATCH_ROWS && frames.count < BATCH_ROWS ? 'last' : 'more';
+      from = rows[0]?.newest ?? from;
+      return (rows[0]?.count ?? 0) < BATCH_ROWS ? 'last' : 'more';
     },
     { maxMs: MAX_PIECE_MS, signal },
   );
-  if (deleted > 0) {
-    log.info({ deleted, days }, 'old deliveries were deleted');
-  }
-  return state;
-}
-
-interface DeletedBatch {
-  readonly count: number;
-  /** The time of the newest that was deleted; null when none was. */
-  readonly newest: string | null;
-}
-
-function deleteDeliveryBatch(pool: pg.Pool, days: number, from: string): Promise<DeletedBatch> {
-  return deleteBatch(
-    pool,
-    // By their place in the table, which does not change, since deliveries are never updated.
-    `DELETE FROM gatehouse.deliveries
-      WHERE ctid = ANY (ARRAY(
-              SELECT ctid FROM gatehouse.deliveries
-               WHERE received_at >= $1 AND received_at < now() - make_interval(days => $2)
-               ORDER BY received_at LIMIT $3))
-     RETURNING received_at`,
-    [from, days, BATCH_ROWS],
-  );
-}
-
-/**
- * Frames, received until then, of which no delivery is left. A frame has the time of its deliveries, the time of their
- * transaction, so that they are found by the index on it.
- */
-function deleteFrameBatch(pool: pg.Pool, days: number, from: string, until: string): Promise<DeletedBatch> {
-  return deleteBatch(
-    pool,
-    `DELETE FROM gatehouse.frames
-      WHERE id = ANY (ARRAY(
-              SELECT id FROM gatehouse.frames
-               WHERE received_at >= $1 AND received_at <= $4 AND received_at < now() - make_interval(days => $2)
-                 AND NOT EXISTS (SELECT FROM gatehouse.deliveries
-                                  WHERE deliveries.received_at = frames.received_at AND frame_id = frames.id)
-               ORDER BY received_at LIMIT $3))
-     RETURNING received_at`,
-    [from, days, BATCH_ROWS, until],
-  );
-}
-
-async function deleteBatch(pool: pg.Pool, statement: string, values: readonly unknown[]): Promise<DeletedBatch> {
-  const { rows } = await pool.query<DeletedBatch>(
-    `WITH deleted AS (${statement}) SELECT count(*)::int AS count, max(received_at)::text AS newest FROM deleted`,
-    [...values],
-  );
-  return rows[0] ?? { count: 0, newest: null };
 }

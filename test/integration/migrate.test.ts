@@ -91,47 +91,6 @@ test('of 20 concurrent migrations all succeed, and one does the work', async (t)
   });
 });
 
-const LARGE_INDEXES = `
-  SELECT relname AS name FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-   WHERE indisvalid AND relname IN ('deliveries_event', 'deliveries_repository') ORDER BY relname`;
-
-test('an index whose building was interrupted is built again', async (t) => {
-  await withDatabase(async (url, pool) => {
-    await migrateStores(url);
-    const complete = (await pool.query(LARGE_INDEXES)).rows;
-    t.is(complete.length, 2);
-    await pool.query(
-      "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'gatehouse.deliveries_event'::regclass",
-    );
-    await migrateStores(url);
-    t.deepEqual((await pool.query(LARGE_INDEXES)).rows, complete);
-  });
-});
-
-test('deliveries are stored while an index waits for an older transaction', async (t) => {
-  await withDatabase(async (url, pool) => {
-    await migrateStores(url);
-    await pool.query('DROP INDEX gatehouse.deliveries_event');
-    const store = (client: pg.Pool | pg.ClientBase, id: string) =>
-      client.query(
-        `INSERT INTO gatehouse.deliveries (hook_id, delivery_id, event, body_sha256, body)
-         VALUES ('', $1, 'push', ''::bytea, ''::bytea)`,
-        [id],
-      );
-    const older = await pool.connect();
-    await older.query('BEGIN');
-    await store(older, 'one');
-    const migration = migrateStores(url);
-    await until(async () => (await pool.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount !== 0);
-    await pool.query(`SET lock_timeout = '1s'`);
-    await store(pool, 'two');
-    await older.query('COMMIT');
-    older.release();
-    await migration;
-    t.is((await pool.query(LARGE_INDEXES)).rowCount, 2);
-  });
-});
-
 test('the command exits 0 and says what it applied', async (t) => {
   await withDatabase(async (url) => {
     const { code, stdout } = await gatehouse(['migrate'], { DATABASE_URL: url }).finished;

@@ -16,8 +16,8 @@ const REPOSITORIES = 20;
 async function deliveriesRead(pool: pg.Pool): Promise<number> {
   await pool.query('SELECT pg_stat_force_next_flush()');
   const { rows } = await pool.query<{ read: number }>(
-    `SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS read FROM pg_stat_user_tables
-      WHERE schemaname = 'gatehouse' AND relname = 'deliveries'`,
+    `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS read FROM pg_stat_user_tables
+      WHERE schemaname = 'gatehouse' AND relname LIKE 'deliveries%'`,
   );
   return rows[0]?.read ?? 0;
 }

@@ -6,15 +6,16 @@ import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 
 const test = ava.serial;
 
-async function withDeliveries(old: number, work: (pool: pg.Pool) => Promise<void>): Promise<void> {
+/** Keys of deliveries, so many of them a second or more older than the eight days for which they are kept. */
+async function withKeys(old: number, work: (pool: pg.Pool) => Promise<void>): Promise<void> {
   const database = await makeMigratedDatabase();
   const pool = openPool(database.url);
   try {
     await pool.query(
-      `INSERT INTO gatehouse.deliveries (hook_id, delivery_id, received_at, event, body_sha256, body)
-       SELECT '', 'old ' || i, now() - interval '30 days' - make_interval(secs => i), 'push', ''::bytea, ''::bytea FROM generate_series(1, $1) AS i
+      `INSERT INTO gatehouse.delivery_keys (hook_id, delivery_id, received_at, body_sha256)
+       SELECT '', 'old ' || i, now() - interval '8 days' - make_interval(secs => i), ''::bytea FROM generate_series(1, $1) AS i
        UNION ALL
-       SELECT '', 'young ' || i, now() - interval '30 days' + make_interval(hours => i), 'push', ''::bytea, ''::bytea FROM generate_series(1, 3) AS i`,
+       SELECT '', 'young ' || i, now() - interval '8 days' + make_interval(hours => i), ''::bytea FROM generate_series(1, 3) AS i`,
       [old],
     );
     await work(pool);
@@ -26,16 +27,16 @@ async function withDeliveries(old: number, work: (pool: pg.Pool) => Promise<void
 
 async function left(pool: pg.Pool): Promise<readonly string[]> {
   const { rows } = await pool.query<{ id: string }>(
-    'SELECT delivery_id AS id FROM gatehouse.deliveries ORDER BY received_at',
+    'SELECT delivery_id AS id FROM gatehouse.delivery_keys ORDER BY received_at',
   );
   return rows.map(({ id }) => id);
 }
 
 const YOUNG = ['young 1', 'young 2', 'young 3'];
 
-test('retention deletes what is older, in several batches, and nothing else', async (t) => {
-  await withDeliveries(1_000, async (pool) => {
-    const deps = { pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal };
+test('a delivery key is kept for eight days, however short deliveries are kept', async (t) => {
+  await withKeys(1_000, async (pool) => {
+    const deps = { pool, days: 1, log: makeLog('silent'), signal: new AbortController().signal };
     t.is(await applyRetention(deps), 'finished');
     t.deepEqual(await left(pool), YOUNG);
     t.is(await applyRetention(deps), 'finished');
@@ -43,11 +44,17 @@ test('retention deletes what is older, in several batches, and nothing else', as
   });
 });
 
-test('retention that is stopped has deleted the oldest, and is unfinished', async (t) => {
-  await withDeliveries(1_000, async (pool) => {
+test('retention that is stopped has deleted the oldest keys, and is unfinished', async (t) => {
+  await withKeys(1_000, async (pool) => {
     const stop = new AbortController();
-    pool.on('release', () => stop.abort());
     const deps = { pool, days: 30, log: makeLog('silent'), signal: stop.signal };
+    const { query } = pool;
+    Object.assign(pool, {
+      query: (...statement: unknown[]) => {
+        stop.abort();
+        return Reflect.apply(query, pool, statement);
+      },
+    });
     t.is(await applyRetention(deps), 'unfinished');
     const ids = await left(pool);
     t.is(ids.length, 803);
@@ -55,8 +62,8 @@ test('retention that is stopped has deleted the oldest, and is unfinished', asyn
   });
 });
 
-test('two retentions at once delete each delivery once', async (t) => {
-  await withDeliveries(2_000, async (pool) => {
+test('two retentions at once delete each key once', async (t) => {
+  await withKeys(2_000, async (pool) => {
     const run = () => applyRetention({ pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal });
     await Promise.all([run(), run()]);
     t.deepEqual(await left(pool), YOUNG);
@@ -64,7 +71,7 @@ test('two retentions at once delete each delivery once', async (t) => {
 });
 
 test('what is known of old comments is kept as long as their pull request is open', async (t) => {
-  await withDeliveries(0, async (pool) => {
+  await withKeys(0, async (pool) => {
     await pool.query(
       `INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, seen_at)
        VALUES ('o/r', 1, 'open', now() - interval '2 years'), ('o/r', 2, 'closed', now() - interval '2 years'),

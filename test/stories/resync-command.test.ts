@@ -12,7 +12,16 @@ async function run(story: Story, ...names: string[]) {
 }
 
 async function loseDatabase({ door }: Story): Promise<void> {
-  const tables = ['deliveries', 'frames', 'hooks', 'repositories', 'reviews', 'progress', 'posted_statuses'];
+  const tables = [
+    'deliveries',
+    'frames',
+    'delivery_keys',
+    'hooks',
+    'repositories',
+    'reviews',
+    'progress',
+    'posted_statuses',
+  ];
   await door.database.query(`TRUNCATE ${tables.map((table) => `gatehouse.${table}`).join(', ')} CASCADE`);
 }
 
@@ -110,7 +119,7 @@ test('a restored database shows no success that a pull request does not earn', a
   const number = await story.open({ 'a.txt': 'a' }, { title: 'bad' });
   await story.settled();
   const { database } = story.door;
-  const tables = ['deliveries', 'frames', 'reviews', 'posted_statuses'];
+  const tables = ['deliveries', 'frames', 'delivery_keys', 'reviews', 'posted_statuses'];
   await database.query('CREATE SCHEMA backup');
   for (const table of tables) {
     await database.query(`CREATE TABLE backup.${table} AS TABLE gatehouse.${table}`);

@@ -68,19 +68,11 @@ async function lastStored(pool: pg.Pool, repository: string): Promise<Date | und
   });
 }
 
-/**
- * Which of these deliveries were received, by any webhook: the key begins with the hook's id, which not every list
- * names.
- */
+/** Which of these deliveries were received, by any webhook: not every list names the hook's id. */
 async function storedAmong(pool: pg.Pool, answers: readonly HookAnswer[]): Promise<ReadonlySet<string>> {
   return onConnection(pool, QUERY_LIMIT_MS, async (client) => {
     const { rows } = await client.query<{ id: string }>(
-      `WITH RECURSIVE hook (id) AS (
-         (SELECT hook_id FROM gatehouse.deliveries ORDER BY hook_id LIMIT 1)
-         UNION ALL
-         SELECT (SELECT hook_id FROM gatehouse.deliveries WHERE hook_id > hook.id ORDER BY hook_id LIMIT 1)
-           FROM hook WHERE hook.id IS NOT NULL)
-       SELECT delivery_id AS id FROM hook JOIN gatehouse.deliveries ON hook_id = hook.id WHERE delivery_id = ANY ($1)`,
+      'SELECT delivery_id AS id FROM gatehouse.deliveries WHERE delivery_id = ANY ($1)',
       [answers.map(({ deliveryId }) => deliveryId)],
     );
     return new Set(rows.map(({ id }) => id));

@@ -1,4 +1,4 @@
--- Every delivery that was acknowledged, exactly as it came.
+-- Every delivery that was acknowledged, exactly as it came. Each day (UTC) is a partition: see src/inbox/days.ts.
 CREATE TABLE gatehouse.deliveries (
   -- The hook that sent it, '' where the forge names none: two hooks of a repository may use one delivery id.
   hook_id      text        NOT NULL,
@@ -7,37 +7,51 @@ CREATE TABLE gatehouse.deliveries (
   event        text        NOT NULL,
   repository   text,
   pull_request integer,
-  -- Of the body as received: a body that comes again under another id can be told.
+  -- Of the body as received.
   body_sha256  bytea       NOT NULL,
   -- The body's exact bytes, Zstandard-compressed (RFC 8878). Not jsonb, which refuses \u0000. Null: it is in a frame.
   body         bytea,
-  -- No foreign key: it would be checked for each row, and frames are deleted after their deliveries.
+  -- No foreign key: it would be checked for each row, and frames are dropped after their deliveries.
   frame_id     uuid,
   -- Bytes of the decompressed frame.
   frame_offset integer,
   frame_length integer,
-  PRIMARY KEY (hook_id, delivery_id),
   CONSTRAINT one_body CHECK (num_nonnulls(body, frame_id) = 1)
-);
+) PARTITION BY RANGE (received_at);
 
 -- Compressed already; trying again would only cost time.
 ALTER TABLE gatehouse.deliveries ALTER COLUMN body SET STORAGE EXTERNAL;
 
+CREATE INDEX deliveries_delivery_id ON gatehouse.deliveries (delivery_id);
 CREATE INDEX deliveries_received_at ON gatehouse.deliveries (received_at);
-CREATE INDEX deliveries_body_sha256 ON gatehouse.deliveries USING hash (body_sha256);
+CREATE INDEX deliveries_repository ON gatehouse.deliveries (lower(repository), received_at);
+CREATE INDEX deliveries_event ON gatehouse.deliveries (event, received_at);
 
 -- The bodies of deliveries that were stored together, one after the other, Zstandard-compressed as one frame with a
--- checksum: they repeat one another. A row is deleted when none of its deliveries is left.
+-- checksum: they repeat one another.
 CREATE TABLE gatehouse.frames (
-  id          uuid        PRIMARY KEY,
-  -- The time of the transaction, as that of its deliveries.
+  id          uuid        NOT NULL,
+  -- The time of the transaction, as that of its deliveries: both are in the partition of one day.
   received_at timestamptz NOT NULL DEFAULT now(),
-  bytes       bytea       NOT NULL
-);
+  bytes       bytea       NOT NULL,
+  PRIMARY KEY (received_at, id)
+) PARTITION BY RANGE (received_at);
 
 ALTER TABLE gatehouse.frames ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
-CREATE INDEX frames_received_at ON gatehouse.frames (received_at);
+-- Which deliveries have come already: the key makes that exact across days. A row is kept for as long as forges repeat
+-- deliveries: see src/jobs/retention.ts.
+CREATE TABLE gatehouse.delivery_keys (
+  hook_id     text        NOT NULL,
+  delivery_id text        NOT NULL,
+  received_at timestamptz NOT NULL DEFAULT now(),
+  -- A body that comes again under another id can be told.
+  body_sha256 bytea       NOT NULL,
+  PRIMARY KEY (hook_id, delivery_id)
+);
+
+CREATE INDEX delivery_keys_received_at ON gatehouse.delivery_keys (received_at);
+CREATE INDEX delivery_keys_body_sha256 ON gatehouse.delivery_keys USING hash (body_sha256);
 
 -- The hooks that deliveries have come through, kept where deliveries are stored, so that a resync never has to read them.
 CREATE TABLE gatehouse.hooks (
