@@ -22,8 +22,8 @@ export interface Facts {
   readonly changedFiles: ChangedFiles;
   readonly commits: CommitList;
   readonly reviews: ReviewList;
-  /** Logins by team, named `organisation/team` in lower case. A team that is not here could not be read. */
-  readonly teams: ReadonlyMap<string, readonly string[]>;
+  /** By team, named `organisation/team` in lower case. A team that is not here could not be read. */
+  readonly teams: ReadonlyMap<string, TeamMembers>;
   readonly codeOwners: CodeOwnersFile;
   /** What others reported about the head. */
   readonly checks: Checks;
@@ -35,6 +35,27 @@ export interface Facts {
   readonly triage: Triage | undefined;
   /** Undefined: unread. */
   readonly repository: RepositoryTraits | undefined;
+}
+
+/** Who is in a team, or in an organisation, which is the team `organisation/*`. */
+export type TeamMembers =
+  /** Nobody else is. */
+  | { readonly kind: 'team'; readonly logins: readonly string[] }
+  /** Of those whom the forge was asked about. Of anybody else, and of `unknown`, it is not known. */
+  | {
+      readonly kind: 'organisation';
+      readonly members: readonly string[];
+      readonly others: readonly string[];
+      readonly unknown: readonly string[];
+    };
+
+/** Whose membership of an organisation matters. */
+export type MemberRole = 'author' | 'assignees' | 'authors' | 'reviewers' | 'requested' | 'conversations';
+
+export interface MembersNeeded {
+  /** In lower case. */
+  readonly organisation: string;
+  readonly role: MemberRole;
 }
 
 /** `topics` is absent where the forge does not tell them. */
@@ -123,6 +144,8 @@ export interface NeededFacts {
   readonly commentThreads: boolean;
   /** `organisation/team`, in lower case, sorted. */
   readonly teams: readonly string[];
+  /** Sorted. */
+  readonly members: readonly MembersNeeded[];
   /** Of the policy: see {@link PeopleSettings}. */
   readonly authorTrailers: readonly string[];
 }

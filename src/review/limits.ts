@@ -53,6 +53,9 @@ export const MAX_REASON_LENGTH = 200;
 /** People whose permission is read because they override a rule, one pull request. */
 export const MAX_OVERRIDERS = 20;
 
+/** People of whom the forge is asked in one review whether they are members of an organisation. */
+export const MAX_ASKED_MEMBERS = 50;
+
 /** Open pull requests that are judged by a proposed policy, and requests to the forge for all of them together. */
 export const MAX_PREVIEWED = 20;
 export const MAX_PREVIEW_REQUESTS = 50;

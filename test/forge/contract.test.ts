@@ -316,6 +316,20 @@ both('visibility and topics of a repository are read', async (t, forge) => {
   t.deepEqual(await traits(), ['private', ['tier-1', 'web']]);
 });
 
+both('hidden members of an organisation are shown to its members alone', async (t, forge) => {
+  const client = clientOf(t, forge);
+  const asked = ['Alice', 'bob', 'mallory', 'nobody-at-all'];
+  const open = await forge.organisation({ bob: 'hidden' });
+  t.deepEqual(await client.organisationMembers(open, asked), { members: ['Alice'], complete: false });
+  const answer = await call(forge, 'GET', `/orgs/${open}/members/bob`);
+  t.is(answer.status, 303);
+  t.regex(answer.headers.get('location') ?? '', /\/public_members\/bob$/);
+
+  const own = await forge.organisation({ bob: 'hidden', gatehouse: 'hidden' });
+  t.deepEqual(await client.organisationMembers(own, asked), { members: ['Alice', 'bob'], complete: true });
+  t.deepEqual(await client.organisationMembers('no-such-organisation', asked), { members: [], complete: false });
+});
+
 both('a stranger who opens a pull request chooses its labels and assignees', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);

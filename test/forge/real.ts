@@ -31,6 +31,21 @@ export function realForge(gitea: Gitea): TestForge {
       await site.push(MAIN, { 'README.md': 'Hello\n', ...files });
       return site;
     },
+    async organisation(members) {
+      const name = `org-${randomBytes(6).toString('hex')}`;
+      await api(gitea, OWNER, 'POST', '/orgs', { username: name });
+      const team = { name: 'members', permission: 'read', units: ['repo.code'] };
+      const { id } = await api<{ id: number }>(gitea, OWNER, 'POST', `/orgs/${name}/teams`, team);
+      for (const [login, as] of Object.entries({ ...members, [OWNER]: 'public' as const })) {
+        if (login !== OWNER) {
+          await api(gitea, OWNER, 'PUT', `/teams/${id}/members/${login}`);
+        }
+        if (as === 'public') {
+          await api(gitea, login as Person, 'PUT', `/orgs/${name}/public_members/${login}`);
+        }
+      }
+      return name;
+    },
     async requests(site) {
       const log = await logOf(gitea.container);
       return [...log.matchAll(/"(\w+ (\S+)) HTTP[^"]*" \d+ .*"gatehouse"/g)]

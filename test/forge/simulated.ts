@@ -32,6 +32,13 @@ export async function simulatedForge(name: TestForge['name']): Promise<TestForge
       forge.createRepository(repository, { 'README.md': 'Hello\n', ...files });
       return makeSite(forge, repository);
     },
+    async organisation(members) {
+      const name = `org-${randomBytes(6).toString('hex')}`;
+      for (const [login, as] of Object.entries({ [OWNER]: 'public' as const, ...members })) {
+        forge.addMember(name, login, as);
+      }
+      return name;
+    },
     requests: async (site) =>
       forge.seen
         .filter(({ path, headers }) => isGatehouse(headers) && path.startsWith(`/repos/${site.repository}/`))

@@ -31,6 +31,8 @@ export interface TestForge {
   /** Where doors and receivers have to listen to be reached from it. */
   readonly listenOn: string;
   site(files?: Changes): Promise<HookedSite>;
+  /** Its name. alice, who owns it, is a public member. */
+  organisation(members: Readonly<Record<string, 'public' | 'hidden'>>): Promise<string>;
   /** What Gatehouse has asked of a repository so far, `GET /api/v1/repos/…`. */
   requests(site: Site): Promise<readonly string[]>;
   close(): Promise<void>;

@@ -8,6 +8,7 @@ import {
   differenceHead,
   findRepository,
   isAdministrator,
+  type Member,
   mayPush,
   type Pull,
   type Repository,
@@ -249,6 +250,18 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
       return { status: 200, body: { ok: true, data: found.map(({ id, name }) => ({ id, name })) } };
     },
 
+    'GET /orgs/:org/members/:username': ({ parameters, login, apiUrl }) => {
+      const { org = '', username = '' } = parameters;
+      if (isMemberOf(world, org, login)) {
+        return isMemberOf(world, org, username) ? { status: 204, text: '' } : NOT_FOUND;
+      }
+      const location = `${apiUrl}/orgs/${org}/public_members/${username}`;
+      return login === username ? NOT_FOUND : { status: name === 'gitea' ? 303 : 302, text: '', headers: { location } };
+    },
+
+    'GET /orgs/:org/public_members/:username': ({ parameters: { org = '', username = '' } }) =>
+      isMemberOf(world, org, username, ['public']) ? { status: 204, text: '' } : NOT_FOUND,
+
     'GET /teams/:id/members': (call) => {
       const team = teamsOf(world).find(({ id }) => String(id) === call.parameters['id']);
       return team === undefined ? NOT_FOUND : page(call, team.members.map(shapes.user));
@@ -268,6 +281,16 @@ function statusesOf(repository: Repository, call: Call): Answer {
   };
   const byTime = ofCommit.toSorted((one, other) => second(other) - second(one));
   return page(call, (sorted[call.query.get('sort') ?? ''] ?? byTime).map(shapes.status));
+}
+
+function isMemberOf(
+  world: World,
+  organisation: string,
+  login: string,
+  as: readonly Member['as'][] = ['public', 'hidden'],
+): boolean {
+  const members = world.members.get(organisation) ?? [];
+  return members.some((member) => member.login.toLowerCase() === login.toLowerCase() && as.includes(member.as));
 }
 
 function teamsOf(world: World) {

@@ -76,9 +76,15 @@ export function githubAppRoutes(world: World, app: SimulatedApp | undefined): Ro
       world.installationTokens.set(token, installed[0]);
       return {
         status: 201,
-        body: { token, expires_at: new Date(Date.now() + TOKEN_LIFE_MS).toISOString(), permissions: {} },
+        body: {
+          token,
+          expires_at: new Date(Date.now() + TOKEN_LIFE_MS).toISOString(),
+          permissions: known.permissions,
+        },
       };
     }),
+
+    'GET /orgs/:org/memberships/:username': (call) => membership(world, app, call),
 
     'GET /app/hook/deliveries': asApp((call) => list(world, call, undefined)),
     'POST /app/hook/deliveries/:id/attempts': asApp((call) => redeliver(world, call, undefined)),
@@ -89,6 +95,27 @@ export function githubAppRoutes(world: World, app: SimulatedApp | undefined): Ro
     [`GET ${hooks}`]: withRepository(world, (_, call) => list(world, call, hookOf(call))),
     [`POST ${hooks}/:id/attempts`]: withRepository(world, (_, call) => redeliver(world, call, hookOf(call))),
   };
+}
+
+/** Shown to members, and to an App that may read them. The same 404 is for strangers and for what may not be seen. */
+function membership(world: World, app: SimulatedApp | undefined, { parameters, headers, login }: Call): Answer {
+  const { org = '', username = '' } = parameters;
+  const members = world.members.get(org) ?? [];
+  const find = (name: string) => members.find((member) => member.login.toLowerCase() === name.toLowerCase());
+  const token = headers['authorization']?.split(' ')[1] ?? '';
+  const isApp = world.installationTokens.has(token);
+  const refused = isApp ? app?.permissions['members'] === undefined : find(login) === undefined;
+  if (refused || world.scopes.get(token)?.some((scope) => /:org$/.test(scope)) === false) {
+    const message = isApp ? 'Resource not accessible by integration' : `You must be a member of ${org}`;
+    return { status: 403, body: { message } };
+  }
+  const member = find(username);
+  return member === undefined
+    ? NOT_FOUND
+    : {
+        status: 200,
+        body: { state: member.as === 'invited' ? 'pending' : 'active', role: 'member', user: user(member.login) },
+      };
 }
 
 /** Of the secret only whether there is one. */

@@ -18,6 +18,8 @@ export interface World {
   readonly scopes: Map<string, readonly string[]>;
   /** `organisation/team` to logins. */
   readonly teams: Map<string, readonly string[]>;
+  /** Of organisations, by name. Those in teams count only if they are here. */
+  readonly members: Map<string, readonly Member[]>;
   readonly deliveries: Delivery[];
   /** By organisation. Gitea's and Forgejo's alone. */
   readonly organisationHooks: Map<string, Hook[]>;
@@ -28,6 +30,12 @@ export interface World {
   /** How long `refs/pull/N/head` of Gitea and Forgejo stays behind its branch, in milliseconds; infinite: until set anew. */
   differenceDelayMs: number;
   nextId: number;
+}
+
+/** `hidden`: from everybody but the other members; `invited`: has not accepted yet, which is GitHub's alone. */
+export interface Member {
+  readonly login: string;
+  readonly as: 'public' | 'hidden' | 'invited';
 }
 
 export interface Repository {
@@ -261,6 +269,7 @@ export function makeWorld(): World {
     installationTokens: new Map(),
     scopes: new Map(),
     teams: new Map(),
+    members: new Map(),
     deliveries: [],
     organisationHooks: new Map(),
     administrators: new Set(),

@@ -184,6 +184,16 @@ for (const name of EVERY_FORGE) {
     );
     t.regex(first.of('teams').find((line) => line.includes('nobody')) ?? '', /^✘ @acme\/nobody does not exist, or/);
 
+    const byMembers = `${CONVENTIONAL_TITLES}  - id: members\n    require: { author: '@acme/*' }\n`;
+    forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': byMembers });
+    const hidden = (await ask()).of('teams')[0] ?? '';
+    t.regex(
+      hidden,
+      /^✘ hidden members of acme cannot be seen: .* → (?:give the permission Organisation: Members|give the scope read:organization and make)/,
+    );
+    forge.addMember('acme', 'gatehouse');
+    t.deepEqual((await ask()).of('teams'), ['✔ all members of acme can be seen']);
+
     forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': 'version: 1\nrules:\n  - id: a\n    requires: {}\n' });
     const broken = await ask();
     t.regex(broken.of('policy')[0] ?? '', /^✘ \.gatehouse\.yml:4:5: /);
@@ -297,7 +307,16 @@ test('github: doctor finds what an App lacks: permissions, a secret, its source'
   );
   t.regex(said.of('required status')[0] ?? '', /^✘ gatehouse\/main is required from the App 1, which is not Gatehouse/);
 
-  app.permissions = { ...app.permissions, statuses: 'write' };
+  const byMembers = `${CONVENTIONAL_TITLES}  - id: members\n    require: { author: '@acme/*' }\n`;
+  forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': byMembers });
+  const { members: _, ...withoutMembers } = app.permissions;
+  app.permissions = withoutMembers;
+  const lacking = await askDoctor([REPOSITORY], env);
+  t.regex(lacking.of('repository scopes')[0] ?? '', /lack: .*Members: read/);
+  t.regex(lacking.of('teams')[0] ?? '', /^✘ hidden members of acme cannot be seen/);
+  forge.commit(REPOSITORY, 'main', FILES);
+
+  app.permissions = { ...app.permissions, statuses: 'write', members: 'read' };
   app.hook = { ...app.hook, secret: SECRET };
   forge.protect(REPOSITORY, 'main', ['gatehouse/main'], Number(app.id));
   const now = await askDoctor([REPOSITORY], env);

@@ -6,6 +6,7 @@ import type { Fault } from '../../review/policy/faults.ts';
 import { policyInForce } from '../../review/policy/in-force.ts';
 import { neededFacts } from '../../review/policy/needs.ts';
 import type { Policy } from '../../review/policy/policy.ts';
+import { everybodyIn, organisationOf } from '../../review/predicates/team-members.ts';
 import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 import { type Finding, ok, unknown, wrong } from './finding.ts';
 
@@ -94,7 +95,8 @@ export function extrasOf(policy: Policy): readonly Extra[] {
 
 function teamsOf(policy: Policy): readonly string[] {
   const overriders = [policy.override, policy.baselineOverride].flatMap((by) => by?.teams ?? []);
-  return [...new Set([...neededFacts(policy).teams, ...overriders])];
+  const { teams, members } = neededFacts(policy);
+  return [...new Set([...teams, ...members.map(({ organisation }) => everybodyIn(organisation)), ...overriders])];
 }
 
 /** Whether the members of each team that the policy names can be seen. CODEOWNERS is not looked into. */
@@ -103,15 +105,28 @@ export async function checkTeams(forge: Forge, policy: Policy): Promise<readonly
   if (teams.length === 0) {
     return [ok('teams', 'the policy names none')];
   }
-  const action = `${FORGES[forge.name].advice.shareTeam}, or correct the name`;
   const findings: Finding[] = [];
   for (const team of teams) {
-    const members = await forge.teamMembers(team);
+    const organisation = organisationOf(team);
     findings.push(
-      members === undefined
-        ? wrong('teams', `@${team} does not exist, or its members cannot be seen: its rules are undecided`, action)
-        : ok('teams', `@${team} has ${members.length === 1 ? '1 member' : `${members.length} members`}`),
+      organisation === undefined ? await checkTeam(forge, team) : await checkOrganisation(forge, organisation),
     );
   }
   return findings;
+}
+
+async function checkTeam(forge: Forge, team: string): Promise<Finding> {
+  const members = await forge.teamMembers(team);
+  const action = `${FORGES[forge.name].advice.shareTeam}, or correct the name`;
+  return members === undefined
+    ? wrong('teams', `@${team} does not exist, or its members cannot be seen: its rules are undecided`, action)
+    : ok('teams', `@${team} has ${members.length === 1 ? '1 member' : `${members.length} members`}`);
+}
+
+/** By its own account: it is a member, or nobody else who is not shown is one for certain. */
+async function checkOrganisation(forge: Forge, organisation: string): Promise<Finding> {
+  const { complete } = await forge.organisationMembers(organisation, [await forge.self()]);
+  const action = `${FORGES[forge.name].advice.shareOrganisation}, or correct the name`;
+  const hidden = `hidden members of ${organisation} cannot be seen: rules about @${organisation}/* are undecided for others`;
+  return complete ? ok('teams', `all members of ${organisation} can be seen`) : wrong('teams', hidden, action);
 }

@@ -115,8 +115,8 @@ function unseal(sealed: string): Stored | undefined {
 
 /** Teams are never read of what was. What trailers name decides whose accounts were read. */
 function covers(
-  { teams: _, authorTrailers: hadTrailers, ...had }: NeededFacts,
-  { teams: __, authorTrailers, ...needed }: NeededFacts,
+  { teams: _, members: _had, authorTrailers: hadTrailers, ...had }: NeededFacts,
+  { teams: __, members: _needed, authorTrailers, ...needed }: NeededFacts,
 ): boolean {
   if (authorTrailers.some((key) => !hadTrailers.includes(key))) {
     return false;

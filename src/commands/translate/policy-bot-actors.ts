@@ -4,7 +4,7 @@ import { flagOf, type SourceNode, textsOf } from './source.ts';
 
 /** Whom policy-bot names: anybody who is one of these. */
 export interface Actors {
-  /** Logins, and teams as `@organisation/team`. */
+  /** Logins, teams as `@organisation/team`, and members of organisations as `@organisation/*`. */
   readonly names: readonly string[];
   /** Anybody with at least this permission, too. Of several, the least. */
   readonly permission?: string;
@@ -55,6 +55,17 @@ interface ReadActors {
   readonly empty: boolean;
 }
 
+/** How people are named there, and how here. */
+const NAMES = {
+  users: { form: /^(?!codeowners$)[\w.-]+(?:\[bot\])?$/i, what: 'login', written: (name: string) => name },
+  teams: {
+    form: /^[\w.-]+\/[\w.-]+$/,
+    what: 'team ("organisation/team")',
+    written: (name: string) => `@${name}`,
+  },
+  organizations: { form: /^[\w.-]+$/, what: 'organisation', written: (name: string) => `@${name}/*` },
+};
+
 function readActors(key: ActorKey, node: SourceNode, findings: Findings): ReadActors {
   const nothing: ReadActors = { names: [], permissions: [], complete: true, empty: true };
   if (key === 'admins' || key === 'write_collaborators') {
@@ -74,27 +85,16 @@ function readActors(key: ActorKey, node: SourceNode, findings: Findings): ReadAc
       }
       return { ...found, permissions: values, complete: others.length === 0 };
     }
-    case 'organizations':
-      findings.lost(
-        node.line,
-        `It named all members of ${values.map(quoted).join(', ')}`,
-        'Name a team: "@organisation/team".',
-      );
-      return { ...found, complete: false };
     case 'users':
+    case 'organizations':
     case 'teams': {
-      const name = key === 'users' ? /^(?!codeowners$)[\w.-]+(?:\[bot\])?$/i : /^[\w.-]+\/[\w.-]+$/;
-      const usable = values.filter((value) => name.test(value));
+      const { form, what, written } = NAMES[key];
+      const usable = values.filter((value) => form.test(value));
       if (usable.length < values.length) {
         const others = values.filter((value) => !usable.includes(value));
-        findings.lost(
-          node.line,
-          `${others.map(quoted).join(', ')} is no ${key === 'users' ? 'login' : 'team ("organisation/team")'}`,
-          'Correct it first.',
-        );
+        findings.lost(node.line, `${others.map(quoted).join(', ')} is no ${what}`, 'Correct it first.');
       }
-      const written = usable.map((value) => (key === 'users' ? value : `@${value}`));
-      return { ...found, names: written, complete: usable.length === values.length };
+      return { ...found, names: usable.map(written), complete: usable.length === values.length };
     }
   }
 }

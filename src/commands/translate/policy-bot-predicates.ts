@@ -18,6 +18,9 @@ import { at, flagOf, type SourceNode, textOf, textsOf } from './source.ts';
 
 type Read = (node: SourceNode, findings: Findings) => Formula;
 
+/** They make nobody a contributor there: whoever writes a commit message could name anybody. */
+const NO_CO_AUTHORS = { co_authors: 'ignore' };
+
 /** The predicates of policy-bot, each as its README describes it: "Approval Rules". */
 const PREDICATES: Readonly<Record<string, Read>> = {
   changed_files: changedFiles,
@@ -26,21 +29,17 @@ const PREDICATES: Readonly<Record<string, Read>> = {
   has_author_in: (node, findings) => people(node, findings, (from) => ask(node, findings, 'author', from)),
   // Its contributors are the author of the pull request and those of the commits, ours only the latter.
   has_contributor_in: (node, findings) =>
-    contributors(node, findings, (from) =>
-      any([ask(node, findings, 'author', from), ask(node, findings, 'contributors', from)]),
+    people(node, findings, (from) =>
+      any([ask(node, findings, 'author', from), ask(node, findings, 'contributors', { from, ...NO_CO_AUTHORS })]),
     ),
   only_has_contributors_in: (node, findings) =>
-    contributors(node, findings, (from) =>
-      all([ask(node, findings, 'author', from), ask(node, findings, 'contributors', { from, only: true })]),
+    people(node, findings, (from) =>
+      all([
+        ask(node, findings, 'author', from),
+        ask(node, findings, 'contributors', { from, only: true, ...NO_CO_AUTHORS }),
+      ]),
     ),
-  author_is_only_contributor: (node, findings) => {
-    findings.lost(
-      node.line,
-      'It asked whether all commits are by the author of the pull request',
-      'Name people: `contributors` with `only: true`.',
-    );
-    return UNKNOWN;
-  },
+  author_is_only_contributor: authorAlone,
   targets_branch: targetsBranch,
   from_branch: fromBranch,
   modified_lines: modifiedLines,
@@ -141,13 +140,13 @@ function people(node: SourceNode, findings: Findings, build: (from: string | rea
   return actors.complete && actors.permission === undefined ? known : between(known, ALWAYS);
 }
 
-function contributors(
-  node: SourceNode,
-  findings: Findings,
-  build: (from: string | readonly string[]) => Formula,
-): Formula {
-  findings.kept(node.line, 'Co-authors, whom a commit message can name freely, are contributors here, too.');
-  return people(node, findings, build);
+function authorAlone(node: SourceNode, findings: Findings): Formula {
+  const wanted = flagOf(node);
+  if (wanted === undefined) {
+    return malformed(node, 'true or false');
+  }
+  const alone = ask(node, findings, 'contributors', { author: true, only: true, ...NO_CO_AUTHORS });
+  return wanted ? alone : not(alone);
 }
 
 function targetsBranch(node: SourceNode, findings: Findings): Formula {

@@ -20,6 +20,7 @@ import { makeGraphqlFirst } from './graphql-first.ts';
 import { makeInspection } from './inspection.ts';
 import { mergeQueueEntries } from './merge-queue.ts';
 import { makeMergedPullRequests } from './merged.ts';
+import { organisationMembers } from './organisation-members.ts';
 import { makeOverviews } from './overviews.ts';
 import { pullRequest, triage } from './pull-request.ts';
 import * as read from './read.ts';
@@ -76,7 +77,14 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
     // Of modules that are spread, each export is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...refs, ...ancestry, ...posted }),
     ...bindClient(account, { accounts, changedFiles, checks, comments, commentThreads, commits, tree }),
-    ...bindClient(account, { lastForcePushOrRetarget, mayWrite, requestedReviews, reviews, triage }),
+    ...bindClient(account, {
+      lastForcePushOrRetarget,
+      mayWrite,
+      organisationMembers,
+      requestedReviews,
+      reviews,
+      triage,
+    }),
     close,
   };
 }

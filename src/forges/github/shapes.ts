@@ -144,6 +144,9 @@ export const permission = z.object({ permission: z.string() });
 
 export const members = z.array(z.object({ login: z.string() }));
 
+/** `pending`: invited. */
+export const membership = z.object({ state: z.enum(['active', 'pending']) });
+
 /** A directory is a list; a submodule or a link has another `type`. */
 export const contents = z.union([
   z.array(z.unknown()).transform(() => ({ type: 'dir', encoding: undefined, content: undefined })),

@@ -28,6 +28,7 @@ import type {
   ChangedFiles,
   Commit,
   OpenPullRequests,
+  OrganisationMembers,
   PersonComment,
   PersonReview,
   PullRequestNow,
@@ -113,6 +114,8 @@ export interface Forge extends AccessCheck {
   checks(repository: string, sha: string, ask?: AskedChecks): Promise<Checks>;
   /** Logins. `team` is `organisation/team`; undefined when there is no such team or it may not be seen. */
   teamMembers(team: string): Promise<readonly string[] | undefined>;
+  /** Who of `logins` is a member of an organisation. */
+  organisationMembers(organisation: string, logins: readonly string[]): Promise<OrganisationMembers>;
   /** Undefined when there is no such repository, or Gatehouse may not see it. */
   repository(name: string): Promise<RepositoryNow | undefined>;
   /**

@@ -70,6 +70,8 @@ export interface ForgeRow {
     readonly shareRepository: string;
     /** Gatehouse cannot see the members of a team. */
     readonly shareTeam: string;
+    /** So that the hidden members of an organisation are seen. */
+    readonly shareOrganisation: string;
   };
   /** What the token has to allow with which `gatehouse setup` changes settings of the forge. */
   readonly setupTokenNeeds: string;
@@ -83,6 +85,7 @@ const GITEA_SETTINGS = {
   advice: {
     shareRepository: 'add Gatehouse’s account to it, with Write access to its code',
     shareTeam: 'give the scope read:organization and add Gatehouse’s account to the team',
+    shareOrganisation: 'give the scope read:organization and make Gatehouse’s account a member of the organisation',
   },
   setupTokenNeeds: 'write:repository, or write:organization',
 } as const;
@@ -151,6 +154,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
     advice: {
       shareRepository: 'install the App in it, or give the token access to it',
       shareTeam: 'give the permission Organisation: Members',
+      shareOrganisation: 'give the permission Organisation: Members',
     },
     setupTokenNeeds: 'the permission Administration: read and write',
   },

@@ -28,6 +28,6 @@ function twoNames(joined: string): string[] | undefined {
   return names.length === 2 && names.every(isName) ? names : undefined;
 }
 
-function isName(name: string): boolean {
+export function isName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..';
 }

@@ -176,6 +176,17 @@ export interface RequestedReviews {
   readonly teams: readonly string[];
 }
 
+/** What an organisation's forge says of some people. */
+export interface OrganisationMembers {
+  /** Logins of those who are members, as they were asked for. */
+  readonly members: readonly string[];
+  /**
+   * Whether the others are certainly none. Most forges show hidden members to other members alone: that somebody is not
+   * shown proves nothing then.
+   */
+  readonly complete: boolean;
+}
+
 /** What people who sort pull requests have given it. */
 export interface Triage {
   /** Logins of people. */

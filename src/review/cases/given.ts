@@ -151,7 +151,9 @@ export const given = z
       teams: z
         .record(z.string(), names, { error: 'a mapping of teams' })
         .optional()
-        .describe('Members by team (organisation/team). A team that is not here could not be read.'),
+        .describe(
+          'Members by team (organisation/team), and of an organisation (organisation/*). One that is not here could not be read.',
+        ),
       codeowners: text.optional().describe('The text of CODEOWNERS. Default: none.'),
       codeowners_unread: flag.optional().describe('true: CODEOWNERS could not be read.'),
       checks: z.array(check, { error: 'a list of checks' }).optional().describe('Newest first. Default: none.'),
@@ -221,7 +223,7 @@ export function factsOf(from: Given = {}): Facts {
       lastChange: lastChangeOf(from),
       requested: from.requested_unread ? undefined : requestedOf(from.requested ?? []),
     },
-    teams: new Map(Object.entries(from.teams ?? {})),
+    teams: teamsOf(from),
     codeOwners: codeOwnersOf(from),
     checks: {
       checks: (from.checks ?? []).map(({ name, state = 'success', by = 'ci', kind = 'status' }) => ({
@@ -273,6 +275,11 @@ function suitesOf({ suites = [], checks = [] }: Given): CheckSuites {
       .filter(({ kind }) => kind === 'check-run')
       .map(({ name, state = 'success', by = 'ci' }) => ({ kind: 'check-run', name, reporter: by, state, suite: by })),
   };
+}
+
+/** Of an organisation, those who are not named are no members. */
+function teamsOf({ teams = {} }: Given): Facts['teams'] {
+  return new Map(Object.entries(teams).map(([team, logins]) => [team.toLowerCase(), { kind: 'team', logins }]));
 }
 
 function requestedOf(requested: readonly string[]): Facts['reviews']['requested'] {

@@ -18,6 +18,7 @@ import type { Policy } from '../policy/policy.ts';
 import { type SourceText, sourceText } from '../sources.ts';
 import { lookIntoMerges, readCleanMerges } from './clean-merge.ts';
 import type { EvaluationThreads } from './evaluation.ts';
+import { isOwn, readMembers } from './read-members.ts';
 import { readOthersThreads } from './read-threads.ts';
 import { readTraits } from './read-traits.ts';
 import { readUpdatedFrom } from './updates.ts';
@@ -84,8 +85,11 @@ export async function gatherMore(
     repository,
   };
   const named = [...needed.teams, ...(needed.codeOwners ? await threads.ownerTeams(facts) : [])];
-  const teams = await readOwnTeams(forge, pullRequest, named);
-  return { ...facts, teams: new Map([...before.teams, ...teams]) };
+  const [teams, members] = await Promise.all([
+    readOwnTeams(forge, pullRequest, named),
+    readMembers(forge, facts, needed.members, needed.authorTrailers),
+  ]);
+  return { ...facts, teams: new Map([...before.teams, ...teams, ...members]) };
 }
 
 /**
@@ -218,17 +222,16 @@ export function codeOwnersText(codeOwners: Facts['codeOwners']): SourceText | un
 /** Of the pull request's own organisation: what is known of others is not this one's to read, and stays unread. */
 export async function readOwnTeams(
   forge: Forge,
-  { repository }: PullRequest,
+  pullRequest: PullRequest,
   teams: Iterable<string>,
 ): Promise<Facts['teams']> {
-  const organisation = `${repository.split('/')[0]?.toLowerCase()}/`;
   return readTeams(
     forge,
-    [...new Set(teams)].filter((team) => team.startsWith(organisation)),
+    [...new Set(teams)].filter((team) => isOwn(pullRequest, team)),
   );
 }
 
 async function readTeams(forge: Forge, teams: readonly string[]): Promise<Facts['teams']> {
   const read = await Promise.all(teams.map(async (team) => [team, await forge.teamMembers(team)] as const));
-  return new Map(read.flatMap(([team, members]) => (members === undefined ? [] : [[team, members] as const])));
+  return new Map(read.flatMap(([team, logins]) => (logins === undefined ? [] : [[team, { kind: 'team', logins }]])));
 }

@@ -7,9 +7,10 @@ import { type RememberAuthors, withSeenAuthors } from '../authors/seen-authors.t
 import { blockingRules } from '../evaluation/blocking-rules.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
 import { readCommits, readLastChange, readOwnTeams } from '../evaluation/gather-facts.ts';
+import { membersAmong } from '../evaluation/read-members.ts';
 import { MAX_OVERRIDERS } from '../limits.ts';
 import type { Policy } from '../policy/policy.ts';
-import { isMember } from '../predicates/team-members.ts';
+import { everybodyIn, type Group, isMember, organisationOf } from '../predicates/team-members.ts';
 import type { Text } from '../text.ts';
 import {
   type Claim,
@@ -106,11 +107,7 @@ async function readClaimFacts(
 ): Promise<ClaimFacts> {
   const { authorTrailers } = people;
   const groupOf = ({ command }: Claim) => overriders(command.ruleId) ?? NOBODY;
-  const teams = await readOwnTeams(
-    forge,
-    pullRequest,
-    claims.flatMap((claim) => groupOf(claim).teams),
-  );
+  const teams = await readTeamsOf(forge, pullRequest, claims, groupOf);
   const logins = claims.flatMap((claim) => {
     const login = claim.comment.author?.toLowerCase() ?? '';
     return isMember(login, groupOf(claim), teams) === true ? [login] : [];
@@ -125,6 +122,30 @@ async function readClaimFacts(
   ]);
   const commits = await withSeenAuthors(listed, pullRequest, authorTrailers, rememberAuthors);
   return { teams, people, commits, lastChange, writers };
+}
+
+/** Of an organisation only whether those are members who claim to override. */
+async function readTeamsOf(
+  forge: Forge,
+  pullRequest: PullRequest,
+  claims: readonly Claim[],
+  groupOf: (claim: Claim) => Group,
+): Promise<ClaimFacts['teams']> {
+  const named = new Set(claims.flatMap((claim) => groupOf(claim).teams));
+  const authors = claims.flatMap(({ comment }) => comment.author ?? []);
+  const organisations = [...named].flatMap((team) => organisationOf(team) ?? []);
+  const [teams, ...members] = await Promise.all([
+    readOwnTeams(
+      forge,
+      pullRequest,
+      [...named].filter((team) => organisationOf(team) === undefined),
+    ),
+    ...organisations.map(async (organisation) => {
+      const among = await membersAmong(forge, { pullRequest, teams: new Map() }, organisation, authors);
+      return [everybodyIn(organisation), among] as const;
+    }),
+  ]);
+  return new Map([...teams, ...members.flatMap(([team, among]) => (among ? [[team, among] as const] : []))]);
 }
 
 const NOBODY = { people: [], teams: [] };

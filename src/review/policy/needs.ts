@@ -1,4 +1,4 @@
-import type { NeededFacts } from '../facts.ts';
+import type { MembersNeeded, NeededFacts } from '../facts.ts';
 import type { Policy } from './policy.ts';
 
 /** What must be read from the forge before this policy can be evaluated: a policy about titles needs nothing more. */
@@ -35,6 +35,8 @@ export function neededBeside(read: NeededFacts, wanted: NeededFacts): NeededFact
     checkSuites: wanted.checkSuites && !read.checkSuites,
     commentThreads: wanted.commentThreads && !read.commentThreads,
     teams: wanted.teams.filter((team) => !read.teams.includes(team)),
+    // What is read beside may name more people.
+    members: wanted.members,
     authorTrailers: wanted.authorTrailers,
   };
 }
@@ -76,6 +78,12 @@ export function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
     checkSuites: all.some(({ checkSuites }) => checkSuites),
     codeOwners: all.some(({ codeOwners }) => codeOwners),
     teams: [...new Set(all.flatMap(({ teams }) => teams ?? []))].sort(),
+    members: distinct(all.flatMap(({ members }) => members ?? [])),
     authorTrailers: [],
   };
+}
+
+function distinct(all: readonly MembersNeeded[]): readonly MembersNeeded[] {
+  const byName = new Map(all.map((one) => [`${one.organisation} ${one.role}`, one]));
+  return [...byName.keys()].sort().flatMap((name) => byName.get(name) ?? []);
 }

@@ -4,8 +4,9 @@ import { count, joinTexts, quotedList, say, type Text } from '../text.ts';
 import { approvalsWanted, type Wanted, wantedGroup } from './approvals-wanted.ts';
 import { approvalsAmong, type Counted, countApprovals, notCounted, possibleApprovers } from './counted-approvals.ts';
 import { currentApprovals } from './current-approvals.ts';
-import { approvedBy, couldNotRead, judgeOwners } from './owner-approvals.ts';
+import { approvedBy, judgeOwners } from './owner-approvals.ts';
 import { definePredicate, type Outcome, type OwnersTable, type PredicateResult } from './predicate.ts';
+import { couldNotRead, neededMembers } from './team-members.ts';
 import { CODE_OWNERS } from './values.ts';
 
 const SHA_SHOWN = 10;
@@ -20,7 +21,7 @@ export const approvals = definePredicate({
   needs: (wanted) => ({
     reviews: true,
     lastChange: wanted.fresh !== false,
-    teams: [...wantedGroup(wanted).teams, ...wanted.notFrom.teams],
+    ...neededMembers('reviewers', [...wantedGroup(wanted).teams, ...wanted.notFrom.teams]),
     ...(wanted.committers ? {} : { commits: true, authors: true, cleanMerges: true }),
     ...(wanted.fresh === 'except-updates' ? { commits: true, updates: true } : {}),
     ...(wanted.codeOwners ? { codeOwners: true, changedFiles: true } : {}),

@@ -1,6 +1,7 @@
 import { compileName } from '../authors/names.ts';
-import { quotedList, say, type Text } from '../text.ts';
-import { definePredicate, type Outcome } from './predicate.ts';
+import { quotedList, say } from '../text.ts';
+import { definePredicate } from './predicate.ts';
+import { couldNotRead, isMember, neededMembers, unreadableTeams } from './team-members.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
 
 export const author = definePredicate({
@@ -8,24 +9,17 @@ export const author = definePredicate({
     'Who opened the pull request: a login, or a list of logins and teams (@organisation/team). Case is ignored, and * stands for any characters: *[bot].',
   actor: 'author',
   schema: peopleOrTeams,
-  needs: (members) => ({ teams: splitTeams(members).teams }),
+  needs: (members) => neededMembers('author', splitTeams(members).teams),
   judge(members, _options, facts) {
     const login = facts.pullRequest.author;
     const { people, teams } = splitTeams(members);
-    const unreadable = teams.filter((team) => !facts.teams.has(team));
     const matched =
-      people.some((name) => compileName(name).matches(login)) ||
-      teams.some((team) => facts.teams.get(team)?.some((member) => member.toLowerCase() === login.toLowerCase()));
-    let outcome: Outcome = matched ? 'matched' : 'unmatched';
-    let found: Text = say`the author ${login}`;
-    if (!matched && unreadable.length > 0) {
-      outcome = 'undecided';
-      found = say`the author ${login}; the members of ${quotedList(unreadable)} could not be read`;
-    }
+      people.some((name) => compileName(name).matches(login)) || isMember(login, { people: [], teams }, facts.teams);
+    const outcome = matched === undefined ? 'undecided' : matched ? 'matched' : 'unmatched';
     return {
       outcome,
       expected: say`an author among ${quotedList(members)}`,
-      found,
+      found: say`the author ${login}${couldNotRead(outcome, unreadableTeams(teams, facts.teams))}`,
       remedy: {
         toMatch: say`One of ${quotedList(members)} must open the pull request.`,
         toAvoid: say`Somebody other than ${quotedList(members)} must open the pull request.`,

@@ -2,14 +2,18 @@ import { count, quotedList, say } from '../text.ts';
 import { anybodyOrFrom } from './anybody-or-from.ts';
 import { currentReviews } from './current-approvals.ts';
 import { definePredicate } from './predicate.ts';
-import { isMember, unreadableTeams } from './team-members.ts';
+import { isMember, neededMembers, unreadableTeams } from './team-members.ts';
 
 export const changesRequested = definePredicate({
   description:
     'Somebody requests changes: true for anybody who may write to the repository, or `from` for some people and teams. The latest word of each person counts; a push does not end it.',
   actor: 'others',
   schema: anybodyOrFrom,
-  needs: (from) => ({ reviews: true, requestsForChanges: from === undefined, teams: from?.teams ?? [] }),
+  needs: (from) => ({
+    reviews: true,
+    requestsForChanges: from === undefined,
+    ...neededMembers('reviewers', from?.teams ?? []),
+  }),
   judge(from, _options, facts) {
     const requests = currentReviews(facts.reviews.reviews, facts.pullRequest.author).filter(
       ({ state }) => state === 'changes-requested',

@@ -4,6 +4,7 @@ import { namesPeople } from '../authors/names.ts';
 import type { Facts } from '../facts.ts';
 import { joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
+import { isMember, neededMembers } from './team-members.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
 
 const SHOWN = 5;
@@ -15,7 +16,11 @@ const members = peopleOrTeams.refine((names) => !names.includes('CODEOWNERS'), {
 });
 const wantedContributors = z.union(
   [
-    members.transform((from) => ({ from, bots: false, unknown: false, firstTime: false, only: false })),
+    members.transform((from) => ({
+      ...{ from, author: false, bots: false, unknown: false, only: false },
+      firstTime: false,
+      coAuthors: true,
+    })),
     z
       .strictObject({
         from: members
@@ -23,28 +28,36 @@ const wantedContributors = z.union(
           .describe(
             'Logins, teams (@organisation/team), and e-mail addresses of people without a known account. * stands for any characters.',
           ),
+        author: yes.describe('The author of the pull request.'),
         bots: yes.describe('Accounts that are programs: the forge, the operator or the policy says so.'),
         unknown: yes.describe('People of whom no account is known.'),
         first_time: yes.describe(
           'The author of the pull request, with nothing committed to the repository before. Only GitHub tells.',
         ),
         only: yes.describe('true: all of them are such people, and not only one.'),
+        co_authors: z
+          .literal('ignore', { error: '"ignore"' })
+          .optional()
+          .describe('ignore: authors and committers alone, and nobody whom a message names.'),
       })
-      .refine(({ only: _, ...asked }) => Object.values(asked).some((value) => value !== undefined), {
-        error: 'at least one of from, bots, unknown and first_time',
+      .refine(({ only: _, co_authors: __, ...asked }) => Object.values(asked).some((value) => value !== undefined), {
+        error: 'at least one of from, author, bots, unknown and first_time',
       })
       .refine(({ only, first_time }) => only === undefined || first_time === undefined, {
         error: '`only` without `first_time`, which is about one person',
       })
-      .transform(({ from = [], bots = false, unknown = false, first_time: firstTime = false, only = false }) => ({
-        from,
-        bots,
-        unknown,
-        firstTime,
-        only,
-      })),
+      .transform(
+        ({ from = [], author = false, bots = false, unknown = false, first_time, only = false, co_authors }) => ({
+          ...{ from, author, bots, unknown, only },
+          firstTime: first_time ?? false,
+          coAuthors: co_authors !== 'ignore',
+        }),
+      ),
   ],
-  { error: 'logins and teams, or a mapping with `from`, `bots`, `unknown`, `first_time` and `only`' },
+  {
+    error:
+      'logins and teams, or a mapping with `from`, `author`, `bots`, `unknown`, `first_time`, `only` and `co_authors`',
+  },
 );
 type Wanted = z.output<typeof wantedContributors>;
 
@@ -53,11 +66,12 @@ export const contributors = definePredicate({
     'Who made the commits: their authors, committers and co-authors. One of them is among these people, or with `only` all of them are.',
   actor: 'author',
   schema: wantedContributors,
-  needs: ({ from }) => ({ commits: true, authors: true, teams: splitTeams(from).teams }),
+  needs: ({ from }) => ({ commits: true, authors: true, ...neededMembers('authors', splitTeams(from).teams) }),
   judge(wanted, _options, facts) {
     const { people, complete } = authorsOf(facts.commits, facts.people);
     const isWanted = wantedIn(wanted, facts);
-    const answers = people.map((person) => ({ person, is: isWanted(person) }));
+    const asked = wanted.coAuthors ? people : people.filter(({ as }) => as !== 'co-author');
+    const answers = asked.map((person) => ({ person, is: isWanted(person) }));
     const of = (is: boolean | undefined) => answers.filter((answer) => answer.is === is).map(({ person }) => person);
     const first = wanted.firstTime ? facts.pullRequest.firstTime : false;
     const outcome = wanted.only
@@ -91,26 +105,30 @@ function outcomeOf(decided: boolean, unsure: boolean, ifDecided: 'matched' | 'un
 }
 
 /** Whether somebody is one of those wanted; undefined where an account or a team that is not known decides it. */
-function wantedIn({ from, bots, unknown }: Wanted, { teams }: Facts): (author: Author) => boolean | undefined {
+function wantedIn(
+  { from, author: opener, bots, unknown }: Wanted,
+  { teams, pullRequest }: Facts,
+): (author: Author) => boolean | undefined {
   const group = splitTeams(from);
   const isNamed = namesPeople(group.people);
   return (author) => {
     const { login, machine } = author;
-    const isIn = (team: string) => teams.get(team)?.some((member) => member.toLowerCase() === login?.toLowerCase());
-    if ((bots && machine) || isNamed(author) || group.teams.some(isIn)) {
+    const isOpener = opener && login?.toLowerCase() === pullRequest.author.toLowerCase();
+    if (isOpener || (bots && machine) || isNamed(author)) {
       return true;
     }
     if (login === null && !machine) {
       return unknown || undefined;
     }
-    return group.teams.some((team) => !teams.has(team)) ? undefined : false;
+    return isMember(login ?? '', { people: [], teams: group.teams }, teams);
   };
 }
 
-function describe({ from, bots, unknown, firstTime }: Wanted): Text {
+function describe({ from, author, bots, unknown, firstTime }: Wanted): Text {
   return joinTexts(
     [
       quotedList(from),
+      author ? ['the author of the pull request'] : [],
       bots ? ['a bot'] : [],
       unknown ? ['somebody without a known account'] : [],
       firstTime ? ['somebody who contributes for the first time'] : [],

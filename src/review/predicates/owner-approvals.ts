@@ -1,6 +1,6 @@
 import { shorten } from '../../common/shorten.ts';
 import type { ChangedFile } from '../../forges/port/pull-request.ts';
-import type { Facts } from '../facts.ts';
+import type { Facts, TeamMembers } from '../facts.ts';
 import { MAX_NAME_LENGTH } from '../limits.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
 import type { Wanted } from './approvals-wanted.ts';
@@ -8,6 +8,7 @@ import { bareOwner, type CodeOwners, isTeam, readCodeOwners } from './code-owner
 import { type ApprovalsAmong, approvalsAmong, type Counted } from './counted-approvals.ts';
 import { pathsOf } from './files.ts';
 import type { Outcome, OwnedFiles, OwnersTable } from './predicate.ts';
+import { couldNotRead } from './team-members.ts';
 
 /** What is kept for showing. A CODEOWNERS file and a change may each have thousands of them. */
 const MAX_ROWS = 50;
@@ -157,8 +158,12 @@ function whoMayApprove(
 ): readonly string[] {
   return [
     ...people.filter((login) => !login.includes('@') && mayApprove(login)),
-    ...teams.filter((team) => facts.teams.get(team)?.some(mayApprove) ?? true).map((team) => `@${team}`),
+    ...teams.filter((team) => mayHave(facts.teams.get(team), mayApprove)).map((team) => `@${team}`),
   ];
+}
+
+function mayHave(members: TeamMembers | undefined, mayApprove: (login: string) => boolean): boolean {
+  return members?.kind !== 'team' || members.logins.some(mayApprove);
 }
 
 /** As policies write them: teams with an `@`, people without. */
@@ -168,12 +173,6 @@ function named(owner: string): string {
 
 function shortened(names: readonly string[]): readonly string[] {
   return names.slice(0, MAX_OWNERS).map((name) => shorten(name, MAX_NAME_LENGTH));
-}
-
-export function couldNotRead(outcome: Outcome, teams: readonly string[]): Text {
-  return outcome !== 'undecided' || teams.length === 0
-    ? []
-    : say`; the members of ${quotedList(teams)} could not be read`;
 }
 
 export function approvedBy(logins: readonly string[]): Text {

@@ -1,19 +1,19 @@
 import { quotedList, say } from '../text.ts';
 import { anybodyOrFrom } from './anybody-or-from.ts';
 import { definePredicate } from './predicate.ts';
-import { isMember, unreadableTeams } from './team-members.ts';
+import { includesTeam, isMember, neededMembers, unreadableTeams } from './team-members.ts';
 
 export const reviewsRequested = definePredicate({
   description:
     'A review is requested and has not been given: true for one of anybody, or `from` for some people and teams.',
   actor: 'others',
   schema: anybodyOrFrom,
-  needs: (from) => ({ requestedReviews: true, teams: from?.teams ?? [] }),
+  needs: (from) => ({ requestedReviews: true, ...neededMembers('requested', from?.teams ?? []) }),
   judge(from, _options, facts) {
     const { requested } = facts.reviews;
     const isWanted = (login: string) => (from === undefined ? true : isMember(login, from, facts.teams));
     const people = requested?.people ?? [];
-    const teams = (requested?.teams ?? []).filter((team) => from === undefined || from.teams.includes(team));
+    const teams = (requested?.teams ?? []).filter((team) => from === undefined || includesTeam(from, team));
     const certain = [...people.filter((login) => isWanted(login) === true), ...teams.map((team) => `@${team}`)];
     const unknown = people.filter((login) => isWanted(login) === undefined);
     const undecided = requested === undefined || (certain.length === 0 && unknown.length > 0);

@@ -6,6 +6,7 @@ import { compileName } from '../authors/names.ts';
 import type { Facts } from '../facts.ts';
 import { count, joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome, type PredicateResult } from './predicate.ts';
+import { isMember, neededMembers } from './team-members.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
 
 const SHOWN = 5;
@@ -59,7 +60,7 @@ export const threads = definePredicate({
   schema,
   needs: ({ from, byOthers }) => ({
     commentThreads: true,
-    teams: splitTeams(from ?? []).teams,
+    ...neededMembers('conversations', splitTeams(from ?? []).teams),
     ...(byOthers ? { commits: true, authors: true } : {}),
   }),
   judge(wanted, _options, facts) {
@@ -120,12 +121,12 @@ function wantedStarters(
   const names = group.people.filter((name) => name !== BOTS && name !== HUMANS).map(compileName);
   return ({ author, bot }) => {
     const login = author.toLowerCase();
-    const isIn = (team: string) => teams.get(team)?.some((member) => member.toLowerCase() === login) ?? false;
     const isOfKind = from.includes(isMachine({ login, bot }) ? BOTS : HUMANS);
-    if (isOfKind || names.some((name) => name.matches(login)) || group.teams.some(isIn)) {
-      return true;
-    }
-    return group.teams.some((team) => !teams.has(team)) ? undefined : false;
+    return (
+      isOfKind ||
+      names.some((name) => name.matches(login)) ||
+      isMember(login, { people: [], teams: group.teams }, teams)
+    );
   };
 }
 

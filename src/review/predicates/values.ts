@@ -55,7 +55,8 @@ export const logins = oneOrMore(checked('a login', loginFault), 'a login');
 /** Whether binary files, which nothing can look into, are left out of what a predicate judges. */
 export const binaryFiles = z.literal('ignore', { error: '"ignore"' });
 
-const TEAM = /^@([\w.-]+)\/([\w.-]+)$/;
+/** `*` is everybody in the organisation. */
+const TEAM = /^@([\w.-]+)\/([\w.-]+|\*)$/;
 
 export const CODE_OWNERS = 'CODEOWNERS';
 

@@ -26,6 +26,7 @@ export function partsForOthers(
   { present }: ProposedPolicy,
 ): { readonly forge: Forge; readonly threads: ReviewThreads } {
   const teams = new Set(present.teams);
+  const organisations = present.members.map(({ organisation }) => organisation);
   const teamMembers = once(forge.teamMembers);
   return {
     forge: {
@@ -35,6 +36,10 @@ export function partsForOthers(
       tagCommit: once(forge.tagCommit),
       fileAt: once(forge.fileAt),
       teamMembers: async (team) => (teams.has(team) ? teamMembers(team) : undefined),
+      organisationMembers: async (organisation, logins) =>
+        organisations.includes(organisation)
+          ? forge.organisationMembers(organisation, logins)
+          : { members: [], complete: false },
       comments: async () => [],
     },
     threads: {

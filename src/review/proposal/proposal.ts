@@ -49,5 +49,5 @@ export type ProposedCases =
 export interface ProposedPolicy {
   readonly file: PolicyFile;
   /** What the present policy of the base branch reads: nobody learns by a proposal who is in another team. */
-  readonly present: Pick<NeededFacts, 'teams' | 'codeOwners'>;
+  readonly present: Pick<NeededFacts, 'teams' | 'members' | 'codeOwners'>;
 }

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { ChangedFiles, PullRequest, RepositoryNow } from '../../forges/port/pull-request.ts';
-import type { NeededFacts } from '../facts.ts';
 import { digestOfBaseline, faultIfRemoved } from '../policy/baseline.ts';
 import type { PolicyInForce } from '../policy/in-force.ts';
 import { type IsMeant, type LoadedPolicy, loadPolicy, type ParsePolicy, parseFor } from '../policy/load.ts';
@@ -84,7 +83,7 @@ function loadProposed(
     : loadPolicy(forge, parse, head.repository, head.sha, { role, shownIn: repository, trusts });
 }
 
-const NOTHING: ProposedPolicy['present'] = { teams: [], codeOwners: false };
+const NOTHING: ProposedPolicy['present'] = { teams: [], members: [], codeOwners: false };
 
 /** The proposed policy, if other pull requests can be judged by it. */
 function proposedPolicy(proposed: LoadedPolicy, present: LoadedPolicy): ProposedPolicy | undefined {
@@ -93,7 +92,7 @@ function proposedPolicy(proposed: LoadedPolicy, present: LoadedPolicy): Proposed
     return undefined;
   }
   const { path, text } = own;
-  const { teams, codeOwners }: Pick<NeededFacts, 'teams' | 'codeOwners'> =
+  const { teams, members, codeOwners }: ProposedPolicy['present'] =
     present.kind === 'policy' ? neededFacts(present.policy) : NOTHING;
-  return { file: { path, text, unusable: false }, present: { teams, codeOwners } };
+  return { file: { path, text, unusable: false }, present: { teams, members, codeOwners } };
 }

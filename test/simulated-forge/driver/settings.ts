@@ -1,10 +1,12 @@
 import { makeHook } from '../gitea-settings-routes.ts';
-import { type Delivery, type Hook, newId, type Protection, type Ruleset } from '../world.ts';
+import { type Delivery, type Hook, type Member, newId, type Protection, type Ruleset } from '../world.ts';
 import type { Stage } from './stage.ts';
 
 /** What owners and administrators set: accounts, tokens, protection, webhooks. Repositories are `owner/name`. */
 export interface Settings {
   createTeam(team: string, members: readonly string[]): void;
+  /** Hidden unless `as` says otherwise. Being in a team makes nobody a member here. */
+  addMember(organisation: string, login: string, as?: Member['as']): void;
   /** Without scopes it may do everything. On GitHub a token with scopes is a classic one, which only shows them. */
   addToken(token: string, login: string, scopes?: readonly string[]): void;
   /** From now on the token is not accepted. */
@@ -41,6 +43,10 @@ export function makeSettings(stage: Stage): Settings {
   return {
     createTeam(team, members) {
       world.teams.set(team, members);
+    },
+    addMember(organisation, login, as = 'hidden') {
+      const others = (world.members.get(organisation) ?? []).filter((member) => member.login !== login);
+      world.members.set(organisation, [...others, { login, as }]);
     },
     addToken(token, login, scopes) {
       world.tokens.set(token, login);

@@ -127,13 +127,15 @@ test('a policy about titles needs nothing but the pull request', (t) => {
     authors: false,
     authorTrailers: [],
     teams: [],
+    members: [],
   });
 });
 
 test('each predicate asks for what it looks at, wherever it stands', (t) => {
   const needs = (rule: string) => {
-    const { teams, authorTrailers: _, ...facts } = neededFacts(ruleOf(rule));
-    return [...Object.entries(facts).flatMap(([name, needed]) => (needed ? [name] : [])), ...teams];
+    const { teams, members, authorTrailers: _, ...facts } = neededFacts(ruleOf(rule));
+    const whose = members.map(({ organisation, role }) => `${role} in ${organisation}`);
+    return [...Object.entries(facts).flatMap(([name, needed]) => (needed ? [name] : [])), ...teams, ...whose];
   };
   t.deepEqual(needs('when: { files: x }, require: { draft: true }'), ['changedFiles']);
   t.deepEqual(needs('forbid: { any: [{ not: { added_lines: x } }] }'), ['changedFiles', 'lines']);
@@ -155,6 +157,13 @@ test('each predicate asks for what it looks at, wherever it stands', (t) => {
     'codeOwners',
     'a/x',
     'b/y',
+  ]);
+  t.deepEqual(needs("require: { author: ['@A/*', '@a/*'] }"), ['author in a']);
+  t.deepEqual(needs("require: { all: [{ assignee: '@a/*' }, { reviews_requested: { from: '@a/*' } }] }"), [
+    'requestedReviews',
+    'triage',
+    'assignees in a',
+    'requested in a',
   ]);
 });
 

@@ -99,8 +99,8 @@ test('what has been read is read again only for more of it', (t) => {
   const verified = needs('{ id: a, require: { commits: { every: { verified: true } } } }');
   const signed = needs('{ id: a, require: { commits: { every: { signed_by: alice } } } }');
   const approvals = needs('{ id: a, require: { approvals: 1 } }');
-  const { teams, authorTrailers, ...nothing } = neededBeside(commits, commits);
-  t.deepEqual([...teams, ...authorTrailers], []);
+  const { teams, members, authorTrailers, ...nothing } = neededBeside(commits, commits);
+  t.deepEqual([...teams, ...members, ...authorTrailers], []);
   t.deepEqual(Object.values(nothing).filter(Boolean), []);
   t.like(neededBeside(commits, verified), { commits: true, signatures: true });
   t.like(neededBeside(verified, commits), { commits: false, signatures: false, cleanMerges: true });

@@ -68,7 +68,10 @@ async function judged({ policy: text = POLICY, given = GIVEN, comments = [], kno
     comments: () => (fault === undefined ? Promise.resolve(noting('comments', comments)) : Promise.reject(fault)),
     commits: async () => noting('commits', commits),
     lastForcePushOrRetarget: async () => noting('timeline', lastChange),
-    teamMembers: async (team) => noting(team, facts.teams.get(team)),
+    teamMembers: async (team) => {
+      const members = noting(team, facts.teams.get(team));
+      return members?.kind === 'team' ? members.logins : undefined;
+    },
     mayWrite: async (_repository, login) =>
       noting(`permission of ${login}`, unknown.includes(login) ? undefined : writers.includes(login)),
   };

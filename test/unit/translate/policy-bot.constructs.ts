@@ -4,6 +4,8 @@ import type { Construct } from './judge.ts';
 const README = 'palantir/policy-bot README.md';
 
 /** A policy of one rule: `two` is skipped, and then the other rule, which needs sally, decides. */
+const BY_BOB_TOO = { message: 'x\n\nCo-authored-by: Bob <bob@x.test>' };
+
 function ifOnly(predicate: string): string {
   return `policy:
   approval:
@@ -69,12 +71,14 @@ const APPROVALS: readonly Construct[] = [
     lost: [9],
   },
   {
-    name: 'an organisation has no equal, and the people beside it count',
+    name: 'the members of an organisation, and the people beside it',
     document: `${README}, "Approval Rules": organizations`,
     source: approvedBy('count: 1\nusers: [sally]\norganizations: [octo]'),
-    passes: [bySally],
-    stops: [byBob],
-    lost: [10],
+    passes: [
+      { ...bySally, teams: { 'octo/*': [] } },
+      { ...byBob, teams: { 'octo/*': ['bob'] } },
+    ],
+    stops: [byBob, { ...byBob, teams: { 'octo/*': ['dan'] } }],
   },
   {
     name: 'a count without anybody who may approve is never met',
@@ -236,7 +240,10 @@ const PREDICATES: readonly Construct[] = [
     document: `${README}, "Approval Rules": has_contributor_in`,
     source: ifOnly('has_contributor_in: { users: [bob] }'),
     passes: [{ author: 'bob' }, { commits: [{ message: 'x', author: 'bob' }] }],
-    stops: [{ author: 'dan', commits: [{ message: 'x', author: 'dan' }] }],
+    stops: [
+      { author: 'dan', commits: [{ message: 'x', author: 'dan' }] },
+      { author: 'dan', commits: [{ ...BY_BOB_TOO, author: 'dan' }], accounts: { 'bob@x.test': 'bob' } },
+    ],
   },
   {
     name: 'only_has_contributors_in names the author and those of commits',
@@ -247,6 +254,47 @@ const PREDICATES: readonly Construct[] = [
       { author: 'dan', commits: [{ message: 'x', author: 'bob' }] },
       { author: 'bob', commits: [{ message: 'x', author: 'dan' }] },
     ],
+  },
+  {
+    name: 'a co-author whom the author names skips no rule',
+    document: 'palantir/policy-bot policy/predicate/author.go: OnlyHasContributorsIn',
+    source: `policy:
+  approval: [juniors, other]
+approval_rules:
+  - name: juniors
+    if: { only_has_contributors_in: { users: [dan] } }
+    requires: { count: 1, users: [sally] }
+    options: { methods: { comments: [] } }
+  - name: other
+`,
+    passes: [
+      { author: 'dan', commits: [{ message: 'x', author: 'dan' }], ...bySally },
+      { author: 'bob', commits: [{ message: 'x', author: 'bob' }] },
+    ],
+    stops: [
+      { author: 'dan', commits: [{ message: 'x', author: 'dan' }] },
+      { author: 'dan', commits: [{ ...BY_BOB_TOO, author: 'dan' }], accounts: { 'bob@x.test': 'bob' } },
+    ],
+  },
+  {
+    name: 'author_is_only_contributor',
+    document: `${README}, "Approval Rules": author_is_only_contributor`,
+    source: ifOnly('author_is_only_contributor: true'),
+    passes: [
+      { author: 'dan', commits: [{ message: 'x', author: 'Dan' }] },
+      { author: 'dan', commits: [{ ...BY_BOB_TOO, author: 'dan' }], accounts: { 'bob@x.test': 'bob' } },
+    ],
+    stops: [
+      { author: 'dan', commits: [{ message: 'x', author: 'dan', committer: 'bob' }] },
+      { author: 'dan', commits: [{ message: 'x', author: null }] },
+    ],
+  },
+  {
+    name: 'author_is_only_contributor: false',
+    document: `${README}, "Approval Rules": author_is_only_contributor`,
+    source: ifOnly('author_is_only_contributor: false'),
+    passes: [{ author: 'dan', commits: [{ message: 'x', author: 'dan', committer: 'bob' }] }],
+    stops: [{ author: 'dan', commits: [{ ...BY_BOB_TOO, author: 'dan' }], accounts: { 'bob@x.test': 'bob' } }],
   },
   {
     name: 'targets_branch',
@@ -366,7 +414,6 @@ const PREDICATES: readonly Construct[] = [
     stops: [{ labels: ['one'], base: 'x' }, {}],
   },
   ...[
-    'author_is_only_contributor: true',
     'has_workflow_result: { workflows: [.github/workflows/a.yml] }',
     'has_valid_signatures_by: { teams: [octo/devs] }',
     'has_valid_signatures_by: { users: [web-flow] }',
@@ -441,7 +488,7 @@ approval_rules: [{ name: a }]
     stops: [{ teams: { 'octo/core': ['bob'] }, reviews: [{ author: 'bob', state: 'changes-requested' }] }],
   },
   {
-    name: 'disapproval by a comment, and by an organisation, is told',
+    name: 'disapproval by a comment is told, and by an organisation it is kept',
     document: `${README}, "Disapproval Policy"`,
     source: `policy:
   approval: [a]
@@ -450,9 +497,12 @@ approval_rules: [{ name: a }]
       organizations: [octo]
 approval_rules: [{ name: a }]
 `,
-    passes: [{}],
-    stops: [{ reviews: [{ author: 'bob', state: 'changes-requested' }] }],
-    lost: [4, 5],
+    passes: [{}, { teams: { 'octo/*': ['dan'] }, reviews: [{ author: 'bob', state: 'changes-requested' }] }],
+    stops: [
+      { reviews: [{ author: 'bob', state: 'changes-requested' }] },
+      { teams: { 'octo/*': ['bob'] }, reviews: [{ author: 'bob', state: 'changes-requested' }] },
+    ],
+    lost: [4],
   },
   {
     name: 'disapproval by any of its predicates',

@@ -1,0 +1,89 @@
+import test from 'ava';
+import { makeForge } from '../../../src/forges/make-forge.ts';
+import { startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
+import { FORGES, SITE, setUp } from './setup.ts';
+
+for (const name of FORGES) {
+  test(`${name}: hidden members of an organisation are known to its members alone`, async (t) => {
+    const { simulated, forge } = await setUp(t, name, {}, { checked: true });
+    simulated.addMember('platform', 'alice', 'public');
+    simulated.addMember('platform', 'bob', 'hidden');
+    const among = () => forge.organisationMembers('platform', ['Alice', 'bob', 'mallory', 'renovate[bot]']);
+    const before = await among();
+    t.false(before.complete, 'nobody is no member for certain');
+    t.false(before.members.includes('bob'));
+
+    simulated.addMember('platform', 'gatehouse');
+    t.deepEqual(await among(), { members: ['Alice', 'bob'], complete: true });
+  });
+
+  test(`${name}: people are known to be members with a request for each`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    for (const login of ['gatehouse', 'alice', 'bob']) {
+      simulated.addMember('platform', login);
+    }
+    await forge.self();
+    simulated.forgetRequests();
+    t.deepEqual(await forge.organisationMembers('platform', ['alice', 'bob']), {
+      members: ['alice', 'bob'],
+      complete: true,
+    });
+    t.is(simulated.seen.length, 2);
+    t.deepEqual(await forge.organisationMembers('platform', []), { members: [], complete: true });
+    t.is(simulated.seen.length, 2);
+  });
+
+  test(`${name}: who may not be asked about is no member, and none for certain`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    simulated.addMember('platform', 'gatehouse');
+    simulated.addMember('platform', 'alice');
+    simulated.fault({ path: /^\/orgs\//, fault: { kind: 'status', status: 403 } });
+    t.deepEqual(await forge.organisationMembers('platform', ['alice']), { members: [], complete: false });
+  });
+
+  test(`${name}: a forge that fails is no answer about members`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    simulated.fault({ path: /^\/orgs\//, fault: { kind: 'status', status: 502 } });
+    await t.throwsAsync(forge.organisationMembers('platform', ['alice']), { message: /502/ });
+  });
+
+  test(`${name}: no login steps out of its place in a URL`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    simulated.addMember('platform', 'gatehouse');
+    await forge.self();
+    simulated.forgetRequests();
+    const { members } = await forge.organisationMembers('platform', ['..', '.', '', 'a/b', 'x?y#z']);
+    t.deepEqual(members, []);
+    t.true(simulated.seen.every(({ route }) => /^\/orgs\/:org\/members(?:hips)?\/:username$/.test(route)));
+  });
+}
+
+test('github: who is invited is no member yet', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', {}, { checked: true });
+  simulated.addMember('platform', 'gatehouse');
+  simulated.addMember('platform', 'carol', 'invited');
+  t.deepEqual(await forge.organisationMembers('platform', ['carol']), { members: [], complete: true });
+});
+
+test('github: an App sees hidden members with the permission Members alone', async (t) => {
+  const simulated = await startSimulatedForge({ forge: 'github' });
+  t.teardown(() => simulated.stop());
+  simulated.createRepository(SITE);
+  simulated.app.install('platform');
+  simulated.addMember('platform', 'alice');
+  const { id: appId, privateKey, permissions } = simulated.app;
+  const among = async () => {
+    // A token shows the permissions of when it was issued.
+    const forge = makeForge({ forge: 'github', url: simulated.url, credentials: { kind: 'app', appId, privateKey } });
+    t.teardown(() => forge.close());
+    return forge.organisationMembers('platform', ['alice', 'mallory']);
+  };
+  t.deepEqual(await among(), { members: ['alice'], complete: true });
+
+  const { members: _, ...others } = permissions;
+  simulated.app.permissions = others;
+  t.deepEqual(await among(), { members: [], complete: false });
+  // As for what may not be seen: 404, and not 403.
+  simulated.fault({ path: /memberships/, fault: { kind: 'status', status: 404 } });
+  t.deepEqual(await among(), { members: [], complete: false });
+});
