@@ -114,7 +114,14 @@ async function openStory(
   let scenes = 0;
   // A worker queues a resync when it starts. It would find pull requests before the test sends their webhook.
   if (roles.worker) {
-    await resynced(door, started);
+    try {
+      await resynced(door, started);
+    } catch (error) {
+      // Without it the file's thread would never end.
+      await door[Symbol.asyncDispose]();
+      await forge.stop();
+      throw error;
+    }
   }
 
   return Object.assign(makeScene(forge, door, REPOSITORY, settling), {

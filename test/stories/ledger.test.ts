@@ -1,4 +1,8 @@
 import ava from 'ava';
+import { makeForge } from '../../src/forges/make-forge.ts';
+import { recordBranches } from '../../src/jobs/ledger/record-branches.ts';
+import { makeLog } from '../../src/log.ts';
+import { makeMetrics } from '../../src/metrics.ts';
 import { DOOR, SECRET } from '../helpers/door.ts';
 import { ledgerCommits, ledgerEntries, shownCommits } from '../helpers/ledger.ts';
 import { FORGES, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
@@ -16,6 +20,12 @@ rules:
 const FILES = { '.gatehouse.yml': POLICY, 'app.ts': 'one\n' };
 const GOOD = { title: 'feat: things' };
 const BAD = { title: 'things' };
+
+const parsesNothing = {
+  parsePolicy: async () => {
+    throw new Error('there is no policy');
+  },
+};
 
 type How = 'merge' | 'squash' | 'rebase' | 'fast-forward';
 
@@ -253,5 +263,55 @@ for (const name of FORGES) {
     await story.tell({ kind: 'push', branch: 'main' });
     await story.settledFor(repository);
     t.deepEqual(shownCommits(await ledgerCommits({ ...story, repository })), [`passed #${number} merge bob`]);
+  });
+}
+
+for (const name of FORGES) {
+  test(`${name}: two that record one branch at once add no entry twice, and none fails`, async (t) => {
+    await using story = await tellStory(name, { 'app.ts': 'one\n' }, {}, DOOR);
+    const { forge: simulated, repository } = story;
+    const forge = makeForge({
+      forge: name,
+      url: simulated.url,
+      credentials: { kind: 'token', token: simulated.token },
+    });
+    const deps = {
+      forge,
+      pool: story.door.database,
+      threads: parsesNothing,
+      fallback: undefined,
+      baselineOf: async () => ({ kind: 'none' as const }),
+      statusContext: 'gatehouse/{base}',
+      enforce: true,
+      ledgerSettleSeconds: 0,
+      keepsRecord: true,
+      metrics: makeMetrics(),
+      log: makeLog('silent'),
+    };
+    const record = (between: () => Promise<void>) => {
+      let isFirst = true;
+      const history = {
+        ...forge.history,
+        async broughtBy(...asked: Parameters<typeof forge.history.broughtBy>) {
+          if (isFirst) {
+            isFirst = false;
+            await between();
+          }
+          return forge.history.broughtBy(...asked);
+        },
+      };
+      return recordBranches({ ...deps, forge: { ...forge, history } }, { repository });
+    };
+    await record(async () => {});
+    simulated.commit(repository, 'main', { 'a.ts': 'a\n' });
+    await record(async () => {
+      simulated.commit(repository, 'main', { 'b.ts': 'b\n' });
+      await record(async () => {});
+      simulated.commit(repository, 'main', { 'c.ts': 'c\n' });
+    });
+    const found = (await ledgerCommits(story)).map(({ sha }) => sha);
+    t.is(found.length, 3);
+    t.is(new Set(found).size, 3);
+    t.is(found.at(-1), simulated.head(repository, 'main'));
   });
 }

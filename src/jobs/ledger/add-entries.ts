@@ -3,7 +3,6 @@ import { append, type Chain } from '../../audit/ledger/chains.ts';
 import type { LedgerContent, Outcome } from '../../audit/ledger/entry.ts';
 import { mergesIn } from '../../audit/ledger/merges.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { type LedgerMove, moveLedgerTip } from '../tables/ledger.ts';
@@ -16,26 +15,34 @@ export interface EntriesDeps {
 
 const TIMEOUT_MS = 30_000;
 
-/** Adds the entries of a branch's move, in the transaction that remembers it: all of them once, or none. */
+/**
+ * Adds the entries of a branch's move, in the transaction that remembers it: all of them once, or none. False: another
+ * worker has moved the branch on meanwhile.
+ */
 export async function addEntries(
   { pool, metrics, log }: EntriesDeps,
   { chain, repository }: Chain,
   branch: string,
   move: LedgerMove,
   contents: readonly LedgerContent[],
-): Promise<void> {
-  await inTransaction(pool, TIMEOUT_MS, async (client) => {
+): Promise<boolean> {
+  const added = await inTransaction(pool, TIMEOUT_MS, async (client) => {
     if (!(await moveLedgerTip(client, chain, branch, move))) {
-      throw new ForgeError('unavailable', `${repository}: another worker has recorded what came to ${branch}`);
+      return false;
     }
     await append(client, chain, contents);
+    return true;
   });
+  if (!added) {
+    return false;
+  }
   for (const content of mergesIn(contents)) {
     const { outcome } = content;
     metrics.merges.inc({ outcome });
     const about = { repository, branch, outcome, ...aboutOf(content) };
     log[QUIET.has(outcome) ? 'info' : 'warn'](about, 'the ledger has a new entry');
   }
+  return true;
 }
 
 const QUIET: ReadonlySet<Outcome> = new Set(['passed', 'overridden', 'no policy', 'not enforced']);

@@ -46,29 +46,45 @@ export async function recordBranches(deps: LedgerDeps, { repository: asked, bran
   await markLookedAt(pool, chain.chain);
 }
 
+/** Others may record the same branch: a job for it alone, one for the whole repository, and the resync. */
+const MAX_TRIES = 5;
+
 async function recordBranch(deps: LedgerDeps, chain: Chain, branch: string): Promise<void> {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    if (await tryToRecord(deps, chain, branch)) {
+      return;
+    }
+  }
+  throw new Error(`${chain.repository}: other workers go on recording what comes to ${branch}`);
+}
+
+/** False: another worker has moved the branch on meanwhile, so that there may be more to record. */
+async function tryToRecord(deps: LedgerDeps, chain: Chain, branch: string): Promise<boolean> {
   const { forge, pool } = deps;
   const { repository } = chain;
   const lookedAt = await databaseTime(pool);
   const tip = await forge.branchCommit(repository, branch);
   if (tip === undefined) {
     // It is deleted. When it is made again, what it had is compared with what it has then.
-    return;
+    return true;
   }
   const pushes = await seenPushes(pool, chain, branch);
-  const { known, knownAt } =
+  const begun =
     (await ledgerTip(pool, chain.chain, branch)) ?? (await start(deps, chain, branch, { tip, lookedAt }, pushes));
+  if (begun === undefined) {
+    return false;
+  }
+  const { known, knownAt } = begun;
   // What is received from now on may be newer than the tip.
   const newPushes = pushes.filter(({ receivedAt }) => receivedAt >= knownAt && receivedAt < lookedAt);
   if (known === tip && newPushes.every(({ after }) => after === tip)) {
-    return;
+    return true;
   }
   const listed = known === tip ? [] : await forge.history.since(repository, known, tip);
   if (listed === undefined) {
     const content = { kind: 'commit', branch, sha: tip, ...UNLISTED, pushedBy: pusherOf(pushes, tip) } as const;
     const why = `what came after ${known} cannot be listed`;
-    await addEntries(deps, chain, branch, { from: known, to: tip, lookedAt }, [{ ...content, why }]);
-    return;
+    return addEntries(deps, chain, branch, { from: begun, to: tip, lookedAt }, [{ ...content, why }]);
   }
   const { commits, rewritten } = walkBranch(listed, known, tip);
   const lostKnown = rewritten ? known : undefined;
@@ -76,24 +92,26 @@ async function recordBranch(deps: LedgerDeps, chain: Chain, branch: string): Pro
   const rewrites = await findRewrites(deps, chain, { branch, tip, lostKnown, line, pushes, newPushes });
   const goneTips = rewrites.map(({ from }) => from).filter((sha) => sha !== known);
   const contents = await contentsOf(deps, chain, { branch, known, knownAt, commits, pushes, goneTips });
-  await addEntries(deps, chain, branch, { from: known, to: tip, lookedAt }, [...rewrites, ...contents]);
+  return addEntries(deps, chain, branch, { from: begun, to: tip, lookedAt }, [...rewrites, ...contents]);
 }
 
 const UNLISTED = { parent: null, outcome: 'unknown', pullRequest: null, committer: '' } as const;
 
-/** With the commit that the branch had before the first push that was seen; without one with its present tip. */
+/**
+ * With the commit that the branch had before the first push that was seen; without one with its present tip. Undefined:
+ * another worker has begun it meanwhile.
+ */
 async function start(
   deps: LedgerDeps,
   chain: Chain,
   branch: string,
   { tip, lookedAt }: { readonly tip: string; readonly lookedAt: Date },
   pushes: readonly SeenPush[],
-): Promise<LedgerTip> {
+): Promise<LedgerTip | undefined> {
   const before = pushes.find((push) => push.before !== '')?.before;
   const isThere = before !== undefined && (await deps.forge.history.since(chain.repository, before, tip)) !== undefined;
   const { known, knownAt } = isThere ? { known: before, knownAt: new Date(0) } : { known: tip, knownAt: lookedAt };
-  await addEntries(deps, chain, branch, { from: undefined, to: known, lookedAt: knownAt }, [
-    { kind: 'started', branch, sha: known },
-  ]);
-  return { known, knownAt };
+  const started = { kind: 'started', branch, sha: known } as const;
+  const added = await addEntries(deps, chain, branch, { from: undefined, to: known, lookedAt: knownAt }, [started]);
+  return added ? { known, knownAt } : undefined;
 }

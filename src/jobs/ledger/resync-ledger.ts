@@ -90,5 +90,6 @@ async function hasPushes(pool: pg.Pool, { repository, branch }: Shown): Promise<
 async function begin(deps: ResyncLedgerDeps, { chain, repository, branch, commit }: Shown): Promise<void> {
   const opened = await openChain(deps.pool, chain, repository);
   const started = { kind: 'started', branch, sha: commit } as const;
+  // Or a job of the ledger has begun it meanwhile: the next resync sees whether the branch has moved since.
   await addEntries(deps, opened, branch, { from: undefined, to: commit, lookedAt: new Date() }, [started]);
 }

@@ -86,12 +86,15 @@ export async function databaseTime(pool: pg.Pool): Promise<Date> {
 
 /** `lookedAt`: before the tip was read, by the clock of the database. `from`: undefined for a branch that is new. */
 export interface LedgerMove {
-  readonly from: string | undefined;
+  readonly from: LedgerTip | undefined;
   readonly to: string;
   readonly lookedAt: Date;
 }
 
-/** Whether somebody else moved it on meanwhile. Call it in the transaction that adds the entries. */
+/**
+ * False: somebody else has moved it on meanwhile, or has looked at it, and may have recorded pushes that left the tip
+ * as it was. Call it in the transaction that adds the entries.
+ */
 export async function moveLedgerTip(
   client: pg.ClientBase,
   chain: string,
@@ -106,8 +109,8 @@ export async function moveLedgerTip(
         )
       : await client.query(
           `UPDATE gatehouse.ledger_branches SET tip = $4, looked_at = $5, seen_sha = NULL, seen_at = NULL
-            WHERE chain = $1 AND branch = $2 AND tip = $3`,
-          [chain, branch, from, to, lookedAt],
+            WHERE chain = $1 AND branch = $2 AND tip = $3 AND looked_at = $6`,
+          [chain, branch, from.known, to, lookedAt, from.knownAt],
         );
   return rowCount === 1;
 }
