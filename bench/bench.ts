@@ -13,6 +13,7 @@ import { measureLatency, measureStorage } from './latency.ts';
 import { describeMachine, FULL, loadAverage, QUICK, say } from './plan.ts';
 import { renderReport } from './report.ts';
 import { measureReviews } from './reviews.ts';
+import { measureSlowForge } from './slow-forge.ts';
 import { type Figures, judgeTargets } from './targets.ts';
 import { measureThroughput, spreadOf } from './throughput.ts';
 
@@ -62,6 +63,8 @@ async function measure(): Promise<Figures> {
   const storage = await measureStorage(databases, plan);
   say('reviews');
   const reviews = await measureReviews(databases.gatehouse, plan, say);
+  say('reviews on a slow forge');
+  const slowForge = await measureSlowForge(databases.gatehouse);
   say('steps of a review');
   const steps = await countSteps();
   return {
@@ -75,6 +78,7 @@ async function measure(): Promise<Figures> {
     idle,
     storage,
     reviews,
+    slowForge,
     steps,
   };
 }

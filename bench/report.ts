@@ -1,6 +1,7 @@
 import { REVIEWS, STEPS, type Steps, type StepsOfReviews } from '../test/helpers/count-steps.ts';
 import { CONTENDERS } from './contenders.ts';
 import { type Plan, TARGET_CONNECTIONS } from './plan.ts';
+import { AT_ONCE, FORGE_LATENCY_MS } from './slow-forge.ts';
 import { cell, format, table } from './table.ts';
 import { type Figures, judgeTargets } from './targets.ts';
 import { PER_PULL_REQUEST, spreadOf } from './throughput.ts';
@@ -9,7 +10,7 @@ const MIB = 1024 * 1024;
 
 /** The whole page docs/performance.md, which only the benchmark writes. */
 export function renderReport(figures: Figures, plan: Plan): string {
-  const { command, machine, stores, loads, reviews, storage, half, idle } = figures;
+  const { command, machine, stores, loads, reviews, slowForge, storage, half, idle } = figures;
   const { webhookToStatus } = reviews;
   return `# Performance
 
@@ -65,6 +66,7 @@ Door and worker as two processes, against the simulated forge of the tests, whic
 | Reviews a second, ${plan.reviews} at once, the worker's start included | ${reviews.perSecond.toFixed(0)} |
 | Time until the last of them | ${reviews.lastAfter.toFixed(1)} s |
 | Processor time of the worker, a review | ${reviews.cpuMs?.toFixed(1) ?? 'not measured'} ms |
+${slowForge.map(({ concurrency, p95 }) => `| ${AT_ONCE} at once, ${FORGE_LATENCY_MS} ms a request, \`WORKER_CONCURRENCY=${concurrency}\`: webhook to status, p95 | ${(p95 / 1_000).toFixed(1)} s |`).join('\n')}
 
 What a worker does for a review on GitHub. A failing one has a comment at a line.
 

@@ -2,6 +2,7 @@ import type { StepsOfReviews } from '../test/helpers/count-steps.ts';
 import type { Both, ContenderName } from './contenders.ts';
 import type { Latency, Storage } from './latency.ts';
 import type { Reviews } from './reviews.ts';
+import type { SlowForge } from './slow-forge.ts';
 import { format } from './table.ts';
 import { spreadOf, type Throughput } from './throughput.ts';
 
@@ -19,6 +20,7 @@ export interface Figures {
   readonly idle: Both<Latency>;
   readonly storage: Both<Storage>;
   readonly reviews: Reviews;
+  readonly slowForge: SlowForge;
   readonly steps: StepsOfReviews;
 }
 

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { type Exchanges, makeExchanges } from './api/exchanges.ts';
 import type { Dialect } from './dialect.ts';
@@ -22,10 +23,16 @@ export interface Seen {
   readonly etag: string | undefined;
 }
 
+/** By how much later a request arrives than it was sent. */
+export interface Latency {
+  ms: number;
+}
+
 export interface ForgeServer {
   /** Where people would open it. */
   readonly url: string;
   readonly faults: Faults;
+  readonly latency: Latency;
   readonly seen: Seen[];
   readonly exchanges: Exchanges;
   stop(): Promise<void>;
@@ -37,13 +44,14 @@ export async function startServer(
   host = LOOPBACK,
 ): Promise<ForgeServer> {
   const faults = makeFaults();
+  const latency: Latency = { ms: 0 };
   const seen: Seen[] = [];
   const exchanges = makeExchanges();
   let dialect: Dialect | undefined;
 
   const server = createServer((request, response) => {
     if (dialect !== undefined) {
-      serve(dialect, { faults, seen, exchanges }, request, response).catch((error: Error) => {
+      serve(dialect, { faults, latency, seen, exchanges }, request, response).catch((error: Error) => {
         response.destroy(error);
       });
     }
@@ -58,6 +66,7 @@ export async function startServer(
   return {
     url,
     faults,
+    latency,
     seen,
     exchanges,
     stop: () =>
@@ -70,7 +79,7 @@ export async function startServer(
 
 async function serve(
   dialect: Dialect,
-  { faults, seen, exchanges }: Pick<ForgeServer, 'faults' | 'seen' | 'exchanges'>,
+  { faults, latency, seen, exchanges }: Omit<ForgeServer, 'url' | 'stop'>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -80,6 +89,9 @@ async function serve(
   const body = await readBody(request);
   const path = url.pathname === dialect.graphqlPath ? `/graphql${dialect.graphqlTarget?.(body) ?? ''}` : restPath;
   const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+  if (latency.ms > 0) {
+    await sleep(latency.ms);
+  }
   await faults.asked(method, path);
   const fault = faults.take(method, path);
   const located = dialect.locate(method, path);

@@ -20,7 +20,7 @@ import {
   type RateLimit,
   type SimulatedApp,
 } from './github-dialect.ts';
-import { type Seen, startServer } from './server.ts';
+import { type Latency, type Seen, startServer } from './server.ts';
 import { makeWebhook } from './webhooks.ts';
 import { makeWorld } from './world.ts';
 
@@ -55,6 +55,8 @@ export interface SimulatedForge extends Driver {
   readonly rateLimit: RateLimit;
   /** GitHub's limit of what creates content, to be set by a test. */
   readonly contentLimit: ContentLimit;
+  /** To be set by a benchmark. */
+  readonly latency: Latency;
   /** GitHub's GraphQL. */
   readonly graphql: GraphqlSwitch;
   fault(fault: Fault): void;
@@ -133,6 +135,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
     app,
     rateLimit,
     contentLimit,
+    latency: server.latency,
     graphql,
     seen: server.seen,
     count,
