@@ -83,7 +83,7 @@ export function spreadOf(
   return values.length > 0 ? spread(values) : undefined;
 }
 
-/** `rate`: deliveries a second, as fast as it goes unless given. */
+/** `rate`: deliveries a second; by default as fast as it goes. */
 export function loadOn(
   { port }: Running,
   options: { readonly connections: number; readonly seconds: number; readonly rate?: number },

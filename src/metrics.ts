@@ -127,7 +127,7 @@ export function makeMetrics() {
     }),
     observedRules: new Counter({
       name: 'gatehouse_observed_rules_total',
-      help: 'Rules of level observe in finished reviews, by what became of them: passed, failed, waiting, undecided',
+      help: 'Rules of level observe in finished reviews, by outcome: passed, failed, waiting, undecided',
       labelNames: ['outcome'],
       registers,
     }),

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { RecordFilter } from './read-record.ts';
 
-/** What became of a rule in force in a time. */
+/** What happened to a rule in force in a time. */
 export interface RuleReport {
   readonly rule: string;
   /** How often it began to fail, on any pull request. */

@@ -1,6 +1,6 @@
 import type { RecordedRule, VerdictRecord } from './verdict-record.ts';
 
-/** What became of a rule between two verdicts on a pull request. */
+/** What happened to a rule between two verdicts on a pull request. */
 export interface RuleChange {
   readonly rule: string;
   readonly change: 'failed' | 'overridden' | 'passed' | ObservedChange;

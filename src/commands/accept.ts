@@ -11,7 +11,7 @@ export const accept = defineCommand({
   name: 'accept',
   usage: ['<owner/repository>'],
   text: `Accepts the repository that has this name now, as an extended policy or as a policy repository, where another one
-had it before. Look first who made it and what its policy says. Then queues a look at all repositories.`,
+had it before. First check who made it and what its policy says. Then queues a resync of all repositories.`,
   options: {},
   positionals: { least: 1, most: 1, expected: 'a repository, as owner/repository' },
   settings: 'DATABASE_URL; with REDIS_URL the workers are notified, otherwise they find the job within seconds.',

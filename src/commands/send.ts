@@ -90,7 +90,7 @@ async function signAndPost(file: string, options: SendOptions, { env, stdin, std
       if (performance.now() + PAUSE_MS > deadline) {
         return 1;
       }
-      // With the same delivery id, so that one which was stored without an answer is not stored twice.
+      // With the same delivery id: a delivery that was stored without an answer is not stored twice.
       await sleep(PAUSE_MS);
     }
   }

@@ -9,7 +9,7 @@ export interface SentinelUrl {
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly sentinelUsername: string | undefined;
-  /** Unless given it is the primary's: most installations have one password for both. */
+  /** The primary's by default: most installations have one password for both. */
   readonly sentinelPassword: string | undefined;
 }
 

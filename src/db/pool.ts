@@ -35,7 +35,7 @@ export function makeInboxPool(url: StoreUrl, log: Log): pg.Pool {
 type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
 
 /**
- * The pool makes each connection with the options that it was given; the address is that of now. To connect
+ * The pool makes each connection with the options that it was given; the address is looked up each time. To connect
  * includes the settings of the session. As the pool's own `verify`, these could outlast the time that a caller
  * waits; such a connection stayed lent to nobody, and in a pool of one that was the end.
  */

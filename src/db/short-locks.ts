@@ -27,7 +27,7 @@ export interface ShortLocks {
 }
 
 /**
- * For the statements that `client` sends. `onBlocked` is told which sessions hold a lock, once for each group of them:
+ * For the statements that `client` sends. `onBlocked` gets the sessions that hold a lock, once for each group of them:
  * `pg_dump of alice (process 123, active for 12 s)`.
  */
 export async function makeShortLocks(

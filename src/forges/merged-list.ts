@@ -30,7 +30,7 @@ function hasNewest(closed: readonly ClosedPullRequest[], count: number): boolean
 function newestMerged(closed: readonly ClosedPullRequest[]): readonly MergedPullRequest[] {
   // What changes while the pages are read is on two of them.
   const byNumber = new Map(closed.flatMap(({ merged }) => (merged ? [[merged.pullRequest.number, merged]] : [])));
-  // Times are told in seconds.
+  // Times are in whole seconds.
   return [...byNumber.values()].toSorted(
     (one, other) => other.mergedAt.localeCompare(one.mergedAt) || other.pullRequest.number - one.pullRequest.number,
   );

@@ -31,7 +31,7 @@ export interface InboxDependencies<Job> {
   readonly jobStatements: (jobs: readonly Job[]) => Promise<readonly pg.QueryConfig[]>;
   /** Notifies the workers, after the commit, that there are jobs. Must not throw or wait. */
   readonly wakeWorkers: (jobs: readonly Job[]) => void;
-  /** Is told what became of each delivery. */
+  /** Called with the outcome of each delivery. */
   readonly storing: Pick<StoringHealth, 'stored' | 'failed'>;
   readonly metrics: Metrics;
   readonly log: Log;

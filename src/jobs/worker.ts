@@ -101,7 +101,7 @@ export function startWorker(options: WorkerDeps): Worker {
         await requestResync();
       }
     } catch (err) {
-      log.warn({ err }, 'could not look whether a resync is needed');
+      log.warn({ err }, 'could not check whether a resync is needed');
     }
   }
 

@@ -27,9 +27,9 @@ export interface Facts {
   readonly codeOwners: CodeOwnersFile;
   /** What others reported about the head. */
   readonly checks: Checks;
-  /** The conversations that others than Gatehouse began. */
+  /** The conversations that Gatehouse did not begin. */
   readonly commentThreads: CommentThreads;
-  /** How people are told from others, beside what the forge says: the policy's words, which evaluate() adds. */
+  /** How people are told apart from machines, beside what the forge says: the policy's words, which evaluate() adds. */
   readonly people: PeopleSettings;
   /** Undefined: unread. */
   readonly triage: Triage | undefined;

@@ -72,7 +72,7 @@ export type ReviewResult =
       readonly proposed?: ReadProposal;
     };
 
-/** What a policy may ask of others than the author: checks and requested reviews, or conversations. */
+/** What a policy may ask of people other than the author: checks and requested reviews, or conversations. */
 export type AskedOfOthers = 'others' | 'threads';
 
 /** How often a pull request is judged at most, when it changes meanwhile. */
@@ -102,7 +102,7 @@ export interface JudgeContext extends PolicyContext, PresentContext {
    * Whether the forge may be asked for what only observed rules need: that must not use up its rate limit. Absent: yes.
    */
   readonly mayReadToObserve?: () => boolean;
-  /** Whether it is shown what a pull request that changes the policy or its cases proposes. */
+  /** Whether to show what a pull request that changes the policy or its cases proposes. */
   readonly showsProposals?: boolean;
 }
 

@@ -198,7 +198,7 @@ export function notEnforced(verdict: Verdict): string {
   return named(dryRun(`${rules(concerned.length)} ${would}`), concerned);
 }
 
-/** The same, of a verdict of which only the description is known. */
+/** The same, for a verdict that has only its description. */
 export function dryRun(description: string): string {
   return shorten(`Not enforced: ${description}`, MAX_STATUS_DESCRIPTION_LENGTH);
 }

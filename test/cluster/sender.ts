@@ -25,7 +25,7 @@ const PAUSE_MS = 20;
 /** GitHub waits 10 s for an answer. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** Sends until `stop()`, which resolves with what became of everything. */
+/** Sends until `stop()`, which resolves with the outcome of every delivery. */
 export function startSender(target: Target): { stop(): Promise<Sent> } {
   const acknowledged: string[] = [];
   const refused: Record<string, number> = {};

@@ -1,6 +1,6 @@
 /**
- * `npm run test:faults`: each fault is made to the real processes on real stores, under load, and then it is counted
- * what became of every delivery that was acknowledged. `--short` runs only the most important ones; `--only <text>`
+ * `npm run test:faults`: each fault is made to the real processes on real stores, under load. Then it counts the
+ * outcomes of all deliveries that were acknowledged. `--short` runs only the most important ones; `--only <text>`
  * those whose name contains it; `--large` plays the outage of the door at twice its size. Ends with 1 when anything was lost, doubled, left without its verdict or did not
  * recover.
  */

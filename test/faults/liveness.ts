@@ -24,7 +24,7 @@ const UNKNOWN_RULES = 'acme/unknown-rules';
 const KEYS = 'acme/long-keys';
 /** Of another owner, and not hostile. */
 const CALM = 'octo/calm';
-/** What becomes of each: of the first two by the threads' limit. Faults of cases change no verdict. */
+/** What happens to each: of the first two by the threads' limit. Faults of cases change no verdict. */
 const EXPECTED: Readonly<Record<string, string>> = {
   [PARSED]: 'failure',
   [EVALUATED]: 'error',

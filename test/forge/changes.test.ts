@@ -8,7 +8,7 @@ import { clientOf, onBothForges } from './forges.ts';
 import { call } from './reading.ts';
 import type { TestForge } from './test-forge.ts';
 
-/** What the resync relies on instead of a look at every repository, held against the simulated Gitea and the real one alike. */
+/** What the resync relies on instead of reading every repository, held against the simulated Gitea and the real one alike. */
 const both = onBothForges(test);
 
 const FILES = { 'app.ts': 'one\n' };
@@ -22,7 +22,7 @@ function listOf(t: ExecutionContext, forge: TestForge): ChangeList {
   return changeList;
 }
 
-/** Times are told in whole seconds: this is one that nothing has been dated at yet, and it has begun. */
+/** Times are in whole seconds: this one has begun, and nothing has its date yet. */
 async function freshSecond(): Promise<Date> {
   const second = new Date(Math.floor(Date.now() / 1_000) * 1_000 + 1_000);
   await until(() => Date.now() >= second.getTime());

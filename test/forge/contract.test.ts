@@ -195,7 +195,7 @@ both('updated_at moves with a dismissal and not with a status', async (t, forge)
   const client = clientOf(t, forge);
   const { sha, number, ref } = await openTopic(site);
   const updatedAt = async () => (await pullOf(forge, site, number)).updated_at;
-  /** Times are told in seconds: the next one must have begun. */
+  /** Times are in whole seconds: the next one must have begun. */
   const moved = async (act: () => Promise<unknown>) => {
     const before = await updatedAt();
     await until(() => Math.floor(Date.now() / 1_000) > Date.parse(before) / 1_000);

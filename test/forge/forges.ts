@@ -80,7 +80,7 @@ export function clientOf(t: ExecutionContext, { url, token }: TestForge): Forge 
 
 export const refOf = (site: Site, number: number): PullRequestRef => ({ repository: site.repository, number });
 
-/** As a review does: after a look at what is there. */
+/** As a review does: after reading what is there. */
 export async function postInlines(
   client: Forge,
   ref: PullRequestRef,

@@ -20,7 +20,7 @@ both('merged pull requests are listed, the one merged last first', async (t, for
   const client = clientOf(t, forge);
   t.deepEqual(await client.merged.list(site.repository, 10), { merged: [] });
   const first = await merged(site, 'first', 'feat: first');
-  // Times are told in seconds: the next one must have begun.
+  // Times are in whole seconds: the next one must have begun.
   const after = (await pullOf(forge, site, first.number)).updated_at;
   await until(() => Math.floor(Date.now() / 1_000) > Date.parse(after) / 1_000);
   const second = await merged(site, 'second', 'feat: second');

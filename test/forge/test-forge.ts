@@ -3,7 +3,7 @@ import type { Site } from '../helpers/site.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 
 /**
- * A {@link Site} of `alice`, where `bob` and `gatehouse` may write and `mallory` may not. The webhooks go where it is told.
+ * A {@link Site} of `alice`, where `bob` and `gatehouse` may write and `mallory` may not. `webhooksTo` has the address of the webhooks.
  */
 export interface HookedSite extends Site {
   /** Makes the webhook, with the events of docs/connect-gitea.md, to a port of this machine. */

@@ -41,7 +41,7 @@ export interface Site {
   label(number: number, ...names: readonly string[]): Promise<void>;
   unlabel(number: number, name: string): Promise<void>;
   clearLabels(number: number): Promise<void>;
-  /** Returns the review's id. Its text is the state, unless given. */
+  /** Returns the review's id. Its text is the state by default. */
   review(number: number, person: Person, state: ReviewState, body?: string): Promise<number>;
   dismiss(number: number, review: number): Promise<void>;
   requestReview(number: number, person: Person): Promise<void>;

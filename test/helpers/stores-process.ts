@@ -1,5 +1,5 @@
 /**
- * The process that the stores live in, started by stores.ts. It does as it is told over its channel, and when
+ * The process that the stores live in, started by stores.ts. It takes commands over its channel, and when
  * the channel closes (its parent closed it, ended, or was killed) it takes the stores down and ends.
  */
 import pg from 'pg';

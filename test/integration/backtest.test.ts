@@ -85,7 +85,7 @@ function backtest(forge: SimulatedForge, args: readonly string[] = [], env: Read
   return runGatehouse(['backtest', REPOSITORY, ...args], { env: { ...access, ...env } });
 }
 
-/** What became of each rule, by pull request. */
+/** What happened to each rule, by pull request. */
 async function outcomes(forge: SimulatedForge): Promise<ReadonlyMap<number, Readonly<Record<string, string>>>> {
   const { stdout } = await backtest(forge, ['--json']);
   const { verdicts }: { verdicts: { number: number; rules: { id: string; outcome: string }[] }[] } = JSON.parse(stdout);

@@ -81,7 +81,7 @@ async function setUp(t: ExecutionContext, count: number) {
     writable,
     deps,
     due,
-    /** As after a look at every repository, at different times. */
+    /** As after each repository was read, at different times. */
     lookedAtAll: () =>
       pool.query(
         `UPDATE gatehouse.repositories SET due = false,

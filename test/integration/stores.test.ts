@@ -11,7 +11,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { type Store, type Stores, startEmbeddedStores, startStores } from '../helpers/stores.ts';
 
-// Long enough for an answer to have come, were it to come: a slow machine can only make these tests too kind.
+// Long enough for any answer to arrive: a slow machine can only make these tests too kind.
 const A_WHILE_MS = 500;
 const POLL_MS = 50;
 

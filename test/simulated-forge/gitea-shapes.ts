@@ -24,7 +24,7 @@ const REVIEW_STATES = {
 
 const FILE_STATUSES = { added: 'added', modified: 'changed', removed: 'deleted', renamed: 'renamed' } as const;
 
-/** Times are told in the server's own zone; this one stands an hour east. */
+/** Times are in the server's own zone: here an hour east. */
 function time(at: string): string {
   const local = new Date(Date.parse(at) + 3_600_000);
   return local.toISOString().replace(/\.\d+Z$/, '+01:00');

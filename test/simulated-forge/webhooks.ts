@@ -35,7 +35,7 @@ export type WebhookEvent =
       readonly action: 'created' | 'edited' | 'deleted';
       readonly before?: string;
     }
-  /** What has become of the conversation that a comment at a line begins. GitHub's alone. */
+  /** What happened to the conversation that a comment at a line begins. GitHub's alone. */
   | {
       readonly kind: 'thread';
       readonly number: number;
@@ -189,7 +189,7 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
     case 'check-suite': {
       const check_suite = github.checkSuite(event.suite, repository.checkRuns);
       const sender = github.user(`${event.suite.app}[bot]`);
-      // The only action that others than the App itself hear of.
+      // The only action that is not sent to this App alone.
       return {
         name: 'check_suite',
         type: 'check_suite',

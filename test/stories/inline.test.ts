@@ -57,7 +57,7 @@ for (const name of EVERY_FORGE) {
 
     await scene.push(number, { 'app.ts': 'debugger; // here\none\n' });
     await scene.settled();
-    t.is(standing(scene, number).length, 1, 'what comes back is told of again');
+    t.is(standing(scene, number).length, 1, 'what comes back is reported again');
   });
 
   test(`${name}: comments stay with their lines, and are new after a force-push`, async (t) => {

@@ -53,7 +53,7 @@ for (const name of EVERY_FORGE) {
     t.is(scene.status(number)?.state, 'failure', 'at any other event');
   });
 
-  test(`${name}: a resync finds what became of conversations without a webhook`, async (t) => {
+  test(`${name}: a resync finds changed conversations without a webhook`, async (t) => {
     await using story = await tellStory(name, ANY, {}, DOOR);
     await story.loseWebhooks(true);
     const number = await story.open(FILES);

@@ -39,7 +39,7 @@ for (const name of EVERY_FORGE) {
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
     await scene.settled();
     t.deepEqual(scene.states(number), ['pending', 'success']);
-    t.deepEqual(scene.comments(number), [], 'nobody is told of success who was not told of a failure');
+    t.deepEqual(scene.comments(number), [], 'no success is reported where no failure was');
     t.deepEqual(scene.inlines(number), []);
   });
 

@@ -41,7 +41,7 @@ function comparable(text: string, { forge }: Story): string {
     .replaceAll(/\b[0-9a-f]{10}\b/g, 'COMMIT');
 }
 
-/** Twenty merged pull requests: of a team that has habits, and breaks them now and then. */
+/** Twenty merged pull requests: of a team that has habits, and sometimes breaks them. */
 function makeHistory({ forge, openSilently }: Story): void {
   for (let index = 1; index <= 20; index++) {
     const feature = { [`src/part-${index}.ts`]: 'one\ntwo\n' };

@@ -3,7 +3,7 @@
  * became a policy whole, how many lost a line, and how many have faults. It exits with 1 if one became a policy that
  * Gatehouse does not accept, or if translating one threw. It stores nothing.
  *
- * The kind is told by the name: `…policy…`, `…mergeable…`, `…dco…`.
+ * The name shows the kind: `…policy…`, `…mergeable…`, `…dco…`.
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

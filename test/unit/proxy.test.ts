@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
 
-// Long enough for an answer to have come, were it to come: a slow machine can only make these tests too kind.
+// Long enough for any answer to arrive: a slow machine can only make these tests too kind.
 const A_WHILE_MS = 200;
 
 /** A proxy before a server that sends back what it is sent. */

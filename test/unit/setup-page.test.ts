@@ -148,7 +148,7 @@ test('once the code is there, the time does not end the exchange', async (t) => 
   t.is((await answered).status, 200);
 });
 
-test('a failed exchange is told in the browser, escaped, and ends the page', async (t) => {
+test('a failed exchange is shown in the browser, escaped, and ends the page', async (t) => {
   const { page, back } = await open();
   const failed = t.throwsAsync(() => page.result, { message: 'the code <b>is</b> old' });
   const { status, body } = await ask(back('bad'));

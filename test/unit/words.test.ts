@@ -20,7 +20,7 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\bthe one of `/i, 'name the thing again'],
   [/\bmended\b/, 'fixed'],
   [/\blet no \w+ \w+\b/i, 'nobody, nothing, must not'],
-  [/\bwhat (?:becomes|came|comes) of\b/, 'the result of, what happens to'],
+  [/\bwhat (?:becomes|became|came|comes|has become) of\b/i, 'the result of, what happens to'],
   [/\blikewise\b/i, 'also, in the same way'],
   [/\b(?:is|are) ill\b/, 'does not answer, is down'],
   [/\bin its stead\b/, 'instead'],
@@ -31,6 +31,16 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\bupon\b/, 'on'],
   [/\bfor ever\b/, 'forever'],
   [/\bthe one (?:of|that comes with) the\b/, 'name the thing again'],
+  [/\b(?:is|are) told (?!apart|to\b|otherwise)/, 'is reported, is shown, gets; say who says what'],
+  [/\b[Ww]ere (?:it|they) (?:cut|taken|to)\b/, 'if it is, if it was'],
+  [/\bit is (?:read|shown) (?:what|which|who)\b/, 'begin with what is read or shown'],
+  [/\b(?:that|those) of now\b|\bof then\b/, 'the present one, at that time'],
+  [/\bothers than\b/, 'people other than'],
+  [/\b(?:queues?|after|of|than) a look at\b/i, 'a resync of, reading'],
+  [/\blook(?:s|ed)? (?:first )?(?:who|whether)\b/i, 'check'],
+  [/\bnobody knows\b/, 'is unknown'],
+  [/\bstands? no more\b/, 'was removed, was withdrawn'],
+  [/\bunless given\b/i, 'by default'],
 ];
 
 /** Files with prose for people: code, documents and the chart. Not this one, and not the texts of others. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** What became of a commit that came to a watched branch. */
+/** What happened to a commit that came to a watched branch. */
 export const OUTCOMES = [
   'passed',
   'overridden',

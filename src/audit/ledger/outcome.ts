@@ -78,7 +78,7 @@ function withoutVerdict({ policy, enforce, watched }: MergedFacts): Judged {
     return { outcome: 'not watched then', why: null, verdict: null };
   }
   if (policy === undefined) {
-    return { outcome: 'unknown', why: 'there was no verdict, and the policy of then is not known', verdict: null };
+    return { outcome: 'unknown', why: 'there was no verdict, and the policy at that time is unknown', verdict: null };
   }
   if (policy === 'absent') {
     return { outcome: 'no policy', why: null, verdict: null };

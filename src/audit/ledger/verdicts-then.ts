@@ -48,7 +48,7 @@ const OF_REPOSITORY = (time: string) =>
   `JOIN unnest($1::text[], $2::timestamptz[]) AS known (name, until) ON lower(repository) = name AND ${time} < until
    WHERE ${time} < $3`;
 
-/** What the record has of a head that was merged, as of then. `isQueue`: a merge queue judged it. */
+/** What the record had of a head when it was merged. `isQueue`: a merge queue judged it. */
 export async function verdictsThen(
   pool: pg.Pool,
   { repository, former }: Chain,

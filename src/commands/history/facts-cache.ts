@@ -10,7 +10,7 @@ import { UsageError } from '../failures.ts';
 const FORMAT = 4;
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
-/** What others than the owner may do. */
+/** What anybody but the owner may do. */
 const OTHERS = 0o077;
 
 /** What was read of merged pull requests, on disk: it is private, as the repository is. */
@@ -61,7 +61,7 @@ export async function openFactsCache(folder: string, forgeUrl: string): Promise<
         return undefined;
       }
       const { facts, gone, headSha } = stored;
-      // Title, description and labels are those of now, with and without a cache.
+      // Title, description and labels are the present ones, with and without a cache.
       const pullRequest = { ...merged.pullRequest, head: { ...merged.pullRequest.head, sha: headSha } };
       const { cleanMerges, accounts } = facts.commits;
       const commits = { ...facts.commits, cleanMerges: new Set(cleanMerges), accounts: new Map(accounts) };

@@ -137,7 +137,7 @@ async function sendPage(response: ServerResponse, status: number, html: string, 
     'content-security-policy': `default-src 'none'; form-action ${formOrigin}; frame-ancestors 'none'; base-uri 'none'`,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    // The path of this page is nobody else's business.
+    // No other site may see the path of this page.
     'referrer-policy': 'strict-origin',
     connection: 'close',
   });

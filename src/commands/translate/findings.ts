@@ -8,7 +8,7 @@ const MAX_FINDING_SHOWN = 400;
 /** What somebody has to know of a line of the file that is translated. */
 export interface Finding {
   readonly line: number;
-  /** `lost`: the line has no equal. `kept`: it has one, which differs in a way that is told. */
+  /** `lost`: the line has no equal. `kept`: it has one, which differs in a way that is reported. */
   readonly kind: 'lost' | 'kept';
   readonly text: string;
 }

@@ -24,7 +24,7 @@ export type Source =
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
 /**
- * Reads a file of unknown origin with the limits of a policy. `file`: its name in faults. `wrong` is told of values
+ * Reads a file of unknown origin with the limits of a policy. `file`: its name in faults. `wrong` is called for values
  * that are not what they are asked for.
  */
 export function readSource(text: string, file: string, wrong: (line: number, text: string) => void): Source {

@@ -18,8 +18,8 @@ export const translate = defineCommand({
   policy-bot  .policy.yml
   mergeable   .github/mergeable.yml
   dco         .github/dco.yml, of the DCO App
-Each line that has no equal is told on standard error: what it did, and what to do. What it asked for is then never met,
-so that the policy is not weaker; where that cannot be, it is told.`,
+Each line that has no equal is reported on standard error: what it did, and what to do. What it asked for is then
+never met, so that the policy is not weaker; where that is impossible, a note says so.`,
   options: {},
   positionals: { least: 2, most: 2, expected: 'the kind of the file, and the file' },
   exitCodes: {

@@ -53,7 +53,7 @@ CREATE TABLE gatehouse.reviews (
 );
 
 -- Who made a commit of an open pull request that a review has read, also of one that a force-push took away since: logins in lower
--- case, by the base branch of then. Goes with the review.
+-- case, by the base branch at that time. Goes with the review.
 CREATE TABLE gatehouse.seen_authors (
   repository   text    NOT NULL,
   pull_request integer NOT NULL,

@@ -67,7 +67,7 @@ export async function accounts(
   );
 }
 
-/** By address, as far as they are told. GitHub knows no user for an App: its login is in its address. */
+/** By address, as far as the lists have them. GitHub knows no user for an App: its login is in its address. */
 export function accountsIn(lists: readonly CommitAuthors[], host: string): Accounts {
   const people = lists.flatMap(({ nodes }) => nodes);
   return new Map(

@@ -13,7 +13,7 @@ const MAX_REMEMBERED = 1_000;
 export type AppLoginOf = (ref: PullRequestRef, slug: string) => Promise<string>;
 
 /**
- * Mostly it is the slug with `[bot]` behind it, but of Copilot it is another. Policies name Apps by it, so that it is
+ * It is usually the slug followed by `[bot]`, but not for Copilot. Policies name Apps by it, so that it is
  * read by REST, once for each App.
  */
 export function rememberAppLogins(client: GitHubClient): AppLoginOf {

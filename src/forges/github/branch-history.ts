@@ -9,7 +9,7 @@ import * as shapes from './shapes.ts';
 /** Ten pages. The commits behind a merge are listed with it. */
 const MAX_COMMITS = 1_000;
 
-/** The account by which GitHub commits what people do on its pages. Its signature is GitHub's own. */
+/** The account under which GitHub commits what people do on its pages. Its signature is GitHub's own. */
 const WEB_FLOW = 'web-flow';
 /** The account that merges what is in a merge queue. */
 const QUEUE = 'github-merge-queue[bot]';

@@ -29,7 +29,7 @@ export interface CheckSuite {
 /** What GitHub alone has, and what only those read who ask for all checks. */
 export interface CheckSuites {
   readonly suites: readonly CheckSuite[];
-  /** Of each suite and name the newest. */
+  /** The newest of each suite and name. */
   readonly runs: readonly CheckRun[];
 }
 

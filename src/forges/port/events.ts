@@ -39,7 +39,7 @@ export interface PushedCommits {
   readonly isDefault: boolean;
 }
 
-/** A command in a comment, by what has become of the comment. */
+/** A command in a comment, by what happened to the comment. */
 export interface CommentedCommand {
   readonly command: Command['kind'];
   readonly change: 'posted' | 'edited' | 'deleted';

@@ -58,7 +58,7 @@ export interface ForgeRow {
   readonly movesInlineComments: boolean;
   /** Where a policy may be besides `.gatehouse.yml`. */
   readonly policyPath: string;
-  /** Whether a review says that its author may write to the repository now, or might when it was given. */
+  /** Whether a review says that its author may write now, or could write when it was submitted. */
   readonly officialAsOf: 'now' | 'review';
   /**
    * The setting of the forge, up to the host's name, that allows webhooks to private addresses; null: it needs none.

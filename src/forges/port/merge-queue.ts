@@ -3,7 +3,7 @@ import { MAX_PULL_REQUEST_NUMBER } from './pull-request.ts';
 
 /** A pull request in a merge queue, with the group commit made for it; null where the forge names none. */
 export interface MergeQueueEntry {
-  /** Lower ones are merged earlier. */
+  /** Lower positions are merged first. */
   readonly position: number;
   readonly headSha: string | null;
   readonly number: number | null;

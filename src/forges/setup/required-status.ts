@@ -1,4 +1,4 @@
-/** What became of the request to require a commit status on a branch. Nothing is ever removed from a protection. */
+/** What happened to the request to require a commit status on a branch. Nothing is ever removed from a protection. */
 export type Required =
   /** It was required before. */
   | { readonly kind: 'already' }

@@ -228,7 +228,7 @@ function stillInForce(ids: RepositoryIds | undefined, before: BaselineRow | unde
   return ids === undefined || last?.ids.ownerId === ids.ownerId ? last : null;
 }
 
-/** What became of the baseline: a bad one leaves the last good one in force. */
+/** What happened to the baseline: a bad one leaves the last good one in force. */
 function rowAfter(repository: string, read: BaselineRead, last: BaselineRow['inForce']): BaselineRow {
   switch (read.kind) {
     case 'absent':

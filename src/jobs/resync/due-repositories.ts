@@ -20,7 +20,7 @@ export interface RoundDeps extends Omit<RepositoryResyncDeps, 'enqueue' | 'metri
  * list gives may be that of a proxy. Longer than either, and what is listed twice is only looked at twice.
  */
 const OVERLAP_MS = 10 * 60_000;
-/** How often it is read which repositories the list covers. A list of changes older than that is not continued. */
+/** How often the repositories that the list covers are read. A list of changes older than that is not continued. */
 const ALL_REPOSITORIES_MS = 24 * 60 * 60_000;
 /** Every repository is looked at within this time, whatever the list of changes says. */
 const FULL_LOOK_MINUTES = 48 * 60;

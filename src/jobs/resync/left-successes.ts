@@ -22,7 +22,7 @@ export async function withdrawLeftSuccesses(deps: StatusOptions): Promise<void> 
         await statuses.withdrawSuccess(place);
       }
       await forgetLeftSuccess(pool, left);
-      log.info(place, 'the success of an old head stands no more, or its commit is gone');
+      log.info(place, 'the success of an old head was withdrawn, or its commit is gone');
     } catch (err) {
       if (!(err instanceof ForgeError)) {
         throw err;

@@ -3,7 +3,7 @@ import type { ParsedPolicy } from '../../review/policy/parse.ts';
 import type { SourceFile } from '../../review/sources.ts';
 import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 
-/** Baselines; the one that was not used for longest is forgotten first. */
+/** Baselines; the least recently used one is forgotten first. */
 const MAX_REMEMBERED = 200;
 
 export type ParseBaseline = (repository: string, digest: string, file: SourceFile) => Promise<ParsedPolicy>;

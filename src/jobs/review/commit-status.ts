@@ -104,7 +104,7 @@ export interface StatusOptions extends ForeignStatusDeps {
   readonly keepsRecord: boolean;
 }
 
-/** Reviews of pull requests with one head end at one time now and then, and not more often than this. */
+/** Reviews of pull requests with one head may end at the same time, but not more often than this. */
 const MAX_ROUNDS = 5;
 const RECORD_TIMEOUT_MS = 10_000;
 

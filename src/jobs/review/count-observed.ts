@@ -12,7 +12,7 @@ export function countNoneObserved({ observedRules }: ObservedRules): void {
   }
 }
 
-/** Counts what became of the observed rules that apply. */
+/** Counts the outcomes of the observed rules that apply. */
 export function countObserved({ observedRules }: ObservedRules, evaluation: Evaluation | undefined): void {
   for (const { rule, outcome } of evaluation?.rules ?? []) {
     if (rule.level === 'observe' && COUNTED.includes(outcome)) {

@@ -75,7 +75,7 @@ async function recheck(
     return;
   }
   await enqueue([requestOf(pullRequest)]);
-  // Afterwards: were it cut short between the two, the next attempt would be too soon.
+  // Afterwards: if it is cut short between the two, the next attempt must not be too soon.
   await markRechecked(pool, pullRequest);
   log.info({ repository, number, by: job.author }, 'a pull request is judged again, as a comment asks');
 }
@@ -101,7 +101,7 @@ async function markRechecked(pool: pg.Pool, { repository, number }: PullRequestR
   ]);
 }
 
-/** Once for a pull request: the forge has it, so that nothing is said twice when our database is lost. */
+/** Once for a pull request: the forge has it, so that the answer is not repeated when our database is lost. */
 async function answer({ forge, log }: CommandContext, pullRequest: PullRequest): Promise<void> {
   const { repository, number } = pullRequest;
   try {

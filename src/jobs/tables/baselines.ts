@@ -88,7 +88,7 @@ export async function ownersWithDeliveries(pool: pg.Pool): Promise<readonly stri
 
 const BASELINE_STATES = ['in-force', 'none', 'missing', 'replaced', 'unreadable', 'broken'] as const;
 
-/** Owners by what became of their baseline, each state with its number. `none`: there never was one. */
+/** How many owners have a baseline in each state. `none`: there never was one. */
 export async function countBaselines(pool: pg.Pool): Promise<ReadonlyMap<string, number>> {
   const { rows } = await pool.query<{ state: string; count: number }>(
     `SELECT wanted.state, (SELECT count(*)::int FROM gatehouse.baselines b

@@ -64,7 +64,7 @@ export async function postedBefore(pool: pg.Pool, place: StatusPlace): Promise<P
 }
 
 /**
- * Before a status is written: nobody knows whether a broken request was carried out. It is counted. A review holds its
+ * Before a status is written: a broken request may have been carried out. It is counted. A review holds its
  * claim at this moment, or it throws {@link LostClaimError}.
  */
 export async function beginPosting(
@@ -193,7 +193,7 @@ export async function setWithOtherEnforcement(
   return rows;
 }
 
-/** Those in which there is one. */
+/** Those that have one. */
 export async function repositoriesWithOtherEnforcement(
   client: pg.ClientBase,
   enforce: boolean,

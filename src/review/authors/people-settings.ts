@@ -1,6 +1,6 @@
 import type { Forge } from '../../forges/port/forge.ts';
 
-/** How people are told from others, beside what the forge says. */
+/** How people are told apart from machines, beside what the forge says. */
 export interface PeopleSettings {
   /** Keys of trailers that name a co-author, beside `Co-authored-by`. */
   readonly authorTrailers: readonly string[];

@@ -30,7 +30,7 @@ export async function readAccounts(
     : new Map([...preloaded, ...(await unlessUnreadable(forge.accounts(repository, asked)))]);
 }
 
-/** Nobody is told where asking again would bring no other answer, such as a missing permission. */
+/** Logged only where asking again may bring another answer: not for a missing permission. */
 async function unlessUnreadable(reading: Promise<Accounts>): Promise<Accounts> {
   try {
     return await reading;

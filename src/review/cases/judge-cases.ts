@@ -21,7 +21,7 @@ export interface FailedCase extends Pick<Case, 'file' | 'line' | 'name'> {
   readonly rules: readonly { readonly rule: string; readonly expected: OutcomeWords; readonly found: OutcomeWords }[];
 }
 
-/** What became of the cases of some files. Bounded, whatever they contain. */
+/** What happened to the cases of some files. Bounded, whatever they contain. */
 export type JudgedCases =
   | { readonly kind: 'none' }
   | { readonly kind: 'faulty'; readonly faults: readonly Fault[] }

@@ -56,7 +56,7 @@ export async function runCases(
   return results;
 }
 
-/** What was expected of the rules beside what became of them. */
+/** The expected outcomes of the rules, beside the actual ones. */
 export function compare(one: Case, { rules }: Evaluation): CaseResult {
   const results = one.expect.flatMap((expected): RuleResult[] => {
     const found = rules.find(({ rule }) => rule.id === expected.rule);

@@ -38,7 +38,7 @@ const caseSchema = z
       expect: z
         .record(z.string(), outcomeWords, { error: 'a mapping of rules, such as { small: does not hold }' })
         .refine((rules) => Object.keys(rules).length > 0, { error: 'at least one rule' })
-        .describe(`What becomes of rules, by their id: ${OUTCOME_WORDS.join(', ')}.`),
+        .describe(`The outcomes of rules, by their id: ${OUTCOME_WORDS.join(', ')}.`),
     },
     { error: 'a case: a mapping with `given` and `expect`' },
   )

@@ -4,7 +4,7 @@ import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { isContextOf } from '../status-context.ts';
 
-/** Whose checks are read, and how Gatehouse's own are told from those of others. */
+/** Whose checks are read, and how Gatehouse's own are told apart from those of others. */
 export interface OthersChecks extends AskedChecks {
   readonly repository: string;
   readonly sha: string;
@@ -46,7 +46,7 @@ async function readChecks(forge: Forge, repository: string, sha: string, ask: As
   }
 }
 
-/** Of the same checks in any order the same, in hexadecimal. */
+/** The same for the same checks in any order. In hexadecimal. */
 export function checksDigest({ checks, complete, bySuite }: Checks): string {
   const listed = checks.map(({ kind, name, reporter, state }) => JSON.stringify([kind, name, reporter, state])).sort();
   const grouped = bySuite && [

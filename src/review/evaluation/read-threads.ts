@@ -5,7 +5,7 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 
 /**
- * The conversations that others than Gatehouse began. Its own comments at lines go when what they report is gone: a
+ * The conversations that Gatehouse did not begin. Its own comments at lines go when what they report is gone: a
  * verdict must not depend on itself.
  */
 export async function readOthersThreads(forge: Forge, ref: PullRequestRef, headSha: string): Promise<CommentThreads> {

@@ -28,7 +28,7 @@ export interface PastFacts {
 
 /**
  * Reads what a policy needs, and no more. What the forge no longer has is unread, so that what depends on it is
- * undecided. Throws where it would be the same for every pull request: at a rate limit.
+ * undecided. Throws at a rate limit, which would stop every other pull request too.
  */
 export async function readPastFacts(
   forge: Forge,

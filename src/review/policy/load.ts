@@ -258,7 +258,7 @@ async function readText(forge: Forge, repository: string, path: string, commit: 
     if (error instanceof ForgeError && error.kind === 'too-large') {
       return { text: `the file is too large: a policy has at most ${MAX_POLICY_BYTES} bytes`, unusable: true };
     }
-    // Were it taken for no policy, a pull request that replaces the policy by a link would turn the rules off.
+    // If it counted as no policy, a pull request that replaces the policy by a link would turn the rules off.
     if (error instanceof ForgeError && error.kind === 'not-a-file') {
       return { text: `${error.message}; a policy must be a file`, unusable: true };
     }

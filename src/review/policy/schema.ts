@@ -26,7 +26,7 @@ const conditions = z
 
 const OPTION_DESCRIPTIONS: Readonly<Record<string, string>> = {
   binary: 'ignore: binary files are left out. Without it what depends on one cannot be judged.',
-  status: 'What became of the file: added, modified, removed or renamed. Left out in `require`: all but removed.',
+  status: 'What happened to the file: added, modified, removed or renamed. Left out in `require`: all but removed.',
   except: 'Files that are not counted: globs from the root of the repository.',
   in: 'Files to look in: globs from the root of the repository; those that start with ! exclude.',
 };

@@ -14,7 +14,7 @@ const MAX_UNRESOLVED = 1_000;
 /** Names in `from` that stand for all accounts of a kind. */
 const BOTS = 'bots';
 const HUMANS = 'humans';
-/** What forges call accounts that are gone: of two of them nobody knows whether they are the same. */
+/** What forges call accounts that are gone: two of them may be different people. */
 const GHOST = 'ghost';
 
 const schema = z
@@ -156,7 +156,7 @@ function expectedOf(wanted: Wanted): Text {
   const most =
     unresolved === 0 ? say`no unresolved conversation` : say`at most ${count(unresolved, 'unresolved conversation')}`;
   const which = ignoresOutdated ? say` about lines that are still there` : [];
-  return say`${most}${begunBy(wanted)}${which}${byOthers ? say`, resolved by others than the author` : []}`;
+  return say`${most}${begunBy(wanted)}${which}${byOthers ? say`, resolved by somebody other than the author` : []}`;
 }
 
 function begunBy({ from }: Wanted): Text {

@@ -28,7 +28,7 @@ export interface ProposedChange {
 interface ProposalContext {
   readonly forge: Forge;
   readonly threads: ReviewThreads;
-  /** Whether it is read what a review shows of it beside the verdict. */
+  /** Whether to read what a review shows of it beside the verdict. */
   readonly showsProposals?: boolean;
   readonly isMeant?: IsMeant;
 }

@@ -15,7 +15,7 @@ const MAX_PATH_SHOWN = 200;
 
 type PredicateReason = Extract<Reason, { kind: 'predicate' }>;
 
-/** What the author has to do, or nobody knows; undefined when all of it is up to others. */
+/** What the author has to do, or who has to act is unknown; undefined when all of it is up to others. */
 export function authorRow(finding: Finding, links: Links): string | undefined {
   const reasons = finding.reasons.filter((reason) => obstacleOf([reason]) !== 'others');
   if (reasons.length === 0) {

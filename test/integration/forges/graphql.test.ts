@@ -87,7 +87,7 @@ test('what GraphQL tells of a pull request is what REST tells', async (t) => {
   );
 });
 
-test('a file that GraphQL has told of is not read again', async (t) => {
+test('a file that GraphQL has given is not read again', async (t) => {
   const { simulated, forge } = await setUp(t, 'github', PATIENT);
   const ref = busyPullRequest(simulated);
   const { pullRequest } = await factsOf(t, forge, ref);

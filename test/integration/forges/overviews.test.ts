@@ -13,7 +13,7 @@ async function setUpOverviews(t: ExecutionContext) {
 
 const namesIn = async (overviews: Overviews, names: readonly string[]) => [...(await overviews.read(names)).keys()];
 
-test('an overview says of many repositories what a look at each says', async (t) => {
+test('an overview says of many repositories what reading each says', async (t) => {
   const { simulated, forge, overviews } = await setUpOverviews(t);
   const { ref } = openPullRequest(simulated);
   simulated.commit(SITE, 'release', { 'a.txt': 'a\n' });

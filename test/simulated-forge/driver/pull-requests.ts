@@ -27,7 +27,7 @@ interface MergeDetails {
 /** The account of GitHub that merges what is in a queue. */
 const QUEUE = 'github-merge-queue[bot]';
 
-/** What becomes of a pull request, from its opening to its merge. Repositories are `owner/name`. */
+/** What happens to a pull request, from its opening to its merge. Repositories are `owner/name`. */
 export interface PullRequests {
   openPullRequest(repository: string, details: OpenDetails): number;
   edit(repository: string, number: number, change: Partial<Pick<Pull, 'title' | 'body' | 'draft'>>): void;

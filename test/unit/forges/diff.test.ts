@@ -52,7 +52,7 @@ const DIFF = [
   '',
 ].join('\n');
 
-test('the header of a file says what became of it', (t) => {
+test('the header of a file says how it changed', (t) => {
   const copied = ['diff --git a/x b/y', 'similarity index 100%', 'copy from x', 'copy to y', ''].join('\n');
   const files = [...splitDiff(DIFF).values(), ...splitDiff(copied).values()];
   t.deepEqual(

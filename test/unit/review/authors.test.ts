@@ -166,7 +166,7 @@ test('more co-authors than are read leave it undecided, and never fewer', (t) =>
   t.is(requiring('{ approvals: 1 }', given).outcome, 'undecided');
 });
 
-test('the forge is asked for some addresses only, and for none it told of', async (t) => {
+test('the forge is asked for some addresses only, and for none that it gave', async (t) => {
   const asked: NamedAddress[] = [];
   const forge = {
     accounts: async (_repository: string, addresses: readonly NamedAddress[]) => {

@@ -94,7 +94,7 @@ test('check suites are compared where they were read, and only there', async (t)
   t.is(await firstDifference({ ...JUDGED, asksSuites: true, checksDigest: 'with suites' }, now), undefined);
 });
 
-test('a verdict that does not stand alone is never taken for that of now', async (t) => {
+test('a verdict that does not stand alone is never used again', async (t) => {
   const { alone: _alone, ...more } = JUDGED;
   t.is(await firstDifference(more, PRESENT), 'gatehouse');
 });

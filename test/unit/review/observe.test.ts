@@ -21,7 +21,7 @@ const KNOWN = { ...unreadFacts(pullRequestOf()), changedFiles: { files: [], comp
 const COMMITS = factsOf({ commits: [{ message: 'feat: a\n\nSigned-off-by: Alice <alice@example.test>' }] }).commits
   .commits;
 
-/** What becomes of the observed rules where the forge answers for the commits as given. */
+/** What happens to the observed rules where the forge answers for the commits as given. */
 async function observed(commits: Forge['commits'], options: { mayRead?: boolean; maxReadingMs?: number } = {}) {
   const { mayRead = true, ...others } = options;
   const forge = { commits } as Forge;

@@ -148,7 +148,7 @@ test('a success says so in one line', (t) => {
   t.regex(comment(verdict('version: 1\nrules: []', {})), /None of this repository’s rules applies/);
 });
 
-test('a broken policy is told with its faults', (t) => {
+test('a broken policy is shown with its faults', (t) => {
   const parsed = parsePolicy('version: 1\nrulez: []', { path: '.gatehouse.yml' });
   if (parsed.ok) {
     return t.fail();

@@ -368,7 +368,7 @@ mergeable:
     stops: [],
   },
   {
-    name: 'actions that write are told',
+    name: 'actions that write are reported',
     document: 'mergeability/mergeable docs/actions',
     source: `version: 2
 mergeable:
@@ -386,7 +386,7 @@ mergeable:
     lost: [6, 7, 10],
   },
   {
-    name: 'recipes of issues and schedules are told',
+    name: 'recipes of issues and schedules are reported',
     document: 'mergeability/mergeable docs/configuration.rst',
     source: `version: 2
 mergeable:

@@ -488,7 +488,7 @@ approval_rules: [{ name: a }]
     stops: [{ teams: { 'octo/core': ['bob'] }, reviews: [{ author: 'bob', state: 'changes-requested' }] }],
   },
   {
-    name: 'disapproval by a comment is told, and by an organisation it is kept',
+    name: 'disapproval by a comment is reported, and by an organisation it is kept',
     document: `${README}, "Disapproval Policy"`,
     source: `policy:
   approval: [a]

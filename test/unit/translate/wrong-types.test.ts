@@ -51,7 +51,7 @@ function replaced(value: unknown, [key, ...rest]: Path, by: unknown): unknown {
 
 for (const [kind, constructs] of KINDS) {
   for (const wrong of [{ zzz: { zzz: 1 } }, [[[1]]], 1.5]) {
-    test(`${kind}: ${JSON.stringify(wrong)} in the place of any value is told`, (t) => {
+    test(`${kind}: ${JSON.stringify(wrong)} in the place of any value is reported`, (t) => {
       const silent: string[] = [];
       // What a merge key brings in may be replaced, and is then not looked at.
       for (const { source } of constructs.filter((one) => !one.source.includes('<<'))) {
