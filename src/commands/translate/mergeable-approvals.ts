@@ -1,6 +1,6 @@
 import { ask, malformed, oneOrList, unknownKey } from './dialect.ts';
 import { type Findings, quoted } from './findings.ts';
-import { ALWAYS, all, any, type Formula, not, UNKNOWN } from './formula.ts';
+import { ALWAYS, all, any, between, type Formula, not, UNKNOWN } from './formula.ts';
 import { connected } from './mergeable-options.ts';
 import { at, flagOf, isMapping, type SourceNode, textsOf, wholeOf } from './source.ts';
 
@@ -99,12 +99,14 @@ function approvalsOf(node: SourceNode, count: number, { from, without, known }: 
   if (!known || from?.length === 0) {
     return UNKNOWN;
   }
-  return ask(node, findings, 'approvals', {
+  const counting = ask(node, findings, 'approvals', {
     count,
     ...(from === undefined ? {} : { from: oneOrList(from) }),
     ...(without.length === 0 ? {} : { not_from: oneOrList(without) }),
     committers: true,
   });
+  // There those count, too, who may not write, and bots.
+  return between(counting, ALWAYS);
 }
 
 function required(node: SourceNode, counted: Counted, findings: Findings): Formula {
@@ -155,9 +157,10 @@ function requiredGroup(
       findings.lost(node.line, 'All assignees had to approve', 'Name people or teams: `approvals: { from }`.');
       return UNKNOWN;
     case 'requested_reviewers':
-      findings.kept(
+      findings.lost(
         node.line,
-        'A request of a review ends with any review of that person, also one that only comments.',
+        'Those whose review was requested had to approve',
+        'Here a request ends with any review of that person, also one that only comments: ask for `approvals`, too.',
       );
       return not(any([ask(node, findings, 'reviews_requested', true), ask(node, findings, 'changes_requested', true)]));
   }

@@ -1,7 +1,7 @@
 import { globFault } from '../../review/matching/glob.ts';
 import { ask, expressionsOf, malformed, oneOrList, unknownKey } from './dialect.ts';
 import { type Findings, quoted } from './findings.ts';
-import { ALWAYS, all, any, type Formula, not, UNKNOWN } from './formula.ts';
+import { ALWAYS, all, any, between, type Formula, not, UNKNOWN } from './formula.ts';
 import { flagsOf } from './mergeable-options.ts';
 import { foundIn } from './mergeable-subjects.ts';
 import { at, flagOf, isMapping, type SourceNode, textOf, textsOf, wholeOf } from './source.ts';
@@ -79,7 +79,8 @@ export function size(node: SourceNode, findings: Findings): Formula {
         const count = isMapping(inner.value) ? wholeOf(at(inner, 'count')) : wholeOf(inner);
         return count === undefined
           ? malformed(inner, 'a mapping with `count`')
-          : ask(inner, findings, name, `<= ${count}`, options);
+          : // Removed and renamed files count here, and not there.
+            between(ask(inner, findings, name, `<= ${count}`, options), ALWAYS);
       }
       if (key !== 'ignore_comments') {
         unknownKey(key, inner, findings);

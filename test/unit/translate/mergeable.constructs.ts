@@ -178,6 +178,15 @@ mergeable:
     source: validated('do: approvals\nrequired: { requested_reviewers: true }'),
     passes: [{ reviews: [{ author: 'ann' }] }],
     stops: [{ requested: ['ann'] }, { reviews: [{ author: 'ann', state: 'changes-requested' }] }],
+    // A comment ends the request here, and is no approval there.
+    lost: [6],
+  },
+  {
+    name: 'approvals under not: those that count here alone are not all there are',
+    document: `${VALIDATORS}/approval.rst`,
+    source: validated('do: not\nvalidate: [{ do: approvals, min: { count: 1 } }]'),
+    passes: [],
+    stops: [{ reviews: [{ author: 'bob', official: false }] }, { reviews: [{ author: 'bob' }] }],
   },
   {
     name: 'approvals block',
@@ -257,6 +266,13 @@ mergeable:
       { files: [{ path: 'a.png', diff: 'binary' }] },
     ],
     stops: [{ files: [{ path: 'a', additions: 4 }] }, { files: [{ path: 'a', deletions: 6 }] }],
+  },
+  {
+    name: 'size under not: a change that is small there is never large here',
+    document: `${VALIDATORS}/size.rst`,
+    source: validated('do: not\nvalidate: [{ do: size, lines: { max: { count: 5 } } }]'),
+    passes: [],
+    stops: [{ files: [{ path: 'a', status: 'removed', deletions: 9 }] }, { files: [{ path: 'a', additions: 5 }] }],
   },
   {
     name: 'size of some files',
