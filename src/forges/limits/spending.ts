@@ -44,7 +44,13 @@ export function makeRequestBudget(reserve: number): RequestBudget {
         spent += 1;
       },
       onRateLimit({ resource, remaining, limit, resetAt }) {
-        if (limit !== undefined && resetAt !== undefined) {
+        if (limit === undefined || resetAt === undefined) {
+          return;
+        }
+        const before = limits.get(resource);
+        // Answers to requests that were sent at once may come in another order than the forge counted them in.
+        const isLate = before !== undefined && resetAt <= before.resetAt && remaining > before.remaining;
+        if (!isLate) {
           limits.set(resource, { remaining, limit, resetAt });
         }
       },
