@@ -50,7 +50,7 @@ export type TeamMembers =
     };
 
 /** Whose membership of an organisation matters. */
-export type MemberRole = 'author' | 'assignees' | 'authors' | 'reviewers' | 'requested' | 'conversations';
+export type MemberRole = 'author' | 'assignees' | 'authors' | 'signers' | 'reviewers' | 'requested' | 'conversations';
 
 export interface MembersNeeded {
   /** In lower case. */

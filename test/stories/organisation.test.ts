@@ -8,6 +8,9 @@ const REVIEWED = rules("  - { id: reviewed, require: { approvals: { from: '@acme
 const STRANGERS = rules("  - { id: strangers, when: { not: { author: '@acme/*' } }, require: { label: accepted } }\n");
 const OWN_PEOPLE = rules("  - { id: own-people, require: { contributors: { from: '@acme/*', only: true } } }\n");
 const OF_OTHERS = rules("  - { id: reviewed, require: { approvals: { from: '@other/*' } } }\n");
+const SIGNED = rules(
+  "  - { id: signed, require: { commits: { every: { signed_by: ['@acme/*', '@acme/release'] } } } }\n",
+);
 const OVERRIDABLE = `version: 1
 override: { by: ['@acme/*'] }
 rules:
@@ -31,6 +34,15 @@ async function opened(scene: Scene): Promise<number> {
   return number;
 }
 
+async function signedBy(scene: Scene, signer: string): Promise<string | undefined> {
+  const { forge, repository } = scene;
+  forge.commit(repository, signer, { 'a.txt': `${signer}\n` }, { verified: true, signer });
+  const number = forge.openPullRequest(repository, { head: signer });
+  await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+  await scene.settled();
+  return scene.status(number)?.state;
+}
+
 // Serial: they share the members of one organisation, and count what is asked about them.
 for (const name of EVERY_FORGE) {
   test.serial(`${name}: a member who may be hidden never counts as a stranger, nor as a member`, async (t) => {
@@ -52,6 +64,19 @@ for (const name of EVERY_FORGE) {
 
     const own = open({ '.gatehouse.yml': OWN_PEOPLE });
     t.is(own.status(await opened(own))?.state, 'error');
+  });
+
+  test.serial(`${name}: no signature counts while its member may be hidden`, async (t) => {
+    const { scene: open } = gatehouse(name);
+    const scene = open({ '.gatehouse.yml': SIGNED });
+    t.is(await signedBy(scene, 'alice'), 'error', 'a hidden member');
+    scene.forge.createTeam('acme/release', ['carol']);
+    t.is(await signedBy(scene, 'carol'), 'success', 'in the team, whatever the organisation hides');
+    t.is(await signedBy(scene, 'mallory'), 'error');
+    scene.forge.addMember('acme', 'gatehouse');
+    scene.forge.addMember('acme', 'bob');
+    t.is(await signedBy(scene, 'bob'), 'success');
+    t.is(await signedBy(scene, 'dan'), 'failure');
   });
 
   test.serial(`${name}: the approval of a member counts, and that of nobody else`, async (t) => {

@@ -325,16 +325,16 @@ function validSignatures(node: SourceNode, findings: Findings): Formula {
  */
 function signedBy(node: SourceNode, findings: Findings): Formula {
   const { names, permission, complete } = actorsOf(node, findings);
-  const logins = names.filter((name) => !name.startsWith('@') && name.toLowerCase() !== 'web-flow');
+  const usable = names.filter((name) => name.toLowerCase() !== 'web-flow');
   const least =
-    logins.length === 0 ? NEVER : ask(node, findings, 'commits', { every: { signed_by: oneOrList(logins) } });
-  if (complete && permission === undefined && logins.length > 0 && logins.length === names.length) {
+    usable.length === 0 ? NEVER : ask(node, findings, 'commits', { every: { signed_by: oneOrList(usable) } });
+  if (complete && permission === undefined && usable.length > 0 && usable.length === names.length) {
     return least;
   }
   findings.lost(
     node.line,
-    'It asked whose signatures the commits have, by more than logins',
-    'Name people: `commits: { every: { signed_by: [alice, bob] } }`.',
+    'It asked whose signatures the commits have, by more than logins and teams',
+    'Name them: `commits: { every: { signed_by: [alice, "@organisation/team"] } }`.',
   );
   return between(least, ask(node, findings, 'commits', { every: { verified: true } }));
 }

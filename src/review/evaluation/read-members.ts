@@ -68,6 +68,8 @@ function peopleIn(role: MemberRole, facts: Facts, authorTrailers: readonly strin
       return authorsOf(facts.commits, { ...NO_PEOPLE_SETTINGS, authorTrailers }).people.flatMap(
         ({ login }) => login ?? [],
       );
+    case 'signers':
+      return facts.commits.commits.flatMap(({ signer }) => signer ?? []);
     case 'reviewers':
       // Those who may write first: anybody may approve a public pull request, and must not crowd them out.
       return facts.reviews.reviews

@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import { shorten } from '../../common/shorten.ts';
 import type { Commit } from '../../forges/port/pull-request.ts';
+import type { Facts } from '../facts.ts';
 import { compilePattern } from '../matching/pattern.ts';
 import { count, joinTexts, patternList, quotedList, say, type Text } from '../text.ts';
 import { type Comparison, compare, compared, comparison } from './comparison.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
-import { logins, patterns } from './values.ts';
+import { couldNotRead, isMember, neededMembers, unreadableTeams } from './team-members.ts';
+import { loginsOrTeams, patterns, splitTeams } from './values.ts';
 
 const MAX_SUBJECT_SHOWN = 72;
 const SHORT_SHA_LENGTH = 10;
@@ -25,10 +27,10 @@ const traits = z
     merge: yesOrNo.describe('The commit has two or more parents.'),
     signed_off: yesOrNo.describe("The message has a Signed-off-by line with the commit author's e-mail address."),
     verified: yesOrNo.describe('The forge has verified the signature of the commit.'),
-    signed_by: logins
+    signed_by: loginsOrTeams
       .optional()
       .describe(
-        "The forge has verified the signature, and the key belongs to this account, or to one of a list. Logins, with case ignored. The forge's own key belongs to nobody.",
+        "The forge has verified the signature, and the key belongs to one of these accounts: logins, with case ignored, and teams (@organisation/team). The forge's own key belongs to nobody.",
       ),
   })
   .refine(hasAny, { error: 'at least one of message, fixup, merge, signed_off, verified and signed_by' });
@@ -50,26 +52,32 @@ export const commits = definePredicate({
       { error: 'a mapping with `some`, `every`, `newest`, `oldest` or `count`' },
     )
     .refine(hasAny, { error: 'at least one of `some`, `every`, `newest`, `oldest` and `count`' }),
-  needs: ({ some, every, newest, oldest }) => ({
-    commits: true,
-    signatures: [some, every, newest, oldest].some((wanted) => wanted !== undefined && asksForSignature(wanted)),
-    signers: [some, every, newest, oldest].some((wanted) => wanted?.signed_by !== undefined),
-    cleanMerges: every?.signed_off !== undefined && every.merge === undefined,
-  }),
+  needs({ some, every, newest, oldest }) {
+    const asked = [some, every, newest, oldest].flatMap((wanted) => wanted ?? []);
+    const signers = asked.flatMap(({ signed_by }) => signed_by ?? []);
+    return {
+      commits: true,
+      signatures: asked.some(asksForSignature),
+      signers: signers.length > 0,
+      ...neededMembers('signers', splitTeams(signers).teams),
+      cleanMerges: every?.signed_off !== undefined && every.merge === undefined,
+    };
+  },
   judge({ some, every, newest, oldest, count: amount }, _options, facts) {
     const { commits: all, complete, cleanMerges } = facts.commits;
+    const { teams } = facts;
     const parts = [];
     if (some !== undefined) {
-      parts.push(judgeSome(some, all, complete));
+      parts.push(judgeSome(some, all, complete, teams));
     }
     if (every !== undefined) {
-      parts.push(judgeEvery(every, all.filter(judgedBy(every, cleanMerges)), complete));
+      parts.push(judgeEvery(every, all.filter(judgedBy(every, cleanMerges)), complete, teams));
     }
     if (newest !== undefined) {
-      parts.push(judgeOne('newest', newest, newestOf(all, facts.pullRequest.head.sha)));
+      parts.push(judgeOne('newest', newest, newestOf(all, facts.pullRequest.head.sha), teams));
     }
     if (oldest !== undefined) {
-      parts.push(judgeOne('oldest', oldest, complete ? oldestOf(all, facts.pullRequest.head.sha) : undefined));
+      parts.push(judgeOne('oldest', oldest, complete ? oldestOf(all, facts.pullRequest.head.sha) : undefined, teams));
     }
     if (amount !== undefined) {
       parts.push(judgeCount(amount, all, complete));
@@ -116,15 +124,18 @@ function rewrite(every: Traits | undefined, base: string): Text {
     : say`Rewrite the commits (git rebase --interactive), then push them again.`;
 }
 
-function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean) {
-  const has = hasTraits(wanted);
+function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean, teams: Facts['teams']) {
+  const has = hasTraits(wanted, teams);
   const having = all.filter((commit) => has(commit) === true);
   const unknown = all.filter((commit) => has(commit) === undefined);
   const outcome: Outcome = having.length > 0 ? 'matched' : complete && unknown.length === 0 ? 'unmatched' : 'undecided';
   return {
     outcome,
     expected: say`a commit ${described(wanted)}`,
-    found: having.length > 0 ? listed(having) : say`none among ${read(all, complete)}${unverifiable(wanted, unknown)}`,
+    found:
+      having.length > 0
+        ? listed(having)
+        : say`none among ${read(all, complete)}${unverifiable(wanted, unknown, teams)}`,
   };
 }
 
@@ -140,8 +151,8 @@ function judgedBy(wanted: Traits, cleanMerges: ReadonlySet<string>): (commit: Co
     (wanted.signed_off !== undefined && !cleanMerges.has(sha));
 }
 
-function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean) {
-  const has = hasTraits(wanted);
+function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean, teams: Facts['teams']) {
+  const has = hasTraits(wanted, teams);
   const lacking = judged.filter((commit) => has(commit) === false);
   const unknown = judged.filter((commit) => has(commit) === undefined);
   const outcome: Outcome =
@@ -152,13 +163,13 @@ function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean
     found:
       lacking.length > 0
         ? say`otherwise: ${listed(lacking)}`
-        : say`no other among ${read(judged, complete)}${unverifiable(wanted, unknown)}`,
+        : say`no other among ${read(judged, complete)}${unverifiable(wanted, unknown, teams)}`,
   };
 }
 
 /** `commit` is undefined where it could not be read. */
-function judgeOne(which: 'newest' | 'oldest', wanted: Traits, commit: Commit | undefined) {
-  const has = commit && hasTraits(wanted)(commit);
+function judgeOne(which: 'newest' | 'oldest', wanted: Traits, commit: Commit | undefined, teams: Facts['teams']) {
+  const has = commit && hasTraits(wanted, teams)(commit);
   const outcome: Outcome = has === undefined ? 'undecided' : has ? 'matched' : 'unmatched';
   return {
     outcome,
@@ -166,7 +177,7 @@ function judgeOne(which: 'newest' | 'oldest', wanted: Traits, commit: Commit | u
     found:
       commit === undefined
         ? say`${[`no ${which} commit`]} that could be read`
-        : say`${listed([commit])}${unverifiable(wanted, has === undefined ? [commit] : [])}`,
+        : say`${listed([commit])}${unverifiable(wanted, has === undefined ? [commit] : [], teams)}`,
   };
 }
 
@@ -198,7 +209,7 @@ function judgeCount(wanted: Comparison, all: readonly Commit[], complete: boolea
 }
 
 /** Undefined where a signature decides, and the forge did not say whether it is good, or whose. */
-function hasTraits(wanted: Traits): (commit: Commit) => boolean | undefined {
+function hasTraits(wanted: Traits, teams: Facts['teams']): (commit: Commit) => boolean | undefined {
   const compiled = wanted.message?.map((source) => compilePattern(source));
   return (commit) => {
     const message = commit.message.replaceAll('\r\n', '\n');
@@ -214,7 +225,7 @@ function hasTraits(wanted: Traits): (commit: Commit) => boolean | undefined {
     if (compiled !== undefined && !compiled.some((pattern) => pattern.found(message))) {
       return false;
     }
-    const answers = [isVerified(commit, wanted.verified), isSignedBy(commit, wanted.signed_by)];
+    const answers = [isVerified(commit, wanted.verified), isSignedBy(commit, wanted.signed_by, teams)];
     return answers.includes(false) ? false : answers.includes(undefined) ? undefined : true;
   };
 }
@@ -227,16 +238,18 @@ function isVerified({ verified }: Commit, wanted: boolean | undefined): boolean 
 }
 
 /** Only the account that the forge names counts: who makes a key writes the name and the e-mail address in it. */
-function isSignedBy({ verified, signer }: Commit, wanted: readonly string[] | undefined): boolean | undefined {
+function isSignedBy(
+  { verified, signer }: Commit,
+  wanted: readonly string[] | undefined,
+  teams: Facts['teams'],
+): boolean | undefined {
   if (wanted === undefined) {
     return true;
   }
   if (verified === false || signer === null) {
     return false;
   }
-  return verified === null || signer === undefined
-    ? undefined
-    : wanted.some((login) => login.toLowerCase() === signer.toLowerCase());
+  return verified === null || signer === undefined ? undefined : isMember(signer, splitTeams(wanted), teams);
 }
 
 /** As the Developer Certificate of Origin is checked: somebody else's sign-off is not the author's. */
@@ -271,13 +284,16 @@ function described(wanted: Traits): Text {
   return joinTexts(phrases, ' and ');
 }
 
-function unverifiable({ signed_by }: Traits, commits: readonly Commit[]): Text {
+function unverifiable({ signed_by }: Traits, commits: readonly Commit[], teams: Facts['teams']): Text {
   if (commits.length === 0) {
     return [];
   }
-  return signed_by === undefined
-    ? say`; the forge does not say whether it has verified ${listed(commits)}`
-    : say`; the forge does not say who has signed ${listed(commits)}`;
+  if (signed_by === undefined) {
+    return say`; the forge does not say whether it has verified ${listed(commits)}`;
+  }
+  const unread = couldNotRead('undecided', unreadableTeams(splitTeams(signed_by).teams, teams));
+  const ofNobody = commits.filter(({ verified, signer }) => verified === null || signer === undefined);
+  return ofNobody.length === 0 ? unread : say`; the forge does not say who has signed ${listed(ofNobody)}${unread}`;
 }
 
 function listed(found: readonly Commit[]): Text {

@@ -46,12 +46,6 @@ export function nameFault(name: string): string | undefined {
 
 export const names = oneOrMore(checked('a name', nameFault), 'a name');
 
-function loginFault(name: string): string | undefined {
-  return /[@*/\s]/.test(name) ? 'a login, without "@" and "*": no e-mail address, and no team' : nameFault(name);
-}
-
-export const logins = oneOrMore(checked('a login', loginFault), 'a login');
-
 /** Whether binary files, which nothing can look into, are left out of what a predicate judges. */
 export const binaryFiles = z.literal('ignore', { error: '"ignore"' });
 
@@ -79,6 +73,18 @@ export const peopleOrTeams = oneOrMore(checked('a login or a team', personOrTeam
 export const peopleOrTeamsAlone = peopleOrTeams.refine((members) => !members.includes(CODE_OWNERS), {
   error: 'a login or a team, not CODEOWNERS',
 });
+
+function loginOrTeamFault(name: string): string | undefined {
+  if (TEAM.test(name)) {
+    return nameFault(name);
+  }
+  return /[@*/\s]/.test(name)
+    ? 'a login, without "@" and "*", or a team ("@organisation/team"): no e-mail address'
+    : nameFault(name);
+}
+
+/** The same, where a login is no pattern and an e-mail address is nobody's. */
+export const loginsOrTeams = oneOrMore(checked('a login or a team', loginOrTeamFault), 'a login or a team');
 
 /** Splits what {@link peopleOrTeams} accepted. Teams are without `@` and in lower case, as in Facts.teams. */
 export function splitTeams(members: readonly string[]): { readonly people: string[]; readonly teams: string[] } {

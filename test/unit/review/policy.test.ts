@@ -400,6 +400,7 @@ for (const [condition, fault] of [
   ['commits: {}', /expected at least one of `some`, `every`, `newest`, `oldest` and `count`/],
   ['commits: { some: {} }', /expected at least one of message, fixup, merge, signed_off, verified and signed_by/],
   ['commits: { every: { signed_by: a@example.test } }', /a login, without "@" and "\*"/],
+  ["commits: { every: { signed_by: '@alice' } }", /a login, without "@" and "\*", or a team/],
   ["commits: { every: { signed_by: '*' } }", /a login, without "@" and "\*"/],
   ['approvals: { from: codeowners }', /did you mean "CODEOWNERS"\?/],
   ["approvals: { from: '@octo' }", /a team is written "@organisation\/team"/],

@@ -407,6 +407,19 @@ approval_rules:
     ],
   },
   {
+    name: 'has_valid_signatures_by, of teams and organisations',
+    document: `${README}, "Approval Rules": has_valid_signatures_by`,
+    source: ifOnly('has_valid_signatures_by: { users: [bob], teams: [octo/devs], organizations: [octo] }'),
+    passes: [
+      { teams: { 'octo/devs': ['dan'], 'octo/*': [] }, commits: [{ message: 'x', signed_by: 'dan' }] },
+      { teams: { 'octo/devs': [], 'octo/*': ['eve'] }, commits: [{ message: 'x', signed_by: 'eve' }] },
+    ],
+    stops: [
+      { teams: { 'octo/devs': ['dan'], 'octo/*': [] }, commits: [{ message: 'x', signed_by: 'eve' }] },
+      { teams: { 'octo/devs': ['dan'] }, commits: [{ message: 'x', signed_by: 'eve' }] },
+    ],
+  },
+  {
     name: 'predicates of one rule must all be met',
     document: `${README}, "Rules": "A rule is only active when all of its predicates are true"`,
     source: ifOnly("has_labels: [one]\ntargets_branch: { pattern: '^main$' }"),
@@ -415,7 +428,7 @@ approval_rules:
   },
   ...[
     'has_workflow_result: { workflows: [.github/workflows/a.yml] }',
-    'has_valid_signatures_by: { teams: [octo/devs] }',
+    'has_valid_signatures_by: { permissions: [write] }',
     'has_valid_signatures_by: { users: [web-flow] }',
     'has_valid_signatures_by_keys: { key_ids: ["3AA5C34371567BD2"] }',
     'has_new_predicate: true',
