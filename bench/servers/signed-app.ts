@@ -1,6 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import Koa from 'koa';
 import { koaBody } from 'koa-body';
+import { signatureOf } from '../../test/helpers/signature.ts';
 import { SECRET } from './announce.ts';
 
 /** What most teams write: Koa, the body parsed by koa-body, its signature verified, and then their own. */
@@ -8,11 +9,9 @@ export function signedApp(handle: (ctx: Koa.Context) => Promise<void> | void): K
   const app = new Koa();
   app.use(koaBody({ jsonLimit: '25mb', includeUnparsed: true }));
   app.use(async (ctx) => {
-    const digest = `sha256=${createHmac('sha256', SECRET)
-      .update(ctx.request.rawBody ?? '')
-      .digest('hex')}`;
-    const given = Buffer.from(ctx.get('X-Hub-Signature-256'));
-    if (given.length !== digest.length || !timingSafeEqual(given, Buffer.from(digest))) {
+    const expected = Buffer.from(signatureOf(ctx.request.rawBody ?? '', SECRET));
+    const sent = Buffer.from(ctx.get('X-Hub-Signature-256'));
+    if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) {
       ctx.throw(401);
     }
     await handle(ctx);
