@@ -4,7 +4,7 @@ import { revision, version } from './version.ts';
 /** Every metric of the process. One registry per service, so that tests may run several. */
 export type Metrics = ReturnType<typeof makeMetrics>;
 
-/** Of accounts that may set statuses, any number may do so. Each is a series. */
+/** Any number of accounts may set statuses, and each is a series. */
 const MAX_LOGINS = 100;
 
 /** The first values are labels, and all later ones together are `other`. */

@@ -5,7 +5,7 @@ export interface SentinelUrl {
   /** As the Sentinels call the primary, such as `mymaster`. */
   readonly name: string;
   readonly database: number;
-  /** Of the primary. */
+  /** The credentials of the primary. */
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly sentinelUsername: string | undefined;

@@ -17,7 +17,7 @@ const MIN_INFLIGHT_BYTES = 64 * 1024 * 1024;
 export function composeDoor(
   { config, pool: sharedPool, redis, jobs, metrics, tracing, closers, log }: SharedDeps,
   door: DoorConfig,
-  /** Of `makeInboxPool`. */
+  /** A pool made by `makeInboxPool`. */
   pool: pg.Pool,
   storing: StoringHealth,
   isClosed: () => boolean,

@@ -18,7 +18,7 @@ export interface SharedDeps {
   readonly tracing: Tracing;
   readonly closers: Closers;
   readonly log: Log;
-  /** Of the whole process, where several workers run in one. Otherwise a worker starts and ends its own. */
+  /** The threads of the whole process, where several workers run in one. Otherwise a worker starts and ends its own. */
   readonly threads: ReviewThreads | undefined;
 }
 

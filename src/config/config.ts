@@ -84,7 +84,7 @@ const common = {
    * this name: the worker ignores those that Gatehouse set.
    */
   STATUS_CONTEXT: statusContext.default('gatehouse/{base}'),
-  /** Of the collector of traces, without `/v1/traces`. Absent: nothing is traced. */
+  /** The address of the collector of traces, without `/v1/traces`. Absent: nothing is traced. */
   OTEL_EXPORTER_OTLP_ENDPOINT: url(['http:', 'https:']).optional(),
   /** OpenTelemetry's packages read its other variables themselves, and not these. */
   OTEL_TRACES_SAMPLER: z.enum(TRACES_SAMPLERS).default('parentbased_always_on'),

@@ -61,7 +61,7 @@ export const id = z.union([z.number().int(), z.bigint()]).transform(String);
  */
 export const acceptedWrite = z.object({ id });
 
-/** Of what is kept of all pages of a list together (16 Mi): messages of commits can have any size. */
+/** The limit for what is kept of all pages of a list together (16 Mi): messages of commits can have any size. */
 const MAX_LIST_CHARACTERS = 16_777_216;
 
 /**

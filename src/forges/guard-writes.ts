@@ -8,7 +8,7 @@ export type ForgeWrite =
   | 'createInlineComments'
   | 'withdrawInlineComments';
 
-/** The forge, but that `check` comes before every write and can stop it by throwing. It counts what was written. */
+/** The forge, with `check` called before every write; it stops the write by throwing. It counts what was written. */
 export function guardWrites(
   forge: Forge,
   check: (write: ForgeWrite) => Promise<void>,

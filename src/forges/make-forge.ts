@@ -29,7 +29,7 @@ export interface ForgeDeps {
   readonly redis?: Redis;
   readonly log?: Log;
   readonly hooks?: ForgeHooks;
-  /** Of a GitHub App. Without them each is looked up. */
+  /** The installations of a GitHub App. Without them each is looked up. */
   readonly installations?: Installations;
   /** For tests: how long a request, or a command to Redis, may take. */
   readonly limitMs?: number;

@@ -6,7 +6,7 @@ import { isObjectId } from './text-file.ts';
 const MAX_CHARACTERS = 8_000_000;
 
 /**
- * The forge, but that a file at a commit is read once: it never changes. By name, a branch's file is always read. What
+ * The forge, with each file at a commit read once: it never changes. By name, a branch's file is always read. What
  * `fileAt` does not find is not remembered, for a commit may be known to one server of a forge before another. What a
  * forge says together with the commit is: then it knows the commit.
  */

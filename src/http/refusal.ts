@@ -5,7 +5,7 @@ import type { SignatureCheck } from './signature-check.ts';
 /** What the webhook's middlewares pass to each other. */
 export interface WebhookState {
   requestId: string;
-  /** Of the digest that the signature header claims. It has been given all bytes of the body that was read. */
+  /** Checks the digest that the signature header claims. It has all bytes of the body that was read. */
   signature: SignatureCheck;
   /** The body's exact bytes, or with `isShortened` those that were kept of it. */
   bytes: Buffer;

@@ -21,7 +21,7 @@ export interface JobDeps extends ReviewDeps {
   /** Requests a job of a queue with one key. `data`: of the job that it goes on with. */
   readonly requestPeriodic: <K extends 'resync' | 'retention'>(kind: K, data?: Jobs[K]) => Promise<void>;
   readonly requestResync: () => Promise<void>;
-  /** Of the worker. */
+  /** Aborted when the worker stops. */
   readonly stopping: AbortSignal;
 }
 

@@ -58,11 +58,11 @@ export function makeSlots(engine: Engine) {
 
   return {
     open,
-    /** Of so many, those that have no job now. */
+    /** How many of `count` slots have no job now. */
     left(kind: string, count: number): number {
       return count - slots.filter((slot) => slot.kind === kind && slot.busy).length;
     },
-    /** Of these queues; of all where none are named. Each look costs PostgreSQL as much as a small job. */
+    /** Wakes the slots of these queues, by default of all. Each look costs PostgreSQL as much as a small job. */
     wake(kinds: readonly string[] = slots.map(({ kind }) => kind)) {
       for (const kind of new Set(kinds)) {
         wakeIdle(kind);

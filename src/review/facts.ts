@@ -41,7 +41,7 @@ export interface Facts {
 export type TeamMembers =
   /** Nobody else is. */
   | { readonly kind: 'team'; readonly logins: readonly string[] }
-  /** Of those whom the forge was asked about. Of anybody else, and of `unknown`, it is not known. */
+  /** Only people whom the forge was asked about. `unknown`: those of whom it did not say. */
   | {
       readonly kind: 'organisation';
       readonly members: readonly string[];
@@ -146,6 +146,6 @@ export interface NeededFacts {
   readonly teams: readonly string[];
   /** Sorted. */
   readonly members: readonly MembersNeeded[];
-  /** Of the policy: see {@link PeopleSettings}. */
+  /** The policy's own: see {@link PeopleSettings}. */
   readonly authorTrailers: readonly string[];
 }

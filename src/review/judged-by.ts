@@ -17,20 +17,20 @@ import type { PolicySources } from './sources.ts';
  * judged again. Stored as JSON with the verdict. Absent is what there was not, or what was not needed.
  */
 export interface JudgedBy extends PolicySources {
-  /** Of everything in the pull request that a verdict can depend on. */
+  /** The digest of everything in the pull request that a verdict can depend on. */
   readonly pullRequest: string;
   /** The base branch's commit at which the policy and CODEOWNERS were read. */
   readonly baseSha: string;
   readonly codeOwnersDigest?: string;
-  /** Of what others had reported about the head. Absent: no rule asks for it. */
+  /** The digest of what others had reported about the head. Absent: no rule asks for it. */
   readonly checksDigest?: string;
   /** Whether check suites are in that digest. */
   readonly asksSuites?: true;
-  /** Of the conversations that others began. Absent: no rule asks for them. */
+  /** The digest of the conversations that others began. Absent: no rule asks for them. */
   readonly threadsDigest?: string;
-  /** Of the visibility and topics of the repository. Absent: no rule asks for them. */
+  /** The digest of the visibility and topics of the repository. Absent: no rule asks for them. */
   readonly traitsDigest?: string;
-  /** Of the accounts that the operator says are programs. Absent: it does not matter who is one. */
+  /** The digest of the operator's machine accounts. Absent: it does not matter who is one. */
   readonly machineAccountsDigest?: string;
   /** Present where nothing else decides the verdict: then a pull request that is as it was is not judged again. */
   readonly alone?: Alone;
@@ -41,7 +41,7 @@ export interface Alone {
   readonly differenceBase: string;
   /** {@link gatehouseDigest} */
   readonly gatehouse: string;
-  /** Of the comments that the verdict left on the pull request, see posted-comments.ts. */
+  /** The digest of the comments that the verdict left on the pull request, see posted-comments.ts. */
   readonly comments: string;
 }
 

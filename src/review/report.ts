@@ -38,7 +38,7 @@ export interface ReportOptions {
 export interface Reported {
   readonly refusals: readonly Refusal[];
   readonly commentId?: string;
-  /** Of all comments that are there now, see {@link wantedDigest}; absent where that is not sure. */
+  /** The digest of all comments that are there now, see {@link wantedDigest}; absent where that is not sure. */
   readonly digest?: string;
   /** All comments of ours were looked for, and there was none. */
   readonly foundNone: boolean;

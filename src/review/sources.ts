@@ -8,7 +8,7 @@ export interface PolicySources {
   /** `owner/repository@ref` as the policy says it. */
   readonly extendsName?: string;
   readonly extendsDigest?: string;
-  /** Of the organisation's baseline, and the commit of the policy repository that it is from. */
+  /** The digest of the organisation's baseline, and the commit of the policy repository that it is from. */
   readonly baselineDigest?: string;
   readonly baselineCommit?: string;
 }

@@ -43,7 +43,7 @@ export interface Verdict {
   readonly policyFaults: readonly Fault[];
   /** Absent where the policy lets nobody override. */
   readonly overrides?: Overrides;
-  /** Of a pull request that changes the policy or its cases. It does not change the state. */
+  /** Present where the pull request changes the policy or its cases. It does not change the state. */
   readonly proposal?: Proposal;
   /** The policy of the base branch is broken, and this pull request brings in one that is valid. */
   readonly fixesPolicy?: boolean;

@@ -34,7 +34,7 @@ export interface TracingOptions {
   readonly endpoint: string;
   /** As OpenTelemetry names its samplers. */
   readonly sampler: string;
-  /** Of the samplers by ratio: the share of traces, 0 to 1. */
+  /** For samplers by ratio: the share of traces, 0 to 1. */
   readonly samplerArg: number;
   readonly log: Log;
 }

@@ -19,7 +19,7 @@ export async function checkCredentials(
     const findings = [wrong('forge', access.reason, action), ...skipped(CREDENTIAL_CHECKS, 'no forge')];
     return { findings, usable: false };
   }
-  // Of the URL only what cannot have a password in it.
+  // Only the part of the URL that cannot have a password in it.
   const reached = ok('forge', `${FORGES[forge.name].title} at ${new URL(forgeUrl).origin} answers`);
   if (access.kind === 'not-accepted') {
     const action = 'replace FORGE_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY, and check FORGE_URL';
@@ -37,7 +37,7 @@ async function whoseThey(forge: Forge): Promise<Finding> {
   }
 }
 
-/** Of every repository, or of one that also needs `extras`. */
+/** The scopes for every repository, or for one that also needs `extras`. */
 export async function checkScopes(
   forge: Forge,
   repository: string | undefined,

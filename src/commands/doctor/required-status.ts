@@ -9,7 +9,7 @@ export interface RequiredStatusOptions {
   readonly branch: string;
   /** STATUS_CONTEXT. */
   readonly template: string;
-  /** Of the App that Gatehouse is; absent with a token. */
+  /** The id of Gatehouse's own App; absent with a token. */
   readonly appId?: string;
 }
 
@@ -56,7 +56,7 @@ function covers(pattern: string, name: string): boolean {
   return RE2JS.matches(source, name);
 }
 
-/** Of another branch, or as it is called without one. */
+/** Whether it is Gatehouse's status for another branch, or for no branch. */
 function isSimilar(context: string, template: string): boolean {
   const [start = ''] = template.split('{base}');
   const stem = start.replace(/[^\p{L}\p{N}]+$/u, '').toLowerCase();

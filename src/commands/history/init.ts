@@ -12,7 +12,7 @@ import { overHistory, STOPPED, UNUSABLE } from './history.ts';
 import { HISTORY_OPTIONS, HISTORY_SETTINGS, type HistoryValues, historyOptions, ONE_REPOSITORY } from './options.ts';
 
 const DONE = 0;
-/** Of the pull requests that were merged last. */
+/** The share of the pull requests merged last for which a rule must hold. */
 const LEAST_SHARE = 0.9;
 const COOKBOOK = new URL('../../../docs/cookbook.md', import.meta.url);
 const [FILE = ''] = POLICY_PATHS;

@@ -73,7 +73,7 @@ is one line, newest first.`,
   },
 });
 
-/** Of one pull request, or all that a filter lets through. */
+/** Prints the rows of one pull request, or all that a filter lets through. */
 async function printRecord(
   pool: pg.Pool,
   asked: PullRequestRef | RecordFilter,

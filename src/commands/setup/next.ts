@@ -5,7 +5,7 @@ import { version } from '../../version.ts';
 import type { ByHand, SetupContext } from './context.ts';
 import { ingressHost } from './files.ts';
 
-/** Of Gatehouse itself. Its npm scripts `dev` and `up` read the .env there. */
+/** The folder of Gatehouse itself. Its npm scripts `dev` and `up` read the .env there. */
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** The end of what setup prints: what is left to people, and the one command that is next. */

@@ -6,7 +6,7 @@ import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
 
 /**
- * Of people who can be assigned, one request for all addresses: those who may write, whose approvals count. Each is
+ * Reads the people who can be assigned, by one request: those who may write, whose approvals count. Each is
  * shown with the main address, or with the one that hides it. Nothing tells whose another address is.
  */
 export async function accounts(

@@ -8,7 +8,7 @@ import * as shapes from './shapes.ts';
 export async function checks(client: GiteaClient, repository: string, sha: string, ask?: AskedChecks): Promise<Checks> {
   const route = `${repositoryPath(repository)}${path('statuses', sha)}`;
   const statuses = requireFound(await client.askAll(route, shapes.statuses), route);
-  // Of what one second brought, the forges' own order says nothing; ids ascend.
+  // The forges' own order says nothing within one second; ids ascend.
   const newestFirst = statuses
     .toSorted((one, other) => other.id - one.id)
     .map(({ context, creator, status, target_url }) => ({

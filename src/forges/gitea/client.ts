@@ -7,7 +7,7 @@ import type { Differences } from './differences.ts';
 
 /** Gitea's and Forgejo's MAX_RESPONSE_ITEMS as installed; an operator may have set less. */
 const PAGE_SIZE = 50;
-/** Of pages where one of {@link PAGE_SIZE} was too large. */
+/** The size of pages where one of {@link PAGE_SIZE} was too large. */
 const SMALL_PAGE_SIZE = 10;
 const MAX_PAGES = 200;
 /** Bytes of the longest string that is needed where no text of people is: of a title, which has 255 characters. */

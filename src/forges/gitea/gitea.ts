@@ -50,7 +50,7 @@ export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Pro
       const pullRequest = await read.pullRequest(client, ref);
       return pullRequest && { pullRequest, preloaded: {}, files: new Map() };
     },
-    // Of modules that are spread, each export is a method of a forge.
+    // Each export of a module that is spread is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...ancestry, ...history, ...reviews.METHODS, ...posted, ...inline }),
     ...bindClient(account, { accounts, changedFiles, checks, comments, commentThreads }),
     ...bindClient(account, { lastForcePushOrRetarget, mayWrite, organisationMembers }),

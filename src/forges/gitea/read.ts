@@ -169,7 +169,7 @@ async function status(
 ): Promise<PostedStatus | undefined> {
   const self = await client.self();
   const route = `${repositoryPath(repository)}${path('statuses', sha)}`;
-  // Of what one second brought, the forges' own order says nothing; ids ascend.
+  // The forges' own order says nothing within one second; ids ascend.
   const answer = await client.askAll(route, shapes.statuses);
   const own = answer
     ?.filter((candidate) => candidate.context === context)

@@ -144,7 +144,7 @@ export const reviews = z.array(
   z.object({
     id,
     user: login,
-    /** Of whom a review is requested, where it is not a person. */
+    /** The team whose review is requested, where it is not a person. */
     team: z.object({ name: z.string() }).nullish(),
     state: z.string(),
     commit_id: text,
@@ -200,7 +200,7 @@ export const personComments = z.array(
   z.object({
     id,
     user: poster,
-    /** Of a comment that was imported from elsewhere, in the name of somebody who did not write it here. */
+    /** Set for a comment that was imported from elsewhere, in the name of somebody who did not write it here. */
     original_author: text,
     body: text,
     created_at: z.string(),
@@ -255,7 +255,7 @@ export const contents = z.union([
   z.object({ type: z.string(), encoding: z.string().nullish(), content: z.string().nullish() }),
 ]);
 
-/** Of the search for repositories: the list is inside an object. */
+/** The answer to a search for repositories: the list is inside an object. */
 export const foundRepositories = z
   .object({
     ok: z.literal(true),
@@ -270,7 +270,7 @@ export const foundRepositories = z
   })
   .transform(({ data }) => data);
 
-/** Of the search for issues. Pull requests are issues here, without head and base. */
+/** The answer to a search for issues. Pull requests are issues here, without head and base. */
 export const foundPulls = z.array(z.object({ repository: z.object({ id, full_name: z.string() }) }));
 
 const hook = z.object({

@@ -58,7 +58,7 @@ function missingClassicScopes(scopes: readonly string[] | undefined, extras: rea
   ];
 }
 
-/** Of an App: what the owner of the repository has accepted, which can be less than what the App asks for. */
+/** For an App: what the owner of the repository has accepted, which can be less than what the App asks for. */
 export async function grants(
   client: GitHubClient,
   repository: string | undefined,

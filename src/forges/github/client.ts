@@ -46,7 +46,7 @@ export interface GitHubClient {
   readonly kind: GitHubCredentials['kind'];
   forRepository(repository: string): Promise<Octokit | undefined>;
   forOrganisation(organisation: string): Promise<Octokit | undefined>;
-  /** Of an App that are not suspended; with a token the one that there is, which has no one owner. */
+  /** Those of an App that are not suspended; with a token the only one, which has no owner. */
   installations(): Promise<readonly OpenedInstallation[]>;
   /** The App itself, or the token: for what belongs to no repository. */
   readonly own: Octokit;

@@ -74,7 +74,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
           return read && { pullRequest: read, preloaded: {}, files: new Map() };
         },
       ),
-    // Of modules that are spread, each export is a method of a forge.
+    // Each export of a module that is spread is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...refs, ...ancestry, ...posted }),
     ...bindClient(account, { accounts, changedFiles, checks, comments, commentThreads, commits, tree }),
     ...bindClient(account, {

@@ -66,7 +66,7 @@ const rules = z.array(
   }),
 );
 
-/** Of the branch's protection and of the rulesets that apply to it: GitHub asks for what either requires. */
+/** The branch's protection and the rulesets that apply to it: GitHub asks for what either requires. */
 async function protection(
   client: GitHubClient,
   repository: string,

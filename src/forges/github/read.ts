@@ -151,9 +151,9 @@ async function status(
   );
 }
 
-/** Of one context. GitHub compares contexts without case. */
+/** Statuses of one context. GitHub compares contexts without case. */
 export const MAX_STATUSES = 1_000;
-/** Of all contexts, so many are read to count those of one. */
+/** How many statuses of all contexts are read to count those of one. */
 const MAX_STATUSES_READ = 3 * MAX_STATUSES;
 
 /** How many statuses of a context a commit has; {@link MAX_STATUSES} where there are too many of others beside them. */

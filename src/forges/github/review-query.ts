@@ -9,7 +9,7 @@ import { commitWithStatuses, STATUSES } from './statuses.ts';
 
 /** Commits, and threads of comments: each has a connection within, so that more of them would cost another point. */
 const MAX_NESTED_NODES = 40;
-/** Of one commit. The others are read for themselves. */
+/** Authors of one commit. Further ones are read by a request of their own. */
 const MAX_AUTHORS = 10;
 const PAGE = 'totalCount pageInfo { hasNextPage }';
 const PERSON = '{ name email user { login } }';

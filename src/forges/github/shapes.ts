@@ -136,7 +136,7 @@ export const requestedReviewers = z.object({
 /** Entries of many kinds: what they have in common. A commit has no time. */
 export const timeline = z.array(z.object({ event: z.string().default(''), created_at: z.string().nullish() }));
 
-/** Of a branch or tag, and of what an annotated tag names. */
+/** A branch or tag, and what an annotated tag names. */
 export const ref = z.object({ object: z.object({ sha: z.string(), type: z.string() }) });
 
 /** `permission` is one of admin, write, read and none; `maintain` counts as write, and `triage` as read. */

@@ -17,7 +17,7 @@ const repositories = z.array(
 );
 type Repository = z.output<typeof repositories>[number];
 
-/** Of an installation: the list is inside an object. */
+/** The answer for an installation: the list is inside an object. */
 const installed = z.object({ repositories }).transform((answer) => answer.repositories);
 
 /** Where an App is installed it may write; of a user, the answer shows what they may do there. */

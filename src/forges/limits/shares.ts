@@ -7,7 +7,7 @@ import { withRequestCount } from './spending.ts';
 const WINDOW_MS = 60 * 60_000;
 /** After this a review that waits looks again whether it may run: one request. */
 const LOOK_AGAIN_MS = 5 * 60_000;
-/** Of the requests that are left. As these become fewer, whoever has spent the most waits first. */
+/** Shares of the requests that are left. As these become fewer, whoever has spent the most waits first. */
 const SHARES = { pullRequest: 0.1, author: 0.3 } as const;
 /** Never less than this, an hour: a few ordinary reviews. */
 const MINIMUM = { pullRequest: 60, author: 180 } as const;
@@ -58,7 +58,7 @@ export function makeRequestShares(remaining: () => number, now: () => number = D
         const keys: Record<Spender, string | undefined> = { pullRequest: undefined, author: undefined };
         try {
           return await work(async ({ repository, number, author }, onWait) => {
-            // Of one owner: an App's installations have a limit each.
+            // By owner: an App's installations have a limit each.
             keys.author = `${repository.split('/')[0]}/@${author}`.toLowerCase();
             keys.pullRequest = `${repository}#${number}`.toLowerCase();
             for (const spender of ['pullRequest', 'author'] as const) {

@@ -121,7 +121,7 @@ export function hasSpareRequests(remaining: number): boolean {
 
 /** More than almost every review takes (docs/forges.md, "Requests of a review"), with room for the resync itself. */
 const REQUESTS_OF_A_REVIEW = 15;
-/** Of the requests that are left, reviews that are not urgent take so much. */
+/** The share of the requests left that reviews may take when they are not urgent. */
 const SHARE = 0.5;
 
 /**

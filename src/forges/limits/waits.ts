@@ -105,7 +105,7 @@ export function makePause(optionalRedis: OptionalRedis, origin: string): Pause {
  */
 export const MAX_WRITES_AT_ONCE = 40;
 const WRITE_INTERVAL_MS = 60_000 / (80 - MAX_WRITES_AT_ONCE);
-/** Of those at once, what only statuses may use: they decide what can be merged, and never wait for comments. */
+/** Those at once that only statuses may use: they decide what can be merged, and never wait for comments. */
 export const KEPT_FOR_STATUSES = 10;
 
 /**

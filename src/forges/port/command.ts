@@ -49,7 +49,7 @@ export function overrideLine(ruleId: string, commit: string): string {
   return `${COMMAND_WORD} override ${ruleId} ${commit}`;
 }
 
-/** Of the text of a comment. Line ends may differ between a webhook and the API. */
+/** The digest of the text of a comment. Line ends may differ between a webhook and the API. */
 export function textDigest(body: string): string {
   return hash('sha256', body.replaceAll(/\r\n?/g, '\n').trim());
 }

@@ -46,13 +46,13 @@ export interface CommentedCommand {
   readonly commentId: string;
   /** Login. */
   readonly author: string;
-  /** Of the comment's text. */
+  /** The digest of the comment's text. */
   readonly digest: string;
 }
 
 export interface CheckedCommit {
   readonly headSha: string;
-  /** Of a commit status; absent for anything else. */
+  /** Who set a commit status; absent for anything else. */
   readonly status?: StatusSetBy;
   /**
    * The login of who commented on the change, or resolved a conversation or took that back; empty when the payload has
@@ -200,7 +200,7 @@ function login(value: unknown): string | undefined {
 }
 
 /**
- * Of a comment that was edited or deleted only a command to override matters: it no longer counts. Gatehouse's own
+ * When a comment is edited or deleted, only a command to override matters: it no longer counts. Gatehouse's own
  * comments begin with another text than a command.
  */
 function commentedCommand(payload: Readonly<Record<string, unknown>>): CommentedCommand | undefined {
@@ -237,7 +237,7 @@ const ACTIONS_OF_OTHERS: readonly unknown[] = [
 ];
 
 /**
- * Of the other actions of a run, which people cause, nothing is reported yet. A suite has ended, or begins once more.
+ * The other actions of a run, which people cause, report nothing yet. A suite has ended, or begins once more.
  */
 const CHECK_EVENTS: readonly { readonly name: string; readonly actions: readonly unknown[] }[] = [
   { name: 'check_run', actions: ['created', 'completed'] },

@@ -19,7 +19,7 @@ export type Extra =
 export interface Grants {
   /** The names of the scopes or permissions that are missing. */
   readonly missing: readonly string[];
-  /** Of some the forge does not say whether they are there: why. */
+  /** Why the forge does not say whether some are there. */
   readonly unknown?: string;
 }
 

@@ -10,7 +10,7 @@ export type ListedPullRequest = Pick<PullRequest, 'repository' | 'number' | 'arc
   readonly head: Pick<PullRequest['head'], 'sha'>;
 };
 
-/** Of a repository that has a commit. */
+/** The default branch of a repository that has a commit. */
 export interface DefaultBranch {
   /** The forge's id of the repository. */
   readonly repositoryId: string;

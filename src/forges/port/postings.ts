@@ -28,7 +28,7 @@ export interface PostedStatus extends CommitStatus {
   readonly creator: string;
 }
 
-/** Of a forge that takes only so many statuses of one name for a commit, and refuses every later one. */
+/** For a forge that takes only so many statuses of one name for a commit, and refuses every later one. */
 export interface StatusLimit {
   readonly most: number;
   /** How many there are, by anybody; `most` where they are too many to be counted. */

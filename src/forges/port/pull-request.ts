@@ -95,7 +95,7 @@ export interface PreloadedFacts {
   readonly changedFiles?: ChangedFiles;
   /** Their signatures are not read. */
   readonly commits?: readonly Commit[];
-  /** Of authors and co-authors of commits, as far as they were given. */
+  /** The accounts of authors and co-authors of commits, as far as the forge gave them. */
   readonly accounts?: Accounts;
   readonly reviews?: readonly PersonReview[];
   /** The newest of each name on the head. */
@@ -159,7 +159,7 @@ export interface Commit {
 export interface CommitPerson {
   readonly name: string;
   readonly email: string;
-  /** Of the account that the forge knows by the e-mail address; null when it knows none. */
+  /** The login of the account with this e-mail address; null when the forge has none. */
   readonly login: string | null;
   /** Whether the account is a program, where the forge says so. */
   readonly bot?: boolean;

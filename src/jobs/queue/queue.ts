@@ -23,7 +23,7 @@ export type Kind = keyof Jobs;
 
 /** All that there is to know of a queue. `Deps`: what a worker hands to its jobs. */
 export interface Queue<Data extends object, Deps> {
-  /** Of the jobs with one key, at most one waits and at most one runs. */
+  /** At most one job with a key waits, and at most one runs. */
   readonly key: (job: Data) => string;
   readonly options: Omit<EngineQueue, 'name'>;
   /** False: it also runs while the forge does not accept the credentials. */

@@ -56,7 +56,7 @@ export interface BaselineDeps {
   readonly forge: Forge;
   readonly pool: pg.Pool;
   readonly threads: ReviewThreads;
-  /** Of each owner's policy repository. */
+  /** The name of each owner's policy repository. */
   readonly name: string;
   readonly log: Log;
 }

@@ -111,9 +111,9 @@ async function requestReviews(
 }
 
 /**
- * Of pull requests whose reviews read them in the second of a change: without those that wait for another baseline, and
- * are as they were judged. That costs one request instead of a review. What else than the pull request decides the
- * verdict is read by a review only.
+ * `unsettled` are pull requests whose reviews read them in the second of a change, and `delayed` wait for another
+ * baseline. Leaves out the delayed ones that are as they were judged: that costs one request instead of a review. Only
+ * a review reads what else decides the verdict.
  */
 async function withoutUnchanged(
   forge: Forge,

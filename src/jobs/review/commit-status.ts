@@ -330,7 +330,7 @@ export function commitStatuses(
       }
       const { state, description } = before;
       const isLast = await postAgain(place, { context: place.context, state, description });
-      // Of a pull request that was opened with this commit meanwhile.
+      // For a pull request that was opened with this commit meanwhile.
       const isNamed = await show(place, true);
       if (!isLast && !isNamed) {
         throw new ForgeError('unavailable', `${place.repository}@${place.headSha} had another status set meanwhile`);
@@ -398,7 +398,7 @@ export function sharedStatus(
   const { url: targetUrl } = worst;
   const free = verdicts.find(({ state }) => state === 'none');
   if (enforce && worst.state === 'success' && free !== undefined) {
-    // Of a name without the base branch: the other branch's success would let this one be merged unjudged.
+    // The name has no base branch: the other branch's success would let this one be merged unjudged.
     const description = `No policy judges #${free.number}, which has this commit too: close it, or give its branch one`;
     return { state: 'error', targetUrl: free.url, description };
   }

@@ -25,7 +25,7 @@ import { showPreview, withPreview } from './show-preview.ts';
 interface Asked {
   /** By the clock of the database. */
   readonly at: Date;
-  /** Of no clock that can be set. */
+  /** By a monotonic clock, which nobody can set. */
   readonly secondsAgo: () => number;
 }
 

@@ -11,7 +11,7 @@ export interface StoredPolicy {
   readonly visibility: Visibility;
   readonly path: string;
   readonly text: string;
-  /** Of the repository that it was read from. */
+  /** The ids of the repository that it was read from. */
   readonly ids: RepositoryIds;
 }
 
@@ -26,7 +26,7 @@ export interface BaselineRow {
   readonly problem: BaselineProblem | null;
   /** Why; null without a problem and a policy. */
   readonly reason: string | null;
-  /** Of the policy at `seen`, where it is broken. */
+  /** The faults of the policy at `seen`, where it is broken. */
   readonly faults: readonly Fault[];
 }
 

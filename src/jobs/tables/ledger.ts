@@ -49,7 +49,7 @@ export async function savePush(
   );
 }
 
-/** Of a branch, by all names of its repository, the oldest first. */
+/** The pushes to a branch, by all names of its repository, the oldest first. */
 export async function seenPushes(
   pool: pg.Pool,
   { repository, former }: Chain,

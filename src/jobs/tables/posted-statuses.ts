@@ -25,7 +25,7 @@ const WRITING_BEGAN = '';
 
 /** A row of the table. */
 export interface PostedRow {
-  /** Of the context, see {@link contextKey}. */
+  /** The key of the context, see {@link contextKey}. */
   readonly key: string;
   readonly state: StatusState | null;
   readonly description: string | null;
@@ -39,7 +39,7 @@ export function POSTED_ON(repository: string, headSha: string): string {
       FROM gatehouse.posted_statuses p WHERE p.repository = ${repository} AND p.head_sha = ${headSha}), '[]')`;
 }
 
-/** Of the rows of its commit. */
+/** What was posted under a context, from the rows of its commit. */
 export function postedAt(rows: readonly PostedRow[], context: string): PostedBefore {
   const row = rows.find(({ key }) => key === contextKey(context));
   if (row === undefined) {

@@ -208,7 +208,7 @@ async function changeClaimed<Row extends pg.QueryResultRow>(
   return rows;
 }
 
-/** Of an open pull request with a certain head. */
+/** The verdict on an open pull request with a certain head. */
 export interface VerdictOnHead extends HeadVerdict {
   readonly baseBranch: string;
 }
@@ -236,7 +236,7 @@ export async function verdictsOnHead(
   return rows[0]?.verdicts ?? [];
 }
 
-/** Of open pull requests, those that a resync has to look at. */
+/** An open pull request that a resync has to look at. */
 export interface Unreviewed {
   /**
    * Those whose present head and base have no verdict, or none that a status of this name shows, and those that have

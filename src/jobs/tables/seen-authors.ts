@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 
-/** Of one pull request. Whoever names more in its commits can have nobody's approval counted for it. */
+/** The limit for one pull request. Whoever names more in its commits can have nobody's approval counted for it. */
 const MAX_KEPT = 2_000;
 
 /**

@@ -4,7 +4,7 @@ import { MAX_TRAILER_CHARACTERS, trailersOf } from './trailers.ts';
 
 /** Somebody whom a trailer names. */
 export interface CoAuthor {
-  /** Of the first commit that names them so. */
+  /** The first commit that names them in this way. */
   readonly sha: string;
   /** The e-mail address in lower case; else the whole value. */
   readonly text: string;
@@ -23,7 +23,7 @@ export interface CoAuthors {
 const CO_AUTHOR = 'co-authored-by';
 /** Different people whom the messages of one pull request may name. */
 const MAX_CO_AUTHORS = 1_000;
-/** Of all messages together: this runs on the event loop too. */
+/** The limit for all messages together: this runs on the event loop too. */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /** Whom the messages of commits name as their co-authors, each once. `trailers` are keys beside `Co-authored-by`. */

@@ -10,7 +10,7 @@ export interface PeopleSettings {
 
 export const NO_PEOPLE_SETTINGS: PeopleSettings = { authorTrailers: [], machineAccounts: [] };
 
-/** Of both: neither takes away what the other says of who is no person, or who made a change. */
+/** Joins both: neither removes a machine account or a trailer of the other. */
 export function joinPeople(one: PeopleSettings, other: PeopleSettings): PeopleSettings {
   return {
     authorTrailers: [...new Set([...one.authorTrailers, ...other.authorTrailers])],

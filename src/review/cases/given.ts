@@ -277,7 +277,7 @@ function suitesOf({ suites = [], checks = [] }: Given): CheckSuites {
   };
 }
 
-/** Of an organisation, those who are not named are no members. */
+/** Whoever is not named under an organisation is no member of it. */
 function teamsOf({ teams = {} }: Given): Facts['teams'] {
   return new Map(Object.entries(teams).map(([team, logins]) => [team.toLowerCase(), { kind: 'team', logins }]));
 }
@@ -345,7 +345,7 @@ function commitOf(
   };
 }
 
-/** Of every address in the messages, whichever trailers the policy names. */
+/** The accounts of every address in the messages, whichever trailers the policy names. */
 function accountsOf({ commits = [], accounts = {}, accounts_unread }: Given): Facts['commits']['accounts'] {
   if (accounts_unread === true) {
     return new Map();

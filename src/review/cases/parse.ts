@@ -10,7 +10,7 @@ import { casesFileSchema, type OutcomeWords, policyCasesSchema } from './schema.
 /** One case of a file. */
 export interface Case {
   readonly file: string;
-  /** Of its first key. */
+  /** The line of its first key. */
   readonly line: number;
   readonly name?: string;
   readonly given: Given;

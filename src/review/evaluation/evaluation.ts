@@ -41,7 +41,7 @@ export interface EvaluatedRule {
   /** Absent when the rule has none, or is inactive. */
   readonly require?: EvaluatedCondition;
   readonly forbid?: EvaluatedCondition;
-  /** Of a draft: all of it is as if it were ready for review. */
+  /** The pull request is a draft: everything is judged as if it were ready for review. */
   readonly asIfReady?: true;
 }
 

@@ -119,7 +119,7 @@ export async function readCommits(
   if (commits?.length === 0 && !(await isInBase(forge, pullRequest))) {
     const { repository, number, state } = pullRequest;
     const message = `${repository}#${number}: the forge lists no commits of this pull request, and it must have some`;
-    // Of a merged one the list stays as it is: Gitea merged it before it had computed what it is compared with.
+    // The list of a merged one stays as it is: Gitea merged it before it had computed what it is compared with.
     throw new ForgeError(state === 'open' ? 'unavailable' : 'invalid', message);
   }
   const accounts =
@@ -219,7 +219,7 @@ export function codeOwnersText(codeOwners: Facts['codeOwners']): SourceText | un
   }
 }
 
-/** Of the pull request's own organisation: what is known of others is not this one's to read, and stays unread. */
+/** Teams of the pull request's own organisation. Teams of others stay unread. */
 export async function readOwnTeams(
   forge: Forge,
   pullRequest: PullRequest,

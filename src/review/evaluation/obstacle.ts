@@ -31,12 +31,12 @@ export function obstacleTo(condition: EvaluatedCondition, wanted: boolean): Obst
   }
 }
 
-/** Of obstacles that must all be removed; undefined when there is none. */
+/** The worst of obstacles that must all be removed; undefined when there is none. */
 export function worstObstacle(obstacles: readonly (Obstacle | undefined)[]): Obstacle | undefined {
   return firstOf(WORST_FIRST, obstacles);
 }
 
-/** Of obstacles of which removing one is enough. */
+/** The easiest of obstacles of which removing one is enough. */
 export function easiestObstacle(obstacles: readonly (Obstacle | undefined)[]): Obstacle | undefined {
   return firstOf(EASIEST_FIRST, obstacles);
 }

@@ -8,7 +8,7 @@ import { everybodyIn } from '../predicates/team-members.ts';
 
 type Members = Extract<TeamMembers, { readonly kind: 'organisation' }>;
 
-/** Of the pull request's own organisation: what is known of others is not this one's to read, and stays unread. */
+/** Whether a team is of the pull request's own organisation. Teams of others stay unread. */
 export function isOwn({ repository }: PullRequest, team: string): boolean {
   return team.startsWith(`${repository.split('/')[0]?.toLowerCase()}/`);
 }

@@ -27,7 +27,7 @@ async function readThreads(forge: Forge, ref: PullRequestRef, headSha: string): 
   }
 }
 
-/** Of the same conversations in any order the same, in hexadecimal. Where a line is now does not matter. */
+/** The same for the same conversations in any order. In hexadecimal. Where a line is now does not matter. */
 export function threadsDigest({ threads, complete }: CommentThreads): string {
   const sorted = threads.map(({ line: _, ...thread }) => JSON.stringify(Object.entries(thread).toSorted())).sort();
   return hash('sha256', JSON.stringify([complete, sorted]));

@@ -96,7 +96,7 @@ function judgeClaims(
   return { inForce, refused };
 }
 
-/** Of who may override only: nothing more is read for commands of others, of which there may be any number. */
+/** Only for people who may override: others can write any number of commands, for which nothing more is read. */
 async function readClaimFacts(
   forge: Forge,
   pullRequest: PullRequest,
@@ -124,7 +124,7 @@ async function readClaimFacts(
   return { teams, people, commits, lastChange, writers };
 }
 
-/** Of an organisation only whether those are members who claim to override. */
+/** For an organisation, only whether the authors of the commands are members. */
 async function readTeamsOf(
   forge: Forge,
   pullRequest: PullRequest,

@@ -21,7 +21,7 @@ export type Baseline =
 interface BaselineSource {
   readonly repository: string;
   readonly commit: string;
-  /** Of its text, its path and its visibility. */
+  /** The digest of its text, its path and its visibility. */
   readonly digest: string;
   readonly visibility: Visibility;
 }

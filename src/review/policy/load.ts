@@ -212,14 +212,14 @@ function ownerOf(repository: string): string | undefined {
   return repository.split('/')[0]?.toLowerCase();
 }
 
-/** Of the policy at a commit, as in {@link PolicySources}; undefined when there is none. Parses nothing. */
+/** The digest of the policy at a commit, as in {@link PolicySources}; undefined when there is none. Parses nothing. */
 export async function policyDigest(forge: Forge, repository: string, commit: string): Promise<string | undefined> {
   const file = await findPolicy(forge, repository, commit);
   return file && digestOf(file);
 }
 
 /**
- * Of the extended policy by its name, `owner/repository@ref`, as it is now; undefined when the policy of the repository
+ * The digest of an extended policy by its name, `owner/repository@ref`, as it is now; undefined when the repository
  * `under` it cannot use it. Another owner's is not looked at.
  */
 export async function extendedDigest(

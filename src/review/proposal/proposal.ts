@@ -33,7 +33,7 @@ export interface ImpactOn {
 
 /** What a review finds out about a proposal once the verdict is shown, which does not depend on it. */
 export interface ReadProposal {
-  /** Of the policy, of what it extends, of what it comes on top of, and of the cases. */
+  /** The digest of the policy, what it extends, its baseline, the base branch and the cases. */
   readonly digest: string;
   readonly cases: ProposedCases;
   /** Absent where other pull requests are not judged by it. */

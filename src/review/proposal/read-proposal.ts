@@ -66,7 +66,7 @@ export async function readProposal(
 }
 
 /**
- * Of a deleted fork the commits are still in the repository itself. What such a policy extends is not read: its author
+ * The commits of a deleted fork are still in the repository itself. What such a policy extends is not read: its author
  * does not belong to the owner whose other repositories it could then name, and quote from.
  */
 function loadProposed(

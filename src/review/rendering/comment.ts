@@ -26,7 +26,7 @@ const MAX_LENGTH = MAX_COMMENT_LENGTH - COMMENT_RESERVE;
 const MAX_RULES_LENGTH = 20_000;
 
 const MAX_OWNERS_TABLES = 5;
-/** Of each of them. */
+/** Rows of each table. */
 const MAX_OWNERS_ROWS = 10;
 
 export interface CommentContext {

@@ -5,7 +5,7 @@ import type { Finding } from '../verdict.ts';
 
 export const OWNERS_COLUMNS = ['Files', 'Owners', 'Approved by', 'Missing'] as const;
 
-/** Of each cell. The others are counted. */
+/** Limits of each cell. The others are counted. */
 const MAX_NAMES_SHOWN = 5;
 const MAX_PATTERNS_SHOWN = 2;
 const MAX_FAULTS_SHOWN = 5;

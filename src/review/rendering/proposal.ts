@@ -43,7 +43,7 @@ function renderImpact({ judged, leftOut }: Impact): string {
   ].join('\n');
 }
 
-/** Of one that is not judged yet, nothing is known that would change. */
+/** States of pull requests that are not stopped today. One that is not judged yet counts as such. */
 const PASSING: readonly (string | null)[] = ['success', 'none', null];
 const WOULD = { failure: 'would fail', pending: 'would wait', error: 'could not be judged', success: 'would pass' };
 const NOW: Readonly<Record<string, string>> = {

@@ -26,7 +26,7 @@ const RULE_MARKS = {
   inactive: ['grey', '– does not apply'],
 } as const;
 
-/** Of rules that are only observed. */
+/** Marks of rules that are only observed. */
 const OBSERVED_MARKS = {
   passed: ['grey', '✔ would pass'],
   failed: ['grey', '✘ would fail'],

@@ -221,8 +221,8 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
   }
 
   /**
-   * Of those whose owner may have another thread: of an account, and then of an owner, with the fewest threads, and
-   * then the oldest.
+   * The next task whose owner may have another thread: of the account with the fewest threads, then of the owner with
+   * the fewest, then the oldest.
    */
   function nextJob(): Job | undefined {
     const running = [...threads].flatMap(({ job }) => (job === undefined ? [] : [job.owner]));
@@ -258,7 +258,7 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
       if (output !== undefined) {
         return { kind: 'done', output: deserialize(output) };
       }
-      // Of the same owner only: nobody waits behind the tasks of another one.
+      // Shared with the same owner only: nobody waits behind the tasks of another one.
       const key = `${owner} ${digest}`;
       const other = underWay.get(key);
       if (other !== undefined) {

@@ -8,7 +8,7 @@ import { MAX_OUTPUT_BYTES } from '../limits.ts';
 import { parsePolicy } from '../policy/parse.ts';
 import type { FromThread, TaskInput, TaskName, TaskOutput, ToThread } from './messages.ts';
 
-/** Of the processor time of a task, how much a task may use that can stop by itself. */
+/** The share of a task's processor time that it may use if it can stop by itself. */
 const OWN_SHARE = 0.75;
 
 /** What a thread tells a task, and what a task tells its thread. */
