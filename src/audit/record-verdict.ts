@@ -75,9 +75,9 @@ function branchInsert({ add }: Parameters, { repository, baseBranch }: VerdictRe
 /** What the record has already. */
 export interface Recorded {
   readonly now: Date;
-  /** Of the last verdict; null: there is none. */
+  /** The digest of the last verdict; null: there is none. */
   readonly digest: Buffer | null;
-  /** Of the last verdict that has rules: what was given up in between has changed nothing. */
+  /** The rules of the last verdict that has some: what was given up in between has changed nothing. */
   readonly rules: readonly StoredRule[] | null;
   readonly overrides: readonly RecordedOverride[] | null;
   /** Digests of the texts that need not be sent: each is stored once a month. */

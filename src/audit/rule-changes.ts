@@ -4,7 +4,7 @@ import type { RecordedRule, VerdictRecord } from './verdict-record.ts';
 export interface RuleChange {
   readonly rule: string;
   readonly change: 'failed' | 'overridden' | 'passed' | ObservedChange;
-  /** Of `passed`: how long it had not held. */
+  /** For `passed`: how long it had not held. */
   readonly seconds: number | null;
 }
 

@@ -115,7 +115,7 @@ function sentinelOptions(url: string) {
 export function closeRedis(redis: Redis): void {
   redis.removeAllListeners('error');
   redis.on('error', () => {
-    // Of its own ending.
+    // An error that closing causes.
   });
   redis.disconnect();
 }

@@ -8,7 +8,7 @@ interface NewDelivery extends Delivery, Pick<ReceivedDelivery<never>, 'resynced'
 const KEY = ['hookId', 'deliveryId', 'sha256'] as const satisfies readonly (keyof Delivery)[];
 const KEYS = Object.keys(COLUMNS) as (keyof Delivery)[];
 
-/** Of the table `deliveries`, with the types that are not text. */
+/** Columns of the table `deliveries` whose type is not text. */
 const TYPES: Readonly<Record<string, string>> = {
   [COLUMNS.pullRequest]: 'integer',
   [COLUMNS.sha256]: 'bytea',
@@ -101,7 +101,7 @@ export async function insertDeliveries(
   );
 }
 
-/** Of one delivery, for both tables. */
+/** The rows of one delivery, for both tables. */
 function rowsOf(
   delivery: NewDelivery,
   body: StoredBody | undefined,

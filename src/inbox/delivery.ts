@@ -9,7 +9,7 @@ export interface Delivery {
   /** Null where the payload names none. */
   readonly repository: string | null;
   readonly pullRequest: number | null;
-  /** Of the body as received, in hexadecimal. */
+  /** The digest of the body as received, in hexadecimal. */
   readonly sha256: string;
 }
 

@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import { DAYS } from './days.ts';
 
 const TIMEOUT_MS = 60_000;
-/** Of the session: any number, as long as every version uses the same. */
+/** A lock of the session: any number, as long as every version uses the same. */
 const ADVISORY_LOCK = 4_201_883_919;
 
 const WAITED_IN_VAIN: readonly (string | undefined)[] = [

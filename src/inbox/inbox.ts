@@ -25,7 +25,7 @@ export interface Inbox<Job> {
 }
 
 export interface InboxDependencies<Job> {
-  /** Of connections that send statements without waiting: see `makeInboxPool`. */
+  /** Its connections send statements without waiting: see `makeInboxPool`. */
   readonly pool: pg.Pool;
   /** What adds the jobs, and whatever belongs to them, in the deliveries' own transaction. */
   readonly jobStatements: (jobs: readonly Job[]) => Promise<readonly pg.QueryConfig[]>;

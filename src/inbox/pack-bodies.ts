@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, type ZstdOptions, zstdCompress, zstdCompressSync } from 'node:zlib';
 
-/** Of the bodies in a frame, before compression: what has to be decompressed to read one of them. */
+/** The limit for the bodies in a frame, before compression: what has to be decompressed to read one of them. */
 export const MAX_FRAME_BYTES = 1024 * 1024;
 
 /**

@@ -83,6 +83,18 @@ test(`no comment in src is wider than ${MAX_COMMENT_COLUMNS} columns`, (t) => {
   t.deepEqual(wide, []);
 });
 
+test('no comment in src begins with Of: it says what it describes first', (t) => {
+  const found = files
+    .filter((file) => file.startsWith('src/') && file.endsWith('.ts'))
+    .flatMap((file) =>
+      read(file)
+        .split('\n')
+        .filter((line) => /(?:\/\*\*|\/\/|^\s+\*) Of /.test(line))
+        .map((line) => `${file}: ${line}`),
+    );
+  t.deepEqual(found, []);
+});
+
 /** A file that is deleted and not committed yet is listed all the same. */
 function read(file: string): string {
   try {

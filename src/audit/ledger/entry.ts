@@ -38,7 +38,7 @@ export interface LedgerPullRequest {
   /** Login. Null: the forge does not say. */
   readonly mergedBy: string | null;
   readonly mergedAt: string;
-  /** Of the head into the base, as it stood when it was merged. Null: none was recorded by then. */
+  /** The verdict on the head into the base, when it was merged. Null: none was recorded by then. */
   readonly verdict: LedgerVerdict | null;
 }
 
@@ -66,7 +66,7 @@ export type LedgerContent =
       /** Its first parent; null: it has none. */
       readonly parent: string | null;
       readonly outcome: Exclude<Outcome, 'rewritten'>;
-      /** Of what is not `passed`, where it is not plain. */
+      /** Why the outcome is not `passed`, where that is not plain. */
       readonly why: string | null;
       readonly pullRequest: LedgerPullRequest | null;
       /** Login, from the webhook of the push. Null: no such webhook came. */

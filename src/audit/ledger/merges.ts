@@ -16,7 +16,7 @@ export function mergesIn<Entry extends LedgerContent>(entries: readonly Entry[])
   });
 }
 
-/** Of a repository and branch; '' for what none brought. */
+/** A key by repository and branch; '' where no pull request brought the entry. */
 function pullRequestOf(entry: LedgerContent & { readonly chain?: string }): string {
   return entry.kind === 'commit' && entry.pullRequest !== null
     ? `${entry.chain ?? ''}/${entry.pullRequest.number}@${entry.branch}`

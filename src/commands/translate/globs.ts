@@ -16,7 +16,7 @@ const ANYTHING: Piece = { kind: 'repeat', piece: { kind: 'any' }, least: 0, most
 
 /** How often a piece is written that may be repeated without end, where nothing more may match than it does. */
 const OPTIONAL_REPEATS = 6;
-/** Of one expression as names. */
+/** How many names one expression may become. */
 const MAX_NAMES = 50;
 /** Repetitions that are spelt out in names. */
 const MAX_SPELT = 3;

@@ -60,7 +60,7 @@ export function connected(
   }
   const parts = node.items().map((item) => {
     const [entry, ...more] = item.entries();
-    // Of several, Mergeable reads the first (andOrProcessor.js).
+    // Mergeable reads only the first of several (andOrProcessor.js).
     return entry === undefined || more.length > 0 ? malformed(item, 'one option') : read(...entry);
   });
   return key === 'and' ? all(parts) : any(parts);
@@ -87,7 +87,7 @@ function expressed(node: SourceNode, find: Subject['found'], findings: Findings)
   return find(expressionsOf(regex), flagsOf(at(node, 'regex_flag')), regex, findings);
 }
 
-/** Of JavaScript. Case does not matter unless they say otherwise. */
+/** The flags of JavaScript. Case does not matter unless they say otherwise. */
 export function flagsOf(node: SourceNode | undefined): string {
   const flags = textOf(node) ?? 'i';
   if (node !== undefined && textOf(node) === undefined) {

@@ -9,10 +9,10 @@ import type { SourceNode } from './source.ts';
 export interface Subject {
   /** One of the expressions is found. `flags`: of JavaScript. */
   readonly found?: (expressions: readonly Expression[], flags: string, node: SourceNode, findings: Findings) => Formula;
-  /** Of a list: each of its entries has the same one of the expressions. */
+  /** For a list: each of its entries has the same one of the expressions. */
   readonly each?: Subject['found'];
   readonly notEmpty?: (node: SourceNode, findings: Findings) => Formula;
-  /** Of a list: how many entries it has. */
+  /** For a list: how many entries it has. */
   readonly amount?: (operator: '<=' | '>=', count: number, node: SourceNode, findings: Findings) => Formula;
 }
 

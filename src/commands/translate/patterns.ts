@@ -3,7 +3,7 @@ import { patternFault } from '../../review/matching/pattern.ts';
 /** A regular expression that Gatehouse can use, or why it cannot. */
 export type Translated = { readonly pattern: string } | { readonly fault: string };
 
-/** Of policy-bot, which is written in Go: the same RE2. */
+/** A pattern of policy-bot, which is written in Go: the same RE2. */
 export function fromGo(source: string): Translated {
   const fault = patternFault(source);
   return fault === undefined ? { pattern: source } : { fault };
@@ -15,12 +15,12 @@ export function fromGo(source: string): Translated {
  */
 const OTHER_MEANING = /\\(?:[pPAzQECaXxU]|x\{)|\[\[:|\(\?[imsU-]+[:)]/;
 
-/** Of Mergeable. Its flags: `i` unless `regex_flag` says otherwise. */
+/** A pattern of Mergeable. Its flags: `i` unless `regex_flag` says otherwise. */
 export function fromJavaScript(source: string, flags: string): Translated {
   if (!/^[ims]*$/.test(flags)) {
     return { fault: `the flag "${flags}" has no equal` };
   }
-  // Of two backslashes the second is a literal, and begins nothing.
+  // The second of two backslashes is a literal, and begins nothing.
   if (OTHER_MEANING.test(source.replaceAll('\\\\', ''))) {
     return { fault: 'JavaScript and RE2 read it differently' };
   }

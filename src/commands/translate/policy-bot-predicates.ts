@@ -294,7 +294,7 @@ function patterns(list: SourceNode, name: string, findings: Findings): Formula {
   return usable.length === read.length ? formula : between(formula, ALWAYS);
 }
 
-/** Of the name with its owner there, and of the name here. */
+/** There the name includes the owner, here it does not. */
 function repository(node: SourceNode, findings: Findings): Formula {
   const read = (list: SourceNode): Formula =>
     matching(

@@ -106,9 +106,9 @@ interface Part {
   /** Skipped, or approved. */
   readonly notPending: Formula;
   readonly findings: readonly Finding[];
-  /** Of one rule: what it asks for where it applies, and its description. */
+  /** For one rule: what it asks for where it applies, and its description. */
   readonly rule?: ApprovalRule;
-  /** Of `and`: it is the same as its parts beside each other. */
+  /** For `and`: it is the same as its parts beside each other. */
   readonly parts?: readonly Part[];
 }
 
@@ -133,7 +133,7 @@ function approvalOf(
   if (only === undefined) {
     return [];
   }
-  // Of one part it is enough that it is approved: then it is not skipped.
+  // A single part only has to be approved: then it is not skipped.
   if (parts.length === 1) {
     return [{ ...printed(only), require: only.approved }];
   }

@@ -155,7 +155,7 @@ function escaped(character: string): Piece {
   return { kind: 'character', value: character };
 }
 
-/** Of letters, digits and plain punctuation: what else there may be in a set has another meaning in a glob. */
+/** A set of letters, digits and plain punctuation: anything else in a set has another meaning in a glob. */
 function setAt(rest: string): { readonly piece: Piece; readonly length: number } {
   const [whole, negation, members] = /^\[(\^?)((?:\\[dw./-]|[^\]\\[])+)\]/.exec(rest) ?? [];
   if (whole === undefined || members === undefined) {

@@ -9,11 +9,11 @@ export interface SourceNode {
   /** From 1: that of its key, or of the value itself in a list. */
   readonly line: number;
   /**
-   * Of a mapping, with those of its merge keys (`<<`), which its own take precedence over. Of nothing, none. Anything
-   * else is wrong.
+   * The entries of a mapping, with those of its merge keys (`<<`), over which its own take precedence. Nothing has
+   * none. Anything else is wrong.
    */
   readonly entries: () => readonly (readonly [key: string, node: SourceNode])[];
-  /** Of a list. Of nothing, none. Anything else is wrong. */
+  /** The items of a list. Nothing has none. Anything else is wrong. */
   readonly items: () => readonly SourceNode[];
   /** It is not what was expected: then nothing is translated. */
   readonly wrong: (expected: string) => void;

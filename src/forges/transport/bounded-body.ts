@@ -5,7 +5,7 @@ import { makeLongStringFilter } from '../../common/long-strings.ts';
 
 /** What is read of an answer. */
 export interface AnswerLimits {
-  /** Of the answer as it is kept. */
+  /** The limit for the answer as it is kept. */
   readonly maxBytes: number;
   /** Longer strings of its JSON become empty; absent: none does. */
   readonly maxStringBytes?: number;

@@ -58,7 +58,7 @@ export function makeAttribution(
     return attribute(line, { branch, known, brought, pushes, ownCommits, namesEvery });
   }
 
-  /** Of pull requests that became a commit which is not in the line. */
+  /** The merge commits of pull requests that are not in the line. */
   async function mergesElsewhere(attributed: readonly Attributed[]): Promise<readonly string[]> {
     const named = attributed
       .flatMap(({ commit: { sha } }) => brought.get(sha) ?? [])

@@ -9,7 +9,7 @@ import { quotedList, say, type Text } from '../text.ts';
 interface Owned {
   /** As CODEOWNERS writes them: `@login`, `@organisation/team` or an e-mail address. Empty: nobody's. */
   readonly owners: readonly string[];
-  /** Of the lines that say so. */
+  /** The patterns of the lines that name these owners. */
   readonly patterns: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export function readCodeOwners(text: string, dialect: CodeOwnersDialect): CodeOw
   return { kind: 'read', ownersOf: FINDERS[dialect](lines), faults };
 }
 
-/** Of what is shown of a faulty line. */
+/** How many characters of a faulty line are shown. */
 const MAX_SHOWN = 60;
 const short = (text: string) => shorten(text, MAX_SHOWN);
 

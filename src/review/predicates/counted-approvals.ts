@@ -17,7 +17,7 @@ export interface Counted {
   readonly writers: ReadonlySet<string>;
   /** Logins of programs, which the policy names. */
   readonly machines: ReadonlySet<string>;
-  /** Of the others, why not. */
+  /** The other approvals, each with the reason. */
   readonly excluded: readonly Excluded[];
 }
 

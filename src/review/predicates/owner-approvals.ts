@@ -109,7 +109,7 @@ function ownedFiles(
   return [...groups.values()];
 }
 
-/** Of files with the same owners: enough approvals, and as many of them by owners as each file needs. */
+/** Files with the same owners need enough approvals, and as many of them by owners as each file needs. */
 function judgeFiles(
   { owners, patterns, paths }: FilesOfOwners,
   wanted: Wanted,

@@ -45,7 +45,7 @@ export interface OwnedFiles {
 
 /** Who has to approve which of the changed files. */
 export interface OwnersTable {
-  /** Of CODEOWNERS. */
+  /** The path of CODEOWNERS. */
   readonly path: string;
   /** Those that miss approvals first. */
   readonly rows: readonly OwnedFiles[];

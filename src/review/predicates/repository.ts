@@ -3,7 +3,7 @@ import { quotedList, say } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { globs } from './values.ts';
 
-/** Of what nobody changes for one pull request. */
+/** The remedy for what nobody changes for one pull request. */
 export const REPOSITORY_REMEDY = say`This depends on the repository: somebody who may change the policy has to change the rule.`;
 
 /** Forges compare the names of repositories without case. */
