@@ -51,6 +51,8 @@ for (const name of EVERY_FORGE) {
     scene.forge.addMember('acme', 'alice', 'hidden');
     const number = await opened(scene);
     t.is(scene.status(number)?.state, 'error');
+    t.regex(scene.comments(number).join(), /the author `alice`; the members of `acme\/\*` could not be read/);
+    t.notRegex(scene.comments(number).join(), /must open the pull request/);
     await scene.label(number, 'accepted');
     await scene.settled();
     t.is(scene.status(number)?.state, 'success', 'whoever the author is');

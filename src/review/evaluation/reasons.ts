@@ -10,6 +10,8 @@ export type Reason =
       readonly predicate: string;
       readonly actor: Actor;
       readonly undecided: boolean;
+      /** Whether it decides if the rule applies at all, and nobody is asked for it. */
+      readonly inWhen?: true;
       /** Whether the predicate should have matched, or should not have. */
       readonly wanted: boolean;
       readonly expected: Text;
@@ -24,6 +26,8 @@ export type Reason =
   /** Each way is enough; all the reasons of one way count together. */
   | { readonly kind: 'one-of'; readonly ways: readonly (readonly Reason[])[] };
 
+export type PredicateReason = Extract<Reason, { readonly kind: 'predicate' }>;
+
 /** Empty when the rule holds or does not apply. */
 export function reasonsOf({ outcome, when, require, forbid }: EvaluatedRule): readonly Reason[] {
   if (outcome === 'passed' || outcome === 'inactive') {
@@ -31,24 +35,26 @@ export function reasonsOf({ outcome, when, require, forbid }: EvaluatedRule): re
   }
   if (outcome === 'waiting' && when?.outcome === 'awaited') {
     // What the rule asks for may not be needed.
-    return awaitedParts(when);
+    return partsOf(when, 'awaited');
   }
+  const unsure = outcome === 'undecided' && when?.outcome === 'undecided' ? partsOf(when, 'undecided') : [];
   return [
+    ...unsure.map((reason) => ({ ...reason, inWhen: true as const })),
     ...(require === undefined ? [] : against(require, true)),
     ...(forbid === undefined ? [] : against(forbid, false)),
   ];
 }
 
-/** The predicates that others have yet to report. */
-function awaitedParts(condition: EvaluatedCondition): readonly Reason[] {
+/** The predicates with this outcome, such as those that others have yet to report. */
+function partsOf(condition: EvaluatedCondition, outcome: 'awaited' | 'undecided'): readonly PredicateReason[] {
   switch (condition.kind) {
     case 'not':
-      return awaitedParts(condition.part);
+      return partsOf(condition.part, outcome);
     case 'all':
     case 'any':
-      return condition.parts.flatMap(awaitedParts);
+      return condition.parts.flatMap((part) => partsOf(part, outcome));
     case 'predicate':
-      return condition.outcome === 'awaited' ? against(condition, true) : [];
+      return condition.outcome === outcome ? [reasonOf(condition, true)] : [];
   }
 }
 
@@ -68,23 +74,28 @@ function against(condition: EvaluatedCondition, wanted: boolean): readonly Reaso
       return each || ways.length < 2 ? ways.flat() : [{ kind: 'one-of', ways }];
     }
     case 'predicate':
-      return [
-        {
-          kind: 'predicate',
-          predicate: condition.name,
-          actor: condition.actor,
-          undecided: condition.outcome === 'undecided',
-          wanted,
-          expected: condition.expected,
-          found: condition.found,
-          ...(condition.awaited === undefined ? {} : { awaited: condition.awaited }),
-          fix: wanted ? condition.remedy.toMatch : condition.remedy.toAvoid,
-          // Places are evidence of a match; where one was wanted there are none.
-          locations: wanted ? [] : condition.locations,
-          ...(wanted && condition.owners ? { owners: condition.owners } : {}),
-        },
-      ];
+      return [reasonOf(condition, wanted)];
   }
+}
+
+function reasonOf(
+  condition: Extract<EvaluatedCondition, { readonly kind: 'predicate' }>,
+  wanted: boolean,
+): PredicateReason {
+  return {
+    kind: 'predicate',
+    predicate: condition.name,
+    actor: condition.actor,
+    undecided: condition.outcome === 'undecided',
+    wanted,
+    expected: condition.expected,
+    found: condition.found,
+    ...(condition.awaited === undefined ? {} : { awaited: condition.awaited }),
+    fix: wanted ? condition.remedy.toMatch : condition.remedy.toAvoid,
+    // Places are evidence of a match; where one was wanted there are none.
+    locations: wanted ? [] : condition.locations,
+    ...(wanted && condition.owners ? { owners: condition.owners } : {}),
+  };
 }
 
 /** Who has to act before these no longer stand in the way; undefined for none. */

@@ -1,4 +1,4 @@
-import { awaitedIn, obstacleOf, type Reason } from '../evaluation/reasons.ts';
+import { awaitedIn, obstacleOf, type PredicateReason, type Reason } from '../evaluation/reasons.ts';
 import type { Finding } from '../verdict.ts';
 import { AS_IF_READY, iconOf, WAITING } from './levels.ts';
 import type { Links } from './links.ts';
@@ -12,8 +12,6 @@ const MAX_LINES_SHOWN = 5;
 const MAX_LINES_LINKED = 50;
 const MAX_LINES_LENGTH = 7_000;
 const MAX_PATH_SHOWN = 200;
-
-type PredicateReason = Extract<Reason, { kind: 'predicate' }>;
 
 /** What the author has to do, or who has to act is unknown; undefined when all of it is up to others. */
 export function authorRow(finding: Finding, links: Links): string | undefined {
@@ -79,6 +77,9 @@ function stateOf(reason: Reason, finding: Finding, links: Links): string {
     return reason.ways.map((way) => way.map((part) => stateOf(part, finding, links)).join(' and ')).join('<br>or: ');
   }
   const found = markdownInCell(reason.found, links);
+  if (reason.inWhen) {
+    return found;
+  }
   if (reason.wanted) {
     return `${found} → ${withExample(reason, finding, links)}`;
   }

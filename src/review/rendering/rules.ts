@@ -49,7 +49,10 @@ function explained(reasons: readonly Reason[], withFixes: boolean): Text {
           ' or ',
         );
       }
-      const { actor, wanted, expected, fix } = reason;
+      const { actor, inWhen, wanted, expected, fix } = reason;
+      if (inWhen) {
+        return [];
+      }
       if (!wanted) {
         return say`no ${expected}`;
       }
