@@ -23,8 +23,8 @@ export async function ensurePartitions(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Runs one statement that adds rows, as {@link commitStatement} does. That a partition is missing is not asked before,
- * since the row that has none is refused: then they are made, and it is run again.
+ * Runs one statement that adds rows, as {@link commitStatement} does. It does not look for
+ * the partition first: without one the row is refused, the partitions are made, and the statement runs again.
  */
 export async function commitRows<Row extends pg.QueryResultRow>(
   pool: pg.Pool,

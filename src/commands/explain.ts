@@ -60,7 +60,7 @@ The URL is that of the pull request's page, on the configured forge:
 const CODES = { success: SUCCESS, failure: FAILURE, error: UNDECIDED, pending: WAITING } as const;
 type ExitCode = typeof SUCCESS | typeof FAILURE | typeof UNDECIDED | typeof WAITING;
 
-/** `policy`: taken instead of that of the base branch. */
+/** `policy`: used instead of that of the base branch. */
 async function explainPullRequest(
   settings: ForgeSettings,
   ref: PullRequestRef,

@@ -14,7 +14,7 @@ export const MAX_POLICY_NODES = 20_000;
  * compile.
  */
 export const MAX_POLICY_CHARACTERS = 64 * 1024;
-/** How deep mappings and lists may lie in one another in the YAML itself. */
+/** How deep mappings and lists may be nested in the YAML itself. */
 export const MAX_POLICY_NESTING = 32;
 /** Uses of YAML aliases (`*name`). */
 export const MAX_POLICY_ALIASES = 50;

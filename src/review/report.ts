@@ -23,7 +23,7 @@ export interface Refusal {
 export interface ReportOptions {
   readonly comments: Comments;
   readonly links: Links;
-  /** It is known that no comment of ours is there: none is read. */
+  /** None of our comments is there, so none is read. */
   readonly hasNone: boolean;
   /** The id of our comment in the conversation, where it is known. */
   readonly commentId: string | undefined;
@@ -40,7 +40,7 @@ export interface Reported {
   readonly commentId?: string;
   /** The digest of all comments that are there now, see {@link wantedDigest}; absent where that is not sure. */
   readonly digest?: string;
-  /** All comments of ours were looked for, and there was none. */
+  /** A search for all our comments found none. */
   readonly foundNone: boolean;
 }
 

@@ -75,7 +75,7 @@ export type LedgerContent =
       readonly committer: string;
     }
   | {
-      /** The branch does not have any more what it had. */
+      /** The branch no longer has a commit that it had. */
       readonly kind: 'rewritten';
       readonly branch: string;
       readonly outcome: 'rewritten';

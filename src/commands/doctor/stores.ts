@@ -60,7 +60,7 @@ interface Server {
   readonly version: string;
   readonly number: number;
   readonly readOnly: boolean;
-  /** Seconds by which its clock is ahead of ours. */
+  /** How many seconds its clock is ahead of this one. */
   readonly ahead: number;
 }
 

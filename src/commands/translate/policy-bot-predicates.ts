@@ -266,7 +266,7 @@ function hasLabels(node: SourceNode, findings: Findings): Formula {
   );
 }
 
-/** Those of `matches`, or none of those of `not_matches`. Of no list, nothing. */
+/** Those of `matches`, or none of those of `not_matches`. No list gives nothing. */
 function matchesOrNot(node: SourceNode, read: (list: SourceNode) => Formula, findings: Findings): Formula {
   if (!only(['matches', 'not_matches'], node, findings)) {
     return UNKNOWN;

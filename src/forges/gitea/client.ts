@@ -12,7 +12,7 @@ const SMALL_PAGE_SIZE = 10;
 const MAX_PAGES = 200;
 /** Bytes of the longest string that is needed where no text of people is: of a title, which has 255 characters. */
 export const SHORT = 4_096;
-/** The same of a comment of ours: JSON writes a character as six bytes at most. */
+/** The same for one of our comments: JSON writes a character as six bytes at most. */
 export const OWN_COMMENT = 6 * MAX_COMMENT_LENGTH;
 const MAX_QUOTE_LENGTH = 300;
 

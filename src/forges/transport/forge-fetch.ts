@@ -27,7 +27,7 @@ const RETRY_PAUSE_MS = 200;
 const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
-/** Every PATCH, PUT and DELETE of ours sets or removes one whole thing: they are idempotent. A POST is not. */
+/** Each of our PATCH, PUT and DELETE requests sets or removes one whole thing: they are idempotent. A POST is not. */
 const REPEATABLE_METHODS = new Set([...SAFE_METHODS, 'PUT', 'PATCH', 'DELETE']);
 
 /** The path that a commit status is posted to. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { DEAD_LETTERS, JOBS_SCHEMA } from './queue.ts';
 
-/** The order in which the engine's statement takes jobs, and that it is this statement. */
+/** The order in which the engine takes jobs, and a pattern that recognizes its statement. */
 const ENGINE_ORDER = 'ORDER BY j.priority desc, j.created_on';
 const TAKES_JOBS = /\bj\.name = '([\w-]+)'[\s\S]*ORDER BY j\.[\s\S]*FOR UPDATE OF j SKIP LOCKED/;
 /** Owners, and repositories, whose last turn is remembered. */

@@ -176,7 +176,7 @@ export function commitStatuses(
   }
 
   /**
-   * Sets a status of ours. Where the one set last was another, it is set without reading the present one. Nothing is
+   * Sets our status. Where the one set last was another, it is set without reading the present one. Nothing is
    * left unset without one: somebody else may have set theirs since. `seen` can only show that ours stands: where it
    * shows another one, the review of another pull request with the commit may have set ours since. Where it is not
    * known what was set last, `seen` may be older than that. Resolves to false when nothing had to be done.

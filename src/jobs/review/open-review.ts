@@ -54,7 +54,7 @@ export interface OpenReview {
   claim(): Claim;
   /** Ids of the comments whose overrides counted in the verdict before. */
   readonly overridesBefore: readonly string[];
-  /** Whether it is known that there are no comments of ours. */
+  /** Whether the pull request certainly has no comment of Gatehouse. */
   hasNoComments(): boolean;
   /** The id of our comment in the conversation, as the last review left it. */
   readonly commentId: string | undefined;
@@ -69,7 +69,7 @@ export interface OpenReview {
   noteOthers(pullRequest: PullRequest, seen: readonly PostedStatus[] | undefined): Promise<void>;
   /** Shows the verdict that was saved, and remembers that it is shown. */
   report(pullRequest: PullRequest): Promise<void>;
-  /** All comments of ours were looked for, and there was none. */
+  /** A search for all our comments found none. */
   foundNoComments(): Promise<void>;
   /** The pull request cannot be merged, or is merged. Unless it is, its success is withdrawn. Undefined: it is gone. */
   leave(pullRequest: PullRequest | undefined): Promise<void>;

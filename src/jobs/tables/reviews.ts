@@ -32,7 +32,7 @@ export interface ReportedStatus {
 
 /** What the last review left. */
 export interface ReviewBefore extends ReportedStatus {
-  /** Whether there may be comments of ours on the pull request; null: unknown. */
+  /** Whether our comments may be on the pull request; null: unknown. */
   readonly commented: boolean | null;
   /** The forge's id of our comment in the conversation; null: unknown. */
   readonly commentId: string | null;
@@ -72,7 +72,7 @@ export async function requireClaim(pool: pg.Pool, claim: Claim): Promise<void> {
   await changeClaimed(pool, claim, 'SELECT FROM gatehouse.reviews', []);
 }
 
-/** Before the first comment is written: from then on there may be comments of ours. */
+/** Before the first comment is written: from then on our comments may be there. */
 export async function markCommented(pool: pg.Pool, claim: Claim): Promise<void> {
   await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET commented = true', []);
 }

@@ -66,7 +66,7 @@ function ofPeople(policy: Policy, results: readonly CaseResult[]): readonly Unco
   ];
 }
 
-/** Whose word may depend on whether they are machines. */
+/** People whose commits, reviews or comments count by whether they are machines. */
 function peopleIn({ commits, reviews, commentThreads }: Facts, authorTrailers: readonly string[]): readonly Named[] {
   const account = (login: string) => ({ as: 'author', login, named: login }) as const;
   return [

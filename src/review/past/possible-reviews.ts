@@ -15,7 +15,7 @@ const MAX_WAYS = 9;
 
 /**
  * The forge does not say when a review was dismissed: it may have counted, for or against. Where it says who may write
- * to the repository now, not who might then, that may have been different too.
+ * to the repository now, not who could then, that may have been different too.
  */
 export function possibleReviews(reviews: readonly PersonReview[], author: string, forge: ForgeName): PossibleReviews {
   const doubtful = currentReviews(reviews, author)

@@ -1,6 +1,6 @@
 import { closestMatch } from 'leven';
 
-/** Longer words are no misspelling of ours. */
+/** Longer words are not a misspelling of an expected one. */
 const MAX_WORD_LENGTH = 40;
 
 /** The word that a misspelt one most likely means; undefined when none is near. */

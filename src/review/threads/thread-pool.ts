@@ -58,8 +58,8 @@ export interface ThreadPoolOptions {
 export interface ThreadPool {
   /**
    * Runs a task in a thread. `owner` is the repository whose text it works on. One owner never holds all threads, and
-   * neither do all those together that had a slow task of late: one thread is left to the others. Rejects when the task
-   * throws.
+   * neither do all those together that had a slow task recently: one thread is left to the others. Rejects when the
+   * task throws.
    */
   run<Name extends TaskName>(owner: string, task: Name, input: TaskInput<Name>): Promise<TaskResult<Name>>;
   close(): Promise<void>;
