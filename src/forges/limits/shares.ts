@@ -5,6 +5,8 @@ import { withRequestCount } from './spending.ts';
 /** What one pull request, and one author, may spend in an hour of the requests that all reviews share. */
 
 const WINDOW_MS = 60 * 60_000;
+/** What is spent in this time counts as spent at its beginning: a few dozen entries, whatever the number of reviews. */
+const STEP_MS = 60_000;
 /** After this a review that waits looks again whether it may run: one request. */
 const LOOK_AGAIN_MS = 5 * 60_000;
 /** Shares of the requests that are left. As these become fewer, whoever has spent the most waits first. */
@@ -52,6 +54,18 @@ export function makeRequestShares(remaining: () => number, now: () => number = D
     return spent >= Math.max(MINIMUM[spender], remaining() * SHARES[spender]);
   }
 
+  function add(key: string, requests: number): void {
+    const spent = spentBy(key);
+    const last = spent.at(-1);
+    const isLater = last === undefined || now() - last.at >= STEP_MS;
+    spending.set(
+      key,
+      isLater
+        ? [...spent, { at: now(), requests }]
+        : spent.with(-1, { at: last.at, requests: last.requests + requests }),
+    );
+  }
+
   return {
     review: (work) =>
       withRequestCount(async (count) => {
@@ -78,7 +92,7 @@ export function makeRequestShares(remaining: () => number, now: () => number = D
         } finally {
           for (const key of Object.values(keys)) {
             if (key !== undefined && count() > 0) {
-              spending.set(key, [...spentBy(key), { at: now(), requests: count() }]);
+              add(key, count());
             }
           }
         }

@@ -62,6 +62,23 @@ test('an author with many pull requests waits, and others do not', async (t) => 
   t.is(await review('octo/site#1', 'mallory', 32), 'reviewed', 'another owner has a limit of its own');
 });
 
+test('each review counts for an hour, however close together they are', async (t) => {
+  const { review, clock } = worker(600);
+  const spend = async (reviews: number) => {
+    const outcomes: string[] = [];
+    for (let number = 1; number <= reviews; number++) {
+      clock.now += 1_000;
+      outcomes.push(await review(`acme/widgets#${number}`, 'mallory', 9));
+    }
+    return outcomes.filter((outcome) => outcome === 'reviewed').length;
+  };
+  t.is(await spend(15), 15);
+  clock.now += 30 * 60_000;
+  t.is(await spend(15), 5, 'of 180 requests, 135 were spent before');
+  clock.now += 30 * 60_000;
+  t.true((await spend(15)) > 5, 'those of the first half hour no longer count');
+});
+
 test('few requests that are left stop no first review', async (t) => {
   const { review } = worker(0);
   t.is(await review('acme/widgets#7', 'mallory', 32), 'reviewed');
