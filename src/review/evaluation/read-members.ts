@@ -15,7 +15,7 @@ export function isOwn({ repository }: PullRequest, team: string): boolean {
 
 /** Who of the people in these roles is a member. Of those whom `facts` has already, the forge is not asked again. */
 export async function readMembers(
-  forge: Forge,
+  forge: Pick<Forge, 'organisationMembers'>,
   facts: Facts,
   needed: readonly MembersNeeded[],
   authorTrailers: readonly string[],
@@ -30,7 +30,7 @@ export async function readMembers(
 
 /** Undefined for another organisation than the pull request's. */
 export async function membersAmong(
-  forge: Forge,
+  forge: Pick<Forge, 'organisationMembers'>,
   { pullRequest, teams }: Pick<Facts, 'pullRequest' | 'teams'>,
   organisation: string,
   logins: readonly string[],

@@ -604,6 +604,30 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
       'of a member of the team',
     ],
     ["{ reviews_requested: { from: ['@octo/sec'] } }", { requested: ['bob'] }, 'undecided', 'the team cannot be read'],
+    [
+      "{ reviews_requested: { from: '@octo/*' } }",
+      { requested: ['@octo/sec'] },
+      'matched',
+      'teams are of the organisation',
+    ],
+    [
+      "{ reviews_requested: { from: '@octo/*' } }",
+      { requested: ['@other/sec'] },
+      'unmatched',
+      'those of others are not',
+    ],
+    [
+      "{ reviews_requested: { from: '@octo/*' } }",
+      { requested: ['bob'], teams: { 'octo/*': ['bob'] } },
+      'matched',
+      'of a member of the organisation',
+    ],
+    [
+      "{ reviews_requested: { from: '@octo/*' } }",
+      { requested: ['bob'] },
+      'undecided',
+      'it is not known who is a member',
+    ],
   ],
   approvals: [
     [

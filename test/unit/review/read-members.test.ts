@@ -1,0 +1,97 @@
+import test from 'ava';
+import type { Forge } from '../../../src/forges/port/forge.ts';
+import { factsOf, type Given } from '../../../src/review/cases/given.ts';
+import { readMembers } from '../../../src/review/evaluation/read-members.ts';
+import type { Facts, MemberRole } from '../../../src/review/facts.ts';
+import { isMember } from '../../../src/review/predicates/team-members.ts';
+
+const GROUP = { people: [], teams: ['octo/*'] };
+
+/** Reads the members among those of a role. `asked`: whom the forge was asked about. */
+async function read(
+  role: MemberRole,
+  facts: Facts,
+  { organisation = 'octo', members = ['bob'], complete = true } = {},
+) {
+  const asked: string[] = [];
+  const forge: Pick<Forge, 'organisationMembers'> = {
+    async organisationMembers(_organisation, logins) {
+      asked.push(...logins);
+      return { members: logins.filter((login) => members.includes(login)), complete };
+    },
+  };
+  const teams = await readMembers(forge, facts, [{ organisation, role }], ['co-authored-by']);
+  return { asked, teams: new Map([...facts.teams, ...teams]) };
+}
+
+const PEOPLE: Given = {
+  author: 'Ann',
+  assignees: ['assignee'],
+  requested: ['asked', '@octo/core'],
+  reviews: [
+    { author: 'stranger', official: false },
+    { author: 'talker', state: 'commented' },
+    { author: 'Bob' },
+    { author: 'critic', state: 'changes-requested' },
+  ],
+  commits: [
+    { message: 'x\n\nCo-authored-by: Eve <eve@x.test>', author: 'dan', committer: null, signed_by: 'signer' },
+    { message: 'y', author: null, committer: 'Dan', signed_by: null },
+  ],
+  accounts: { 'eve@x.test': 'eve' },
+  threads: [{ by: 'asker' }, { by: 'ASKER' }],
+};
+const WHOM: Readonly<Record<MemberRole, readonly string[]>> = {
+  author: ['ann'],
+  assignees: ['assignee'],
+  requested: ['asked'],
+  reviewers: ['bob', 'critic', 'stranger'],
+  authors: ['dan', 'eve'],
+  signers: ['signer'],
+  conversations: ['asker'],
+};
+
+for (const [role, whom] of Object.entries(WHOM)) {
+  test(`members: of ${role}, each is asked about once, and nobody else`, async (t) => {
+    t.deepEqual((await read(role as MemberRole, factsOf(PEOPLE))).asked.toSorted(), whom);
+  });
+}
+
+test('who was not asked about is neither a member nor a stranger', async (t) => {
+  const { teams } = await read('reviewers', factsOf(PEOPLE));
+  t.deepEqual(
+    ['BOB', 'stranger', 'ann', 'talker'].map((login) => isMember(login, GROUP, teams)),
+    [true, false, undefined, undefined],
+  );
+});
+
+test('what is not certain of some is certain of none who are not shown', async (t) => {
+  const { teams } = await read('reviewers', factsOf(PEOPLE), { complete: false });
+  t.deepEqual(
+    ['bob', 'stranger'].map((login) => isMember(login, GROUP, teams)),
+    [true, undefined],
+  );
+});
+
+test('nobody is asked about twice', async (t) => {
+  const facts = factsOf(PEOPLE);
+  const { teams } = await read('reviewers', facts);
+  const more = await read('author', { ...facts, teams });
+  t.deepEqual(more.asked, ['ann']);
+  t.is(isMember('bob', GROUP, more.teams), true, 'what was known before stays');
+  t.deepEqual((await read('reviewers', { ...facts, teams: more.teams })).asked, []);
+});
+
+test('strangers who approve never crowd out those who may write', async (t) => {
+  const strangers = Array.from({ length: 200 }, (_, index) => ({ author: `stranger-${index}`, official: false }));
+  const { asked, teams } = await read('reviewers', factsOf({ reviews: [...strangers, { author: 'bob' }] }));
+  t.is(asked.length, 50);
+  t.is(isMember('bob', GROUP, teams), true);
+  t.is(isMember('stranger-199', GROUP, teams), undefined);
+});
+
+test('an organisation that does not own the repository is not asked', async (t) => {
+  const { asked, teams } = await read('author', factsOf(PEOPLE), { organisation: 'other' });
+  t.deepEqual(asked, []);
+  t.is(isMember('ann', { people: [], teams: ['other/*'] }, teams), undefined);
+});
