@@ -1,6 +1,3 @@
-import { makePool } from '../src/db/pool.ts';
-import { applyRetention } from '../src/jobs/retention.ts';
-import { makeLog } from '../src/log.ts';
 import { type Running, withServer } from './contenders.ts';
 import type { BenchDatabase } from './databases.ts';
 import type { LoadResult } from './load.ts';
@@ -68,12 +65,12 @@ export async function compareWithEmpty(
   ];
 }
 
-function atMost(what: string, before: Spread, after: Spread): Compared {
+export function atMost(what: string, before: Spread, after: Spread, most = MAX_TIME_RATIO): Compared {
   return {
     what,
     before: `${cell(before, 1)} ms`,
     after: `${cell(after, 1)} ms, × ${(after.median / before.median).toFixed(2)}`,
-    target: { wanted: `≤ ${MAX_TIME_RATIO} ×`, met: after.median <= MAX_TIME_RATIO * before.median },
+    target: { wanted: `≤ ${most} ×`, met: after.median <= most * before.median },
   };
 }
 
@@ -90,44 +87,6 @@ async function accept(database: BenchDatabase, plan: GrowthPlan, rate?: number):
   return result;
 }
 
-function loadAt(server: Running, seconds: number, rate?: number): Promise<LoadResult> {
+export function loadAt(server: Running, seconds: number, rate?: number): Promise<LoadResult> {
   return loadOn(server, { connections: TARGET_CONNECTIONS, seconds, ...(rate !== undefined && { rate }) });
-}
-
-/** Deliveries a second while retention runs, far below what the door can do. */
-const RATE = 150;
-const RETENTION_DAYS = 20;
-const RETENTION_SECONDS = 8;
-
-/** The latency before retention runs and while it does. */
-export function measureRetention(database: BenchDatabase, plan: GrowthPlan): Promise<readonly Compared[]> {
-  return withServer('gatehouse', database, async (server) => {
-    const log = makeLog('silent');
-    const pool = makePool(database.url, log);
-    const counted = async () => Number((await pool.query('SELECT count(*) AS n FROM gatehouse.deliveries')).rows[0]?.n);
-    const stop = new AbortController();
-    try {
-      await loadAt(server, plan.warmupSeconds, RATE);
-      const before = await loadAt(server, RETENTION_SECONDS, RATE);
-      const stored = await counted();
-      const begin = performance.now();
-      const retention = applyRetention({ pool, days: RETENTION_DAYS, log, signal: stop.signal });
-      const during = await loadAt(server, RETENTION_SECONDS, RATE);
-      stop.abort();
-      const state = await retention;
-      const seconds = (performance.now() - begin) / 1_000;
-      const deleted = ((stored + during.acknowledged - (await counted())) / seconds).toFixed(0);
-      say(`retention: ${deleted} deliveries a second, ${state}`);
-      const of = (figure: 'p50' | 'p99') =>
-        atMost(
-          `${figure} at ${RATE} a second, before retention and while it deletes ${deleted} a second`,
-          spread([before[figure]]),
-          spread([during[figure]]),
-        );
-      return [of('p50'), { ...of('p99'), target: undefined }];
-    } finally {
-      stop.abort();
-      await pool.end();
-    }
-  });
 }

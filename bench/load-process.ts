@@ -85,6 +85,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
     statuses,
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
+    longest: sorted.at(-1) ?? 0,
     cpuSeconds: (cpu.user + cpu.system) / 1_000_000,
   };
 }

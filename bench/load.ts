@@ -21,6 +21,7 @@ export interface LoadResult {
   /** Milliseconds to the end of the answer: from sending, or, at a fixed rate, from when it was due. */
   readonly p50: number;
   readonly p99: number;
+  readonly longest: number;
   /** What the generator itself used. */
   readonly cpuSeconds: number;
 }
