@@ -23,6 +23,12 @@ rules:
   - id: answered
     require: { threads: {} }
 `;
+const OUTSIDERS = `version: 1
+rules:
+  - id: outsiders
+    when: { not: { author: '@acme/*' } }
+    require: { title: '^feat: ' }
+`;
 const GREEN = { title: 'feat: things' };
 const MANY = Object.fromEntries(Array.from({ length: 2_999 }, (_, index) => [`src/${index}.ts`, `${index}\n`]));
 
@@ -41,7 +47,8 @@ async function requests(scene: Scene, step: () => Promise<unknown>): Promise<rea
     const isKnown = answer !== undefined && known.has(answer);
     known.add(answer ?? '');
     const { method, path } = request;
-    return isKnown || !path.includes(`/repos/${repository}/`) ? [] : [`${method} ${kindOf(path, repository)}`];
+    const isOfThis = path.includes(`/repos/${repository}/`) || path.startsWith('/orgs/') || path.startsWith('/teams/');
+    return isKnown || !isOfThis ? [] : [`${method} ${kindOf(path, repository)}`];
   });
 }
 
@@ -72,6 +79,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<ForgeName, number>>>> = 
   'the same, approved': { github: 6, gitea: 18, forgejo: 19 },
   'a rule about conversations, there is none': { github: 4, gitea: 8, forgejo: 11 },
   'the same, two reviews have one': { github: 5, gitea: 10, forgejo: 11 },
+  'whether the author is a member': { github: 4, gitea: 8, forgejo: 11 },
 };
 
 /** What each step made. */
@@ -79,6 +87,7 @@ async function countAll(
   scene: Scene,
   fresh: Scene,
   answered: Scene,
+  outsiders: Scene,
 ): Promise<Readonly<Record<string, readonly string[]>>> {
   const told = (number: number, at = scene) => at.tell({ kind: 'pull-request', number, action: 'synchronize' });
   const opened = async (from: Scene, files: Readonly<Record<string, string>>, details: { title: string }) => {
@@ -91,6 +100,9 @@ async function countAll(
   const failing = await opened(scene, { 'c.ts': 'debugger\n' }, GREEN);
   const many = await opened(scene, MANY, GREEN);
   const approvals = await opened(fresh, { 'a.ts': 'one\n' }, GREEN);
+  outsiders.forge.addMember('acme', 'gatehouse');
+  outsiders.forge.addMember('acme', 'alice');
+  const member = await opened(outsiders, { 'a.ts': 'one\n' }, GREEN);
   const silent = await opened(answered, { 'a.ts': 'one\n' }, GREEN);
   const discussed = async (number: number) => {
     for (const line of [1, 1]) {
@@ -111,6 +123,7 @@ async function countAll(
     'the same, approved': await requests(fresh, () => fresh.review(approvals.number, 'bob', 'approved')),
     'a rule about conversations, there is none': silent.made,
     'the same, two reviews have one': await requests(answered, () => discussed(silent.number)),
+    'whether the author is a member': member.made,
   };
 }
 
@@ -125,6 +138,7 @@ for (const name of EVERY_FORGE) {
       gatehouse(name).scene({ '.gatehouse.yml': POLICY }),
       gatehouse(name).scene({ '.gatehouse.yml': FRESH }),
       gatehouse(name).scene({ '.gatehouse.yml': ANSWERED }),
+      gatehouse(name).scene({ '.gatehouse.yml': OUTSIDERS }),
     );
     t.log(
       Object.entries(counted)
