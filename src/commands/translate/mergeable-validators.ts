@@ -100,7 +100,14 @@ function author(node: SourceNode, findings: Findings): Formula {
 
 function teamOf(node: SourceNode, findings: Findings): Formula {
   const team = textOf(node);
-  return team === undefined ? malformed(node, 'a team') : ask(node, findings, 'author', `@${team.replace(/^@/, '')}`);
+  if (team === undefined) {
+    return malformed(node, 'a team');
+  }
+  if (!/^@?[\w.-]+\/[\w.-]+$/.test(team)) {
+    findings.lost(node.line, `${quoted(team)} is no team ("organisation/team")`, 'Correct it first.');
+    return UNKNOWN;
+  }
+  return ask(node, findings, 'author', `@${team.replace(/^@/, '')}`);
 }
 
 /** Logins, teams as `@org/team`, and words such as `@author`. */

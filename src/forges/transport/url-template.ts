@@ -9,6 +9,9 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   users: ['{user}'],
   collaborators: ['{user}'],
   teams: ['{team}'],
+  members: ['{user}'],
+  memberships: ['{user}'],
+  public_members: ['{user}'],
   commits: ['{ref}'],
   statuses: ['{sha}'],
   trees: ['{sha}'],
@@ -30,7 +33,7 @@ const WORDS: ReadonlySet<string> = new Set([
   ...Object.keys(RESTS),
   ...['access_tokens', 'assignees', 'attempts', 'check-runs', 'check-suites', 'comments', 'config'],
   ...['deliveries', 'files', 'git', 'hook', 'hooks', 'installations', 'issues'],
-  ...['members', 'permission', 'pulls', 'requested_reviewers', 'reviews', 'rules', 'status', 'timeline'],
+  ...['permission', 'pulls', 'requested_reviewers', 'reviews', 'rules', 'status', 'timeline'],
 ]);
 
 /**

@@ -463,6 +463,8 @@ mergeable:
     'do: assignee\nmin: { count: 2 }',
     "do: milestone\nmust_exclude: { regex: '.*' }",
     'do: size\nfiles: 3',
+    "do: author\nteam: 'octo/*'",
+    "do: author\none_of: ['@octo/*']",
   ].map(
     (validator): Construct => ({
       name: `${validator.split('\n').join(' ')} is never met`,
