@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../test/helpers/free-port.ts';
+import { TWO_RULES } from '../test/helpers/policies.ts';
 import { type GatehouseProcess, gatehouse } from '../test/helpers/process.ts';
 import { type SimulatedForge, startSimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
 import { SECRET } from './contenders.ts';
@@ -21,13 +22,6 @@ export interface ReviewSite extends AsyncDisposable {
 }
 
 const REPOSITORY = 'acme/widgets';
-const POLICY = `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^(feat|fix|docs): ' }
-  - id: no-debugger
-    forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
-`;
 const POLL_MS = 1;
 /** The job engine may skip a job for a minute, if another one of its key was active when it last counted. */
 const GIVE_UP_MS = 150_000;
@@ -38,7 +32,7 @@ export async function openReviewSite(database: BenchDatabase, pullRequests: numb
   const forge = closers.adopt(await startSimulatedForge({ forge: 'github' }), (started) => started.stop());
   // A thousand reviews would use up GitHub's hourly rate limit.
   forge.rateLimit.remaining = Number.MAX_SAFE_INTEGER;
-  forge.createRepository(REPOSITORY, { '.gatehouse.yml': POLICY });
+  forge.createRepository(REPOSITORY, { '.gatehouse.yml': TWO_RULES });
   const numbers = Array.from({ length: pullRequests }, (_, index) => {
     forge.commit(REPOSITORY, `topic-${index}`, { [`src/${index}.ts`]: 'one\ntwo\n' });
     return forge.openPullRequest(REPOSITORY, { head: `topic-${index}`, title: 'feat: begin' });

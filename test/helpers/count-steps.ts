@@ -1,6 +1,8 @@
 /** What a worker does for a review, counted: the same on every machine, so that a test can hold it. */
+
 import type { Worker } from 'node:worker_threads';
 import { DOOR, WORKER } from './door.ts';
+import { TWO_RULES } from './policies.ts';
 import { startProxy } from './proxy.ts';
 import { type Story, tellStory } from './story.ts';
 import { commandReader, statementReader } from './wire-readers.ts';
@@ -24,13 +26,6 @@ export const REVIEWS = {
 } as const;
 export type StepsOfReviews = Readonly<Record<keyof typeof REVIEWS, Steps>>;
 
-const POLICY = `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^(feat|fix|docs): ' }
-  - id: no-debugger
-    forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
-`;
 /** Few slots, so that few poll. No review takes so long that it shows a pending status. */
 const ENVIRONMENT = { PENDING_AFTER_SECONDS: '3600', WORKER_CONCURRENCY: '1' };
 /** Polls and other work in the background only add to a count, so that the least of several has none. */
@@ -40,7 +35,7 @@ const ITS_QUEUE = /j\.name = 'review'/;
 
 /** Reviews one after the other, of a worker on GitHub's simulated API with a proxy before each store and the forge. */
 export async function countSteps(): Promise<StepsOfReviews> {
-  await using story = await tellStory('github', { '.gatehouse.yml': POLICY }, ENVIRONMENT, DOOR);
+  await using story = await tellStory('github', { '.gatehouse.yml': TWO_RULES }, ENVIRONMENT, DOOR);
   await using counter = await startCounter(story);
   const started = new Date();
   await using _worker = await story.openDoor(counter.environment, WORKER);

@@ -15,6 +15,11 @@ rules:
     require: { title: '^(feat|fix|docs): ' }
 `;
 
+/** The same rule, and one about added lines. */
+export const TWO_RULES = `${CONVENTIONAL_TITLES}  - id: no-debugger
+    forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
+`;
+
 /** For `readPresentRules`: neither an operator's policy nor a baseline. */
 export const NO_OPERATOR_POLICIES = {
   fallback: undefined,

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { WORKER } from '../helpers/door.ts';
+import { TWO_RULES } from '../helpers/policies.ts';
 import { FORGES, REPOSITORY, tellStory } from '../helpers/story.ts';
 
 /** `STORY_PULL_REQUESTS=1000 npm test -- test/stories/burst.test.ts` opens as many as the design promises. */
@@ -8,13 +9,7 @@ const PULL_REQUESTS = Number(process.env['STORY_PULL_REQUESTS'] ?? 200);
 const AT_ONCE = 25;
 
 const FILES = {
-  '.gatehouse.yml': `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^(feat|fix|docs): ' }
-  - id: no-debugger
-    forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
-`,
+  '.gatehouse.yml': TWO_RULES,
 };
 
 for (const name of FORGES) {

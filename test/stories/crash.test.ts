@@ -1,18 +1,13 @@
 import test from 'ava';
 import { DOOR } from '../helpers/door.ts';
+import { TWO_RULES } from '../helpers/policies.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import { EVERY_FORGE, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
 import { eventually } from '../helpers/until.ts';
 
 const FILES = {
-  '.gatehouse.yml': `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^(feat|fix|docs): ' }
-  - id: no-debugger
-    forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
-`,
+  '.gatehouse.yml': TWO_RULES,
   'app.ts': 'one\ntwo\nthree\nfour\nfive\n',
 };
 

@@ -2,19 +2,14 @@ import test, { type ExecutionContext } from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { within } from '../helpers/deadline.ts';
 import { DOOR, WORKER } from '../helpers/door.ts';
+import { TWO_RULES } from '../helpers/policies.ts';
 import { FORGES, pathsOfReads, REPOSITORY, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
 import { eventually } from '../helpers/until.ts';
 
 const gatehouse = shareStories(test, { WORKER_CONCURRENCY: '16' });
 
 const FILES = {
-  '.gatehouse.yml': `version: 1
-rules:
-  - id: conventional-title
-    require: { title: '^(feat|fix|docs): ' }
-  - id: no-debugger
-    forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
-`,
+  '.gatehouse.yml': TWO_RULES,
 };
 const CHANGE = { 'app.ts': 'debugger\n' };
 
