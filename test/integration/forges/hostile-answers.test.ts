@@ -13,6 +13,8 @@ const MAX_ATTEMPTS = 30;
 async function readAll(t: ExecutionContext, options: Partial<SimulatedForgeOptions>): Promise<unknown> {
   const { simulated, forge } = await setUp(t, 'github', PATIENT, { checked: true, ...options });
   simulated.createTeam('platform/security', ['bob']);
+  simulated.addMember('platform', 'gatehouse');
+  simulated.addMember('platform', 'bob');
   const { ref, head } = openPullRequest(simulated);
   simulated.label(SITE, ref.number, 'bug');
   simulated.review(SITE, ref.number, 'bob', 'approved');
@@ -37,6 +39,7 @@ async function readAll(t: ExecutionContext, options: Partial<SimulatedForgeOptio
     await forge.checks(SITE, head()),
     await forge.status(SITE, head(), 'gatehouse'),
     await forge.teamMembers('platform/security'),
+    await forge.organisationMembers('platform', ['bob', 'mallory']),
     await forge.repository(SITE),
     await forge.fileAt(SITE, 'README.md', head()),
     await forge.tree(SITE, head()),
