@@ -20,6 +20,11 @@ async function openTopic(site: Site) {
   return { sha, number, ref: refOf(site, number), path: `/repos/${site.repository}` };
 }
 
+async function branched(site: Site, name: string): Promise<string> {
+  await site.push(name, { 'other.ts': 'other\n' });
+  return name;
+}
+
 /** In one review. Gitea takes some seconds for hundreds of them, longer than Gatehouse's client waits. */
 async function commentAtLines(forge: TestForge, pull: string, sha: string, count: number): Promise<void> {
   const comments = Array.from({ length: count }, (_, index) => ({
@@ -126,6 +131,29 @@ both('a link, a submodule and a directory are not files', async (t, forge) => {
     const error = await t.throwsAsync(client.fileAt(site.repository, path, sha), { instanceOf: ForgeError });
     t.deepEqual([error?.kind, error?.message], ['not-a-file', `${path} is ${what}`]);
   }
+});
+
+both('what is read at a commit is of no branch and no tag of its name', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const { repository } = site;
+  const client = clientOf(t, forge);
+  const before = await site.head(await site.open(await branched(site, 'before')));
+  const commit = await site.push('before', { 'src/b.ts': 'b\n' });
+  await site.push(commit, { 'app.ts': 'evil\n', 'src/b.ts': 'evil\n' });
+  t.is(await client.fileAt(repository, 'app.ts', commit), 'one\ntwo\nthree\n');
+  t.is(await client.fileAt(repository, 'src/b.ts', commit), 'b\n');
+  t.is(await client.fileAt(repository, 'src/none.ts', commit), undefined);
+  t.is(await client.fileAt(repository, 'src/b.ts/none.ts', commit), undefined);
+  t.is(await client.fileAt(repository, 'app.ts', '1'.repeat(40)), undefined);
+  const shas = async (base: string, head: string) =>
+    (await client.history.since(repository, base, head))?.map(({ sha }) => sha);
+  t.deepEqual(await shas(before, commit), [commit]);
+  t.deepEqual(await shas(commit, before), []);
+  t.is(await shas('1'.repeat(40), commit), undefined, 'the first is gone');
+  t.is(await shas(commit, '1'.repeat(40)), undefined, 'the second is gone');
+  t.true(await client.isAncestor(repository, before, commit));
+  t.false(await client.isAncestor(repository, commit, before));
+  t.is(await client.mergeBase(repository, before, commit), before);
 });
 
 both('a change of a file into a link hides no other file', async (t, forge) => {

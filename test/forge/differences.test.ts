@@ -125,7 +125,8 @@ const READ: readonly (readonly [name: string, shape: z.ZodType, path: (on: Playe
   ['teams', shapes.repositoryTeams, () => '/teams'],
   ['hooks', shapes.hooks, () => '/hooks'],
   ['diff', z.string(), ({ number }) => `/pulls/${number}.diff`],
-  ['comparison', shapes.comparison, ({ sha }) => `/compare/${MAIN}...${sha}?verification=false&files=false`],
+  ['commits', shapes.commits, ({ sha }) => `/commits?sha=${sha}&not=${sha}&stat=false&verification=false&files=false`],
+  ['directory of a commit', shapes.tree, ({ sha }) => `/git/trees/${sha}`],
 ];
 
 /** Where the run has none, a second simulated one: what then differs is a fault of the comparison. */

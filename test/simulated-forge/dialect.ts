@@ -18,7 +18,7 @@ export interface Dialect {
   /** Who asks, or undefined for nobody known. */
   login(headers: IncomingHttpHeaders): string | undefined;
   /** The path that is really meant, or where to send the client instead. */
-  locate(method: string, path: string): { path: string } | { redirect: Answer };
+  locate(method: string, path: string, search: string): { path: string } | { redirect: Answer };
   /** What is answered to anybody, by its whole path: a page for people, or a request without credentials. */
   open?(call: Call): Answer | undefined;
   readonly notFound: Answer;

@@ -35,14 +35,16 @@ export function makeGiteaDialect(
       return /^(?:token|bearer)$/i.test(scheme) ? world.tokens.get(credential) : undefined;
     },
 
-    locate(_method, path) {
+    locate(_method, path, search) {
       const [, fullName = '', rest = ''] = /^\/repos\/([^/]+\/[^/]+)(.*)$/.exec(path) ?? [];
       const renamed = findRepository(world, fullName) ? undefined : world.renames.get(fullName.toLowerCase());
       // Gitea answers 301 to writes as well.
       const status = name === 'gitea' ? 301 : 307;
       return renamed === undefined
         ? { path }
-        : { redirect: { status, text: '', headers: { location: `/api/v1/repos/${renamed.fullName}${rest}` } } };
+        : {
+            redirect: { status, text: '', headers: { location: `/api/v1/repos/${renamed.fullName}${rest}${search}` } },
+          };
     },
 
     refuse: (call) => missingScope(world, name, call) ?? writeToArchived(world, call),

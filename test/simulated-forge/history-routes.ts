@@ -1,22 +1,29 @@
-import { blobId, commitsBetween, MODES, mergeBase, typeOf } from './git.ts';
-import { withRepository as onGitea } from './gitea-read-routes.ts';
+import { blobId, commitsBetween, MODES, typeOf } from './git.ts';
+import { withRepository as onGitea, page } from './gitea-read-routes.ts';
 import * as gitea from './gitea-shapes.ts';
 import { NOT_FOUND, withRepository as onGitHub } from './github-read-routes.ts';
 import type { Answer, Routes } from './routes.ts';
-import { resolve, type World } from './world.ts';
+import type { World } from './world.ts';
+
+interface Entry {
+  readonly path: string;
+  readonly mode: string;
+  readonly type: string;
+  readonly sha: string;
+}
 
 /** As both dialects list a tree with `recursive`: with its directories, in the order of git. */
-function entriesOf(world: World, sha: string): readonly object[] | undefined {
+function entriesOf(world: World, sha: string): readonly Entry[] | undefined {
   const tree = world.objects.get(sha)?.tree;
   if (tree === undefined) {
     return undefined;
   }
-  const entries = new Map<string, object>();
+  const entries = new Map<string, Entry>();
   for (const [path, blob] of tree) {
     const type = typeOf(blob);
     entries.set(path, { path, mode: MODES[type], type: type === 'submodule' ? 'commit' : 'blob', sha: blobId(blob) });
     for (const directory of directoriesOf(path)) {
-      const shown = { path: directory, mode: '040000', type: 'tree', sha: blobId(Buffer.from(`${sha} ${directory}`)) };
+      const shown = { path: directory, mode: '040000', type: 'tree', sha: directoryId(sha, directory) };
       entries.set(`${directory}/`, shown);
     }
   }
@@ -24,6 +31,10 @@ function entriesOf(world: World, sha: string): readonly object[] | undefined {
   return [...entries]
     .toSorted(([one], [other]) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
     .map(([, entry]) => entry);
+}
+
+function directoryId(sha: string, directory: string): string {
+  return blobId(Buffer.from(`${sha} ${directory}`));
 }
 
 function directoriesOf(path: string): readonly string[] {
@@ -58,12 +69,20 @@ export function githubHistoryRoutes(world: World): Routes {
 /** Files on a page of a tree: far fewer than 1,000, so that stories have pages. */
 const TREE_PAGE = 20;
 
+/** What is in the directories and files that were listed, by id. */
+interface Listed {
+  readonly directories: Map<string, { readonly sha: string; readonly path: string }>;
+  readonly blobs: Map<string, Buffer>;
+}
+
 export function giteaHistoryRoutes(world: World, notFound: Answer): Routes {
   const repos = '/repos/:owner/:repo';
+  const listed: Listed = { directories: new Map(), blobs: new Map() };
   return {
     [`GET ${repos}/git/trees/:sha`]: onGitea(world, (_, call): Answer => {
       const sha = call.parameters['sha'] ?? '';
-      const entries = entriesOf(world, sha);
+      const isWhole = call.query.get('recursive') === 'true';
+      const entries = isWhole ? entriesOf(world, sha) : childrenOf(world, sha, listed);
       if (entries === undefined) {
         return notFound;
       }
@@ -73,21 +92,48 @@ export function giteaHistoryRoutes(world: World, notFound: Answer): Routes {
       return { status: 200, body: { sha, tree, truncated, page, total_count: entries.length } };
     }),
 
-    [`GET ${repos}/compare/:basehead`]: onGitea(world, (repository, call): Answer => {
-      const [base = '', head = ''] = (call.parameters['basehead'] ?? '').split('...');
-      const [from, to] = [resolve(world, repository, base), resolve(world, repository, head)];
-      if (from === undefined || to === undefined) {
+    [`GET ${repos}/git/blobs/:sha`]: onGitea(world, (_, call): Answer => {
+      const sha = call.parameters['sha'] ?? '';
+      const blob = listed.blobs.get(sha);
+      return blob === undefined
+        ? notFound
+        : { status: 200, body: { sha, size: blob.byteLength, encoding: 'base64', content: blob.toString('base64') } };
+    }),
+
+    [`GET ${repos}/git/commits/:sha`]: onGitea(world, (_, call): Answer => {
+      const found = world.objects.get(call.parameters['sha'] ?? '');
+      return found === undefined ? notFound : { status: 200, body: gitea.commit(found, false) };
+    }),
+
+    // Ids are ids here, whatever branches and tags are named.
+    [`GET ${repos}/commits`]: onGitea(world, (_, call): Answer => {
+      const [head, base] = ['sha', 'not'].map((name) => world.objects.get(call.query.get(name) ?? ''));
+      if (head === undefined) {
         return notFound;
       }
-      // Since one of the merge bases, and not since the base itself: it matters where there are several.
-      const since = mergeBase(world.objects, from.sha, to.sha);
-      if (since === undefined) {
-        return notFound;
+      if (base === undefined) {
+        return { status: 500, body: { message: 'exit status 128 - fatal: bad object' } };
       }
-      const commits = commitsBetween(world.objects, since, to.sha)
-        .toReversed()
-        .map((commit) => gitea.commit(commit, false));
-      return { status: 200, body: { total_commits: commits.length, commits } };
+      const commits = commitsBetween(world.objects, base.sha, head.sha).toReversed();
+      return page(
+        call,
+        commits.map((commit) => gitea.commit(commit, false)),
+      );
     }),
   };
+}
+
+/** Of a directory, or of the uppermost one of a commit. */
+function childrenOf(world: World, id: string, { directories, blobs }: Listed): readonly object[] | undefined {
+  const { sha, path } = directories.get(id) ?? { sha: id, path: '' };
+  const prefix = path === '' ? '' : `${path}/`;
+  for (const [name, blob] of world.objects.get(sha)?.tree ?? []) {
+    blobs.set(blobId(blob), blob);
+    for (const directory of directoriesOf(name)) {
+      directories.set(directoryId(sha, directory), { sha, path: directory });
+    }
+  }
+  return entriesOf(world, sha)
+    ?.filter((entry) => entry.path.startsWith(prefix) && !entry.path.slice(prefix.length).includes('/'))
+    .map((entry) => ({ ...entry, path: entry.path.slice(prefix.length) }));
 }

@@ -94,7 +94,7 @@ async function serve(
   }
   await faults.asked(method, path);
   const fault = faults.take(method, path);
-  const located = dialect.locate(method, path);
+  const located = dialect.locate(method, path, url.search);
   const match = 'path' in located ? matchRoute(dialect.routes, method, located.path) : undefined;
   const call: Call = {
     method,

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { TITLES } from '../helpers/policies.ts';
-import { FORGES, shareStories } from '../helpers/story.ts';
+import { EVERY_FORGE, FORGES, shareStories } from '../helpers/story.ts';
 
-const gatehouse = shareStories(test);
+const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
 
 const LAX = TITLES.replace('^feat: ', '');
 const OWNED = `version: 1
@@ -49,4 +49,25 @@ for (const name of FORGES) {
     );
     t.deepEqual(states, ['failure', 'success', 'success']);
   });
+}
+
+/** GitHub refuses such names. */
+for (const name of ['gitea', 'forgejo'] as const) {
+  for (const kind of ['branch', 'tag'] as const) {
+    test(`${name}: a ${kind} named like the base commit never replaces its files`, async (t) => {
+      const scene = gatehouse(name).scene({ '.gitea/gatehouse.yml': OWNED, '.gitea/CODEOWNERS': '* @bob\n' });
+      const { forge, repository } = scene;
+      const base = forge.head(repository, 'main');
+      const files = { '.gitea/gatehouse.yml': LAX, '.gitea/CODEOWNERS': '# nobody\n' };
+      const lax = forge.commit(repository, 'lax', files);
+      if (kind === 'tag') {
+        forge.tag(repository, base, lax);
+      } else {
+        forge.reset(repository, base, lax);
+      }
+      const number = await scene.open({ 'a.txt': 'a\n' });
+      await scene.settled();
+      t.is(scene.status(number)?.state, 'pending');
+    });
+  }
 }

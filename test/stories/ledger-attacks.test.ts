@@ -146,3 +146,20 @@ test('gitea: nobody who merges by hand chooses the time whose verdict counts', a
   const [entry] = await ledgerCommits(scene);
   t.true(Date.parse(entry?.pullRequest?.mergedAt ?? '') >= began - 1_000);
 });
+
+test('gitea: a branch named like a commit hides nothing that was pushed', async (t) => {
+  const scene = shared('gitea').scene(FILES);
+  const { forge, repository } = scene;
+  await scene.push('main', { 'a.ts': 'a\n' });
+  await scene.settled();
+  const known = forge.head(repository, 'main');
+  const evil = forge.commit(repository, 'main', { 'evil.ts': 'x\n' });
+  forge.reset(repository, known, evil);
+  forge.commit(repository, 'main', { 'b.ts': 'b\n' });
+  await scene.tell({ kind: 'push', branch: 'main', before: known, commits: 2 });
+  await scene.settled();
+  t.deepEqual(
+    (await ledgerCommits(scene)).map(({ sha }) => sha),
+    [known, evil, forge.head(repository, 'main')],
+  );
+});

@@ -76,6 +76,9 @@ const PUSHES: Readonly<Record<string, (scene: Scene, number: number) => void>> =
   },
 };
 
+/** The paths by which two histories are compared: first by their commits, and trees only then. */
+const comparisons = ({ repository }: Scene) => new RegExp(`^/repos/${repository}/(?:compare/|commits$)`);
+
 for (const name of FORGES) {
   test(`${name}: an approval survives updates from base where the rule says so`, async (t) => {
     const scene = gatehouse(name).scene(BASE);
@@ -95,7 +98,7 @@ for (const name of FORGES) {
     t.not(await pushed(scene, number), 'success');
     const asked = scene.forge.seen.slice(before).map(({ path }) => path);
     t.deepEqual(
-      asked.filter((path) => path.startsWith(`/repos/${scene.repository}/`) && /compare|trees/.test(path)),
+      asked.filter((path) => comparisons(scene).test(path)),
       [],
       'nothing is read of a merge that makes no difference',
     );
@@ -140,8 +143,7 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene(BASE);
     const number = await approved(t, scene);
     scene.forge.updateBranch(scene.repository, number, 'alice');
-    const path = new RegExp(`^/repos/${scene.repository}/compare/`);
-    scene.forge.fault({ method: 'GET', path, fault: { kind: 'status', status: 404 } });
+    scene.forge.fault({ method: 'GET', path: comparisons(scene), fault: { kind: 'status', status: 404 } });
     t.not(await pushed(scene, number), 'success');
   });
 }

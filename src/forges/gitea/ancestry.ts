@@ -1,20 +1,19 @@
 import type { z } from 'zod';
-import { UNCHANGING } from '../transport/forge-fetch.ts';
-import { type GiteaClient, path, SHORT } from './client.ts';
-import { repositoryPath } from './read.ts';
-import * as shapes from './shapes.ts';
+import { type GiteaClient, SHORT } from './client.ts';
+import { commitsSince } from './objects.ts';
+import type * as shapes from './shapes.ts';
 
-type Listed = z.output<typeof shapes.comparison>['commits'];
+type Listed = z.output<typeof shapes.commits>;
 
 /** Places where two histories part that are compared, with a request for each pair. */
 const MAX_FORKS = 4;
 
+/** On one page. */
+const FEW_COMMITS = 50;
+
 /**
- * These forges compare two commits without naming their merge base. It is among the commits where what `one` has and
- * `other` has not begins.
- *
- * Where histories were merged crosswise, they list what `one` has and *one of the merge bases* has not. So commits that
- * both have can be listed; then there is more than one merge base, and the answer is undefined.
+ * These forges do not name a merge base. It is among the commits where what `one` has and `other` has not begins, and
+ * the other way around. Where histories were merged crosswise there are several, and the answer is undefined.
  */
 export async function mergeBase(
   client: GiteaClient,
@@ -25,7 +24,24 @@ export async function mergeBase(
   if (one === other) {
     return one;
   }
-  const ofOne = await commitsSince(client, repository, other, one);
+  const ofOne = await commitsSince(client, repository, other, one, SHORT);
+  if (ofOne !== undefined && ofOne.total > FEW_COMMITS) {
+    const ofOther = await commitsSince(client, repository, one, other, SHORT);
+    if (ofOther !== undefined && ofOther.total < ofOne.total) {
+      return baseOf(client, repository, other, one, await ofOther.all());
+    }
+  }
+  return baseOf(client, repository, one, other, await ofOne?.all());
+}
+
+/** `ofOne`: what `one` has and `other` has not. */
+async function baseOf(
+  client: GiteaClient,
+  repository: string,
+  one: string,
+  other: string,
+  ofOne: Listed | undefined,
+): Promise<string | undefined> {
   const forksOfOne = forksOf(ofOne);
   if (forksOfOne.includes(other)) {
     return other;
@@ -33,15 +49,12 @@ export async function mergeBase(
   if (ofOne === undefined || (forksOfOne.length === 1 && ofOne.every(({ parents }) => parents.length > 0))) {
     return forksOfOne[0];
   }
-  const ofOther = await commitsSince(client, repository, one, other);
-  const forksOfOther = forksOf(ofOther);
+  const forksOfOther = forksOf(await listSince(client, repository, one, other));
   if (forksOfOther.includes(one)) {
     return one;
   }
-  const others = new Set(ofOther?.map(({ sha }) => sha));
-  const crosswise = ofOne.some(({ sha }) => others.has(sha)) || forksOfOne.some((sha) => others.has(sha));
   const common = forksOfOne.filter((sha) => forksOfOther.includes(sha));
-  return crosswise ? undefined : bestOf(common, (sha, fork) => isAncestor(client, repository, sha, fork));
+  return bestOf(common, (sha, fork) => isAncestor(client, repository, sha, fork));
 }
 
 /** The commit that all others are ancestors of. */
@@ -66,7 +79,7 @@ export async function isAncestor(
   descendant: string,
 ): Promise<boolean> {
   return (
-    ancestor === descendant || forksOf(await commitsSince(client, repository, ancestor, descendant)).includes(ancestor)
+    ancestor === descendant || forksOf(await listSince(client, repository, ancestor, descendant)).includes(ancestor)
   );
 }
 
@@ -76,17 +89,12 @@ function forksOf(listed: Listed = []): readonly string[] {
   return [...new Set(listed.flatMap(({ parents }) => parents))].filter((sha) => !own.has(sha));
 }
 
-/** What `head` has and `base` has not, newest first; undefined when there is no such comparison, or not all of it. */
-async function commitsSince(
+/** Without messages, which may be of any length. */
+async function listSince(
   client: GiteaClient,
   repository: string,
   base: string,
   head: string,
 ): Promise<Listed | undefined> {
-  const route = `${repositoryPath(repository)}${path('compare', `${base}...${head}`)}`;
-  const query = { verification: 'false', files: 'false' };
-  const headers = { 'cache-control': UNCHANGING };
-  // Without messages, which may be of any length.
-  const answer = await client.ask(route, shapes.comparison, { query, headers, maxStringBytes: SHORT });
-  return answer === undefined || answer.commits.length < answer.total_commits ? undefined : answer.commits;
+  return (await commitsSince(client, repository, base, head, SHORT))?.all();
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { BranchHistory } from '../port/branch-history.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { differenceHead } from './changed-files.ts';
 import { type GiteaClient, path, SHORT } from './client.ts';
+import { commitsSince, isThere } from './objects.ts';
 import { repositoryPath, toPullRequest, utc } from './read.ts';
 import * as shapes from './shapes.ts';
 
@@ -18,19 +18,19 @@ export function makeBranchHistory(client: GiteaClient): BranchHistory {
     namesEvery: false,
 
     async since(repository, base, head) {
-      const route = `${repositoryPath(repository)}${path('compare', `${base}...${head}`)}`;
-      const query = { verification: 'false', files: 'false' };
-      const answer = await client.ask(route, shapes.comparison, { query, headers: { 'cache-control': UNCHANGING } });
-      return answer === undefined || answer.commits.length < answer.total_commits
-        ? undefined
-        : answer.commits.map(({ sha, parents, commit, committer }) => ({
-            sha,
-            parents,
-            committer: committer ?? commit.committer?.name ?? '',
-            message: commit.message,
-            // Its signature does not say for whom.
-            byForge: false,
-          }));
+      const listed = await (await commitsSince(client, repository, base, head))?.all();
+      // Whatever a version of these forges lists where the first commit is gone.
+      if (listed?.length === 0 && !(await isThere(client, repository, base))) {
+        return undefined;
+      }
+      return listed?.map(({ sha, parents, commit, committer }) => ({
+        sha,
+        parents,
+        committer: committer ?? commit.committer?.name ?? '',
+        message: commit.message,
+        // Its signature does not say for whom.
+        byForge: false,
+      }));
     },
 
     async broughtBy({ name: repository }, sha) {

@@ -17,6 +17,7 @@ import * as inline from './inline-comments.ts';
 import { makeInspection } from './inspection.ts';
 import { mayWrite } from './may-write.ts';
 import { makeMergedPullRequests } from './merged.ts';
+import { fileAt } from './objects.ts';
 import { organisationMembers } from './organisation-members.ts';
 import * as read from './read.ts';
 import * as reviews from './reviews.ts';
@@ -52,7 +53,7 @@ export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Pro
     },
     // Each export of a module that is spread is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...ancestry, ...history, ...reviews.METHODS, ...posted, ...inline }),
-    ...bindClient(account, { accounts, changedFiles, checks, comments, commentThreads }),
+    ...bindClient(account, { accounts, changedFiles, checks, comments, commentThreads, fileAt }),
     ...bindClient(account, { lastForcePushOrRetarget, mayWrite, organisationMembers }),
     close,
   };

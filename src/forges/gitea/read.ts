@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import { withPresentName } from '../moved.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import { isFilePath, splitRepository, splitTeam } from '../port/names.ts';
+import { splitRepository, splitTeam } from '../port/names.ts';
 import type { PostedStatus, StatusState } from '../port/postings.ts';
 import type {
   OpenPullRequest,
@@ -14,8 +14,6 @@ import type {
   Triage,
   Visibility,
 } from '../port/pull-request.ts';
-import { isObjectId, textOfBlob } from '../text-file.ts';
-import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { type GiteaAccount, type GiteaClient, path, SHORT } from './client.ts';
 import * as shapes from './shapes.ts';
 
@@ -152,15 +150,6 @@ async function tagCommit(client: GiteaClient, repository: string, tag: string): 
   return (await client.ask(route, shapes.tag))?.commit.sha;
 }
 
-async function fileAt(client: GiteaClient, repository: string, file: string, ref: string): Promise<string | undefined> {
-  if (!isFilePath(file)) {
-    return undefined;
-  }
-  const headers = isObjectId(ref) ? { 'cache-control': UNCHANGING } : {};
-  const route = `${repositoryPath(repository)}/contents${path(...file.split('/'))}`;
-  return textOfBlob(await client.ask(route, shapes.contents, { query: { ref }, headers }), file);
-}
-
 async function status(
   client: GiteaAccount,
   repository: string,
@@ -201,6 +190,5 @@ export const METHODS = {
   teamMembers,
   branchCommit,
   tagCommit,
-  fileAt,
   status,
 };

@@ -104,7 +104,7 @@ const account = z
   .nullish()
   .transform((user) => user?.login ?? null);
 
-const commit = z.object({
+export const commit = z.object({
   sha: z.string(),
   commit: z.object({
     message: z.string(),
@@ -122,19 +122,14 @@ const commit = z.object({
     .transform((parents) => (parents ?? []).map((parent) => parent.sha)),
 });
 export const commits = z.array(commit);
-export const comparison = z.object({
-  total_commits: z.number().int(),
-  commits: z
-    .array(commit)
-    .nullish()
-    .transform((found) => found ?? []),
-});
 
 /** One page of it; `truncated` says that there are more. */
 export const tree = z.object({
   truncated: z.boolean(),
   tree: z.array(z.object({ path: z.string(), mode: z.string(), type: z.string(), sha: z.string() })).nullish(),
 });
+
+export const blob = z.object({ encoding: z.string().nullish(), content: z.string().nullish() });
 
 /** One ref, or all that begin with its name. */
 const gitRef = z.object({ ref: z.string(), object: z.object({ sha: z.string() }) });

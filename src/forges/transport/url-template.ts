@@ -14,6 +14,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   public_members: ['{user}'],
   commits: ['{ref}'],
   statuses: ['{sha}'],
+  blobs: ['{sha}'],
   trees: ['{sha}'],
   compare: ['{basehead}'],
 };

@@ -32,17 +32,14 @@ const NULLABLE = {
 };
 const CONTENTS = 'GET /repos/{owner}/{repo}/contents/{filepath}';
 const TEAMS = 'GET /repos/{owner}/{repo}/teams';
-const COMPARE = 'GET /repos/{owner}/{repo}/compare/{basehead}';
 
 /** With what Gitea does and its description leaves out. The tests in `test/forge` rely on it, on the real one. */
 function amended({ source, operations, schemas }: Description): Description {
   const contents = operations[CONTENTS];
-  const compare = operations[COMPARE];
   const teams = operations[TEAMS];
-  if (contents === undefined || compare === undefined || teams === undefined) {
+  if (contents === undefined || teams === undefined) {
     throw new Error(`${FILE} lacks an operation`);
   }
-  const boolean = { type: 'boolean' };
   const file = contents.answers['200'] ?? {};
   return {
     source,
@@ -52,8 +49,6 @@ function amended({ source, operations, schemas }: Description): Description {
       [CONTENTS]: { ...contents, answers: { ...contents.answers, 200: { anyOf: [file, { type: 'array' }] } } },
       // Of a repository whose owner is a person.
       [TEAMS]: { ...teams, answers: { ...teams.answers, 405: null } },
-      // As of the list of a pull request's commits: without them it verifies every signature and compares every commit.
-      [COMPARE]: { ...compare, query: { ...compare.query, verification: boolean, files: boolean } },
     },
     schemas: {
       ...schemas,
