@@ -84,7 +84,7 @@ export function giteaHistoryRoutes(world: World, notFound: Answer): Routes {
       const isWhole = call.query.get('recursive') === 'true';
       const entries = isWhole ? entriesOf(world, sha) : childrenOf(world, sha, listed);
       if (entries === undefined) {
-        return notFound;
+        return { status: 400, body: { message: `sha not found [${sha}]` } };
       }
       const page = Number(call.query.get('page') ?? 1);
       const tree = entries.slice((page - 1) * TREE_PAGE, page * TREE_PAGE);

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import type { Commit, PullRequestRef, Tree } from '../port/pull-request.ts';
-import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { type GiteaClient, path } from './client.ts';
+import { askTree } from './objects.ts';
 import { pullPath, repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
 
@@ -42,10 +42,9 @@ function toCommit({ sha, commit, author, committer, parents }: z.output<typeof s
 
 export async function tree(client: GiteaClient, repository: string, sha: string): Promise<Tree | undefined> {
   const route = `${repositoryPath(repository)}${path('git', 'trees', sha)}`;
-  const headers = { 'cache-control': UNCHANGING };
   const files = new Map<string, string>();
   for (let page = 1; page <= MAX_TREE_PAGES; page += 1) {
-    const answer = await client.ask(route, shapes.tree, { query: { recursive: 'true', page }, headers });
+    const answer = await askTree(client, route, { recursive: 'true', page });
     if (answer === undefined) {
       return undefined;
     }

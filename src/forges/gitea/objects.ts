@@ -110,10 +110,26 @@ async function entryOf(
   throw new ForgeError('too-large', `GET ${route}: a directory has more entries than are read`);
 }
 
+/** Undefined where there is no such commit: these forges then answer 400 (Gitea 1.26) or 404. */
+export async function askTree(
+  client: GiteaClient,
+  route: string,
+  query: Readonly<Record<string, string | number>>,
+): Promise<Tree | undefined> {
+  try {
+    return await client.ask(route, shapes.tree, { query });
+  } catch (error) {
+    if (error instanceof ForgeError && error.status === 400) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
 async function treePage(client: GiteaClient, route: string, page: number): Promise<Tree | undefined> {
   const { trees } = rememberedBy(client);
   const key = `${route}?${page}`;
-  const tree = trees.get(key) ?? (await client.ask(route, shapes.tree, { query: { page } }));
+  const tree = trees.get(key) ?? (await askTree(client, route, { page }));
   if (tree !== undefined) {
     trees.set(key, tree);
   }
