@@ -1,6 +1,7 @@
 import test from 'ava';
 import { TITLED } from '../helpers/policies.ts';
-import { FORGES, shareStories, tellStory } from '../helpers/story.ts';
+import { FORGES, pathsOfReads, shareStories, tellStory } from '../helpers/story.ts';
+import type { SimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
 const gatehouse = shareStories(test);
 
@@ -18,6 +19,34 @@ for (const name of FORGES) {
     await scene.settled();
     t.deepEqual(scene.states(number), ['pending', 'failure']);
   });
+
+  const DURING: Readonly<Record<string, (forge: SimulatedForge, repository: string, number: number) => void>> = {
+    'a push': (forge, repository, number) => forge.push(repository, number, { 'a.txt': 'b\n' }),
+    'a push, and it was closed': (forge, repository, number) => {
+      forge.push(repository, number, { 'a.txt': 'b\n' });
+      forge.close(repository, number);
+    },
+    'a change of its base': (forge, repository, number) => forge.retarget(repository, number, 'next'),
+  };
+  for (const [what, happen] of Object.entries(DURING)) {
+    test(`${name}: no success stays where a review was during ${what}`, async (t) => {
+      const scene = gatehouse(name).scene(TITLED);
+      const { forge, repository } = scene;
+      forge.commit(repository, 'next', TITLED);
+      const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+      await scene.settled();
+      const head = scene.head(number);
+      t.is(scene.status(head)?.state, 'success');
+      // While the present state is compared, after the review has entered the first head.
+      const reads = pathsOfReads(repository, number);
+      scene.when(undefined, reads, () => {
+        scene.when(undefined, reads, () => happen(forge, repository, number));
+      });
+      await scene.edit(number, { title: 'feat: other things' });
+      await scene.settled();
+      t.not(scene.status(head, 'gatehouse/main')?.state, 'success');
+    });
+  }
 
   test(`${name}: no pending status outlives a policy deleted in a first review`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);

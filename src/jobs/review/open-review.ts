@@ -100,6 +100,8 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
   // These require the claim when they note that a status is about to be set.
   const statuses = commitStatuses({ ...deps, forge: guard.forge }, () => claim);
   let posted: readonly PostedRow[] = before?.posted ?? [];
+  /** Where this review has been: the head or the base may be replaced while it judges. */
+  let entered: { readonly place: StatusPlace; readonly keepsSuccess: boolean } | undefined;
 
   /** Where the status of this pull request was: it shows what others have there, and without others no success. */
   async function leavePlace(place: StatusPlace, keepsSuccess: boolean): Promise<void> {
@@ -137,17 +139,20 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
       if (pullRequest.repository !== claim.repository) {
         await moveRepository(pool, claim.repository, pullRequest.repository);
         ({ claim, before } = await beginReview(pool, pullRequest));
+        entered = undefined;
       }
       const context = statusContext(template, pullRequest.base.branch);
       if (isFirst && commented === null && pullRequest.commentCount === 0) {
         commented = false;
       }
-      const last = before && statuses.placeBefore(claim.repository, before);
-      const isElsewhere = last !== undefined && (last.headSha !== pullRequest.head.sha || last.context !== context);
-      if (before !== undefined && isElsewhere) {
+      const keepsSuccess = before?.verdict === 'none';
+      const last = entered ?? (before && { place: statuses.placeBefore(claim.repository, before), keepsSuccess });
+      const isElsewhere =
+        last !== undefined && (last.place.headSha !== pullRequest.head.sha || last.place.context !== context);
+      if (isElsewhere) {
         // Before the new head replaces the old one in the table: a review that is cut short here leaves that again.
-        const leave = last.headSha === pullRequest.head.sha ? leavePlace : leaveCommit;
-        await leave(last, before.verdict === 'none');
+        const leave = last.place.headSha === pullRequest.head.sha ? leavePlace : leaveCommit;
+        await leave(last.place, last.keepsSuccess);
       }
       if (before === undefined || isElsewhere || !isRecorded(before, pullRequest, context, { commented, settled })) {
         posted = await recordHead(pool, claim, pullRequest, context, { commented, settled });
@@ -157,6 +162,7 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
       const shown = before?.verdict != null && before.verdict !== 'none' && before.reportedAs === context;
       const judgedBy = before?.judgedBy ?? null;
       before = undefined;
+      entered = { place: statuses.placeOf(pullRequest), keepsSuccess: keepsSuccess && !isElsewhere };
       return !isElsewhere && shown && judgedBy !== null ? commentsOfUnchanged(deps, judgedBy, pullRequest) : undefined;
     },
     posted: ({ context }) => postedAt(posted, context),
@@ -179,9 +185,10 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
       // Where the table does not know it, the forge says where its status is.
       const place = before
         ? statuses.placeBefore(claim.repository, before)
-        : pullRequest && statuses.placeOf(pullRequest);
+        : (entered?.place ?? (pullRequest && statuses.placeOf(pullRequest)));
       if (place !== undefined) {
-        await leaveCommit(place, pullRequest?.state === 'merged' || before?.verdict === 'none');
+        const keepsSuccess = entered?.keepsSuccess ?? before?.verdict === 'none';
+        await leaveCommit(place, pullRequest?.state === 'merged' || keepsSuccess);
       }
       await deleteReview(pool, claim);
     },
