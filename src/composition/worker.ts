@@ -51,7 +51,14 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
   const isMeant = rememberExtended(pool, log);
   const present = { forge, fallback, baselineOf: baselines.of, statusContext: config.statusContext, isMeant };
   const { wake, stop } = startWorker({
-    ...worker,
+    // By name: a setting with the name of an optional dependency would be taken for it.
+    enforce: worker.enforce,
+    workerConcurrency: worker.workerConcurrency,
+    pendingAfterSeconds: worker.pendingAfterSeconds,
+    resyncMinutes: worker.resyncMinutes,
+    retentionDays: worker.retentionDays,
+    auditDays: worker.auditDays,
+    ledgerSettleSeconds: worker.ledgerSettleSeconds,
     statusContext: config.statusContext,
     keepsRecord: worker.auditDays > 0,
     forge,
