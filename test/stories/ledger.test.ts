@@ -249,6 +249,27 @@ for (const name of FORGES) {
       const evil = { 'both.ts': '0\n2\n3\n4\nsix\n6\n7\n8\n5\nevil\n' };
       t.deepEqual(await handmade({ 'both.ts': '0\n2\n3\n4\nsix\n6\n7\n8\n4\n' }, evil), ['unknown', unclear]);
     });
+
+    test(`${name}: a ${how} of a file that the base has moved is never a bypass`, async (t) => {
+      const scene = shared(name).scene({ ...FILES, 'old.ts': '1\n2\n3\n4\n5\n6\n7\n8\n9\n' });
+      const merged = async (head: Changes, base: Changes, own: Changes) => {
+        const number = await scene.open(head, GOOD);
+        await scene.settled();
+        await scene.push('main', base);
+        await scene.settled();
+        scene.forge.merge(scene.repository, number, { how, by: 'root', force: true, own });
+        await scene.tell({ kind: 'push', branch: 'main' });
+        await scene.settled();
+        return (await ledgerCommits(scene)).at(-1)?.outcome;
+      };
+      const moved = { 'old.ts': null, 'new.ts': '0\n2\n3\n4\n5\n6\n7\n8\n9\n' };
+      const changed = { 'old.ts': '1\n2\n3\n4\n5\n6\n7\n8\nnine\n' };
+      const both = { 'old.ts': null, 'new.ts': '0\n2\n3\n4\n5\n6\n7\n8\nnine\n' };
+      t.is(await merged(changed, moved, both), 'passed');
+      const again = { 'new.ts': null, 'next.ts': '0\n2\n3\n4\n5\n6\n7\n8\nnine\n' };
+      const evil = { 'new.ts': null, 'next.ts': '0\n2\n3\n4\n5\n6\n7\n8\n10\nevil\n' };
+      t.is(await merged({ 'new.ts': '0\n2\n3\n4\n5\n6\n7\n8\n10\n' }, again, evil), 'unknown');
+    });
   }
 }
 

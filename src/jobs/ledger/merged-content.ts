@@ -1,5 +1,6 @@
 import { applyPatch, structuredPatch } from 'diff';
 import type { Forge } from '../../forges/port/forge.ts';
+import type { Tree } from '../../forges/port/pull-request.ts';
 import { compareMerge } from '../../review/evaluation/clean-merge.ts';
 
 /**
@@ -40,16 +41,40 @@ export async function mergedContent(
     return 'undecided';
   }
   const { other, both } = compareMerge(before, ours, theirs, result);
-  if (other.length > 0) {
+  // Git follows a folder that one side moved: what the other side put there is found elsewhere then.
+  const trees = [before, ours, theirs];
+  const gone = new Set(trees.flatMap((tree) => [...tree].flatMap(([path, id]) => (result.has(path) ? [] : [id]))));
+  const come = new Set(other.flatMap((path) => result.get(path) ?? []));
+  const isMoved = (path: string) =>
+    result.has(path) ? gone.has(result.get(path) ?? '') : trees.some((tree) => come.has(tree.get(path) ?? ''));
+  const unmoved = other.filter((path) => !isMoved(path));
+  const moves = unmoved.map((path) => ({
+    path,
+    from: both.filter((from) => isMove(from, path, ours, theirs, result)),
+  }));
+  if (moves.some(({ from }) => from.length === 0)) {
     return 'other';
   }
-  for (const path of both.slice(0, MAX_FILES)) {
-    const texts = await Promise.all(commits.map((sha) => forge.fileAt(repository, path, sha)));
+  if (unmoved.length < other.length || moves.some(({ from }) => from.length > 1)) {
+    return 'undecided';
+  }
+  const followed = moves.flatMap(({ from }) => from);
+  const stayed = both.filter((path) => !followed.includes(path)).map((path) => ({ path, from: [path] }));
+  const files = [...moves, ...stayed];
+  for (const { path, from } of files.slice(0, MAX_FILES)) {
+    const paths = [from[0], ours.has(path) ? path : from[0], theirs.has(path) ? path : from[0], path];
+    const texts = await Promise.all(commits.map((sha, index) => forge.fileAt(repository, paths[index] ?? path, sha)));
     if (!isMerged(texts)) {
       return 'undecided';
     }
   }
-  return both.length > MAX_FILES ? 'undecided' : 'same';
+  return files.length > MAX_FILES ? 'undecided' : 'same';
+}
+
+/** Whether one side moved the file, and the other changed it where it was. */
+function isMove(from: string, path: string, ours: Tree, theirs: Tree, result: Tree): boolean {
+  const [mover, other] = ours.has(path) ? [ours, theirs] : [theirs, ours];
+  return mover.has(path) && !other.has(path) && !mover.has(from) && other.has(from) && !result.has(from);
 }
 
 /** Whether the changes of the head, put on the file of the base, make the result. */
