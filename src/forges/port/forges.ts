@@ -11,9 +11,10 @@ export const FORGE_NAMES = ['github', 'gitea', 'forgejo'] as const;
 export type ForgeName = (typeof FORGE_NAMES)[number];
 
 /**
- * GitHub matches paths with globs and lets the last line win; Gitea and Forgejo use expressions and add up all lines.
+ * GitHub matches paths with globs and lets the last line win. Gitea and Forgejo use expressions, of different engines,
+ * and add up all lines.
  */
-export const CODE_OWNERS_DIALECTS = ['github', 'gitea'] as const;
+export const CODE_OWNERS_DIALECTS = ['github', 'gitea', 'forgejo'] as const;
 export type CodeOwnersDialect = (typeof CODE_OWNERS_DIALECTS)[number];
 
 export interface ForgeRow {
@@ -192,7 +193,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
     api: { path: '/api/v1' },
     codeOwners: {
       paths: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS', '.forgejo/CODEOWNERS'],
-      dialect: 'gitea',
+      dialect: 'forgejo',
     },
     movesInlineComments: false,
     policyPath: '.forgejo/gatehouse.yml',

@@ -2,13 +2,16 @@ import { shorten } from '../../common/shorten.ts';
 import type { CodeOwnersDialect } from '../../forges/port/forges.ts';
 import type { Facts } from '../facts.ts';
 import { MAX_CODE_OWNERS_LENGTH, MAX_GLOB_LENGTH, MAX_PATTERN_LENGTH } from '../limits.ts';
+import { fromGiteaExpression } from '../matching/gitea-expression.ts';
 import { compilePattern, expressionFault, type Pattern } from '../matching/pattern.ts';
 import { quotedList, say, type Text } from '../text.ts';
 
-/** Whose a path is. */
+/** Owners of a path. */
 interface Owned {
-  /** As CODEOWNERS writes them: `@login`, `@organisation/team` or an e-mail address. Empty: nobody's. */
+  /** As CODEOWNERS writes them: `@login`, `@organisation/team` or an e-mail address. */
   readonly owners: readonly string[];
+  /** Other names in these lines. Their approval does not count. */
+  readonly invalid: readonly string[];
   /** The patterns of the lines that name these owners. */
   readonly patterns: readonly string[];
 }
@@ -20,7 +23,12 @@ export interface CodeOwnersFault {
 }
 
 export type CodeOwners =
-  | { readonly kind: 'read'; readonly ownersOf: (path: string) => Owned; readonly faults: readonly CodeOwnersFault[] }
+  | {
+      readonly kind: 'read';
+      /** Each of them has to approve. Empty: the path has no owners. */
+      readonly ownersOf: (path: string) => readonly Owned[];
+      readonly faults: readonly CodeOwnersFault[];
+    }
   /** What it says is not known, which is not the same as a change without owners. `why` follows "a CODEOWNERS file". */
   | { readonly kind: 'unusable'; readonly why: Text };
 
@@ -44,11 +52,12 @@ export function readCodeOwners(text: string, dialect: CodeOwnersDialect): CodeOw
         faults.push({ line, what: say`${read.what}, so the line is skipped` });
         break;
       case 'owners': {
-        lines.push(read);
-        const odd = read.owners.filter((owner) => !OWNERS[dialect].test(owner));
-        faults.push(
-          ...(odd.length === 0 ? [] : [{ line, what: say`${quotedList(odd.map(short), 3)} cannot be an owner` }]),
-        );
+        const owners = read.names.filter((name) => OWNERS[dialect].test(name));
+        const invalid = read.names.filter((name) => !OWNERS[dialect].test(name));
+        lines.push({ ...read, owners, invalid });
+        if (invalid.length > 0) {
+          faults.push({ line, what: say`${quotedList(invalid.map(short), 3)} cannot be an owner` });
+        }
       }
     }
   }
@@ -59,16 +68,19 @@ export function readCodeOwners(text: string, dialect: CodeOwnersDialect): CodeOw
 const MAX_SHOWN = 60;
 const short = (text: string) => shorten(text, MAX_SHOWN);
 
-interface Line {
+interface WrittenLine {
   readonly written: string;
   readonly pattern: Pattern;
   readonly negated: boolean;
-  readonly owners: readonly string[];
+  /** What follows the pattern. */
+  readonly names: readonly string[];
 }
+
+type Line = WrittenLine & Omit<Owned, 'patterns'>;
 
 type ReadLine =
   | { readonly kind: 'empty' }
-  | ({ readonly kind: 'owners' } & Line)
+  | ({ readonly kind: 'owners' } & WrittenLine)
   /** The forge cannot use it either. `what` it is. */
   | { readonly kind: 'skipped'; readonly what: Text }
   /** The forge may be able to use it. */
@@ -76,37 +88,59 @@ type ReadLine =
 
 const READERS: Readonly<Record<CodeOwnersDialect, (line: string) => ReadLine>> = {
   github: readGithubLine,
-  gitea: readGiteaLine,
+  gitea: (line) => readExpressionLine(line, giteaExpression),
+  forgejo: (line) => readExpressionLine(line, forgejoExpression),
 };
+
+const EXPRESSION_OWNERS = /^@?[^\s@/]+(?:\/[^\s@/]+)?$/;
 
 const OWNERS: Readonly<Record<CodeOwnersDialect, RegExp>> = {
   github: /^@[^\s@/]+(?:\/[^\s@/]+)?$|^[^\s@]+@[^\s@]+$/,
-  gitea: /^@?[^\s@/]+(?:\/[^\s@/]+)?$/,
+  gitea: EXPRESSION_OWNERS,
+  forgejo: EXPRESSION_OWNERS,
 };
 
-const FINDERS: Readonly<Record<CodeOwnersDialect, (lines: readonly Line[]) => (path: string) => Owned>> = {
+const FINDERS: Readonly<Record<CodeOwnersDialect, (lines: readonly Line[]) => (path: string) => readonly Owned[]>> = {
   github: lastOwners,
   gitea: allOwners,
+  forgejo: allOwners,
 };
 
-/** The last line that matches counts, and one without owners takes ownership away. */
-function lastOwners(lines: readonly Line[]): (path: string) => Owned {
+/**
+ * The last line that matches counts, and one without owners takes ownership away. Whether GitHub skips a line with a
+ * name that cannot be an owner is not certain: it counts, and so does the line that would count without it.
+ */
+function lastOwners(lines: readonly Line[]): (path: string) => readonly Owned[] {
   const fromLast = lines.toReversed();
   return (path) => {
-    const line = fromLast.find(({ pattern }) => pattern.matches(path));
-    return { owners: line?.owners ?? [], patterns: line === undefined ? [] : [line.written] };
+    const matching = fromLast.filter(({ pattern }) => pattern.matches(path));
+    const certain = matching.findIndex(({ invalid }) => invalid.length === 0);
+    return withOwners(
+      matching
+        .slice(0, certain === -1 ? matching.length : certain + 1)
+        .map(({ written, owners, invalid }) => ({ owners, invalid, patterns: [written] })),
+    );
   };
 }
 
 /** The owners of all lines that match. */
-function allOwners(lines: readonly Line[]): (path: string) => Owned {
+function allOwners(lines: readonly Line[]): (path: string) => readonly Owned[] {
   return (path) => {
     const matching = lines.filter(({ pattern, negated }) => pattern.found(path) !== negated);
-    return {
-      owners: [...new Set(matching.flatMap(({ owners }) => owners))],
-      patterns: matching.map(({ written }) => written),
-    };
+    return withOwners([
+      {
+        owners: [...new Set(matching.flatMap(({ owners }) => owners))],
+        invalid: [...new Set(matching.flatMap(({ invalid }) => invalid))],
+        patterns: matching.map(({ written }) => written),
+      },
+    ]);
   };
+}
+
+/** A path whose lines name only those who cannot be owners still needs an owner: somebody has to correct CODEOWNERS. */
+function withOwners(owned: readonly Owned[]): readonly Owned[] {
+  const valid = owned.filter(({ owners }) => owners.length > 0);
+  return valid.length > 0 ? valid : owned.filter(({ invalid }) => invalid.length > 0).slice(0, 1);
 }
 
 /**
@@ -118,14 +152,14 @@ function readGithubLine(line: string): ReadLine {
     return { kind: 'empty' };
   }
   const words = line.replace(/\s#.*$/, '').match(/(?:\\.|[^\s\\])+/g) ?? [];
-  const [written = '', ...owners] = words;
+  const [written = '', ...names] = words;
   if (written === '' || /^!|^\\#|[[\]]/.test(written)) {
     return { kind: 'skipped', what: say`${short(written || line)} is no pattern` };
   }
   const expression = written.length > MAX_GLOB_LENGTH ? undefined : githubExpression(written.replaceAll('\\ ', ' '));
   return expression === undefined || expressionFault(expression) !== undefined
     ? { kind: 'unreadable', pattern: written }
-    : { kind: 'owners', written, pattern: compilePattern(expression), negated: false, owners };
+    : { kind: 'owners', written, pattern: compilePattern(expression), negated: false, names };
 }
 
 function githubExpression(pattern: string): string {
@@ -167,20 +201,20 @@ function withinSegment(segment: string): string {
 }
 
 /**
- * Gitea and Forgejo: an expression put between `^` and `$`, or `!` and one for everything else.
+ * Gitea and Forgejo: an expression for the whole path, or `!` and one for all other paths.
  * https://docs.gitea.com/usage/repository/code-owners
  */
-function readGiteaLine(line: string): ReadLine {
-  const [written, ...owners] = giteaWords(line);
+function readExpressionLine(line: string, expressionOf: (pattern: string) => string | undefined): ReadLine {
+  const [written, ...names] = expressionWords(line);
   if (written === undefined) {
     return { kind: 'empty' };
   }
-  if (owners.length === 0) {
+  if (names.length === 0) {
     return { kind: 'skipped', what: say`${short(written)} has no owner` };
   }
   const negated = written.startsWith('!');
-  const expression = `^${negated ? written.slice(1) : written}$`;
-  if (expression.length > MAX_PATTERN_LENGTH) {
+  const expression = written.length > MAX_PATTERN_LENGTH ? undefined : expressionOf(written.slice(negated ? 1 : 0));
+  if (expression === undefined) {
     return { kind: 'unreadable', pattern: written };
   }
   const fault = expressionFault(expression);
@@ -189,16 +223,29 @@ function readGiteaLine(line: string): ReadLine {
       ? { kind: 'skipped', what: say`${short(written)} is no regular expression` }
       : { kind: 'unreadable', pattern: written };
   }
-  return { kind: 'owners', written, pattern: compilePattern(expression), negated, owners };
+  return { kind: 'owners', written, pattern: compilePattern(expression), negated, names };
 }
 
-/** What no engine takes. Gitea's has lookahead and more, which RE2 does not have: that is no fault of the line. */
+/** https://github.com/go-gitea/gitea/blob/v1.26.0/models/issues/pull.go */
+function giteaExpression(pattern: string): string | undefined {
+  return fromGiteaExpression(`^${pattern.replace(/^\//, '')}$`);
+}
+
+/**
+ * Forgejo runs Go's own engine, which is RE2. There no path matches a pattern that begins with a slash, which cannot be
+ * what its author means, and may change as it did in Gitea.
+ */
+function forgejoExpression(pattern: string): string | undefined {
+  return pattern.startsWith('/') ? undefined : `^${pattern}$`;
+}
+
+/** What no engine takes. Lookahead and more, which only Gitea's has, is no fault of the line. */
 const FAULTS_EVERYWHERE = /^not a valid RE2 pattern: (?:missing closing|unexpected \)|trailing backslash)/;
 
 /** A backslash takes the next character as it is: `\#`, `\ `, and `\\.` for the expression `\.`. */
-function giteaWords(line: string): string[] {
+function expressionWords(line: string): string[] {
   const words: string[] = [];
-  for (const [word] of line.matchAll(/(?:\\[\s\S]|[^\s#\\])+|#.*/g)) {
+  for (const [word] of line.matchAll(/(?:\\[\s\S]|[^ \t#\\])+|#.*/g)) {
     if (word.startsWith('#')) {
       break;
     }
@@ -219,7 +266,7 @@ export function ownerTeams(facts: Facts): readonly string[] {
   const teams = new Set<string>();
   for (const file of facts.changedFiles.files) {
     for (const path of file.previousPath === undefined ? [file.path] : [file.path, file.previousPath]) {
-      for (const owner of codeOwners.ownersOf(path).owners) {
+      for (const owner of codeOwners.ownersOf(path).flatMap(({ owners }) => owners)) {
         if (isTeam(owner)) {
           teams.add(bareOwner(owner));
         }

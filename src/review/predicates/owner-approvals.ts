@@ -87,6 +87,7 @@ const ORDER = ['unmatched', 'undecided', 'matched'] as const satisfies readonly 
 interface FilesOfOwners {
   readonly patterns: readonly string[];
   readonly owners: readonly string[];
+  readonly invalid: readonly string[];
   readonly paths: readonly string[];
 }
 
@@ -97,21 +98,19 @@ function ownedFiles(
 ): readonly FilesOfOwners[] {
   const groups = new Map<string, FilesOfOwners & { readonly paths: string[] }>();
   for (const path of files.flatMap(pathsOf)) {
-    const { owners, patterns } = ownersOf(path);
-    if (owners.length === 0) {
-      continue;
+    for (const owned of ownersOf(path)) {
+      const key = JSON.stringify([owned.patterns, owned.owners]);
+      const group = groups.get(key) ?? { ...owned, paths: [] };
+      group.paths.push(path);
+      groups.set(key, group);
     }
-    const key = JSON.stringify([patterns, owners]);
-    const group = groups.get(key) ?? { owners, patterns, paths: [] };
-    group.paths.push(path);
-    groups.set(key, group);
   }
   return [...groups.values()];
 }
 
 /** Files with the same owners need enough approvals, and as many of them by owners as each file needs. */
 function judgeFiles(
-  { owners, patterns, paths }: FilesOfOwners,
+  { owners, invalid, patterns, paths }: FilesOfOwners,
   wanted: Wanted,
   counted: Counted,
   facts: Facts,
@@ -128,6 +127,7 @@ function judgeFiles(
   const missingOwners = wanted.each - each.counting.length;
   const missing = Math.max(missingOwners, wanted.count - all.counting.length, 0);
   const outcome = worstOf(all, each);
+  const shown = owners.length === 0 ? invalid : owners;
   const askable = missingOwners >= missing ? own : anyOf;
   const mayStill = (login: string) => mayApprove(login) && !all.counting.includes(login);
   return {
@@ -136,8 +136,8 @@ function judgeFiles(
       patterns: shortened(patterns),
       path: shorten(paths[0] ?? '', MAX_PATH_LENGTH),
       files: paths.length,
-      owners: shortened(owners.map(named)),
-      moreOwners: owners.length - Math.min(owners.length, MAX_OWNERS),
+      owners: shortened(shown.map(named)),
+      moreOwners: shown.length - Math.min(shown.length, MAX_OWNERS),
       approvedBy: shortened(all.counting),
       missing,
       missingFrom: missing === 0 ? [] : shortened(whoMayApprove(askable, facts, mayStill)),

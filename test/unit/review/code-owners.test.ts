@@ -12,7 +12,12 @@ import { policyOf, requiring, verdict } from './judge.ts';
 
 function owners(text: string, path: string, dialect: CodeOwnersDialect = 'github'): string {
   const read = readCodeOwners(text, dialect);
-  return read.kind === 'read' ? read.ownersOf(path).owners.join(' ') : plain(say`a file ${read.why}`);
+  return read.kind === 'read'
+    ? read
+        .ownersOf(path)
+        .map((owned) => owned.owners.join(' '))
+        .join(' and ')
+    : plain(say`a file ${read.why}`);
 }
 
 // The statements of GitHub's page about code owners, in its order.
@@ -73,7 +78,7 @@ test('each forge looks for CODEOWNERS in its own places and reads it in its own 
   t.is(FORGES.forgejo.codeOwners.paths.at(-1), '.forgejo/CODEOWNERS');
   t.deepEqual(
     Object.values(FORGES).map(({ codeOwners }) => codeOwners.dialect),
-    ['github', 'gitea', 'gitea'],
+    ['github', 'gitea', 'forgejo'],
   );
 });
 
@@ -135,6 +140,157 @@ test('Gitea: a line that only Gitea can read leaves no file without owners', (t)
   t.is(owners('bad( @x\n.* @b', 'src/a', 'gitea'), '@b', 'Gitea skips what is no expression');
 });
 
+const UNREADABLE = /^a file with a pattern in line 1 that Gatehouse cannot read/;
+
+// What Gitea 1.26.0 does; test/forge/code-owners.test.ts compares some of it with a real one.
+const gitea: readonly (readonly [pattern: string, path: string, owned: boolean])[] = [
+  ['/docs/.*', 'docs/a', true],
+  ['!/docs/.*', 'docs/a', false],
+  ['!/docs/.*', 'src/a', true],
+  ['//docs/.*', 'docs/a', false],
+  ['/!docs', '!docs', true],
+  ['.*\\.md', 'docs/a.md\n', true],
+  ['!.*\\.md', 'a.md\n', false],
+  ['.*\\.md$', 'a.md', true],
+  ['a|b', 'xb', true],
+  ['a|b', 'bx', false],
+  ['a\\.md$|b', 'a.md\n', true],
+  ['docs/.*', 'docs/a\nb', false],
+  ['*.js', 'src/a.js', true],
+  ['src/\\w+\\.go', 'src/fü.go', true],
+  ['!src/\\w+\\.go', 'src/fü.go', false],
+  ['src/[\\w-]+\\.go', 'src/日-本.go', true],
+  ['src/\\W+', 'src/ü', false],
+  ['src/\\d+/.*', 'src/٣/x', true],
+  ['src/[^\\d]', 'src/٣', false],
+  ['a\\sb', 'a\u00a0b', true],
+  ['a\\Sb', 'a\u2003b', false],
+  ['a[^\\s]b', 'a\u2003b', false],
+  ['a{02}', 'aa', true],
+  ['a{,2}', 'a{,2}', true],
+  ['[a-c]{1,2}?/[+.-]', 'ab/-', true],
+  ['[\\.-9]x', '/x', true],
+  ['\\(a\\)\\/\\$', '(a)/$', true],
+  ['(?:a|b)+/(c)', 'ab/c', true],
+  ['🦊.', '🦊🦊', true],
+];
+for (const [pattern, path, owned] of gitea) {
+  test(`Gitea: ${pattern} ${owned ? 'owns' : 'does not own'} ${JSON.stringify(path)}`, (t) => {
+    t.is(owners(`${pattern.replaceAll('\\', '\\\\')} @bob`, path, 'gitea'), owned ? '@bob' : '');
+  });
+}
+
+test('Gitea: owners are unknown where a pattern may mean something else', (t) => {
+  const patterns = [
+    ...[
+      '[a-z-[aeiou]]',
+      '[[:alpha:]]',
+      '[\\W]',
+      '[\\b]',
+      '[\\ü]',
+      '[\\_]',
+      '[]a]',
+      '[^]a]',
+      '[\\--z]',
+      '[--a]',
+      '[a-\\-]',
+      '[\\w-z]',
+    ],
+    ...[
+      '\\bdocs',
+      '\\Bdocs',
+      '\\Adocs',
+      'docs\\Z',
+      '\\G',
+      '\\h',
+      '\\x64',
+      '\\u0064',
+      '\\e',
+      '\\pL',
+      '\\p{L}',
+      '\\Qa\\E',
+    ],
+    ...['(a)\\1', '\\01', '\\k<a>', '\\<a>', "\\'a'", '\\_', '\\ü', '(?i)docs', '(?i:docs)', '(?x)do cs', '(?#a)docs'],
+    ...[
+      '(?s).',
+      '(?P<a>docs)',
+      '(?<a>docs)',
+      '(?>docs)',
+      '(?(a)b|c)',
+      '(?)',
+      'a++',
+      'a**',
+      'a{2}{3}',
+      'a$b',
+      '(a$|b)c',
+      '$*',
+    ],
+  ];
+  for (const pattern of patterns) {
+    const line = `${pattern.replaceAll('\\', '\\\\').replaceAll(' ', '\\ ').replaceAll('#', '\\#')} @bob`;
+    t.regex(owners(line, 'docs', 'gitea'), UNREADABLE, pattern);
+  }
+});
+
+test('Gitea: a line with a set or a group that does not end is skipped', (t) => {
+  for (const pattern of ['[ab', '[\\\\d\u00fc?', '(a', 'a)']) {
+    t.is(owners(`${pattern} @bob\n.* @carol`, 'x', 'gitea'), '@carol', pattern);
+  }
+});
+
+test('Gitea and Forgejo: only spaces and tabs end a pattern', (t) => {
+  for (const dialect of ['gitea', 'forgejo'] as const) {
+    t.is(owners('a\u00a0b\t@bob', 'a\u00a0b', dialect), '@bob');
+  }
+});
+
+test('Forgejo: expressions are those of Go, without a leading slash', (t) => {
+  t.is(owners('src/\\\\w+\\\\.go @bob', 'src/fu.go', 'forgejo'), '@bob');
+  t.is(owners('!src/\\\\w+\\\\.go @bob', 'src/fü.go', 'forgejo'), '@bob');
+  t.is(owners('!.*\\\\.md @bob', 'a.md\n', 'forgejo'), '@bob');
+  t.is(owners('(?i)DOCS @bob', 'docs', 'forgejo'), '@bob');
+  t.regex(owners('/docs/.* @bob', 'docs/a', 'forgejo'), UNREADABLE);
+  t.regex(owners('!/docs/.* @bob', 'docs/a', 'forgejo'), UNREADABLE);
+});
+
+test('Gitea: no name of a file makes a change green without its owners', (t) => {
+  const owned = [
+    ['/docs/.*', 'docs/a'],
+    ['docs/\\\\w+', 'docs/ü'],
+    ['docs/\\\\d', 'docs/٣'],
+    ['.*\\\\.md', 'a.md\n'],
+    ['\\\\bdocs.*', 'docs/a'],
+    ['(?=docs).*', 'docs/a'],
+  ] as const;
+  for (const [pattern, path] of owned) {
+    const given: Given = { codeowners: `${pattern} @bob`, dialect: 'gitea', files: [{ path }] };
+    t.not(requiring(rule, given).outcome, 'matched', pattern);
+  }
+});
+
+test('nobody who cannot be an owner ever approves as one', (t) => {
+  const by = (author: string, codeowners: string, dialect: CodeOwnersDialect = 'github') =>
+    requiring(rule, { codeowners, dialect, files: [{ path: 'docs/a' }], reviews: [{ author }] }).outcome;
+  for (const codeowners of ['* @sally\ndocs/ nobody', '* @sally\ndocs/ nobody mail@x.test @', 'docs/ nobody']) {
+    t.is(by('nobody', codeowners), 'unmatched', codeowners);
+  }
+  t.is(by('sally', '* @sally\ndocs/ nobody'), 'matched');
+  t.is(by('sally', 'docs/ nobody'), 'unmatched');
+  t.is(by('carol', '* @sally\n/docs/\ndocs/ nobody'), 'unmatched', 'not green because of a misspelt owner');
+  t.is(by('nobody@x', 'docs/.* nobody@x @a/b/c', 'gitea'), 'unmatched');
+  t.is(by('sally', 'docs/.* nobody@x @sally', 'gitea'), 'matched');
+});
+
+test('GitHub: a line with an invalid owner needs its owners and those before it', (t) => {
+  const given: Given = { codeowners: '* @sally\ndocs/ @bob nobody\n', files: [{ path: 'docs/a' }] };
+  const by = (...logins: string[]) =>
+    requiring(rule, { ...given, reviews: logins.map((author) => ({ author })) }).outcome;
+  t.is(by('bob'), 'unmatched');
+  t.is(by('sally'), 'unmatched');
+  t.is(by('bob', 'sally'), 'matched');
+  t.is(owners('* @sally\ndocs/ @bob nobody\ndocs/b @carol', 'docs/b'), '@carol');
+});
+
 test('a CODEOWNERS file with errors names their lines', (t) => {
   const faultsOf = (text: string, dialect: CodeOwnersDialect) => {
     const read = readCodeOwners(text, dialect);
@@ -185,6 +341,12 @@ test('the comment says which files need whom, those without approval first', (t)
     tableOn(OWNED, { ...given, teams: { 'octo/core': ['alice'] } })[0],
     '| `/b/` (2 files) | `@octo/core`, `alice` | | 1, and no other owner may approve |',
   );
+});
+
+test('a file whose line names nobody that can be an owner is shown with these names', (t) => {
+  const given: Given = { codeowners: 'docs/ nobody mail', files: [{ path: 'docs/a' }] };
+  t.deepEqual(tableOn(OWNED, given), ['| `docs/a` | `nobody`, `mail` | | 1, and no other owner may approve |']);
+  t.regex(commentOn(OWNED, given), /^- `CODEOWNERS`, line 1: `nobody`, `mail` cannot be an owner$/m);
 });
 
 test('nobody is asked to approve whose approval cannot count', (t) => {
