@@ -42,17 +42,36 @@ export interface Reported {
   readonly digest?: string;
   /** A search for all our comments found none. */
   readonly foundNone: boolean;
+  /** Why comments are missing which the next attempt may write. The status does not wait for them. */
+  readonly failure?: ForgeError;
 }
 
 /**
  * Brings the comments in line with the verdict, without duplicates. It compares what is there with what should be, and
  * writes the difference: a report that was cut short anywhere is completed by the next one, and an unchanged verdict
- * writes nothing. Returns what the forge refused for good, and the comment's id if there is one; throws whatever may be
- * different at the next attempt.
+ * writes nothing. Returns what the forge refused for good, what may be different at the next attempt, and the comment's
+ * id if there is one.
  *
- * The status comes after it, so that a new status never appears with an old comment.
+ * The status comes after it, so that a new status appears with an old comment only where that could not be written.
  */
 export async function reportComments(
+  forge: Forge,
+  pullRequest: PullRequest,
+  verdict: Verdict,
+  options: ReportOptions,
+): Promise<Reported> {
+  try {
+    return await writeComments(forge, pullRequest, verdict, options);
+  } catch (failure) {
+    if (!(failure instanceof ForgeError)) {
+      throw failure;
+    }
+    const { commentId } = options;
+    return { refusals: [], foundNone: false, failure, ...(commentId === undefined ? {} : { commentId }) };
+  }
+}
+
+async function writeComments(
   forge: Forge,
   pullRequest: PullRequest,
   verdict: Verdict,

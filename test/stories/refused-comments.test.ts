@@ -1,4 +1,5 @@
 import test from 'ava';
+import { TITLED } from '../helpers/policies.ts';
 import { FORGES, shareStories } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
@@ -58,3 +59,26 @@ test('gitea: the status goes out though comments at lines fail with 500', async 
   t.regex(scene.comments(number).join(), /`app\.ts` \[1\]\(/, 'the comment names the lines');
   t.is(scene.comments(number).length, 1);
 });
+
+for (const name of FORGES) {
+  // As GitHub's write limit does where comments have used up their part of it.
+  test(`${name}: a success never stays because a comment could not be written`, async (t) => {
+    const scene = gatehouse(name).scene(TITLED);
+    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+
+    const before = scene.forge.seen.length;
+    const comments = new RegExp(`^/repos/${scene.repository}/issues/${number}/comments$`);
+    scene.forge.fault({ method: 'POST', path: comments, times: 1, fault: { kind: 'status', status: 503 } });
+    await scene.edit(number, { title: 'things' });
+    await scene.settled();
+    const posts = scene.forge.seen
+      .slice(before)
+      .filter(({ method, path }) => method === 'POST' && path.startsWith(`/repos/${scene.repository}/`))
+      .flatMap(({ path }) => /comments|statuses/.exec(path)?.[0] ?? []);
+    t.deepEqual(posts.slice(0, 3), ['comments', 'statuses', 'comments']);
+    t.is(scene.status(number)?.state, 'failure');
+    t.is(scene.comments(number).length, 1, 'the job comes back for the comment');
+  });
+}

@@ -204,16 +204,14 @@ async function releasePullRequest(
   const { repository, number, url } = pullRequest;
   const place = review.statuses.placeOf(pullRequest);
   const hasSpoken = review.hasSpoken();
-  if (hasSpoken) {
-    for (const { what, error: err } of await withdrawComments(review.forge, pullRequest, review.commentId)) {
-      log.warn({ err, repository, number }, `the forge refused to remove: ${what}`);
-    }
-  }
   const verdict = { state: 'none', description: 'No policy', url } as const;
   await saveAndRecord(deps, review.claim(), pullRequest, { ...verdict, result, askedAt });
   await review.statuses.showVerdict(place);
   if (hasSpoken) {
     await review.statuses.release(place);
+    for (const { what, error: err } of await withdrawComments(review.forge, pullRequest, review.commentId)) {
+      log.warn({ err, repository, number }, `the forge refused to remove: ${what}`);
+    }
   }
   await markReported(pool, review.claim(), place.context);
   log.info({ repository, number }, 'nothing to review: the base branch has no policy');
@@ -257,11 +255,16 @@ async function report(
     log.warn({ err: error, repository, number, what }, 'the forge refused a comment of the review');
   }
   // Comments take their time, on GitHub a second each; a success must not be of what was there before them.
-  if (verdict.state === 'success' && review.writes() > writesBefore && !(await isCurrent(deps, result))) {
+  const tookTime = review.writes() > writesBefore || comments.failure !== undefined;
+  if (verdict.state === 'success' && tookTime && !(await isCurrent(deps, result))) {
     return { outcome: 'outdated' };
   }
   await pending.end();
   await saveAndShow(deps, review, result, comments, askedAt);
+  if (comments.failure !== undefined) {
+    // The job comes back for the comments.
+    throw comments.failure;
+  }
   const outcome = verdict.state;
   return preview.isComplete || result.comments === 'off'
     ? { outcome }

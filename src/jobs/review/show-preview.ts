@@ -55,15 +55,14 @@ export async function showPreview(
   if (now.proposal === undefined || (before !== undefined && !impact)) {
     return;
   }
-  try {
-    // The report has changed our comments since they were read.
-    await reportComments(review.forge, pullRequest, now, {
-      ...options,
-      hasNone: review.hasNoComments(),
-      preloaded: {},
-    });
-  } catch (error) {
-    warnOf(error, 'could not show what was found out about a proposal', deps, pullRequest);
+  // The report has changed our comments since they were read.
+  const { failure } = await reportComments(review.forge, pullRequest, now, {
+    ...options,
+    hasNone: review.hasNoComments(),
+    preloaded: {},
+  });
+  if (failure !== undefined) {
+    warnOf(failure, 'could not show what was found out about a proposal', deps, pullRequest);
     return;
   }
   log.info({ repository, number, judged: impact?.judged.length, leftOut: impact?.leftOut }, 'a proposal was shown');
