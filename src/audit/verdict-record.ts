@@ -35,7 +35,7 @@ export interface VerdictRecord {
 /** What it was judged by. What others reported is not recorded itself, only what the rules said of it. */
 export type RecordedSources = Omit<
   JudgedBy,
-  'pullRequest' | 'checksDigest' | 'asksSuites' | 'threadsDigest' | 'traitsDigest' | 'alone'
+  'pullRequest' | 'checksDigest' | 'asksSuites' | 'threadsDigest' | 'traitsDigest' | 'triageDigest' | 'alone'
 >;
 
 export interface RecordedRule {
@@ -155,6 +155,7 @@ export function recordedSources({
   checksDigest: _checks,
   threadsDigest: _threads,
   traitsDigest: _traits,
+  triageDigest: _triage,
   asksSuites: _suites,
   alone: _alone,
   ...sources

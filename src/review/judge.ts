@@ -15,6 +15,7 @@ import { observe, rulesInForce, withObserved } from './evaluation/observe.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { threadsDigest } from './evaluation/read-threads.ts';
 import { traitsDigest } from './evaluation/read-traits.ts';
+import { triageDigest } from './evaluation/read-triage.ts';
 import { redacted } from './evaluation/redact.ts';
 import type { Facts } from './facts.ts';
 import {
@@ -309,7 +310,7 @@ interface Findings {
   readonly evaluation: Evaluation;
   readonly overrides: Overrides | undefined;
   /** What others have said, as observed rules may have read it too. */
-  readonly others: Pick<Facts, 'checks' | 'commentThreads' | 'repository'>;
+  readonly others: Pick<Facts, 'checks' | 'commentThreads' | 'repository' | 'triage'>;
 }
 
 /** Step 6, the verdict, and by what it was judged. */
@@ -338,10 +339,7 @@ export function conclude(
     judgedBy: judgedBy(subject, {
       ...sources,
       ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
-      ...(needed.checks && { checksDigest: checksDigest(others.checks) }),
-      ...(needed.checkSuites && { asksSuites: true as const }),
-      ...(needed.commentThreads && { threadsDigest: threadsDigest(others.commentThreads) }),
-      ...(needed.repository && { traitsDigest: traitsDigest(others.repository) }),
+      ...digestsOfOthers(policy, facts, others),
       ...(dependsOnPeople && { machineAccountsDigest: machineAccountsDigest(facts.people) }),
     }),
     texts: codeOwners === undefined ? texts : [...texts, codeOwners],
@@ -349,6 +347,25 @@ export function conclude(
       ? currentApprovals(facts.reviews.reviews, pullRequest.author)
       : null,
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
+  };
+}
+
+/**
+ * The digests of what others change. None of what only observed rules ask for and the forge did not tell: no verdict
+ * depends on it, and a resync would find a difference each time.
+ */
+function digestsOfOthers(policy: Policy, inForce: Facts, all: Findings['others']): Partial<JudgedBy> {
+  const needed = neededFacts(rulesInForce(policy));
+  const more = neededFacts(policy);
+  const checksWereRead = all.checks !== inForce.checks;
+  return {
+    ...((needed.checks || checksWereRead) && { checksDigest: checksDigest(all.checks) }),
+    ...((checksWereRead ? more : needed).checkSuites && { asksSuites: true as const }),
+    ...((needed.commentThreads || all.commentThreads !== inForce.commentThreads) && {
+      threadsDigest: threadsDigest(all.commentThreads),
+    }),
+    ...((needed.repository || all.repository !== inForce.repository) && { traitsDigest: traitsDigest(all.repository) }),
+    ...(more.triage && all.triage && { triageDigest: triageDigest(all.triage) }),
   };
 }
 

@@ -6,6 +6,7 @@ import { codeOwnersText, readCodeOwners } from './evaluation/gather-facts.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
 import { readOthersThreads, threadsDigest } from './evaluation/read-threads.ts';
 import { readTraits, traitsDigest } from './evaluation/read-traits.ts';
+import { presentTriageDigest } from './evaluation/read-triage.ts';
 import { type BaselineOf, digestOfBaseline } from './policy/baseline.ts';
 import { extendedDigest, type IsMeant, policyDigest } from './policy/load.ts';
 import { operatorPolicyDigest } from './policy/operator-policy.ts';
@@ -30,6 +31,8 @@ export interface JudgedBy extends PolicySources {
   readonly threadsDigest?: string;
   /** The digest of the visibility and topics of the repository. Absent: no rule asks for them. */
   readonly traitsDigest?: string;
+  /** The digest of the assignees and the milestone. Absent: no rule asks for them. */
+  readonly triageDigest?: string;
   /** The digest of the operator's machine accounts. Absent: it does not matter who is one. */
   readonly machineAccountsDigest?: string;
   /** Present where nothing else decides the verdict: then a pull request that is as it was is not judged again. */
@@ -61,6 +64,8 @@ export interface Present {
   readonly checks?: (ask: AskedChecks) => Promise<string>;
   readonly threads?: () => Promise<string>;
   readonly traits?: () => Promise<string>;
+  /** Undefined: they cannot be read. */
+  readonly triage?: () => Promise<string | undefined>;
   readonly baseline: () => Promise<string | undefined>;
   readonly gatehouse?: string;
 }
@@ -101,6 +106,8 @@ const COMPARISONS = {
     threads !== undefined && now.threads !== undefined && (await now.threads()) !== threads,
   'repository settings': async ({ traitsDigest: traits }, now) =>
     traits !== undefined && now.traits !== undefined && (await now.traits()) !== traits,
+  triage: async ({ triageDigest: triage }, now) =>
+    triage !== undefined && now.triage !== undefined && (await now.triage()) !== triage,
   baseline: async ({ baselineDigest }, now) => (await now.baseline()) !== baselineDigest,
 } satisfies Readonly<Record<string, Differs>>;
 
@@ -166,6 +173,7 @@ export interface PresentReader {
   checks(repository: string, sha: string, ask: AskedChecks): Promise<string>;
   threads(ref: PullRequestRef, sha: string): Promise<string>;
   traits(repository: string): Promise<string>;
+  triage(ref: PullRequestRef): Promise<string | undefined>;
 }
 
 export function presentReader(context: PresentContext): PresentReader {
@@ -208,6 +216,7 @@ export function presentReader(context: PresentContext): PresentReader {
       return digest ?? '';
     },
     threads: async (ref, sha) => threadsDigest(await readOthersThreads(forge, ref, sha)),
+    triage: (ref) => presentTriageDigest(forge, ref),
     async traits(repository) {
       const digest = await once(['traits', repository], async () => traitsDigest(await readTraits(forge, repository)));
       return digest ?? '';
@@ -216,8 +225,8 @@ export function presentReader(context: PresentContext): PresentReader {
 }
 
 /**
- * Whether everything is still as it was judged, except what others reported about the head and their conversations.
- * One read, where nothing moved.
+ * Whether everything is still as it was judged, except what others change without changing the pull request: checks,
+ * conversations, assignees, the milestone and settings of the repository. One read, where nothing moved.
  */
 export async function isCurrent(
   context: PresentContext,

@@ -10,6 +10,11 @@ rules:
   - id: planned
     require: { milestone: 'v2.*' }
 `;
+const PLANNED = `version: 1
+rules:
+  - id: planned
+    require: { milestone: 'v2.*' }
+`;
 const TITLES = `version: 1
 rules:
   - id: title
@@ -49,6 +54,24 @@ for (const name of EVERY_FORGE) {
     forge.setMilestone(repository, number, 'v2.0');
     await workerComesBy(story);
     t.is(story.status(number)?.state, 'success');
+  });
+
+  test(`${name}: a renamed or deleted milestone ends a success at the next resync`, async (t) => {
+    await using story = await tellStory(name, { '.gatehouse.yml': PLANNED }, {}, { door: true, worker: false });
+    const { forge, repository } = story;
+    const number = await story.open({ 'a.txt': 'a\n' });
+    forge.setMilestone(repository, number, 'v2.0');
+    await workerComesBy(story);
+    t.is(story.status(number)?.state, 'success');
+    forge.renameMilestone(repository, number, 'later');
+    await workerComesBy(story);
+    t.is(story.status(number)?.state, 'failure');
+    forge.renameMilestone(repository, number, 'v2.1');
+    await workerComesBy(story);
+    t.is(story.status(number)?.state, 'success');
+    forge.renameMilestone(repository, number, null);
+    await workerComesBy(story);
+    t.is(story.status(number)?.state, 'failure');
   });
 
   test(`${name}: an assignee asks the forge nothing if no rule looks at it`, async (t) => {

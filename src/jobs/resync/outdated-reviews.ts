@@ -29,8 +29,8 @@ interface CompareOptions {
    */
   readonly tipOf?: (review: JudgedReview) => string | null | undefined;
   /**
-   * Whether what others reported about the head, their conversations, and settings of the repository are compared as
-   * well, for policies that ask for it: the webhook of it may be lost, or there is none.
+   * Whether what others reported about the head, their conversations, assignees and milestone, and settings of the
+   * repository are compared as well, for policies that ask for it: the webhook of it may be lost, or there is none.
    */
   readonly others?: boolean;
 }
@@ -70,6 +70,7 @@ export function readPresentRules(
         checks: (ask) => reader.checks(repository, headSha, ask),
         threads: () => reader.threads({ repository, number }, headSha),
         traits: () => reader.traits(repository),
+        triage: () => reader.triage({ repository, number }),
       }),
     });
     if (difference === undefined) {

@@ -38,6 +38,8 @@ export interface PullRequests {
   assign(repository: string, number: number, ...logins: string[]): void;
   /** Null: none any more. */
   setMilestone(repository: string, number: number, title: string | null): void;
+  /** The pull request does not count as changed, and there is no event. */
+  renameMilestone(repository: string, number: number, title: string | null): void;
   /** Asks for a merge into another branch. */
   retarget(repository: string, number: number, branch: string): void;
   close(repository: string, number: number): void;
@@ -154,6 +156,9 @@ export function makePullRequests(stage: Stage): PullRequests {
     clearLabels: (repository, number) => change(repository, number, { labels: [] }),
     assign: (repository, number, ...assignees) => change(repository, number, { assignees }),
     setMilestone: (repository, number, milestone) => change(repository, number, { milestone }),
+    renameMilestone(repository, number, milestone) {
+      pull(repository, number).milestone = milestone;
+    },
     retarget(repository, number, baseBranch) {
       change(repository, number, { baseBranch });
       const on = pull(repository, number);

@@ -9,6 +9,7 @@ import type {
 import { factsOf, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import type { Evaluation } from '../../../src/review/evaluation/evaluation.ts';
+import { type Facts, unreadFacts } from '../../../src/review/facts.ts';
 import {
   conclude,
   evaluateInForce,
@@ -237,6 +238,30 @@ test('step 6: a verdict says by what it was judged, and whether it depends on mo
   const others = result(rules('id: built, require: { checks: { name: build, is: success, from: ci } }'));
   t.like(others, { asksOthers: true, selfContained: false });
   t.regex(others.judgedBy.checksDigest ?? '', /^[0-9a-f]{64}$/);
+});
+
+test('step 6: what observed rules could not read has no digest', (t) => {
+  const observed = [
+    'topic: tier-1',
+    'milestone: v2',
+    'checks: { name: build, is: success, from: ci }',
+    'checks: { all: true }',
+    'threads: {}',
+  ].map((predicate, index) => `id: noted-${index}, level: observe, require: { ${predicate} }`);
+  const digestsOf = (text: string, facts: Facts, others: Facts) => {
+    const policy = loaded(text);
+    const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined, others };
+    const { judgedBy } = conclude(SUBJECT, policy, { hidden: false }, NOTHING_PROPOSED, findings);
+    return Object.keys(judgedBy).filter((name) => /^(?:checks|threads|traits|triage)Digest$|^asksSuites$/.test(name));
+  };
+  const unread = unreadFacts(PULL_REQUEST);
+  const read = factsOf({ title: 'things' });
+  const all = ['checksDigest', 'asksSuites', 'threadsDigest', 'traitsDigest', 'triageDigest'];
+  t.deepEqual(digestsOf(rules(...observed), unread, unread), []);
+  t.deepEqual(digestsOf(rules(...observed), unread, read), all);
+  t.deepEqual(digestsOf(rules(...observed).replaceAll('level: observe, ', ''), read, read), all);
+  const built = 'id: built, require: { checks: { name: build, is: success, from: ci } }';
+  t.deepEqual(digestsOf(rules(built, observed[3] ?? ''), read, read), ['checksDigest'], 'read without suites');
 });
 
 test('step 6: a proposed policy that is broken is no success', (t) => {

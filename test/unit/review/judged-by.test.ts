@@ -28,6 +28,7 @@ const JUDGED: JudgedBy = {
   checksDigest: 'checks',
   threadsDigest: 'threads',
   traitsDigest: 'traits',
+  triageDigest: 'triage',
   machineAccountsDigest: 'bots',
   alone: { differenceBase: 'from', gatehouse: 'version 1', comments: 'comments' },
 };
@@ -42,6 +43,7 @@ const PRESENT: Present = {
   checks: async () => 'checks',
   threads: async () => 'threads',
   traits: async () => 'traits',
+  triage: async () => 'triage',
   baseline: async () => 'baseline',
   gatehouse: 'version 1',
 };
@@ -64,6 +66,7 @@ const CHANGES: readonly (readonly [Difference, Partial<Present>, JudgedBy?])[] =
   ['checks', { checks: async () => 'others' }],
   ['threads', { threads: async () => 'others' }],
   ['repository settings', { traits: async () => 'others' }],
+  ['triage', { triage: async () => 'others' }],
   ['baseline', { baseline: async () => undefined }],
 ];
 
@@ -71,10 +74,18 @@ test('what is as it was judged has no difference, nor has what is not compared',
   t.is(await firstDifference(JUDGED, PRESENT), undefined);
   t.is(await firstDifference(JUDGED, { ...PRESENT, baseCommit: moved }), undefined, 'the rules did not move');
   const { pullRequest: _one, checks: _two, extended: _three, gatehouse: _four, ...more } = PRESENT;
-  const { threads: _five, traits: _six, ...others } = more;
+  const { threads: _five, traits: _six, triage: _seven, ...others } = more;
   t.is(
     await firstDifference(
-      { ...JUDGED, pullRequest: 'x', checksDigest: 'x', threadsDigest: 'x', traitsDigest: 'x', extendsDigest: 'x' },
+      {
+        ...JUDGED,
+        pullRequest: 'x',
+        checksDigest: 'x',
+        threadsDigest: 'x',
+        traitsDigest: 'x',
+        triageDigest: 'x',
+        extendsDigest: 'x',
+      },
       others,
     ),
     undefined,
