@@ -63,7 +63,11 @@ export async function recordedComments(
     id,
     digest === null ? { kind: 'edited' } : { kind: 'as-posted', digest },
   ]);
-  return { posted: new Map(posted) };
+  const { rows: before } = await pool.query<{ id: string }>(
+    `SELECT unnest(overrides) AS id FROM gatehouse.reviews WHERE repository = $1 AND overrides && $2::text[]`,
+    [repository, commentIds],
+  );
+  return { posted: new Map(posted), counted: new Set(before.map(({ id }) => id)) };
 }
 
 /** The open pull requests of a repository on which an override counts. */

@@ -21,6 +21,8 @@ export interface Claim {
 export interface RecordedComments {
   /** From their webhooks, by the forge's ids: the texts that comments were posted with, and those that were edited. */
   readonly posted: ReadonlyMap<string, PostedText>;
+  /** The ids of those whose override counted in the verdict before. Absent: unknown. */
+  readonly counted?: ReadonlySet<string>;
 }
 
 export type PostedText = { readonly kind: 'as-posted'; readonly digest: string } | { readonly kind: 'edited' };

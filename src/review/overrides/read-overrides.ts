@@ -101,13 +101,13 @@ async function readClaimFacts(
   forge: Forge,
   pullRequest: PullRequest,
   claims: readonly Claim[],
-  { overridersOf: overriders }: ClaimContext,
+  { overridersOf: overriders, recorded }: ClaimContext,
   people: PeopleSettings,
   rememberAuthors: RememberAuthors | undefined,
 ): Promise<ClaimFacts> {
   const { authorTrailers } = people;
   const groupOf = ({ command }: Claim) => overriders(command.ruleId) ?? NOBODY;
-  const teams = await readTeamsOf(forge, pullRequest, claims, groupOf);
+  const teams = await readTeamsOf(forge, pullRequest, inOrderOfAsking(claims, recorded), groupOf);
   const logins = claims.flatMap((claim) => {
     const login = claim.comment.author?.toLowerCase() ?? '';
     return isMember(login, groupOf(claim), teams) === true ? [login] : [];
@@ -122,6 +122,19 @@ async function readClaimFacts(
   ]);
   const commits = await withSeenAuthors(listed, pullRequest, authorTrailers, rememberAuthors);
   return { teams, people, commits, lastChange, writers };
+}
+
+/**
+ * Only so many people are asked about, and strangers must not crowd out those who may override. First whoever has
+ * overridden already, then the newest: whoever was left out posts the command again.
+ */
+function inOrderOfAsking(claims: readonly Claim[], { counted }: RecordedComments): readonly Claim[] {
+  const newest = claims
+    .toReversed()
+    .toSorted((a, b) => Date.parse(b.comment.createdAt) - Date.parse(a.comment.createdAt));
+  return newest.toSorted(
+    (a, b) => Number(counted?.has(b.comment.id) ?? false) - Number(counted?.has(a.comment.id) ?? false),
+  );
 }
 
 /** For an organisation, only whether the authors of the commands are members. */

@@ -72,6 +72,10 @@ async function judged({ policy: text = POLICY, given = GIVEN, comments = [], kno
       const members = noting(team, facts.teams.get(team));
       return members?.kind === 'team' ? members.logins : undefined;
     },
+    organisationMembers: async (organisation, logins) => ({
+      members: noting(`${logins.length} of ${organisation}`, logins).filter((login) => login === 'bob'),
+      complete: true,
+    }),
     mayWrite: async (_repository, login) =>
       noting(`permission of ${login}`, unknown.includes(login) ? undefined : writers.includes(login)),
   };
@@ -172,6 +176,26 @@ test('only commands that could count make requests', async (t) => {
   const strangers = Array.from({ length: 50 }, (_, index) => comment({ id: `${index}`, author: `stranger-${index}` }));
   t.deepEqual((await judged({ comments: strangers })).asked, ['comments', 'octo/leads']);
   t.deepEqual((await judged({ comments: [comment({ edited: 'yes' })] })).asked, ['comments']);
+});
+
+test('strangers with commands never crowd out a member of the organisation', async (t) => {
+  const policy = POLICY.replace(/^override.*$/m, "override: { by: ['@octo/*'] }");
+  const strangers = Array.from({ length: 60 }, (_, index) => comment({ id: `${index}`, author: `stranger-${index}` }));
+  const bobs = comment({ id: 'of bob' });
+  const after = await judged({ policy, comments: [...strangers, bobs] });
+  t.deepEqual(
+    after.overrides?.inForce.map(({ by }) => by),
+    ['bob'],
+    'the newest is asked first',
+  );
+  t.true(after.asked.includes('50 of octo'));
+  const known = { counted: new Set(['of bob']) };
+  const before = await judged({ policy, comments: [bobs, ...strangers], known });
+  t.deepEqual(
+    before.overrides?.inForce.map(({ by }) => by),
+    ['bob'],
+    'an override that counted keeps its turn',
+  );
 });
 
 const mallory = { message: 'x', author: 'mallory', committer: 'mallory' };
