@@ -142,7 +142,7 @@ test('Gitea: a line that only Gitea can read leaves no file without owners', (t)
 
 const UNREADABLE = /^a file with a pattern in line 1 that Gatehouse cannot read/;
 
-// What Gitea 1.26.0 does; test/forge/code-owners.test.ts compares some of it with a real one.
+// Each was compared with regexp2 1.11.5, the engine of Gitea 1.26.0.
 const gitea: readonly (readonly [pattern: string, path: string, owned: boolean])[] = [
   ['/docs/.*', 'docs/a', true],
   ['!/docs/.*', 'docs/a', false],
