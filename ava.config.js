@@ -1,9 +1,12 @@
+import { availableParallelism } from 'node:os';
 import { countsOf } from './test/helpers/summary.ts';
 
 const config = {
   files: ['test/**/*.test.ts'],
   extensions: ['ts'],
   timeout: '180s',
+  // Most test files wait for stores and forges longer than they compute.
+  concurrency: 2 * availableParallelism(),
 };
 
 // Under test/run.ts AVA reports how far it is. Its own output is for people: it leaves passes out once one test failed.
