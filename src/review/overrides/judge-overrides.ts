@@ -6,7 +6,7 @@ import type { PeopleSettings } from '../authors/people-settings.ts';
 import { blockingRules } from '../evaluation/blocking-rules.ts';
 import type { Evaluation, RuleOutcome } from '../evaluation/evaluation.ts';
 import type { Facts } from '../facts.ts';
-import { MAX_REASON_LENGTH } from '../limits.ts';
+import { MAX_ASKED_MEMBERS, MAX_REASON_LENGTH } from '../limits.ts';
 import type { Overriders } from '../policy/policy.ts';
 import { isMember } from '../predicates/team-members.ts';
 import { hasWords, quotedList, say, type Text } from '../text.ts';
@@ -45,6 +45,8 @@ export interface ClaimFacts extends Pick<Facts, 'teams'> {
   readonly lastChange: Facts['reviews']['lastChange'];
   /** By login in lower case, whether they may write. Undefined where the forge does not tell. */
   readonly writers: ReadonlyMap<string, boolean | undefined>;
+  /** Logins in lower case of those who are too many to ask whether they are members of an organisation. */
+  readonly unasked: ReadonlySet<string>;
 }
 
 const RULE_OUTCOMES: Readonly<Partial<Record<RuleOutcome, string>>> = { passed: 'is met', inactive: 'does not apply' };
@@ -133,6 +135,9 @@ export function refusalByFacts(
   const login = (comment.author ?? '').toLowerCase();
   const overriders = overridersOf(command.ruleId) ?? { names: [], people: [], teams: [] };
   const member = isMember(login, overriders, facts.teams);
+  if (member === undefined && facts.unasked.has(login)) {
+    return say`is by one of more than ${MAX_ASKED_MEMBERS} people with such commands, of whom the newest are looked at: post it again`;
+  }
   if (member !== true) {
     return member === false
       ? say`was not written by one of those who may override it: ${quotedList(overriders.names)}`

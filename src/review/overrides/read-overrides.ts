@@ -8,7 +8,7 @@ import { blockingRules } from '../evaluation/blocking-rules.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
 import { readCommits, readLastChange, readOwnTeams } from '../evaluation/gather-facts.ts';
 import { membersAmong } from '../evaluation/read-members.ts';
-import { MAX_OVERRIDERS } from '../limits.ts';
+import { MAX_ASKED_MEMBERS, MAX_OVERRIDERS } from '../limits.ts';
 import type { Policy } from '../policy/policy.ts';
 import { everybodyIn, type Group, isMember, organisationOf } from '../predicates/team-members.ts';
 import type { Text } from '../text.ts';
@@ -107,13 +107,16 @@ async function readClaimFacts(
 ): Promise<ClaimFacts> {
   const { authorTrailers } = people;
   const groupOf = ({ command }: Claim) => overriders(command.ruleId) ?? NOBODY;
-  const teams = await readTeamsOf(forge, pullRequest, inOrderOfAsking(claims, recorded), groupOf);
+  const inOrder = inOrderOfAsking(claims, recorded);
+  const authors = new Set(inOrder.map(({ comment }) => comment.author?.toLowerCase() ?? ''));
+  const unasked = new Set([...authors].slice(MAX_ASKED_MEMBERS));
+  const teams = await readTeamsOf(forge, pullRequest, inOrder, groupOf);
   const logins = claims.flatMap((claim) => {
     const login = claim.comment.author?.toLowerCase() ?? '';
     return isMember(login, groupOf(claim), teams) === true ? [login] : [];
   });
   if (logins.length === 0) {
-    return { teams, people, ...UNREAD };
+    return { teams, people, unasked, ...UNREAD };
   }
   const [listed, lastChange, writers] = await Promise.all([
     readCommits(forge, pullRequest, { signatures: false, signers: false, authors: true, authorTrailers }),
@@ -121,7 +124,7 @@ async function readClaimFacts(
     readWriters(forge, pullRequest.repository, [...new Set(logins)].slice(0, MAX_OVERRIDERS)),
   ]);
   const commits = await withSeenAuthors(listed, pullRequest, authorTrailers, rememberAuthors);
-  return { teams, people, commits, lastChange, writers };
+  return { teams, people, unasked, commits, lastChange, writers };
 }
 
 /**

@@ -189,6 +189,9 @@ test('strangers with commands never crowd out a member of the organisation', asy
     'the newest is asked first',
   );
   t.true(after.asked.includes('50 of octo'));
+  const refused = (author: string) => after.overrides?.refused.find((one) => one.author === author)?.why.join('');
+  t.regex(refused('stranger-0') ?? '', /more than 50 people .*: post it again$/, 'who was not asked is told');
+  t.regex(refused('stranger-59') ?? '', /^was not written by one of those/);
   const known = { counted: new Set(['of bob']) };
   const before = await judged({ policy, comments: [bobs, ...strangers], known });
   t.deepEqual(
