@@ -12,8 +12,12 @@ const SEVERAL_DOORS = 6;
 const CHART_WARNINGS =
   /\((Unhealthy|ProbeWarning|BackOff|Failed|FailedCreate|FailedPostStartHook|FailedPreStopHook)\)$|not found \(FailedMount\)$/;
 
-/** A server that is just starting refuses the first startup probe. */
-const USUAL_WARNINGS = /^pod\/gatehouse-(door|worker)\S* Startup probe failed/;
+/**
+ * A server that is just starting refuses the first startup probe. A kubelet waits one second for its copy of a pod's Secrets and
+ * ConfigMaps, and tries again: of one that does not exist it says "not found".
+ */
+const USUAL_WARNINGS =
+  /^pod\/gatehouse-(door|worker)\S* Startup probe failed|failed to sync (secret|configmap) cache: timed out waiting/;
 
 /** Helm's Kubernetes client logs a watch that the API server ended, and watches again. */
 const LOST_WATCH = /watch ended with error/;
