@@ -20,7 +20,7 @@ export interface Oddity {
   readonly error: { readonly type?: string; readonly message: string };
 }
 
-/** Null says something in these: a deleted account, a fork that is gone, a review that is not submitted. */
+/** Null says something in these: a deleted account, a fork that is gone, a review not submitted, a commit not signed. */
 const NULL_MEANS: readonly string[] = [
   'PullRequest.author',
   'PullRequest.baseRef',
@@ -38,6 +38,8 @@ const NULL_MEANS: readonly string[] = [
   'GitActor.email',
   'GitActor.user',
   'Commit.file',
+  'Commit.signature',
+  'GpgSignature.signer',
   'Commit.status',
   'StatusContext.creator',
   'StatusContext.description',
