@@ -118,7 +118,7 @@ both('a locked rule is overridden only by those whom the baseline names', async 
   const command = `/gatehouse override small ${sha} hotfix 4711`;
   await site.comment(number, 'bob', command);
   await site.comment(number, 'mallory', command);
-  const refused = await shown(/by `mallory`/);
+  const refused = await shown(/by `mallory` was written/);
   t.regex(refused, /of `small` by `bob` was not written by one of those who may override it: `mallory`\./);
   t.regex(refused, /of `small` by `mallory` was written by somebody who may not write to the repository\./);
   t.false((await site.states(sha)).includes('success'));
