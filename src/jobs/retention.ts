@@ -104,8 +104,8 @@ async function deletePushes({ pool, days, signal }: RetentionDeps): Promise<'fin
     async () => {
       const { rowCount } = await pool.query(
         `DELETE FROM gatehouse.pushes
-          WHERE (repository, branch, before_sha, after_sha) IN (
-            SELECT repository, branch, before_sha, after_sha FROM gatehouse.pushes
+          WHERE id IN (
+            SELECT id FROM gatehouse.pushes
              WHERE received_at < now() - make_interval(days => $1) ORDER BY received_at LIMIT $2)`,
         [days, BATCH_ROWS],
       );

@@ -147,7 +147,7 @@ const TAMPERED: readonly (readonly [string, string, { position: number; problem:
 
 test('a commit without a pull request never waits less because others came before', async (t) => {
   await withLedger(async (pool) => {
-    const tip = { from: undefined, to: 'a', lookedAt: new Date() };
+    const tip = { from: undefined, to: 'a', lookedAt: new Date(), pushes: [] };
     await inTransaction(pool, TIMEOUT_MS, (client) => moveLedgerTip(client, CHAIN, 'main', tip));
     const waits = async (newest: string) => (await settlesAt(pool, CHAIN, 'main', newest, 60)) !== undefined;
     t.true(await waits('b'));

@@ -1,11 +1,14 @@
 import ava from 'ava';
 import { makeForge } from '../../src/forges/make-forge.ts';
-import { recordBranches } from '../../src/jobs/ledger/record-branches.ts';
+import { type LedgerDeps, recordBranches } from '../../src/jobs/ledger/record-branches.ts';
+import { savePush } from '../../src/jobs/tables/ledger.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
+import { openPool } from '../helpers/database.ts';
 import { DOOR, SECRET } from '../helpers/door.ts';
 import { ledgerCommits, ledgerEntries, shownCommits } from '../helpers/ledger.ts';
 import { FORGES, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { eventually } from '../helpers/until.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 
 const test = ava.serial;
@@ -287,28 +290,29 @@ for (const name of FORGES) {
   });
 }
 
+/** To record without a worker. */
+function depsOf({ forge: { name, url, token }, door }: Scene): LedgerDeps {
+  return {
+    forge: makeForge({ forge: name, url, credentials: { kind: 'token', token } }),
+    pool: door.database,
+    threads: parsesNothing,
+    fallback: undefined,
+    baselineOf: async () => ({ kind: 'none' as const }),
+    statusContext: 'gatehouse/{base}',
+    enforce: true,
+    ledgerSettleSeconds: 0,
+    keepsRecord: true,
+    metrics: makeMetrics(),
+    log: makeLog('silent'),
+  };
+}
+
 for (const name of FORGES) {
   test(`${name}: two that record one branch at once add no entry twice, and none fails`, async (t) => {
     await using story = await tellStory(name, { 'app.ts': 'one\n' }, {}, DOOR);
     const { forge: simulated, repository } = story;
-    const forge = makeForge({
-      forge: name,
-      url: simulated.url,
-      credentials: { kind: 'token', token: simulated.token },
-    });
-    const deps = {
-      forge,
-      pool: story.door.database,
-      threads: parsesNothing,
-      fallback: undefined,
-      baselineOf: async () => ({ kind: 'none' as const }),
-      statusContext: 'gatehouse/{base}',
-      enforce: true,
-      ledgerSettleSeconds: 0,
-      keepsRecord: true,
-      metrics: makeMetrics(),
-      log: makeLog('silent'),
-    };
+    const deps = depsOf(story);
+    const { forge } = deps;
     const record = (between: () => Promise<void>) => {
       let isFirst = true;
       const history = {
@@ -334,5 +338,62 @@ for (const name of FORGES) {
     t.is(found.length, 3);
     t.is(new Set(found).size, 3);
     t.is(found.at(-1), simulated.head(repository, 'main'));
+  });
+}
+
+for (const name of FORGES) {
+  test(`${name}: a force-push is never left out because a push was saved slowly`, async (t) => {
+    await using story = await tellStory(name, { 'app.ts': 'one\n' }, {}, DOOR);
+    const { forge, repository, door } = story;
+    const deps = depsOf(story);
+    const { id: chain } = (await deps.forge.repository(repository)) ?? t.fail();
+    const kinds = async () => (await ledgerEntries(story)).map(({ kind }) => kind);
+    await recordBranches(deps, { repository });
+    const before = forge.head(repository, 'main');
+    const gone = forge.commit(repository, 'main', { 'a.ts': 'a\n' });
+    const push = { before, after: gone, pusher: 'alice', deliveredAt: new Date() };
+    const slow = openPool(door.databaseUrl);
+    const saving = await slow.connect();
+    try {
+      await saving.query('BEGIN');
+      await savePush(saving, chain, 'main', push);
+      const saved = savePush(slow, chain, 'main', push);
+      await eventually('the push waits to be saved', async () => {
+        const { rowCount } = await door.database.query('SELECT FROM pg_locks WHERE NOT granted');
+        return rowCount !== 0;
+      });
+      forge.reset(repository, 'main', before);
+      forge.commit(repository, 'main', { 'b.ts': 'b\n' });
+      await recordBranches(deps, { repository });
+      t.deepEqual(await kinds(), ['started', 'commit']);
+      await saving.query('ROLLBACK');
+      await saved;
+    } finally {
+      saving.release();
+      await slow.end();
+    }
+    await recordBranches(deps, { repository });
+    t.deepEqual(await kinds(), ['started', 'commit', 'rewritten']);
+    await recordBranches(deps, { repository });
+    t.deepEqual(await kinds(), ['started', 'commit', 'rewritten'], 'it is recorded once');
+  });
+
+  test(`${name}: pushes to another repository of the former name are never a part of the ledger`, async (t) => {
+    await using story = await tellStory(name, FILES, {}, DOOR);
+    const { forge, repository: former, door } = story;
+    await workerComesBy(story);
+    await story.rename('moved');
+    await workerComesBy(story);
+    forge.createRepository(former, { 'other.ts': 'other\n' });
+    const before = forge.head(former, 'main');
+    forge.commit(former, 'main', { 'b.ts': 'b\n' });
+    const pushed = forge.webhook(former, { kind: 'push', branch: 'main', before }, { secret: SECRET });
+    t.is((await fetch(`${door.url}/webhook`, { method: 'POST', ...pushed })).status, 200);
+    await story.push('main', { 'a.ts': 'a\n' });
+    await workerComesBy(story, {}, [story.repository, former]);
+    t.deepEqual(
+      (await ledgerEntries(story)).map(({ kind }) => kind),
+      ['started', 'commit'],
+    );
   });
 }

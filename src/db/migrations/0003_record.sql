@@ -140,8 +140,9 @@ CREATE TABLE gatehouse.watched_branches (
 
 -- What webhooks say of pushes to watched branches: no forge tells afterwards who pushed.
 CREATE TABLE gatehouse.pushes (
-  -- In lower case.
-  repository  text        NOT NULL,
+  id          bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  -- The forge's id of the repository: another one may have its name by now.
+  chain       text        NOT NULL,
   branch      text        NOT NULL,
   before_sha  text        NOT NULL,
   after_sha   text        NOT NULL,
@@ -150,7 +151,9 @@ CREATE TABLE gatehouse.pushes (
   -- When the webhook came, and when it was noted here. Of the last one, where the same was pushed twice.
   delivered_at timestamptz NOT NULL,
   received_at  timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (repository, branch, before_sha, after_sha)
+  -- Whether the ledger has looked at what it did. A time does not tell: a row may be committed later than another one.
+  looked_at   boolean     NOT NULL DEFAULT false,
+  UNIQUE (chain, branch, before_sha, after_sha)
 );
 CREATE INDEX pushes_received_at ON gatehouse.pushes (received_at);
 

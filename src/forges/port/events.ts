@@ -30,6 +30,8 @@ export interface Subject {
 }
 
 export interface PushedCommits {
+  /** The id of the repository at the forge, in decimal: it stays when the repository is renamed. */
+  readonly repositoryId: string;
   /** Undefined: the branch is new. */
   readonly before: string | undefined;
   readonly after: string;
@@ -141,15 +143,17 @@ export function interpretEvent(event: string, payload: Readonly<Record<string, u
 const NO_COMMIT = /^0+$/;
 
 function pushedCommits(payload: Readonly<Record<string, unknown>>, pushed: string): PushedCommits | undefined {
-  const { before, after, sender, repository } = payload;
-  if (!isCommit(after) || !isCommit(before)) {
+  const { before, after, sender } = payload;
+  const { id, default_branch: defaultBranch } = object(payload['repository']) ?? {};
+  if (!isCommit(after) || !isCommit(before) || !Number.isSafeInteger(id)) {
     return undefined;
   }
   return {
+    repositoryId: String(id),
     before: NO_COMMIT.test(before) ? undefined : before,
     after,
     by: login(object(sender)?.['login']),
-    isDefault: object(repository)?.['default_branch'] === pushed,
+    isDefault: defaultBranch === pushed,
   };
 }
 

@@ -12,12 +12,12 @@ export interface NotePushDeps {
 /** After a push: requests what looks at its branch. Jobs of many pushes to one branch become one of each kind. */
 export async function notePush(
   { pool, keepsRecord, enqueue }: NotePushDeps,
-  { repository, branch, before, after, by, isDefault }: Jobs['push'],
+  { repository, repositoryId, branch, before, after, by, isDefault }: Jobs['push'],
   deliveredAt: Date,
 ): Promise<void> {
   const requests: ReviewRequest[] = [{ kind: 'review-repository', repository, branch }];
   if (keepsRecord && (isDefault || (await isWatched(pool, repository, branch)))) {
-    await savePush(pool, repository, branch, { before: before ?? '', after, pusher: by ?? null, deliveredAt });
+    await savePush(pool, repositoryId, branch, { before: before ?? '', after, pusher: by ?? null, deliveredAt });
     requests.push({ kind: 'ledger', repository, branch });
   }
   await enqueue(requests);

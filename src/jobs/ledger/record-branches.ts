@@ -2,11 +2,10 @@ import { type Chain, openChain } from '../../audit/ledger/chains.ts';
 import type { Jobs } from '../queue/queue.ts';
 import {
   databaseTime,
-  type LedgerTip,
   ledgerTip,
   markLedgerDue,
   markLookedAt,
-  type SeenPush,
+  type ReceivedPush,
   seenPushes,
   watchedBranches,
 } from '../tables/ledger.ts';
@@ -58,7 +57,7 @@ async function recordBranch(deps: LedgerDeps, chain: Chain, branch: string): Pro
   throw new Error(`${chain.repository}: other workers go on recording what comes to ${branch}`);
 }
 
-/** False: another worker has moved the branch on meanwhile, so that there may be more to record. */
+/** False: there may be more to record. The branch has just begun, or another worker has moved it on meanwhile. */
 async function tryToRecord(deps: LedgerDeps, chain: Chain, branch: string): Promise<boolean> {
   const { forge, pool } = deps;
   const { repository } = chain;
@@ -68,23 +67,24 @@ async function tryToRecord(deps: LedgerDeps, chain: Chain, branch: string): Prom
     // It is deleted. When it is made again, what it had is compared with what it has then.
     return true;
   }
-  const pushes = await seenPushes(pool, chain, branch);
-  const begun =
-    (await ledgerTip(pool, chain.chain, branch)) ?? (await start(deps, chain, branch, { tip, lookedAt }, pushes));
+  const pushes = await seenPushes(pool, chain.chain, branch);
+  const begun = await ledgerTip(pool, chain.chain, branch);
   if (begun === undefined) {
+    await start(deps, chain, branch, { tip, lookedAt }, pushes);
     return false;
   }
   const { known, knownAt } = begun;
   // What is received from now on may be newer than the tip.
-  const newPushes = pushes.filter(({ receivedAt }) => receivedAt >= knownAt && receivedAt < lookedAt);
+  const newPushes = pushes.filter(({ receivedAt, isLookedAt }) => !isLookedAt && receivedAt < lookedAt);
   if (known === tip && newPushes.every(({ after }) => after === tip)) {
     return true;
   }
   const listed = known === tip ? [] : await forge.history.since(repository, known, tip);
+  const move = { from: begun, to: tip, lookedAt, pushes: newPushes };
   if (listed === undefined) {
     const content = { kind: 'commit', branch, sha: tip, ...UNLISTED, pushedBy: pusherOf(pushes, tip) } as const;
     const why = `what came after ${known} cannot be listed`;
-    return addEntries(deps, chain, branch, { from: begun, to: tip, lookedAt }, [{ ...content, why }]);
+    return addEntries(deps, chain, branch, move, [{ ...content, why }]);
   }
   const { commits, rewritten } = walkBranch(listed, known, tip);
   const lostKnown = rewritten ? known : undefined;
@@ -92,26 +92,24 @@ async function tryToRecord(deps: LedgerDeps, chain: Chain, branch: string): Prom
   const rewrites = await findRewrites(deps, chain, { branch, tip, lostKnown, line, pushes, newPushes });
   const goneTips = rewrites.map(({ from }) => from).filter((sha) => sha !== known);
   const contents = await contentsOf(deps, chain, { branch, known, knownAt, commits, pushes, goneTips });
-  return addEntries(deps, chain, branch, { from: begun, to: tip, lookedAt }, [...rewrites, ...contents]);
+  return addEntries(deps, chain, branch, move, [...rewrites, ...contents]);
 }
 
 const UNLISTED = { parent: null, outcome: 'unknown', pullRequest: null, committer: '' } as const;
 
-/**
- * With the commit that the branch had before the first push that was seen; without one with its present tip. Undefined:
- * another worker has begun it meanwhile.
- */
+/** With the commit that the branch had before the first push that was seen; without one with its present tip. */
 async function start(
   deps: LedgerDeps,
   chain: Chain,
   branch: string,
   { tip, lookedAt }: { readonly tip: string; readonly lookedAt: Date },
-  pushes: readonly SeenPush[],
-): Promise<LedgerTip | undefined> {
+  pushes: readonly ReceivedPush[],
+): Promise<void> {
   const before = pushes.find((push) => push.before !== '')?.before;
   const isThere = before !== undefined && (await deps.forge.history.since(chain.repository, before, tip)) !== undefined;
-  const { known, knownAt } = isThere ? { known: before, knownAt: new Date(0) } : { known: tip, knownAt: lookedAt };
+  const known = isThere ? before : tip;
+  const from = isThere ? { lookedAt: new Date(0), pushes: [] } : { lookedAt, pushes };
   const started = { kind: 'started', branch, sha: known } as const;
-  const added = await addEntries(deps, chain, branch, { from: undefined, to: known, lookedAt: knownAt }, [started]);
-  return added ? { known, knownAt } : undefined;
+  // Or another worker has begun it meanwhile.
+  await addEntries(deps, chain, branch, { from: undefined, to: known, ...from }, [started]);
 }

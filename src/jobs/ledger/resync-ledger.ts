@@ -79,11 +79,11 @@ function branchesOf(repository: string, { defaultBranch, baseCommits }: Reposito
 }
 
 /** The job that such a push has requested knows an earlier commit to begin with. */
-async function hasPushes(pool: pg.Pool, { repository, branch }: Shown): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    'SELECT FROM gatehouse.pushes WHERE repository = lower($1) AND branch = $2 LIMIT 1',
-    [repository, branch],
-  );
+async function hasPushes(pool: pg.Pool, { chain, branch }: Shown): Promise<boolean> {
+  const { rowCount } = await pool.query('SELECT FROM gatehouse.pushes WHERE chain = $1 AND branch = $2 LIMIT 1', [
+    chain,
+    branch,
+  ]);
   return rowCount !== 0;
 }
 
@@ -91,5 +91,5 @@ async function begin(deps: ResyncLedgerDeps, { chain, repository, branch, commit
   const opened = await openChain(deps.pool, chain, repository);
   const started = { kind: 'started', branch, sha: commit } as const;
   // Or a job of the ledger has begun it meanwhile: the next resync sees whether the branch has moved since.
-  await addEntries(deps, opened, branch, { from: undefined, to: commit, lookedAt: new Date() }, [started]);
+  await addEntries(deps, opened, branch, { from: undefined, to: commit, lookedAt: new Date(), pushes: [] }, [started]);
 }

@@ -11,6 +11,9 @@ export interface SeenPush {
 }
 
 export interface ReceivedPush extends SeenPush {
+  readonly id: string;
+  /** Whether the ledger has looked at what it did. */
+  readonly isLookedAt: boolean;
   /** When its webhook came, and when it was noted. */
   readonly deliveredAt: Date;
   readonly receivedAt: Date;
@@ -35,31 +38,28 @@ export async function watchedBranches(pool: pg.Pool, { chain, repository }: Chai
 }
 
 export async function savePush(
-  pool: pg.Pool,
-  repository: string,
+  client: Pick<pg.ClientBase, 'query'>,
+  chain: string,
   branch: string,
-  { before, after, pusher, deliveredAt }: Omit<ReceivedPush, 'receivedAt'>,
+  { before, after, pusher, deliveredAt }: SeenPush & Pick<ReceivedPush, 'deliveredAt'>,
 ): Promise<void> {
-  await pool.query(
-    `INSERT INTO gatehouse.pushes (repository, branch, before_sha, after_sha, pusher, delivered_at)
-     VALUES (lower($1), $2, $3, $4, $5, $6)
-     ON CONFLICT (repository, branch, before_sha, after_sha) DO UPDATE
-        SET pusher = excluded.pusher, delivered_at = excluded.delivered_at, received_at = excluded.received_at`,
-    [repository, branch, before, after, pusher, deliveredAt],
+  await client.query(
+    `INSERT INTO gatehouse.pushes (chain, branch, before_sha, after_sha, pusher, delivered_at)
+     VALUES ($1, $2, $3, $4, $5, $6)
+     ON CONFLICT (chain, branch, before_sha, after_sha) DO UPDATE
+        SET id = DEFAULT, pusher = excluded.pusher, delivered_at = excluded.delivered_at,
+            received_at = excluded.received_at, looked_at = false`,
+    [chain, branch, before, after, pusher, deliveredAt],
   );
 }
 
-/** The pushes to a branch, by all names of its repository, the oldest first. */
-export async function seenPushes(
-  pool: pg.Pool,
-  { repository, former }: Chain,
-  branch: string,
-): Promise<readonly ReceivedPush[]> {
+/** The pushes to a branch, the oldest first. */
+export async function seenPushes(pool: pg.Pool, chain: string, branch: string): Promise<readonly ReceivedPush[]> {
   const { rows } = await pool.query<ReceivedPush>(
-    `SELECT before_sha AS before, after_sha AS after, pusher,
+    `SELECT id, before_sha AS before, after_sha AS after, pusher, looked_at AS "isLookedAt",
             delivered_at AS "deliveredAt", received_at AS "receivedAt" FROM gatehouse.pushes
-      WHERE repository = ANY ($1) AND branch = $2 ORDER BY received_at`,
-    [[repository.toLowerCase(), ...former.map(({ name }) => name)], branch],
+      WHERE chain = $1 AND branch = $2 ORDER BY received_at`,
+    [chain, branch],
   );
   return rows;
 }
@@ -89,6 +89,8 @@ export interface LedgerMove {
   readonly from: LedgerTip | undefined;
   readonly to: string;
   readonly lookedAt: Date;
+  /** The pushes that were looked at with it. */
+  readonly pushes: readonly ReceivedPush[];
 }
 
 /**
@@ -99,7 +101,7 @@ export async function moveLedgerTip(
   client: pg.ClientBase,
   chain: string,
   branch: string,
-  { from, to, lookedAt }: LedgerMove,
+  { from, to, lookedAt, pushes }: LedgerMove,
 ): Promise<boolean> {
   const { rowCount } =
     from === undefined
@@ -112,6 +114,10 @@ export async function moveLedgerTip(
             WHERE chain = $1 AND branch = $2 AND tip = $3 AND looked_at = $6`,
           [chain, branch, from.known, to, lookedAt, from.knownAt],
         );
+  if (rowCount === 1 && pushes.length > 0) {
+    const ids = pushes.map(({ id }) => id);
+    await client.query('UPDATE gatehouse.pushes SET looked_at = true WHERE id = ANY ($1)', [ids]);
+  }
   return rowCount === 1;
 }
 

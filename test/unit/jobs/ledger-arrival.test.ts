@@ -10,6 +10,8 @@ const LINE = ['a', 'b', 'c'].map((sha, index, all) => ({
   byForge: false,
 }));
 const push = (after: string, delivered: number, received = delivered) => ({
+  id: '1',
+  isLookedAt: false,
   before: 'known',
   after,
   pusher: 'mallory',
