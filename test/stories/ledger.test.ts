@@ -5,7 +5,7 @@ import { savePush } from '../../src/jobs/tables/ledger.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { openPool } from '../helpers/database.ts';
-import { DOOR, SECRET } from '../helpers/door.ts';
+import { DOOR, SECRET, WORKER } from '../helpers/door.ts';
 import { ledgerCommits, ledgerEntries, shownCommits } from '../helpers/ledger.ts';
 import { FORGES, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 import { eventually } from '../helpers/until.ts';
@@ -395,5 +395,25 @@ for (const name of FORGES) {
       (await ledgerEntries(story)).map(({ kind }) => kind),
       ['started', 'commit'],
     );
+  });
+}
+
+for (const name of FORGES) {
+  test(`${name}: what passed before a rename has passed, though the ledger begins after it`, async (t) => {
+    await using story = await tellStory(name, FILES, {}, DOOR);
+    const { forge, repository: former } = story;
+    const deps = depsOf(story);
+    const { id: chain } = (await deps.forge.repository(former)) ?? t.fail();
+    const worker = await story.openDoor({}, WORKER);
+    const number = await story.open({ 'a.ts': 'a\n' }, GOOD);
+    await story.settled();
+    await worker[Symbol.asyncDispose]();
+    const before = forge.head(former, 'main');
+    forge.merge(former, number, { by: 'bob' });
+    const push = { before, after: forge.head(former, 'main'), pusher: 'bob', deliveredAt: new Date() };
+    await savePush(story.door.database, chain, 'main', push);
+    await story.rename('moved');
+    await recordBranches(deps, { repository: former });
+    t.deepEqual(shownCommits(await ledgerCommits(story)), [`passed #${number} merge bob`]);
   });
 }

@@ -13,16 +13,26 @@ export interface Chain {
   readonly forgottenAt: Date | null;
 }
 
-/** Begins the chain of a repository, or goes on with it under the repository's present name. */
-export async function openChain(pool: pg.Pool, chain: string, repository: string): Promise<Chain> {
+/**
+ * Begins the chain of a repository, or goes on with it under the repository's present name. `askedAs`: the name that
+ * led to it at the forge, which may be a former one.
+ */
+export async function openChain(
+  pool: pg.Pool,
+  chain: string,
+  repository: string,
+  askedAs: string = repository,
+): Promise<Chain> {
   const { rows } = await pool.query<Chain>(
-    `INSERT INTO gatehouse.ledger_chains AS c (chain, repository) VALUES ($1, $2)
+    `INSERT INTO gatehouse.ledger_chains AS c (chain, repository, former)
+     VALUES ($1, $2, CASE WHEN lower($3) = lower($2) THEN '[]'
+                          ELSE jsonb_build_array(jsonb_build_object('name', lower($3), 'until', now())) END)
      ON CONFLICT (chain) DO UPDATE SET
        repository = excluded.repository,
        former = CASE WHEN lower(c.repository) = lower(excluded.repository) THEN c.former
                      ELSE c.former || jsonb_build_array(jsonb_build_object('name', lower(c.repository), 'until', now())) END
      RETURNING chain, repository, former, forgotten_at AS "forgottenAt"`,
-    [chain, repository],
+    [chain, repository, askedAs],
   );
   const [row] = rows;
   if (row === undefined) {

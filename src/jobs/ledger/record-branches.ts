@@ -25,7 +25,7 @@ export async function recordBranches(deps: LedgerDeps, { repository: asked, bran
   if (now === undefined) {
     return;
   }
-  const chain = await openChain(pool, now.id, now.name);
+  const chain = await openChain(pool, now.id, now.name, asked);
   const watched = new Set([now.defaultBranch, ...(await watchedBranches(pool, chain))]);
   if (branch !== undefined) {
     if (watched.has(branch)) {
