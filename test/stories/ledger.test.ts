@@ -378,7 +378,7 @@ for (const name of FORGES) {
     t.deepEqual(await kinds(), ['started', 'commit', 'rewritten'], 'it is recorded once');
   });
 
-  test(`${name}: pushes to another repository of a former name never get into the ledger`, async (t) => {
+  test(`${name}: pushes to a repository of a former name never get into the ledger`, async (t) => {
     await using story = await tellStory(name, FILES, {}, DOOR);
     const { forge, repository: former, door } = story;
     await workerComesBy(story);
