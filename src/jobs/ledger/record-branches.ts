@@ -2,6 +2,7 @@ import { type Chain, openChain } from '../../audit/ledger/chains.ts';
 import type { Jobs } from '../queue/queue.ts';
 import {
   databaseTime,
+  type LedgerTip,
   ledgerTip,
   markLedgerDue,
   markLookedAt,
@@ -57,7 +58,7 @@ async function recordBranch(deps: LedgerDeps, chain: Chain, branch: string): Pro
   throw new Error(`${chain.repository}: other workers go on recording what comes to ${branch}`);
 }
 
-/** False: there may be more to record. The branch has just begun, or another worker has moved it on meanwhile. */
+/** False: another worker has moved the branch on meanwhile, so that there may be more to record. */
 async function tryToRecord(deps: LedgerDeps, chain: Chain, branch: string): Promise<boolean> {
   const { forge, pool } = deps;
   const { repository } = chain;
@@ -68,10 +69,10 @@ async function tryToRecord(deps: LedgerDeps, chain: Chain, branch: string): Prom
     return true;
   }
   const pushes = await seenPushes(pool, chain.chain, branch);
-  const begun = await ledgerTip(pool, chain.chain, branch);
-  if (begun === undefined) {
-    await start(deps, chain, branch, { tip, lookedAt }, pushes);
-    return false;
+  const begun =
+    (await ledgerTip(pool, chain.chain, branch)) ?? (await start(deps, chain, branch, { tip, lookedAt }, pushes));
+  if (typeof begun === 'boolean') {
+    return begun;
   }
   const { known, knownAt } = begun;
   // What is received from now on may be newer than the tip.
@@ -97,19 +98,22 @@ async function tryToRecord(deps: LedgerDeps, chain: Chain, branch: string): Prom
 
 const UNLISTED = { parent: null, outcome: 'unknown', pullRequest: null, committer: '' } as const;
 
-/** With the commit that the branch had before the first push that was seen; without one with its present tip. */
+/**
+ * With the commit that the branch had before the first push that was seen. True: there is none, and it has begun with
+ * its present tip. False: another worker has begun it meanwhile.
+ */
 async function start(
   deps: LedgerDeps,
   chain: Chain,
   branch: string,
   { tip, lookedAt }: { readonly tip: string; readonly lookedAt: Date },
   pushes: readonly ReceivedPush[],
-): Promise<void> {
+): Promise<LedgerTip | boolean> {
   const before = pushes.find((push) => push.before !== '')?.before;
   const isThere = before !== undefined && (await deps.forge.history.since(chain.repository, before, tip)) !== undefined;
   const known = isThere ? before : tip;
-  const from = isThere ? { lookedAt: new Date(0), pushes: [] } : { lookedAt, pushes };
+  const move = isThere ? { lookedAt: new Date(0), pushes: [] } : { lookedAt, pushes };
   const started = { kind: 'started', branch, sha: known } as const;
-  // Or another worker has begun it meanwhile.
-  await addEntries(deps, chain, branch, { from: undefined, to: known, ...from }, [started]);
+  const added = await addEntries(deps, chain, branch, { from: undefined, to: known, ...move }, [started]);
+  return added && isThere ? { known, knownAt: move.lookedAt } : added;
 }
