@@ -84,6 +84,9 @@ export interface Recorded {
   readonly texts: readonly string[];
 }
 
+/** The verdict is recorded later than this is read, and perhaps in a month that does not have its texts yet. */
+const UNTIL_RECORDED = '1 hour';
+
 /**
  * What {@link verdictInserts} has to know. As long as a review has its claim, nobody else records a verdict on its pull
  * request.
@@ -105,9 +108,10 @@ export async function readRecorded(
         ORDER BY answered_at DESC LIMIT 1)
      SELECT now(), digest, rules, overrides,
             ARRAY (SELECT digest FROM gatehouse.audit_texts
-                    WHERE month = date_trunc('month', now() AT TIME ZONE 'UTC')::date AND digest = ANY ($4)) AS texts
+                    WHERE month = date_trunc('month', (now() + $5::interval) AT TIME ZONE 'UTC')::date
+                      AND digest = ANY ($4)) AS texts
        FROM (SELECT) AS one LEFT JOIN last ON true LEFT JOIN evaluated ON true`,
-    [repository, pullRequest, mergeGroupSha, texts.map(({ digest }) => digest)],
+    [repository, pullRequest, mergeGroupSha, texts.map(({ digest }) => digest), UNTIL_RECORDED],
   );
   const [row] = rows;
   if (row === undefined) {

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { dropOldPartitions } from '../../src/audit/drop-partitions.ts';
 import { append, openChain } from '../../src/audit/ledger/chains.ts';
 import { recordPosting } from '../../src/audit/record-posting.ts';
-import { recordVerdict } from '../../src/audit/record-verdict.ts';
+import { readRecorded, recordVerdict } from '../../src/audit/record-verdict.ts';
 import type { VerdictRecord } from '../../src/audit/verdict-record.ts';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
@@ -171,6 +171,29 @@ test('ten first verdicts of a month at once are all recorded', async (t) => {
     } finally {
       await Promise.all(pools.map((pool) => pool.end()));
     }
+  });
+});
+
+/** A function of this name in `public` comes before PostgreSQL's own. */
+const BEFORE_THE_MONTH_ENDS = (interval: string) => `
+  CREATE OR REPLACE FUNCTION public.now() RETURNS timestamptz LANGUAGE sql STABLE AS $$
+    SELECT date_trunc('month', pg_catalog.now() + interval '1 month', 'UTC') - interval '${interval}' $$;
+  SET search_path = public, pg_catalog`;
+
+test('no verdict of a new month is without its texts because it was read in the old one', async (t) => {
+  await withRecord(async (pool) => {
+    await record(pool, PASSED);
+    const stored = async (interval: string) => {
+      const client = await pool.connect();
+      try {
+        await client.query(BEFORE_THE_MONTH_ENDS(interval));
+        return (await readRecorded(client, PASSED, [POLICY])).texts;
+      } finally {
+        client.release(true);
+      }
+    };
+    t.deepEqual(await stored('1 second'), []);
+    t.deepEqual(await stored('2 hours'), [POLICY.digest]);
   });
 });
 
