@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { countsOf } from './test/helpers/summary.ts';
+import { watchForOpenFiles } from './test/helpers/watch-for-open-files.ts';
 
 const config = {
   files: ['test/**/*.test.ts'],
@@ -14,7 +15,12 @@ async function report({ events }) {
   // A runner that was killed has taken the stores with it: stop too. Listening must not keep AVA from ending.
   process.once('disconnect', () => process.exit(1));
   process.channel?.unref();
+  const watch = watchForOpenFiles((message) => {
+    process.stderr.write(`${message}\n`);
+    process.kill(process.pid, 'SIGINT');
+  });
   for await (const event of events) {
+    watch(event);
     if (event.type === 'stats' && process.connected) {
       process.send(countsOf(event.stats));
     }
