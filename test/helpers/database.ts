@@ -28,6 +28,10 @@ async function sharedDatabaseUrl(): Promise<string> {
   return process.env['TEST_DATABASE_URL'] ?? (await ownStores()).database.url;
 }
 
+/** The connections to this database alone: all tests share a server. The rest of a query. */
+export const WAITING_FOR_A_LOCK =
+  "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+
 /** A new, empty database on the PostgreSQL that all tests share. */
 export async function makeDatabase(): Promise<Database> {
   return createDatabase(await sharedDatabaseUrl(), EMPTY);

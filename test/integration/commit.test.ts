@@ -5,9 +5,11 @@ import { Redis } from 'ioredis';
 import { makeInboxPool, makePool } from '../../src/db/pool.ts';
 import { commitStatement, inTransaction, onConnection, WITH_WARNINGS } from '../../src/db/transaction.ts';
 import { makeLog } from '../../src/log.ts';
+import { WAITING_FOR_A_LOCK } from '../helpers/database.ts';
 import { openDoor } from '../helpers/door.ts';
 import { pullRequestOpened } from '../helpers/payloads.ts';
 import { startProxy } from '../helpers/proxy.ts';
+import { startStores } from '../helpers/stores.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
@@ -77,7 +79,7 @@ test('nothing is acknowledged while its COMMIT is under way', async (t) => {
     return response.status;
   });
   await until(async () => {
-    const { rows } = await door.database.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
+    const { rows } = await door.database.query(`SELECT ${WAITING_FOR_A_LOCK}`);
     return rows.length > 0;
   });
   t.false(answered);
@@ -105,15 +107,18 @@ test('a database connection lost between deliveries causes no rejection', async 
 });
 
 test('workers are woken over Redis after the job is committed', async (t) => {
-  await using door = await openDoor();
-  const listener = new Redis(door.redisUrl);
+  // Separate ones: on those that all tests share others are woken too.
+  const stores = await startStores();
+  t.teardown(() => stores.close());
+  const listener = new Redis(stores.redis.url);
+  t.teardown(() => listener.disconnect());
+  await using door = await openDoor({ REDIS_URL: stores.redis.url });
   await listener.subscribe('gatehouse:wake');
   const woken = once(listener, 'message');
   await until(async () => (await fetch(`${door.url}/health`)).status === 200);
   await door.post(body, headers);
   t.deepEqual(await woken, ['gatehouse:wake', 'review']);
   t.is((await door.jobs()).length, 1);
-  listener.disconnect();
 });
 
 test('a job engine that is not migrated yet makes the door unready', async (t) => {

@@ -47,6 +47,6 @@ test('stores of a test’s own have a commit on disk before it is acknowledged',
 
 test('the shared Redis answers', async (t) => {
   const redis = new Redis(await sharedRedisUrl());
+  t.teardown(() => redis.disconnect());
   t.is(await redis.ping(), 'PONG');
-  redis.disconnect();
 });

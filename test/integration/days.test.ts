@@ -8,7 +8,7 @@ import { probeStoring } from '../../src/inbox/probe-storing.ts';
 import { makeStoringHealth } from '../../src/inbox/storing-health.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { openPool } from '../helpers/database.ts';
+import { openPool, WAITING_FOR_A_LOCK } from '../helpers/database.ts';
 import { addDays, days } from '../helpers/days.ts';
 import { storedDeliveries } from '../helpers/door.ts';
 import { delivery, openInbox } from '../helpers/inbox.ts';
@@ -178,12 +178,11 @@ test('no delivery waits for a day that cannot be dropped while a report reads', 
   const reader = await watcher.connect();
   await reader.query('BEGIN; SELECT count(*) FROM gatehouse.deliveries');
   const dropped = dropOldDays(door.pool, 1, log);
-  const waiting = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-  await until(async () => (await watcher.query(`SELECT ${waiting}`)).rowCount !== 0);
+  await until(async () => (await watcher.query(`SELECT ${WAITING_FOR_A_LOCK}`)).rowCount !== 0);
   const answers = await Promise.all(Array.from({ length: 50 }, () => door.inbox.accept(delivery())));
   t.true(answers.every(({ outcome }) => outcome === 'accepted'));
   // As its statement_timeout would.
-  await watcher.query(`SELECT pg_cancel_backend(pid) ${waiting}`);
+  await watcher.query(`SELECT pg_cancel_backend(pid) ${WAITING_FOR_A_LOCK}`);
   await dropped;
   t.is(await door.past(), 3, 'it is still read');
   await reader.query('ROLLBACK');

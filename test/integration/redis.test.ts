@@ -151,8 +151,9 @@ function startFakeSentinel(primaryPort: () => number) {
 }
 
 test('the primary is asked of a Sentinel, again after each failover', async (t) => {
-  const second = await startStores();
-  const first = new URL(await sharedRedisUrl());
+  // Both separate: the connections of all tests to the shared one would be cut.
+  const [original, second] = await Promise.all([startStores(), startStores()]);
+  const first = new URL(original.redis.url);
   let port = Number(first.port);
   const sentinel = await startFakeSentinel(() => port);
   const url = `redis+sentinel://127.0.0.1:1,127.0.0.1:${sentinel.port}/mymaster/0`;
@@ -179,6 +180,6 @@ test('the primary is asked of a Sentinel, again after each failover', async (t) 
   } finally {
     admin.disconnect();
     await sentinel.close();
-    await second.close();
+    await Promise.all([original.close(), second.close()]);
   }
 });

@@ -4,7 +4,7 @@ import { type LedgerDeps, recordBranches } from '../../src/jobs/ledger/record-br
 import { savePush } from '../../src/jobs/tables/ledger.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { openPool } from '../helpers/database.ts';
+import { openPool, WAITING_FOR_A_LOCK } from '../helpers/database.ts';
 import { DOOR, SECRET, WORKER } from '../helpers/door.ts';
 import { ledgerCommits, ledgerEntries, shownCommits } from '../helpers/ledger.ts';
 import { FORGES, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
@@ -359,7 +359,7 @@ for (const name of FORGES) {
       await savePush(saving, chain, 'main', push);
       const saved = savePush(slow, chain, 'main', push);
       await eventually('the push waits to be saved', async () => {
-        const { rowCount } = await door.database.query('SELECT FROM pg_locks WHERE NOT granted');
+        const { rowCount } = await door.database.query(`SELECT ${WAITING_FOR_A_LOCK}`);
         return rowCount !== 0;
       });
       forge.reset(repository, 'main', before);
