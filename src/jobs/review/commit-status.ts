@@ -1,43 +1,24 @@
 import type pg from 'pg';
-import { commitRows } from '../../audit/partitions.ts';
-import { postingInsert, recordPosting } from '../../audit/record-posting.ts';
-import { shorten } from '../../common/shorten.ts';
-import { makeParameters } from '../../db/parameters.ts';
-import { inTransaction, WITH_WARNINGS } from '../../db/transaction.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import {
-  type CommitStatus,
-  MAX_STATUS_DESCRIPTION_LENGTH,
-  type PostedStatus,
-  type StatusState,
-} from '../../forges/port/postings.ts';
+import type { CommitStatus, PostedStatus, StatusState } from '../../forges/port/postings.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { sameContext, statusContext } from '../../review/status-context.ts';
-import { dryRun } from '../../review/verdict.ts';
 import type { Claim } from '../tables/claim.ts';
 import { markReportedIfSame, readCommitState } from '../tables/commit-state.ts';
 import {
-  beginAgain,
-  beginPosting,
   forgetWritten,
   type PostedBefore,
   type PostedRow,
   postedAt,
   postedBefore,
-  postedUpsert,
-  rememberAgain,
   type StatusPlace,
 } from '../tables/posted-statuses.ts';
-import {
-  type HeadVerdict,
-  markReported,
-  type ReportedStatus,
-  type VerdictOnHead,
-  verdictsOnHead,
-} from '../tables/reviews.ts';
+import { markReported, type ReportedStatus, type VerdictOnHead, verdictsOnHead } from '../tables/reviews.ts';
 import type { ForeignStatusDeps } from './foreign-status.ts';
+import { sharedStatus } from './shared-status.ts';
 import { statusRoom } from './status-room.ts';
+import { statusWriter } from './status-writer.ts';
 
 /**
  * What stands on a commit under the names of Gatehouse's statuses, and what may be written there. All statuses are
@@ -106,7 +87,6 @@ export interface StatusOptions extends ForeignStatusDeps {
 
 /** Reviews of pull requests with one head may end at the same time, but not more often than this. */
 const MAX_ROUNDS = 5;
-const RECORD_TIMEOUT_MS = 10_000;
 
 /** `claimOf`: of the review that sets them. What belongs to no pull request has none. */
 export function commitStatuses(
@@ -114,6 +94,7 @@ export function commitStatuses(
   claimOf: () => Claim | undefined = () => undefined,
 ): CommitStatuses {
   const room = statusRoom({ forge, pool, enforce, metrics, log });
+  const { set, post, postAgain } = statusWriter({ forge, pool, enforce, keepsRecord }, room, claimOf);
 
   /** The open pull requests that a status names. */
   function sharing(verdicts: readonly VerdictOnHead[], { context }: StatusPlace) {
@@ -173,84 +154,6 @@ export function commitStatuses(
       isSet = (await set(named, { ...wanted, context }, before, seen)) || isSet;
     }
     return isSet;
-  }
-
-  /**
-   * Sets our status. Where the one set last was another, it is set without reading the present one. Nothing is
-   * left unset without one: somebody else may have set theirs since. `seen` can only show that ours stands: where it
-   * shows another one, the review of another pull request with the commit may have set ours since. Where it is not
-   * known what was set last, `seen` may be older than that. Resolves to false when nothing had to be done.
-   */
-  async function set(
-    place: StatusPlace,
-    wanted: CommitStatus,
-    before: PostedBefore,
-    seen?: readonly PostedStatus[],
-  ): Promise<boolean> {
-    const status = await room.fit(place, wanted, before);
-    const mayStand = before.kind === 'unknown' || (before.kind === 'status' && isSame(before, status));
-    const newest = before.kind === 'status' ? onlyOf(seen, status.context) : undefined;
-    const standsNow = async () =>
-      (newest !== undefined && isOurs(newest, status)) || stands(forge, place.repository, place.headSha, status);
-    if (!mayStand || !(await standsNow())) {
-      await post(place, status);
-      return true;
-    }
-    if (before.kind === 'unknown') {
-      await rememberAndRecord(place, status);
-      return true;
-    }
-    return false;
-  }
-
-  async function post(place: StatusPlace, status: CommitStatus): Promise<void> {
-    await beginPosting(pool, place, enforce, claimOf());
-    try {
-      await forge.setStatus(place.repository, place.headSha, status);
-    } catch (error) {
-      await room.explain(place, status, error);
-      return;
-    }
-    await rememberAndRecord(place, status);
-  }
-
-  /**
-   * Posts what was set last. False: another write has begun meanwhile, and this one may have replaced what that set.
-   */
-  async function postAgain(place: StatusPlace, last: CommitStatus): Promise<boolean> {
-    const began = await beginAgain(pool, place, last);
-    if (began === undefined || (await stands(forge, place.repository, place.headSha, last))) {
-      return true;
-    }
-    const status = await room.fit(place, last, await postedBefore(pool, place));
-    try {
-      await forge.setStatus(place.repository, place.headSha, status);
-    } catch (error) {
-      await room.explain(place, status, error);
-      return true;
-    }
-    if (!keepsRecord) {
-      return rememberAgain(pool, place, status, enforce, began);
-    }
-    return inTransaction(pool, RECORD_TIMEOUT_MS, async (client) => {
-      await recordPosting(client, place.repository, place.headSha, status);
-      return rememberAgain(client, place, status, enforce, began);
-    });
-  }
-
-  /** Both or neither: as long as it is not known what stands, the next review finds out, and records it. */
-  async function rememberAndRecord(place: StatusPlace, status: CommitStatus): Promise<void> {
-    const parameters = makeParameters();
-    const upsert = postedUpsert(parameters, place, status, enforce);
-    if (!keepsRecord) {
-      await pool.query(upsert, parameters.values);
-      return;
-    }
-    const insert = postingInsert(parameters, place.repository, place.headSha, status);
-    await commitRows(pool, RECORD_TIMEOUT_MS, {
-      text: `WITH remembered AS (${upsert}), recorded AS (${insert}) SELECT ${WITH_WARNINGS}`,
-      values: parameters.values,
-    });
   }
 
   /** A row of our table may be missing, as after a database was restored. */
@@ -351,65 +254,4 @@ export function commitStatuses(
     recordedSuccess,
     hasSuccess,
   };
-}
-
-/** Undefined where it is not certain which one is in force: forges compare names without case. */
-function onlyOf(seen: readonly PostedStatus[] | undefined, context: string): PostedStatus | undefined {
-  const [only, ...others] = seen?.filter((status) => sameContext(status.context, context)) ?? [];
-  return others.length === 0 ? only : undefined;
-}
-
-async function stands(forge: Forge, repository: string, headSha: string, status: CommitStatus): Promise<boolean> {
-  const present = await forge.status(repository, headSha, status.context);
-  return present !== undefined && isOurs(present, status);
-}
-
-/** One of the same words that somebody else set is not ours: a required status may be pinned to its author. */
-function isOurs(present: PostedStatus, status: CommitStatus): boolean {
-  return present.own && isSame(present, status);
-}
-
-type Words = Pick<CommitStatus, 'state' | 'description'>;
-
-function isSame(one: Words, other: Words): boolean {
-  return one.state === other.state && one.description === other.description;
-}
-
-/** The worst first. */
-const ORDER: readonly HeadVerdict['state'][] = ['failure', 'error', 'pending', 'success'];
-const MAX_NAMED = 3;
-
-/**
- * A commit has one status of a name, and several pull requests can have that commit as their head. The status shows the
- * worst of their verdicts, and names the others. Undefined when nothing asks anything of any of them. Where rules are
- * not enforced, it is a success that says what it would be.
- */
-export function sharedStatus(
-  verdicts: readonly HeadVerdict[],
-  enforce: boolean,
-): Required<Pick<CommitStatus, 'state' | 'description' | 'targetUrl'>> | undefined {
-  const judged = verdicts
-    .filter(({ state }) => state !== 'none')
-    .toSorted((left, right) => ORDER.indexOf(left.state) - ORDER.indexOf(right.state) || left.number - right.number);
-  const [worst, ...others] = judged;
-  if (worst === undefined || worst.state === 'none') {
-    return undefined;
-  }
-  const { url: targetUrl } = worst;
-  const free = verdicts.find(({ state }) => state === 'none');
-  if (enforce && worst.state === 'success' && free !== undefined) {
-    // The name has no base branch: the other branch's success would let this one be merged unjudged.
-    const description = `No policy judges #${free.number}, which has this commit too: close it, or give its branch one`;
-    return { state: 'error', targetUrl: free.url, description };
-  }
-  const state = enforce ? worst.state : 'success';
-  const said = enforce ? worst.description : (worst.dryRun ?? dryRun(worst.description));
-  if (others.length === 0) {
-    return { state, targetUrl, description: said };
-  }
-  const named = others.slice(0, MAX_NAMED).map(({ number }) => `#${number}`);
-  const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
-  const suffix = ` (${named.join(', ')}${more} ${others.length === 1 ? 'has' : 'have'} this commit too)`;
-  const own = shorten(`#${worst.number}: ${said}`, MAX_STATUS_DESCRIPTION_LENGTH - suffix.length);
-  return { state, targetUrl, description: `${own}${suffix}` };
 }

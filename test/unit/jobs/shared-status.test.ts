@@ -1,5 +1,5 @@
 import test from 'ava';
-import { sharedStatus } from '../../../src/jobs/review/commit-status.ts';
+import { sharedStatus } from '../../../src/jobs/review/shared-status.ts';
 import type { HeadVerdict } from '../../../src/jobs/tables/reviews.ts';
 import { sameContext, statusContext } from '../../../src/review/status-context.ts';
 
