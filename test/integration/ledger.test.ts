@@ -10,6 +10,7 @@ import { readChain, readHeads } from '../../src/audit/ledger/read-ledger.ts';
 import { verifyChain } from '../../src/audit/ledger/verify.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
 import { moveLedgerTip, settlesAt } from '../../src/jobs/tables/ledger.ts';
+import { moveRepository } from '../../src/jobs/tables/repositories.ts';
 import { makeLog } from '../../src/log.ts';
 import { addMonth } from '../helpers/audit.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
@@ -144,6 +145,25 @@ const TAMPERED: readonly (readonly [string, string, { position: number; problem:
     { position: 5, problem: 'changed' },
   ],
 ];
+
+test('a chain that began under the new name gets the former one, once', async (t) => {
+  await withLedger(async (pool) => {
+    const formerNames = async () => {
+      const { former } = await openChain(pool, CHAIN, 'acme/widgets');
+      return former.map(({ name }) => name);
+    };
+    await moveRepository(pool, 'acme/OLD', 'acme/widgets');
+    await moveRepository(pool, 'acme/old', 'acme/widgets');
+    t.deepEqual(await formerNames(), ['acme/old']);
+    await moveRepository(pool, 'acme/widgets', 'acme/WIDGETS');
+    t.deepEqual(await formerNames(), ['acme/old']);
+    await openChain(pool, '8', 'acme/new', 'acme/first');
+    t.deepEqual(
+      (await openChain(pool, '8', 'acme/new')).former.map(({ name }) => name),
+      ['acme/first'],
+    );
+  });
+});
 
 test('a commit without a pull request never waits less because others came before', async (t) => {
   await withLedger(async (pool) => {

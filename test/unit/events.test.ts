@@ -187,6 +187,15 @@ test('a push to a branch asks about the pull requests into it, whatever it lists
   }
 });
 
+test('a push names its repository by id; without a valid one it is not in the ledger', (t) => {
+  const push = { ref: 'refs/heads/main', before: 'a'.repeat(40), after: 'b'.repeat(40), sender: { login: 'alice' } };
+  const of = (id: unknown) => target('push', { ...push, repository: { ...repository, id, default_branch: 'main' } });
+  t.like(of(7), { kind: 'push', repositoryId: '7', after: push.after, by: 'alice', isDefault: true });
+  for (const id of [undefined, null, '7', 1.5, 2 ** 60, {}]) {
+    t.deepEqual(of(id), { kind: 'review-repository', repository: 'acme/widgets', branch: 'main' });
+  }
+});
+
 test('a merge group that requests checks asks for its review', (t) => {
   const sha = 'a1'.repeat(20);
   const headRef = `gh-readonly-queue/main/pr-1-${sha}`;
