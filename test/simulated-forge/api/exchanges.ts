@@ -93,7 +93,7 @@ export function summarizeExchanges(file: string): string {
       const violated = of.reduce((sum, one) => sum + one.violated, 0);
       const operations = new Set(of.flatMap((one) => one.operations));
       const checked = `${count} exchanges of ${operations.size} operations checked`;
-      return `simulated ${name}: ${checked}, ${violated} violations; tests fail unless they cause them on purpose\n`;
+      return `simulated ${name}: ${checked}, ${violated} violations; an unexpected one fails its test\n`;
     })
     .join('');
 }
