@@ -180,7 +180,7 @@ const BEFORE_THE_MONTH_ENDS = (interval: string) => `
     SELECT date_trunc('month', pg_catalog.now() + interval '1 month', 'UTC') - interval '${interval}' $$;
   SET search_path = public, pg_catalog`;
 
-test('no verdict is without its texts because it was read in the month before', async (t) => {
+test('a verdict recorded after the turn of a month never lacks its texts', async (t) => {
   await withRecord(async (pool) => {
     await record(pool, PASSED);
     const stored = async (interval: string) => {

@@ -107,7 +107,7 @@ test('a database connection lost between deliveries causes no rejection', async 
 });
 
 test('workers are woken over Redis after the job is committed', async (t) => {
-  // Separate ones: on those that all tests share others are woken too.
+  // Separate stores: on the shared Redis other tests wake workers as well.
   const stores = await startStores();
   t.teardown(() => stores.close());
   const listener = new Redis(stores.redis.url);

@@ -151,7 +151,7 @@ function startFakeSentinel(primaryPort: () => number) {
 }
 
 test('the primary is asked of a Sentinel, again after each failover', async (t) => {
-  // Both separate: the connections of all tests to the shared one would be cut.
+  // Both are separate: this test cuts all connections to the first one.
   const [original, second] = await Promise.all([startStores(), startStores()]);
   const first = new URL(original.redis.url);
   let port = Number(first.port);

@@ -378,7 +378,7 @@ for (const name of FORGES) {
     t.deepEqual(await kinds(), ['started', 'commit', 'rewritten'], 'it is recorded once');
   });
 
-  test(`${name}: pushes to a repository of a former name never get into the ledger`, async (t) => {
+  test(`${name}: pushes to another repository that took its name stay out of the ledger`, async (t) => {
     await using story = await tellStory(name, FILES, {}, DOOR);
     const { forge, repository: former, door } = story;
     await workerComesBy(story);
@@ -399,7 +399,7 @@ for (const name of FORGES) {
 }
 
 for (const name of FORGES) {
-  test(`${name}: what passed before a rename is never bypassed in a ledger begun later`, async (t) => {
+  test(`${name}: what passed before a rename is never called bypassed`, async (t) => {
     await using story = await tellStory(name, FILES, {}, DOOR);
     const { forge, repository: former } = story;
     const deps = depsOf(story);

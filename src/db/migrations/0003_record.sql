@@ -151,8 +151,8 @@ CREATE TABLE gatehouse.pushes (
   -- When the webhook came, and when it was noted here. Of the last one, where the same was pushed twice.
   delivered_at timestamptz NOT NULL,
   received_at  timestamptz NOT NULL DEFAULT now(),
-  -- Whether the ledger has looked at what it did. A time does not tell: a row may be committed later than another one.
-  looked_at   boolean     NOT NULL DEFAULT false,
+  -- Whether the ledger has what it did. Its time does not tell: a row may be committed after a later look at the branch.
+  in_ledger   boolean     NOT NULL DEFAULT false,
   UNIQUE (chain, branch, before_sha, after_sha)
 );
 CREATE INDEX pushes_received_at ON gatehouse.pushes (received_at);

@@ -76,7 +76,7 @@ async function tryToRecord(deps: LedgerDeps, chain: Chain, branch: string): Prom
   }
   const { known, knownAt } = begun;
   // What is received from now on may be newer than the tip.
-  const newPushes = pushes.filter(({ receivedAt, isLookedAt }) => !isLookedAt && receivedAt < lookedAt);
+  const newPushes = pushes.filter(({ receivedAt, isInLedger }) => !isInLedger && receivedAt < lookedAt);
   if (known === tip && newPushes.every(({ after }) => after === tip)) {
     return true;
   }
@@ -99,8 +99,8 @@ async function tryToRecord(deps: LedgerDeps, chain: Chain, branch: string): Prom
 const UNLISTED = { parent: null, outcome: 'unknown', pullRequest: null, committer: '' } as const;
 
 /**
- * With the commit that the branch had before the first push that was seen. True: there is none, and it has begun with
- * its present tip. False: another worker has begun it meanwhile.
+ * Begins with the commit that the branch had before the first push that was seen. True: there is none, and it has begun
+ * with its present tip. False: another worker has begun it meanwhile.
  */
 async function start(
   deps: LedgerDeps,

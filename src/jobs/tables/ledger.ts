@@ -12,8 +12,8 @@ export interface SeenPush {
 
 export interface ReceivedPush extends SeenPush {
   readonly id: string;
-  /** Whether the ledger has looked at what it did. */
-  readonly isLookedAt: boolean;
+  /** Whether the ledger has what it did. */
+  readonly isInLedger: boolean;
   /** When its webhook came, and when it was noted. */
   readonly deliveredAt: Date;
   readonly receivedAt: Date;
@@ -48,7 +48,7 @@ export async function savePush(
      VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (chain, branch, before_sha, after_sha) DO UPDATE
         SET id = DEFAULT, pusher = excluded.pusher, delivered_at = excluded.delivered_at,
-            received_at = excluded.received_at, looked_at = false`,
+            received_at = excluded.received_at, in_ledger = false`,
     [chain, branch, before, after, pusher, deliveredAt],
   );
 }
@@ -56,7 +56,7 @@ export async function savePush(
 /** The pushes to a branch, the oldest first. */
 export async function seenPushes(pool: pg.Pool, chain: string, branch: string): Promise<readonly ReceivedPush[]> {
   const { rows } = await pool.query<ReceivedPush>(
-    `SELECT id, before_sha AS before, after_sha AS after, pusher, looked_at AS "isLookedAt",
+    `SELECT id, before_sha AS before, after_sha AS after, pusher, in_ledger AS "isInLedger",
             delivered_at AS "deliveredAt", received_at AS "receivedAt" FROM gatehouse.pushes
       WHERE chain = $1 AND branch = $2 ORDER BY received_at`,
     [chain, branch],
@@ -89,7 +89,7 @@ export interface LedgerMove {
   readonly from: LedgerTip | undefined;
   readonly to: string;
   readonly lookedAt: Date;
-  /** The pushes that were looked at with it. */
+  /** The pushes of which the ledger then has what they did. */
   readonly pushes: readonly ReceivedPush[];
 }
 
@@ -116,7 +116,7 @@ export async function moveLedgerTip(
         );
   if (rowCount === 1 && pushes.length > 0) {
     const ids = pushes.map(({ id }) => id);
-    await client.query('UPDATE gatehouse.pushes SET looked_at = true WHERE id = ANY ($1)', [ids]);
+    await client.query('UPDATE gatehouse.pushes SET in_ledger = true WHERE id = ANY ($1)', [ids]);
   }
   return rowCount === 1;
 }

@@ -47,7 +47,7 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
          former = former || jsonb_build_array(jsonb_build_object('name', lower($1), 'until', now()))
         WHERE lower($1) <> lower($2)
           AND (lower(repository) = lower($1)
-               -- One that began under the new name.
+               -- A chain that began under the new name.
                OR (lower(repository) = lower($2) AND NOT former @> jsonb_build_array(jsonb_build_object('name', lower($1)))))),
      repositories AS (
        INSERT INTO gatehouse.repositories (name, resynced_at) VALUES ($2, now()) ON CONFLICT DO NOTHING),

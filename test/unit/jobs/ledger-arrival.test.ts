@@ -11,7 +11,7 @@ const LINE = ['a', 'b', 'c'].map((sha, index, all) => ({
 }));
 const push = (after: string, delivered: number, received = delivered) => ({
   id: '1',
-  isLookedAt: false,
+  isInLedger: false,
   before: 'known',
   after,
   pusher: 'mallory',
