@@ -5,13 +5,13 @@
  * when a step has another result than it shows.
  */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { FORGE_NAMES, FORGES, isForgeName } from '../src/forges/port/forges.ts';
+import { firstShutdownSignal } from '../src/lifecycle.ts';
 import { signatureOf } from '../test/helpers/signature.ts';
 import { startEmbeddedStores } from '../test/helpers/stores.ts';
 import { type SimulatedForge, startSimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
@@ -32,9 +32,7 @@ PORT, METRICS_PORT and WEBHOOK_SECRET are honoured.`;
 const values = readArguments();
 const secret = process.env['WEBHOOK_SECRET'] || randomBytes(24).toString('hex');
 // From the beginning, so that Ctrl-C never leaves anything running. A second one ends the demo at once.
-const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(
-  () => 'interrupted' as const,
-);
+const interrupted = firstShutdownSignal().then(() => 'interrupted' as const);
 
 title('Gatehouse');
 say('starting embedded PostgreSQL and Valkey in a temporary folder …');

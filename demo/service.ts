@@ -39,6 +39,8 @@ export async function startServe(env: Environment): Promise<RunningService> {
     // A terminal's Ctrl-C is for the demo, which then stops the service before the stores.
     detached: true,
   });
+  // `timeout` and npm may send a signal each, and the second one ends the demo before it could stop the service.
+  process.once('exit', () => child.kill('SIGKILL'));
   const ended = once(child, 'close').then(([code]) => code as number | null);
   const { port, metricsPort } = await listening(child, ended);
   return {
