@@ -4,6 +4,7 @@ import { findDeliveries, listDeliveries } from '../../src/inbox/read-deliveries.
 import { addDays } from '../helpers/days.ts';
 import { type Door, openDoor } from '../helpers/door.ts';
 import { gatehouse } from '../helpers/process.ts';
+import { rowsRead } from '../helpers/rows-read.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
 
 const test = ava.serial;
@@ -69,20 +70,6 @@ test('filters can be combined', async (t) => {
   t.deepEqual(await ids('--event', 'pull_request', '--repository', 'acme/gadgets', '--pull-request', '7'), []);
 });
 
-/** What listing or finding returns, and how many rows of the table it read. */
-async function reading(door: Door, read: (client: pg.ClientBase) => Promise<readonly unknown[]>) {
-  const client = await door.database.connect();
-  await client.query('BEGIN');
-  const found = await read(client);
-  const { rows } = await client.query<{ read: number }>(
-    `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS read
-       FROM pg_stat_xact_user_tables WHERE schemaname = 'gatehouse' AND relname LIKE 'deliveries%'`,
-  );
-  await client.query('ROLLBACK');
-  client.release();
-  return { found: found.length, read: rows[0]?.read ?? Number.NaN };
-}
-
 test('listing and finding deliveries reads few rows of a large table', async (t) => {
   await using door = await openDoor();
   // Of 14 days.
@@ -105,9 +92,9 @@ test('listing and finding deliveries reads few rows of a large table', async (t)
     [1, (client) => findDeliveries(client, 'id 20000', '2')],
   ];
   for (const [expected, read] of cases) {
-    const result = await reading(door, read);
-    t.is(result.found, expected, `${read}`);
-    t.true(result.read < 1_000, `${read} read ${result.read} rows`);
+    const found = await rowsRead(door.database, 'deliveries%', read);
+    t.is(found.result.length, expected, `${read}`);
+    t.true(found.read < 1_000, `${read} read ${found.read} rows`);
   }
 });
 
