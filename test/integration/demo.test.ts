@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { makeMigratedDatabase, sharedRedisUrl } from '../helpers/database.ts';
+import { SECRET } from '../helpers/door.ts';
 import { until } from '../helpers/until.ts';
 
 const DEMO = fileURLToPath(new URL('../../demo/demo.ts', import.meta.url));
+const SERVICE = new URL('../../demo/service.ts', import.meta.url).href;
 
 test('the demo ends with the path of a page that shows a failure and then a success', async (t) => {
   const child = spawn(process.execPath, [DEMO, '--once', '--forge', 'gitea'], {
@@ -26,25 +30,35 @@ test('the demo ends with the path of a page that shows a failure and then a succ
   t.notRegex(fixed, /class="said"/);
 });
 
-test('the demo leaves no service running, though it gets two signals at once', async (t) => {
-  const child = spawn(process.execPath, [DEMO], {
-    env: { ...process.env, PORT: '0', METRICS_PORT: '0', NO_COLOR: '1' },
-    stdio: ['ignore', 'pipe', 'ignore'],
+test('a demo that ends without stopping its service never leaves it running', async (t) => {
+  const database = await makeMigratedDatabase();
+  t.teardown(() => database.drop());
+  const env = {
+    DATABASE_URL: database.url,
+    REDIS_URL: await sharedRedisUrl(),
+    WEBHOOK_SECRET: SECRET,
+    FORGE: 'gitea',
+    FORGE_URL: 'http://127.0.0.1:9',
+    FORGE_TOKEN: 'a token',
+    PORT: '0',
+    METRICS_PORT: '0',
+  };
+  const script = `
+    const { startServe } = await import(${JSON.stringify(SERVICE)});
+    const { port } = await startServe(${JSON.stringify(env)});
+    const { ok } = await fetch(\`http://127.0.0.1:\${port}/health/live\`);
+    console.log(JSON.stringify({ port, ok }));
+    process.exit(1);`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
-  t.teardown(() => child.kill('SIGKILL'));
-  let output = '';
-  child.stdout.on('data', (text) => (output += text));
-  const ended = once(child, 'close');
-  await until(() => /on (http:\S+)\n[\s\S]*\n1 {2}/.test(output));
-  const [, address = ''] = /with-worker on (http:\S+)/.exec(output) ?? [];
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const { port, ok }: { port: number; ok: boolean } = JSON.parse(line);
+  t.true(ok);
   const isUp = () =>
-    fetch(`${address}/health/live`).then(
-      ({ ok }) => ok,
+    fetch(`http://127.0.0.1:${port}/health/live`).then(
+      () => true,
       () => false,
     );
-  t.true(await isUp(), output);
-  child.kill('SIGTERM');
-  child.kill('SIGTERM');
-  await ended;
   await until(async () => !(await isUp()));
 });
