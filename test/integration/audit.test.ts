@@ -215,8 +215,9 @@ test('retention drops the months that ended too long ago, and no other', async (
   await withRecord(async (pool) => {
     const { rows } = await pool.query<{ month: string }>(
       `SELECT to_char(now() AT TIME ZONE 'UTC' - make_interval(months => i), 'YYYY_MM') AS month
-         FROM unnest('{1, 2, 14}'::int[]) AS i`,
+         FROM unnest('{1, 2, 15}'::int[]) AS i`,
     );
+    // Fifteen months ago ended more than 400 days ago on each day of a year, fourteen months ago on most of them.
     const [last = '', beforeLast = '', old = ''] = rows.map(({ month }) => month);
     for (const month of [last, beforeLast, old]) {
       await addMonth(pool, month);
