@@ -27,13 +27,17 @@ test('a check without an answer after 4 s is down, and the next one is awaited a
   const answers: Promise<undefined>[] = [Promise.resolve(undefined), Promise.withResolvers<undefined>().promise];
   const health = makeHealth({ database: () => answers.shift() ?? Promise.resolve(undefined), redis: up });
   const seen: string[] = [];
-  for (let look = 0; look < 6; look++) {
+  const look = async () => {
     const { status, message } = (await health()).database;
     seen.push(message ?? status);
+  };
+  // The second check takes four answers of a second each. Timers that are due at once do not say if the last is "up".
+  while (seen.at(-1) !== 'did not answer within 4 s' && seen.length < 10) {
+    await look();
   }
-  // The second check takes four answers of a second each; in the last of them it is given up.
   t.deepEqual(seen.slice(0, 3), ['up', 'up', 'up']);
-  t.true(seen.includes('did not answer within 4 s'), seen.join(', '));
+  t.is(seen.at(-1), 'did not answer within 4 s', seen.join(', '));
+  await look();
   t.is(seen.at(-1), 'up');
 });
 
