@@ -45,7 +45,8 @@ export async function rawRequest(
 }
 
 function parseAnswer(bytes: Buffer): RawAnswer | undefined {
-  const text = bytes.toString('latin1');
+  // What comes before the answer, as `100 Continue`, is none (RFC 9110, 15.2).
+  const text = bytes.toString('latin1').replace(/^(?:HTTP\/1\.1 1\d\d .*?\r\n\r\n)+/s, '');
   const split = text.indexOf('\r\n\r\n');
   const status = /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1];
   if (split < 0 || status === undefined) {
