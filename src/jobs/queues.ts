@@ -71,9 +71,9 @@ export const QUEUES: Queues<JobDeps> = {
     key: ({ repository, branch }) => `${repository}@${branch}`,
     options: WITH_DEAD_LETTERS,
     needsForge: true,
-    async run(deps, { data }) {
+    async run(deps, { data, retryCount }) {
       const { reviewRepository } = await import('./resync/review-repository.ts');
-      await reviewRepository({ ...deps, rules: deps.presentRules() }, data);
+      await reviewRepository({ ...deps, rules: deps.presentRules() }, data, { again: retryCount > 0 });
     },
   },
   /** A push to any branch: what it may have changed is looked at by others, and it is noted for the ledger. */

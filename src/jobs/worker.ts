@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobWithMetadata, PgBoss } from 'pg-boss';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import type { Origin } from '../forges/port/origin.ts';
@@ -65,7 +66,12 @@ export function startWorker(options: WorkerDeps): Worker {
   });
   boss.on('error', (err) => log.warn({ err }, 'job engine error'));
   const stopping = new AbortController();
-  const access = watchForgeAccess({ forge, metrics, log, onRegained: () => requestPeriodic('resync') });
+  const access = watchForgeAccess({
+    forge,
+    metrics,
+    log,
+    onRegained: () => untilDone(() => requestPeriodic('resync')),
+  });
   const deps: JobDeps = { ...options, access, enqueue, requestPeriodic, requestResync, stopping: stopping.signal };
   const slots = makeSlots({
     open: <K extends Kind>(kind: K, work: Work<K>) => boss.work(kind, SLOT_OPTIONS, work),
@@ -83,25 +89,36 @@ export function startWorker(options: WorkerDeps): Worker {
   }
 
   async function requestPeriodic(kind: Kind, data: object = {}): Promise<void> {
-    try {
-      await boss.send(kind, data, singletonOptions(kind));
-    } catch (err) {
-      log.warn({ err, queue: kind }, 'could not queue a periodic job');
-    }
+    await boss.send(kind, data, singletonOptions(kind));
   }
 
+  /** What could not be queued does not count as done: it stays due. */
   async function requestResync(): Promise<void> {
     await requestPeriodic('resync');
     await recordDone(pool, 'resync');
   }
 
   async function requestResyncIf(isNeeded: () => Promise<boolean>): Promise<void> {
+    if (await isNeeded()) {
+      await requestResync();
+    }
+  }
+
+  /** Whether it succeeded. */
+  async function tried(request: () => Promise<void>): Promise<boolean> {
     try {
-      if (await isNeeded()) {
-        await requestResync();
-      }
+      await request();
+      return true;
     } catch (err) {
-      log.warn({ err }, 'could not check whether a resync is needed');
+      log.warn({ err }, 'could not queue a periodic job');
+      return false;
+    }
+  }
+
+  /** For what nothing else would request soon. */
+  async function untilDone(request: () => Promise<void>): Promise<void> {
+    while (!stopping.signal.aborted && !(await tried(request))) {
+      await sleep(START_RETRY_MS, undefined, { ref: false });
     }
   }
 
@@ -129,28 +146,33 @@ export function startWorker(options: WorkerDeps): Worker {
       }
     }
     await requestResync();
-    // Replicas start at different times: each looks often, and together they request one resync in `resyncMinutes`.
-    const isResyncDue = () => isDue(pool, 'resync', options.resyncMinutes * (1 - 1 / RESYNC_LOOKS));
-    timers.push(setInterval(() => requestResyncIf(isResyncDue), (options.resyncMinutes * 60_000) / RESYNC_LOOKS));
     // Replicas share the work: the engine keeps one waiting job of each key.
     await requestPeriodic('retention');
-    timers.push(setInterval(() => requestPeriodic('retention'), RETENTION_MINUTES * 60_000));
+  }
+
+  function startTimers(): void {
+    // Replicas start at different times: each looks often, and together they request one resync in `resyncMinutes`.
+    const isResyncDue = () => isDue(pool, 'resync', options.resyncMinutes * (1 - 1 / RESYNC_LOOKS));
+    const looksMs = (options.resyncMinutes * 60_000) / RESYNC_LOOKS;
+    timers.push(setInterval(() => tried(() => requestResyncIf(isResyncDue)), looksMs));
+    timers.push(setInterval(() => tried(() => requestPeriodic('retention')), RETENTION_MINUTES * 60_000));
     // A worker of the release before may have set statuses by another ENFORCE after the resync of this one's start.
     const isAnyOutdated = () => isAnySetWithOtherEnforcement(pool, options.enforce);
-    timers.push(setTimeout(() => requestResyncIf(isAnyOutdated), ENFORCEMENT_CHECK_MS));
+    timers.push(setTimeout(() => untilDone(() => requestResyncIf(isAnyOutdated)), ENFORCEMENT_CHECK_MS));
   }
 
   async function startUntilStarted(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
         await start();
+        startTimers();
         return;
       } catch (err) {
         log.warn({ err }, 'the worker cannot start yet');
         // Undo a start that failed half-way, or the next one would register everything twice.
         await boss.stop({ graceful: false, close: false });
         slots.forget();
-        await new Promise((resolve) => setTimeout(resolve, START_RETRY_MS));
+        await sleep(START_RETRY_MS);
       }
     }
   }

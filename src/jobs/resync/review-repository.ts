@@ -20,9 +20,14 @@ export interface RepositoryReviewDeps {
 export async function reviewRepository(
   { pool, rules, enqueue, baselines, requestResync }: RepositoryReviewDeps,
   { repository, branch }: Jobs['review-repository'],
+  { again }: { readonly again: boolean },
 ): Promise<void> {
-  if (baselines.isPolicyRepository(repository) && (await baselines.refresh(repository))) {
-    await requestResync();
+  if (baselines.isPolicyRepository(repository)) {
+    const hasChanged = await baselines.refresh(repository);
+    // The attempt before may have stored the change, and ended before its request.
+    if (hasChanged || again) {
+      await requestResync();
+    }
   }
   const { outdated } = await rules.compare(await reviewsThatDependOn(pool, repository, branch));
   if (outdated.length > 0) {
