@@ -1,9 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
+import type { RepositoryNow } from '../../src/forges/port/pull-request.ts';
 import { withdrawLeftSuccesses } from '../../src/jobs/resync/left-successes.ts';
 import { noteLeftSuccess } from '../../src/jobs/tables/left-successes.ts';
-import { forgetRepository, moveRepository } from '../../src/jobs/tables/repositories.ts';
+import { addRepositories, forgetRepository, moveRepository } from '../../src/jobs/tables/repositories.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { openMigratedDatabase } from '../helpers/database.ts';
@@ -15,7 +16,9 @@ const OLD = { repository: 'acme/widgets', headSha: 'old', context: CONTEXT };
 async function greenCommits(t: ExecutionContext) {
   const pool = await openMigratedDatabase(t);
   const refused = new Set<string>();
+  const hidden = new Set<string>();
   const states = new Map<string, string>();
+  await addRepositories(pool, [OLD.repository]);
   let during: () => Promise<void> = async () => {};
   const forge: Forge = {
     ...({} as Forge),
@@ -26,7 +29,13 @@ async function greenCommits(t: ExecutionContext) {
       states.set(sha, state);
       await during();
     },
-    async status(_repository, sha, context) {
+    async repository(name) {
+      return hidden.has(name) ? undefined : { ...({} as RepositoryNow), name };
+    },
+    async status(repository, sha, context) {
+      if (hidden.has(repository)) {
+        return undefined;
+      }
       const state = states.get(sha) === 'pending' ? 'pending' : 'success';
       return { context, state, description: '', own: true, creator: 'gatehouse', updatedAt: '' };
     },
@@ -43,6 +52,7 @@ async function greenCommits(t: ExecutionContext) {
   return {
     pool,
     refused,
+    hidden,
     states,
     meanwhile: (act: () => Promise<void>) => {
       during = act;
@@ -101,4 +111,42 @@ test('a success left in a repository that is hidden or renamed is not forgotten'
   t.deepEqual(await left(), [OLD.repository]);
   await moveRepository(pool, OLD.repository, 'acme/gadgets');
   t.deepEqual(await left(), ['acme/gadgets']);
+});
+
+test('a head of a repository that was hidden never keeps its success', async (t) => {
+  const { pool, hidden, states, resync, left } = await greenCommits(t);
+  for (const [number, headSha, reportedAs, verdict, state] of [
+    [1, 'shown', CONTEXT, 'success', 'success'],
+    [2, 'unshown', null, 'failure', 'success'],
+    [3, 'unknown', CONTEXT, 'success', undefined],
+    [4, 'failed', CONTEXT, 'failure', 'failure'],
+    [5, 'free', CONTEXT, 'none', 'success'],
+  ] as const) {
+    await pool.query(
+      `INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, base_branch, reported_as, verdict)
+       VALUES ($1, $2, $3, 'main', $4, $5)`,
+      [OLD.repository, number, headSha, reportedAs, verdict],
+    );
+    if (state !== undefined) {
+      await pool.query(
+        `INSERT INTO gatehouse.posted_statuses (repository, head_sha, context, state, description)
+         VALUES ($1, $2, $3, $4, '')`,
+        [OLD.repository, headSha, CONTEXT, state],
+      );
+    }
+  }
+  hidden.add(OLD.repository);
+  await forgetRepository(pool, OLD.repository);
+  await resync();
+  t.is((await left()).length, 3, 'it is not asked for');
+  await addRepositories(pool, [OLD.repository]);
+  await resync();
+  t.is((await left()).length, 3, 'it is still hidden');
+  hidden.clear();
+  await resync();
+  t.deepEqual(
+    [...states].sort(),
+    ['shown', 'unknown', 'unshown'].map((sha) => [sha, 'pending']),
+  );
+  t.deepEqual(await left(), []);
 });

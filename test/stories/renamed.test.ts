@@ -1,7 +1,8 @@
 import test from 'ava';
-import { DOOR } from '../helpers/door.ts';
+import { DOOR, SECRET } from '../helpers/door.ts';
 import { TITLES } from '../helpers/policies.ts';
-import { FORGES, REPOSITORY, tellStory, workerComesBy } from '../helpers/story.ts';
+import { makeSimulatedSite } from '../helpers/simulated-site.ts';
+import { FORGES, REPOSITORY, resyncNow, tellStory, workerComesBy } from '../helpers/story.ts';
 
 const FILES = { '.gatehouse.yml': TITLES };
 const RENAMED = 'acme/gadgets';
@@ -37,5 +38,25 @@ for (const name of FORGES) {
     await workerComesBy(story, {}, [RENAMED, 'acme/idle']);
     t.is(forge.seen.filter(({ path }) => path.includes(REPOSITORY) || path.includes(idle.repository)).length, 0);
     t.is(forge.statuses('acme/idle', forge.pull('acme/idle', late).headSha).at(-1)?.state, 'failure');
+  });
+
+  test(`${name}: a rename never leaves an old head its success`, async (t) => {
+    await using story = await tellStory(name, FILES);
+    const { forge } = story;
+    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await story.settled();
+    const old = forge.pull(REPOSITORY, number).headSha;
+    t.is(story.states(old).at(-1), 'success');
+
+    forge.rename(REPOSITORY, RENAMED);
+    const renamed = makeSimulatedSite(forge, RENAMED);
+    renamed.sendTo(`${story.door.url}/webhook`, SECRET);
+    // Its review is over before the resync that finds the rename.
+    await renamed.push(number, { 'a.txt': 'b\n' });
+    await story.settledFor(RENAMED);
+    await resyncNow(story);
+    await story.settledFor(RENAMED);
+    t.is(renamed.status(number)?.state, 'success');
+    t.is(renamed.states(old).at(-1), 'pending');
   });
 }

@@ -89,7 +89,8 @@ CREATE TABLE gatehouse.posted_statuses (
 );
 CREATE INDEX posted_statuses_age ON gatehouse.posted_statuses (posted_at);
 
--- Where a success may stand that no open pull request has earned: the forge refused to take the status. Each resync tries again.
+-- Where a success may stand that no open pull request has earned: the forge refused to take the status, or the repository was renamed
+-- or forgotten. Each resync tries again.
 CREATE TABLE gatehouse.left_successes (
   repository  text        NOT NULL,
   head_sha    text        NOT NULL,

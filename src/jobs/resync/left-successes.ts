@@ -11,13 +11,17 @@ const MAX_TRIED = 100;
  * status, or has no such success.
  */
 export async function withdrawLeftSuccesses(deps: StatusOptions): Promise<void> {
-  const { pool, log } = deps;
+  const { forge, pool, log } = deps;
   const statuses = commitStatuses(deps);
   for (const left of await leftSuccesses(pool, MAX_TRIED)) {
     const { repository, headSha, context } = left;
     const place = { repository, headSha, context };
     await markTried(pool, place);
     try {
+      if ((await forge.repository(repository)) === undefined) {
+        // A repository that is hidden shows no status. It may be seen again.
+        continue;
+      }
       if (!(await statuses.showVerdict(place))) {
         await statuses.withdrawSuccess(place);
       }

@@ -16,11 +16,16 @@ export async function noteLeftSuccess(pool: pg.Pool, { repository, headSha, cont
   );
 }
 
-/** Those first that were not tried for the longest time: commits that the forge refuses never keep back others. */
+/**
+ * Those first that were not tried for the longest time: commits that the forge refuses never keep back others. None of
+ * a repository that is forgotten: these wait until a delivery comes from it.
+ */
 export async function leftSuccesses(pool: pg.Pool, limit: number): Promise<readonly LeftSuccess[]> {
   const { rows } = await pool.query<LeftSuccess>(
     `SELECT repository, head_sha AS "headSha", context, left_at::text AS "leftAt"
-       FROM gatehouse.left_successes ORDER BY tried_at NULLS FIRST, left_at LIMIT $1`,
+       FROM gatehouse.left_successes
+      WHERE lower(repository) IN (SELECT lower(name) FROM gatehouse.repositories)
+      ORDER BY tried_at NULLS FIRST, left_at LIMIT $1`,
     [limit],
   );
   return rows;

@@ -13,19 +13,28 @@ export async function addRepositories(client: pg.Pool | pg.ClientBase, names: re
 
 /**
  * Nothing is asked for it again, until a delivery comes from it. Two things are kept, because the repository may be
- * hidden only for a while. A success that was left there may still stand. Of override comments, no forge can tell
- * afterwards that one was edited in its first second: these are left to the retention.
+ * hidden only for a while. A success may still stand on the head of a review that is dropped: it is withdrawn unless an
+ * open pull request has earned it then. Of override comments, no forge can tell afterwards that one was edited in its
+ * first second: these are left to the retention. `now` is its present name, after a rename.
  */
-export async function forgetRepository(pool: pg.Pool, repository: string): Promise<void> {
+export async function forgetRepository(pool: pg.Pool, repository: string, now = repository): Promise<void> {
   await pool.query(
-    `WITH reviews AS (DELETE FROM gatehouse.reviews WHERE repository = $1),
+    `WITH reviews AS (
+            DELETE FROM gatehouse.reviews WHERE repository = $1 RETURNING head_sha, reported_as, verdict),
+          successes AS (
+            INSERT INTO gatehouse.left_successes (repository, head_sha, context)
+            SELECT DISTINCT $2, r.head_sha, coalesce(p.context, r.reported_as)
+              FROM reviews r LEFT JOIN gatehouse.posted_statuses p ON p.repository = $1 AND p.head_sha = r.head_sha
+             WHERE r.verdict IS DISTINCT FROM 'none' AND coalesce(p.state, 'success') = 'success'
+               AND coalesce(p.context, r.reported_as) IS NOT NULL
+            ON CONFLICT DO NOTHING),
           hooks AS (DELETE FROM gatehouse.hooks WHERE repository = $1),
           statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1),
           chains AS (
             UPDATE gatehouse.ledger_chains SET forgotten_at = coalesce(forgotten_at, now())
              WHERE lower(repository) = lower($1))
      DELETE FROM gatehouse.repositories WHERE name = $1`,
-    [repository],
+    [repository, now],
   );
 }
 
@@ -70,5 +79,6 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
         AND NOT EXISTS (SELECT FROM gatehouse.reviews new WHERE new.repository = $2 AND new.pull_request = old.pull_request)`,
     [from, to],
   );
-  await forgetRepository(pool, from);
+  // With the reviews that have begun anew under the new name: their heads may be others by now.
+  await forgetRepository(pool, from, to);
 }
