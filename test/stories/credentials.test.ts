@@ -74,7 +74,7 @@ for (const name of FORGES) {
         return rowCount === 2;
       });
       await eventually('the resync was skipped', () => lines.some(({ msg }) => msg.includes('resync')));
-      t.is((await fetch(`${worker.url}/health/ready`)).status, 200);
+      await eventually('the worker is ready', async () => (await fetch(`${worker.url}/health/ready`)).ok);
       t.deepEqual(await problemsOn(worker.metricsUrl), ['not-accepted']);
     }
     assertReportedOnce(t, lines, 'not-accepted');
@@ -120,7 +120,7 @@ for (const name of FORGES) {
       const nowhere = `http://127.0.0.1:${await freePort()}`;
       await using worker = await story.openDoor({ FORGE_URL: nowhere }, WORKER, log);
       await eventually('the resync was skipped', () => lines.some(({ msg }) => msg.includes('resync')));
-      t.is((await fetch(`${worker.url}/health/ready`)).status, 200);
+      await eventually('the worker is ready', async () => (await fetch(`${worker.url}/health/ready`)).ok);
       t.deepEqual(await problemsOn(worker.metricsUrl), ['unreachable']);
     }
     assertReportedOnce(t, lines, 'unreachable');
