@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { eventually, until } from '../helpers/until.ts';
 import { symlink } from '../simulated-forge/git.ts';
 import { onForges } from './forges.ts';
-import { shareGatehouse } from './gatehouse.ts';
+import { ownGatehouse, shareGatehouse } from './gatehouse.ts';
 import { call, inlinesOf, OURS } from './reading.ts';
 import type { TestForge } from './test-forge.ts';
 
@@ -407,7 +407,8 @@ async function mergesGreenElsewhere(
   required: string,
   webhooks: 'lost' | 'arrive',
 ): Promise<boolean> {
-  const gatehouse = await gatehouseOf(forge);
+  // Of its own where webhooks are lost: a resync that another test requests would find what they told.
+  const gatehouse = await (webhooks === 'lost' ? ownGatehouse(t, forge, {}) : gatehouseOf(forge));
   const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
   await site.push('easy', { '.gatehouse.yml': TITLED });
   await site.protect('main', required);
