@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomInt, randomUUID } from 'node:crypto';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { SEED_OF_ALL } from './api/seed.ts';
 import { type Driver, makeDriver } from './driver.ts';
@@ -173,8 +173,11 @@ async function descriptionOf(name: ForgeName, version: Version, seed: number | u
   return hostileGithub(version, seed);
 }
 
-/** Numbers of installations differ throughout the process: octokit shares its wait for a token by them alone. */
-let lastInstallation = 100;
+/**
+ * Numbers of installations differ throughout the process, as octokit shares its wait for a token by them alone, and
+ * between processes: in a shared Redis, pauses outlive a forge, whose port another one may get.
+ */
+let lastInstallation = randomInt(100, 1_000_000_000);
 
 /** Made once a process, and only if asked for: it takes a moment in which nothing else happens. */
 let keys: { publicKey: string; privateKey: string } | undefined;
