@@ -13,8 +13,6 @@ import {
   type Site,
 } from './site.ts';
 
-const MAX_REDELIVERIES = 5;
-
 type Details = Partial<Parameters<SimulatedForge['openPullRequest']>[1]>;
 
 /** A {@link Site} of a simulated forge: what is read comes at once, and anybody may act in any way. */
@@ -275,15 +273,7 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
         return;
       }
       const { url, secret } = hook;
-      const deliver = () => forge.deliver(url, name, event, { secret, deliveryId });
-      let response = await deliver();
-      // Door and forge share one process on a busy machine, so a delivery that failed is sent again.
-      for (let again = 0; response.status === 503 && again < MAX_REDELIVERIES; again++) {
-        response = await deliver();
-      }
-      if (response.status !== 200) {
-        throw new Error(`the door answered ${response.status}: ${await response.text()}`);
-      }
+      await forge.deliver(url, name, event, { secret, deliveryId });
     },
     head: (number) => pull(number).headSha,
     state: (number) => (pull(number).merged === undefined ? pull(number).state : 'merged'),

@@ -12,9 +12,14 @@ import type { World } from './world.ts';
 export interface Driver extends Repositories, Commits, PullRequests, Reviews, Statuses, Settings {
   /** What the forge would send of it now. */
   webhook(repository: string, event: WebhookEvent, details: DeliveryDetails): Webhook;
-  /** Sends it, as the forge would. */
-  deliver(url: string, repository: string, event: WebhookEvent, details: DeliveryDetails): Promise<Response>;
+  /** Sends it, as the forge would, until it is acknowledged. Throws for another answer than 200 or 503. */
+  deliver(url: string, repository: string, event: WebhookEvent, details: DeliveryDetails): Promise<void>;
+  /** The same, of a webhook that was made before. */
+  send(url: string, webhook: Webhook): Promise<void>;
 }
+
+/** Door and forge may share one process on a busy machine, so what was answered 503 is sent again. */
+const MAX_REDELIVERIES = 5;
 
 type DeliveryDetails = Pick<WebhookParts, 'secret' | 'hookId' | 'deliveryId'>;
 
@@ -35,9 +40,17 @@ export function makeDriver(
     ...makeStatuses(stage),
     ...makeSettings(stage),
     webhook,
-    deliver(to, repository, event, details) {
-      const { headers, body } = webhook(repository, event, details);
-      return fetch(to, { method: 'POST', headers, body });
-    },
+    deliver: (to, repository, event, details) => send(to, webhook(repository, event, details)),
+    send,
   };
+}
+
+async function send(url: string, { headers, body }: Webhook): Promise<void> {
+  let response = await fetch(url, { method: 'POST', headers, body });
+  for (let again = 0; response.status === 503 && again < MAX_REDELIVERIES; again++) {
+    response = await fetch(url, { method: 'POST', headers, body });
+  }
+  if (response.status !== 200) {
+    throw new Error(`the door answered ${response.status}: ${await response.text()}`);
+  }
 }

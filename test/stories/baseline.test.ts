@@ -37,10 +37,7 @@ async function resyncs(story: Story, env: Readonly<Record<string, string>> = SET
 async function pushToBaseline(story: Story, files: Changes): Promise<void> {
   story.forge.commit(BASELINE, 'main', files);
   const to = { secret: SECRET, deliveryId: randomUUID() };
-  const answer = await story.forge.deliver(`${story.door.url}/webhook`, BASELINE, { kind: 'push', branch: 'main' }, to);
-  if (answer.status !== 200) {
-    throw new Error(`the door answered ${answer.status}`);
-  }
+  await story.forge.deliver(`${story.door.url}/webhook`, BASELINE, { kind: 'push', branch: 'main' }, to);
 }
 
 const failsSmall = (t: ExecutionContext, story: Story, number: number) =>

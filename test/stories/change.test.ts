@@ -52,7 +52,7 @@ for (const name of FORGES) {
     );
     forge.push(repository, number, { 'a.ts': 'debugger;\n' });
     forge.rename(repository, renamed);
-    t.is((await fetch(`${door.url}/webhook`, { method: 'POST', ...late })).status, 200);
+    await forge.send(`${door.url}/webhook`, late);
     await scene.settled();
     t.is(scene.status(number)?.state, 'failure', 'what was sent under the old name');
     t.is(scene.comments(number).length, 1);

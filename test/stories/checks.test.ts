@@ -192,8 +192,7 @@ for (const name of ['github', 'gitea'] as const) {
     const { headSha } = forge.pull(repository, number);
     const tellBoth = async (event: WebhookEvent) => {
       await story.tell(event);
-      const response = await forge.deliver(`${other.url}/webhook`, repository, event, { secret: SECRET });
-      t.is(response.status, 200);
+      await forge.deliver(`${other.url}/webhook`, repository, event, { secret: SECRET });
       await story.settled();
       await settling.settled(repository);
     };

@@ -22,11 +22,10 @@ test('one search for a delivery finds its acknowledgement and its review', async
   const number = story.openSilently({ 'a.txt': 'a' }, { title: 'feat: a' });
   const delivery = randomUUID();
   const event = { kind: 'pull-request', number, action: 'opened' } as const;
-  const sent = await story.forge.deliver(`${both.url}/webhook`, story.repository, event, {
+  await story.forge.deliver(`${both.url}/webhook`, story.repository, event, {
     secret: SECRET,
     deliveryId: delivery,
   });
-  t.is(sent.status, 200);
   await story.settled();
 
   const about = lines.filter((line) => line['delivery'] === delivery);

@@ -218,7 +218,7 @@ for (const name of FORGES) {
     await workerComesBy(story);
     const kinds = async () => (await ledgerEntries(story)).map(({ kind }) => kind);
     t.deepEqual(await kinds(), ['started', 'commit']);
-    t.is((await fetch(`${door.url}/webhook`, { method: 'POST', ...late })).status, 200);
+    await forge.send(`${door.url}/webhook`, late);
     await workerComesBy(story);
     t.deepEqual(await kinds(), ['started', 'commit', 'rewritten']);
     const last = (await ledgerEntries(story)).at(-1);
@@ -388,7 +388,7 @@ for (const name of FORGES) {
     const before = forge.head(former, 'main');
     forge.commit(former, 'main', { 'b.ts': 'b\n' });
     const pushed = forge.webhook(former, { kind: 'push', branch: 'main', before }, { secret: SECRET });
-    t.is((await fetch(`${door.url}/webhook`, { method: 'POST', ...pushed })).status, 200);
+    await forge.send(`${door.url}/webhook`, pushed);
     await story.push('main', { 'a.ts': 'a\n' });
     await workerComesBy(story, {}, [story.repository, former]);
     t.deepEqual(

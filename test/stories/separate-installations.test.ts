@@ -30,8 +30,7 @@ test('two installations, each with its database and owners, share a forge', asyn
   forge.commit(OTHER, 'topic', { 'b.txt': 'b\n' });
   const second = forge.openPullRequest(OTHER, { head: 'topic', title: 'something' });
   const event = { kind: 'pull-request', number: second, action: 'opened' } as const;
-  const answer = await forge.deliver(`${other.url}/webhook`, OTHER, event, { secret: SECRET });
-  t.is(answer.status, 200);
+  await forge.deliver(`${other.url}/webhook`, OTHER, event, { secret: SECRET });
   await story.settled();
   const status = () => forge.statuses(OTHER, forge.pull(OTHER, second).headSha).at(-1)?.state;
   await until(() => status() === 'failure');

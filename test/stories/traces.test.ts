@@ -248,11 +248,10 @@ for (const [trouble, mood] of Object.entries(TROUBLES)) {
       await story.resynced(started);
       const number = story.openSilently(CHANGE, { title: TITLE });
       const event = { kind: 'pull-request', number, action: 'opened' } as const;
-      const sent = await story.forge.deliver(`${both.url}/webhook`, story.repository, event, {
+      await story.forge.deliver(`${both.url}/webhook`, story.repository, event, {
         secret: SECRET,
         deliveryId: randomUUID(),
       });
-      t.is(sent.status, 200);
       await story.settled();
       t.is(story.status(number)?.state, 'success');
     }

@@ -87,11 +87,10 @@ test('processes of two versions serve side by side on the schema of the newer on
     for (const [index, { url }] of doors.entries()) {
       const number = story.openSilently({ 'a.ts': `${index}\n` }, { title: index === 0 ? 'things' : 'feat: things' });
       const event = { kind: 'pull-request', number, action: 'opened' } as const;
-      const answer = await story.forge.deliver(`${url}/webhook`, story.repository, event, {
+      await story.forge.deliver(`${url}/webhook`, story.repository, event, {
         secret: SECRET,
         deliveryId: `${number}`,
       });
-      t.is(answer.status, 200);
       numbers.push(number);
     }
     await story.settled();
