@@ -502,6 +502,35 @@ both('a list of commits is empty once the base has the head, and not before', as
   t.is((await client.pullRequest(ref))?.state, 'open');
 });
 
+/** Undefined where the next attempt must read it again. */
+async function orUnavailable<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'unavailable') {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+both('files that the base branch has by now are not counted, and not missed', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { sha: first, ref } = await openTopic(site);
+  const sha = await site.push('topic', { 'other.ts': 'other\n' });
+  const paths = async () => {
+    const count = (await client.pullRequest(ref))?.changedFileCount;
+    return (await client.changedFiles(ref, sha, count)).files.map(({ path }) => path);
+  };
+  t.deepEqual(await paths(), ['app.ts', 'other.ts']);
+  await site.merge(MAIN, first, CHANGED);
+  await eventually('one file is left', async () => (await paths()).join() === 'other.ts');
+  await site.merge(MAIN, sha, { ...CHANGED, 'other.ts': 'other\n' });
+  // The count follows after the list. Until then nobody can tell it from an empty answer.
+  await eventually('no file is left', async () => (await orUnavailable(paths))?.length === 0);
+});
+
 both('a draft is one by its title', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { shareStories } from '../helpers/story.ts';
+import { EVERY_FORGE, shareStories } from '../helpers/story.ts';
 import { eventually } from '../helpers/until.ts';
 
-const gatehouse = shareStories(test);
+const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
 
 const FILES = {
   '.gatehouse.yml': `version: 1
@@ -34,3 +34,20 @@ test('gitea: a head is not judged by the difference of the head before it', asyn
   t.is(scene.status(number)?.state, 'failure');
   t.false(scene.states(head).includes('success'));
 });
+
+for (const name of EVERY_FORGE) {
+  test(`${name}: an empty list of files where there must be some never lets a rule pass`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = scene.openSilently({ 'app.ts': 'debugger\n' });
+    const pull = `/repos/${scene.repository}/pulls/${number}`;
+    scene.forge.fault({ path: new RegExp(`${pull}/files$`), times: 2, fault: { kind: 'json', body: [] } });
+    if (name === 'gitea') {
+      // It says how many files there are: the list is asked for only if the diff has another number.
+      scene.forge.fault({ path: new RegExp(`${pull}\\.diff$`), times: 1, fault: { kind: 'json', body: '' } });
+    }
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.false(scene.states(number).includes('success'));
+    t.is(scene.status(number)?.state, 'failure', 'it was read again');
+  });
+}

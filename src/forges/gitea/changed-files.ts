@@ -43,13 +43,14 @@ export async function changedFiles(
   }
   throw new ForgeError(
     'unavailable',
-    `GET ${pullPath(ref)}.diff: the forge still shows the difference of another commit than the head ${headSha}`,
+    `GET ${pullPath(ref)}.diff: the forge still shows another commit than the head ${headSha}, or not all its files`,
   );
 }
 
 /**
- * Undefined when any of what was read is of another commit. The diff does not name its commit, so the ref that it is
- * made from must be at that commit before and after.
+ * Undefined when any of what was read is of another commit, or the list has fewer files than the diff, or than the pull
+ * request says where the diff says nothing. The diff does not name its commit, so the ref that it is made from must be
+ * at that commit before and after. The count can be of the merge base before: the base branch has some of them by now.
  *
  * The files are taken from the diff, as long as it has as many as the pull request or the list says: an answer can end
  * early. Each page of the list makes the forge compute the whole difference, and a file that becomes a link is on the
@@ -73,6 +74,9 @@ async function filesAt(
   if (listed === undefined) {
     const files = [...diffs.values()].map((diff) => ({ ...diff, counted: diff.diff.kind !== 'binary' }));
     return { files, complete: true };
+  }
+  if (listed.length < (diffs.size || (count ?? 0))) {
+    return undefined;
   }
   const files = listed.map((file) => toChangedFile(file, diffs.get(file.filename)));
   return { files, complete: new Set(files.map(({ path }) => path)).size === files.length };

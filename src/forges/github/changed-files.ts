@@ -45,6 +45,9 @@ export async function changedFiles(
       `${route}: the forge shows the files of another commit than the head ${headSha}`,
     );
   }
+  if (count !== undefined && listed.length < Math.min(count, MAX_LISTED_FILES)) {
+    throw new ForgeError('unavailable', `${route}: the forge lists ${listed.length} of ${count} changed files`);
+  }
   const whole = listed.some(isUnclear) ? await wholeDiff(octokit, ref) : new Map<string, FileDiff>();
   return {
     files: listed.map((file) => toChangedFile(file, whole)),

@@ -77,8 +77,8 @@ export interface Forge extends AccessCheck {
   /**
    * What the commit `headSha` changes. Gitea and Forgejo show the difference of the head before for a while after a
    * push: it is looked at again shortly, and `unavailable` when it does not become that of `headSha`. `count` is how
-   * many files the pull request says it changes: a forge that cannot be sure of them otherwise needs no list to compare
-   * with.
+   * many files the pull request says it changes: a shorter list is `unavailable`, and a forge that cannot be sure of
+   * them otherwise needs no list to compare with.
    */
   changedFiles(ref: PullRequestRef, headSha: string, count?: number): Promise<ChangedFiles>;
   /**

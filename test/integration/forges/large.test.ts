@@ -1,6 +1,6 @@
 import test from 'ava';
 import { MAX_PATCH_LENGTH } from '../../../src/forges/diff.ts';
-import { FORGES, headOf, openPullRequest, SITE, setUp } from './setup.ts';
+import { FORGES, forgeError, headOf, openPullRequest, SITE, setUp } from './setup.ts';
 
 /** The simulated forge takes long for large answers on a busy machine. */
 const PATIENT = { limitMs: 60_000 };
@@ -120,6 +120,12 @@ test('github: beyond three thousand files the list says that it is not complete'
   const { files, complete } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
   t.false(complete);
   t.is(files.length, 3_000);
+});
+
+test('github: a list with fewer files than the pull request says is unavailable', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { ref, head } = openPullRequest(simulated);
+  t.is((await forgeError(t, () => forge.changedFiles(ref, head(), 2))).kind, 'unavailable');
 });
 
 test('github: if the text diff is refused, a file without a patch is too large', async (t) => {

@@ -120,6 +120,15 @@ for (const name of FORGES) {
     );
   });
 
+  test(`${name}: no files where the pull request says that it has some are unavailable`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    t.is((await forge.changedFiles(ref, head(), 1)).files.length, 1);
+    simulated.fault({ path: /\/pulls\/1(\.diff|\/files)$/, fault: { kind: 'json', body: [] } });
+    t.is((await forgeError(t, () => forge.changedFiles(ref, head(), 1))).kind, 'unavailable');
+    t.deepEqual(await forge.changedFiles(ref, head(), 0), { files: [], complete: true });
+  });
+
   test(`${name}: every kind of change comes with its difference`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     simulated.commit(SITE, 'main', {
