@@ -144,7 +144,8 @@ both('what is read at a commit is of no branch and no tag of its name', async (t
   t.is(await client.fileAt(repository, 'src/b.ts', commit), 'b\n');
   t.is(await client.fileAt(repository, 'src/none.ts', commit), undefined);
   t.is(await client.fileAt(repository, 'src/b.ts/none.ts', commit), undefined);
-  t.is(await client.fileAt(repository, 'app.ts', '1'.repeat(40)), undefined);
+  const unknown = await t.throwsAsync(client.fileAt(repository, 'app.ts', '1'.repeat(40)), { instanceOf: ForgeError });
+  t.deepEqual([unknown.kind, unknown.status], ['unavailable', 404]);
   const shas = async (base: string, head: string) =>
     (await client.history.since(repository, base, head))?.map(({ sha }) => sha);
   t.deepEqual(await shas(before, commit), [commit]);

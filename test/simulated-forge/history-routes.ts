@@ -48,14 +48,16 @@ const MOST_TREE_ENTRIES = 1_000;
 /** Who may write: everybody but outsiders, and no bot has a permission of its own. */
 export function githubHistoryRoutes(world: World): Routes {
   const repos = '/repos/:owner/:repo';
+  const listed: Listed = { directories: new Map(), blobs: new Map() };
   return {
     [`GET ${repos}/git/trees/:sha`]: onGitHub(world, (_, call): Answer => {
       const sha = call.parameters['sha'] ?? '';
-      const tree = entriesOf(world, sha);
-      const truncated = tree !== undefined && tree.length > MOST_TREE_ENTRIES;
+      const isWhole = call.query.has('recursive');
+      const tree = isWhole ? entriesOf(world, sha) : childrenOf(world, sha, listed);
+      const truncated = isWhole && tree !== undefined && tree.length > MOST_TREE_ENTRIES;
       return tree === undefined
         ? NOT_FOUND
-        : { status: 200, body: { sha, tree: tree.slice(0, MOST_TREE_ENTRIES), truncated } };
+        : { status: 200, body: { sha, tree: truncated ? tree.slice(0, MOST_TREE_ENTRIES) : tree, truncated } };
     }),
 
     [`GET ${repos}/collaborators/:login/permission`]: onGitHub(world, (_, call): Answer => {

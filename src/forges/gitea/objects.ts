@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import { ForgeError } from '../port/forge-error.ts';
+import { ForgeError, unknownCommit } from '../port/forge-error.ts';
 import { isFilePath } from '../port/names.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { type GiteaClient, type Page, path } from './client.ts';
@@ -101,9 +101,9 @@ async function entryOf(
 ): Promise<Entry | undefined> {
   const route = `${repositoryPath(repository)}${path('git', 'trees', tree)}`;
   for (let page = 1; page <= MAX_TREE_PAGES; page += 1) {
-    const answer = await treePage(client, route, page);
-    const found = answer?.tree?.find((entry) => entry.path === name);
-    if (found !== undefined || answer?.truncated !== true) {
+    const { tree: entries, truncated } = await treePage(client, route, page);
+    const found = entries?.find((entry) => entry.path === name);
+    if (found !== undefined || !truncated) {
       return found;
     }
   }
@@ -126,13 +126,15 @@ export async function askTree(
   }
 }
 
-async function treePage(client: GiteaClient, route: string, page: number): Promise<Tree | undefined> {
+/** Throws where it is not found: a tree has the names of all its files, so only a tree says that a file is absent. */
+async function treePage(client: GiteaClient, route: string, page: number): Promise<Tree> {
   const { trees } = rememberedBy(client);
   const key = `${route}?${page}`;
   const tree = trees.get(key) ?? (await askTree(client, route, { page }));
-  if (tree !== undefined) {
-    trees.set(key, tree);
+  if (tree === undefined) {
+    throw unknownCommit(`GET ${route}`);
   }
+  trees.set(key, tree);
   return tree;
 }
 

@@ -16,6 +16,7 @@ import { commentThreads } from './comment-threads.ts';
 import { comments } from './comments.ts';
 import { commits, tree } from './commits.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';
+import { fileAt } from './files.ts';
 import { makeGraphqlFirst } from './graphql-first.ts';
 import { makeInspection } from './inspection.ts';
 import { mergeQueueEntries } from './merge-queue.ts';
@@ -76,7 +77,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
       ),
     // Each export of a module that is spread is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...refs, ...ancestry, ...posted }),
-    ...bindClient(account, { accounts, changedFiles, checks, comments, commentThreads, commits, tree }),
+    ...bindClient(account, { accounts, changedFiles, checks, comments, commentThreads, commits, fileAt, tree }),
     ...bindClient(account, {
       lastForcePushOrRetarget,
       mayWrite,

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { withPresentName } from '../moved.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import { isFilePath, splitRepository, splitTeam } from '../port/names.ts';
+import { splitRepository, splitTeam } from '../port/names.ts';
 import type { PostedStatus } from '../port/postings.ts';
 import type {
   OpenPullRequest,
@@ -11,8 +11,6 @@ import type {
   RepositoryNow,
   Visibility,
 } from '../port/pull-request.ts';
-import { isObjectId, textOfBlob } from '../text-file.ts';
-import { UNCHANGING } from '../transport/forge-fetch.ts';
 import { isFirstTime } from './actor.ts';
 import type { GitHubAccount, GitHubClient } from './client.ts';
 import { ask, askAll, askList } from './request.ts';
@@ -108,22 +106,6 @@ async function teamMembers(client: GitHubClient, team: string): Promise<readonly
   }
 }
 
-async function fileAt(
-  client: GitHubClient,
-  repository: string,
-  path: string,
-  ref: string,
-): Promise<string | undefined> {
-  if (!isFilePath(path)) {
-    return undefined;
-  }
-  const octokit = await client.forRepository(repository);
-  const headers = isObjectId(ref) ? { 'cache-control': UNCHANGING } : {};
-  const parameters = { ...repositoryAddress(repository), path, ref, headers };
-  const route = 'GET /repos/{owner}/{repo}/contents/{path}';
-  return textOfBlob(await ask(octokit, route, parameters, shapes.contents), path);
-}
-
 async function status(
   client: GitHubAccount,
   repository: string,
@@ -181,4 +163,4 @@ export function noSuchCommit(error: unknown): undefined {
 }
 
 /** The methods of a forge that are here. */
-export const METHODS = { openPullRequests, repository: repositoryNow, teamMembers, fileAt, status };
+export const METHODS = { openPullRequests, repository: repositoryNow, teamMembers, status };

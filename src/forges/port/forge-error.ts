@@ -26,3 +26,15 @@ export class ForgeError extends Error {
     this.retryAt = options.retryAt;
   }
 }
+
+/**
+ * Thrown for what is at a commit, where the forge says that there is no such commit: it may know it soon, or on another
+ * of its servers.
+ */
+export function unknownCommit(route: string): ForgeError {
+  return new ForgeError('unavailable', `${route}: the forge does not find the commit`, { status: 404 });
+}
+
+export function isUnknownCommit(error: unknown): boolean {
+  return error instanceof ForgeError && error.kind === 'unavailable' && error.status === 404;
+}

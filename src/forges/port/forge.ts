@@ -130,7 +130,11 @@ export interface Forge extends AccessCheck {
   mergeBase(repository: string, one: string, other: string): Promise<string | undefined>;
   /** Whether `descendant` has everything that `ancestor` has. False when the forge does not show that it has. */
   isAncestor(repository: string, ancestor: string, descendant: string): Promise<boolean>;
-  /** A file's text at a commit; undefined when it is not there. A branch or tag may be given, but not in a review. */
+  /**
+   * A file's text at a commit; undefined only when the commit is there and the file is not. Throws
+   * {@link unknownCommit} when the forge does not find the commit. A branch or tag may be given, but not in a review:
+   * then undefined also means that there is none.
+   */
   fileAt(repository: string, path: string, ref: string): Promise<string | undefined>;
   /** Undefined when there is no such repository, or Gatehouse may not see it. */
   openPullRequests(repository: string): Promise<OpenPullRequests | undefined>;

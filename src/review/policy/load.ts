@@ -1,5 +1,5 @@
 import type { Forge } from '../../forges/port/forge.ts';
-import { ForgeError } from '../../forges/port/forge-error.ts';
+import { ForgeError, isUnknownCommit } from '../../forges/port/forge-error.ts';
 import type { RepositoryNow, Visibility } from '../../forges/port/pull-request.ts';
 import { MAX_POLICY_BYTES } from '../limits.ts';
 import { digestOf, type PolicySources, type SourceFile, type SourceText, sourceText } from '../sources.ts';
@@ -192,7 +192,7 @@ async function readNamedPolicy(
   trusts: Trusts = async () => true,
 ): Promise<NamedPolicy> {
   const commit = await commitNamed(forge, repository, name);
-  const file = commit === undefined ? undefined : await findPolicy(forge, repository, commit);
+  const file = commit === undefined ? undefined : await findNamed(forge, repository, name, commit);
   if (file === undefined) {
     return { kind: 'absent' };
   }
@@ -202,6 +202,18 @@ async function readNamedPolicy(
     return { kind: 'moved' };
   }
   return (await trusts(now)) ? { kind: 'policy', file, visibility: now.visibility } : { kind: 'replaced' };
+}
+
+/** A commit that people wrote may not exist. One that the forge itself has named does. */
+async function findNamed(forge: Forge, repository: string, name: string, commit: string) {
+  try {
+    return await findPolicy(forge, repository, commit);
+  } catch (error) {
+    if (name === commit && isUnknownCommit(error)) {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 function mayExtend(under: string, repository: string): boolean {

@@ -8,7 +8,7 @@ import { neededFacts } from '../policy/needs.ts';
 import type { PolicyRole } from '../policy/parse.ts';
 import type { ReviewThreads } from '../threads/review-threads.ts';
 import type { ProposedPolicy, ReadProposal } from './proposal.ts';
-import { readProposedCases } from './run-proposed-cases.ts';
+import { atHead, readProposedCases } from './run-proposed-cases.ts';
 
 /** What a pull request changes. */
 export interface Change {
@@ -66,21 +66,28 @@ export async function readProposal(
 }
 
 /**
- * The commits of a deleted fork are still in the repository itself. What such a policy extends is not read: its author
- * does not belong to the owner whose other repositories it could then name, and quote from.
+ * What a policy from the repository itself extends is not read: its author does not belong to the owner whose other
+ * repositories it could then name, and quote from.
  */
 function loadProposed(
   forge: Forge,
   parse: ParsePolicy,
-  { repository, head }: PullRequest,
+  pullRequest: PullRequest,
   role: PolicyRole,
   isMeant: IsMeant | undefined,
 ): Promise<LoadedPolicy> {
   // Not remembered: anybody may propose to extend anything.
   const trusts = isMeant && ((now: RepositoryNow) => isMeant(now, false));
-  return head.repository === null
-    ? loadPolicy(forge, parse, repository, head.sha, { followExtends: false, role })
-    : loadPolicy(forge, parse, head.repository, head.sha, { role, shownIn: repository, trusts });
+  const { repository, head } = pullRequest;
+  return atHead(pullRequest, (of) =>
+    loadPolicy(
+      forge,
+      parse,
+      of,
+      head.sha,
+      of === head.repository ? { role, shownIn: repository, trusts } : { role, followExtends: false },
+    ),
+  );
 }
 
 const NOTHING: ProposedPolicy['present'] = { teams: [], members: [], codeOwners: false };

@@ -1,5 +1,5 @@
 import type { Forge } from '../../forges/port/forge.ts';
-import { ForgeError } from '../../forges/port/forge-error.ts';
+import { ForgeError, isUnknownCommit } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { CasesFile, JudgedCases } from '../cases/judge-cases.ts';
 import { MAX_CASES_BYTES } from '../limits.ts';
@@ -12,10 +12,10 @@ import type { ProposedCases } from './proposal.ts';
 /** The cases that the head commit has, in its policy file and in `.gatehouse.test.yml`, and its policy. */
 export async function readProposedCases(
   forge: Forge,
-  { repository, head }: PullRequest,
+  pullRequest: PullRequest,
   { policy, texts: [own] }: Extract<LoadedPolicy, { kind: 'policy' }>,
 ): Promise<ProposedCases> {
-  const file = await readCases(forge, head.repository ?? repository, head.sha);
+  const file = await atHead(pullRequest, (repository) => readCases(forge, repository, pullRequest.head.sha));
   if (typeof file === 'object') {
     return { kind: 'faulty', fault: file };
   }
@@ -24,6 +24,24 @@ export async function readProposedCases(
     ...(file === undefined ? [] : [{ path: CASES_PATH, text: file, role: 'cases' } as const]),
   ];
   return { kind: 'read', policy, files };
+}
+
+/**
+ * Reads from the repository of the head. The commits of a fork that is deleted, or that Gatehouse may not read, are in
+ * the repository itself, too.
+ */
+export async function atHead<T>(
+  { repository, head }: PullRequest,
+  read: (repository: string) => Promise<T>,
+): Promise<T> {
+  try {
+    return await read(head.repository ?? repository);
+  } catch (error) {
+    if (isUnknownCommit(error) && head.repository !== null && head.repository !== repository) {
+      return read(repository);
+    }
+    throw error;
+  }
 }
 
 /** In a thread, within the limits of one task. */

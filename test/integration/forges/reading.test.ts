@@ -415,6 +415,22 @@ for (const name of FORGES) {
     t.is(await forge.fileAt(SITE, 'a b/c#d?.md', 'main'), 'odd\n');
   });
 
+  test(`${name}: no file of an unknown commit counts as absent`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const unknown = await forgeError(t, () => forge.fileAt(SITE, 'README.md', '1'.repeat(40)));
+    t.deepEqual([unknown.kind, unknown.status], ['unavailable', 404]);
+
+    const commit = simulated.commit(SITE, 'main', { 'folder/a.txt': 'a\n' });
+    const reads = { path: /\/(?:contents|git\/trees)\//, fault: { kind: 'status', status: 404 } } as const;
+    simulated.fault(reads);
+    t.is((await forgeError(t, () => forge.fileAt(SITE, 'folder/a.txt', commit))).kind, 'unavailable');
+    simulated.clearFaults();
+    for (const path of ['b.txt', 'folder/b.txt', 'README.md/b.txt', 'none/b.txt']) {
+      t.is(await forge.fileAt(SITE, path, commit), undefined, path);
+    }
+    t.is(await forge.fileAt(SITE, 'folder/a.txt', commit), 'a\n');
+  });
+
   test(`${name}: a directory, a submodule and a link to nothing are not files`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     simulated.commit(SITE, 'main', {
