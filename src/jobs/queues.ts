@@ -104,9 +104,9 @@ export const QUEUES: Queues<JobDeps> = {
      * is: neither Gatehouse's own nor a status that no pull request has must keep back another.
      */
     key({ repository, headSha, ownName, threadsBy }) {
-      const status = ownName === undefined ? '' : `/status/${ownName.by}/${ownName.context}`;
-      const threads = threadsBy === undefined ? '' : `/threads/${threadsBy}`;
-      return `${repository}@${headSha}${`${status}${threads}`.toLowerCase()}`;
+      const status = ownName === undefined ? '' : `/status/${ownName.by.toLowerCase()}/${ownName.context}`;
+      const threads = threadsBy === undefined ? '' : `/threads/${threadsBy.toLowerCase()}`;
+      return `${repository}@${headSha}${status}${threads}`;
     },
     options: WITH_DEAD_LETTERS,
     needsForge: true,

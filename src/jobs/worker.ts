@@ -157,7 +157,7 @@ export function startWorker(options: WorkerDeps): Worker {
     timers.push(setInterval(() => tried(() => requestResyncIf(isResyncDue)), looksMs));
     timers.push(setInterval(() => tried(() => requestPeriodic('retention')), RETENTION_MINUTES * 60_000));
     // A worker of the release before may have set statuses by another ENFORCE after the resync of this one's start.
-    const isAnyOutdated = () => isAnySetWithOtherEnforcement(pool, options.enforce);
+    const isAnyOutdated = () => isAnySetWithOtherEnforcement(pool, forge.name, options.enforce);
     timers.push(setTimeout(() => untilDone(() => requestResyncIf(isAnyOutdated)), ENFORCEMENT_CHECK_MS));
   }
 

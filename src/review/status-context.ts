@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { FORGES, type ForgeName } from '../forges/port/forges.ts';
 
 /** GitHub's and Gitea's limit for the name of a commit status. */
 const MAX_STATUS_CONTEXT_LENGTH = 255;
@@ -18,9 +19,13 @@ export function statusContext(template: string, branch: string): string {
   return `${characters.slice(0, MAX_STATUS_CONTEXT_LENGTH - DIGEST_CHARACTERS - 1).join('')}-${digest}`;
 }
 
-/** GitHub compares the names of statuses without case. */
-export function sameContext(left: string, right: string): boolean {
-  return left.toLowerCase() === right.toLowerCase();
+/** The same for all names that a forge takes for one. */
+export function contextKey(forge: ForgeName, context: string): string {
+  return FORGES[forge].statusNamesIgnoreCase ? context.toLowerCase() : context;
+}
+
+export function sameContext(forge: ForgeName, left: string, right: string): boolean {
+  return contextKey(forge, left) === contextKey(forge, right);
 }
 
 /** Whether Gatehouse gives this name to the status of pull requests into some branch. */

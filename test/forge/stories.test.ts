@@ -406,15 +406,16 @@ async function mergesGreenElsewhere(
   forge: TestForge,
   required: string,
   webhooks: 'lost' | 'arrive',
+  easier = 'easy',
 ): Promise<boolean> {
   // Of its own where webhooks are lost: a resync that another test requests would find what they told.
   const gatehouse = await (webhooks === 'lost' ? ownGatehouse(t, forge, {}) : gatehouseOf(forge));
   const site = await gatehouse.site({ '.gatehouse.yml': NO_DEBUGGER });
-  await site.push('easy', { '.gatehouse.yml': TITLED });
+  await site.push(easier, { '.gatehouse.yml': TITLED });
   await site.protect('main', required);
   const sha = await site.push('topic', BAD);
-  await site.open('topic', { base: 'easy' });
-  await site.expect(t, sha, 'success', 'easy');
+  await site.open('topic', { base: easier });
+  await site.expect(t, sha, 'success', easier);
   // A job of the push would find the other pull request, too.
   await gatehouse.settled(site);
   await site.loseWebhooks(webhooks === 'lost');
@@ -435,6 +436,10 @@ both('a required pattern gatehouse/* is not met once gatehouse/main fails', asyn
 
 every("a required status gatehouse/main is not met by another branch's success", async (t, forge) => {
   t.false(await mergesGreenElsewhere(t, forge, 'gatehouse/main', 'lost'));
+});
+
+both('a required status gatehouse/main is not met by the success of a branch Main', async (t, forge) => {
+  t.false(await mergesGreenElsewhere(t, forge, 'gatehouse/main', 'lost', 'Main'));
 });
 
 every('a closed pull request never leaves its success on the commit', async (t, forge) => {

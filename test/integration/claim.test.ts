@@ -3,13 +3,18 @@ import type { Forge } from '../../src/forges/port/forge.ts';
 import { commitStatuses } from '../../src/jobs/review/commit-status.ts';
 import { LostClaimError } from '../../src/jobs/tables/claim.ts';
 import { readCommitState } from '../../src/jobs/tables/commit-state.ts';
+import { statusPlace } from '../../src/jobs/tables/posted-statuses.ts';
 import { beginReview, recordHead, saveVerdict } from '../../src/jobs/tables/reviews.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 
 const REF = { repository: 'acme/widgets', number: 7 };
-const PLACE = { repository: REF.repository, headSha: 'a'.repeat(40), context: 'gatehouse/main' };
+const PLACE = statusPlace('gitea', {
+  repository: REF.repository,
+  headSha: 'a'.repeat(40),
+  context: 'gatehouse/main',
+});
 const PULL_REQUEST = {
   head: { sha: PLACE.headSha },
   base: { branch: 'main' },
@@ -28,7 +33,11 @@ test('a status is never set by a review that a newer one has overtaken', async (
   await recordHead(pool, claim, PULL_REQUEST, PLACE.context, { commented: null, settled: true });
   await saveVerdict(pool, claim, { state: 'success', description: 'All 2 rules pass', url: PULL_REQUEST.url });
   const set: string[] = [];
-  const forge: Forge = { ...({} as Forge), setStatus: async (_repository, _sha, { state }) => void set.push(state) };
+  const forge: Forge = {
+    ...({} as Forge),
+    name: 'gitea',
+    setStatus: async (_repository, _sha, { state }) => void set.push(state),
+  };
   const deps = { pool, statusContext: 'gatehouse/{base}', enforce: true, keepsRecord: true, metrics: makeMetrics() };
   const statuses = commitStatuses({ ...deps, forge, log: makeLog('silent') }, () => claim);
 

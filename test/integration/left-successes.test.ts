@@ -22,6 +22,7 @@ async function greenCommits(t: ExecutionContext) {
   let during: () => Promise<void> = async () => {};
   const forge: Forge = {
     ...({} as Forge),
+    name: 'gitea',
     async setStatus(repository, sha, { state }) {
       if (refused.has(repository) || refused.has(sha)) {
         throw new ForgeError('refused', 'no');

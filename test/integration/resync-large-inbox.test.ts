@@ -47,6 +47,7 @@ test('a resync reads no row of a large inbox', async (t) => {
   let asked = 0;
   const forge = {
     ...({} as Forge),
+    name: 'gitea' as const,
     machineAccounts: [],
     writableRepositories: async () => ({ names: [], more: false }),
     openPullRequests: async (name: string) => {

@@ -3,11 +3,16 @@ import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { CommitStatus } from '../../src/forges/port/postings.ts';
 import { commitStatuses } from '../../src/jobs/review/commit-status.ts';
+import { statusPlace } from '../../src/jobs/tables/posted-statuses.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { openMigratedDatabase } from '../helpers/database.ts';
 
-const PLACE = { repository: 'acme/widgets', headSha: 'a'.repeat(40), context: 'gatehouse/main' };
+const PLACE = statusPlace('gitea', {
+  repository: 'acme/widgets',
+  headSha: 'a'.repeat(40),
+  context: 'gatehouse/main',
+});
 const RED = { state: 'failure', description: 'red' } as const;
 const GREEN = { state: 'success', description: 'green' } as const;
 const FORGED = { context: PLACE.context, state: 'success', description: 'forged' } as const;
@@ -18,6 +23,7 @@ async function forgedOverRed(t: ExecutionContext) {
   const standing: (CommitStatus & { readonly own: boolean })[] = [];
   const forge: Forge = {
     ...({} as Forge),
+    name: 'gitea',
     async setStatus(_repository, _sha, status) {
       standing.push({ ...status, own: true });
     },

@@ -250,6 +250,7 @@ test('a resync in pieces looks at each repository once', async (t) => {
     metrics: makeMetrics(),
     forge: {
       ...({} as Forge),
+      name: 'gitea' as const,
       machineAccounts: [],
       writableRepositories: async () => ({ names: [], more: false }),
       openPullRequests: async (repository: string) => {

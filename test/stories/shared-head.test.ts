@@ -244,6 +244,46 @@ for (const name of FORGES) {
     t.is(scene.states(number).length, 5, 'a status of this very verdict is left to stand');
   });
 
+  test(`${name}: branches that differ by case never leave a closed pull request green`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    scene.forge.commit(scene.repository, 'Main', { 'b.txt': 'b\n' });
+    const lower = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await scene.settled();
+    const upper = await openTwin(scene, lower, { title: 'feat: things', base: 'Main' });
+    // GitHub has one status for both.
+    const contexts = name === 'github' ? [undefined] : ['gatehouse/main', 'gatehouse/Main'];
+    const states = () => contexts.map((context) => scene.status(lower, context)?.state);
+    t.deepEqual(
+      states(),
+      contexts.map(() => 'success'),
+    );
+    await close(scene, upper);
+    t.deepEqual(states(), ['success', 'pending'].slice(0, contexts.length));
+    await close(scene, lower);
+    t.deepEqual(
+      states(),
+      contexts.map(() => 'pending'),
+    );
+  });
+
+  test(`${name}: branches that differ by case are judged each by its own rules`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    scene.forge.commit(scene.repository, 'Main', { '.gatehouse.yml': LAX });
+    const strict = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+    await scene.settled();
+    const lax = await openTwin(scene, strict, { title: 'things', base: 'Main' });
+    t.is(scene.status(strict, 'gatehouse/main')?.state, 'failure');
+    t.is(
+      scene.status(lax, name === 'github' ? undefined : 'gatehouse/Main')?.state,
+      name === 'github' ? 'failure' : 'success',
+    );
+    await retarget(scene, lax, 'main');
+    t.is(scene.status(strict)?.state, 'failure');
+    if (name !== 'github') {
+      t.is(scene.status(lax, 'gatehouse/Main')?.state, 'pending');
+    }
+  });
+
   test(`${name}: a retargeted pull request leaves the old branch's status to the others`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     scene.forge.commit(scene.repository, 'lax', { '.gatehouse.yml': LAX });

@@ -32,7 +32,8 @@ function requiredStatus(
 ) {
   const protection = { required, arePatterns: arePatterns === true, hasMergeQueue: false };
   const app = appId === undefined ? {} : { appId: String(appId) };
-  return judgeRequiredStatus(protection, { branch: 'main', template: String(template), ...app });
+  const forge = arePatterns === true ? 'gitea' : 'github';
+  return judgeRequiredStatus(protection, { forge, branch: 'main', template: String(template), ...app });
 }
 
 test('a required status is right by its exact name and its source', (t) => {

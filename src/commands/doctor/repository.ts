@@ -55,7 +55,7 @@ export async function examineRepository(options: RepositoryOptions): Promise<rea
     }),
     bounded('required status', async () => {
       protection = await forge.inspection.protection(name, defaultBranch);
-      return [judgeProtection(protection, defaultBranch, config)];
+      return [judgeProtection(protection, forge.name, defaultBranch, config)];
     }),
   ]);
 
@@ -101,6 +101,7 @@ function judgeRepository(named: string, found: InspectedRepository | undefined, 
 
 function judgeProtection(
   protection: BranchProtection | undefined,
+  forge: ForgeName,
   branch: string,
   { statusContext: template, credentials }: ForgeDoctorConfig,
 ): Finding {
@@ -108,5 +109,5 @@ function judgeProtection(
     return wrong('required status', `there is no branch ${branch}`, 'push a commit to it');
   }
   const app = credentials.kind === 'app' ? { appId: credentials.appId } : {};
-  return judgeRequiredStatus(protection, { branch, template, ...app });
+  return judgeRequiredStatus(protection, { forge, branch, template, ...app });
 }

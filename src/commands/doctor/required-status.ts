@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import type { ForgeName } from '../../forges/port/forges.ts';
 import type { BranchProtection } from '../../forges/port/inspection.ts';
 import { isContextOf, sameContext, statusContext } from '../../review/status-context.ts';
 import { type Finding, ok, wrong } from './finding.ts';
@@ -6,6 +7,7 @@ import { type Finding, ok, wrong } from './finding.ts';
 const CHECK = 'required status';
 
 export interface RequiredStatusOptions {
+  readonly forge: ForgeName;
   readonly branch: string;
   /** STATUS_CONTEXT. */
   readonly template: string;
@@ -16,11 +18,10 @@ export interface RequiredStatusOptions {
 /** Whether a merge into the branch waits for the status that Gatehouse sets. */
 export function judgeRequiredStatus(
   { required, arePatterns }: BranchProtection,
-  { branch, template, appId }: RequiredStatusOptions,
+  { forge, branch, template, appId }: RequiredStatusOptions,
 ): Finding {
   const name = statusContext(template, branch);
-  const isExact = (context: string) => (arePatterns ? context === name : sameContext(context, name));
-  const exact = required.filter(({ context }) => isExact(context));
+  const exact = required.filter(({ context }) => sameContext(forge, context, name));
   // Each that is required must be met, so one that never can be blocks every merge.
   const foreign = exact.find((status) => status.appId !== undefined && status.appId !== appId);
   if (foreign !== undefined) {

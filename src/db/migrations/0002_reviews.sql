@@ -75,7 +75,7 @@ CREATE SEQUENCE gatehouse.review_fence;
 CREATE TABLE gatehouse.posted_statuses (
   repository  text        NOT NULL,
   head_sha    text        NOT NULL,
-  -- In lower case: forges compare the names of statuses without case.
+  -- On GitHub in lower case: it compares the names of statuses without case.
   context     text        NOT NULL,
   -- Null: not known, because one is being written or its writing was cut short.
   state       text,

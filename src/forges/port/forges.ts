@@ -38,6 +38,8 @@ export interface ForgeRow {
   readonly reviewableEvents: Readonly<Record<string, readonly string[] | 'any action'>>;
   /** Whether it sends a webhook when somebody sets a commit status. */
   readonly sendsStatuses: boolean;
+  /** Whether two names of commit statuses that differ only in case are one. */
+  readonly statusNamesIgnoreCase: boolean;
   /** The segment of a pull request's page URL before its number. */
   readonly pullRequestSegment: string;
   /** What stands before a commit id in the URL of a file's page. */
@@ -81,6 +83,7 @@ export interface ForgeRow {
 const GITHUB_API = 'https://api.github.com';
 
 const GITEA_SETTINGS = {
+  statusNamesIgnoreCase: false,
   officialAsOf: 'review',
   privateHostSetting: 'in app.ini, [webhook] ALLOWED_HOST_LIST = external, ',
   advice: {
@@ -139,6 +142,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
       pull_request_review: ['submitted', 'edited', 'dismissed'],
     },
     sendsStatuses: true,
+    statusNamesIgnoreCase: true,
     pullRequestSegment: 'pull',
     filesAtCommitSegment: 'blob',
     api: {

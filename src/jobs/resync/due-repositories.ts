@@ -122,7 +122,10 @@ async function markByList(deps: RoundDeps, changeList: ChangeList): Promise<void
   await inTransaction(pool, TRANSACTION_MS, async (client) => {
     await markChanged(client, repositories);
     await markUnfinished(client, deps.statusContext, FORGES[deps.forge.name].sendsStatuses);
-    await markDue(client, [...elsewhere, ...(await repositoriesWithOtherEnforcement(client, deps.enforce))]);
+    await markDue(client, [
+      ...elsewhere,
+      ...(await repositoriesWithOtherEnforcement(client, deps.forge.name, deps.enforce)),
+    ]);
     await markLongestAgo(client, deps.minutes);
     await recordDone(client, 'resync-changes', asOf);
   });

@@ -1,6 +1,7 @@
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { commitStatuses, type StatusOptions } from '../review/commit-status.ts';
 import { forgetLeftSuccess, leftSuccesses, markTried } from '../tables/left-successes.ts';
+import { statusPlace } from '../tables/posted-statuses.ts';
 
 /** One resync tries so many at most: each is a request or two. */
 const MAX_TRIED = 100;
@@ -15,8 +16,9 @@ export async function withdrawLeftSuccesses(deps: StatusOptions): Promise<void> 
   const statuses = commitStatuses(deps);
   for (const left of await leftSuccesses(pool, MAX_TRIED)) {
     const { repository, headSha, context } = left;
-    const place = { repository, headSha, context };
-    await markTried(pool, place);
+    const named = { repository, headSha, context };
+    const place = statusPlace(forge.name, left);
+    await markTried(pool, left);
     try {
       if ((await forge.repository(repository)) === undefined) {
         // A repository that is hidden shows no status. It may be seen again.
@@ -26,12 +28,12 @@ export async function withdrawLeftSuccesses(deps: StatusOptions): Promise<void> 
         await statuses.withdrawSuccess(place);
       }
       await forgetLeftSuccess(pool, left);
-      log.info(place, 'the success of an old head was withdrawn, or its commit is gone');
+      log.info(named, 'the success of an old head was withdrawn, or its commit is gone');
     } catch (err) {
       if (!(err instanceof ForgeError)) {
         throw err;
       }
-      log.warn({ err, ...place }, 'the success of an old head could not be withdrawn: the next resync tries again');
+      log.warn({ err, ...named }, 'the success of an old head could not be withdrawn: the next resync tries again');
       if (err.kind === 'rate-limited') {
         return;
       }

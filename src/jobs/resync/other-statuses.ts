@@ -23,7 +23,7 @@ export async function withOtherStatus(
   for (const { number } of due) {
     heads.delete(number);
   }
-  const shown = (await shownStatuses(deps.pool, [repository])).filter(
+  const shown = (await shownStatuses(deps.pool, deps.forge.name, [repository])).filter(
     ({ number, headSha }) => heads.get(number) === headSha,
   );
   const others: PullRequestRef[] = [];
@@ -54,7 +54,7 @@ async function presentStatuses(
     const read = await forge.overviews.statuses(repository, [...unseen]);
     return shown.map((status) => {
       const statuses = seen.get(status.headSha) ?? read.get(status.headSha) ?? [];
-      return [status, newestOf(statuses, status.context)] as const;
+      return [status, newestOf(statuses, (context) => sameContext(forge.name, context, status.context))] as const;
     });
   }
   const found: (readonly [ShownStatus, PostedStatus | undefined])[] = [];
@@ -65,8 +65,8 @@ async function presentStatuses(
 }
 
 /** A name can stand there in several spellings. */
-function newestOf(statuses: readonly PostedStatus[], context: string): PostedStatus | undefined {
+function newestOf(statuses: readonly PostedStatus[], isNamed: (context: string) => boolean): PostedStatus | undefined {
   return statuses
-    .filter((status) => sameContext(status.context, context))
+    .filter(({ context }) => isNamed(context))
     .toSorted((one, other) => Date.parse(other.updatedAt ?? '') - Date.parse(one.updatedAt ?? ''))[0];
 }

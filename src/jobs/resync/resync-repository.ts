@@ -77,7 +77,7 @@ async function requestReviews(
   const { missed, unsettled } = await withoutVerdict(pool, open, (base) => statusContext(template, base));
   const closed = await notOpen(pool, repository, open);
   const judged = open.length === 0 ? [] : await reviewsOf(pool, repository);
-  const otherwise = await setWithOtherEnforcement(pool, repository, enforce);
+  const otherwise = await setWithOtherEnforcement(pool, forge.name, repository, enforce);
   const requestedAnyway = new Set([...missed, ...closed, ...otherwise].map(({ number }) => number));
   const { outdated, delayed } = await rules.compare(
     judged.filter(({ number }) => !requestedAnyway.has(number)),

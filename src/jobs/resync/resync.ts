@@ -172,8 +172,8 @@ async function resyncBatch(
 }
 
 /** What an author can make larger, a description, must not decide whether a change is seen of what may be merged. */
-async function reviewSuccesses({ pool, enqueue }: ResyncDeps, repository: string): Promise<void> {
-  const shown = await shownStatuses(pool, [repository]);
+async function reviewSuccesses({ forge, pool, enqueue }: ResyncDeps, repository: string): Promise<void> {
+  const shown = await shownStatuses(pool, forge.name, [repository]);
   const successes = shown.filter(({ state }) => state === 'success' || state === null);
   const requested = await notUnderReview(pool, successes);
   await enqueue(requested.map(({ number }) => ({ kind: 'review', repository, number })));
@@ -235,7 +235,7 @@ async function nextRepositories(
 
 /** Empty where they cannot be had: then each repository is looked at by itself. */
 async function overviewsOf(
-  { pool, log }: ResyncDeps,
+  { forge, pool, log }: ResyncDeps,
   overviews: Overviews | undefined,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, RepositoryOverview>> {
@@ -243,7 +243,7 @@ async function overviewsOf(
     return new Map();
   }
   try {
-    return await overviews.read(names, await shownStatuses(pool, names));
+    return await overviews.read(names, await shownStatuses(pool, forge.name, names));
   } catch (err) {
     if (!(err instanceof ForgeError)) {
       throw err;

@@ -3,16 +3,16 @@ import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { CommitStatus, PostedStatus, StatusState } from '../../forges/port/postings.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
-import { sameContext, statusContext } from '../../review/status-context.ts';
+import { contextKey, statusContext } from '../../review/status-context.ts';
 import type { Claim } from '../tables/claim.ts';
 import { markReportedIfSame, readCommitState } from '../tables/commit-state.ts';
 import {
   forgetWritten,
   type PostedBefore,
-  type PostedRow,
   postedAt,
   postedBefore,
   type StatusPlace,
+  statusPlace,
 } from '../tables/posted-statuses.ts';
 import { markReported, type ReportedStatus, type VerdictOnHead, verdictsOnHead } from '../tables/reviews.ts';
 import type { ForeignStatusDeps } from './foreign-status.ts';
@@ -96,9 +96,11 @@ export function commitStatuses(
   const room = statusRoom({ forge, pool, enforce, metrics, log });
   const { set, post, postAgain } = statusWriter({ forge, pool, enforce, keepsRecord }, room, claimOf);
 
+  const isAt = (place: StatusPlace, context: string) => contextKey(forge.name, context) === place.key;
+
   /** The open pull requests that a status names. */
-  function sharing(verdicts: readonly VerdictOnHead[], { context }: StatusPlace) {
-    return verdicts.filter(({ baseBranch }) => sameContext(statusContext(template, baseBranch), context));
+  function sharing(verdicts: readonly VerdictOnHead[], place: StatusPlace) {
+    return verdicts.filter(({ baseBranch }) => isAt(place, statusContext(template, baseBranch)));
   }
 
   /**
@@ -119,8 +121,8 @@ export function commitStatuses(
       const wanted = sharedStatus(named, enforce);
       const isShown =
         wanted === undefined || (wanted.state === 'success' && !isFinal) || JSON.stringify(wanted) === shown;
-      const spellings = named.map(({ baseBranch }) => statusContext(template, baseBranch));
-      if (isShown || !(await setAll(place, spellings, wanted, round === 0 ? posted : undefined, seen))) {
+      const before = async () => (round === 0 ? postedAt(posted, place) : postedBefore(pool, place));
+      if (isShown || !(await set(place, { ...wanted, context: place.context }, await before(), seen))) {
         if (reported !== undefined && !isMarked) {
           await markReported(pool, reported, place.context);
         }
@@ -138,32 +140,14 @@ export function commitStatuses(
     );
   }
 
-  /** In each spelling of its name. Resolves to whether one was set. `posted`: what our table says, if that was read. */
-  async function setAll(
-    place: StatusPlace,
-    spellings: readonly string[],
-    wanted: Omit<CommitStatus, 'context'>,
-    posted: readonly PostedRow[] | undefined,
-    seen: readonly PostedStatus[] | undefined,
-  ): Promise<boolean> {
-    let isSet = false;
-    for (const context of new Set([place.context, ...spellings])) {
-      const named = { ...place, context };
-      const before: PostedBefore =
-        posted === undefined || isSet ? await postedBefore(pool, named) : postedAt(posted, context);
-      isSet = (await set(named, { ...wanted, context }, before, seen)) || isSet;
-    }
-    return isSet;
-  }
-
   /** A row of our table may be missing, as after a database was restored. */
   function recordedSuccess(
-    { context }: StatusPlace,
+    place: StatusPlace,
     before: PostedBefore,
     seen?: readonly PostedStatus[],
   ): boolean | undefined {
     return before.kind === 'none'
-      ? seen?.some((status) => status.state === 'success' && sameContext(status.context, context))
+      ? seen?.some((status) => status.state === 'success' && isAt(place, status.context))
       : before.kind === 'unknown' || before.state === 'success';
   }
 
@@ -178,16 +162,16 @@ export function commitStatuses(
   }
 
   return {
-    placeOf: ({ repository, head, base }) => ({
-      repository,
-      headSha: head.sha,
-      context: statusContext(template, base.branch),
-    }),
-    placeBefore: (repository, { headSha, baseBranch, reportedAs }) => ({
-      repository,
-      headSha,
-      context: reportedAs ?? statusContext(template, baseBranch),
-    }),
+    placeOf({ repository, head, base }) {
+      return statusPlace(forge.name, { repository, headSha: head.sha, context: statusContext(template, base.branch) });
+    },
+    placeBefore(repository, { headSha, baseBranch, reportedAs }) {
+      return statusPlace(forge.name, {
+        repository,
+        headSha,
+        context: reportedAs ?? statusContext(template, baseBranch),
+      });
+    },
     showVerdict: (place, seen) => show(place, true, { seen }),
     async report(place, reported) {
       await show(place, true, { reported });
@@ -241,7 +225,7 @@ export function commitStatuses(
       return true;
     },
     async noteOthers(place, before, seen) {
-      const here = seen?.filter((status) => sameContext(status.context, place.context));
+      const here = seen?.filter((status) => isAt(place, status.context));
       const isForeign = here?.some(({ own }) => !own) ?? false;
       const isRecorded = isForeign ? before.written === undefined : before.kind !== 'none' || before.written !== 0;
       if (forge.statusLimit === undefined || here?.length === 0 || isRecorded) {

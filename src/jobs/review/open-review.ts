@@ -120,9 +120,12 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
       if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
         throw err;
       }
-      const [place] = args;
-      await noteLeftSuccess(pool, place);
-      deps.log.warn({ err, ...place }, 'the status of an old head could not be set: the next resync tries again');
+      const [{ repository, headSha, context }] = args;
+      await noteLeftSuccess(pool, { repository, headSha, context });
+      deps.log.warn(
+        { err, repository, headSha, context },
+        'the status of an old head could not be set: the next resync tries again',
+      );
     }
   }
 
@@ -165,10 +168,10 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
       entered = { place: statuses.placeOf(pullRequest), keepsSuccess: keepsSuccess && !isElsewhere };
       return !isElsewhere && shown && judgedBy !== null ? commentsOfUnchanged(deps, judgedBy, pullRequest) : undefined;
     },
-    posted: ({ context }) => postedAt(posted, context),
+    posted: (place) => postedAt(posted, place),
     async noteOthers(pullRequest, seen) {
       const place = statuses.placeOf(pullRequest);
-      if (await statuses.noteOthers(place, postedAt(posted, place.context), seen)) {
+      if (await statuses.noteOthers(place, postedAt(posted, place), seen)) {
         posted = (await readCommitState(pool, place.repository, place.headSha)).posted;
       }
     },

@@ -5,7 +5,7 @@ import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { AskedOfOthers } from '../../review/judge.ts';
 import { sameContext, statusContext } from '../../review/status-context.ts';
 import type { Jobs } from '../queue/queue.ts';
-import { forgetWritten } from '../tables/posted-statuses.ts';
+import { forgetWritten, statusPlace } from '../tables/posted-statuses.ts';
 import { verdictsOnHead } from '../tables/reviews.ts';
 import { commitStatuses, type StatusOptions } from './commit-status.ts';
 import { reportForeignStatus } from './foreign-status.ts';
@@ -44,10 +44,11 @@ async function reviewsWithStatus(
   if (by.toLowerCase() === (await deps.forge.self()).toLowerCase()) {
     return [];
   }
+  const isNamed = (name: string) => sameContext(deps.forge.name, name, context);
   const sharing = (await verdictsOnHead(deps.pool, repository, headSha)).filter(
-    ({ state, baseBranch }) => state !== 'none' && sameContext(statusContext(deps.statusContext, baseBranch), context),
+    ({ state, baseBranch }) => state !== 'none' && isNamed(statusContext(deps.statusContext, baseBranch)),
   );
-  const place = { repository, headSha, context };
+  const place = statusPlace(deps.forge.name, { repository, headSha, context });
   if (sharing.length > 0) {
     await forgetWritten(deps.pool, place, true);
   }

@@ -9,7 +9,7 @@ import { statusContext } from '../../review/status-context.ts';
 import { dryRun, type Verdict } from '../../review/verdict.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { recordedComments } from '../tables/override-comments.ts';
-import type { StatusPlace } from '../tables/posted-statuses.ts';
+import { type StatusPlace, statusPlace } from '../tables/posted-statuses.ts';
 import { rememberAuthors } from '../tables/seen-authors.ts';
 import { commitStatuses } from './commit-status.ts';
 import { givenUpBecause } from './given-up.ts';
@@ -147,9 +147,9 @@ function counted(members: number): string {
   return members === 1 ? '1 pull request' : `${members} pull requests`;
 }
 
-function placeOf({ statusContext: template }: ReviewDeps, job: Jobs['review-merge-group']): StatusPlace {
+function placeOf({ forge, statusContext: template }: ReviewDeps, job: Jobs['review-merge-group']): StatusPlace {
   const { repository, headSha, branch } = job;
-  return { repository, headSha, context: statusContext(template, branch) };
+  return statusPlace(forge.name, { repository, headSha, context: statusContext(template, branch) });
 }
 
 /** Posts the verdict after it was recorded. */

@@ -57,7 +57,7 @@ export function statusWriter(
   ): Promise<boolean> {
     const status = await room.fit(place, wanted, before);
     const mayStand = before.kind === 'unknown' || (before.kind === 'status' && isSame(before, status));
-    const newest = before.kind === 'status' ? onlyOf(seen, status.context) : undefined;
+    const newest = before.kind === 'status' ? onlyNamed(seen, status.context) : undefined;
     const standsNow = async () =>
       (newest !== undefined && isOurs(newest, status)) || stands(forge, place.repository, place.headSha, status);
     if (!mayStand || !(await standsNow())) {
@@ -69,6 +69,12 @@ export function statusWriter(
       return true;
     }
     return false;
+  }
+
+  /** Undefined where it is not certain which one is in force: it may stand there in several spellings. */
+  function onlyNamed(seen: readonly PostedStatus[] | undefined, context: string): PostedStatus | undefined {
+    const [only, ...others] = seen?.filter((status) => sameContext(forge.name, status.context, context)) ?? [];
+    return others.length === 0 ? only : undefined;
   }
 
   async function post(place: StatusPlace, status: CommitStatus): Promise<void> {
@@ -119,12 +125,6 @@ export function statusWriter(
   }
 
   return { set, post, postAgain };
-}
-
-/** Undefined where it is not certain which one is in force: forges compare names without case. */
-function onlyOf(seen: readonly PostedStatus[] | undefined, context: string): PostedStatus | undefined {
-  const [only, ...others] = seen?.filter((status) => sameContext(status.context, context)) ?? [];
-  return others.length === 0 ? only : undefined;
 }
 
 async function stands(forge: Forge, repository: string, headSha: string, status: CommitStatus): Promise<boolean> {

@@ -1,14 +1,14 @@
 import type pg from 'pg';
-import type { StatusPlace } from './posted-statuses.ts';
+import type { NamedStatus } from './posted-statuses.ts';
 
 /** Where a success may stand that could not be withdrawn. */
-export interface LeftSuccess extends StatusPlace {
+export interface LeftSuccess extends NamedStatus {
   /** When it was left last, as PostgreSQL writes it: with microseconds. */
   readonly leftAt: string;
 }
 
 /** A success may stand there, and could not be withdrawn. */
-export async function noteLeftSuccess(pool: pg.Pool, { repository, headSha, context }: StatusPlace): Promise<void> {
+export async function noteLeftSuccess(pool: pg.Pool, { repository, headSha, context }: NamedStatus): Promise<void> {
   await pool.query(
     `INSERT INTO gatehouse.left_successes (repository, head_sha, context) VALUES ($1, $2, $3)
      ON CONFLICT (repository, head_sha, context) DO UPDATE SET left_at = now()`,
@@ -32,7 +32,7 @@ export async function leftSuccesses(pool: pg.Pool, limit: number): Promise<reado
 }
 
 /** Before it is tried. */
-export async function markTried(pool: pg.Pool, { repository, headSha, context }: StatusPlace): Promise<void> {
+export async function markTried(pool: pg.Pool, { repository, headSha, context }: NamedStatus): Promise<void> {
   await pool.query(
     'UPDATE gatehouse.left_successes SET tried_at = now() WHERE repository = $1 AND head_sha = $2 AND context = $3',
     [repository, headSha, context],

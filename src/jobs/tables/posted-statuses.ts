@@ -1,13 +1,26 @@
 import type pg from 'pg';
 import type { Parameters } from '../../db/parameters.ts';
+import type { ForgeName } from '../../forges/port/forges.ts';
 import type { CommitStatus, StatusState } from '../../forges/port/postings.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
+import { contextKey } from '../../review/status-context.ts';
 import { type Claim, LostClaimError } from './claim.ts';
 
-export interface StatusPlace {
+/** A status of a commit, by its name. */
+export interface NamedStatus {
   readonly repository: string;
   readonly headSha: string;
   readonly context: string;
+}
+
+/** The same for all names that the forge takes for one. */
+export interface StatusPlace extends NamedStatus {
+  /** {@link contextKey} of the context. */
+  readonly key: string;
+}
+
+export function statusPlace(forge: ForgeName, { repository, headSha, context }: NamedStatus): StatusPlace {
+  return { repository, headSha, context, key: contextKey(forge, context) };
 }
 
 /**
@@ -25,7 +38,7 @@ const WRITING_BEGAN = '';
 
 /** A row of the table. */
 export interface PostedRow {
-  /** The key of the context, see {@link contextKey}. */
+  /** That of its {@link StatusPlace}. */
   readonly key: string;
   readonly state: StatusState | null;
   readonly description: string | null;
@@ -39,9 +52,9 @@ export function POSTED_ON(repository: string, headSha: string): string {
       FROM gatehouse.posted_statuses p WHERE p.repository = ${repository} AND p.head_sha = ${headSha}), '[]')`;
 }
 
-/** What was posted under a context, from the rows of its commit. */
-export function postedAt(rows: readonly PostedRow[], context: string): PostedBefore {
-  const row = rows.find(({ key }) => key === contextKey(context));
+/** What was posted at a place, from the rows of its commit. */
+export function postedAt(rows: readonly PostedRow[], place: Pick<StatusPlace, 'key'>): PostedBefore {
+  const row = rows.find(({ key }) => key === place.key);
   if (row === undefined) {
     return { kind: 'none', written: 0 };
   }
@@ -60,7 +73,7 @@ export async function postedBefore(pool: pg.Pool, place: StatusPlace): Promise<P
       WHERE repository = $1 AND head_sha = $2 AND context = $3`,
     keyOf(place),
   );
-  return postedAt(rows, place.context);
+  return postedAt(rows, place);
 }
 
 /**
@@ -155,15 +168,17 @@ export async function forgetWritten(pool: pg.Pool, place: StatusPlace, always: b
 }
 
 /** The status of an open pull request that shows its verdict. */
-export interface ShownStatus extends PullRequestRef {
-  readonly headSha: string;
-  readonly context: string;
+export interface ShownStatus extends NamedStatus, PullRequestRef {
   /** What was set last; null: unknown. */
   readonly state: StatusState | null;
 }
 
 /** Those of the open pull requests of these repositories. */
-export async function shownStatuses(pool: pg.Pool, repositories: readonly string[]): Promise<readonly ShownStatus[]> {
+export async function shownStatuses(
+  pool: pg.Pool,
+  forge: ForgeName,
+  repositories: readonly string[],
+): Promise<readonly ShownStatus[]> {
   const { rows } = await pool.query<ShownStatus>(
     `SELECT r.repository, r.pull_request AS number, r.head_sha AS "headSha", r.reported_as AS context, p.state
        FROM gatehouse.reviews r
@@ -172,7 +187,7 @@ export async function shownStatuses(pool: pg.Pool, repositories: readonly string
          ON p.repository = r.repository AND p.head_sha = r.head_sha AND p.context = named.key
       WHERE r.open AND r.verdict <> 'none' AND r.reported_as IS NOT NULL AND r.repository = ANY ($3::text[])
       ORDER BY 1, 2`,
-    [...(await contextKeys(pool)), repositories],
+    [...(await contextKeys(pool, forge)), repositories],
   );
   return rows;
 }
@@ -183,12 +198,13 @@ export async function shownStatuses(pool: pg.Pool, repositories: readonly string
  */
 export async function setWithOtherEnforcement(
   pool: pg.Pool,
+  forge: ForgeName,
   repository: string,
   enforce: boolean,
 ): Promise<readonly PullRequestRef[]> {
   const { rows } = await pool.query<PullRequestRef>(
     `SELECT r.repository, r.pull_request AS number FROM ${WITH_OTHER_ENFORCEMENT} AND r.repository = $4 ORDER BY 2`,
-    [enforce, ...(await contextKeys(pool)), repository],
+    [enforce, ...(await contextKeys(pool, forge)), repository],
   );
   return rows;
 }
@@ -196,20 +212,25 @@ export async function setWithOtherEnforcement(
 /** Those that have one. */
 export async function repositoriesWithOtherEnforcement(
   client: pg.ClientBase,
+  forge: ForgeName,
   enforce: boolean,
 ): Promise<readonly string[]> {
   const { rows } = await client.query<{ repository: string }>(
     `SELECT DISTINCT r.repository FROM ${WITH_OTHER_ENFORCEMENT}`,
-    [enforce, ...(await contextKeys(client))],
+    [enforce, ...(await contextKeys(client, forge))],
   );
   return rows.map(({ repository }) => repository);
 }
 
 /** Whether there is one in any repository. */
-export async function isAnySetWithOtherEnforcement(pool: pg.Pool, enforce: boolean): Promise<boolean> {
+export async function isAnySetWithOtherEnforcement(
+  pool: pg.Pool,
+  forge: ForgeName,
+  enforce: boolean,
+): Promise<boolean> {
   const { rowCount } = await pool.query(`SELECT FROM ${WITH_OTHER_ENFORCEMENT} LIMIT 1`, [
     enforce,
-    ...(await contextKeys(pool)),
+    ...(await contextKeys(pool, forge)),
   ]);
   return rowCount === 1;
 }
@@ -224,19 +245,17 @@ const WITH_OTHER_ENFORCEMENT = `gatehouse.reviews r
  * The contexts of open reviews, and the key of each. PostgreSQL's lower() depends on the locale and differs from ours
  * beyond ASCII.
  */
-async function contextKeys(client: pg.Pool | pg.ClientBase): Promise<[contexts: string[], keys: string[]]> {
+async function contextKeys(
+  client: pg.Pool | pg.ClientBase,
+  forge: ForgeName,
+): Promise<[contexts: string[], keys: string[]]> {
   const { rows } = await client.query<{ context: string }>(
     'SELECT DISTINCT reported_as AS context FROM gatehouse.reviews WHERE open AND reported_as IS NOT NULL',
   );
   const contexts = rows.map(({ context }) => context);
-  return [contexts, contexts.map(contextKey)];
+  return [contexts, contexts.map((context) => contextKey(forge, context))];
 }
 
-function keyOf({ repository, headSha, context }: StatusPlace): [string, string, string] {
-  return [repository, headSha, contextKey(context)];
-}
-
-/** Forges compare the names of statuses without case. */
-function contextKey(context: string): string {
-  return context.toLowerCase();
+function keyOf({ repository, headSha, key }: StatusPlace): [string, string, string] {
+  return [repository, headSha, key];
 }

@@ -14,7 +14,7 @@ test('a name over 255 characters is cut and ends in a digest, which ignores case
   const context = statusContext('gatehouse/{base}', `${branch}a`);
   t.is(context.length, 255);
   t.not(context, statusContext('gatehouse/{base}', `${branch}b`));
-  t.true(sameContext(context, statusContext('gatehouse/{base}', `${branch}A`)));
+  t.true(sameContext('github', context, statusContext('gatehouse/{base}', `${branch}A`)));
   t.is(statusContext('{base}', '🏠'.repeat(255)), '🏠'.repeat(255));
 });
 
