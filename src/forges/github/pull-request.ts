@@ -1,4 +1,5 @@
 import { requireFound } from '../answer.ts';
+import { ForgeError } from '../port/forge-error.ts';
 import type { PullRequestNow, PullRequestRef, Triage } from '../port/pull-request.ts';
 import type { GitHubClient } from './client.ts';
 import { address, toPullRequest } from './read.ts';
@@ -14,11 +15,16 @@ export async function pullRequest(client: GitHubClient, ref: PullRequestRef): Pr
   if (answer === undefined) {
     return undefined;
   }
+  const baseCommit = await branchCommit(client, ref.repository, answer.base.ref);
+  if (baseCommit === undefined && answer.state === 'open') {
+    // GitHub closes the pull requests into a branch that is deleted.
+    throw new ForgeError('unavailable', `${ROUTE}: its base branch is not found`, { status: 404 });
+  }
   const { base, comments, review_comments, changed_files: changedFileCount } = answer;
   return {
     ...toPullRequest(answer),
     // The commit that comes with the pull request can lag behind the branch.
-    baseCommit: await branchCommit(client, ref.repository, base.ref),
+    baseCommit,
     commentCount: comments === undefined || review_comments === undefined ? undefined : comments + review_comments,
     changedFileCount,
     differenceBase: base.sha,

@@ -27,6 +27,8 @@ interface Asked {
   readonly at: Date;
   /** By a monotonic clock, which nobody can set. */
   readonly secondsAgo: () => number;
+  /** Whether the job is not tried again. */
+  readonly isLastAttempt: boolean;
 }
 
 /** A pull request that changes while it is reviewed is reviewed again, this many times at most. */
@@ -49,7 +51,7 @@ export async function reviewPullRequest(
   async function attempts(charge: Charge): Promise<'done' | 'outdated'> {
     const review = await openReview(deps, ref, signal);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const { outcome, afterwards } = await reviewOnce(deps, review, ref, asked.at, charge);
+      const { outcome, afterwards } = await reviewOnce(deps, review, ref, asked, charge);
       if (outcome !== 'outdated') {
         if (outcome !== 'over' && outcome !== 'archived') {
           metrics.reviews.inc({ verdict: outcome });
@@ -91,10 +93,14 @@ async function reviewOnce(
   deps: ReviewDeps,
   review: OpenReview,
   ref: PullRequestRef,
-  askedAt: Date,
+  { at: askedAt, isLastAttempt }: Asked,
   charge: Charge,
 ): Promise<Reviewed> {
   const read = await deps.forge.pullRequestWithFacts(ref, pathsAtBase(deps.forge.name));
+  if (read === undefined && !isLastAttempt) {
+    // A webhook can be faster than the forge's replicas, and a proxy answers 404 while the forge restarts.
+    throw new ForgeError('unavailable', `${ref.repository}#${ref.number} was not found`, { status: 404 });
+  }
   if (read?.pullRequest.state !== 'open') {
     return { outcome: await endReview(deps, review, ref, read?.pullRequest) };
   }

@@ -1,0 +1,79 @@
+import test from 'ava';
+import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
+
+const gatehouse = shareStories(test);
+
+const POLICY = `version: 1
+rules:
+  - id: small
+    require: { changed_files: '<= 1' }
+`;
+const TWO_FILES = { 'a.txt': 'a\n', 'b.txt': 'b\n' };
+
+/** A pull request that the forge does not find, or a part of it: on GitHub by REST, with GraphQL unavailable. */
+function isNotFound({ forge, repository }: Scene, number: number, { part, times }: { part?: string; times?: number }) {
+  forge.fault({
+    path: new RegExp(`^/graphql/repos/${repository}/pulls/${number}`),
+    fault: { kind: 'status', status: 502 },
+  });
+  const path = new RegExp(`^/repos/${repository}/${part ?? `pulls/${number}`}$`);
+  forge.fault({ path, ...(times !== undefined && { times }), fault: { kind: 'status', status: 404 } });
+}
+
+async function deadLetters({ door, repository }: Scene) {
+  const { rows: found } = await door.database.query(
+    "SELECT data FROM gatehouse_jobs.job WHERE data->>'repository' = $1 AND name = 'review-dead-letters'",
+    [repository],
+  );
+  return found;
+}
+
+async function rows({ door, repository }: Scene) {
+  return (await door.database.query('SELECT verdict FROM gatehouse.reviews WHERE repository = $1', [repository])).rows;
+}
+
+for (const name of FORGES) {
+  test(`${name}: a pull request that is not found once never stays without a review`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
+    const number = scene.openSilently(TWO_FILES);
+    isNotFound(scene, number, { times: 1 });
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+  });
+
+  test(`${name}: a pull request that is not found once keeps what is known of it`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
+    const number = await scene.open(TWO_FILES);
+    await scene.settled();
+    const comments = scene.comments(number);
+    isNotFound(scene, number, { times: 1 });
+    await scene.edit(number, { title: 'another' });
+    await scene.settled();
+    t.deepEqual([scene.status(number)?.state, scene.comments(number)], ['failure', comments]);
+    t.is((await rows(scene)).length, 1);
+  });
+
+  test(`${name}: a pull request that is gone is forgotten, and makes no dead letter`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
+    const number = await scene.open(TWO_FILES);
+    await scene.settled();
+    isNotFound(scene, number, {});
+    scene.forge.forgetRequests();
+    await scene.tell({ kind: 'pull-request', number, action: 'edited' });
+    await scene.settled();
+    t.deepEqual(await rows(scene), []);
+    t.deepEqual(await deadLetters(scene), []);
+    const asked = scene.forge.seen.filter(({ path }) => path === `/repos/${scene.repository}/pulls/${number}`);
+    t.is(asked.length, 6, 'once in each attempt');
+  });
+}
+
+test('github: a base branch that is not found once never ends a review', async (t) => {
+  const scene = gatehouse('github').scene({ '.gatehouse.yml': POLICY });
+  const number = scene.openSilently(TWO_FILES);
+  isNotFound(scene, number, { part: 'git/ref/heads/main', times: 1 });
+  await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'failure');
+});
