@@ -489,6 +489,27 @@ both('a deleted fork closes its pull request', async (t, forge) => {
   t.is((await call(forge, 'GET', `/repos/${site.repository}/pulls/${number}.diff`)).status, 200);
 });
 
+both('a stranger who pushes to refs/for is never from the repository itself', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const number = await site.pushForReview(CHANGED);
+  const { head } = await pullOf(forge, site, number);
+  t.deepEqual([head.label, head.ref], ['', `refs/pull/${number}/head`]);
+  const pull = await client.pullRequest(refOf(site, number));
+  t.like(pull, { author: 'mallory', state: 'open', head: { branch: head.ref, sha: head.sha, repository: null } });
+  const listed = await client.openPullRequests(site.repository);
+  t.deepEqual(
+    listed?.pullRequests.map((one) => one.head.repository),
+    [null],
+  );
+  const { files } = await client.changedFiles(refOf(site, number), head.sha, pull?.changedFileCount);
+  t.deepEqual(
+    files.map(({ path }) => path),
+    Object.keys(CHANGED),
+  );
+  t.is((await client.commits(refOf(site, number))).at(-1)?.sha, head.sha);
+});
+
 both('a list of commits is empty once the base has the head, and not before', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);

@@ -9,6 +9,9 @@ import { type Changes, MODES, typeOf } from '../simulated-forge/git.ts';
 
 const run = promisify(execFile);
 
+/** The topic of what is pushed for review. */
+const FOR_REVIEW = 'for-review';
+
 interface PushOptions {
   /** Whose tip the commits stand on, by force, instead of the branch's own. */
   readonly onto?: string;
@@ -22,6 +25,8 @@ export interface Clone {
   push(branch: string, changes: readonly Changes[], options?: PushOptions): Promise<string>;
   /** Commits a merge of another commit, whose files are those of the branch with the changes, and pushes it. */
   merge(branch: string, other: string, changes: Changes): Promise<string>;
+  /** Commits the changes on `main` and pushes them to `refs/for/main`, where Gitea makes a pull request of them. */
+  pushForReview(changes: Changes): Promise<void>;
   tip(branch: string): Promise<string | undefined>;
   remove(): Promise<void>;
 }
@@ -47,6 +52,11 @@ export async function makeClone(url: string, author: string): Promise<Clone> {
       await fastImport(folder, streamOf(branch, [changes], author, [tip, other]));
       await git('push', '--quiet', url, `refs/heads/${branch}`);
       return git('rev-parse', `refs/heads/${branch}`);
+    },
+    async pushForReview(changes) {
+      await git('fetch', '--quiet', '--prune', url, '+refs/heads/*:refs/heads/*');
+      await fastImport(folder, streamOf(FOR_REVIEW, [changes], author, [await git('rev-parse', 'refs/heads/main')]));
+      await git('push', '--quiet', '-o', `topic=${FOR_REVIEW}`, url, `refs/heads/${FOR_REVIEW}:refs/for/main`);
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };

@@ -66,12 +66,13 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite 
   const as = <T>(person: Person, method: string, rest: string, body?: object) =>
     api<T>(gitea, person, method, `${path()}${rest}`, body);
 
-  async function cloneOf(person: Person): Promise<Clone> {
-    const url = new URL(`${gitea.url}/${person}/${name}.git`);
+  async function cloneOf(person: Person, owner = person): Promise<Clone> {
+    const url = new URL(`${gitea.url}/${owner}/${name}.git`);
     url.username = person;
     url.password = gitea.tokens[person];
-    const clone = made.get(person) ?? makeClone(url.href, person);
-    made.set(person, clone);
+    const key = `${person} at ${owner}`;
+    const clone = made.get(key) ?? makeClone(url.href, person);
+    made.set(key, clone);
     const done = await clone;
     clones.push(done);
     return done;
@@ -164,6 +165,11 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite 
     },
     async deleteFork() {
       await api(gitea, 'mallory', 'DELETE', `/repos/mallory/${name}`);
+    },
+    async pushForReview(changes) {
+      await (await cloneOf('mallory', OWNER)).pushForReview(changes);
+      const open = await as<{ number: number; user: { login: string } }[]>(OWNER, 'GET', '/pulls?state=open');
+      return Math.max(...open.filter(({ user }) => user.login === 'mallory').map(({ number }) => number));
     },
     async edit(number, change) {
       await as(OWNER, 'PATCH', `/pulls/${number}`, change);

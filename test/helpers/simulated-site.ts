@@ -110,6 +110,13 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
     async deleteFork() {
       forge.deleteRepository(fork);
     },
+    async pushForReview(files) {
+      const head = `mallory/${randomUUID()}`;
+      forge.commit(name, head, files, { author: 'mallory' });
+      const number = site.openSilently(head, { agit: true, author: 'mallory' });
+      await sendPull(number, 'opened');
+      return number;
+    },
     async push(to, ...changes) {
       const before = typeof to === 'string' ? forge.head(name, to) : undefined;
       for (const [index, files] of changes.entries()) {

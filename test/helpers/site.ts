@@ -18,6 +18,8 @@ export interface Site {
     given?: { readonly labels: readonly string[]; readonly assignees: readonly Person[] },
   ): Promise<number>;
   deleteFork(): Promise<void>;
+  /** Opens one by a push of `mallory` to `refs/for/main`. Not on GitHub. */
+  pushForReview(files: Changes): Promise<number>;
   /**
    * Pushes a commit for each of the changes, to a pull request or to a branch, which is made from `main` if need be.
    * Returns the new tip.

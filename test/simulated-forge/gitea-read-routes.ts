@@ -125,7 +125,7 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
       status: 200,
       body: {
         ...shapes.wholePull(world, pull, webOf(call), name),
-        ...(name === 'gitea' ? { changed_files: changesOf(world, pull).length } : {}),
+        ...(name === 'gitea' && !pull.agit ? { changed_files: changesOf(world, pull).length } : {}),
       },
     })),
 

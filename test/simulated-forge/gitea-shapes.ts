@@ -88,7 +88,7 @@ function title(of: Pull): string {
 export function pull(world: World, of: Pull, web: string, forge: 'gitea' | 'forgejo'): Record<string, unknown> {
   const { headRepository } = of;
   const submitted = of.reviews.filter(({ state }) => state !== 'pending').length;
-  const branchStays = !headRepository.deleted && headRepository.branches.has(of.headBranch);
+  const branchStays = !of.agit && !headRepository.deleted && headRepository.branches.has(of.headBranch);
   return {
     id: of.number + of.repository.id,
     url: `${web}/${of.repository.fullName}/pulls/${of.number}`,
@@ -119,7 +119,7 @@ export function pull(world: World, of: Pull, web: string, forge: 'gitea' | 'forg
       repo: repository(of.repository, web),
     },
     head: {
-      label: of.headBranch,
+      label: of.agit ? '' : of.headBranch,
       ref: branchStays ? of.headBranch : `refs/pull/${of.number}/head`,
       sha: of.headSha,
       repo_id: headRepository.deleted ? -1 : headRepository.id,
@@ -133,7 +133,7 @@ export function pull(world: World, of: Pull, web: string, forge: 'gitea' | 'forg
 /** Unlike a list of them it shows the branch as it is now, also where it went on after the merge. */
 export function wholePull(world: World, of: Pull, web: string, forge: 'gitea' | 'forgejo'): object {
   const { head, ...others } = pull(world, of, web, forge);
-  const sha = of.headRepository.deleted ? undefined : of.headRepository.branches.get(of.headBranch);
+  const sha = of.agit || of.headRepository.deleted ? undefined : of.headRepository.branches.get(of.headBranch);
   return { ...others, head: { ...(head as object), ...(sha === undefined ? {} : { sha }) } };
 }
 

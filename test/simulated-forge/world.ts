@@ -114,6 +114,8 @@ export interface Pull {
   readonly repository: Repository;
   readonly headRepository: Repository;
   readonly headBranch: string;
+  /** Pushed to `refs/for/<base>`, which needs no permission to write: Gitea's and Forgejo's alone. No branch has it. */
+  readonly agit: boolean;
   baseBranch: string;
   readonly author: string;
   readonly createdAt: string;

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { FORGES, shareStories } from '../helpers/story.ts';
+import { EVERY_FORGE, FORGES, shareStories } from '../helpers/story.ts';
 import { symlink } from '../simulated-forge/git.ts';
 
-const gatehouse = shareStories(test);
+const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
 
 const NO_DEBUGGING = `version: 1
 rules:
@@ -16,6 +16,15 @@ const DOCS_ONLY = `version: 1
 rules:
   - id: docs
     require: { only_files: ['docs/**', '**/*.md'] }
+`;
+
+const NO_FORKS = `version: 1
+rules:
+  - id: no-forks
+    require: { fork: false }
+  - id: strangers
+    when: { fork: true }
+    require: { label: checked }
 `;
 
 /** Enough alike that every forge sees a rename. */
@@ -74,6 +83,30 @@ for (const name of FORGES) {
     await scene.settled();
     t.deepEqual(
       forge.seen.filter(({ path }) => path.includes(secret)),
+      [],
+    );
+    t.notRegex(scene.comments(number).join(), /TOP-SECRET/);
+  });
+}
+
+for (const name of ['gitea', 'forgejo'] as const) {
+  test(`${name}: a stranger who pushes to refs/for never passes for a writer`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': NO_FORKS });
+    const [own, pushed] = [await scene.open({ 'a.txt': 'a\n' }), await scene.pushForReview({ 'a.txt': 'a\n' })];
+    await scene.settled();
+    t.is(scene.status(own)?.state, 'success');
+    t.is(scene.status(pushed)?.state, 'failure');
+    t.regex(scene.comments(pushed).join(), /no-forks[\s\S]*strangers/);
+  });
+
+  test(`${name}: a policy that a stranger pushes to refs/for reads no other repository`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': 'version: 1\nrules: []\n' });
+    const secret = `acme/secret-${scene.repository.split('/')[1]}`;
+    scene.forge.createRepository(secret, { '.gatehouse.yml': 'version: 1\nrules: [{ id: TOP-SECRET }]\n' });
+    const number = await scene.pushForReview({ '.gatehouse.yml': `version: 1\nextends: ${secret}@main\nrules: []\n` });
+    await scene.settled();
+    t.deepEqual(
+      scene.forge.seen.filter(({ path }) => path.includes(secret)),
       [],
     );
     t.notRegex(scene.comments(number).join(), /TOP-SECRET/);

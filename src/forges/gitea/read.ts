@@ -109,7 +109,8 @@ function toListed(answer: z.output<typeof shapes.listedPull>): OpenPullRequest {
     head: {
       branch: answer.head.label || answer.head.ref,
       sha: answer.head.sha,
-      repository: answer.head.repo?.full_name ?? null,
+      // AGit: whoever may read can push to `refs/for/<base>`, and `repo` is then the base repository.
+      repository: answer.head.label === '' ? null : (answer.head.repo?.full_name ?? null),
     },
   };
 }

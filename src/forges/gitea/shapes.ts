@@ -65,7 +65,10 @@ export const pull = z.object({
   changed_files: z.number().int().optional(),
   merge_base: z.string().optional(),
   base: z.object({ ref: z.string(), sha: z.string(), repo: baseRepository }),
-  /** `label` is the branch's name; `ref` is `refs/pull/N/head` once the branch or its repository is gone. */
+  /**
+   * `label` is the branch's name, empty where there never was a branch (AGit); `ref` is then `refs/pull/N/head`, and so
+   * it is once the branch or its repository is gone.
+   */
   head: z.object({
     label: z.string(),
     ref: z.string(),

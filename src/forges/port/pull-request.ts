@@ -32,7 +32,10 @@ export interface PullRequest extends PullRequestRef {
   readonly updatedAt: string;
   /** The branch to merge into. */
   readonly base: { readonly branch: string };
-  /** The branch that is proposed. `repository` is null when a fork was deleted. */
+  /**
+   * The branch that is proposed. `repository` is null when a fork was deleted, and when the commits were pushed without
+   * a branch, for which nobody has to be allowed to write.
+   */
   readonly head: { readonly branch: string; readonly sha: string; readonly repository: string | null };
 }
 

@@ -7,6 +7,8 @@ interface OpenDetails {
   readonly head: string;
   /** A fork's full name, when the branch is there. */
   readonly from?: string;
+  /** Whether it was pushed to `refs/for/<base>`. The branch is not there afterwards. */
+  readonly agit?: boolean;
   readonly base?: string;
   readonly title?: string;
   readonly body?: string;
@@ -116,14 +118,20 @@ export function makePullRequests(stage: Stage): PullRequests {
     openPullRequest(repository, details) {
       const target = find(repository);
       const source = details.from === undefined ? target : find(details.from);
+      const { agit = false } = details;
+      const headSha = source.branches.get(details.head) ?? '';
+      if (agit) {
+        source.branches.delete(details.head);
+      }
       const number = target.pulls.size + 1;
       target.pulls.set(number, {
         number,
         repository: target,
         headRepository: source,
         headBranch: details.head,
+        agit,
         baseBranch: details.base ?? MAIN,
-        headSha: source.branches.get(details.head) ?? '',
+        headSha,
         author: details.author ?? 'alice',
         createdAt: now(),
         updatedAt: now(),

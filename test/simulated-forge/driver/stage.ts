@@ -115,7 +115,7 @@ export function makeStage(world: World, forge: ForgeName): Stage {
     const found: Pull[] = [];
     for (const { pulls } of world.repositories.values()) {
       for (const one of pulls.values()) {
-        if (one.state === 'open' && one.headRepository === repository && one.headBranch === branch) {
+        if (one.state === 'open' && !one.agit && one.headRepository === repository && one.headBranch === branch) {
           found.push(one);
         }
       }
