@@ -66,7 +66,8 @@ async function filesAt(
     return undefined;
   }
   const diffs = await wholeDiff(client, ref);
-  const expected = count ?? (await firstPage(client, ref)).total;
+  // Forgejo says 0 where it did not count: what is pushed to `refs/for/…`, and a commit that it does not find.
+  const expected = count || (await firstPage(client, ref)).total;
   const listed = diffs.size === expected ? undefined : await listAll(client, ref);
   if ((await differenceHead(client, ref)) !== headSha) {
     return undefined;

@@ -129,6 +129,13 @@ for (const name of FORGES) {
     t.deepEqual(await forge.changedFiles(ref, head(), 0), { files: [], complete: true });
   });
 
+  test(`${name}: a count of no files is not believed where the forge lists some`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref, head } = openPullRequest(simulated);
+    simulated.fault({ path: /\/pulls\/1\.diff$/, fault: { kind: 'json', body: '' } });
+    t.is((await forge.changedFiles(ref, head(), 0)).files.length, 1);
+  });
+
   test(`${name}: every kind of change comes with its difference`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     simulated.commit(SITE, 'main', {
