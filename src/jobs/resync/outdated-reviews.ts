@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { firstDifference, type JudgedBy, type PresentContext, presentReader } from '../../review/judged-by.ts';
+import { JOBS_SCHEMA, type Kind } from '../queue/queue.ts';
 
 export interface JudgedReview extends PullRequestRef {
   readonly headSha: string;
@@ -100,18 +101,34 @@ export async function reviewsOf(pool: pg.Pool, repository: string): Promise<read
   return rows;
 }
 
-/** Reviews that a push to the branch can concern: by their base, or by the policy that theirs extends. */
+export interface DependentReview extends JudgedReview {
+  /** It may have read the rules already, and has not saved its verdict. */
+  readonly isRunning: boolean;
+}
+
+/**
+ * Reviews that a push to the branch can concern: by their base, or by the policy that theirs extends. Of one that runs
+ * for the first time, the base may not be known yet.
+ */
 export async function reviewsThatDependOn(
   pool: pg.Pool,
   repository: string,
   branch: string,
-): Promise<readonly JudgedReview[]> {
-  const { rows } = await pool.query<JudgedReview>(
-    `SELECT ${COLUMNS} FROM gatehouse.reviews
-      WHERE (repository = $1 AND base_branch = $2)
-         OR lower(judged_by->>'extendsName') = lower($1 || '@' || $2)
-      ORDER BY repository, pull_request`,
-    [repository, branch],
+): Promise<readonly DependentReview[]> {
+  // In one statement: a review that has ended is seen with its verdict.
+  const { rows } = await pool.query<DependentReview>(
+    `SELECT * FROM (
+       SELECT ${COLUMNS}, EXISTS (
+                SELECT FROM ${JOBS_SCHEMA}.job
+                 WHERE job.name = $3 AND coalesce(job.singleton_key, '') = r.repository || '#' || r.pull_request
+                   AND job.state = 'active' AND job.policy = 'stately') AS "isRunning"
+         FROM gatehouse.reviews r
+        WHERE (repository = $1 AND base_branch IN ($2, ''))
+           OR lower(judged_by->>'extendsName') = lower($1 || '@' || $2)
+     ) AS dependent
+      WHERE "baseBranch" <> '' OR "isRunning"
+      ORDER BY repository, number`,
+    [repository, branch, 'review' satisfies Kind],
   );
   return rows;
 }

@@ -14,8 +14,8 @@ export interface RepositoryReviewDeps {
 }
 
 /**
- * After a push to a branch: requests the reviews whose verdict was judged by other rules than those that hold now. What
- * the push lists is not looked at. Forges list a part of its commits, or none.
+ * After a push to a branch: requests the reviews whose verdict was judged by other rules than those that hold now, and
+ * those that run. What the push lists is not looked at. Forges list a part of its commits, or none.
  */
 export async function reviewRepository(
   { pool, rules, enqueue, baselines, requestResync }: RepositoryReviewDeps,
@@ -29,8 +29,11 @@ export async function reviewRepository(
       await requestResync();
     }
   }
-  const { outdated } = await rules.compare(await reviewsThatDependOn(pool, repository, branch));
-  if (outdated.length > 0) {
-    await enqueue(outdated.map(({ number, repository: of }) => ({ kind: 'review', repository: of, number })));
+  const dependent = await reviewsThatDependOn(pool, repository, branch);
+  // What a running review has read is not known: what is stored is of the review before.
+  const { outdated } = await rules.compare(dependent.filter(({ isRunning }) => !isRunning));
+  const requested = [...dependent.filter(({ isRunning }) => isRunning), ...outdated];
+  if (requested.length > 0) {
+    await enqueue(requested.map(({ number, repository: of }) => ({ kind: 'review', repository: of, number })));
   }
 }

@@ -210,6 +210,10 @@ async function releasePullRequest(
   const { repository, number, url } = pullRequest;
   const place = review.statuses.placeOf(pullRequest);
   const hasSpoken = review.hasSpoken();
+  // The policy may be back. Where nothing was posted before, nothing is released.
+  if (hasSpoken && !(await isCurrent(deps, result))) {
+    return 'outdated';
+  }
   const verdict = { state: 'none', description: 'No policy', url } as const;
   await saveAndRecord(deps, review.claim(), pullRequest, { ...verdict, result, askedAt });
   await review.statuses.showVerdict(place);
