@@ -66,8 +66,8 @@ export async function readProposal(
 }
 
 /**
- * What a policy from the repository itself extends is not read: its author does not belong to the owner whose other
- * repositories it could then name, and quote from.
+ * Where it is read from the repository itself in place of a fork, what it extends is not read: its author does not
+ * belong to the owner whose other repositories it could then name, and quote from.
  */
 function loadProposed(
   forge: Forge,
