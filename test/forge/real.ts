@@ -91,6 +91,7 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite 
       head: { sha: string; ref: string };
       base: { sha: string };
       merge_base: string;
+      mergeable: boolean;
     }>('gatehouse', 'GET', `/pulls/${number}`);
   const branchOf = async (of: number | string) => (typeof of === 'number' ? (await pullOf(of)).head.ref : of);
 
@@ -136,13 +137,18 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite 
     forcePush: async (to, changes) => (await cloneOf(OWNER)).push(await branchOf(to), [changes], { onto: MAIN }),
     merge: async (branch, commit, changes) => (await cloneOf(OWNER)).merge(branch, commit, changes),
     async updateBranch(number) {
-      // Gitea computes the merge base after the update. A merge before that would keep the head as the merge base,
-      // and then the merged pull request has no commits.
-      const before = await pullOf(number);
+      // Gitea handles the push later: it writes the entry `pull_push`, and then computes the merge base. A merge before
+      // that can keep the head as the merge base, and then the merged pull request has no commits.
+      const pushes = async () => {
+        const events = await as<{ type: string }[]>('bob', 'GET', `/issues/${number}/timeline?limit=50`);
+        return events.filter(({ type }) => type === 'pull_push').length;
+      };
+      const [before, had] = [await pullOf(number), await pushes()];
       await as('bob', 'POST', `/pulls/${number}/update?style=merge`);
+      await until(async () => (await pushes()) > had);
       await until(async () => {
-        const { head, base, merge_base } = await pullOf(number);
-        return head.sha !== before.head.sha && merge_base === base.sha;
+        const { head, base, merge_base, mergeable } = await pullOf(number);
+        return head.sha !== before.head.sha && merge_base === base.sha && mergeable;
       });
       return (await pullOf(number)).head.sha;
     },
