@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import { ForgeError, unknownCommit } from '../port/forge-error.ts';
+import { ForgeError, UnknownCommitError } from '../port/forge-error.ts';
 import { isFilePath } from '../port/names.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { type GiteaClient, type Page, path } from './client.ts';
@@ -132,7 +132,7 @@ async function treePage(client: GiteaClient, route: string, page: number): Promi
   const key = `${route}?${page}`;
   const tree = trees.get(key) ?? (await askTree(client, route, { page }));
   if (tree === undefined) {
-    throw unknownCommit(`GET ${route}`);
+    throw new UnknownCommitError(`GET ${route}`);
   }
   trees.set(key, tree);
   return tree;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Octokit } from 'octokit';
-import { ForgeError, unknownCommit } from '../port/forge-error.ts';
+import { ForgeError, UnknownCommitError } from '../port/forge-error.ts';
 import { isFilePath } from '../port/names.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import { UNCHANGING } from '../transport/forge-fetch.ts';
@@ -58,7 +58,7 @@ export async function fileAt(
   }
   const again = await askContents(octokit, repository, path, ref, FOREVER);
   if (again === undefined) {
-    throw unknownCommit(`GET ${path} of ${repository} at ${ref}`);
+    throw new UnknownCommitError(`GET ${path} of ${repository} at ${ref}`);
   }
   return textOfBlob(again, path);
 }
@@ -107,7 +107,7 @@ async function list(
   const parameters = { ...repositoryAddress(repository), tree_sha: tree, headers: FOREVER };
   const answer = await ask(octokit, route, parameters, shapes.tree).catch(noSuchCommit);
   if (answer === undefined) {
-    throw unknownCommit(`GET ${name}`);
+    throw new UnknownCommitError(`GET ${name}`);
   }
   if (answer.truncated) {
     throw new ForgeError('too-large', `GET ${name}: a directory has more entries than GitHub lists`);

@@ -27,14 +27,9 @@ export class ForgeError extends Error {
   }
 }
 
-/**
- * Thrown for what is at a commit, where the forge says that there is no such commit: it may know it soon, or on another
- * of its servers.
- */
-export function unknownCommit(route: string): ForgeError {
-  return new ForgeError('unavailable', `${route}: the forge does not find the commit`, { status: 404 });
-}
-
-export function isUnknownCommit(error: unknown): boolean {
-  return error instanceof ForgeError && error.kind === 'unavailable' && error.status === 404;
+/** What is at a commit was asked for, and the forge finds no such commit: it may find it soon, or on another server. */
+export class UnknownCommitError extends ForgeError {
+  constructor(route: string) {
+    super('unavailable', `${route}: the forge does not find the commit`, { status: 404 });
+  }
 }

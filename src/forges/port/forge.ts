@@ -132,7 +132,7 @@ export interface Forge extends AccessCheck {
   isAncestor(repository: string, ancestor: string, descendant: string): Promise<boolean>;
   /**
    * A file's text at a commit; undefined only when the commit is there and the file is not. Throws
-   * {@link unknownCommit} when the forge does not find the commit. A branch or tag may be given, but not in a review:
+   * {@link UnknownCommitError} when the forge does not find the commit. A branch or tag may be given, but not in a review:
    * then undefined also means that there is none.
    */
   fileAt(repository: string, path: string, ref: string): Promise<string | undefined>;

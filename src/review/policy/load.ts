@@ -1,5 +1,5 @@
 import type { Forge } from '../../forges/port/forge.ts';
-import { ForgeError, isUnknownCommit } from '../../forges/port/forge-error.ts';
+import { ForgeError, UnknownCommitError } from '../../forges/port/forge-error.ts';
 import type { RepositoryNow, Visibility } from '../../forges/port/pull-request.ts';
 import { MAX_POLICY_BYTES } from '../limits.ts';
 import { digestOf, type PolicySources, type SourceFile, type SourceText, sourceText } from '../sources.ts';
@@ -209,7 +209,7 @@ async function findNamed(forge: Forge, repository: string, name: string, commit:
   try {
     return await findPolicy(forge, repository, commit);
   } catch (error) {
-    if (name === commit && isUnknownCommit(error)) {
+    if (name === commit && error instanceof UnknownCommitError) {
       return undefined;
     }
     throw error;

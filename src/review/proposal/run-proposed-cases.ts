@@ -1,5 +1,5 @@
 import type { Forge } from '../../forges/port/forge.ts';
-import { ForgeError, isUnknownCommit } from '../../forges/port/forge-error.ts';
+import { ForgeError, UnknownCommitError } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { CasesFile, JudgedCases } from '../cases/judge-cases.ts';
 import { MAX_CASES_BYTES } from '../limits.ts';
@@ -37,7 +37,7 @@ export async function atHead<T>(
   try {
     return await read(head.repository ?? repository);
   } catch (error) {
-    if (isUnknownCommit(error) && head.repository !== null && head.repository !== repository) {
+    if (error instanceof UnknownCommitError && head.repository !== null && head.repository !== repository) {
       return read(repository);
     }
     throw error;
