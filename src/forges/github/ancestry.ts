@@ -1,13 +1,10 @@
-import { UNCHANGING } from '../transport/forge-fetch.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
-import { ask, askAll } from './request.ts';
+import { ask, askAll, FOREVER } from './request.ts';
 import * as shapes from './shapes.ts';
 
 /** https://docs.github.com/en/rest/commits/commits#compare-two-commits */
 const ROUTE = 'GET /repos/{owner}/{repo}/compare/{basehead}';
-/** What is read of two commits never changes. */
-const FOREVER = { 'cache-control': UNCHANGING };
 
 /** Places where two histories part that are looked into, with a request each. */
 const MAX_FORKS = 4;

@@ -1,10 +1,9 @@
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import type { Commit, PullRequestRef, Tree } from '../port/pull-request.ts';
-import { UNCHANGING } from '../transport/forge-fetch.ts';
 import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
-import { ask, askAll } from './request.ts';
+import { ask, askAll, FOREVER } from './request.ts';
 import * as shapes from './shapes.ts';
 import { readSigners } from './signers.ts';
 
@@ -13,8 +12,6 @@ const MAX_LISTED_COMMITS = 250;
 
 /** The account that GitHub commits with where somebody edits or merges on its pages. */
 export const WEB_COMMITTER = 'web-flow';
-/** What is read at a commit never changes. */
-const FOREVER = { 'cache-control': UNCHANGING };
 
 export async function commits(
   client: GitHubClient,

@@ -3,15 +3,13 @@ import type { Octokit } from 'octokit';
 import { ForgeError, UnknownCommitError } from '../port/forge-error.ts';
 import { isFilePath } from '../port/names.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
-import { UNCHANGING } from '../transport/forge-fetch.ts';
 import type { GitHubClient } from './client.ts';
 import { noSuchCommit, repositoryAddress } from './read.ts';
-import { ask } from './request.ts';
+import { ask, FOREVER } from './request.ts';
 import * as shapes from './shapes.ts';
 
 /** Names in all directories that are remembered together. */
 const MAX_ENTRIES = 50_000;
-const FOREVER = { 'cache-control': UNCHANGING };
 
 type Directory = ReadonlyMap<string, { readonly type: string; readonly sha: string }>;
 /** By repository and id: a tree never changes. */
