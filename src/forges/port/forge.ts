@@ -132,8 +132,8 @@ export interface Forge extends AccessCheck {
   isAncestor(repository: string, ancestor: string, descendant: string): Promise<boolean>;
   /**
    * A file's text at a commit; undefined only when the commit is there and the file is not. Throws
-   * {@link UnknownCommitError} when the forge does not find the commit. A branch or tag may be given, but not in a review:
-   * then undefined also means that there is none.
+   * {@link UnknownCommitError} when the forge does not find the commit. A branch or tag may be given, but not in a
+   * review: then undefined also means that there is none.
    */
   fileAt(repository: string, path: string, ref: string): Promise<string | undefined>;
   /** Undefined when there is no such repository, or Gatehouse may not see it. */

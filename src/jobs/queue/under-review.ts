@@ -7,6 +7,17 @@ export interface Candidate extends PullRequestRef {
   readonly now?: { readonly headSha: string; readonly baseBranch: string; readonly updatedAt: string };
 }
 
+const QUEUE: Kind = 'review';
+/** SQL: a job that waits or runs, found by the engine's own index of these. The key is {@link reviewKey}. */
+const jobOf = (key: string) =>
+  `job.name = '${QUEUE}' AND coalesce(job.singleton_key, '') = ${key}
+     AND job.state <= 'active' AND job.policy = 'stately'`;
+
+/** SQL: whether a review of the pull request in a row of the table `reviews` runs. */
+export const isReviewRunning = (row: string) =>
+  `EXISTS (SELECT FROM ${JOBS_SCHEMA}.job
+            WHERE ${jobOf(`${row}.repository || '#' || ${row}.pull_request`)} AND job.state = 'active')`;
+
 /**
  * Those that no review looks at already. One that waits reads everything when it begins. One that runs has seen `now`
  * when it has recorded it; a first review that has recorded nothing yet compares with the present state before it ends.
@@ -25,9 +36,7 @@ export async function notUnderReview<T extends Candidate>(
                  (candidate.head_sha, candidate.base_branch, candidate.updated_at)) AS seen
        FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::timestamptz[])
               AS candidate (key, repository, pull_request, head_sha, base_branch, updated_at)
-       -- As in the engine's own index of the jobs that wait or run.
-       JOIN ${JOBS_SCHEMA}.job ON job.name = $7 AND coalesce(job.singleton_key, '') = candidate.key
-                              AND job.state <= 'active' AND job.policy = 'stately'
+       JOIN ${JOBS_SCHEMA}.job ON ${jobOf('candidate.key')}
        LEFT JOIN gatehouse.reviews r USING (repository, pull_request)
       GROUP BY candidate.key`,
     [
@@ -37,7 +46,6 @@ export async function notUnderReview<T extends Candidate>(
       candidates.map(({ now }) => now?.headSha ?? null),
       candidates.map(({ now }) => now?.baseBranch ?? null),
       candidates.map(({ now }) => now?.updatedAt ?? null),
-      'review' satisfies Kind,
     ],
   );
   const seen = new Set(rows.filter((row) => row.seen).map(({ key }) => key));

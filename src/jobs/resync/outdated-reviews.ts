@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { firstDifference, type JudgedBy, type PresentContext, presentReader } from '../../review/judged-by.ts';
-import { JOBS_SCHEMA, type Kind } from '../queue/queue.ts';
+import { isReviewRunning } from '../queue/under-review.ts';
 
 export interface JudgedReview extends PullRequestRef {
   readonly headSha: string;
@@ -118,17 +118,14 @@ export async function reviewsThatDependOn(
   // In one statement: a review that has ended is seen with its verdict.
   const { rows } = await pool.query<DependentReview>(
     `SELECT * FROM (
-       SELECT ${COLUMNS}, EXISTS (
-                SELECT FROM ${JOBS_SCHEMA}.job
-                 WHERE job.name = $3 AND coalesce(job.singleton_key, '') = r.repository || '#' || r.pull_request
-                   AND job.state = 'active' AND job.policy = 'stately') AS "isRunning"
+       SELECT ${COLUMNS}, ${isReviewRunning('r')} AS "isRunning"
          FROM gatehouse.reviews r
         WHERE (repository = $1 AND base_branch IN ($2, ''))
            OR lower(judged_by->>'extendsName') = lower($1 || '@' || $2)
      ) AS dependent
       WHERE "baseBranch" <> '' OR "isRunning"
       ORDER BY repository, number`,
-    [repository, branch, 'review' satisfies Kind],
+    [repository, branch],
   );
   return rows;
 }

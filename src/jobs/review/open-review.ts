@@ -120,8 +120,9 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
       if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
         throw err;
       }
-      const [{ repository, headSha, context }] = args;
-      await noteLeftSuccess(pool, { repository, headSha, context });
+      const [place] = args;
+      const { repository, headSha, context } = place;
+      await noteLeftSuccess(pool, place);
       deps.log.warn(
         { err, repository, headSha, context },
         'the status of an old head could not be set: the next resync tries again',
