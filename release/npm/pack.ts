@@ -16,8 +16,8 @@ import { OLDEST_NODE } from './oldest-node.ts';
 
 const run = promisify(execFile);
 
-/** Both by the name of their file. A thread is a program of its own: src/review/threads/thread-pool.ts. */
-const PROGRAMS = { gatehouse: 'release/npm/gatehouse.ts', thread: 'src/review/threads/thread.ts' };
+/** Both by the name of their file. A worker thread is a program of its own: src/review/workers/worker-pool.ts. */
+const PROGRAMS = { gatehouse: 'release/npm/gatehouse.ts', worker: 'src/review/workers/worker.ts' };
 
 /** CommonJS packages call `require`, which a module has not. */
 const REQUIRE = "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);";

@@ -35,7 +35,7 @@ export interface VerdictRecord {
 /** What it was judged by. What others reported is not recorded itself, only what the rules said of it. */
 export type RecordedSources = Omit<
   JudgedBy,
-  'pullRequest' | 'checksDigest' | 'asksSuites' | 'threadsDigest' | 'traitsDigest' | 'triageDigest' | 'alone'
+  'pullRequest' | 'checksDigest' | 'asksSuites' | 'conversationsDigest' | 'traitsDigest' | 'triageDigest' | 'alone'
 >;
 
 export interface RecordedRule {
@@ -153,7 +153,7 @@ function place(path: string, line: number | undefined): Place {
 export function recordedSources({
   pullRequest: _state,
   checksDigest: _checks,
-  threadsDigest: _threads,
+  conversationsDigest: _threads,
   traitsDigest: _traits,
   triageDigest: _triage,
   asksSuites: _suites,

@@ -53,7 +53,7 @@ that exists here. "-" reads standard input.`,
 /** Checks one file, `-` for standard input, or the first policy file in the folder. Resolves to the exit code. */
 async function checkPolicyFile(
   path: string | undefined,
-  { stdin, stdout, stderr, folder, startThreads }: Terminal,
+  { stdin, stdout, stderr, folder, startWorkers }: Terminal,
   role: PolicyRole,
 ): Promise<typeof VALID | typeof FAULTY | typeof UNREADABLE> {
   const file = path ?? (await firstPolicyFile(folder));
@@ -69,9 +69,9 @@ async function checkPolicyFile(
     return UNREADABLE;
   }
   const name = file === '-' ? '<stdin>' : file;
-  const threads = startThreads();
-  const result = await threads.parsePolicy(name, text, { path: name }, role);
-  await threads.close();
+  const workers = startWorkers();
+  const result = await workers.parsePolicy(name, text, { path: name }, role);
+  await workers.close();
   if (!result.ok) {
     stdout.write(formatFaults(result.faults, text));
     return FAULTY;

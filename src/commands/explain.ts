@@ -68,7 +68,7 @@ async function explainPullRequest(
   json: boolean,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const judging = await openJudging(settings, terminal.startThreads());
+  const judging = await openJudging(settings, terminal.startWorkers());
   const { forge } = judging;
   try {
     const recordedComments = async () => ({ posted: new Map() });

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../config/config.ts';
 import { PoolerError } from '../db/pooler-error.ts';
 import { NewerSchemaError } from '../db/schema.ts';
 import { makeLog } from '../log.ts';
-import { makeReviewThreads } from '../review/threads/review-threads.ts';
+import { makeReviewWorkers } from '../review/workers/review-workers.ts';
 import { version } from '../version.ts';
 import type { Command } from './command.ts';
 import { EX_CONFIG, EX_USAGE, reasonOf, UsageError } from './failures.ts';
@@ -46,9 +46,9 @@ export async function runProgram(commands: Commands, args: readonly string[], fo
     process.exit();
   });
   const { stdin, stdout, stderr, env } = process;
-  // One thread: a command has one policy to read.
-  const startThreads = () => makeReviewThreads({ size: 1 });
-  const { code, mayHang } = await runCommandLine(commands, args, { stdin, stdout, stderr, env, folder, startThreads });
+  // One worker: a command has one policy to read.
+  const startWorkers = () => makeReviewWorkers({ size: 1 });
+  const { code, mayHang } = await runCommandLine(commands, args, { stdin, stdout, stderr, env, folder, startWorkers });
   // A store that hangs does not close its half of a connection, which would keep the process running.
   if (mayHang) {
     process.exit(code);

@@ -1,5 +1,5 @@
 import { visible } from '../review/text.ts';
-import type { ReviewThreads } from '../review/threads/review-threads.ts';
+import type { ReviewWorkers } from '../review/workers/review-workers.ts';
 
 /** What a command may use of its process. */
 export interface Terminal {
@@ -10,7 +10,7 @@ export interface Terminal {
   /** Where the relative paths of the command line begin. */
   readonly folder: string;
   /** Starts what reads and judges policies. The command closes it. */
-  readonly startThreads: () => ReviewThreads;
+  readonly startWorkers: () => ReviewWorkers;
 }
 
 interface Output {

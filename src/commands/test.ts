@@ -13,7 +13,7 @@ import type { Policy } from '../review/policy/policy.ts';
 import { describeCases } from '../review/rendering/cases.ts';
 import { junitXml } from '../review/rendering/junit.ts';
 import { makePaint } from '../review/rendering/terminal.ts';
-import type { ReviewThreads } from '../review/threads/review-threads.ts';
+import type { ReviewWorkers } from '../review/workers/review-workers.ts';
 import { firstPolicyFile, formatFaults } from './check.ts';
 import { defineCommand } from './command.ts';
 import { reasonOf, UsageError } from './failures.ts';
@@ -78,11 +78,11 @@ async function testPolicy(
   terminal: Terminal,
 ): Promise<typeof PASSED | typeof FAILED | typeof UNUSABLE> {
   const { folder } = terminal;
-  const threads = terminal.startThreads();
+  const workers = terminal.startWorkers();
   try {
-    const input = await readInput(options, threads, folder);
+    const input = await readInput(options, workers, folder);
     const began = performance.now();
-    const results = await runCases(input.policy, input.cases, threads.evaluate);
+    const results = await runCases(input.policy, input.cases, workers.evaluate);
     const open = uncovered(input.policy, results);
     terminal.stdout.write(
       options.json
@@ -100,7 +100,7 @@ async function testPolicy(
     terminal.stderr.write(error.message);
     return UNUSABLE;
   } finally {
-    await threads.close();
+    await workers.close();
   }
 }
 
@@ -122,15 +122,15 @@ interface Paths {
 }
 
 /** Throws {@link UnusableInput}. */
-async function readInput(paths: Paths, threads: ReviewThreads, folder: string): Promise<Input> {
+async function readInput(paths: Paths, workers: ReviewWorkers, folder: string): Promise<Input> {
   const path = paths.policy ?? (await firstPolicyFile(folder));
   if (path === undefined) {
     throw new UnusableInput(`gatehouse test: no policy file here; looked for ${POLICY_PATHS.join(', ')}\n`);
   }
   const text = await readText(folder, path);
   const role = paths.baseline ? 'baseline' : 'own';
-  const own = valid(await threads.parsePolicy(path, text, { path }, role), text).policy;
-  const inPolicy = valid(await threads.parseCases(path, text, path, 'policy'), text).cases;
+  const own = valid(await workers.parsePolicy(path, text, { path }, role), text).policy;
+  const inPolicy = valid(await workers.parseCases(path, text, path, 'policy'), text).cases;
   const policy = paths.extends === undefined ? own : mergePolicies(await readExtended(paths.extends), own);
 
   const casesPath = paths.cases ?? CASES_PATH;
@@ -140,7 +140,7 @@ async function readInput(paths: Paths, threads: ReviewThreads, folder: string): 
   const inFile =
     casesText === undefined
       ? []
-      : valid(await threads.parseCases(casesPath, casesText, casesPath, 'cases'), casesText).cases;
+      : valid(await workers.parseCases(casesPath, casesText, casesPath, 'cases'), casesText).cases;
   const cases = [...inPolicy, ...inFile];
   if (cases.length === 0) {
     throw new UnusableInput(`gatehouse test: no cases: ${path} has no "cases", and there are none in ${casesPath}\n`);
@@ -151,7 +151,7 @@ async function readInput(paths: Paths, threads: ReviewThreads, folder: string): 
 
   async function readExtended(file: string): Promise<Policy> {
     const extended = await readText(folder, file);
-    return valid(await threads.parsePolicy(file, extended, { path: file }, 'extended'), extended).policy;
+    return valid(await workers.parsePolicy(file, extended, { path: file }, 'extended'), extended).policy;
   }
 }
 

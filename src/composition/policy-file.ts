@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigurationError } from '../config/config.ts';
 import type { Policy } from '../review/policy/policy.ts';
-import type { ReviewThreads } from '../review/threads/review-threads.ts';
+import type { ReviewWorkers } from '../review/workers/review-workers.ts';
 
 /** Reads the operator's policy from disk. Throws a {@link ConfigurationError} that names every fault with its place. */
-export async function readPolicyFile(path: string, threads: ReviewThreads): Promise<Policy> {
+export async function readPolicyFile(path: string, workers: ReviewWorkers): Promise<Policy> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
@@ -12,7 +12,7 @@ export async function readPolicyFile(path: string, threads: ReviewThreads): Prom
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
     throw new ConfigurationError(`POLICY_FILE: cannot read ${path} (${code})`, { cause: error });
   }
-  const parsed = await threads.parsePolicy(path, text, { path, repository: 'the operator of Gatehouse' });
+  const parsed = await workers.parsePolicy(path, text, { path, repository: 'the operator of Gatehouse' });
   if (!parsed.ok) {
     const faults = parsed.faults.map(({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`);
     throw new ConfigurationError(`POLICY_FILE cannot be used:\n${faults.join('\n')}`);

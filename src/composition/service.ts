@@ -26,7 +26,7 @@ import { countBaselines } from '../jobs/tables/baselines.ts';
 import { makeClosers } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
 import { makeMetrics } from '../metrics.ts';
-import type { ReviewThreads } from '../review/threads/review-threads.ts';
+import type { ReviewWorkers } from '../review/workers/review-workers.ts';
 import { NO_TRACING, type Tracing } from '../tracing/tracing.ts';
 import { composeDoor } from './door.ts';
 import { startSampler } from './sampler.ts';
@@ -45,9 +45,9 @@ const CLOSE_GRACE_MS = 10_000;
 
 /**
  * Composes the parts of a process. Throws {@link NewerSchemaError}, {@link PoolerError}, what a listener throws,
- * or what is wrong with the operator's policy file. `threads` are those of {@link SharedDeps}.
+ * or what is wrong with the operator's policy file. `workers` are those of {@link SharedDeps}.
  */
-export async function startService(config: Config, log: Log, threads?: ReviewThreads): Promise<Service> {
+export async function startService(config: Config, log: Log, workers?: ReviewWorkers): Promise<Service> {
   const closers = makeClosers(log);
   let phase: 'serving' | 'draining' | 'closed' = 'serving';
   const isDraining = () => phase !== 'serving';
@@ -69,7 +69,7 @@ export async function startService(config: Config, log: Log, threads?: ReviewThr
     closers.add('redis probe', () => redisProbe.close());
     const jobs = makeJobQueue(pool, QUEUES, log);
     closers.add('jobs', () => jobs.stop());
-    const shared: SharedDeps = { config, pool, redis, jobs, metrics, tracing, closers, log, threads };
+    const shared: SharedDeps = { config, pool, redis, jobs, metrics, tracing, closers, log, workers };
 
     const storing = makeStoringHealth(() => void readiness());
     // Rolled back, so it need not exist.

@@ -5,7 +5,7 @@ import type { JobQueue } from '../jobs/queue/engine.ts';
 import type { Closers } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import type { ReviewThreads } from '../review/threads/review-threads.ts';
+import type { ReviewWorkers } from '../review/workers/review-workers.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 
 /** What the door and the worker of a process share. */
@@ -18,8 +18,8 @@ export interface SharedDeps {
   readonly tracing: Tracing;
   readonly closers: Closers;
   readonly log: Log;
-  /** The threads of the whole process, where several workers run in one. Otherwise a worker starts and ends its own. */
-  readonly threads: ReviewThreads | undefined;
+  /** The workers of the whole process, where several workers run in one. Otherwise a worker starts and ends its own. */
+  readonly workers: ReviewWorkers | undefined;
 }
 
 /**

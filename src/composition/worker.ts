@@ -10,9 +10,9 @@ import { readPresentRules } from '../jobs/resync/outdated-reviews.ts';
 import { countNoneObserved } from '../jobs/review/count-observed.ts';
 import { rememberExtended } from '../jobs/tables/extended-repositories.ts';
 import { startWorker } from '../jobs/worker.ts';
-import { TASK_NAMES } from '../review/threads/messages.ts';
-import { makeReviewThreads, type ReviewThreads } from '../review/threads/review-threads.ts';
-import { LIMITS } from '../review/threads/thread-pool.ts';
+import { TASK_NAMES } from '../review/workers/messages.ts';
+import { makeReviewWorkers, type ReviewWorkers } from '../review/workers/review-workers.ts';
+import { LIMITS } from '../review/workers/worker-pool.ts';
 import { connectForge } from './forge.ts';
 import { readPolicyFile } from './policy-file.ts';
 import { type SharedDeps, WAKE_CHANNEL } from './shared-deps.ts';
@@ -20,7 +20,7 @@ import { type SharedDeps, WAKE_CHANNEL } from './shared-deps.ts';
 /** Starts the worker. Returns what stops it. */
 export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): Promise<() => Promise<void>> {
   const { config, pool, redis, jobs, metrics, tracing, closers, log } = shared;
-  const threads = shared.threads ?? startThreads(shared);
+  const workers = shared.workers ?? startWorkers(shared);
   for (const task of TASK_NAMES) {
     for (const limit of LIMITS) {
       metrics.tasksEnded.inc({ task, limit }, 0);
@@ -34,7 +34,7 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
   if (!worker.enforce) {
     log.warn('ENFORCE=false: rules are judged and shown, but every status is success. Gatehouse blocks no merge');
   }
-  const fallback = worker.policyFile === undefined ? undefined : await readPolicyFile(worker.policyFile, threads);
+  const fallback = worker.policyFile === undefined ? undefined : await readPolicyFile(worker.policyFile, workers);
   const installations = {
     find: (owner: string) => readInstallation(pool, owner),
     save: (owner: string, id: number) => saveInstallation(pool, owner, id),
@@ -47,7 +47,7 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
   const forge = connectForge(access, { redis, installations, metrics, tracing, log, onRateLimit });
   closers.add('forge', () => forge.close());
   const { policyRepository: name } = worker;
-  const baselines = name === undefined ? noBaselines(pool) : makeBaselines({ forge, pool, threads, name, log });
+  const baselines = name === undefined ? noBaselines(pool) : makeBaselines({ forge, pool, workers, name, log });
   const isMeant = rememberExtended(pool, log);
   const present = { forge, fallback, baselineOf: baselines.of, statusContext: config.statusContext, isMeant };
   const { wake, stop } = startWorker({
@@ -62,7 +62,7 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
     statusContext: config.statusContext,
     keepsRecord: worker.auditDays > 0,
     forge,
-    threads,
+    workers,
     pool,
     fallback,
     baselines,
@@ -95,13 +95,13 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
   return stop;
 }
 
-function startThreads({ metrics, closers, log }: SharedDeps): ReviewThreads {
-  const threads = makeReviewThreads({
+function startWorkers({ metrics, closers, log }: SharedDeps): ReviewWorkers {
+  const workers = makeReviewWorkers({
     onEnded({ task, owner, limit }) {
       metrics.tasksEnded.inc({ task, limit });
       log.warn({ repository: owner, task, limit }, 'work on a repository’s policy was ended: it went over its limit');
     },
   });
-  closers.add('review threads', () => threads.close());
-  return threads;
+  closers.add('review workers', () => workers.close());
+  return workers;
 }

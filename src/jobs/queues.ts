@@ -103,9 +103,9 @@ export const QUEUES: Queues<JobDeps> = {
      * A status under Gatehouse's name has a key by who set it and by its context, and a comment at a line by whose it
      * is: neither Gatehouse's own nor a status that no pull request has must keep back another.
      */
-    key({ repository, headSha, ownName, threadsBy }) {
+    key({ repository, headSha, ownName, conversationsBy }) {
       const status = ownName === undefined ? '' : `/status/${ownName.by.toLowerCase()}/${ownName.context}`;
-      const threads = threadsBy === undefined ? '' : `/threads/${threadsBy.toLowerCase()}`;
+      const threads = conversationsBy === undefined ? '' : `/threads/${conversationsBy.toLowerCase()}`;
       return `${repository}@${headSha}${status}${threads}`;
     },
     options: WITH_DEAD_LETTERS,

@@ -1,5 +1,5 @@
 import type { Checks } from '../forges/port/checks.ts';
-import type { CommentThreads } from '../forges/port/comment-threads.ts';
+import type { Conversations } from '../forges/port/conversations.ts';
 import type { CodeOwnersDialect } from '../forges/port/forges.ts';
 import type {
   ChangedFiles,
@@ -28,7 +28,7 @@ export interface Facts {
   /** What others reported about the head. */
   readonly checks: Checks;
   /** The conversations that Gatehouse did not begin. */
-  readonly commentThreads: CommentThreads;
+  readonly conversations: Conversations;
   /** How people are told apart from machines, beside what the forge says: the policy's words, which evaluate() adds. */
   readonly people: PeopleSettings;
   /** Undefined: unread. */
@@ -106,7 +106,7 @@ export function unreadFacts(pullRequest: PullRequest): Facts {
     teams: new Map(),
     codeOwners: { kind: 'unread' },
     checks: { checks: [], complete: false },
-    commentThreads: { threads: [], complete: false },
+    conversations: { conversations: [], complete: false },
     people: NO_PEOPLE_SETTINGS,
     triage: undefined,
     repository: undefined,
@@ -141,7 +141,7 @@ export interface NeededFacts {
   readonly checks: boolean;
   /** Whether all checks matter, and with them check suites. */
   readonly checkSuites: boolean;
-  readonly commentThreads: boolean;
+  readonly conversations: boolean;
   /** `organisation/team`, in lower case, sorted. */
   readonly teams: readonly string[];
   /** Sorted. */

@@ -13,7 +13,7 @@ import type { Evaluation } from './evaluation/evaluation.ts';
 import { codeOwnersText, gatherFacts } from './evaluation/gather-facts.ts';
 import { observe, rulesInForce, withObserved } from './evaluation/observe.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
-import { threadsDigest } from './evaluation/read-threads.ts';
+import { conversationsDigest } from './evaluation/read-conversations.ts';
 import { traitsDigest } from './evaluation/read-traits.ts';
 import { triageDigest } from './evaluation/read-triage.ts';
 import { redacted } from './evaluation/redact.ts';
@@ -40,8 +40,8 @@ import { type CurrentApproval, currentApprovals } from './predicates/current-app
 import type { ReadProposal } from './proposal/proposal.ts';
 import { type Change, type ProposedChange, readProposal } from './proposal/read-proposal.ts';
 import type { SourceText } from './sources.ts';
-import type { ReviewThreads } from './threads/review-threads.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './verdict.ts';
+import type { ReviewWorkers } from './workers/review-workers.ts';
 
 /** The result of reviewing a pull request. */
 export type ReviewResult =
@@ -62,7 +62,7 @@ export type ReviewResult =
       /** Whether a rule asks for checks of others, or for requested reviews. */
       readonly asksOthers: boolean;
       /** Whether a rule asks for conversations. */
-      readonly asksThreads: boolean;
+      readonly asksConversations: boolean;
       /** Null when no rule in force asks for reviews. */
       readonly approvals: readonly CurrentApproval[] | null;
       /** Absent when the policy could not be used. */
@@ -74,7 +74,7 @@ export type ReviewResult =
     };
 
 /** What a policy may ask of people other than the author: checks and requested reviews, or conversations. */
-export type AskedOfOthers = 'others' | 'threads';
+export type AskedOfOthers = 'others' | 'conversations';
 
 /** How often a pull request is judged at most, when it changes meanwhile. */
 const MAX_ATTEMPTS = 3;
@@ -82,7 +82,7 @@ const MAX_ATTEMPTS = 3;
 /** What pull requests are judged with. */
 export interface JudgeContext extends PolicyContext, PresentContext {
   readonly forge: Forge;
-  readonly threads: ReviewThreads;
+  readonly workers: ReviewWorkers;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
   readonly baselineOf: BaselineOf;
@@ -227,7 +227,7 @@ export async function readChange(
 }
 
 /** What facts are read with. */
-type FactsContext = Pick<JudgeContext, 'forge' | 'threads' | 'statusContext' | 'onWillReadOthers' | 'rememberAuthors'>;
+type FactsContext = Pick<JudgeContext, 'forge' | 'workers' | 'statusContext' | 'onWillReadOthers' | 'rememberAuthors'>;
 
 /** Step 3, the facts: what the rules in force need, and no more. */
 export async function readFacts(
@@ -237,16 +237,16 @@ export async function readFacts(
   changedFiles: ChangedFiles,
 ): Promise<Facts> {
   const inForce = rulesInForce(policy);
-  const { requestedReviews, triage, commentThreads } = neededFacts(policy);
+  const { requestedReviews, triage, conversations } = neededFacts(policy);
   if (requestedReviews || triage) {
     await context.onWillReadOthers?.('others');
   }
-  if (commentThreads) {
-    await context.onWillReadOthers?.('threads');
+  if (conversations) {
+    await context.onWillReadOthers?.('conversations');
   }
-  const { forge, threads } = context;
+  const { forge, workers } = context;
   const readChecks = (ask: AskedChecks) => readChecksOf(context, subject, ask);
-  const facts = await gatherFacts(forge, threads, inForce, subject, changedFiles, subject.baseSha, readChecks);
+  const facts = await gatherFacts(forge, workers, inForce, subject, changedFiles, subject.baseSha, readChecks);
   const { authors, authorTrailers } = neededFacts(inForce);
   return authors
     ? {
@@ -268,11 +268,11 @@ async function readChecksOf(
 
 /** Step 4, the evaluation of the rules in force. Those that are only observed are in it too, undecided. */
 export async function evaluateInForce(
-  { threads }: { readonly threads: Pick<ReviewThreads, 'evaluate'> },
+  { workers }: { readonly workers: Pick<ReviewWorkers, 'evaluate'> },
   policy: Policy,
   facts: Facts,
 ): Promise<Evaluation> {
-  return withObserved(policy, await threads.evaluate(rulesInForce(policy), facts), []);
+  return withObserved(policy, await workers.evaluate(rulesInForce(policy), facts), []);
 }
 
 /** Step 5, the overrides. Undefined when the policy lets nobody override. */
@@ -292,11 +292,11 @@ function readToObserve(
   policy: Policy,
   facts: Facts,
 ): ReturnType<typeof observe> {
-  const { forge, threads, mayReadToObserve: mayRead = () => true } = context;
+  const { forge, workers, mayReadToObserve: mayRead = () => true } = context;
   const readChecks = (ask: AskedChecks) => readChecksOf(context, subject, ask);
   return observe(policy, facts, {
     forge,
-    threads,
+    workers,
     preloaded: subject.preloaded,
     baseSha: subject.baseSha,
     readChecks,
@@ -310,7 +310,7 @@ interface Findings {
   readonly evaluation: Evaluation;
   readonly overrides: Overrides | undefined;
   /** What others have said, as observed rules may have read it too. */
-  readonly others: Pick<Facts, 'checks' | 'commentThreads' | 'repository' | 'triage'>;
+  readonly others: Pick<Facts, 'checks' | 'conversations' | 'repository' | 'triage'>;
 }
 
 /** Step 6, the verdict, and by what it was judged. */
@@ -324,7 +324,7 @@ export function conclude(
   const { pullRequest } = subject;
   const needed = neededFacts(policy);
   const codeOwners = codeOwnersText(facts.codeOwners);
-  const dependsOnPeople = needed.reviews || needed.commentThreads || needed.authors || overrides !== undefined;
+  const dependsOnPeople = needed.reviews || needed.conversations || needed.authors || overrides !== undefined;
   const verdict = verdictOf(redacted(evaluation), overrides);
   const dependsOnMore = proposed.kind !== 'absent' || shown !== undefined || hidden || overrides !== undefined;
   return {
@@ -335,7 +335,7 @@ export function conclude(
     comments: policy.comments ?? DEFAULT_COMMENTS,
     selfContained: !dependsOnMore && sources.extendsName === undefined && needsOnlyFiles(policy),
     asksOthers: needed.checks || needed.requestedReviews || needed.triage,
-    asksThreads: needed.commentThreads,
+    asksConversations: needed.conversations,
     judgedBy: judgedBy(subject, {
       ...sources,
       ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
@@ -361,8 +361,8 @@ function digestsOfOthers(policy: Policy, inForce: Facts, all: Findings['others']
   return {
     ...((needed.checks || checksWereRead) && { checksDigest: checksDigest(all.checks) }),
     ...((checksWereRead ? more : needed).checkSuites && { asksSuites: true as const }),
-    ...((needed.commentThreads || all.commentThreads !== inForce.commentThreads) && {
-      threadsDigest: threadsDigest(all.commentThreads),
+    ...((needed.conversations || all.conversations !== inForce.conversations) && {
+      conversationsDigest: conversationsDigest(all.conversations),
     }),
     ...((needed.repository || all.repository !== inForce.repository) && { traitsDigest: traitsDigest(all.repository) }),
     ...(more.triage && all.triage && { triageDigest: triageDigest(all.triage) }),
@@ -382,7 +382,7 @@ function notJudged(
     comments: DEFAULT_COMMENTS,
     judgedBy: judgedBy(subject, sources),
     asksOthers: false,
-    asksThreads: false,
+    asksConversations: false,
     texts,
     approvals: null,
     selfContained: false,

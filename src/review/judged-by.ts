@@ -4,7 +4,7 @@ import type { Forge } from '../forges/port/forge.ts';
 import type { PullRequestNow, PullRequestRef, RepositoryNow } from '../forges/port/pull-request.ts';
 import { codeOwnersText, readCodeOwners } from './evaluation/gather-facts.ts';
 import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
-import { readOthersThreads, threadsDigest } from './evaluation/read-threads.ts';
+import { conversationsDigest, readOthersConversations } from './evaluation/read-conversations.ts';
 import { readTraits, traitsDigest } from './evaluation/read-traits.ts';
 import { presentTriageDigest } from './evaluation/read-triage.ts';
 import { type BaselineOf, digestOfBaseline } from './policy/baseline.ts';
@@ -28,7 +28,7 @@ export interface JudgedBy extends PolicySources {
   /** Whether check suites are in that digest. */
   readonly asksSuites?: true;
   /** The digest of the conversations that others began. Absent: no rule asks for them. */
-  readonly threadsDigest?: string;
+  readonly conversationsDigest?: string;
   /** The digest of the visibility and topics of the repository. Absent: no rule asks for them. */
   readonly traitsDigest?: string;
   /** The digest of the assignees and the milestone. Absent: no rule asks for them. */
@@ -62,7 +62,7 @@ export interface Present {
   readonly machineAccounts: string;
   readonly extended?: (name: string) => Promise<string | undefined>;
   readonly checks?: (ask: AskedChecks) => Promise<string>;
-  readonly threads?: () => Promise<string>;
+  readonly conversations?: () => Promise<string>;
   readonly traits?: () => Promise<string>;
   /** Undefined: they cannot be read. */
   readonly triage?: () => Promise<string | undefined>;
@@ -102,8 +102,8 @@ const COMPARISONS = {
     extendsName !== undefined && now.extended !== undefined && (await now.extended(extendsName)) !== extendsDigest,
   checks: async ({ checksDigest: checks, asksSuites: suites = false }, now) =>
     checks !== undefined && now.checks !== undefined && (await now.checks({ suites })) !== checks,
-  threads: async ({ threadsDigest: threads }, now) =>
-    threads !== undefined && now.threads !== undefined && (await now.threads()) !== threads,
+  conversations: async ({ conversationsDigest: conversations }, now) =>
+    conversations !== undefined && now.conversations !== undefined && (await now.conversations()) !== conversations,
   'repository settings': async ({ traitsDigest: traits }, now) =>
     traits !== undefined && now.traits !== undefined && (await now.traits()) !== traits,
   triage: async ({ triageDigest: triage }, now) =>
@@ -171,7 +171,7 @@ export interface PresentContext {
 export interface PresentReader {
   of(repository: string, baseBranch: string): Present;
   checks(repository: string, sha: string, ask: AskedChecks): Promise<string>;
-  threads(ref: PullRequestRef, sha: string): Promise<string>;
+  conversations(ref: PullRequestRef, sha: string): Promise<string>;
   traits(repository: string): Promise<string>;
   triage(ref: PullRequestRef): Promise<string | undefined>;
 }
@@ -215,7 +215,7 @@ export function presentReader(context: PresentContext): PresentReader {
       );
       return digest ?? '';
     },
-    threads: async (ref, sha) => threadsDigest(await readOthersThreads(forge, ref, sha)),
+    conversations: async (ref, sha) => conversationsDigest(await readOthersConversations(forge, ref, sha)),
     triage: (ref) => presentTriageDigest(forge, ref),
     async traits(repository) {
       const digest = await once(['traits', repository], async () => traitsDigest(await readTraits(forge, repository)));

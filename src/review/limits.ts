@@ -70,5 +70,5 @@ export const MAX_CODE_OWNERS_LENGTH = 256 * 1024;
 /** Teams that CODEOWNERS may make Gatehouse ask the forge for, in one review. */
 export const MAX_CODE_OWNER_TEAMS = 50;
 
-/** Size of what a task of a thread returns, as v8.serialize writes it: the event loop reads it at once. */
+/** Size of what a task of a worker returns, as v8.serialize writes it: the event loop reads it at once. */
 export const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;

@@ -12,7 +12,7 @@ export const STEPS = {
   transactions: '… in transactions, and alone',
   looks: 'Looks for a job, of which one finds it',
   commands: 'Commands to Redis',
-  messages: 'Messages to and from threads',
+  messages: 'Messages to and from workers',
   requests: 'Requests to the forge',
   storeBytes: 'Bytes read from the stores',
   forgeBytes: 'Bytes read from the forge',
@@ -47,7 +47,7 @@ export async function countSteps(): Promise<StepsOfReviews> {
     await story.settled();
     return difference(counter.read(), before);
   };
-  // What is done once only: modules, threads, connections, the policy.
+  // What is done once only: modules, workers, connections, the policy.
   await review(open('two'));
 
   const rounds: StepsOfReviews[] = [];
@@ -89,20 +89,20 @@ async function startCounter({ forge, environment }: Story): Promise<Counter> {
     }),
   );
   const api = await startProxy(FORGE_URL);
-  const countMessages = (thread: Worker) => {
+  const countMessages = (worker: Worker) => {
     const message = () => {
       messages += 1;
     };
-    const { postMessage, cpuUsage } = thread;
-    thread.on('message', message);
-    thread.postMessage = (...args: Parameters<typeof postMessage>) => {
+    const { postMessage, cpuUsage } = worker;
+    worker.on('message', message);
+    worker.postMessage = (...args: Parameters<typeof postMessage>) => {
       message();
-      postMessage.apply(thread, args);
+      postMessage.apply(worker, args);
     };
-    // The thread is interrupted to answer it.
-    thread.cpuUsage = (...args) => {
+    // The worker is interrupted to answer it.
+    worker.cpuUsage = (...args) => {
       message();
-      return cpuUsage.apply(thread, args);
+      return cpuUsage.apply(worker, args);
     };
   };
   process.on('worker', countMessages);

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { type Service, startService } from '../../src/composition/service.ts';
 import { type Config, parseConfig, type Roles } from '../../src/config/config.ts';
 import { type Log, makeLog } from '../../src/log.ts';
-import { makeReviewThreads } from '../../src/review/threads/review-threads.ts';
+import { makeReviewWorkers } from '../../src/review/workers/review-workers.ts';
 import { makeMigratedDatabase, openPool, sharedRedisUrl } from './database.ts';
 import { signatureOf } from './signature.ts';
 import { readStoredBodies } from './stored-bodies.ts';
@@ -14,8 +14,8 @@ export const PREVIOUS_SECRET = 'the secret before the rotation';
 export const DOOR: Roles = { door: true, worker: false };
 export const WORKER: Roles = { door: false, worker: true };
 
-/** A worker's threads take a quarter of a second of processor time to start: the workers of a test file share theirs. */
-const threadsOfTheFile = makeReviewThreads();
+/** A worker's workers take a quarter of a second of processor time to start: the workers of a test file share theirs. */
+const workersOfTheFile = makeReviewWorkers();
 
 /** A real door on real stores, with its own database. */
 export interface Door extends AsyncDisposable {
@@ -66,18 +66,18 @@ function testConfig(env: Environment, roles: Roles): Config {
   return parsed.config;
 }
 
-/** Silent, unless it is given a log. With `own` threads its metrics and its log tell of tasks that went over their limits. */
+/** Silent, unless it is given a log. With `own` workers its metrics and its log tell of tasks that went over their limits. */
 export async function openDoor(
   env: Environment = {},
   roles: Roles = DOOR,
   log?: Log,
-  threads: 'shared' | 'own' = 'shared',
+  workers: 'shared' | 'own' = 'shared',
 ): Promise<Door> {
   const fresh = env['DATABASE_URL'] === undefined ? await makeMigratedDatabase() : undefined;
   const databaseUrl = fresh?.url ?? env['DATABASE_URL'] ?? '';
   const redisUrl = env['REDIS_URL'] ?? (await sharedRedisUrl());
   const config = testConfig({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...env }, roles);
-  const shared = threads === 'shared' ? threadsOfTheFile : undefined;
+  const shared = workers === 'shared' ? workersOfTheFile : undefined;
   const service = await startService(config, log ?? makeLog(config.logLevel), shared);
   const database = openPool(databaseUrl);
   const url = `http://127.0.0.1:${service.port}`;

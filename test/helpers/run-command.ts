@@ -3,7 +3,7 @@ import type { Command } from '../../src/commands/command.ts';
 import { runCommandLine } from '../../src/commands/program.ts';
 import { COMMANDS } from '../../src/commands/table.ts';
 import type { Terminal } from '../../src/commands/terminal.ts';
-import { makeReviewThreads } from '../../src/review/threads/review-threads.ts';
+import { makeReviewWorkers } from '../../src/review/workers/review-workers.ts';
 
 interface Surroundings {
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -19,9 +19,9 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** A thread takes a third of a second of processor time to start: the commands of a test file share one. */
-const threads = makeReviewThreads({ size: 1 });
-export const startThreads = () => ({ ...threads, close: async () => {} });
+/** A worker takes a third of a second of processor time to start: the commands of a test file share one. */
+const workers = makeReviewWorkers({ size: 1 });
+export const startWorkers = () => ({ ...workers, close: async () => {} });
 
 /** Runs a command in this process, with pipes and nothing but this environment. Rejects with what stops it. */
 export async function runCommand(
@@ -55,5 +55,5 @@ function makeTerminal({ env = {}, folder = '.', input = '' }: Surroundings): {
     },
   });
   const stdin = Readable.from([Buffer.from(input)]);
-  return { terminal: { stdin, stdout: pipe('stdout'), stderr: pipe('stderr'), env, folder, startThreads }, printed };
+  return { terminal: { stdin, stdout: pipe('stdout'), stderr: pipe('stderr'), env, folder, startWorkers }, printed };
 }

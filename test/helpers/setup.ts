@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { ExecutionContext } from 'ava';
 import { makeSetup, type SetupDeps } from '../../src/commands/setup/setup.ts';
-import { startThreads } from './run-command.ts';
+import { startWorkers } from './run-command.ts';
 import { until } from './until.ts';
 
 export interface SetupRun {
@@ -35,7 +35,7 @@ export function startSetup(
       printed += String(text);
     },
   };
-  const terminal = { stdin: new PassThrough(), stdout: screen, stderr: screen, env, folder, startThreads };
+  const terminal = { stdin: new PassThrough(), stdout: screen, stderr: screen, env, folder, startWorkers };
   const finished = makeSetup(deps)
     .run(args, terminal)
     .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));

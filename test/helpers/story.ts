@@ -93,7 +93,7 @@ async function openStory(
   files: Changes,
   env: Environment | ((forge: SimulatedForge) => Environment),
   roles: Roles,
-  threads: 'shared' | 'own' = 'shared',
+  workers: 'shared' | 'own' = 'shared',
 ): Promise<Story> {
   const forge = await startSimulatedForge({ forge: name });
   forge.createRepository(REPOSITORY, files);
@@ -107,7 +107,7 @@ async function openStory(
     ...(typeof env === 'function' ? env(forge) : env),
   };
   const started = new Date();
-  const door = await openDoor(environment, roles, undefined, threads);
+  const door = await openDoor(environment, roles, undefined, workers);
   // So that a story of failures takes seconds: retries are immediate.
   await door.database.query('UPDATE gatehouse_jobs.queue SET retry_delay = 0, retry_backoff = false');
   const settling = watchJobs(door.database);
@@ -117,7 +117,7 @@ async function openStory(
     try {
       await resynced(door, started);
     } catch (error) {
-      // Without it the file's thread would never end.
+      // Without it the file's worker would never end.
       await door[Symbol.asyncDispose]();
       await forge.stop();
       throw error;
@@ -176,12 +176,12 @@ async function resynced({ database }: Door, since: Date): Promise<void> {
 export function shareStories(
   test: TestFn,
   env: Environment = {},
-  { forges = FORGES, threads }: { readonly forges?: readonly ForgeName[]; readonly threads?: 'own' } = {},
+  { forges = FORGES, workers }: { readonly forges?: readonly ForgeName[]; readonly workers?: 'own' } = {},
 ): (name: ForgeName) => Story {
   const stories = new Map<ForgeName, Story>();
   test.before('open the doors', async () => {
     for (const name of forges) {
-      stories.set(name, await openStory(name, {}, env, { door: true, worker: true }, threads));
+      stories.set(name, await openStory(name, {}, env, { door: true, worker: true }, workers));
     }
   });
   test.after.always('close the doors', async () => {

@@ -165,7 +165,7 @@ test('the npm package is one without dependencies, and small', async (t) => {
     names.filter((name) => !programs.includes(name)),
     ['gatehouse', 'LICENSE', 'README.md', 'THIRD-PARTY.txt', 'package.json'],
   );
-  t.true(programs.includes('gatehouse.js') && programs.includes('thread.js'));
+  t.true(programs.includes('gatehouse.js') && programs.includes('worker.js'));
   t.true(Number.parseInt(size, 10) < MAX_INSTALLED_BYTES, size);
   const manifest = JSON.parse(await readFile(join(folder.path, 'node_modules/gatehouse/package.json'), 'utf8'));
   t.true(manifest.private, 'npm refuses to publish it under a name that is not the publisher’s');

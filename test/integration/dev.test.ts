@@ -76,7 +76,7 @@ test('under npm run dev no first review fails, and doctor never misses its store
     await forge.deliver(`http://127.0.0.1:${port}/webhook`, REPOSITORY, event, { secret: SECRET });
     await until(() => forge.statuses(REPOSITORY, headSha).at(-1)?.state === 'success');
     t.deepEqual(
-      lines.filter((line) => line.includes('a review failed') || line.includes('failed in its thread')),
+      lines.filter((line) => line.includes('a review failed') || line.includes('failed in its worker')),
       [],
     );
     const { stdout } = await doctor(storesFile, { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token });

@@ -5,9 +5,9 @@ import type { Worker } from 'node:worker_threads';
 import test from 'ava';
 import { openJudging } from '../../src/composition/judging.ts';
 import { parseForgeConfig } from '../../src/config/config.ts';
-import { makeReviewThreads } from '../../src/review/threads/review-threads.ts';
+import { makeReviewWorkers } from '../../src/review/workers/review-workers.ts';
 
-test('a command with an invalid POLICY_FILE leaves no thread behind', async (t) => {
+test('a command with an invalid POLICY_FILE leaves no worker behind', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-judging-'));
   t.teardown(() => rm(folder, { recursive: true }));
   const file = join(folder, 'policy.yml');
@@ -20,11 +20,11 @@ test('a command with an invalid POLICY_FILE leaves no thread behind', async (t) 
   const collect = (worker: Worker) => started.push(worker);
   process.on('worker', collect);
   t.teardown(() => process.off('worker', collect));
-  await t.throwsAsync(openJudging(parsed.config, makeReviewThreads({ size: 1 })), {
+  await t.throwsAsync(openJudging(parsed.config, makeReviewWorkers({ size: 1 })), {
     name: 'ConfigurationError',
     message: /^POLICY_FILE cannot be used/,
   });
-  t.true(started.length > 0, 'the policy was parsed in a thread');
-  // A thread that has ended has no id.
+  t.true(started.length > 0, 'the policy was parsed in a worker');
+  // A worker that has ended has no id.
   t.deepEqual([...new Set(started.map(({ threadId }) => threadId))], [-1]);
 });

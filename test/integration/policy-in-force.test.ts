@@ -3,7 +3,7 @@ import { checkPolicy } from '../../src/commands/doctor/policy.ts';
 import { openJudging } from '../../src/composition/judging.ts';
 import { judge } from '../../src/review/judge.ts';
 import type { Policy } from '../../src/review/policy/policy.ts';
-import { makeReviewThreads } from '../../src/review/threads/review-threads.ts';
+import { makeReviewWorkers } from '../../src/review/workers/review-workers.ts';
 import { FORGES } from '../helpers/forges.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import { policyOf } from '../unit/review/judge.ts';
@@ -60,8 +60,8 @@ const SITUATIONS: readonly Situation[] = [
   { what: 'a broken baseline itself', baseline: BROKEN, asked: 'acme/.gatehouse', inForce: 'broken' },
 ];
 
-/** Of all tests: a thread takes a third of a second of processor time to start. */
-const threads = makeReviewThreads({ size: 1 });
+/** Of all tests: a worker takes a third of a second of processor time to start. */
+const workers = makeReviewWorkers({ size: 1 });
 
 for (const name of FORGES) {
   for (const { what, own, baseline, shared, operators, asked = 'acme/widgets', inForce } of SITUATIONS) {
@@ -77,7 +77,7 @@ for (const name of FORGES) {
         statusContext: 'gatehouse/{base}',
         machineAccounts: [],
       };
-      const judging = await openJudging(settings, { ...threads, close: async () => {} });
+      const judging = await openJudging(settings, { ...workers, close: async () => {} });
       try {
         const repositories = { 'acme/widgets': own, 'acme/.gatehouse': baseline, 'acme/shared': shared };
         for (const [repository, files] of Object.entries(repositories)) {
@@ -99,7 +99,7 @@ for (const name of FORGES) {
           throw new Error(`${asked} is not there`);
         }
         const report = await checkPolicy(judging.forge, inspected, {
-          threads: judging.threads,
+          workers: judging.workers,
           operators: { configured: operators !== undefined, policy: operators },
           policyRepository: baseline && '.gatehouse',
         });

@@ -16,7 +16,7 @@ import { NO_OPERATOR_POLICIES } from '../helpers/policies.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
 const LEDGER = {
-  threads: {
+  workers: {
     parsePolicy: async () => {
       throw new Error('no branch has moved');
     },

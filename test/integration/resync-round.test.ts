@@ -201,7 +201,7 @@ test('what no list of changes shows is looked at all the same', async (t) => {
   const unfinished = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => `acme/repository-${index}`);
   const rules = { compare: async () => ({ outdated: [], delayed: [] }) };
   t.deepEqual(await next({ rules }), unfinished);
-  for (const digest of ['threadsDigest', 'traitsDigest', 'triageDigest']) {
+  for (const digest of ['conversationsDigest', 'traitsDigest', 'triageDigest']) {
     await pool.query("UPDATE gatehouse.reviews SET judged_by = $1 WHERE repository = 'acme/repository-6'", [
       judgedBy({ [digest]: 'digest' }),
     ]);

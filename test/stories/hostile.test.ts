@@ -19,7 +19,7 @@ import { submodule, symlink } from '../simulated-forge/git.ts';
  * own and bought approvals (four-eyes, safety), a policy or CODEOWNERS of a tag's (base-commit), other hosts and texts that
  * imitate Gatehouse (safety, inline), too many and too large changes (burst, change, large-changes), checks (checks).
  */
-const gatehouse = shareStories(test, {}, { threads: 'own' });
+const gatehouse = shareStories(test, {}, { workers: 'own' });
 
 const TITLED = `    require: { title: '^feat: ' }`;
 

@@ -295,7 +295,7 @@ function depsOf({ forge: { name, url, token }, door }: Scene): LedgerDeps {
   return {
     forge: makeForge({ forge: name, url, credentials: { kind: 'token', token } }),
     pool: door.database,
-    threads: parsesNothing,
+    workers: parsesNothing,
     fallback: undefined,
     baselineOf: async () => ({ kind: 'none' as const }),
     statusContext: 'gatehouse/{base}',

@@ -7,7 +7,7 @@ import { makeParseBaseline } from '../../src/jobs/resync/parsed-baselines.ts';
 import type { BaselineRow } from '../../src/jobs/tables/baselines.ts';
 import { makeLog } from '../../src/log.ts';
 import { parsePolicy } from '../../src/review/policy/parse.ts';
-import type { ReviewThreads } from '../../src/review/threads/review-threads.ts';
+import type { ReviewWorkers } from '../../src/review/workers/review-workers.ts';
 
 const NAME = 'acme/.gatehouse';
 const FIRST: RepositoryNow = { id: '1', ownerId: '10', name: NAME, defaultBranch: 'main', visibility: 'private' };
@@ -29,17 +29,17 @@ function oneRow() {
   return { pool: { query } as unknown as pg.Pool, row };
 }
 
-type Parser = Pick<ReviewThreads, 'parsePolicy'>;
+type Parser = Pick<ReviewWorkers, 'parsePolicy'>;
 
-const THREADS: Parser = {
+const WORKERS: Parser = {
   parsePolicy: async (_repository, text, origin, role) => parsePolicy(text, origin, role),
 };
 
-function baselinesOf(pool: pg.Pool, forge: Partial<Forge>, threads: Parser = THREADS): Baselines {
+function baselinesOf(pool: pg.Pool, forge: Partial<Forge>, workers: Parser = WORKERS): Baselines {
   return makeBaselines({
     forge: forge as Forge,
     pool,
-    threads: threads as ReviewThreads,
+    workers: workers as ReviewWorkers,
     name: '.gatehouse',
     log: makeLog('silent'),
   });
@@ -101,10 +101,10 @@ test('a look that a push requests sees the push, also while another look runs', 
   t.is(row().inForce?.commit, 'c2');
 });
 
-test('a baseline that a lost thread did not parse is parsed again, and then once', async (t) => {
-  const parse = THREADS.parsePolicy;
+test('a baseline that a lost worker did not parse is parsed again, and then once', async (t) => {
+  const parse = WORKERS.parsePolicy;
   const lost = async () => {
-    throw new Error('the thread ended without an answer');
+    throw new Error('the worker ended without an answer');
   };
   const overLimit = async () => ({ ok: false, faults: [] }) as const;
   // The first is of the look at the forge.
@@ -127,7 +127,7 @@ test('a baseline that is in use is not forgotten for one of another owner', asyn
   const parse = makeParseBaseline({
     parsePolicy(repository, text, origin, role) {
       parses.set(repository, (parses.get(repository) ?? 0) + 1);
-      return THREADS.parsePolicy(repository, text, origin, role);
+      return WORKERS.parsePolicy(repository, text, origin, role);
     },
   });
   const file = { path: '.gatehouse.yml', text: textOf(1) };

@@ -87,8 +87,8 @@ for (const [event, more] of [
     const headSha = 'a'.repeat(40);
     const payload = { ...more, repository, pull_request: { number: 7, head: { sha: headSha } } };
     const asked = { kind: 'review-commit', repository: 'acme/widgets', headSha } as const;
-    t.deepEqual(target(event, { ...payload, sender: { login: 'bob' } }), { ...asked, threadsBy: 'bob' });
-    t.deepEqual(target(event, { ...payload, sender: { login: '' } }), { ...asked, threadsBy: '' });
+    t.deepEqual(target(event, { ...payload, sender: { login: 'bob' } }), { ...asked, conversationsBy: 'bob' });
+    t.deepEqual(target(event, { ...payload, sender: { login: '' } }), { ...asked, conversationsBy: '' });
     t.is(target(event, { ...payload, pull_request: { number: 7, head: { sha: '../x' } } }), undefined);
   });
 }

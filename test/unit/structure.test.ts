@@ -232,18 +232,18 @@ function followed(file: string, statement: RegExp, loaded = new Set<string>()): 
 }
 
 /** What reads, compiles or matches the text of a policy, of cases or of a pull request, in a time that its author chooses. */
-const FOR_THREADS =
-  /^(?:yaml|re2js|picomatch|leven)$|^review\/(?:matching|cases)\/|^review\/policy\/(?:nearest|parse|yaml)\.ts$|^review\/predicates\/index\.ts$|^review\/evaluation\/evaluate\.ts$|^review\/threads\/tasks\.ts$/;
+const FOR_WORKERS =
+  /^(?:yaml|re2js|picomatch|leven)$|^review\/(?:matching|cases)\/|^review\/policy\/(?:nearest|parse|yaml)\.ts$|^review\/predicates\/index\.ts$|^review\/evaluation\/evaluate\.ts$|^review\/workers\/tasks\.ts$/;
 
-test('nothing that loops over a policy or its patterns is loaded outside the threads', (t) => {
-  const inThreads = [...loadedWith('review/threads/thread.ts')].filter((name) => FOR_THREADS.test(name));
+test('nothing that loops over a policy or its patterns is loaded outside the workers', (t) => {
+  const inWorkers = [...loadedWith('review/workers/worker.ts')].filter((name) => FOR_WORKERS.test(name));
   for (const needed of ['yaml', 're2js', 'leven', 'review/matching/glob.ts', 'review/cases/parse.ts']) {
-    t.true(inThreads.includes(needed), `threads load ${needed}`);
+    t.true(inWorkers.includes(needed), `workers load ${needed}`);
   }
   const loaded = loadedWith('composition/service.ts');
   t.true(loaded.has('review/judge.ts') && loaded.has('pg-boss'), 'the service was followed');
   t.deepEqual(
-    [...loaded].filter((name) => FOR_THREADS.test(name)),
+    [...loaded].filter((name) => FOR_WORKERS.test(name)),
     [],
   );
 });

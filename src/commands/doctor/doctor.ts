@@ -1,6 +1,6 @@
 import { withTimeout } from '../../common/timeout.ts';
 import { visible } from '../../review/text.ts';
-import type { ReviewThreads } from '../../review/threads/review-threads.ts';
+import type { ReviewWorkers } from '../../review/workers/review-workers.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../failures.ts';
 import { hasColours, type Terminal } from '../terminal.ts';
@@ -35,7 +35,7 @@ Each line is one check: ✔ right; ✘ wrong, with what to do; ? unknown or skip
   mayHang: true,
   async run({ values, positionals: [repository] }, terminal) {
     const question = { repository: repositoryName(repository), webhookUrl: webhookUrl(values.url) };
-    return (await printChecks(question, values.json, terminal, terminal.startThreads())) ? 0 : 1;
+    return (await printChecks(question, values.json, terminal, terminal.startWorkers())) ? 0 : 1;
   },
 });
 
@@ -44,9 +44,9 @@ async function printChecks(
   question: Question,
   json: boolean,
   terminal: Terminal,
-  threads: ReviewThreads,
+  workers: ReviewWorkers,
 ): Promise<boolean> {
-  const { groups, close } = examine(readConfiguration(terminal.env), question, threads);
+  const { groups, close } = examine(readConfiguration(terminal.env), question, workers);
   const findings: Finding[] = [];
   for (const group of groups) {
     const found = await group;

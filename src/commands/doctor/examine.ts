@@ -2,7 +2,7 @@ import { connectForge } from '../../composition/forge.ts';
 import { readPolicyFile } from '../../composition/policy-file.ts';
 import { makePool } from '../../db/pool.ts';
 import { makeLog } from '../../log.ts';
-import type { ReviewThreads } from '../../review/threads/review-threads.ts';
+import type { ReviewWorkers } from '../../review/workers/review-workers.ts';
 import { reasonOf } from '../failures.ts';
 import type { DoctorConfig } from './configuration.ts';
 import { CREDENTIAL_CHECKS, checkCredentials } from './credentials.ts';
@@ -26,14 +26,14 @@ export interface Examination {
 
 /**
  * Starts all checks. Each is bounded in time; the stores and the forge do not wait for each other. `close` ends
- * `threads`, too.
+ * `workers`, too.
  */
-export function examine(config: DoctorConfig, question: Question, threads: ReviewThreads): Examination {
+export function examine(config: DoctorConfig, question: Question, workers: ReviewWorkers): Examination {
   const { databaseUrl, redisUrl } = config;
   const pool = databaseUrl === undefined ? undefined : makePool(databaseUrl, makeLog('silent'));
   const database = databaseUrl === undefined || pool === undefined ? undefined : checkDatabase(databaseUrl, pool);
   const forge = examineForge(config, question, {
-    threads,
+    workers,
     database: Promise.resolve(database).then((report) => (report?.usable ? pool : undefined)),
     retentionDays: config.retentionDays,
   });
@@ -46,7 +46,7 @@ export function examine(config: DoctorConfig, question: Question, threads: Revie
       ...forge.groups,
     ],
     async close() {
-      await Promise.all([forge.close(), threads.close(), pool?.end()]);
+      await Promise.all([forge.close(), workers.close(), pool?.end()]);
     },
   };
 }
@@ -54,7 +54,7 @@ export function examine(config: DoctorConfig, question: Question, threads: Revie
 function examineForge(
   { forge: config, retentionDays }: DoctorConfig,
   { repository, webhookUrl }: Question,
-  parts: Pick<RepositoryOptions, 'threads' | 'database' | 'retentionDays'>,
+  parts: Pick<RepositoryOptions, 'workers' | 'database' | 'retentionDays'>,
 ): Examination {
   const ofOne = repository === undefined ? ['repository'] : REPOSITORY_CHECKS;
   if (config === 'absent' || config === 'faulty') {
@@ -65,7 +65,7 @@ function examineForge(
     };
   }
   const forge = connectForge(config);
-  const operators = readOperatorsPolicy(config.policyFile, parts.threads);
+  const operators = readOperatorsPolicy(config.policyFile, parts.workers);
   let usable = false;
   const credentials = bounded('forge', async () => {
     const report = await checkCredentials(forge, config.forgeUrl);
@@ -88,13 +88,13 @@ function examineForge(
 /** One line for POLICY_FILE, or for each of its faults. */
 async function readOperatorsPolicy(
   path: string | undefined,
-  threads: ReviewThreads,
+  workers: ReviewWorkers,
 ): Promise<PolicyOptions['operators'] & { readonly findings: readonly Finding[] }> {
   if (path === undefined) {
     return { configured: false, policy: undefined, findings: [] };
   }
   try {
-    return { configured: true, policy: await readPolicyFile(path, threads), findings: [] };
+    return { configured: true, policy: await readPolicyFile(path, workers), findings: [] };
   } catch (error) {
     const lines = reasonOf(error).split('\n');
     const faults = lines.length > 1 ? lines.slice(1) : lines;

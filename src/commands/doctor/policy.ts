@@ -7,11 +7,11 @@ import { policyInForce } from '../../review/policy/in-force.ts';
 import { neededFacts } from '../../review/policy/needs.ts';
 import type { Policy } from '../../review/policy/policy.ts';
 import { everybodyIn, organisationOf } from '../../review/predicates/team-members.ts';
-import type { ReviewThreads } from '../../review/threads/review-threads.ts';
+import type { ReviewWorkers } from '../../review/workers/review-workers.ts';
 import { type Finding, ok, unknown, wrong } from './finding.ts';
 
 export interface PolicyOptions {
-  readonly threads: ReviewThreads;
+  readonly workers: ReviewWorkers;
   /** The operator's policy; `configured`: there is one, which may be broken. */
   readonly operators: { readonly configured: boolean; readonly policy: Policy | undefined };
   /** POLICY_REPOSITORY. */
@@ -28,15 +28,15 @@ export interface PolicyReport {
 export async function checkPolicy(
   forge: Forge,
   { name, defaultBranch }: InspectedRepository,
-  { threads, operators, policyRepository }: PolicyOptions,
+  { workers, operators, policyRepository }: PolicyOptions,
 ): Promise<PolicyReport> {
   const commit = await forge.branchCommit(name, defaultBranch);
   if (commit === undefined) {
     const action = 'push a commit with a .gatehouse.yml';
     return { findings: [wrong('policy', `${name} has no commit in ${defaultBranch}`, action)], policy: undefined };
   }
-  const baselineOf = presentBaselines(forge, threads, policyRepository);
-  const context = { forge, threads, fallback: operators.policy, baselineOf };
+  const baselineOf = presentBaselines(forge, workers, policyRepository);
+  const context = { forge, workers, fallback: operators.policy, baselineOf };
   const { policy, own, baseline } = await policyInForce(context, { repository: name, commit, shown: false });
 
   const findings: Finding[] = [];
@@ -80,13 +80,13 @@ function rules(policy: Policy): string {
 
 /** What a policy needs beside what every review does. */
 export function extrasOf(policy: Policy): readonly Extra[] {
-  const { checks, checkSuites, requestedReviews, triage, commentThreads } = neededFacts(policy);
+  const { checks, checkSuites, requestedReviews, triage, conversations } = neededFacts(policy);
   const extras: readonly (readonly [Extra, boolean])[] = [
     ['checks', checks],
     ['all-checks', checkSuites],
     ['requested-reviews', requestedReviews],
     ['triage', triage],
-    ['threads', commentThreads],
+    ['threads', conversations],
     ['commands', policy.override !== undefined || policy.baselineOverride !== undefined],
     ['teams', teamsOf(policy).length > 0],
   ];

@@ -29,7 +29,7 @@ interface Stored {
   readonly headSha: string;
   readonly facts: Pick<
     Facts,
-    'changedFiles' | 'reviews' | 'codeOwners' | 'checks' | 'commentThreads' | 'triage' | 'repository'
+    'changedFiles' | 'reviews' | 'codeOwners' | 'checks' | 'conversations' | 'triage' | 'repository'
   > & {
     readonly commits: Omit<Facts['commits'], 'cleanMerges' | 'accounts'> & {
       readonly cleanMerges: readonly string[];
@@ -74,7 +74,7 @@ export async function openFactsCache(folder: string, forgeUrl: string): Promise<
       if (failure !== 'none') {
         return;
       }
-      const { changedFiles, commits, reviews, codeOwners, checks, commentThreads, triage, repository, pullRequest } =
+      const { changedFiles, commits, reviews, codeOwners, checks, conversations, triage, repository, pullRequest } =
         facts;
       const stored: Stored = {
         format: FORMAT,
@@ -86,7 +86,7 @@ export async function openFactsCache(folder: string, forgeUrl: string): Promise<
           reviews,
           codeOwners,
           checks,
-          commentThreads,
+          conversations,
           triage,
           repository,
           commits: { ...commits, cleanMerges: [...commits.cleanMerges], accounts: [...commits.accounts] },

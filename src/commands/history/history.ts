@@ -44,7 +44,7 @@ export const STOPPED = 3;
  */
 export async function overHistory(
   command: string,
-  { stderr, startThreads }: Pick<Terminal, 'stderr' | 'startThreads'>,
+  { stderr, startWorkers }: Pick<Terminal, 'stderr' | 'startWorkers'>,
   settings: ForgeSettings,
   { repository: name, last, reserve, cache, cacheFolder }: HistoryOptions,
   policyFor: (judging: Judging) => Promise<HistoryPolicy>,
@@ -54,7 +54,7 @@ export async function overHistory(
     return code;
   };
   const budget = makeRequestBudget(reserve);
-  const judging = await openJudging(settings, startThreads(), budget.hooks);
+  const judging = await openJudging(settings, startWorkers(), budget.hooks);
   const { forge } = judging;
   try {
     budget.allow(MAX_OTHER_REQUESTS);
@@ -123,7 +123,7 @@ interface History {
 }
 
 interface HistoryDeps {
-  readonly judging: Pick<Judging, 'forge' | 'threads' | 'statusContext'>;
+  readonly judging: Pick<Judging, 'forge' | 'workers' | 'statusContext'>;
   readonly budget: RequestBudget;
   readonly cache: FactsCache;
   readonly onProgress: (done: number) => void;
@@ -138,7 +138,7 @@ async function judgeHistory(
   list: readonly MergedPullRequest[],
   { judging, budget, cache, onProgress }: HistoryDeps,
 ): Promise<History> {
-  const { forge, threads, statusContext } = judging;
+  const { forge, workers, statusContext } = judging;
   const needed = neededFacts(policy);
   const verdicts: PastVerdict[] = [];
   let fromCache = 0;
@@ -164,7 +164,7 @@ async function judgeHistory(
         const answered = verdicts.slice(0, verdicts.length - MAX_UNANSWERED + 1);
         return { verdicts: answered, fromCache, stoppedBy: new ForgeError('unavailable', gone.at(-1) ?? '') };
       }
-      verdicts.push(pastVerdict(merged, await judgePast(threads, policy, facts, forge.name), gone));
+      verdicts.push(pastVerdict(merged, await judgePast(workers, policy, facts, forge.name), gone));
     } catch (error) {
       if (!(error instanceof ForgeError)) {
         throw error;

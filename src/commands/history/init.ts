@@ -58,8 +58,8 @@ async function proposePolicy(
 
   const recipes = recipesIn(await readFile(COOKBOOK, 'utf8'));
   const { repository } = options;
-  const found = await overHistory('init', terminal, settings, options, async ({ threads }) => {
-    const parsed = await threads.parsePolicy(repository, policyOf(recipes), { path: 'docs/cookbook.md' });
+  const found = await overHistory('init', terminal, settings, options, async ({ workers }) => {
+    const parsed = await workers.parsePolicy(repository, policyOf(recipes), { path: 'docs/cookbook.md' });
     return parsed.ok
       ? { kind: 'policy', repository, policy: parsed.policy }
       : { kind: 'broken', faults: parsed.faults };

@@ -38,7 +38,7 @@ never met, so that the policy is not weaker; where that is impossible, a note sa
 async function translateFile(
   kind: Kind,
   file: string,
-  { stdout, stderr, folder, startThreads }: Terminal,
+  { stdout, stderr, folder, startWorkers }: Terminal,
 ): Promise<typeof TRANSLATED | typeof LOST | typeof UNREADABLE> {
   let text: string;
   try {
@@ -52,9 +52,9 @@ async function translateFile(
     stderr.write(formatFaults(translated.faults, text));
     return LOST;
   }
-  const threads = startThreads();
-  const result = await threads.parsePolicy('<policy>', translated.policy, { path: '<policy>' }, 'own');
-  await threads.close();
+  const workers = startWorkers();
+  const result = await workers.parsePolicy('<policy>', translated.policy, { path: '<policy>' }, 'own');
+  await workers.close();
   if (!result.ok) {
     stderr.write(`${file}: the policy that it becomes is not accepted:\n`);
     stderr.write(formatFaults(result.faults, translated.policy));

@@ -37,7 +37,7 @@ CREATE TABLE gatehouse.reviews (
   -- here, so that the forge is asked only for a policy that waits for them.
   asks_others              boolean     NOT NULL DEFAULT false,
   -- The same for conversations at lines.
-  asks_threads             boolean     NOT NULL DEFAULT false,
+  asks_conversations             boolean     NOT NULL DEFAULT false,
   -- Ids of the comments whose overrides are in force. Null: the policy that judges it lets nobody override.
   overrides                text[],
   -- When somebody last had it judged again by a comment.

@@ -9,9 +9,9 @@ import { makeChangeList, writableRepositories } from './change-list.ts';
 import { changedFiles } from './changed-files.ts';
 import { checks } from './checks.ts';
 import type { GiteaAccount, GiteaClient } from './client.ts';
-import { commentThreads } from './comment-threads.ts';
 import { comments } from './comments.ts';
 import * as history from './commits.ts';
+import { conversations } from './conversations.ts';
 import { DIFFERENCES, type GiteaName } from './differences.ts';
 import * as inline from './inline-comments.ts';
 import { makeInspection } from './inspection.ts';
@@ -53,7 +53,7 @@ export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Pro
     },
     // Each export of a module that is spread is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...ancestry, ...history, ...reviews.METHODS, ...posted, ...inline }),
-    ...bindClient(account, { accounts, changedFiles, checks, comments, commentThreads, fileAt }),
+    ...bindClient(account, { accounts, changedFiles, checks, comments, conversations, fileAt }),
     ...bindClient(account, { lastForcePushOrRetarget, mayWrite, organisationMembers }),
     close,
   };

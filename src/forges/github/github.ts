@@ -12,9 +12,9 @@ import { makeBranchHistory } from './branch-history.ts';
 import { changedFiles } from './changed-files.ts';
 import { checks } from './checks.ts';
 import type { GitHubAccount, GitHubClient } from './client.ts';
-import { commentThreads } from './comment-threads.ts';
 import { comments } from './comments.ts';
 import { commits, tree } from './commits.ts';
+import { conversations } from './conversations.ts';
 import { makeDeliveryRecovery } from './deliveries.ts';
 import { fileAt } from './files.ts';
 import { makeGraphqlFirst } from './graphql-first.ts';
@@ -77,7 +77,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
       ),
     // Each export of a module that is spread is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...refs, ...ancestry, ...posted }),
-    ...bindClient(account, { accounts, changedFiles, checks, comments, commentThreads, commits, fileAt, tree }),
+    ...bindClient(account, { accounts, changedFiles, checks, comments, conversations, commits, fileAt, tree }),
     ...bindClient(account, {
       lastForcePushOrRetarget,
       mayWrite,

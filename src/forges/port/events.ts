@@ -60,7 +60,7 @@ export interface CheckedCommit {
    * The login of who commented on the change, or resolved a conversation or took that back; empty when the payload has
    * no valid one. Absent for anything else.
    */
-  readonly threadsBy?: string;
+  readonly conversationsBy?: string;
 }
 
 /** The name of a commit status, and the login of who set it; empty when the payload has no valid one. */
@@ -259,9 +259,9 @@ function checkedCommit(event: string, payload: Readonly<Record<string, unknown>>
   if (event === 'pull_request' && ACTIONS_OF_OTHERS.includes(payload['action'])) {
     return isCommit(pullHead) ? { headSha: pullHead } : undefined;
   }
-  if (changesThreads(event, payload)) {
-    const threadsBy = login(object(payload['sender'])?.['login']) ?? '';
-    return isCommit(pullHead) ? { headSha: pullHead, threadsBy } : undefined;
+  if (changesConversations(event, payload)) {
+    const conversationsBy = login(object(payload['sender'])?.['login']) ?? '';
+    return isCommit(pullHead) ? { headSha: pullHead, conversationsBy } : undefined;
   }
   const ofCheck = CHECK_EVENTS.find(({ name, actions }) => name === event && actions.includes(payload['action']));
   const sha = ofCheck && object(payload[ofCheck.name])?.['head_sha'];
@@ -277,7 +277,7 @@ const THREAD_EVENTS: Readonly<Record<string, readonly unknown[]>> = {
 const COMMENTED_ACTIONS: readonly unknown[] = ['submitted', 'edited'];
 
 /** A review that approves or rejects starts a review by itself. */
-function changesThreads(event: string, payload: Readonly<Record<string, unknown>>): boolean {
+function changesConversations(event: string, payload: Readonly<Record<string, unknown>>): boolean {
   const { action, review } = payload;
   if (event === 'pull_request_review') {
     return object(review)?.['state'] === 'commented' && COMMENTED_ACTIONS.includes(action);

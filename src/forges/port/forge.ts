@@ -8,7 +8,7 @@ import type { AccessCheck } from './access.ts';
 import type { Accounts, NamedAddress } from './accounts.ts';
 import type { BranchHistory } from './branch-history.ts';
 import type { AskedChecks, Checks } from './checks.ts';
-import type { CommentThreads } from './comment-threads.ts';
+import type { Conversations } from './conversations.ts';
 import type { DeliveryRecovery } from './delivery-recovery.ts';
 import type { ForgeName } from './forges.ts';
 import type { Inspection } from './inspection.ts';
@@ -105,7 +105,7 @@ export interface Forge extends AccessCheck {
   /**
    * The conversations at lines and files, as they stand for the head `headSha`. Gatehouse's own may be among them.
    */
-  commentThreads(ref: PullRequestRef, headSha: string): Promise<CommentThreads>;
+  conversations(ref: PullRequestRef, headSha: string): Promise<Conversations>;
   /** Whether an account may write to the repository; undefined where the forge does not tell. */
   mayWrite(repository: string, login: string): Promise<boolean | undefined>;
   /**

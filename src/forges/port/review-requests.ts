@@ -25,7 +25,7 @@ type RequestedReview =
       /** A status under Gatehouse's own name. The worker knows whether Gatehouse set it. */
       readonly ownName?: StatusSetBy;
       /** As in {@link CheckedCommit}. */
-      readonly threadsBy?: string;
+      readonly conversationsBy?: string;
     }
   | ({ readonly kind: 'review-merge-group'; readonly repository: string } & MergeGroupRef)
   | ({ readonly kind: 'command' } & PullRequestRef & CommentedCommand);
@@ -49,9 +49,9 @@ export function requestedReview(
     return { kind: 'review-merge-group', repository, ...group };
   }
   if (subject.checkedCommit !== undefined) {
-    const { headSha, status, ...threads } = subject.checkedCommit;
+    const { headSha, status, ...conversations } = subject.checkedCommit;
     const isOwnName = status !== undefined && isOwnContext(status.context);
-    return { kind: 'review-commit', repository, headSha, ...threads, ...(isOwnName && { ownName: status }) };
+    return { kind: 'review-commit', repository, headSha, ...conversations, ...(isOwnName && { ownName: status }) };
   }
   if (branch === undefined) {
     return undefined;

@@ -13,7 +13,7 @@ import {
 } from '../../review/policy/baseline.ts';
 import { narrowerOf, parseFor } from '../../review/policy/load.ts';
 import { sameRepository } from '../../review/policy/same-repository.ts';
-import type { ReviewThreads } from '../../review/threads/review-threads.ts';
+import type { ReviewWorkers } from '../../review/workers/review-workers.ts';
 import {
   type BaselineRow,
   forgetOtherBaselines,
@@ -55,7 +55,7 @@ export function noBaselines(pool: pg.Pool): Baselines {
 export interface BaselineDeps {
   readonly forge: Forge;
   readonly pool: pg.Pool;
-  readonly threads: ReviewThreads;
+  readonly workers: ReviewWorkers;
   /** The name of each owner's policy repository. */
   readonly name: string;
   readonly log: Log;
@@ -64,8 +64,8 @@ export interface BaselineDeps {
 /** Workers that look at the same time may each store what they saw. */
 const MAX_ATTEMPTS = 5;
 
-export function makeBaselines({ forge, pool, threads, name, log }: BaselineDeps): Baselines {
-  const parse = makeParseBaseline(threads);
+export function makeBaselines({ forge, pool, workers, name, log }: BaselineDeps): Baselines {
+  const parse = makeParseBaseline(workers);
   const looking = new Map<string, Promise<boolean>>();
   /** One look that starts when the one under way ends, which may have read what was before. */
   const following = new Map<string, Promise<boolean>>();
@@ -150,7 +150,7 @@ export function makeBaselines({ forge, pool, threads, name, log }: BaselineDeps)
     const settled = before?.problem === null || before?.problem === 'broken' ? before.seen : undefined;
     let read: BaselineRead | 'same';
     try {
-      read = await readBaseline(forge, parseFor(threads, repository), repository, {
+      read = await readBaseline(forge, parseFor(workers, repository), repository, {
         isTrusted: (ids) => isTrusted(ids, before),
         unchanged: (commit, visibility) =>
           settled?.commit === commit && settled.visibility === visibility ? 'same' : undefined,

@@ -173,7 +173,7 @@ async function markUnfinished(client: pg.ClientBase, template: string, sendsStat
       WHERE NOT due AND name IN (
         SELECT repository FROM gatehouse.reviews
          WHERE verdict IS NULL OR judged_by IS NULL OR pull_request_updated_at IS NULL OR reported_as IS NULL
-            OR judged_by ?| array['checksDigest', 'threadsDigest', 'traitsDigest', 'triageDigest'] OR NOT open
+            OR judged_by ?| array['checksDigest', 'conversationsDigest', 'traitsDigest', 'triageDigest'] OR NOT open
             OR cardinality(overrides) > 0 OR (verdict IN ('failure', 'error', 'pending') AND NOT $3)
             OR (base_branch, reported_as) IN (SELECT * FROM unnest($1::text[], $2::text[])))`,
     [renamed.map(({ base }) => base), renamed.map(({ shown }) => shown), sendsStatuses],

@@ -69,7 +69,7 @@ export function readPresentRules(
       ...(tip !== undefined && { baseCommit: async () => tip ?? undefined }),
       ...(others && {
         checks: (ask) => reader.checks(repository, headSha, ask),
-        threads: () => reader.threads({ repository, number }, headSha),
+        conversations: () => reader.conversations({ repository, number }, headSha),
         traits: () => reader.traits(repository),
         triage: () => reader.triage({ repository, number }),
       }),

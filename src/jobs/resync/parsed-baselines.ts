@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ParsedPolicy } from '../../review/policy/parse.ts';
 import type { SourceFile } from '../../review/sources.ts';
-import type { ReviewThreads } from '../../review/threads/review-threads.ts';
+import type { ReviewWorkers } from '../../review/workers/review-workers.ts';
 
 /** Baselines; the least recently used one is forgotten first. */
 const MAX_REMEMBERED = 200;
@@ -10,9 +10,9 @@ export type ParseBaseline = (repository: string, digest: string, file: SourceFil
 
 /**
  * Parses the baseline of a policy repository, unless it was parsed already under this digest. Only what can be used is
- * remembered: anything else may be usable at the next attempt, such as after a thread that ended without an answer.
+ * remembered: anything else may be usable at the next attempt, such as after a worker that ended without an answer.
  */
-export function makeParseBaseline({ parsePolicy }: Pick<ReviewThreads, 'parsePolicy'>): ParseBaseline {
+export function makeParseBaseline({ parsePolicy }: Pick<ReviewWorkers, 'parsePolicy'>): ParseBaseline {
   const parsed = new LRUCache<string, { readonly digest: string; readonly policy: Promise<ParsedPolicy> }>({
     max: MAX_REMEMBERED,
   });

@@ -6,13 +6,13 @@ import { type JudgeContext, type ReviewResult, readAndJudge } from '../../review
 import { MAX_PREVIEW_REQUESTS, MAX_PREVIEWED } from '../../review/limits.ts';
 import { isByWriter, partsForOthers } from '../../review/proposal/judge-others.ts';
 import type { Impact, ImpactOn, ProposedPolicy } from '../../review/proposal/proposal.ts';
-import type { ReviewThreads } from '../../review/threads/review-threads.ts';
 import { decidingFindings } from '../../review/verdict.ts';
+import type { ReviewWorkers } from '../../review/workers/review-workers.ts';
 import { presentVerdicts } from '../tables/previews.ts';
 import type { OpenReviewDeps } from './open-review.ts';
 
 export interface PreviewDeps extends OpenReviewDeps {
-  readonly threads: ReviewThreads;
+  readonly workers: ReviewWorkers;
 }
 
 /** After this no other pull request is begun: a review of the one with the policy may wait. */
@@ -40,7 +40,7 @@ export async function previewPolicy(
       return { judged: [], leftOut: 'too many to list' };
     }
     const context: JudgeContext = {
-      ...partsForOthers(deps.forge, deps.threads, proposed),
+      ...partsForOthers(deps.forge, deps.workers, proposed),
       fallback: deps.fallback,
       statusContext: deps.statusContext,
       baselineOf: async () => baseline,

@@ -20,12 +20,12 @@ export interface CommitReviewDeps extends StatusOptions {
  * checks are of commits that no policy waits for.
  */
 export async function reviewCommit(deps: CommitReviewDeps, job: Jobs['review-commit']): Promise<void> {
-  const { repository, ownName, threadsBy } = job;
+  const { repository, ownName, conversationsBy } = job;
   const reviews =
     ownName !== undefined
       ? await reviewsWithStatus(deps, job, ownName)
-      : threadsBy !== undefined
-        ? await reviewsThatAskForThreads(deps, job, threadsBy)
+      : conversationsBy !== undefined
+        ? await reviewsThatAskForConversations(deps, job, conversationsBy)
         : await reviewsThatAsk(deps.pool, job, 'others');
   if (reviews.length > 0) {
     await deps.enqueue(reviews.map(({ number }) => ({ kind: 'review', repository, number })));
@@ -59,12 +59,12 @@ async function reviewsWithStatus(
 }
 
 /** None where Gatehouse itself has commented: its own conversations do not count. */
-async function reviewsThatAskForThreads(
+async function reviewsThatAskForConversations(
   { pool, forge }: CommitReviewDeps,
   job: Jobs['review-commit'],
   by: string,
 ): Promise<readonly PullRequestRef[]> {
-  const reviews = await reviewsThatAsk(pool, job, 'threads');
+  const reviews = await reviewsThatAsk(pool, job, 'conversations');
   return reviews.length > 0 && by.toLowerCase() === (await forge.self()).toLowerCase() ? [] : reviews;
 }
 
@@ -76,7 +76,7 @@ async function reviewsThatAsk(
 ): Promise<readonly PullRequestRef[]> {
   const { rows } = await pool.query<{ number: number }>(
     `SELECT pull_request AS number FROM gatehouse.reviews
-      WHERE repository = $1 AND head_sha = $2 AND open AND CASE WHEN $3 = 'threads' THEN asks_threads ELSE asks_others END
+      WHERE repository = $1 AND head_sha = $2 AND open AND CASE WHEN $3 = 'conversations' THEN asks_conversations ELSE asks_others END
       ORDER BY pull_request`,
     [repository, headSha, asked],
   );

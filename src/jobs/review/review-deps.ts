@@ -1,13 +1,13 @@
 import type { RequestShares } from '../../forges/limits/shares.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { ReviewThreads } from '../../review/threads/review-threads.ts';
+import type { ReviewWorkers } from '../../review/workers/review-workers.ts';
 import type { OpenReviewDeps } from './open-review.ts';
 
 /** What a review needs. */
 export interface ReviewDeps extends OpenReviewDeps {
   /** What parses and evaluates what people wrote. */
-  readonly threads: ReviewThreads;
+  readonly workers: ReviewWorkers;
   /** How long a review may take before it shows `pending`; 0: at once. */
   readonly pendingAfterSeconds: number;
   /** What is left of the forge's rate limit, as it said last; infinite where it has none. */

@@ -57,7 +57,7 @@ function judgedFrom(result: Concluded, alone: Alone | undefined): Judged {
   return {
     judgedBy: { ...result.judgedBy, ...(alone && { alone }) },
     asksOthers: result.kind === 'judged' && result.asksOthers,
-    asksThreads: result.kind === 'judged' && result.asksThreads,
+    asksConversations: result.kind === 'judged' && result.asksConversations,
     overrides: overrides ?? null,
   };
 }

@@ -39,11 +39,11 @@ export async function showPreview(
   if (proposed === undefined) {
     return;
   }
-  const { pool, threads, log } = deps;
+  const { pool, workers, log } = deps;
   const { repository, number } = pullRequest;
   const { digest } = proposed;
   const before = await readPreview(pool, pullRequest, digest);
-  const cases = before?.cases ?? (await runProposedCases(threads, repository, proposed.cases));
+  const cases = before?.cases ?? (await runProposedCases(workers, repository, proposed.cases));
   if (before === undefined) {
     await savePreview(pool, review.claim(), digest, { cases });
   }

@@ -108,7 +108,10 @@ export async function recordHead(
   return row?.posted ?? [];
 }
 
-const ASKS = { others: 'asks_others', threads: 'asks_threads' } as const satisfies Record<AskedOfOthers, string>;
+const ASKS = { others: 'asks_others', conversations: 'asks_conversations' } as const satisfies Record<
+  AskedOfOthers,
+  string
+>;
 
 /**
  * Before it is read: from now on what others say about the head starts a review, so that nothing is lost that comes
@@ -129,7 +132,7 @@ export interface SavedVerdict extends Pick<HeadVerdict, 'state' | 'description' 
 export interface Judged {
   readonly judgedBy: JudgedBy;
   readonly asksOthers: boolean;
-  readonly asksThreads: boolean;
+  readonly asksConversations: boolean;
   /** Ids of the comments whose overrides count; null: the policy lets nobody override. */
   readonly overrides: readonly string[] | null;
 }
@@ -156,7 +159,7 @@ export function verdictUpdate(
     judged === undefined
       ? 'judged_by = NULL'
       : `judged_by = ${add(JSON.stringify(judged.judgedBy))}::jsonb, asks_others = ${add(judged.asksOthers)},
-            asks_threads = ${add(judged.asksThreads)}, overrides = ${add(judged.overrides)}`;
+            asks_conversations = ${add(judged.asksConversations)}, overrides = ${add(judged.overrides)}`;
   return `UPDATE gatehouse.reviews
         SET verdict = ${add(state)}, description = ${add(description)}, url = ${add(url)}, dry_run_description = ${add(dryRun ?? null)},
             reported_as = NULL, reviewed_at = now(), comment_id = coalesce(${add(commentId ?? null)}, comment_id), ${how}

@@ -67,12 +67,12 @@ function ofPeople(policy: Policy, results: readonly CaseResult[]): readonly Unco
 }
 
 /** People whose commits, reviews or comments count by whether they are machines. */
-function peopleIn({ commits, reviews, commentThreads }: Facts, authorTrailers: readonly string[]): readonly Named[] {
+function peopleIn({ commits, reviews, conversations }: Facts, authorTrailers: readonly string[]): readonly Named[] {
   const account = (login: string) => ({ as: 'author', login, named: login }) as const;
   return [
     ...authorsOf(commits, { ...NO_PEOPLE_SETTINGS, authorTrailers }).people,
     ...reviews.reviews.map(({ author }) => account(author)),
-    ...commentThreads.threads.map(({ author }) => account(author)),
+    ...conversations.conversations.map(({ author }) => account(author)),
   ];
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { hiddenAddress } from '../../forges/port/accounts.ts';
 import type { CheckSuites } from '../../forges/port/checks.ts';
-import type { CommentThread } from '../../forges/port/comment-threads.ts';
+import type { Conversation } from '../../forges/port/conversations.ts';
 import { CODE_OWNERS_DIALECTS } from '../../forges/port/forges.ts';
 import type { ChangedFile, Commit, PullRequest } from '../../forges/port/pull-request.ts';
 import { coAuthorsOf } from '../authors/co-authors.ts';
@@ -82,7 +82,7 @@ const check = z.strictObject(
   { error: 'a check, such as { name: build }' },
 );
 
-const thread = z.strictObject(
+const conversation = z.strictObject(
   {
     by: text.describe('The login of who began it.'),
     bot: flag.optional().describe('Whether who began it is a bot.'),
@@ -158,7 +158,7 @@ export const given = z
       codeowners_unread: flag.optional().describe('true: CODEOWNERS could not be read.'),
       checks: z.array(check, { error: 'a list of checks' }).optional().describe('Newest first. Default: none.'),
       threads: z
-        .array(thread, { error: 'a list of conversations' })
+        .array(conversation, { error: 'a list of conversations' })
         .optional()
         .describe('Conversations at lines. Default: none.'),
       threads_complete: flag.optional().describe('false: there are more conversations, which could not be read.'),
@@ -235,8 +235,8 @@ export function factsOf(from: Given = {}): Facts {
       complete: from.checks_complete ?? true,
       bySuite: suitesOf(from),
     },
-    commentThreads: {
-      threads: (from.threads ?? []).map((one, index) => threadOf(one, index, from.author ?? AUTHOR)),
+    conversations: {
+      conversations: (from.threads ?? []).map((one, index) => conversationOf(one, index, from.author ?? AUTHOR)),
       complete: from.threads_complete ?? true,
     },
     triage: from.triage_unread ? undefined : { assignees: from.assignees ?? [], milestone: from.milestone ?? null },
@@ -250,11 +250,11 @@ export function factsOf(from: Given = {}): Facts {
   };
 }
 
-function threadOf(
-  { by, bot, path, outdated, resolved, resolved_by }: z.input<typeof thread>,
+function conversationOf(
+  { by, bot, path, outdated, resolved, resolved_by }: z.input<typeof conversation>,
   index: number,
   author: string,
-): CommentThread {
+): Conversation {
   const isResolved = resolved === undefined ? resolved_by !== undefined : resolved;
   return {
     author: by,

@@ -39,7 +39,7 @@ export type JudgedCases =
 
 /**
  * Reads the cases of files and judges their pull requests by a policy. `onRead` is called with the number of cases that
- * will be judged; after `isTimeUp` the rest is left out. In a thread: ReviewThreads.judgeCases.
+ * will be judged; after `isTimeUp` the rest is left out. In a worker: ReviewWorkers.judgeCases.
  */
 export function judgeCases(
   policy: Policy,

@@ -41,7 +41,7 @@ const LIMITS: YamlLimits = {
 
 /**
  * Reads the cases of a file, or everything that is wrong with them. Never throws, whatever the text. What it takes is
- * bounded by the thread that runs it: call ReviewThreads.parseCases.
+ * bounded by the worker that runs it: call ReviewWorkers.parseCases.
  */
 export function parseCases(text: string, file: string, role: CasesRole): ParsedCases {
   const lines = new LineCounter();

@@ -25,7 +25,7 @@ export interface RuleResult {
 
 /** Each takes seconds until it is ended, and the next would most likely as well. */
 const MAX_ENDED_CASES = 5;
-/** So that the thread has always something to do. */
+/** So that the worker has always something to do. */
 const CASES_AT_ONCE = 4;
 
 /** Runs cases in which only rules of the policy are expected: see {@link unknownRules}. */

@@ -12,8 +12,8 @@ import { obstacleTo, worstObstacle } from './obstacle.ts';
 
 /**
  * Judges a pull request by a policy. Pure and total: the same policy and facts always give the same answer, and
- * what cannot be judged is `undecided`, never an exception. What it takes is bounded by the thread that runs it: call
- * EvaluationThreads.evaluate. `onRule` is called with the index of each rule before it is evaluated.
+ * what cannot be judged is `undecided`, never an exception. What it takes is bounded by the worker that runs it: call
+ * EvaluationWorkers.evaluate. `onRule` is called with the index of each rule before it is evaluated.
  *
  * A draft is judged both as it is and as if it were ready for review, and the worse result of each rule counts. So the
  * verdict is the worse of the two: a status stands until the next review has ended, and whoever makes the draft ready

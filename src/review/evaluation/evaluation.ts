@@ -48,14 +48,14 @@ export interface EvaluatedRule {
 export interface Evaluation {
   readonly rules: readonly EvaluatedRule[];
   /**
-   * A limit of the thread ended it: no rule in force was judged, so that the verdict is an error whatever the rules'
+   * A limit of the worker ended it: no rule in force was judged, so that the verdict is an error whatever the rules'
    * levels.
    */
   readonly ended?: true;
 }
 
 /** Evaluates off the event loop, within limits of time and memory. */
-export interface EvaluationThreads {
+export interface EvaluationWorkers {
   /** When it hits a limit all rules are undecided, so that the result does not depend on how far it came. */
   evaluate(policy: Policy, facts: Facts): Promise<Evaluation>;
   /** The teams that CODEOWNERS names for the change; none when they were not found within the limits. */

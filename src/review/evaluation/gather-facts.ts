@@ -17,9 +17,9 @@ import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type SourceText, sourceText } from '../sources.ts';
 import { lookIntoMerges, readCleanMerges } from './clean-merge.ts';
-import type { EvaluationThreads } from './evaluation.ts';
+import type { EvaluationWorkers } from './evaluation.ts';
+import { readOthersConversations } from './read-conversations.ts';
 import { isOwn, readMembers } from './read-members.ts';
-import { readOthersThreads } from './read-threads.ts';
 import { readTraits } from './read-traits.ts';
 import { readUpdatedFrom } from './updates.ts';
 
@@ -32,7 +32,7 @@ export type ReadChecks = (ask: AskedChecks) => Promise<Checks>;
  */
 export function gatherFacts(
   forge: Forge,
-  threads: EvaluationThreads,
+  workers: EvaluationWorkers,
   policy: Policy,
   { pullRequest, preloaded }: Pick<PullRequestRead, 'pullRequest' | 'preloaded'>,
   changedFiles: ChangedFiles,
@@ -40,13 +40,13 @@ export function gatherFacts(
   readChecks: ReadChecks,
 ): Promise<Facts> {
   const unread = { ...unreadFacts(pullRequest), changedFiles, people: operatorsPeople(forge) };
-  return gatherMore(forge, threads, neededFacts(policy), unread, preloaded, baseSha, readChecks);
+  return gatherMore(forge, workers, neededFacts(policy), unread, preloaded, baseSha, readChecks);
 }
 
 /** Reads what is needed, and adds it to what was read before. `preloaded`: what came with the pull request. */
 export async function gatherMore(
   forge: Forge,
-  threads: EvaluationThreads,
+  workers: EvaluationWorkers,
   needed: NeededFacts,
   before: Facts,
   preloaded: PreloadedFacts,
@@ -54,7 +54,7 @@ export async function gatherMore(
   readChecks: ReadChecks,
 ): Promise<Facts> {
   const { pullRequest } = before;
-  const [commits, reviews, requested, triage, repository, codeOwners, checks, commentThreads] = await Promise.all([
+  const [commits, reviews, requested, triage, repository, codeOwners, checks, conversations] = await Promise.all([
     needed.commits ? readCommits(forge, pullRequest, needed, preloaded) : before.commits,
     needed.reviews ? readReviews(forge, pullRequest, needed.requestsForChanges, preloaded.reviews) : before.reviews,
     needed.requestedReviews ? forge.requestedReviews(pullRequest) : before.reviews.requested,
@@ -62,7 +62,7 @@ export async function gatherMore(
     needed.repository ? readTraits(forge, pullRequest.repository) : before.repository,
     needed.codeOwners ? readCodeOwners(forge, pullRequest.repository, baseSha) : before.codeOwners,
     needed.checks ? readChecks({ suites: needed.checkSuites }) : before.checks,
-    needed.commentThreads ? readOthersThreads(forge, pullRequest, pullRequest.head.sha) : before.commentThreads,
+    needed.conversations ? readOthersConversations(forge, pullRequest, pullRequest.head.sha) : before.conversations,
   ]);
   const lastChange = needed.lastChange
     ? await readLastChangeBefore(forge, pullRequest, reviews)
@@ -80,11 +80,11 @@ export async function gatherMore(
     reviews: { ...reviews, lastChange, requested },
     codeOwners,
     checks,
-    commentThreads,
+    conversations,
     triage,
     repository,
   };
-  const named = [...needed.teams, ...(needed.codeOwners ? await threads.ownerTeams(facts) : [])];
+  const named = [...needed.teams, ...(needed.codeOwners ? await workers.ownerTeams(facts) : [])];
   const [teams, members] = await Promise.all([
     readOwnTeams(forge, pullRequest, named),
     readMembers(forge, facts, needed.members, needed.authorTrailers),

@@ -6,7 +6,7 @@ import type { Facts } from '../facts.ts';
 import { neededBeside, neededFacts, needsReading } from '../policy/needs.ts';
 import type { Policy } from '../policy/policy.ts';
 import { say } from '../text.ts';
-import type { EvaluatedRule, Evaluation, EvaluationThreads } from './evaluation.ts';
+import type { EvaluatedRule, Evaluation, EvaluationWorkers } from './evaluation.ts';
 import { gatherMore, type ReadChecks } from './gather-facts.ts';
 import { notEvaluated } from './not-evaluated.ts';
 
@@ -16,7 +16,7 @@ const MAX_READING_MS = 10_000;
 /** What reading for observed rules takes. */
 export interface ObserveDeps {
   readonly forge: Forge;
-  readonly threads: EvaluationThreads;
+  readonly workers: EvaluationWorkers;
   /** What came with the pull request. */
   readonly preloaded: PreloadedFacts;
   readonly baseSha: string;
@@ -48,7 +48,7 @@ export async function observe(
   }
   const missing = neededBeside(neededFacts(rulesInForce(policy)), neededFacts(observed));
   const facts = needsReading(missing) && deps.mayRead() ? await readMore(missing, before, deps) : before;
-  const { rules } = await deps.threads.evaluate(observed, facts);
+  const { rules } = await deps.workers.evaluate(observed, facts);
   return { rules, facts };
 }
 
@@ -56,10 +56,10 @@ export async function observe(
 async function readMore(
   missing: ReturnType<typeof neededBeside>,
   before: Facts,
-  { forge, threads, preloaded, baseSha, readChecks, maxReadingMs = MAX_READING_MS }: ObserveDeps,
+  { forge, workers, preloaded, baseSha, readChecks, maxReadingMs = MAX_READING_MS }: ObserveDeps,
 ): Promise<Facts> {
   try {
-    const all = gatherMore(forge, threads, missing, before, preloaded, baseSha, readChecks);
+    const all = gatherMore(forge, workers, missing, before, preloaded, baseSha, readChecks);
     return await withTimeout(maxReadingMs, all, () => before);
   } catch (error) {
     if (error instanceof ForgeError) {

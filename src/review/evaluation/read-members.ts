@@ -79,6 +79,6 @@ function peopleIn(role: MemberRole, facts: Facts, authorTrailers: readonly strin
     case 'requested':
       return facts.reviews.requested?.people ?? [];
     case 'conversations':
-      return facts.commentThreads.threads.map(({ author }) => author);
+      return facts.conversations.conversations.map(({ author }) => author);
   }
 }

@@ -20,7 +20,7 @@ const USUAL: Readonly<
     repository: 1,
     lastChange: 6,
     checks: 1,
-    commentThreads: 3,
+    conversations: 3,
     codeOwners: 3,
   };
   return {
@@ -33,7 +33,7 @@ const USUAL: Readonly<
       checks: 2,
       checkSuites: 1,
       signers: 1,
-      commentThreads: 1,
+      conversations: 1,
     },
     gitea,
     forgejo: gitea,
@@ -54,7 +54,7 @@ export function costOf(forge: ForgeName, needed: NeededFacts, count: number): Co
     Object.entries(needed).some(([key, is]) => key === name && is === true),
   );
   const sum = asked.reduce((total, [, requests]) => total + requests, 0);
-  const needsHead = needed.changedFiles || needed.commits || needed.reviews || needed.checks || needed.commentThreads;
+  const needsHead = needed.changedFiles || needed.commits || needed.reviews || needed.checks || needed.conversations;
   const usualEach = sum + (needsHead ? head : 0);
   return { most: MAX_OTHER_REQUESTS + (usualEach === 0 ? 0 : count * MAX_REQUESTS_EACH), usualEach };
 }

@@ -4,7 +4,7 @@ import { notEvaluated } from '../evaluation/not-evaluated.ts';
 import type { Facts } from '../facts.ts';
 import type { Policy } from '../policy/policy.ts';
 import { quotedList, say } from '../text.ts';
-import type { ReviewThreads } from '../threads/review-threads.ts';
+import type { ReviewWorkers } from '../workers/review-workers.ts';
 import { possibleReviews } from './possible-reviews.ts';
 
 /**
@@ -12,7 +12,7 @@ import { possibleReviews } from './possible-reviews.ts';
  * undecided.
  */
 export async function judgePast(
-  { evaluate }: Pick<ReviewThreads, 'evaluate'>,
+  { evaluate }: Pick<ReviewWorkers, 'evaluate'>,
   policy: Policy,
   facts: Facts,
   forge: ForgeName,

@@ -1,4 +1,4 @@
-import type { CommentThreads } from '../../forges/port/comment-threads.ts';
+import type { Conversations } from '../../forges/port/conversations.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { FORGES } from '../../forges/port/forges.ts';
@@ -9,7 +9,7 @@ import { operatorsPeople } from '../authors/people-settings.ts';
 import { lookIntoMerges, readCleanMerges } from '../evaluation/clean-merge.ts';
 import { readCodeOwners, readCommits, readLastChange } from '../evaluation/gather-facts.ts';
 import { readOthersChecks } from '../evaluation/read-checks.ts';
-import { readOthersThreads } from '../evaluation/read-threads.ts';
+import { readOthersConversations } from '../evaluation/read-conversations.ts';
 import { readTraits } from '../evaluation/read-traits.ts';
 import { readUpdatedFrom } from '../evaluation/updates.ts';
 import { type Facts, type LastChange, type NeededFacts, unreadFacts } from '../facts.ts';
@@ -56,7 +56,7 @@ export async function readPastFacts(
   }
 
   const none = unreadFacts(merged.pullRequest);
-  const needsHead = needed.changedFiles || needed.commits || needed.reviews || needed.checks || needed.commentThreads;
+  const needsHead = needed.changedFiles || needed.commits || needed.reviews || needed.checks || needed.conversations;
   const head = needsHead ? await tryTo(() => forge.merged.headOf(merged), undefined) : undefined;
   if (head === undefined) {
     const reason = `${merged.pullRequest.repository}#${merged.pullRequest.number}: the forge no longer has its commits`;
@@ -66,8 +66,8 @@ export async function readPastFacts(
   const { repository } = pullRequest;
   const unread = { commits: [], complete: false, accounts: none.commits.accounts };
 
-  const [changedFiles, listed, reviews, requested, triage, repositoryTraits, checks, commentThreads] =
-    await Promise.all([
+  const [changedFiles, listed, reviews, requested, triage, repositoryTraits, checks, conversations] = await Promise.all(
+    [
       needed.changedFiles ? tryTo(() => readChangedFiles(forge, pullRequest), none.changedFiles) : none.changedFiles,
       needed.commits ? tryTo(() => readCommits(forge, pullRequest, needed), unread) : unread,
       needed.reviews ? tryTo(() => readReviews(forge, needed, pullRequest, merged.mergedAt), undefined) : undefined,
@@ -80,10 +80,11 @@ export async function readPastFacts(
             none.checks,
           )
         : none.checks,
-      needed.commentThreads
-        ? tryTo(() => readThreadsThen(forge, pullRequest, merged.mergedAt), none.commentThreads)
-        : none.commentThreads,
-    ]);
+      needed.conversations
+        ? tryTo(() => readConversationsThen(forge, pullRequest, merged.mergedAt), none.conversations)
+        : none.conversations,
+    ],
+  );
   const submitted = reviews ?? [];
   const lastChange = needed.lastChange
     ? await tryTo(() => readLastChangeThen(forge, pullRequest, reviews, merged.mergedAt), none.reviews.lastChange)
@@ -104,7 +105,7 @@ export async function readPastFacts(
     teams: new Map(),
     codeOwners,
     checks,
-    commentThreads,
+    conversations,
     people: operatorsPeople(forge),
     triage,
     repository: repositoryTraits,
@@ -133,10 +134,10 @@ async function readReviews(
 }
 
 /** Those begun before it was merged, as they are today: no forge tells when one was resolved. */
-async function readThreadsThen(forge: Forge, pullRequest: PullRequest, mergedAt: string): Promise<CommentThreads> {
-  const { threads, complete } = await readOthersThreads(forge, pullRequest, pullRequest.head.sha);
-  const then = threads.filter(({ startedAt }) => !(Date.parse(startedAt) > Date.parse(mergedAt)));
-  return { threads: then, complete };
+async function readConversationsThen(forge: Forge, pullRequest: PullRequest, mergedAt: string): Promise<Conversations> {
+  const { conversations, complete } = await readOthersConversations(forge, pullRequest, pullRequest.head.sha);
+  const then = conversations.filter(({ startedAt }) => !(Date.parse(startedAt) > Date.parse(mergedAt)));
+  return { conversations: then, complete };
 }
 
 /** What changed after the merge hides what changed before it. */

@@ -6,7 +6,7 @@ import type { SourceFile } from '../sources.ts';
 import type { Fault } from './faults.ts';
 import { findPolicy, hiddenFaults, type LoadedPolicy, type ParsePolicy, parseFile, parseFor } from './load.ts';
 import { hideRules, mergeBaseline } from './merge.ts';
-import type { PolicyThreads } from './parse.ts';
+import type { PolicyWorkers } from './parse.ts';
 import type { Policy } from './policy.ts';
 import { sameRepository } from './same-repository.ts';
 
@@ -116,11 +116,11 @@ async function presentBaseline(forge: Forge, parse: ParsePolicy, repository: str
 }
 
 /** The same for any repository. `name`: of each owner's policy repository; undefined without POLICY_REPOSITORY. */
-export function presentBaselines(forge: Forge, threads: PolicyThreads, name: string | undefined): BaselineOf {
+export function presentBaselines(forge: Forge, workers: PolicyWorkers, name: string | undefined): BaselineOf {
   return async (repository) =>
     name === undefined
       ? { kind: 'none' }
-      : presentBaseline(forge, parseFor(threads, repository), policyRepositoryOf(repository, name));
+      : presentBaseline(forge, parseFor(workers, repository), policyRepositoryOf(repository, name));
 }
 
 /** As before there were internal ones, so that the verdicts of others are not judged again. */

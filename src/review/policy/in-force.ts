@@ -2,13 +2,13 @@ import type { Forge } from '../../forges/port/forge.ts';
 import { type Baseline, type BaselineOf, isBaselineOf, withBaseline } from './baseline.ts';
 import { type IsMeant, isHiddenIn, type LoadedPolicy, loadPolicy, type PolicyFile, parseFor } from './load.ts';
 import { orOperatorPolicy } from './operator-policy.ts';
-import type { PolicyRole, PolicyThreads } from './parse.ts';
+import type { PolicyRole, PolicyWorkers } from './parse.ts';
 import type { Policy } from './policy.ts';
 
 /** Where policies come from: the same for all pull requests. */
 export interface PolicyContext {
   readonly forge: Forge;
-  readonly threads: PolicyThreads;
+  readonly workers: PolicyWorkers;
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
   readonly baselineOf: BaselineOf;
@@ -49,7 +49,7 @@ export interface PolicyInForce {
  * Nobody else decides this: reviews, merge groups, commands in comments, and the commands of the terminal all ask here.
  */
 export async function policyInForce(
-  { forge, threads, fallback, baselineOf, isMeant }: PolicyContext,
+  { forge, workers, fallback, baselineOf, isMeant }: PolicyContext,
   { repository, commit, file, shown }: PolicyPlace,
 ): Promise<PolicyInForce> {
   const baseline = await baselineOf(repository);
@@ -57,7 +57,7 @@ export async function policyInForce(
   const own: LoadedPolicy =
     commit === undefined && file === undefined
       ? { kind: 'absent' }
-      : await loadPolicy(forge, parseFor(threads, repository), repository, commit ?? '', {
+      : await loadPolicy(forge, parseFor(workers, repository), repository, commit ?? '', {
           role,
           file,
           trusts: isMeant && ((now) => isMeant(now, true)),

@@ -5,7 +5,7 @@ import { MAX_POLICY_BYTES } from '../limits.ts';
 import { digestOf, type PolicySources, type SourceFile, type SourceText, sourceText } from '../sources.ts';
 import type { Fault } from './faults.ts';
 import { hideRules, mergePolicies } from './merge.ts';
-import type { ParsedPolicy, PolicyRole, PolicyThreads } from './parse.ts';
+import type { ParsedPolicy, PolicyRole, PolicyWorkers } from './parse.ts';
 import { POLICY_PATHS } from './paths.ts';
 import type { Policy, PolicyOrigin } from './policy.ts';
 import { sameRepository } from './same-repository.ts';
@@ -22,11 +22,11 @@ interface ReadPolicy {
   readonly texts: readonly SourceText[];
 }
 
-/** Parses one file of a policy, in a thread: the text may be anybody's. */
+/** Parses one file of a policy, in a worker: the text may be anybody's. */
 export type ParsePolicy = (text: string, origin: PolicyOrigin, role: PolicyRole) => Promise<ParsedPolicy>;
 
 /** In the name of the repository under review, wherever the text comes from: forks are free. */
-export function parseFor({ parsePolicy }: PolicyThreads, repository: string): ParsePolicy {
+export function parseFor({ parsePolicy }: PolicyWorkers, repository: string): ParsePolicy {
   return (text, origin, role) => parsePolicy(repository, text, origin, role);
 }
 

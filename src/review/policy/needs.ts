@@ -33,7 +33,7 @@ export function neededBeside(read: NeededFacts, wanted: NeededFacts): NeededFact
     codeOwners: wanted.codeOwners && !read.codeOwners,
     checks: (wanted.checks && !read.checks) || (wanted.checkSuites && !read.checkSuites),
     checkSuites: wanted.checkSuites && !read.checkSuites,
-    commentThreads: wanted.commentThreads && !read.commentThreads,
+    conversations: wanted.conversations && !read.conversations,
     teams: wanted.teams.filter((team) => !read.teams.includes(team)),
     // What is read beside may name more people.
     members: wanted.members,
@@ -74,7 +74,7 @@ export function union(all: readonly Partial<NeededFacts>[]): NeededFacts {
     repository: all.some(({ repository }) => repository),
     lastChange: all.some(({ lastChange }) => lastChange),
     checks: all.some(({ checks }) => checks),
-    commentThreads: all.some(({ commentThreads }) => commentThreads),
+    conversations: all.some(({ conversations }) => conversations),
     checkSuites: all.some(({ checkSuites }) => checkSuites),
     codeOwners: all.some(({ codeOwners }) => codeOwners),
     teams: [...new Set(all.flatMap(({ teams }) => teams ?? []))].sort(),

@@ -21,14 +21,14 @@ export type ParsedPolicy =
 export type PolicyRole = 'own' | 'extended' | 'baseline';
 
 /** Reads policies off the event loop, within limits of time and memory. */
-export interface PolicyThreads {
+export interface PolicyWorkers {
   /** `repository` is the one under review. A policy that hits a limit is one with a fault. */
   parsePolicy(repository: string, text: string, origin: PolicyOrigin, role?: PolicyRole): Promise<ParsedPolicy>;
 }
 
 /**
  * Reads a policy file: the policy, or everything that is wrong with it. Never throws, whatever the text.
- * What it takes is bounded by the thread that runs it: call PolicyThreads.parsePolicy for text of unknown origin.
+ * What it takes is bounded by the worker that runs it: call PolicyWorkers.parsePolicy for text of unknown origin.
  */
 export function parsePolicy(text: string, origin: PolicyOrigin, role: PolicyRole = 'own'): ParsedPolicy {
   const lines = new LineCounter();

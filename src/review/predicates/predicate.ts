@@ -92,7 +92,7 @@ const noOptions = z.object({});
 
 /**
  * Ties a predicate's schema to the types its functions see. What the schema makes of a value must be plain data: a
- * policy is read once, in a thread, and then goes from thread to thread.
+ * policy is read once, in a worker, and then goes from worker to worker.
  */
 export function definePredicate<Value extends z.ZodType, Options extends z.ZodObject = typeof noOptions>(definition: {
   readonly description: string;

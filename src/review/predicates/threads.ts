@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { CommentThread } from '../../forges/port/comment-threads.ts';
+import type { Conversation } from '../../forges/port/conversations.ts';
 import { type Authors, authorsOf } from '../authors/authors.ts';
 import { type IsMachine, machinesAmong } from '../authors/machines.ts';
 import { compileName } from '../authors/names.ts';
@@ -59,16 +59,16 @@ export const threads = definePredicate({
   actor: 'others',
   schema,
   needs: ({ from, byOthers }) => ({
-    commentThreads: true,
+    conversations: true,
     ...neededMembers('conversations', splitTeams(from ?? []).teams),
     ...(byOthers ? { commits: true, authors: true } : {}),
   }),
   judge(wanted, _options, facts) {
-    const { threads: listed, complete } = facts.commentThreads;
+    const { conversations: listed, complete } = facts.conversations;
     const isUnresolved = unresolvedIn(wanted, facts);
-    const answers = listed.map((thread) => ({ thread, is: isUnresolved(thread) }));
-    const certain = answers.flatMap(({ thread, is }) => (is === true ? [thread] : []));
-    const unsure = answers.flatMap(({ thread, is }) => (is === undefined ? [thread] : []));
+    const answers = listed.map((conversation) => ({ conversation, is: isUnresolved(conversation) }));
+    const certain = answers.flatMap(({ conversation, is }) => (is === true ? [conversation] : []));
+    const unsure = answers.flatMap(({ conversation, is }) => (is === undefined ? [conversation] : []));
     const left = certain.length - wanted.unresolved;
     return {
       outcome: outcomeOf(wanted, certain.length, unsure.length, complete),
@@ -90,17 +90,18 @@ function outcomeOf({ unresolved }: Wanted, certain: number, unsure: number, comp
 }
 
 /** Whether a conversation is one of those wanted and not resolved; undefined where that is not known. */
-function unresolvedIn(wanted: Wanted, facts: Facts): (thread: CommentThread) => boolean | undefined {
+function unresolvedIn(wanted: Wanted, facts: Facts): (conversation: Conversation) => boolean | undefined {
   const isMachine = machinesAmong(facts.people.machineAccounts);
   const isFrom = wantedStarters(wanted, isMachine, facts);
   const authors = authorsOf(facts.commits, facts.people);
-  return (thread) => {
-    const counts = wanted.ignoresOutdated && thread.outdated !== false ? (thread.outdated ? false : undefined) : true;
+  return (conversation) => {
+    const counts =
+      wanted.ignoresOutdated && conversation.outdated !== false ? (conversation.outdated ? false : undefined) : true;
     const open =
-      thread.resolved === null
+      conversation.resolved === null
         ? undefined
-        : !thread.resolved || (wanted.byOthers && isOpenForOthers(thread, facts, authors, isMachine));
-    return every([isFrom(thread), counts, open]);
+        : !conversation.resolved || (wanted.byOthers && isOpenForOthers(conversation, facts, authors, isMachine));
+    return every([isFrom(conversation), counts, open]);
   };
 }
 
@@ -113,7 +114,7 @@ function wantedStarters(
   { from }: Wanted,
   isMachine: IsMachine,
   { teams }: Facts,
-): (thread: CommentThread) => boolean | undefined {
+): (conversation: Conversation) => boolean | undefined {
   if (from === undefined) {
     return () => true;
   }
@@ -132,7 +133,7 @@ function wantedStarters(
 
 /** Whether it does not count that a conversation is resolved, because of who resolved it; undefined: not known. */
 function isOpenForOthers(
-  { author, resolvedBy }: CommentThread,
+  { author, resolvedBy }: Conversation,
   { pullRequest }: Facts,
   { byLogin, complete }: Authors,
   isMachine: IsMachine,
@@ -167,8 +168,8 @@ function begunBy({ from }: Wanted): Text {
   return say` begun by ${joinTexts([quotedList(from.filter((name) => name !== BOTS && name !== HUMANS)), ...kinds], ' or ')}`;
 }
 
-function foundOf(certain: readonly CommentThread[], unsure: readonly CommentThread[], complete: boolean): Text {
-  const named = (list: readonly CommentThread[]) =>
+function foundOf(certain: readonly Conversation[], unsure: readonly Conversation[], complete: boolean): Text {
+  const named = (list: readonly Conversation[]) =>
     quotedList(
       list.map(({ author, path, line }) => `${author}: ${path}${line === null ? '' : `:${line}`}`),
       SHOWN,

@@ -1,7 +1,7 @@
 import type { Forge } from '../../forges/port/forge.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { sameRepository } from '../policy/same-repository.ts';
-import type { ReviewThreads } from '../threads/review-threads.ts';
+import type { ReviewWorkers } from '../workers/review-workers.ts';
 import type { ProposedPolicy } from './proposal.ts';
 
 /**
@@ -22,9 +22,9 @@ export async function isByWriter(forge: Forge, { repository, author, head }: Pul
  */
 export function partsForOthers(
   forge: Forge,
-  threads: ReviewThreads,
+  workers: ReviewWorkers,
   { present }: ProposedPolicy,
-): { readonly forge: Forge; readonly threads: ReviewThreads } {
+): { readonly forge: Forge; readonly workers: ReviewWorkers } {
   const teams = new Set(present.teams);
   const organisations = present.members.map(({ organisation }) => organisation);
   const teamMembers = once(forge.teamMembers);
@@ -42,10 +42,10 @@ export function partsForOthers(
           : { members: [], complete: false },
       comments: async () => [],
     },
-    threads: {
-      ...threads,
+    workers: {
+      ...workers,
       async ownerTeams(facts) {
-        const owners = await threads.ownerTeams(facts);
+        const owners = await workers.ownerTeams(facts);
         if (present.codeOwners) {
           for (const team of owners) {
             teams.add(team);

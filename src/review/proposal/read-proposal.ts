@@ -6,7 +6,7 @@ import type { PolicyInForce } from '../policy/in-force.ts';
 import { type IsMeant, type LoadedPolicy, loadPolicy, type ParsePolicy, parseFor } from '../policy/load.ts';
 import { neededFacts } from '../policy/needs.ts';
 import type { PolicyRole } from '../policy/parse.ts';
-import type { ReviewThreads } from '../threads/review-threads.ts';
+import type { ReviewWorkers } from '../workers/review-workers.ts';
 import type { ProposedPolicy, ReadProposal } from './proposal.ts';
 import { atHead, readProposedCases } from './run-proposed-cases.ts';
 
@@ -27,7 +27,7 @@ export interface ProposedChange {
 
 interface ProposalContext {
   readonly forge: Forge;
-  readonly threads: ReviewThreads;
+  readonly workers: ReviewWorkers;
   /** Whether to read what a review shows of it beside the verdict. */
   readonly showsProposals?: boolean;
   readonly isMeant?: IsMeant;
@@ -35,7 +35,7 @@ interface ProposalContext {
 
 /** Reads and validates it. */
 export async function readProposal(
-  { forge, threads, showsProposals = false, isMeant }: ProposalContext,
+  { forge, workers, showsProposals = false, isMeant }: ProposalContext,
   pullRequest: PullRequest,
   { policy, baseline, role }: PolicyInForce,
   { proposesPolicy, proposesCases }: Change,
@@ -43,7 +43,7 @@ export async function readProposal(
   if (!proposesPolicy && !(showsProposals && proposesCases)) {
     return { proposed: { kind: 'absent' } };
   }
-  const ofHead = await loadProposed(forge, parseFor(threads, pullRequest.repository), pullRequest, role, isMeant);
+  const ofHead = await loadProposed(forge, parseFor(workers, pullRequest.repository), pullRequest, role, isMeant);
   // In the policy repository, the baseline in force judges, whatever is proposed.
   const isBaseline = role === 'baseline';
   const withRemoval = faultIfRemoved(ofHead, isBaseline ? baseline : undefined);

@@ -6,7 +6,7 @@ import { MAX_CASES_BYTES } from '../limits.ts';
 import type { Fault } from '../policy/faults.ts';
 import type { LoadedPolicy } from '../policy/load.ts';
 import { CASES_PATH } from '../policy/paths.ts';
-import type { ReviewThreads } from '../threads/review-threads.ts';
+import type { ReviewWorkers } from '../workers/review-workers.ts';
 import type { ProposedCases } from './proposal.ts';
 
 /** The cases that the head commit has, in its policy file and in `.gatehouse.test.yml`, and its policy. */
@@ -44,16 +44,16 @@ export async function atHead<T>(
   }
 }
 
-/** In a thread, within the limits of one task. */
+/** In a worker, within the limits of one task. */
 export async function runProposedCases(
-  threads: Pick<ReviewThreads, 'judgeCases'>,
+  workers: Pick<ReviewWorkers, 'judgeCases'>,
   repository: string,
   cases: ProposedCases,
 ): Promise<JudgedCases> {
   if (cases.kind === 'faulty') {
     return { kind: 'faulty', faults: [cases.fault] };
   }
-  return cases.files.length === 0 ? { kind: 'none' } : threads.judgeCases(repository, cases.policy, cases.files);
+  return cases.files.length === 0 ? { kind: 'none' } : workers.judgeCases(repository, cases.policy, cases.files);
 }
 
 /** The text, what is wrong with the file, or undefined where there is none. */

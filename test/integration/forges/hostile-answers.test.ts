@@ -35,7 +35,7 @@ async function readAll(t: ExecutionContext, options: Partial<SimulatedForgeOptio
     await patiently(() => forge.comments(ref)),
     await forge.ownComments(ref),
     await forge.ownInlineComments(ref, head()),
-    await patiently(() => forge.commentThreads(ref, head())),
+    await patiently(() => forge.conversations(ref, head())),
     await forge.checks(SITE, head()),
     await forge.status(SITE, head(), 'gatehouse'),
     await forge.teamMembers('platform/security'),

@@ -114,8 +114,8 @@ test('no odd answer to GraphQL changes a comment, a merge queue or an overview',
   }
   const reads = [
     await readOften(t, await plain.forge.comments(ref), () => forge.comments(ref)),
-    await readOften(t, await wanted.commentThreads(ref, headsOn(plain.simulated)[0] ?? ''), () =>
-      forge.commentThreads(ref, headsOn(simulated)[0] ?? ''),
+    await readOften(t, await wanted.conversations(ref, headsOn(plain.simulated)[0] ?? ''), () =>
+      forge.conversations(ref, headsOn(simulated)[0] ?? ''),
     ),
     await readOften(t, await wanted.mergeQueue.entries(SITE, 'main'), () => mergeQueue.entries(SITE, 'main')),
     await readOften(t, await wanted.overviews.statuses(SITE, headsOn(plain.simulated)), () =>

@@ -10,8 +10,8 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { authorsQuery } from '../../../src/forges/github/accounts.ts';
-import { THREADS_QUERY } from '../../../src/forges/github/comment-threads.ts';
 import { COMMENTS_QUERY } from '../../../src/forges/github/comments.ts';
+import { THREADS_QUERY } from '../../../src/forges/github/conversations.ts';
 import { QUEUE_QUERY } from '../../../src/forges/github/merge-queue.ts';
 import { MORE_QUERY, overviewQuery, statusesQuery } from '../../../src/forges/github/overviews.ts';
 import { reviewQuery } from '../../../src/forges/github/review-query.ts';
@@ -79,8 +79,8 @@ test('no other file of src has a GraphQL query', (t) => {
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   t.deepEqual(files.filter((file) => /`query[ ({]/.test(readFileSync(new URL(file, src), 'utf8'))).sort(), [
     'forges/github/accounts.ts',
-    'forges/github/comment-threads.ts',
     'forges/github/comments.ts',
+    'forges/github/conversations.ts',
     'forges/github/merge-queue.ts',
     'forges/github/overviews.ts',
     'forges/github/review-query.ts',

@@ -110,7 +110,7 @@ test('a policy about titles needs nothing but the pull request', (t) => {
     changedFiles: false,
     lines: false,
     checks: false,
-    commentThreads: false,
+    conversations: false,
     checkSuites: false,
     commits: false,
     signatures: false,

@@ -21,7 +21,7 @@ import {
 } from '../../../src/review/judge.ts';
 import type { LoadedPolicy } from '../../../src/review/policy/load.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
-import type { ReviewThreads } from '../../../src/review/threads/review-threads.ts';
+import type { ReviewWorkers } from '../../../src/review/workers/review-workers.ts';
 import { policyOf } from './judge.ts';
 
 const BASE = 'a'.repeat(40);
@@ -43,10 +43,10 @@ const TITLED = "id: titled, require: { title: '^feat: ' }";
 const NOTED = 'id: noted, level: observe, require: { commits: { every: { signed_off: true } } }';
 const OVERRIDABLE = rules(TITLED, NOTED).replace('rules:', 'override: { by: bob }\nrules:');
 
-const threads = {
+const workers = {
   parsePolicy: async (_repository, text, origin, role) => parsePolicy(text, origin, role),
   evaluate: async (policy, facts) => evaluate(policy, facts),
-} as ReviewThreads;
+} as ReviewWorkers;
 
 const loaded = (text: string) =>
   ({ kind: 'policy', policy: policyOf(text), sources: { policyDigest: 'p' }, texts: [] }) satisfies LoadedPolicy;
@@ -94,7 +94,7 @@ function forgeOf({ policy, comments = [] }: { readonly policy?: string; readonly
   const context = {
     ...NO_BASELINE,
     forge: forge as Forge,
-    threads,
+    workers,
     statusContext: 'gatehouse',
     recordedComments: async (_repository: string, ids: readonly string[]) =>
       noting(`webhooks of ${ids}`, { posted: new Map() }),
@@ -178,16 +178,16 @@ test('step 3: checks are announced before they are read, and Gatehouse’s are l
   );
 });
 
-test('step 4: a thread gets the rules in force only, and observed ones stay undecided', async (t) => {
+test('step 4: a worker gets the rules in force only, and observed ones stay undecided', async (t) => {
   const policy = policyOf(rules(NOTED, TITLED));
   const given: string[] = [];
   const noting = {
-    evaluate: async (...[ofThread, facts]: Parameters<ReviewThreads['evaluate']>): Promise<Evaluation> => {
-      given.push(...ofThread.rules.map(({ id }) => id));
-      return { ...evaluate(ofThread, facts), ended: true };
+    evaluate: async (...[ofWorker, facts]: Parameters<ReviewWorkers['evaluate']>): Promise<Evaluation> => {
+      given.push(...ofWorker.rules.map(({ id }) => id));
+      return { ...evaluate(ofWorker, facts), ended: true };
     },
   };
-  const evaluation = await evaluateInForce({ threads: noting }, policy, factsOf({ title: 'things' }));
+  const evaluation = await evaluateInForce({ workers: noting }, policy, factsOf({ title: 'things' }));
   t.deepEqual(given, ['titled']);
   t.deepEqual(
     evaluation.rules.map(({ rule, outcome }) => `${rule.id} ${outcome}`),
@@ -215,7 +215,7 @@ test('step 5: nothing is read where nobody may override, or no rule blocks', asy
   const failed = evaluate(strict, factsOf({ title: 'things' }));
   t.is(await readOverridesNow(context, SUBJECT, strict, failed), undefined);
   const lenient = policyOf(OVERRIDABLE);
-  const passed = await evaluateInForce({ threads }, lenient, factsOf({ title: 'feat: things' }));
+  const passed = await evaluateInForce({ workers }, lenient, factsOf({ title: 'feat: things' }));
   t.deepEqual((await readOverridesNow(context, SUBJECT, lenient, passed))?.inForce, []);
   t.deepEqual(asked, []);
 });
@@ -252,11 +252,11 @@ test('step 6: what observed rules could not read has no digest', (t) => {
     const policy = loaded(text);
     const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined, others };
     const { judgedBy } = conclude(SUBJECT, policy, { hidden: false }, NOTHING_PROPOSED, findings);
-    return Object.keys(judgedBy).filter((name) => /^(?:checks|threads|traits|triage)Digest$|^asksSuites$/.test(name));
+    return Object.keys(judgedBy).filter((name) => /^(?:checks|conversations|traits|triage)Digest$|^asksSuites$/.test(name));
   };
   const unread = unreadFacts(PULL_REQUEST);
   const read = factsOf({ title: 'things' });
-  const all = ['checksDigest', 'asksSuites', 'threadsDigest', 'traitsDigest', 'triageDigest'];
+  const all = ['checksDigest', 'asksSuites', 'conversationsDigest', 'traitsDigest', 'triageDigest'];
   t.deepEqual(digestsOf(rules(...observed), unread, unread), []);
   t.deepEqual(digestsOf(rules(...observed), unread, read), all);
   t.deepEqual(digestsOf(rules(...observed).replaceAll('level: observe, ', ''), read, read), all);

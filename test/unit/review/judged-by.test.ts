@@ -26,7 +26,7 @@ const JUDGED: JudgedBy = {
   baselineDigest: 'baseline',
   codeOwnersDigest: 'owners',
   checksDigest: 'checks',
-  threadsDigest: 'threads',
+  conversationsDigest: 'conversations',
   traitsDigest: 'traits',
   triageDigest: 'triage',
   machineAccountsDigest: 'bots',
@@ -41,7 +41,7 @@ const PRESENT: Present = {
   machineAccounts: 'bots',
   extended: async () => 'extended',
   checks: async () => 'checks',
-  threads: async () => 'threads',
+  conversations: async () => 'conversations',
   traits: async () => 'traits',
   triage: async () => 'triage',
   baseline: async () => 'baseline',
@@ -64,7 +64,7 @@ const CHANGES: readonly (readonly [Difference, Partial<Present>, JudgedBy?])[] =
   ['CODEOWNERS', { baseCommit: moved, atBase: { policy: async () => 'policy', codeOwners: async () => 'others' } }],
   ['extended policy', { extended: async () => undefined }],
   ['checks', { checks: async () => 'others' }],
-  ['threads', { threads: async () => 'others' }],
+  ['conversations', { conversations: async () => 'others' }],
   ['repository settings', { traits: async () => 'others' }],
   ['triage', { triage: async () => 'others' }],
   ['baseline', { baseline: async () => undefined }],
@@ -74,14 +74,14 @@ test('what is as it was judged has no difference, nor has what is not compared',
   t.is(await firstDifference(JUDGED, PRESENT), undefined);
   t.is(await firstDifference(JUDGED, { ...PRESENT, baseCommit: moved }), undefined, 'the rules did not move');
   const { pullRequest: _one, checks: _two, extended: _three, gatehouse: _four, ...more } = PRESENT;
-  const { threads: _five, traits: _six, triage: _seven, ...others } = more;
+  const { conversations: _five, traits: _six, triage: _seven, ...others } = more;
   t.is(
     await firstDifference(
       {
         ...JUDGED,
         pullRequest: 'x',
         checksDigest: 'x',
-        threadsDigest: 'x',
+        conversationsDigest: 'x',
         traitsDigest: 'x',
         triageDigest: 'x',
         extendsDigest: 'x',

@@ -6,8 +6,8 @@ import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { observe, rulesInForce, withObserved } from '../../../src/review/evaluation/observe.ts';
 import { unreadFacts } from '../../../src/review/facts.ts';
 import { neededBeside, neededFacts } from '../../../src/review/policy/needs.ts';
-import type { ReviewThreads } from '../../../src/review/threads/review-threads.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
+import type { ReviewWorkers } from '../../../src/review/workers/review-workers.ts';
 import { policyOf, verdict } from './judge.ts';
 
 const POLICY = policyOf(`version: 1
@@ -16,7 +16,7 @@ rules:
   - { id: titled, require: { title: '^feat: ' } }
   - { id: signed, level: observe, require: { commits: { every: { signed_off: true } } } }
 `);
-const threads = { evaluate: async (policy, facts) => evaluate(policy, facts) } as ReviewThreads;
+const workers = { evaluate: async (policy, facts) => evaluate(policy, facts) } as ReviewWorkers;
 const KNOWN = { ...unreadFacts(pullRequestOf()), changedFiles: { files: [], complete: true } };
 const COMMITS = factsOf({ commits: [{ message: 'feat: a\n\nSigned-off-by: Alice <alice@example.test>' }] }).commits
   .commits;
@@ -27,7 +27,7 @@ async function observed(commits: Forge['commits'], options: { mayRead?: boolean;
   const forge = { commits } as Forge;
   const deps = {
     forge,
-    threads,
+    workers,
     preloaded: {},
     baseSha: '',
     readChecks: () => Promise.reject(new Error('not needed')),

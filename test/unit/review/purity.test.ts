@@ -6,9 +6,9 @@ const review = new URL('../../../src/review/', import.meta.url);
 /** Written by others, and meant to talk to the forge. */
 const POSTING = new Set(['report.ts']);
 
-/** What hands the same pure work to threads. */
-const THREADS = /^threads\//;
-const THREAD_MODULES: readonly string[] = [
+/** What hands the same pure work to workers. */
+const WORKERS = /^workers\//;
+const WORKER_MODULES: readonly string[] = [
   'node:worker_threads',
   'node:timers/promises',
   'node:v8',
@@ -23,17 +23,17 @@ for (const path of files) {
     const text = await readFile(new URL(path, review), 'utf8');
     for (const [, from = ''] of text.matchAll(/^(?:import|export) [^;]*?from '([^']+)';/gm)) {
       if (from.startsWith('node:')) {
-        t.true((THREADS.test(path) ? THREAD_MODULES : ['node:crypto']).includes(from), from);
+        t.true((WORKERS.test(path) ? WORKER_MODULES : ['node:crypto']).includes(from), from);
       }
       if (from.startsWith('.') && !new URL(from, new URL(path, review)).href.startsWith(review.href)) {
         // None of them imports anything: structure.test.ts.
         t.regex(
           from,
-          /\/(forges\/port\/(?:accounts|checks|command|comment-threads|forge|forge-error|forges|merged|postings|pull-request)|common\/[\w-]+)\.ts$/,
+          /\/(forges\/port\/(?:accounts|checks|command|conversations|forge|forge-error|forges|merged|postings|pull-request)|common\/[\w-]+)\.ts$/,
         );
       }
     }
-    // A thread measures the processor time of its task.
+    // A worker measures the processor time of its task.
     t.notRegex(
       text,
       /\bprocess\.(?!threadCpuUsage\b)|\bfetch\(|\bDate\.now\(|\bnew Date\(\)|Math\.random|new RegExp\(/,

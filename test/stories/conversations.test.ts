@@ -190,7 +190,7 @@ for (const name of EVERY_FORGE) {
     const number = scene.openSilently(FILES);
     const path = `${scene.repository}/pulls/${number}/${tells ? 'comments' : 'reviews'}$`;
     scene.when(undefined, new RegExp(path), async () => {
-      const query = 'SELECT asks_threads AS asks FROM gatehouse.reviews WHERE repository = $1';
+      const query = 'SELECT asks_conversations AS asks FROM gatehouse.reviews WHERE repository = $1';
       stored ??= (await scene.door.database.query(query, [scene.repository])).rows;
     });
     await scene.tell({ kind: 'pull-request', number, action: 'opened' });

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { CommentThread, CommentThreads } from '../port/comment-threads.ts';
+import type { Conversation, Conversations } from '../port/conversations.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
 import { type GiteaAccount, path, SHORT } from './client.ts';
 import { pullPath, utc } from './read.ts';
@@ -19,30 +19,30 @@ type Comment = z.output<typeof shapes.threadComments>[number];
  * There is no list of conversations: the comments of each review are read. Those of Gatehouse's own reviews are not,
  * since it began their conversations.
  */
-export async function commentThreads(
+export async function conversations(
   client: GiteaAccount,
   ref: PullRequestRef,
   headSha: string,
-): Promise<CommentThreads> {
+): Promise<Conversations> {
   const [self, reviews] = [await client.self(), await reviewList(client, ref)];
   const withComments = reviews.filter(
     ({ user, state, comments_count }) => user !== self && state !== PENDING && comments_count > 0,
   );
-  const threads: CommentThread[] = [];
+  const conversations: Conversation[] = [];
   for (const review of withComments.slice(0, MAX_REVIEWS)) {
     const route = `${pullPath(ref)}${path('reviews', review.id)}/comments`;
     // A review that was deleted meanwhile has none. This list has no pages.
     const comments = await client.ask(route, shapes.threadComments, { maxStringBytes: SHORT });
-    threads.push(...threadsOf(review, comments ?? [], headSha));
+    conversations.push(...threadsOf(review, comments ?? [], headSha));
   }
-  return { threads, complete: withComments.length <= MAX_REVIEWS };
+  return { conversations, complete: withComments.length <= MAX_REVIEWS };
 }
 
 /**
  * Comments of one review at one line are one conversation, and the first of them says whether it is resolved: answers
  * belong to the review that they answer. The list is in no order.
  */
-function threadsOf(review: Review, comments: readonly Comment[], headSha: string): readonly CommentThread[] {
+function threadsOf(review: Review, comments: readonly Comment[], headSha: string): readonly Conversation[] {
   const first = new Map<string, Comment>();
   for (const comment of comments) {
     const key = JSON.stringify([comment.path, comment.position, comment.original_position]);

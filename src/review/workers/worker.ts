@@ -1,4 +1,4 @@
-/** A thread of thread-pool.ts: does one task after the other. */
+/** A worker of worker-pool.ts: does one task after the other. */
 import { deserialize, serialize } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
 import { judgeCases } from '../cases/judge-cases.ts';
@@ -6,19 +6,19 @@ import { parseCases } from '../cases/parse.ts';
 import { evaluate, neededOwnerTeams } from '../evaluation/evaluate.ts';
 import { MAX_OUTPUT_BYTES } from '../limits.ts';
 import { parsePolicy } from '../policy/parse.ts';
-import type { FromThread, TaskInput, TaskName, TaskOutput, ToThread } from './messages.ts';
+import type { FromWorker, TaskInput, TaskName, TaskOutput, ToWorker } from './messages.ts';
 
 /** The share of a task's processor time that it may use if it can stop by itself. */
 const OWN_SHARE = 0.75;
 
-/** What a thread tells a task, and what a task tells its thread. */
+/** What a worker tells a task, and what a task tells its worker. */
 interface TaskContext {
   readonly onStep: (step: number) => void;
   /** Whether most of the task's processor time is used up: time to return what it has. */
   readonly isTimeUp: () => boolean;
 }
 
-/** The work of a thread. Nothing here may run on the event loop of a service. */
+/** The work of a worker. Nothing here may run on the event loop of a service. */
 const TASKS: {
   readonly [Name in TaskName]: (input: TaskInput<Name>, context: TaskContext) => TaskOutput<Name>;
 } = {
@@ -29,7 +29,7 @@ const TASKS: {
   ownerTeams: ({ facts }) => neededOwnerTeams(facts),
 };
 
-parentPort?.on('message', ({ task, input, maxMs }: ToThread) => {
+parentPort?.on('message', ({ task, input, maxMs }: ToWorker) => {
   let before = process.threadCpuUsage();
   const usedMs = () => {
     const { user, system } = process.threadCpuUsage(before);
@@ -53,11 +53,11 @@ parentPort?.on('message', ({ task, input, maxMs }: ToThread) => {
   }
 });
 
-/** Messages are untyped: thread-pool.ts sends each task its own input. */
+/** Messages are untyped: worker-pool.ts sends each task its own input. */
 function perform(task: TaskName, input: never, context: TaskContext): unknown {
   return TASKS[task](input, context);
 }
 
-function send(message: FromThread): void {
+function send(message: FromWorker): void {
   parentPort?.postMessage(message);
 }

@@ -5,22 +5,22 @@ import { deserialize, serialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import {
-  type FromThread,
-  isFromThread,
+  type FromWorker,
+  isFromWorker,
   TASK_SHARES,
   type TaskInput,
   type TaskName,
   type TaskOutput,
-  type ToThread,
+  type ToWorker,
 } from './messages.ts';
 
 /** Processor time of one task, so that a busy machine ends no ordinary one; those take milliseconds. */
 export const MAX_TASK_MS = 2_000;
-/** Heap of one thread. The modules take about 20 MB of it; see docs/sizing.md. */
-export const MAX_THREAD_HEAP_MB = 96;
+/** Heap of one worker. The modules take about 20 MB of it; see docs/sizing.md. */
+export const MAX_WORKER_HEAP_MB = 96;
 const MAX_YOUNG_MB = 16;
 /** In the npm package both files are compiled, to `.js`. */
-const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
+const WORKER = new URL(`./worker${extname(import.meta.filename)}`, import.meta.url);
 const MIN_CHECK_MS = 50;
 /** Inputs that hit a limit and are not tried again; the oldest is forgotten first. */
 const MAX_REMEMBERED = 1_000;
@@ -48,17 +48,17 @@ export type TaskResult<Name extends TaskName> =
   | { readonly kind: 'done'; readonly output: TaskOutput<Name> }
   | ({ readonly kind: 'ended' } & OverLimit);
 
-export interface ThreadPoolOptions {
+export interface WorkerPoolOptions {
   readonly size: number;
   readonly maxTaskMs?: number;
   /** Called when a task has hit a limit. */
   readonly onEnded?: (ended: { readonly task: TaskName; readonly owner: string; readonly limit: Limit }) => void;
 }
 
-export interface ThreadPool {
+export interface WorkerPool {
   /**
-   * Runs a task in a thread. `owner` is the repository whose text it works on. One owner never holds all threads, and
-   * neither do all those together that had a slow task recently: one thread is left to the others. Rejects when the
+   * Runs a task in a worker. `owner` is the repository whose text it works on. One owner never holds all workers, and
+   * neither do all those together that had a slow task recently: one worker is left to the others. Rejects when the
    * task throws.
    */
   run<Name extends TaskName>(owner: string, task: Name, input: TaskInput<Name>): Promise<TaskResult<Name>>;
@@ -76,19 +76,19 @@ interface Job {
   readonly failed: (error: Error) => void;
 }
 
-interface Thread {
-  readonly worker: Worker;
+interface PoolWorker {
+  readonly thread: Worker;
   job: Job | undefined;
   step: number;
 }
 
 /**
- * Threads that live long, since a new one takes 200 ms to load its modules, and that are ended and replaced when a task
+ * Workers that live long, since a new one takes 200 ms to load its modules, and that are ended and replaced when a task
  * goes over its time or memory: nothing else stops a regular expression that is being compiled.
  */
-export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: ThreadPoolOptions): ThreadPool {
+export function makeWorkerPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: WorkerPoolOptions): WorkerPool {
   const allButOne = Math.max(1, size - 1);
-  const threads = new Set<Thread>();
+  const workers = new Set<PoolWorker>();
   const queue: Job[] = [];
   const overLimit = new LRUCache<string, OverLimit>({ max: MAX_REMEMBERED });
   const outputs = new LRUCache<string, Uint8Array>({
@@ -100,80 +100,80 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
   const slowOwners = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: SLOW_MS });
   let closed = false;
 
-  function startThread(): Thread {
-    const worker = new Worker(THREAD, {
-      resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_HEAP_MB, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
+  function startWorker(): PoolWorker {
+    const thread = new Worker(WORKER, {
+      resourceLimits: { maxOldGenerationSizeMb: MAX_WORKER_HEAP_MB, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
     });
-    // An idle thread keeps no process from ending.
-    worker.unref();
-    const thread: Thread = { worker, job: undefined, step: 0 };
-    threads.add(thread);
-    worker.on('message', (message: object) => {
-      if (isFromThread(message)) {
-        receive(thread, message);
+    // An idle worker keeps no process from ending.
+    thread.unref();
+    const worker: PoolWorker = { thread, job: undefined, step: 0 };
+    workers.add(worker);
+    thread.on('message', (message: object) => {
+      if (isFromWorker(message)) {
+        receive(worker, message);
       }
     });
-    worker.on('error', (error: NodeJS.ErrnoException) => {
+    thread.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
-        endJob(thread, 'memory');
+        endJob(worker, 'memory');
       } else {
-        takeJob(thread)?.failed(error);
+        takeJob(worker)?.failed(error);
       }
-      discard(thread);
+      discard(worker);
     });
-    worker.on('exit', () => {
-      takeJob(thread)?.failed(new Error('the thread ended without an answer'));
-      discard(thread);
+    thread.on('exit', () => {
+      takeJob(worker)?.failed(new Error('the worker ended without an answer'));
+      discard(worker);
     });
-    return thread;
+    return worker;
   }
 
-  function receive(thread: Thread, message: FromThread): void {
+  function receive(worker: PoolWorker, message: FromWorker): void {
     if (message.kind === 'started') {
-      void watch(thread, message.before);
+      void watch(worker, message.before);
     } else if (message.kind === 'step') {
-      thread.step = message.step;
+      worker.step = message.step;
     } else {
       if (message.kind === 'too-large') {
-        endJob(thread, 'size');
+        endJob(worker, 'size');
       }
-      const job = takeJob(thread);
+      const job = takeJob(worker);
       if (job !== undefined && message.usedMs > SLOW_SHARE * maxMsOf(job.task)) {
         slowOwners.set(job.owner, true);
       }
       if (message.kind === 'done') {
         job?.done(message.output);
       } else if (message.kind === 'failed') {
-        job?.failed(new Error(`the task ${job.task} failed in its thread: ${message.error}`));
+        job?.failed(new Error(`the task ${job.task} failed in its worker: ${message.error}`));
       }
       startJobs();
     }
   }
 
-  /** Ends the task when its processor time is used up. `before`: what its thread had used when it began. */
-  async function watch(thread: Thread, before: NodeJS.CpuUsage): Promise<void> {
-    const { job, worker } = thread;
+  /** Ends the task when its processor time is used up. `before`: what its worker had used when it began. */
+  async function watch(worker: PoolWorker, before: NodeJS.CpuUsage): Promise<void> {
+    const { job, thread } = worker;
     if (job === undefined) {
       return;
     }
     const maxMs = maxMsOf(job.task);
-    // A thread that cannot say what it has used is ending by itself, or must be ended.
+    // A worker that cannot say what it has used is ending by itself, or must be ended.
     const usedMs = () =>
-      worker.cpuUsage(before).then(
+      thread.cpuUsage(before).then(
         ({ user, system }) => (user + system) / 1_000,
         () => maxMs,
       );
     let leftMs = maxMs;
     while (leftMs > 0) {
       await sleep(Math.max(leftMs, MIN_CHECK_MS), undefined, { ref: false });
-      if (thread.job !== job) {
+      if (worker.job !== job) {
         return;
       }
       leftMs = maxMs - (await usedMs());
     }
-    if (thread.job === job) {
-      endJob(thread, 'time');
-      discard(thread);
+    if (worker.job === job) {
+      endJob(worker, 'time');
+      discard(worker);
     }
   }
 
@@ -181,51 +181,51 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
     return maxTaskMs * TASK_SHARES[task];
   }
 
-  function takeJob(thread: Thread): Job | undefined {
-    const { job } = thread;
-    thread.job = undefined;
-    thread.worker.unref();
+  function takeJob(worker: PoolWorker): Job | undefined {
+    const { job } = worker;
+    worker.job = undefined;
+    worker.thread.unref();
     return job;
   }
 
-  function endJob(thread: Thread, limit: Limit): void {
-    const job = takeJob(thread);
+  function endJob(worker: PoolWorker, limit: Limit): void {
+    const job = takeJob(worker);
     if (job === undefined) {
       return;
     }
-    const over = { limit, step: thread.step };
+    const over = { limit, step: worker.step };
     overLimit.set(job.digest, over);
     slowOwners.set(job.owner, true);
     onEnded?.({ task: job.task, owner: job.owner, limit });
     job.ended(over);
   }
 
-  /** Ends a thread, and lets another one take its place when there is work for it. */
-  function discard(thread: Thread): void {
-    if (threads.delete(thread)) {
-      void thread.worker.terminate();
+  /** Ends a worker, and lets another one take its place when there is work for it. */
+  function discard(worker: PoolWorker): void {
+    if (workers.delete(worker)) {
+      void worker.thread.terminate();
       startJobs();
     }
   }
 
   function startJobs(): void {
     for (let next = nextJob(); next !== undefined && !closed; next = nextJob()) {
-      const thread = [...threads].find(({ job }) => job === undefined) ?? startThread();
+      const worker = [...workers].find(({ job }) => job === undefined) ?? startWorker();
       queue.splice(queue.indexOf(next), 1);
-      thread.job = next;
-      thread.step = 0;
-      thread.worker.ref();
-      const message: ToThread = { task: next.task, input: next.input, maxMs: maxMsOf(next.task) };
-      thread.worker.postMessage(message);
+      worker.job = next;
+      worker.step = 0;
+      worker.thread.ref();
+      const message: ToWorker = { task: next.task, input: next.input, maxMs: maxMsOf(next.task) };
+      worker.thread.postMessage(message);
     }
   }
 
   /**
-   * The next task whose owner may have another thread: of the account with the fewest threads, then of the owner with
+   * The next task whose owner may have another worker: of the account with the fewest workers, then of the owner with
    * the fewest, then the oldest.
    */
   function nextJob(): Job | undefined {
-    const running = [...threads].flatMap(({ job }) => (job === undefined ? [] : [job.owner]));
+    const running = [...workers].flatMap(({ job }) => (job === undefined ? [] : [job.owner]));
     if (running.length >= size) {
       return undefined;
     }
@@ -246,7 +246,7 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
   return {
     async run(owner, task, input) {
       if (closed) {
-        throw new Error('the threads have been closed');
+        throw new Error('the workers have been closed');
       }
       const bytes = serialize(input);
       const digest = createHash('sha256').update(task).update(bytes).digest('base64');
@@ -289,14 +289,14 @@ export function makeThreadPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Threa
     },
     async close() {
       closed = true;
-      const error = new Error('the threads have been closed');
+      const error = new Error('the workers have been closed');
       for (const { failed } of queue.splice(0)) {
         failed(error);
       }
-      for (const thread of threads) {
-        takeJob(thread)?.failed(error);
+      for (const worker of workers) {
+        takeJob(worker)?.failed(error);
       }
-      await Promise.all([...threads].map(({ worker }) => worker.terminate()));
+      await Promise.all([...workers].map(({ thread }) => thread.terminate()));
     },
   };
 }

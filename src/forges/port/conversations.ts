@@ -1,7 +1,7 @@
 /** Conversations about the change, in the words that all forges share. */
 
 /** One that somebody began at a line, or at a file, and that people can resolve. */
-export interface CommentThread {
+export interface Conversation {
   /** Login of who began it; `ghost` where the account is gone. An App of GitHub has `[bot]` behind its name. */
   readonly author: string;
   /** Whether who began it is a program. Only GitHub reports it; elsewhere it is false. */
@@ -19,7 +19,7 @@ export interface CommentThread {
 }
 
 /** All that a forge lists for a pull request. `complete` is false when it did not list every one. */
-export interface CommentThreads {
-  readonly threads: readonly CommentThread[];
+export interface Conversations {
+  readonly conversations: readonly Conversation[];
   readonly complete: boolean;
 }

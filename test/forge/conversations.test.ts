@@ -15,27 +15,27 @@ both('a conversation tells who began it and who has resolved it', async (t, forg
   const client = clientOf(t, forge);
   const head = await site.push('topic', FILES);
   const number = await site.open('topic');
-  const read = () => client.commentThreads(refOf(site, number), head);
-  t.deepEqual(await read(), { threads: [], complete: true });
+  const read = () => client.conversations(refOf(site, number), head);
+  t.deepEqual(await read(), { conversations: [], complete: true });
 
   const comment = await site.commentInline(number, 'bob', AT);
   const pull = `/repos/${site.repository}/pulls/${number}`;
   const { updated_at: before } = await ask<{ updated_at: string }>(forge, pull);
-  const { threads, complete } = await read();
+  const { conversations, complete } = await read();
   t.true(complete);
-  t.is(threads.length, 1);
+  t.is(conversations.length, 1);
   const open = { author: 'bob', bot: false, path: 'app.ts', line: 2, outdated: false, resolved: false } as const;
-  t.like(threads[0], { ...open, resolvedBy: null });
+  t.like(conversations[0], { ...open, resolvedBy: null });
 
   // Whoever opened it may resolve each.
   await site.resolve(number, 'alice', comment);
-  t.like((await read()).threads[0], { ...open, resolved: true, resolvedBy: 'alice' });
+  t.like((await read()).conversations[0], { ...open, resolved: true, resolvedBy: 'alice' });
   await site.resolve(number, 'bob', comment, false);
-  t.like((await read()).threads[0], { ...open, resolvedBy: null });
+  t.like((await read()).conversations[0], { ...open, resolvedBy: null });
   t.is((await ask<{ updated_at: string }>(forge, pull)).updated_at, before, 'resolving shows in no list');
 
   const later = await site.push('topic', { 'app.ts': 'one\n2\nthree\n' });
-  const { threads: moved } = await client.commentThreads(refOf(site, number), later);
+  const { conversations: moved } = await client.conversations(refOf(site, number), later);
   t.like(moved[0], { author: 'bob', line: 2, outdated: null, resolved: false });
 });
 
@@ -49,12 +49,12 @@ both('comments of one review at one line are one conversation, and Gatehouse’s
   const other = { path: 'app.ts', new_position: 3, body: 'Three' };
   const review = { event: 'COMMENT', comments: [...comments, other] };
   await call(forge, 'POST', `/repos/${site.repository}/pulls/${number}/reviews`, review);
-  const own = (await client.commentThreads(ref, head)).threads;
+  const own = (await client.conversations(ref, head)).conversations;
   t.is(own.length, 0, 'the token is Gatehouse’s');
 
   await site.commentInline(number, 'bob', AT);
   await site.commentInline(number, 'bob', AT);
-  t.is((await client.commentThreads(ref, head)).threads.length, 2, 'each review begins its own');
+  t.is((await client.conversations(ref, head)).conversations.length, 2, 'each review begins its own');
 });
 
 both('a rule about conversations follows what a Gitea tells, and a recheck', async (t, forge) => {

@@ -1,22 +1,22 @@
 import type { CasesFile, JudgedCases } from '../cases/judge-cases.ts';
 import type { CasesRole, ParsedCases } from '../cases/parse.ts';
-import type { EvaluationThreads } from '../evaluation/evaluation.ts';
+import type { EvaluationWorkers } from '../evaluation/evaluation.ts';
 import { notEvaluated } from '../evaluation/not-evaluated.ts';
 import { MAX_OUTPUT_BYTES } from '../limits.ts';
-import type { PolicyThreads } from '../policy/parse.ts';
+import type { PolicyWorkers } from '../policy/parse.ts';
 import type { Policy } from '../policy/policy.ts';
 import { say } from '../text.ts';
-import { type Limit, MAX_TASK_MS, MAX_THREAD_HEAP_MB, makeThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
+import { type Limit, MAX_TASK_MS, MAX_WORKER_HEAP_MB, makeWorkerPool, type WorkerPoolOptions } from './worker-pool.ts';
 
 /**
  * Two, so that a repository whose policy uses up its time leaves one to all others. More would take the processor from
  * the event loop, and memory: see docs/sizing.md.
  */
-const THREADS = 2;
+const WORKERS = 2;
 
 /** Parses and evaluates what people wrote whom Gatehouse does not know, off the event loop and within limits. */
-export interface ReviewThreads extends PolicyThreads, EvaluationThreads {
-  /** The cases of a file. `repository` as in {@link PolicyThreads.parsePolicy}. */
+export interface ReviewWorkers extends PolicyWorkers, EvaluationWorkers {
+  /** The cases of a file. `repository` as in {@link PolicyWorkers.parsePolicy}. */
   parseCases(repository: string, text: string, file: string, role: CasesRole): Promise<ParsedCases>;
   /**
    * Reads the cases of files and judges their pull requests by the policy. All together have the limits of one task.
@@ -25,11 +25,11 @@ export interface ReviewThreads extends PolicyThreads, EvaluationThreads {
   close(): Promise<void>;
 }
 
-export function makeReviewThreads(options: Partial<ThreadPoolOptions> = {}): ReviewThreads {
-  const pool = makeThreadPool({ size: THREADS, ...options });
+export function makeReviewWorkers(options: Partial<WorkerPoolOptions> = {}): ReviewWorkers {
+  const pool = makeWorkerPool({ size: WORKERS, ...options });
   const limits: Readonly<Record<Limit, string>> = {
     time: `more than the ${(options.maxTaskMs ?? MAX_TASK_MS) / 1_000} seconds of processor time`,
-    memory: `more than the ${MAX_THREAD_HEAP_MB} MB of memory`,
+    memory: `more than the ${MAX_WORKER_HEAP_MB} MB of memory`,
     size: `more than the ${MAX_OUTPUT_BYTES / 1024 / 1024} MB of result`,
   };
 

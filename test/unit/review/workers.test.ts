@@ -4,9 +4,9 @@ import { factsOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { plain } from '../../../src/review/text.ts';
-import { makeReviewThreads } from '../../../src/review/threads/review-threads.ts';
-import { makeThreadPool, type ThreadPoolOptions } from '../../../src/review/threads/thread-pool.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
+import { makeReviewWorkers } from '../../../src/review/workers/review-workers.ts';
+import { makeWorkerPool, type WorkerPoolOptions } from '../../../src/review/workers/worker-pool.ts';
 import { policyOf, ruleOf } from './judge.ts';
 import { noise } from './noise.ts';
 
@@ -35,87 +35,87 @@ function tooManyRules() {
   return { origin: ORIGIN, rules: Array.from({ length: 17_000 }, () => rules).flat(), ...NO_PEOPLE_SETTINGS };
 }
 
-type Ended = Parameters<NonNullable<ThreadPoolOptions['onEnded']>>[0];
+type Ended = Parameters<NonNullable<WorkerPoolOptions['onEnded']>>[0];
 
 /** Threads, and what was ended in them. */
-function watched(options: Partial<ThreadPoolOptions> = {}) {
+function watched(options: Partial<WorkerPoolOptions> = {}) {
   const ended: Ended[] = [];
-  return { threads: makeReviewThreads({ onEnded: (task) => ended.push(task), ...options }), ended };
+  return { workers: makeReviewWorkers({ onEnded: (task) => ended.push(task), ...options }), ended };
 }
 
 test('parsing a policy for too long is stopped, and does not block the process', async (t) => {
-  const { threads, ended } = watched();
+  const { workers, ended } = watched();
   let turns = 0;
   const timer = setInterval(() => {
     turns += 1;
   }, 10);
-  const parsed = await threads.parsePolicy('acme/widgets', SLOW, ORIGIN);
+  const parsed = await workers.parsePolicy('acme/widgets', SLOW, ORIGIN);
   clearInterval(timer);
   t.false(parsed.ok);
   t.regex(parsed.ok ? '' : (parsed.faults[0]?.message ?? ''), /^reading this policy takes more than the 2 seconds/);
   t.deepEqual(ended, [{ task: 'parsePolicy', owner: 'acme/widgets', limit: 'time' }]);
   t.true(turns > 10, `${turns} turns`);
-  t.deepEqual(await threads.parsePolicy('acme/widgets', SIMPLE, ORIGIN), parsePolicy(SIMPLE, ORIGIN));
-  await threads.close();
+  t.deepEqual(await workers.parsePolicy('acme/widgets', SIMPLE, ORIGIN), parsePolicy(SIMPLE, ORIGIN));
+  await workers.close();
 });
 
 test('what went over its limit is not tried again until its text changes', async (t) => {
-  const { threads, ended } = watched({ maxTaskMs: 200 });
-  const first = await threads.parsePolicy('acme/widgets', SLOW, ORIGIN);
-  t.deepEqual(await threads.parsePolicy('acme/widgets', SLOW, ORIGIN), first);
+  const { workers, ended } = watched({ maxTaskMs: 200 });
+  const first = await workers.parsePolicy('acme/widgets', SLOW, ORIGIN);
+  t.deepEqual(await workers.parsePolicy('acme/widgets', SLOW, ORIGIN), first);
   t.is(ended.length, 1);
-  await threads.parsePolicy('acme/widgets', `${SLOW}# changed\n`, ORIGIN);
+  await workers.parsePolicy('acme/widgets', `${SLOW}# changed\n`, ORIGIN);
   t.is(ended.length, 2);
-  await threads.close();
+  await workers.close();
 });
 
 test('a text that many pull requests bring at once is worked on once', async (t) => {
-  const { threads, ended } = watched({ maxTaskMs: 200 });
-  const parse = () => threads.parsePolicy('acme/widgets', SLOW, ORIGIN);
+  const { workers, ended } = watched({ maxTaskMs: 200 });
+  const parse = () => workers.parsePolicy('acme/widgets', SLOW, ORIGIN);
   const [first, ...others] = await Promise.all([parse(), parse(), parse()]);
   t.deepEqual(others, [first, first]);
   t.is(ended.length, 1);
-  await threads.close();
+  await workers.close();
 });
 
 test('a text that a review brings again is not worked on again', async (t) => {
-  const { threads } = watched({ size: 1, maxTaskMs: 60_000 });
+  const { workers } = watched({ size: 1, maxTaskMs: 60_000 });
   const policy = policyOf(SIMPLE);
   const file = { path: 'cases.yml', text: 'cases:\n  - title: x\n', role: 'cases' } as const;
   const work = async () => [
-    await threads.parsePolicy('acme/widgets', SIMPLE, ORIGIN),
-    await threads.parseCases('acme/widgets', file.text, 'cases.yml', 'cases'),
-    await threads.judgeCases('acme/widgets', policy, [file]),
+    await workers.parsePolicy('acme/widgets', SIMPLE, ORIGIN),
+    await workers.parseCases('acme/widgets', file.text, 'cases.yml', 'cases'),
+    await workers.judgeCases('acme/widgets', policy, [file]),
   ];
   const first = await work();
   let isFree = false;
-  const slow = t.throwsAsync(threads.parsePolicy('acme/hostile', SLOW, ORIGIN), { message: /closed/ }).finally(() => {
+  const slow = t.throwsAsync(workers.parsePolicy('acme/hostile', SLOW, ORIGIN), { message: /closed/ }).finally(() => {
     isFree = true;
   });
   t.deepEqual(await work(), first);
-  t.false(isFree, 'the only thread is busy with another text');
-  await threads.close();
+  t.false(isFree, 'the only worker is busy with another text');
+  await workers.close();
   await slow;
 });
 
-test('one repository never holds all threads', async (t) => {
-  const { threads } = watched({ maxTaskMs: 60_000 });
+test('one repository never holds all workers', async (t) => {
+  const { workers } = watched({ maxTaskMs: 60_000 });
   let hostile = 0;
   const slow = [SLOW, `${SLOW}# another\n`].map(async (text) => {
-    await t.throwsAsync(threads.parsePolicy('acme/hostile', text, ORIGIN), { message: /closed/ });
+    await t.throwsAsync(workers.parsePolicy('acme/hostile', text, ORIGIN), { message: /closed/ });
     hostile += 1;
   });
-  t.true((await threads.parsePolicy('acme/honest', SIMPLE, ORIGIN)).ok);
+  t.true((await workers.parsePolicy('acme/honest', SIMPLE, ORIGIN)).ok);
   t.is(hostile, 0);
-  await threads.close();
+  await workers.close();
   await Promise.all(slow);
 });
 
-test('several repositories with slow policies never hold all threads', async (t) => {
-  const pool = makeThreadPool({ size: 2, maxTaskMs: 60_000 });
+test('several repositories with slow policies never hold all workers', async (t) => {
+  const pool = makeWorkerPool({ size: 2, maxTaskMs: 60_000 });
   const slow = ['acme/one', 'acme/two'];
   const parse = (owner: string, text: string) => pool.run(owner, 'parsePolicy', { text, origin: ORIGIN, role: 'own' });
-  // Both threads have started.
+  // Both workers have started.
   await Promise.all([parse('octo/one', SIMPLE), parse('octo/two', SIMPLE)]);
   for (const owner of slow) {
     t.like(await pool.run(owner, 'evaluate', { policy: tooManyRules(), facts: factsOf({ title: owner }) }), {
@@ -129,8 +129,8 @@ test('several repositories with slow policies never hold all threads', async (t)
 });
 
 test('an evaluation that takes too long leaves all rules undecided, and names one', async (t) => {
-  const { threads, ended } = watched();
-  const evaluation = await threads.evaluate(SLOW_RULES, NOISY);
+  const { workers, ended } = watched();
+  const evaluation = await workers.evaluate(SLOW_RULES, NOISY);
   t.deepEqual(
     evaluation.rules.map(({ rule, outcome }) => [rule.id, outcome]),
     [
@@ -144,60 +144,60 @@ test('an evaluation that takes too long leaves all rules undecided, and names on
     /more than the 2 seconds of processor time .* at the rule "slow"$/,
   );
   t.is(verdictOf(evaluation).state, 'error');
-  t.deepEqual(await threads.evaluate(SLOW_RULES, NOISY), evaluation);
+  t.deepEqual(await workers.evaluate(SLOW_RULES, NOISY), evaluation);
   t.is(ended.length, 1);
-  await threads.close();
+  await workers.close();
 });
 
 test('an evaluation that takes too long is an error at warn and info too', async (t) => {
-  const { threads } = watched({ maxTaskMs: 500 });
+  const { workers } = watched({ maxTaskMs: 500 });
   const rules = SLOW_RULES.rules.map((rule, index) => ({ ...rule, level: index === 0 ? 'info' : 'warn' }) as const);
-  const { state, description } = verdictOf(await threads.evaluate({ ...SLOW_RULES, rules }, NOISY));
+  const { state, description } = verdictOf(await workers.evaluate({ ...SLOW_RULES, rules }, NOISY));
   t.deepEqual([state, description], ['error', '2 of 2 rules could not be judged: slow, quick']);
-  await threads.close();
+  await workers.close();
 });
 
 test('work that needs too much memory is ended, and the process goes on', async (t) => {
-  const { threads, ended } = watched({ maxTaskMs: 60_000 });
+  const { workers, ended } = watched({ maxTaskMs: 60_000 });
   const patch = `@@ -0,0 +1,4000000 @@\n${'+\n'.repeat(4_000_000)}`;
-  const { rules } = await threads.evaluate(
+  const { rules } = await workers.evaluate(
     ruleOf("forbid: { added_lines: 'x' }"),
     factsOf({ files: [{ path: 'a.txt', patch }] }),
   );
   t.is(rules[0]?.outcome, 'undecided');
   t.is(ended[0]?.limit, 'memory');
-  await threads.close();
+  await workers.close();
 });
 
-test('a thread evaluates to the same end as the process itself', async (t) => {
-  const { threads } = watched();
+test('a worker evaluates to the same end as the process itself', async (t) => {
+  const { workers } = watched();
   const facts = factsOf({ title: 'fix: x', files: [{ path: 'a.txt', added: ['abab', 'TODO'] }] });
   const policy = policyOf(`version: 1
 rules:
   - { id: title, require: { title: '^feat: ' } }
   - { id: todo, forbid: { added_lines: TODO, in: '**/*.txt' } }
 `);
-  t.deepEqual(await threads.evaluate(policy, facts), evaluate(policy, facts));
-  t.deepEqual(await threads.ownerTeams(factsOf({ codeowners: '* @octo/core', files: [{ path: 'a' }] })), ['octo/core']);
-  await threads.close();
+  t.deepEqual(await workers.evaluate(policy, facts), evaluate(policy, facts));
+  t.deepEqual(await workers.ownerTeams(factsOf({ codeowners: '* @octo/core', files: [{ path: 'a' }] })), ['octo/core']);
+  await workers.close();
 });
 
-test('closing the threads fails what is under way and what comes later', async (t) => {
-  const { threads } = watched();
-  const running = threads.parsePolicy('acme/widgets', SLOW, ORIGIN);
-  const waiting = threads.parsePolicy('acme/widgets', SIMPLE, ORIGIN);
+test('closing the workers fails what is under way and what comes later', async (t) => {
+  const { workers } = watched();
+  const running = workers.parsePolicy('acme/widgets', SLOW, ORIGIN);
+  const waiting = workers.parsePolicy('acme/widgets', SIMPLE, ORIGIN);
   await Promise.all([
-    threads.close(),
+    workers.close(),
     t.throwsAsync(running, { message: /closed/ }),
     t.throwsAsync(waiting, { message: /closed/ }),
   ]);
-  await t.throwsAsync(threads.parsePolicy('acme/widgets', SIMPLE, ORIGIN), { message: /closed/ });
+  await t.throwsAsync(workers.parsePolicy('acme/widgets', SIMPLE, ORIGIN), { message: /closed/ });
 });
 
 test('a result that is too large to read at once is not returned', async (t) => {
-  const { threads, ended } = watched();
-  const evaluation = await threads.evaluate(tooManyRules(), factsOf({}));
+  const { workers, ended } = watched();
+  const evaluation = await workers.evaluate(tooManyRules(), factsOf({}));
   t.true(evaluation.ended);
   t.deepEqual(ended, [{ task: 'evaluate', owner: 'octo/example', limit: 'size' }]);
-  await threads.close();
+  await workers.close();
 });

@@ -5,7 +5,7 @@ import type { Facts } from '../facts.ts';
 import type { ParsedPolicy, PolicyRole } from '../policy/parse.ts';
 import type { Policy, PolicyOrigin } from '../policy/policy.ts';
 
-/** What threads do: all that reads, compiles or matches text of people whom Gatehouse does not know. */
+/** What workers do: all that reads, compiles or matches text of people whom Gatehouse does not know. */
 export interface Tasks {
   readonly parsePolicy: {
     readonly input: { readonly text: string; readonly origin: PolicyOrigin; readonly role: PolicyRole };
@@ -48,21 +48,21 @@ export const TASK_SHARES: Readonly<Record<TaskName, number>> = {
 };
 export const TASK_NAMES = Object.keys(TASK_SHARES);
 
-/** What a thread is sent. */
-export interface ToThread {
+/** What a worker is sent. */
+export interface ToWorker {
   readonly task: TaskName;
   /** The task's input, as v8.serialize writes it. */
   readonly input: Uint8Array;
-  /** Processor time after which the thread is ended. */
+  /** Processor time after which the worker is ended. */
   readonly maxMs: number;
 }
 
 /**
- * What a thread sends. `started` and `step` come before what they announce, so that a task that hangs has sent them.
- * `before` is the processor time that the thread had used then, and `usedMs` that of the task: to ask a thread
+ * What a worker sends. `started` and `step` come before what they announce, so that a task that hangs has sent them.
+ * `before` is the processor time that the worker had used then, and `usedMs` that of the task: to ask a worker
  * interrupts it.
  */
-export type FromThread =
+export type FromWorker =
   | { readonly kind: 'started'; readonly before: NodeJS.CpuUsage }
   | { readonly kind: 'step'; readonly step: number }
   | Ended;
@@ -74,12 +74,12 @@ type Ended = { readonly usedMs: number } & (
   | { readonly kind: 'failed'; readonly error: string }
 );
 
-const KINDS: readonly string[] = ['started', 'step', 'done', 'too-large', 'failed'] satisfies FromThread['kind'][];
+const KINDS: readonly string[] = ['started', 'step', 'done', 'too-large', 'failed'] satisfies FromWorker['kind'][];
 
 /**
- * Whether a thread's own code has sent it. Under `node --watch`, Node posts messages of its own to the parent: files to
+ * Whether a worker's own code has sent it. Under `node --watch`, Node posts messages of its own to the parent: files to
  * watch.
  */
-export function isFromThread(message: object): message is FromThread {
+export function isFromWorker(message: object): message is FromWorker {
   return 'kind' in message && typeof message.kind === 'string' && KINDS.includes(message.kind);
 }

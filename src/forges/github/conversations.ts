@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import type { CommentThread, CommentThreads } from '../port/comment-threads.ts';
+import type { Conversation, Conversations } from '../port/conversations.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
 import { ACTOR, actor } from './actor.ts';
 import type { GitHubClient } from './client.ts';
@@ -42,7 +42,7 @@ const node = z
       comments: {
         nodes: [first],
       },
-    }): CommentThread => ({
+    }): Conversation => ({
       author: first.author.login,
       bot: first.author.bot,
       startedAt: first.createdAt,
@@ -68,20 +68,20 @@ const answer = z.object({
 /** A thousand conversations. */
 const MAX_PAGES = 10;
 
-export async function commentThreads(client: GitHubClient, ref: PullRequestRef): Promise<CommentThreads> {
+export async function conversations(client: GitHubClient, ref: PullRequestRef): Promise<Conversations> {
   const what = 'the conversations of a pull request';
   const octokit = requireFound(await client.forRepository(ref.repository), what);
-  const threads: CommentThread[] = [];
+  const conversations: Conversation[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < MAX_PAGES; page++) {
     const variables = { ...repositoryAddress(ref.repository), number: ref.number, cursor };
     const read: z.output<typeof answer> = await askGraphql(octokit, what, THREADS_QUERY, variables, answer);
     const { nodes, pageInfo } = read.repository.pullRequest.reviewThreads;
-    threads.push(...nodes);
+    conversations.push(...nodes);
     if (!pageInfo.hasNextPage) {
-      return { threads, complete: true };
+      return { conversations, complete: true };
     }
     cursor = pageInfo.endCursor;
   }
-  return { threads, complete: false };
+  return { conversations, complete: false };
 }

@@ -1,0 +1,67 @@
+import test from 'ava';
+import type { Conversation } from '../../../src/forges/port/conversations.ts';
+import type { Forge } from '../../../src/forges/port/forge.ts';
+import { ForgeError } from '../../../src/forges/port/forge-error.ts';
+import { conversationsDigest, readOthersConversations } from '../../../src/review/evaluation/read-conversations.ts';
+
+const CONVERSATION: Conversation = {
+  author: 'bob',
+  bot: false,
+  startedAt: '2026-01-01T00:00:00Z',
+  path: 'a.txt',
+  line: 1,
+  outdated: false,
+  resolved: false,
+  resolvedBy: null,
+};
+const REF = { repository: 'acme/widgets', number: 7 };
+
+function forgeOf(conversations: Forge['conversations']): Forge {
+  const forge: Partial<Forge> = { self: async () => 'gatehouse[bot]', conversations };
+  return forge as Forge;
+}
+
+test('conversations that Gatehouse began are left out, in any case of its name', async (t) => {
+  const conversations = [CONVERSATION, { ...CONVERSATION, author: 'Gatehouse[bot]' }];
+  const read = await readOthersConversations(
+    forgeOf(async () => ({ conversations, complete: true })),
+    REF,
+    'head',
+  );
+  t.deepEqual(read, { conversations: [CONVERSATION], complete: true });
+});
+
+for (const kind of ['refused', 'invalid', 'too-large'] as const) {
+  test(`conversations that are ${kind} are none that were read`, async (t) => {
+    const forge = forgeOf(async () => {
+      throw new ForgeError(kind, 'no');
+    });
+    t.deepEqual(await readOthersConversations(forge, REF, 'head'), { conversations: [], complete: false });
+  });
+}
+
+test('a forge that does not answer is asked again', async (t) => {
+  const forge = forgeOf(async () => {
+    throw new ForgeError('unavailable', 'no');
+  });
+  await t.throwsAsync(readOthersConversations(forge, REF, 'head'), { instanceOf: ForgeError });
+});
+
+test('the digest changes with what a rule can see, and not with order or lines', (t) => {
+  const other = { ...CONVERSATION, author: 'carol' };
+  const digest = (conversations: readonly Conversation[], complete = true) =>
+    conversationsDigest({ conversations, complete });
+  const one = digest([CONVERSATION, other]);
+  t.is(digest([other, { ...CONVERSATION, line: null }]), one);
+  const changed: readonly Partial<Conversation>[] = [
+    { resolved: true },
+    { resolved: null },
+    { resolvedBy: 'dan' },
+    { outdated: true },
+    { author: 'dan' },
+  ];
+  for (const change of changed) {
+    t.not(digest([{ ...CONVERSATION, ...change }, other]), one);
+  }
+  t.not(digest([CONVERSATION, other], false), one);
+});
