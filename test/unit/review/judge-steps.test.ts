@@ -252,7 +252,9 @@ test('step 6: what observed rules could not read has no digest', (t) => {
     const policy = loaded(text);
     const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined, others };
     const { judgedBy } = conclude(SUBJECT, policy, { hidden: false }, NOTHING_PROPOSED, findings);
-    return Object.keys(judgedBy).filter((name) => /^(?:checks|conversations|traits|triage)Digest$|^asksSuites$/.test(name));
+    return Object.keys(judgedBy).filter((name) =>
+      /^(?:checks|conversations|traits|triage)Digest$|^asksSuites$/.test(name),
+    );
   };
   const unread = unreadFacts(PULL_REQUEST);
   const read = factsOf({ title: 'things' });
