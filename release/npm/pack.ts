@@ -1,6 +1,6 @@
 /**
- * `npm run release:npm`: compiles the commands that need no store, with all that they import, and packs them into dist/
- * as an npm package without dependencies. It publishes nothing.
+ * `npm run release:npm`: compiles the commands that need no store and `gatehouse-translate`, with all that they import,
+ * and packs them into dist/ as an npm package without dependencies. It publishes nothing.
  */
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -16,8 +16,13 @@ import { OLDEST_NODE } from './oldest-node.ts';
 
 const run = promisify(execFile);
 
-/** Both by the name of their file. A worker thread is a program of its own: src/review/workers/worker-pool.ts. */
-const PROGRAMS = { gatehouse: 'release/npm/gatehouse.ts', worker: 'src/review/workers/worker.ts' };
+/** What people run, by the name of its file. */
+const PROGRAMS = {
+  gatehouse: 'release/npm/gatehouse.ts',
+  'gatehouse-translate': 'release/npm/gatehouse-translate.ts',
+};
+/** A worker thread is a program of its own: src/review/workers/worker-pool.ts. */
+const THREADS = { worker: 'src/review/workers/worker.ts' };
 
 /** CommonJS packages call `require`, which a module has not. */
 const REQUIRE = "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);";
@@ -43,7 +48,7 @@ export async function packNpm({ root, destination }: Packaging): Promise<Packed>
   try {
     const { metafile } = await build({
       absWorkingDir: root,
-      entryPoints: PROGRAMS,
+      entryPoints: { ...PROGRAMS, ...THREADS },
       outdir: folder,
       bundle: true,
       // A command loads what it needs, and Node's compile cache is open before that is compiled.
@@ -83,7 +88,7 @@ async function manifestOf(root: string): Promise<object> {
     description: 'Check and test a Gatehouse policy',
     license,
     type: 'module',
-    bin: { gatehouse: 'gatehouse.js' },
+    bin: Object.fromEntries(Object.keys(PROGRAMS).map((name) => [name, `${name}.js`])),
     engines: { node: `>=${OLDEST_NODE}` },
     files: ['*.js', 'THIRD-PARTY.txt'],
   };

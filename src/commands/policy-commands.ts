@@ -14,8 +14,4 @@ export const POLICY_COMMANDS = {
     summary: 'Judge a pull request without writing anything, and explain the result',
     load: async () => (await import('./explain.ts')).explain,
   },
-  translate: {
-    summary: 'Print a policy for a file of policy-bot, Mergeable or the DCO App',
-    load: async () => (await import('./translate/translate.ts')).translate,
-  },
 } satisfies Commands;

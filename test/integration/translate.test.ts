@@ -2,13 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { runGatehouse } from '../helpers/run-command.ts';
+import { translate as command } from '../../translate/translate.ts';
+import { runAlone } from '../helpers/run-command.ts';
 
 async function translate(kind: string, text: string) {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-translate-'));
   try {
     await writeFile(join(folder, 'old.yml'), text);
-    return await runGatehouse(['translate', kind, 'old.yml'], { folder });
+    return await runAlone(command, [kind, 'old.yml'], { folder });
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -108,9 +109,9 @@ approval_rules:
 });
 
 test('translate refuses an unknown kind, and names a file that it cannot read', async (t) => {
-  t.is((await runGatehouse(['translate', 'danger', 'x'])).code, 64);
-  t.is((await runGatehouse(['translate', 'dco'])).code, 64);
-  const { code, stderr } = await runGatehouse(['translate', 'dco', '/no/such/file']);
+  t.is((await runAlone(command, ['danger', 'x'])).code, 64);
+  t.is((await runAlone(command, ['dco'])).code, 64);
+  const { code, stderr } = await runAlone(command, ['dco', '/no/such/file']);
   t.is(code, 2);
-  t.regex(stderr, /^gatehouse translate: cannot read \/no\/such\/file: ENOENT/);
+  t.regex(stderr, /^gatehouse-translate: cannot read \/no\/such\/file: ENOENT/);
 });

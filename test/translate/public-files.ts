@@ -7,8 +7,8 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { KINDS, type Kind, translateText } from '../../src/commands/translate/translate-text.ts';
 import { parsePolicy } from '../../src/review/policy/parse.ts';
+import { KINDS, type Kind, translateText } from '../../translate/translate-text.ts';
 
 type Outcome = 'whole' | 'by line' | 'faults' | 'not accepted';
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { type Kind, translateText } from '../../../src/commands/translate/translate-text.ts';
+import { type Kind, translateText } from '../../../translate/translate-text.ts';
 
 const RECIPE = 'version: 2\nmergeable:\n  - when: pull_request.*\n    validate:\n';
 

@@ -1,9 +1,9 @@
 import test from 'ava';
-import { globsOf, namesOf } from '../../../src/commands/translate/globs.ts';
-import { fromJavaScript } from '../../../src/commands/translate/patterns.ts';
 import { compileName } from '../../../src/review/authors/names.ts';
 import { compileGlobs, globFault } from '../../../src/review/matching/glob.ts';
 import { compilePattern } from '../../../src/review/matching/pattern.ts';
+import { globsOf, namesOf } from '../../../translate/globs.ts';
+import { fromJavaScript } from '../../../translate/patterns.ts';
 
 /** Regular expressions of paths and branches, with what they become. */
 const WRITTEN: readonly (readonly [source: string, globs: readonly string[]])[] = [

@@ -1,9 +1,9 @@
-import type { Finding } from '../../../src/commands/translate/findings.ts';
-import { type Kind, translateText } from '../../../src/commands/translate/translate-text.ts';
 import { factsOf, type Given } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { Policy } from '../../../src/review/policy/policy.ts';
+import type { Finding } from '../../../translate/findings.ts';
+import { type Kind, translateText } from '../../../translate/translate-text.ts';
 
 export interface Translated {
   readonly text: string;

@@ -1,5 +1,5 @@
 import type { ExecutionContext, TestFn } from 'ava';
-import type { Kind } from '../../../src/commands/translate/translate-text.ts';
+import type { Kind } from '../../../translate/translate-text.ts';
 import { type Construct, passes, translated } from './judge.ts';
 
 /** A test for each construct of a program: it is judged as its document says, and lost where it has no equal. */

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { parse, stringify } from 'yaml';
-import { type Kind, translateText } from '../../../src/commands/translate/translate-text.ts';
+import { type Kind, translateText } from '../../../translate/translate-text.ts';
 import { DCO } from './dco.constructs.ts';
 import type { Construct } from './judge.ts';
 import { MERGEABLE } from './mergeable.constructs.ts';

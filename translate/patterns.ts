@@ -1,4 +1,4 @@
-import { patternFault } from '../../review/matching/pattern.ts';
+import { patternFault } from '../src/review/matching/pattern.ts';
 
 /** A regular expression that Gatehouse can use, or why it cannot. */
 export type Translated = { readonly pattern: string } | { readonly fault: string };

@@ -1,18 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { formatFaults } from '../check.ts';
-import { defineCommand } from '../command.ts';
-import { reasonOf, UsageError } from '../failures.ts';
-import type { Terminal } from '../terminal.ts';
+import { formatFaults } from '../src/commands/check.ts';
+import { defineCommand } from '../src/commands/command.ts';
+import { reasonOf, UsageError } from '../src/commands/failures.ts';
+import type { Terminal } from '../src/commands/terminal.ts';
+import { parsePolicy } from '../src/review/policy/parse.ts';
 import type { Finding } from './findings.ts';
 import { isKind, KINDS, type Kind, translateText } from './translate-text.ts';
 
+const PROGRAM = 'gatehouse-translate';
 const TRANSLATED = 0;
 const LOST = 1;
 const UNREADABLE = 2;
 
 export const translate = defineCommand({
   name: 'translate',
+  program: PROGRAM,
   usage: [`<${KINDS.join('|')}> <file>`],
   text: `Prints a policy that asks for what the file of another program asked for:
   policy-bot  .policy.yml
@@ -38,13 +41,13 @@ never met, so that the policy is not weaker; where that is impossible, a note sa
 async function translateFile(
   kind: Kind,
   file: string,
-  { stdout, stderr, folder, startWorkers }: Terminal,
+  { stdout, stderr, folder }: Terminal,
 ): Promise<typeof TRANSLATED | typeof LOST | typeof UNREADABLE> {
   let text: string;
   try {
     text = await readFile(resolve(folder, file), 'utf8');
   } catch (error) {
-    stderr.write(`gatehouse translate: cannot read ${file}: ${reasonOf(error)}\n`);
+    stderr.write(`${PROGRAM}: cannot read ${file}: ${reasonOf(error)}\n`);
     return UNREADABLE;
   }
   const translated = translateText(kind, text, file);
@@ -52,9 +55,7 @@ async function translateFile(
     stderr.write(formatFaults(translated.faults, text));
     return LOST;
   }
-  const workers = startWorkers();
-  const result = await workers.parsePolicy('<policy>', translated.policy, { path: '<policy>' }, 'own');
-  await workers.close();
+  const result = parsePolicy(translated.policy, { path: '<policy>' });
   if (!result.ok) {
     stderr.write(`${file}: the policy that it becomes is not accepted:\n`);
     stderr.write(formatFaults(result.faults, translated.policy));

@@ -1,4 +1,4 @@
-import { MAX_GLOB_LENGTH, MAX_NAME_LENGTH } from '../../review/limits.ts';
+import { MAX_GLOB_LENGTH, MAX_NAME_LENGTH } from '../src/review/limits.ts';
 import { type Piece, parseRegex } from './regex.ts';
 
 /** What a regular expression of a path, a branch or a name is as globs, or as names. */

@@ -1,7 +1,7 @@
 import { LineCounter } from 'yaml';
-import { shorten } from '../../common/shorten.ts';
-import { type Fault, faultCollector } from '../../review/policy/faults.ts';
-import { readYaml, type YamlPath } from '../../review/policy/yaml.ts';
+import { shorten } from '../src/common/shorten.ts';
+import { type Fault, faultCollector } from '../src/review/policy/faults.ts';
+import { readYaml, type YamlPath } from '../src/review/policy/yaml.ts';
 
 /** A value of the file that is translated, and where it stands. */
 export interface SourceNode {

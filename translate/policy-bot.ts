@@ -1,4 +1,4 @@
-import { MAX_PREDICATES } from '../../review/limits.ts';
+import { MAX_PREDICATES } from '../src/review/limits.ts';
 import { type Dialect, malformed, type TranslatedRule, type Translation, unknownKey } from './dialect.ts';
 import { type Finding, type Findings, inOrder, quoted } from './findings.ts';
 import { ALWAYS, all, any, type Formula, NEVER, not } from './formula.ts';

@@ -1,7 +1,7 @@
 import { Document, isCollection, type Node, visit } from 'yaml';
-import { shorten } from '../../common/shorten.ts';
-import { MAX_MESSAGE_LENGTH } from '../../review/limits.ts';
-import { visible } from '../../review/text.ts';
+import { shorten } from '../src/common/shorten.ts';
+import { MAX_MESSAGE_LENGTH } from '../src/review/limits.ts';
+import { visible } from '../src/review/text.ts';
 import type { TranslatedRule, Translation } from './dialect.ts';
 import type { Finding } from './findings.ts';
 import { ALWAYS, all, any, conditionOf, not, type Settled, settle } from './formula.ts';

@@ -1,4 +1,4 @@
-import type { Fault } from '../../review/policy/faults.ts';
+import type { Fault } from '../src/review/policy/faults.ts';
 import { translateDco } from './dco.ts';
 import type { Dialect } from './dialect.ts';
 import { type Finding, makeFindings } from './findings.ts';

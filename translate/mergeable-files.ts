@@ -1,4 +1,4 @@
-import { globFault } from '../../review/matching/glob.ts';
+import { globFault } from '../src/review/matching/glob.ts';
 import { ask, expressionsOf, malformed, oneOrList, unknownKey } from './dialect.ts';
 import { type Findings, quoted } from './findings.ts';
 import { ALWAYS, all, any, between, type Formula, not, UNKNOWN } from './formula.ts';

@@ -1,4 +1,4 @@
-import { MAX_PATTERN_LENGTH } from '../../review/limits.ts';
+import { MAX_PATTERN_LENGTH } from '../src/review/limits.ts';
 
 /** A part of a regular expression. A range has two characters, which may be the same. */
 export type Piece =

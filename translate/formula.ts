@@ -1,4 +1,4 @@
-import { predicates } from '../../review/predicates/index.ts';
+import { predicates } from '../src/review/predicates/index.ts';
 
 /**
  * What a file asks for, in the predicates of Gatehouse.

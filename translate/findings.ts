@@ -1,6 +1,6 @@
-import { shorten } from '../../common/shorten.ts';
-import { MAX_POLICY_FAULTS } from '../../review/limits.ts';
-import { visible } from '../../review/text.ts';
+import { shorten } from '../src/common/shorten.ts';
+import { MAX_POLICY_FAULTS } from '../src/review/limits.ts';
+import { visible } from '../src/review/text.ts';
 
 /** Characters of one finding: it may quote a key or a pattern of any length. */
 const MAX_FINDING_SHOWN = 400;
