@@ -33,10 +33,7 @@ export interface VerdictRecord {
 }
 
 /** What it was judged by. What others reported is not recorded itself, only what the rules said of it. */
-export type RecordedSources = Omit<
-  JudgedBy,
-  'pullRequest' | 'checksDigest' | 'asksSuites' | 'conversationsDigest' | 'traitsDigest' | 'triageDigest' | 'alone'
->;
+export type RecordedSources = Omit<JudgedBy, 'format' | 'pullRequest' | 'facts' | 'alone'>;
 
 export interface RecordedRule {
   readonly id: string;
@@ -151,12 +148,9 @@ function place(path: string, line: number | undefined): Place {
 }
 
 export function recordedSources({
+  format: _format,
   pullRequest: _state,
-  checksDigest: _checks,
-  conversationsDigest: _threads,
-  traitsDigest: _traits,
-  triageDigest: _triage,
-  asksSuites: _suites,
+  facts: _facts,
   alone: _alone,
   ...sources
 }: JudgedBy): RecordedSources {

@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis';
 import type pg from 'pg';
 import type { DoorConfig } from '../config/config.ts';
+import { isContextOf } from '../forges/port/status-context.ts';
 import type { WebhookOptions } from '../http/webhook.ts';
 import { makeByteBudget } from '../inbox/byte-budget.ts';
 import { makeInbox } from '../inbox/inbox.ts';
 import { makeInstallationRecorder } from '../inbox/installations.ts';
 import type { StoringHealth } from '../inbox/storing-health.ts';
 import type { Metrics } from '../metrics.ts';
-import { isContextOf } from '../review/status-context.ts';
 import { type SharedDeps, WAKE_CHANNEL, wakeMessage } from './shared-deps.ts';
 
 /** Bodies in memory at once. Large bodies share half of it, so the largest that is accepted must fit in there. */

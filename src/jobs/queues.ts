@@ -97,16 +97,15 @@ export const QUEUES: Queues<JobDeps> = {
       await recordBranches(deps, data);
     },
   },
-  /** Pull requests with a head about which a check was reported. */
+  /** Pull requests with a head about which others have changed a fact. */
   'review-commit': {
     /**
-     * A status under Gatehouse's name has a key by who set it and by its context, and a comment at a line by whose it
-     * is: neither Gatehouse's own nor a status that no pull request has must keep back another.
+     * A status under Gatehouse's name has a key by who set it and by its context, and what Gatehouse may have caused
+     * itself by who did: neither Gatehouse's own nor a status that no pull request has must keep back another.
      */
-    key({ repository, headSha, ownName, conversationsBy }) {
-      const status = ownName === undefined ? '' : `/status/${ownName.by.toLowerCase()}/${ownName.context}`;
-      const threads = conversationsBy === undefined ? '' : `/threads/${conversationsBy.toLowerCase()}`;
-      return `${repository}@${headSha}${status}${threads}`;
+    key({ repository, headSha, ownName, facts, by }) {
+      const told = ownName === undefined ? facts.join('+') : `status/${ownName.by.toLowerCase()}/${ownName.context}`;
+      return `${repository}@${headSha}/${told}${by === undefined ? '' : `/by/${by.toLowerCase()}`}`;
     },
     options: WITH_DEAD_LETTERS,
     needsForge: true,

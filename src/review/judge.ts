@@ -1,25 +1,23 @@
-import type { AskedChecks, Checks } from '../forges/port/checks.ts';
+import { operatorsPeople } from '../facts/authors/people-settings.ts';
+import type { RememberAuthors } from '../facts/authors/seen-authors.ts';
+import { judgedFacts } from '../facts/compare.ts';
+import { gatherFacts, type Sources } from '../facts/gather.ts';
+import { type FactName, type Facts, isFactName, type Needs, unreadFacts } from '../facts/table.ts';
+import { announcedFacts, askedFacts } from '../facts/webhooks.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type {
   ChangedFiles,
-  PreloadedFacts,
   PullRequest,
   PullRequestNow,
   PullRequestRead,
   PullRequestRef,
 } from '../forges/port/pull-request.ts';
-import { type RememberAuthors, withSeenAuthors } from './authors/seen-authors.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
-import { codeOwnersText, gatherFacts } from './evaluation/gather-facts.ts';
 import { observe, rulesInForce, withObserved } from './evaluation/observe.ts';
-import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
-import { conversationsDigest } from './evaluation/read-conversations.ts';
-import { traitsDigest } from './evaluation/read-traits.ts';
-import { triageDigest } from './evaluation/read-triage.ts';
 import { redacted } from './evaluation/redact.ts';
-import type { Facts } from './facts.ts';
 import {
   isCurrent,
+  JUDGED_BY_FORMAT,
   type JudgedBy,
   machineAccountsDigest,
   type PresentContext,
@@ -39,7 +37,7 @@ import type { Policy } from './policy/policy.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
 import type { ReadProposal } from './proposal/proposal.ts';
 import { type Change, type ProposedChange, readProposal } from './proposal/read-proposal.ts';
-import type { SourceText } from './sources.ts';
+import { codeOwnersText, type SourceText } from './sources.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './verdict.ts';
 import type { ReviewWorkers } from './workers/review-workers.ts';
 
@@ -59,10 +57,8 @@ export type ReviewResult =
       readonly judgedBy: JudgedBy;
       /** What the digests in `judgedBy` are of. */
       readonly texts: readonly SourceText[];
-      /** Whether a rule asks for checks of others, or for requested reviews. */
-      readonly asksOthers: boolean;
-      /** Whether a rule asks for conversations. */
-      readonly asksConversations: boolean;
+      /** The facts that rules ask for, where a webhook or the resync tells that they changed. */
+      readonly asks: readonly FactName[];
       /** Null when no rule in force asks for reviews. */
       readonly approvals: readonly CurrentApproval[] | null;
       /** Absent when the policy could not be used. */
@@ -72,9 +68,6 @@ export type ReviewResult =
       /** What a review shows beside the verdict of what the pull request proposes. */
       readonly proposed?: ReadProposal;
     };
-
-/** What a policy may ask of people other than the author: checks and requested reviews, or conversations. */
-export type AskedOfOthers = 'others' | 'conversations';
 
 /** How often a pull request is judged at most, when it changes meanwhile. */
 const MAX_ATTEMPTS = 3;
@@ -90,8 +83,8 @@ export interface JudgeContext extends PolicyContext, PresentContext {
   readonly replacementPolicy?: PolicyFile | undefined;
   /** Called as soon as it is known that there will be a verdict. */
   readonly onWillJudge?: (pullRequest: PullRequest) => Promise<void>;
-  /** Called before it is read, and only if the policy asks for it. */
-  readonly onWillReadOthers?: (asked: AskedOfOthers) => Promise<void>;
+  /** Called before facts are read of which webhooks are sent, and only if the policy asks for some. */
+  readonly onWillAsk?: (facts: readonly FactName[]) => Promise<void>;
   /**
    * What webhooks have recorded of comments with commands to override, beside what the forge says. Called after they
    * were read, and only if there may be some.
@@ -180,14 +173,11 @@ async function judgeByPolicy(
   // Last of what is read: it can take long, and the verdict does not depend on it.
   const observed = await readToObserve(context, subject, policy, facts);
   const evaluation = withObserved(policy, evaluated, observed.rules);
-  return conclude(subject, loaded, inForce, proposal, { facts, evaluation, overrides, others: observed.facts });
+  return conclude(subject, loaded, inForce, proposal, { facts, evaluation, overrides, observed: observed.facts });
 }
 
 /** The pull request that is judged, as it was read. */
-interface Subject {
-  readonly pullRequest: PullRequestNow;
-  /** What came with it. */
-  readonly preloaded: PreloadedFacts;
+interface Subject extends Pick<PullRequestRead, 'pullRequest' | 'preloaded'> {
   readonly baseSha: string;
 }
 
@@ -215,7 +205,7 @@ export async function readChange(
   { pullRequest, preloaded }: Subject,
   { policy }: Pick<PolicyInForce, 'policy'>,
 ): Promise<Change> {
-  const needsLines = policy.kind === 'policy' && neededFacts(policy.policy).lines;
+  const needsLines = policy.kind === 'policy' && neededFacts(policy.policy).changedFiles?.includes('lines') === true;
   const changedFiles =
     (needsLines ? undefined : preloaded.changedFiles) ??
     (await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount));
@@ -227,7 +217,16 @@ export async function readChange(
 }
 
 /** What facts are read with. */
-type FactsContext = Pick<JudgeContext, 'forge' | 'workers' | 'statusContext' | 'onWillReadOthers' | 'rememberAuthors'>;
+type FactsContext = Pick<JudgeContext, 'forge' | 'workers' | 'statusContext' | 'onWillAsk' | 'rememberAuthors'>;
+
+function sourcesOf(
+  { forge, workers, statusContext, rememberAuthors }: FactsContext,
+  { preloaded, baseSha }: Subject,
+  { authorTrailers }: Policy,
+): Sources {
+  const { ownerTeams } = workers;
+  return { forge, statusContext, baseSha, preloaded, authorTrailers, rememberAuthors, ownerTeams };
+}
 
 /** Step 3, the facts: what the rules in force need, and no more. */
 export async function readFacts(
@@ -236,34 +235,13 @@ export async function readFacts(
   policy: Policy,
   changedFiles: ChangedFiles,
 ): Promise<Facts> {
-  const inForce = rulesInForce(policy);
-  const { requestedReviews, triage, conversations } = neededFacts(policy);
-  if (requestedReviews || triage) {
-    await context.onWillReadOthers?.('others');
+  const asks = announcedFacts(neededFacts(policy));
+  if (asks.length > 0) {
+    await context.onWillAsk?.(asks);
   }
-  if (conversations) {
-    await context.onWillReadOthers?.('conversations');
-  }
-  const { forge, workers } = context;
-  const readChecks = (ask: AskedChecks) => readChecksOf(context, subject, ask);
-  const facts = await gatherFacts(forge, workers, inForce, subject, changedFiles, subject.baseSha, readChecks);
-  const { authors, authorTrailers } = neededFacts(inForce);
-  return authors
-    ? {
-        ...facts,
-        commits: await withSeenAuthors(facts.commits, subject.pullRequest, authorTrailers, context.rememberAuthors),
-      }
-    : facts;
-}
-
-/** What others reported about the head. */
-async function readChecksOf(
-  { forge, statusContext, onWillReadOthers }: FactsContext,
-  { pullRequest: { repository, head } }: Subject,
-  { suites }: AskedChecks,
-): Promise<Checks> {
-  await onWillReadOthers?.('others');
-  return readOthersChecks(forge, { repository, sha: head.sha, statusContext, suites });
+  const people = operatorsPeople(context.forge);
+  const before = { ...unreadFacts(subject.pullRequest), changedFiles, people };
+  return gatherFacts(sourcesOf(context, subject, policy), neededFacts(rulesInForce(policy)), before);
 }
 
 /** Step 4, the evaluation of the rules in force. Those that are only observed are in it too, undecided. */
@@ -292,16 +270,8 @@ function readToObserve(
   policy: Policy,
   facts: Facts,
 ): ReturnType<typeof observe> {
-  const { forge, workers, mayReadToObserve: mayRead = () => true } = context;
-  const readChecks = (ask: AskedChecks) => readChecksOf(context, subject, ask);
-  return observe(policy, facts, {
-    forge,
-    workers,
-    preloaded: subject.preloaded,
-    baseSha: subject.baseSha,
-    readChecks,
-    mayRead,
-  });
+  const { workers, mayReadToObserve: mayRead = () => true } = context;
+  return observe(policy, facts, { sources: sourcesOf(context, subject, policy), workers, mayRead });
 }
 
 interface Findings {
@@ -309,8 +279,8 @@ interface Findings {
   readonly facts: Facts;
   readonly evaluation: Evaluation;
   readonly overrides: Overrides | undefined;
-  /** What others have said, as observed rules may have read it too. */
-  readonly others: Pick<Facts, 'checks' | 'conversations' | 'repository' | 'triage'>;
+  /** The same, and what only observed rules needed. */
+  readonly observed: Facts;
 }
 
 /** Step 6, the verdict, and by what it was judged. */
@@ -319,12 +289,12 @@ export function conclude(
   { policy, sources, texts }: UsablePolicy,
   { hidden }: Pick<PolicyInForce, 'hidden'>,
   { proposed, shown }: ProposedChange,
-  { facts, evaluation, overrides, others }: Findings,
+  { facts, evaluation, overrides, observed }: Findings,
 ): JudgedResult {
   const { pullRequest } = subject;
   const needed = neededFacts(policy);
   const codeOwners = codeOwnersText(facts.codeOwners);
-  const dependsOnPeople = needed.reviews || needed.conversations || needed.authors || overrides !== undefined;
+  const dependsOnPeople = needsPeople(needed) || overrides !== undefined;
   const verdict = verdictOf(redacted(evaluation), overrides);
   const dependsOnMore = proposed.kind !== 'absent' || shown !== undefined || hidden || overrides !== undefined;
   return {
@@ -334,39 +304,36 @@ export function conclude(
     ...(shown && { proposed: shown }),
     comments: policy.comments ?? DEFAULT_COMMENTS,
     selfContained: !dependsOnMore && sources.extendsName === undefined && needsOnlyFiles(policy),
-    asksOthers: needed.checks || needed.requestedReviews || needed.triage,
-    asksConversations: needed.conversations,
+    asks: askedFacts(needed),
     judgedBy: judgedBy(subject, {
       ...sources,
       ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
-      ...digestsOfOthers(policy, facts, others),
+      facts: judgedFacts(comparedNeeds(policy, facts, observed), observed),
       ...(dependsOnPeople && { machineAccountsDigest: machineAccountsDigest(facts.people) }),
     }),
     texts: codeOwners === undefined ? texts : [...texts, codeOwners],
-    approvals: neededFacts(rulesInForce(policy)).reviews
-      ? currentApprovals(facts.reviews.reviews, pullRequest.author)
-      : null,
+    approvals:
+      neededFacts(rulesInForce(policy)).reviews === undefined
+        ? null
+        : currentApprovals(facts.reviews.reviews, pullRequest.author),
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
 }
 
+/** Whether it matters which accounts are machines. */
+function needsPeople({ reviews, conversations, commits }: Needs): boolean {
+  return reviews !== undefined || conversations !== undefined || commits?.includes('authors') === true;
+}
+
 /**
- * The digests of what others change. None of what only observed rules ask for and the forge did not tell: no verdict
- * depends on it, and a resync would find a difference each time.
+ * Nothing of what only observed rules ask for and the forge did not tell: no verdict depends on it, and a resync would
+ * find a difference each time.
  */
-function digestsOfOthers(policy: Policy, inForce: Facts, all: Findings['others']): Partial<JudgedBy> {
-  const needed = neededFacts(rulesInForce(policy));
-  const more = neededFacts(policy);
-  const checksWereRead = all.checks !== inForce.checks;
-  return {
-    ...((needed.checks || checksWereRead) && { checksDigest: checksDigest(all.checks) }),
-    ...((checksWereRead ? more : needed).checkSuites && { asksSuites: true as const }),
-    ...((needed.conversations || all.conversations !== inForce.conversations) && {
-      conversationsDigest: conversationsDigest(all.conversations),
-    }),
-    ...((needed.repository || all.repository !== inForce.repository) && { traitsDigest: traitsDigest(all.repository) }),
-    ...(more.triage && all.triage && { triageDigest: triageDigest(all.triage) }),
-  };
+function comparedNeeds(policy: Policy, inForce: Facts, observed: Facts): Needs {
+  const all = neededFacts(policy);
+  const read = Object.keys(all).filter((name) => isFactName(name) && observed[name] !== inForce[name]);
+  const more = Object.fromEntries(Object.entries(all).filter(([name]) => read.includes(name)));
+  return { ...neededFacts(rulesInForce(policy)), ...more };
 }
 
 /** The policy of the base branch cannot be used: the verdict is an error. */
@@ -381,8 +348,7 @@ function notJudged(
     verdict: brokenPolicyVerdict(faults, proposed.kind === 'policy'),
     comments: DEFAULT_COMMENTS,
     judgedBy: judgedBy(subject, sources),
-    asksOthers: false,
-    asksConversations: false,
+    asks: [],
     texts,
     approvals: null,
     selfContained: false,
@@ -390,6 +356,6 @@ function notJudged(
   };
 }
 
-function judgedBy({ pullRequest, baseSha }: Subject, more: Omit<JudgedBy, 'pullRequest' | 'baseSha'>): JudgedBy {
-  return { pullRequest: pullRequestDigest(pullRequest), baseSha, ...more };
+function judgedBy({ pullRequest, baseSha }: Subject, more: Partial<JudgedBy>): JudgedBy {
+  return { format: JUDGED_BY_FORMAT, pullRequest: pullRequestDigest(pullRequest), baseSha, facts: {}, ...more };
 }

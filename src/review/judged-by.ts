@@ -1,38 +1,29 @@
 import { hash } from 'node:crypto';
-import type { AskedChecks } from '../forges/port/checks.ts';
+import { readCodeOwners } from '../facts/code-owners.ts';
+import { type JudgedFacts, type PresentFacts, presentFacts } from '../facts/compare.ts';
+import { type FactName, isFactName } from '../facts/table.ts';
 import type { Forge } from '../forges/port/forge.ts';
-import type { PullRequestNow, PullRequestRef, RepositoryNow } from '../forges/port/pull-request.ts';
-import { codeOwnersText, readCodeOwners } from './evaluation/gather-facts.ts';
-import { checksDigest, readOthersChecks } from './evaluation/read-checks.ts';
-import { conversationsDigest, readOthersConversations } from './evaluation/read-conversations.ts';
-import { readTraits, traitsDigest } from './evaluation/read-traits.ts';
-import { presentTriageDigest } from './evaluation/read-triage.ts';
+import type { PullRequestNow, RepositoryNow } from '../forges/port/pull-request.ts';
 import { type BaselineOf, digestOfBaseline } from './policy/baseline.ts';
 import { extendedDigest, type IsMeant, policyDigest } from './policy/load.ts';
 import { operatorPolicyDigest } from './policy/operator-policy.ts';
 import type { Policy } from './policy/policy.ts';
-import type { PolicySources } from './sources.ts';
+import { codeOwnersText, type PolicySources } from './sources.ts';
 
 /**
  * By what a verdict was judged, as SHA-256 digests in hexadecimal: when one of them changes, the pull request must be
  * judged again. Stored as JSON with the verdict. Absent is what there was not, or what was not needed.
  */
 export interface JudgedBy extends PolicySources {
+  /** {@link JUDGED_BY_FORMAT} when it was stored. */
+  readonly format: number;
   /** The digest of everything in the pull request that a verdict can depend on. */
   readonly pullRequest: string;
   /** The base branch's commit at which the policy and CODEOWNERS were read. */
   readonly baseSha: string;
   readonly codeOwnersDigest?: string;
-  /** The digest of what others had reported about the head. Absent: no rule asks for it. */
-  readonly checksDigest?: string;
-  /** Whether check suites are in that digest. */
-  readonly asksSuites?: true;
-  /** The digest of the conversations that others began. Absent: no rule asks for them. */
-  readonly conversationsDigest?: string;
-  /** The digest of the visibility and topics of the repository. Absent: no rule asks for them. */
-  readonly traitsDigest?: string;
-  /** The digest of the assignees and the milestone. Absent: no rule asks for them. */
-  readonly triageDigest?: string;
+  /** Facts that nothing else shows a change of. One that no rule asks for is not here. */
+  readonly facts: JudgedFacts;
   /** The digest of the operator's machine accounts. Absent: it does not matter who is one. */
   readonly machineAccountsDigest?: string;
   /** Present where nothing else decides the verdict: then a pull request that is as it was is not judged again. */
@@ -61,14 +52,14 @@ export interface Present {
   readonly operatorPolicy: string | undefined;
   readonly machineAccounts: string;
   readonly extended?: (name: string) => Promise<string | undefined>;
-  readonly checks?: (ask: AskedChecks) => Promise<string>;
-  readonly conversations?: () => Promise<string>;
-  readonly traits?: () => Promise<string>;
-  /** Undefined: they cannot be read. */
-  readonly triage?: () => Promise<string | undefined>;
+  /** The digest of a fact. */
+  readonly fact?: (name: FactName, parts: readonly string[]) => Promise<string>;
   readonly baseline: () => Promise<string | undefined>;
   readonly gatehouse?: string;
 }
+
+/** Raised when what is stored changes: a verdict that was judged by another shape of this is judged again. */
+export const JUDGED_BY_FORMAT = 2;
 
 type Differs = (judged: JudgedBy, now: Present) => boolean | Promise<boolean>;
 
@@ -77,6 +68,7 @@ type Differs = (judged: JudgedBy, now: Present) => boolean | Promise<boolean>;
  * owner.
  */
 const COMPARISONS = {
+  format: ({ format }) => format !== JUDGED_BY_FORMAT,
   'pull request': ({ pullRequest }, now) =>
     now.pullRequest !== undefined && pullRequestDigest(now.pullRequest) !== pullRequest,
   gatehouse: ({ alone }, now) =>
@@ -100,14 +92,14 @@ const COMPARISONS = {
     differsAt(now, baseSha, async (commit) => (await now.atBase?.codeOwners(commit)) !== owners),
   'extended policy': async ({ extendsName, extendsDigest }, now) =>
     extendsName !== undefined && now.extended !== undefined && (await now.extended(extendsName)) !== extendsDigest,
-  checks: async ({ checksDigest: checks, asksSuites: suites = false }, now) =>
-    checks !== undefined && now.checks !== undefined && (await now.checks({ suites })) !== checks,
-  conversations: async ({ conversationsDigest: conversations }, now) =>
-    conversations !== undefined && now.conversations !== undefined && (await now.conversations()) !== conversations,
-  'repository settings': async ({ traitsDigest: traits }, now) =>
-    traits !== undefined && now.traits !== undefined && (await now.traits()) !== traits,
-  triage: async ({ triageDigest: triage }, now) =>
-    triage !== undefined && now.triage !== undefined && (await now.triage()) !== triage,
+  facts: async ({ facts }, { fact }) => {
+    for (const [name, { digest, parts }] of Object.entries(facts)) {
+      if (fact !== undefined && (!isFactName(name) || (await fact(name, parts)) !== digest)) {
+        return true;
+      }
+    }
+    return false;
+  },
   baseline: async ({ baselineDigest }, now) => (await now.baseline()) !== baselineDigest,
 } satisfies Readonly<Record<string, Differs>>;
 
@@ -170,10 +162,8 @@ export interface PresentContext {
 /** Reads what is so now, for any number of pull requests: each thing once. */
 export interface PresentReader {
   of(repository: string, baseBranch: string): Present;
-  checks(repository: string, sha: string, ask: AskedChecks): Promise<string>;
-  conversations(ref: PullRequestRef, sha: string): Promise<string>;
-  traits(repository: string): Promise<string>;
-  triage(ref: PullRequestRef): Promise<string | undefined>;
+  /** The digest of a fact of a pull request. */
+  readonly fact: PresentFacts['digest'];
 }
 
 export function presentReader(context: PresentContext): PresentReader {
@@ -209,24 +199,13 @@ export function presentReader(context: PresentContext): PresentReader {
           once(['baseline', owner.toLowerCase()], async () => digestOfBaseline(await baselineOf(repository))),
       };
     },
-    async checks(repository, sha, { suites }) {
-      const digest = await once(['checks', repository, sha, String(suites)], async () =>
-        checksDigest(await readOthersChecks(forge, { repository, sha, statusContext, suites })),
-      );
-      return digest ?? '';
-    },
-    conversations: async (ref, sha) => conversationsDigest(await readOthersConversations(forge, ref, sha)),
-    triage: (ref) => presentTriageDigest(forge, ref),
-    async traits(repository) {
-      const digest = await once(['traits', repository], async () => traitsDigest(await readTraits(forge, repository)));
-      return digest ?? '';
-    },
+    fact: presentFacts(forge, statusContext).digest,
   };
 }
 
 /**
- * Whether everything is still as it was judged, except what others change without changing the pull request: checks,
- * conversations, assignees, the milestone and settings of the repository. One read, where nothing moved.
+ * Whether everything is still as it was judged, except the facts that have to be read to be compared. One read, where
+ * nothing moved.
  */
 export async function isCurrent(
   context: PresentContext,

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { CodeOwnersFile } from '../facts/code-owners.ts';
 
 /** Where a policy was read from, as digests of {@link digestOf}. Absent is what there was not. */
 export interface PolicySources {
@@ -30,4 +31,20 @@ export interface SourceText extends SourceFile {
 
 export function sourceText(file: SourceFile): SourceText {
   return { digest: digestOf(file), path: file.path, text: file.text };
+}
+
+/**
+ * Undefined where CODEOWNERS was not needed. Where it was needed and is absent there is a digest too: it may be added.
+ */
+export function codeOwnersText(codeOwners: CodeOwnersFile): SourceText | undefined {
+  switch (codeOwners.kind) {
+    case 'unread':
+      return undefined;
+    case 'absent':
+      return sourceText({ path: '', text: '' });
+    case 'unusable':
+      return sourceText({ path: codeOwners.path, text: codeOwners.reason });
+    case 'file':
+      return sourceText(codeOwners);
+  }
 }

@@ -1,4 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
+import { COMPARED_FACTS } from '../../src/facts/compare.ts';
+import { FACT_NAMES, type FactName } from '../../src/facts/table.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { ChangeList, ListedRepository } from '../../src/forges/port/many-repositories.ts';
@@ -12,6 +14,7 @@ import { resync } from '../../src/jobs/resync/resync.ts';
 import { isDue, recordDone } from '../../src/jobs/tables/progress.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
+import { JUDGED_BY_FORMAT } from '../../src/review/judged-by.ts';
 import { openMigratedDatabase } from '../helpers/database.ts';
 import { NO_OPERATOR_POLICIES } from '../helpers/policies.ts';
 
@@ -169,7 +172,7 @@ test('every repository is looked at within two days', async (t) => {
   t.is((await next({ minutes: 24 * 60 })).length, 200);
 });
 
-const judgedBy = (more: object) => JSON.stringify({ pullRequest: 'digest', baseSha: BASE, ...more });
+const JUDGED_BY = JSON.stringify({ format: JUDGED_BY_FORMAT, pullRequest: 'digest', baseSha: BASE, facts: {} });
 
 test('what no list of changes shows is looked at all the same', async (t) => {
   const { pool, next, lookedAtAll } = await setUp(t, 9);
@@ -183,9 +186,12 @@ test('what no list of changes shows is looked at all the same', async (t) => {
             ('acme/repository-3', 1, $1, '', 'success', 'main', $2, NULL, true),
             ('acme/repository-4', 1, $1, '', 'success', 'main', $2, 'gatehouse', true),
             ('acme/repository-5', 1, $1, '', 'success', 'main', $2, 'gatehouse/main', false),
-            ('acme/repository-6', 1, $1, '', 'success', 'main', $3, 'gatehouse/main', true)`,
-    [HEAD, judgedBy({}), judgedBy({ checksDigest: 'digest' })],
+            ('acme/repository-6', 1, $1, '', 'success', 'main', $2, 'gatehouse/main', true)`,
+    [HEAD, JUDGED_BY],
   );
+  const asks = (facts: readonly FactName[]) =>
+    pool.query("UPDATE gatehouse.reviews SET asks = $1 WHERE repository = 'acme/repository-6'", [facts]);
+  await asks(['checks']);
   await pool.query(
     `UPDATE gatehouse.reviews SET judged_by = judged_by || '{"operatorPolicyDigest":"old"}' WHERE repository = 'acme/repository-0'`,
   );
@@ -195,18 +201,16 @@ test('what no list of changes shows is looked at all the same', async (t) => {
     `INSERT INTO gatehouse.reviews
             (repository, pull_request, head_sha, description, verdict, base_branch, judged_by, reported_as, open)
      VALUES ('acme/repository-7', 2, $1, '', 'success', 'main', $2, 'gatehouse/main', true)`,
-    [HEAD, judgedBy({})],
+    [HEAD, JUDGED_BY],
   );
   await lookedAtAll();
   const unfinished = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => `acme/repository-${index}`);
   const rules = { compare: async () => ({ outdated: [], delayed: [] }) };
   t.deepEqual(await next({ rules }), unfinished);
-  for (const digest of ['conversationsDigest', 'traitsDigest', 'triageDigest']) {
-    await pool.query("UPDATE gatehouse.reviews SET judged_by = $1 WHERE repository = 'acme/repository-6'", [
-      judgedBy({ [digest]: 'digest' }),
-    ]);
+  for (const fact of FACT_NAMES) {
+    await asks([fact]);
     await lookedAtAll();
-    t.true((await next({ rules })).includes('acme/repository-6'), digest);
+    t.is((await next({ rules })).includes('acme/repository-6'), COMPARED_FACTS.includes(fact), fact);
   }
   await lookedAtAll();
   t.deepEqual(await next(), ['acme/repository-0', ...unfinished], 'the policy of the operator has changed');

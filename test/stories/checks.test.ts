@@ -254,11 +254,11 @@ test('github: before the checks are read it is stored that they are asked for', 
   const { database } = scene.door;
   let stored: readonly unknown[] | undefined;
   scene.when('GET', new RegExp(`^/repos/${scene.repository}/commits/[^/]+/check-runs$`), async () => {
-    const query = 'SELECT asks_others AS asks FROM gatehouse.reviews WHERE repository = $1';
+    const query = 'SELECT asks FROM gatehouse.reviews WHERE repository = $1';
     stored = (await database.query(query, [scene.repository])).rows;
   });
   await scene.open({ 'a.txt': 'a\n' });
   await scene.settled();
   // Else a check that is reported after this would start no review.
-  t.deepEqual(stored, [{ asks: true }]);
+  t.deepEqual(stored, [{ asks: ['checks'] }]);
 });

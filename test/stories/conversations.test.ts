@@ -190,13 +190,13 @@ for (const name of EVERY_FORGE) {
     const number = scene.openSilently(FILES);
     const path = `${scene.repository}/pulls/${number}/${tells ? 'comments' : 'reviews'}$`;
     scene.when(undefined, new RegExp(path), async () => {
-      const query = 'SELECT asks_conversations AS asks FROM gatehouse.reviews WHERE repository = $1';
+      const query = 'SELECT asks FROM gatehouse.reviews WHERE repository = $1';
       stored ??= (await scene.door.database.query(query, [scene.repository])).rows;
     });
     await scene.tell({ kind: 'pull-request', number, action: 'opened' });
     await scene.settled();
     // Else a conversation that begins after this would start no review.
-    t.deepEqual(stored, [{ asks: true }]);
+    t.deepEqual(stored, [{ asks: ['conversations'] }]);
   });
 
   test(`${name}: without a rule about them, a comment at a line starts no review`, async (t) => {

@@ -275,13 +275,13 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': ALL_ANSWERED });
     let stored: readonly unknown[] | undefined;
     scene.when('GET', new RegExp(`/repos/${scene.repository}/pulls/[0-9]+/(requested_reviewers|reviews)`), async () => {
-      const query = 'SELECT asks_others AS asks FROM gatehouse.reviews WHERE repository = $1';
+      const query = 'SELECT asks FROM gatehouse.reviews WHERE repository = $1';
       stored = (await scene.door.database.query(query, [scene.repository])).rows;
     });
     await scene.open({ 'a.txt': 'a\n' });
     await scene.settled();
     // Else a review that is requested after this would change nothing.
-    t.deepEqual(stored, [{ asks: true }]);
+    t.deepEqual(stored, [{ asks: ['requestedReviews'] }]);
   });
 
   test(`${name}: a requested review asks the forge nothing if no rule looks at it`, async (t) => {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { eventLabel, installationIn, interpretEvent } from '../../src/forges/port/events.ts';
-import { FORGES } from '../../src/forges/port/forges.ts';
+import { WEBHOOKS } from '../../src/facts/webhooks.ts';
+import { eventLabel, installationIn, interpretEvent } from '../../src/forges/interpret-event.ts';
 import { type ReviewRequest, requestedReview } from '../../src/forges/port/review-requests.ts';
 import { keyOf } from '../../src/jobs/queue/queue.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
@@ -59,7 +59,12 @@ for (const action of ['review_requested', 'review_request_removed']) {
   test(`pull_request ${action} asks for a review of those at its head that wait for it`, (t) => {
     const headSha = 'a'.repeat(40);
     const payload = { action, repository, number: 7, pull_request: { number: 7, head: { sha: headSha } } };
-    t.deepEqual(target('pull_request', payload), { kind: 'review-commit', repository: 'acme/widgets', headSha });
+    t.deepEqual(target('pull_request', payload), {
+      kind: 'review-commit',
+      repository: 'acme/widgets',
+      headSha,
+      facts: ['requestedReviews'],
+    });
     t.is(target('pull_request', { ...payload, pull_request: { number: 7, head: { sha: 'main' } } }), undefined);
   });
 }
@@ -86,9 +91,14 @@ for (const [event, more] of [
   test(`${event} ${more.action} asks for reviews that depend on conversations`, (t) => {
     const headSha = 'a'.repeat(40);
     const payload = { ...more, repository, pull_request: { number: 7, head: { sha: headSha } } };
-    const asked = { kind: 'review-commit', repository: 'acme/widgets', headSha } as const;
-    t.deepEqual(target(event, { ...payload, sender: { login: 'bob' } }), { ...asked, conversationsBy: 'bob' });
-    t.deepEqual(target(event, { ...payload, sender: { login: '' } }), { ...asked, conversationsBy: '' });
+    const asked = {
+      kind: 'review-commit',
+      repository: 'acme/widgets',
+      headSha,
+      facts: ['conversations'],
+    } as const;
+    t.deepEqual(target(event, { ...payload, sender: { login: 'bob' } }), { ...asked, by: 'bob' });
+    t.deepEqual(target(event, { ...payload, sender: { login: '' } }), { ...asked, by: '' });
     t.is(target(event, { ...payload, pull_request: { number: 7, head: { sha: '../x' } } }), undefined);
   });
 }
@@ -149,7 +159,7 @@ test('no event that is acted on is counted as another one', (t) => {
   const examples = payloads().map(({ event, body }) => ({ event, payload: JSON.parse(body.toString()) }));
   const actedOn = new Set(examples.flatMap(({ event, payload }) => (target(event, payload) ? [event] : [])));
   t.true(actedOn.size > 5, [...actedOn].join());
-  for (const event of [...actedOn, ...Object.values(FORGES).flatMap((row) => Object.keys(row.reviewableEvents))]) {
+  for (const event of [...actedOn, ...WEBHOOKS.map(({ event }) => event)]) {
     t.is(eventLabel(event), event);
   }
   for (const event of ['ping', 'star', 'gollum', 'constructor', 'whatever a sender writes']) {
@@ -251,7 +261,12 @@ test('a repository is resynced, but not a fork that only pushes come from', (t) 
 const SHA = 'a'.repeat(40);
 
 test('a status, check run or check suite requests the reviews at its commit', (t) => {
-  const wanted = { kind: 'review-commit', repository: repository.full_name, headSha: SHA } as const;
+  const wanted = {
+    kind: 'review-commit',
+    repository: repository.full_name,
+    headSha: SHA,
+    facts: ['checks'],
+  } as const;
   t.deepEqual(target('status', { repository, sha: SHA, context: 'ci/web', state: 'pending' }), wanted);
   t.deepEqual(target('status', { repository, sha: SHA }), wanted);
   for (const action of ['created', 'completed']) {
@@ -265,7 +280,12 @@ test('a status, check run or check suite requests the reviews at its commit', (t
 test('a status under the own name says who set it, and never keeps back another', (t) => {
   const of = (sender: unknown, context = 'gatehouse/main') =>
     requestedReview(interpretEvent('status', { repository, sha: SHA, context, sender }), () => true) ?? t.fail();
-  const wanted = { kind: 'review-commit', repository: repository.full_name, headSha: SHA } as const;
+  const wanted = {
+    kind: 'review-commit',
+    repository: repository.full_name,
+    headSha: SHA,
+    facts: ['checks'],
+  } as const;
   const context = 'gatehouse/main';
   t.deepEqual(of({ login: 'mallory' }), { ...wanted, ownName: { context, by: 'mallory' } });
   for (const sender of [undefined, null, {}, { login: 7 }, { login: 'a b' }, { login: 'x'.repeat(200) }]) {
@@ -279,7 +299,12 @@ test('a status under the own name says who set it, and never keeps back another'
 });
 
 test('a context that PostgreSQL cannot store is never part of a job', (t) => {
-  const wanted = { kind: 'review-commit', repository: repository.full_name, headSha: SHA } as const;
+  const wanted = {
+    kind: 'review-commit',
+    repository: repository.full_name,
+    headSha: SHA,
+    facts: ['checks'],
+  } as const;
   for (const context of ['gatehouse/\0', 'gatehouse/\ud800', `gatehouse/${'x'.repeat(501)}`, 7, null]) {
     const event = interpretEvent('status', { repository, sha: SHA, context, sender: { login: 'mallory' } });
     t.deepEqual(

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { checkMachineAccounts } from '../../src/commands/doctor/machine-accounts.ts';
+import { NO_PEOPLE_SETTINGS } from '../../src/facts/authors/people-settings.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import type { InspectedAccount } from '../../src/forges/port/inspection.ts';
-import { NO_PEOPLE_SETTINGS } from '../../src/review/authors/people-settings.ts';
 
 const account = (login: string, more: Partial<InspectedAccount> = {}): InspectedAccount => ({
   login,

@@ -40,6 +40,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['lifecycle.ts', 'metrics.ts', 'tracing'],
   ['log.ts', 'version.ts'],
   ['config'],
+  ['facts'],
   ['forges/port'],
   ['common'],
 ];

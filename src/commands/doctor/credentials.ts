@@ -1,6 +1,6 @@
+import type { Purpose } from '../../facts/purposes.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { FORGES } from '../../forges/port/forges.ts';
-import type { Extra } from '../../forges/port/inspection.ts';
 import { reasonOf } from '../failures.ts';
 import { type Finding, ok, skipped, unknown, wrong } from './finding.ts';
 
@@ -41,7 +41,7 @@ async function whoseThey(forge: Forge): Promise<Finding> {
 export async function checkScopes(
   forge: Forge,
   repository: string | undefined,
-  extras: readonly Extra[],
+  extras: readonly Purpose[],
 ): Promise<Finding> {
   const check = repository === undefined ? 'scopes' : 'repository scopes';
   const { missing, unknown: reason } = await forge.inspection.grants(repository, extras);

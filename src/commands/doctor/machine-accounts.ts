@@ -1,7 +1,7 @@
+import { machinesAmong } from '../../facts/authors/machines.ts';
+import { joinPeople, operatorsPeople, type PeopleSettings } from '../../facts/authors/people-settings.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { InspectedAccount } from '../../forges/port/inspection.ts';
-import { machinesAmong } from '../../review/authors/machines.ts';
-import { joinPeople, operatorsPeople, type PeopleSettings } from '../../review/authors/people-settings.ts';
 import { type Finding, ok, unknown } from './finding.ts';
 
 export const MACHINES_CHECK = 'machine accounts';

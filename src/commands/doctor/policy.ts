@@ -1,12 +1,13 @@
+import { type Purpose, purposesOf } from '../../facts/purposes.ts';
+import { organisationOf, teamsIn } from '../../facts/teams.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { FORGES } from '../../forges/port/forges.ts';
-import type { Extra, InspectedRepository } from '../../forges/port/inspection.ts';
+import type { InspectedRepository } from '../../forges/port/inspection.ts';
 import { presentBaselines } from '../../review/policy/baseline.ts';
 import type { Fault } from '../../review/policy/faults.ts';
 import { policyInForce } from '../../review/policy/in-force.ts';
 import { neededFacts } from '../../review/policy/needs.ts';
 import type { Policy } from '../../review/policy/policy.ts';
-import { everybodyIn, organisationOf } from '../../review/predicates/team-members.ts';
 import type { ReviewWorkers } from '../../review/workers/review-workers.ts';
 import { type Finding, ok, unknown, wrong } from './finding.ts';
 
@@ -79,24 +80,20 @@ function rules(policy: Policy): string {
 }
 
 /** What a policy needs beside what every review does. */
-export function extrasOf(policy: Policy): readonly Extra[] {
-  const { checks, checkSuites, requestedReviews, triage, conversations } = neededFacts(policy);
-  const extras: readonly (readonly [Extra, boolean])[] = [
-    ['checks', checks],
-    ['all-checks', checkSuites],
-    ['requested-reviews', requestedReviews],
-    ['triage', triage],
-    ['threads', conversations],
-    ['commands', policy.override !== undefined || policy.baselineOverride !== undefined],
-    ['teams', teamsOf(policy).length > 0],
+export function extrasOf(policy: Policy): readonly Purpose[] {
+  const { override, baselineOverride } = policy;
+  return [
+    ...new Set<Purpose>([
+      ...purposesOf(neededFacts(policy)),
+      ...(override !== undefined || baselineOverride !== undefined ? (['commands'] as const) : []),
+      ...(teamsOf(policy).length > 0 ? (['teams'] as const) : []),
+    ]),
   ];
-  return extras.flatMap(([extra, needed]) => (needed ? [extra] : []));
 }
 
 function teamsOf(policy: Policy): readonly string[] {
   const overriders = [policy.override, policy.baselineOverride].flatMap((by) => by?.teams ?? []);
-  const { teams, members } = neededFacts(policy);
-  return [...new Set([...teams, ...members.map(({ organisation }) => everybodyIn(organisation)), ...overriders])];
+  return [...new Set([...teamsIn(neededFacts(policy).teams ?? []), ...overriders])];
 }
 
 /** Whether the members of each team that the policy names can be seen. CODEOWNERS is not looked into. */

@@ -1,7 +1,8 @@
 import type pg from 'pg';
+import type { Purpose } from '../../facts/purposes.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { FORGES, type ForgeName } from '../../forges/port/forges.ts';
-import type { BranchProtection, Extra, InspectedRepository } from '../../forges/port/inspection.ts';
+import type { BranchProtection, InspectedRepository } from '../../forges/port/inspection.ts';
 import type { ForgeDoctorConfig } from './configuration.ts';
 import { checkScopes } from './credentials.ts';
 import { bounded, type Finding, ok, skipped, wrong } from './finding.ts';
@@ -60,7 +61,7 @@ export async function examineRepository(options: RepositoryOptions): Promise<rea
   ]);
 
   const judgedBy = policyIn(read);
-  const extras: readonly Extra[] = [
+  const extras: readonly Purpose[] = [
     ...(judgedBy === undefined ? [] : extrasOf(judgedBy)),
     ...(hasMergeQueue(protection) ? (['merge-queue'] as const) : []),
   ];

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import type { ForgeName } from '../../forges/port/forges.ts';
 import type { BranchProtection } from '../../forges/port/inspection.ts';
-import { isContextOf, sameContext, statusContext } from '../../review/status-context.ts';
+import { isContextOf, sameContext, statusContext } from '../../forges/port/status-context.ts';
 import { type Finding, ok, wrong } from './finding.ts';
 
 const CHECK = 'required status';

@@ -1,15 +1,16 @@
 import type pg from 'pg';
 import { onConnection } from '../../db/transaction.ts';
+import type { Purpose } from '../../facts/purposes.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { FORGES } from '../../forges/port/forges.ts';
-import type { Extra, Hook, HookAnswer } from '../../forges/port/inspection.ts';
+import type { Hook, HookAnswer } from '../../forges/port/inspection.ts';
 import type { Finding } from './finding.ts';
 import { gatehouseHooks, judgeAnswers, judgeHooks, type WebhookFacts } from './webhook.ts';
 
 export interface WebhookOptions {
   readonly forge: Forge;
   readonly repository: string;
-  readonly extras: readonly Extra[];
+  readonly extras: readonly Purpose[];
   readonly webhookUrl: string | undefined;
   /** Undefined where the database cannot be read. */
   readonly database: Promise<pg.Pool | undefined>;

@@ -43,10 +43,10 @@ function count(amount: number): string {
 }
 
 function table(tallies: readonly RuleTally[], forge: ForgeName): string {
-  const marks = new Set(tallies.flatMap(({ rule }) => asOfToday(rule, forge)));
+  const marks = new Set(tallies.flatMap(({ rule }) => asOfToday(rule.needs, forge)));
   const words = OUTCOMES.map(wordsFor);
   const rows = tallies.map(({ rule, counts }) => [
-    `${rule.id}${asOfToday(rule, forge).length > 0 ? MARK : ''}`,
+    `${rule.id}${asOfToday(rule.needs, forge).length > 0 ? MARK : ''}`,
     rule.level,
     ...OUTCOMES.map((outcome) => String(counts[outcome])),
   ]);
@@ -103,7 +103,7 @@ export function backtestJson({ forge, repository, policy, list, verdicts, reques
     rules: tallyRules(policy, verdicts).map(({ rule, counts }) => ({
       id: rule.id,
       level: rule.level,
-      asOfToday: asOfToday(rule, forge),
+      asOfToday: asOfToday(rule.needs, forge),
       outcomes: Object.fromEntries(OUTCOMES.map((outcome) => [wordsFor(outcome), counts[outcome]])),
     })),
     verdicts: verdicts.map(({ merged: { pullRequest, mergedAt }, outcome, rules, findings, gone }) => ({

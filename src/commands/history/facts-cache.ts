@@ -1,23 +1,31 @@
 import { hash } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { deserialize, serialize } from 'node:v8';
+import type { PastFacts } from '../../facts/gather.ts';
+import { covers } from '../../facts/needs.ts';
+import { eachFact, type Needs, unreadFacts, type Values } from '../../facts/table.ts';
 import type { MergedPullRequest } from '../../forges/port/merged.ts';
-import { type Facts, type NeededFacts, unreadFacts } from '../../review/facts.ts';
-import type { PastFacts } from '../../review/past/read-facts.ts';
 import { UsageError } from '../failures.ts';
 
 /** Raised when what is stored changes: older files are then read from the forge again. */
-const FORMAT = 4;
+const FORMAT = 5;
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
 /** What anybody but the owner may do. */
 const OTHERS = 0o077;
 
+/** What a policy needs of the past. What trailers name decides whose accounts are read. */
+export interface Wanted {
+  readonly needs: Needs;
+  readonly authorTrailers: readonly string[];
+}
+
 /** What was read of merged pull requests, on disk: it is private, as the repository is. */
 export interface FactsCache {
   /** Undefined unless everything that is needed was read. */
-  read(merged: MergedPullRequest, needed: NeededFacts): Promise<PastFacts | undefined>;
-  write(merged: MergedPullRequest, needed: NeededFacts, past: PastFacts): Promise<void>;
+  read(merged: MergedPullRequest, wanted: Wanted): Promise<PastFacts | undefined>;
+  write(merged: MergedPullRequest, wanted: Wanted, past: PastFacts): Promise<void>;
 }
 
 export const noCache: FactsCache = { read: async () => undefined, write: async () => {} };
@@ -25,17 +33,9 @@ export const noCache: FactsCache = { read: async () => undefined, write: async (
 interface Stored {
   readonly format: number;
   readonly mergedAt: string;
-  readonly needed: NeededFacts;
+  readonly wanted: Wanted;
   readonly headSha: string;
-  readonly facts: Pick<
-    Facts,
-    'changedFiles' | 'reviews' | 'codeOwners' | 'checks' | 'conversations' | 'triage' | 'repository'
-  > & {
-    readonly commits: Omit<Facts['commits'], 'cleanMerges' | 'accounts'> & {
-      readonly cleanMerges: readonly string[];
-      readonly accounts: readonly (readonly [string, string | null])[];
-    };
-  };
+  readonly values: Values;
   readonly gone: readonly string[];
 }
 
@@ -51,46 +51,31 @@ export async function openFactsCache(folder: string, forgeUrl: string): Promise<
   }
 
   function fileOf({ pullRequest: { repository, number } }: MergedPullRequest): string {
-    return join(folder, `${hash('sha256', JSON.stringify([forgeUrl, repository.toLowerCase(), number]))}.json`);
+    return join(folder, `${hash('sha256', JSON.stringify([forgeUrl, repository.toLowerCase(), number]))}.facts`);
   }
 
   return {
-    async read(merged, needed) {
-      const stored = unseal(await readFile(fileOf(merged), 'utf8').catch(() => ''));
-      if (stored?.format !== FORMAT || stored.mergedAt !== merged.mergedAt || !covers(stored.needed, needed)) {
+    async read(merged, wanted) {
+      const stored = unseal(await readFile(fileOf(merged)).catch(() => Buffer.alloc(0)));
+      if (stored?.format !== FORMAT || stored.mergedAt !== merged.mergedAt || !hasAll(stored.wanted, wanted)) {
         return undefined;
       }
-      const { facts, gone, headSha } = stored;
+      const { values, gone, headSha } = stored;
       // Title, description and labels are the present ones, with and without a cache.
       const pullRequest = { ...merged.pullRequest, head: { ...merged.pullRequest.head, sha: headSha } };
-      const { cleanMerges, accounts } = facts.commits;
-      const commits = { ...facts.commits, cleanMerges: new Set(cleanMerges), accounts: new Map(accounts) };
-      // What is undefined is not in JSON.
-      const reviews = { ...facts.reviews, requested: facts.reviews.requested };
-      return { facts: { ...unreadFacts(pullRequest), ...facts, commits, reviews }, gone, failure: 'none' };
+      return { facts: { ...unreadFacts(pullRequest), ...values }, gone, failure: 'none' };
     },
 
-    async write(merged, needed, { facts, gone, failure }) {
+    async write(merged, wanted, { facts, gone, failure }) {
       if (failure !== 'none') {
         return;
       }
-      const { changedFiles, commits, reviews, codeOwners, checks, conversations, triage, repository, pullRequest } =
-        facts;
       const stored: Stored = {
         format: FORMAT,
         mergedAt: merged.mergedAt,
-        needed,
-        headSha: pullRequest.head.sha,
-        facts: {
-          changedFiles,
-          reviews,
-          codeOwners,
-          checks,
-          conversations,
-          triage,
-          repository,
-          commits: { ...commits, cleanMerges: [...commits.cleanMerges], accounts: [...commits.accounts] },
-        },
+        wanted,
+        headSha: facts.pullRequest.head.sha,
+        values: eachFact((name) => facts[name]),
         gone,
       };
       const file = fileOf(merged);
@@ -101,26 +86,22 @@ export async function openFactsCache(folder: string, forgeUrl: string): Promise<
   };
 }
 
-function seal(stored: Stored): string {
-  const text = JSON.stringify(stored);
-  return `${hash('sha256', text)}\n${text}`;
+/** A digest, then the value with its sets and maps. */
+function seal(stored: Stored): Buffer {
+  const content = serialize(stored);
+  return Buffer.concat([hash('sha256', content, 'buffer'), content]);
 }
+
+const DIGEST_BYTES = 32;
 
 /** Undefined when it is not what was written. */
-function unseal(sealed: string): Stored | undefined {
-  const end = sealed.indexOf('\n');
-  const text = sealed.slice(end + 1);
-  return end > 0 && hash('sha256', text) === sealed.slice(0, end) ? JSON.parse(text) : undefined;
+function unseal(sealed: Buffer): Stored | undefined {
+  const content = sealed.subarray(DIGEST_BYTES);
+  const isWhole = content.length > 0 && hash('sha256', content, 'buffer').equals(sealed.subarray(0, DIGEST_BYTES));
+  return isWhole ? deserialize(content) : undefined;
 }
 
-/** Teams are never read of what was. What trailers name decides whose accounts were read. */
-function covers(
-  { teams: _, members: _had, authorTrailers: hadTrailers, ...had }: NeededFacts,
-  { teams: __, members: _needed, authorTrailers, ...needed }: NeededFacts,
-): boolean {
-  if (authorTrailers.some((key) => !hadTrailers.includes(key))) {
-    return false;
-  }
-  const having = new Map(Object.entries(had));
-  return Object.entries(needed).every(([name, is]) => !is || having.get(name) === true);
+/** Teams are never read of what was. */
+function hasAll(had: Wanted, { needs: { teams: _, ...needs }, authorTrailers }: Wanted): boolean {
+  return authorTrailers.every((key) => had.authorTrailers.includes(key)) && covers(had.needs, needs);
 }

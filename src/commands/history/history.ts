@@ -1,14 +1,14 @@
 import { type Judging, openJudging } from '../../composition/judging.ts';
 import type { ForgeSettings } from '../../config/config.ts';
+import { operatorsPeople } from '../../facts/authors/people-settings.ts';
+import { gatherPast, type PastFacts } from '../../facts/gather.ts';
 import { makeRequestBudget, type RequestBudget } from '../../forges/limits/spending.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { ForgeName } from '../../forges/port/forges.ts';
 import type { MergedList, MergedPullRequest } from '../../forges/port/merged.ts';
-import { operatorsPeople } from '../../review/authors/people-settings.ts';
 import { costOf, MAX_OTHER_REQUESTS, MAX_REQUESTS_EACH } from '../../review/past/cost.ts';
 import { judgePast } from '../../review/past/judge-past.ts';
 import { type PastVerdict, pastVerdict } from '../../review/past/past-verdict.ts';
-import { type PastFacts, readPastFacts } from '../../review/past/read-facts.ts';
 import type { Fault } from '../../review/policy/faults.ts';
 import { neededFacts } from '../../review/policy/needs.ts';
 import type { Policy } from '../../review/policy/policy.ts';
@@ -140,20 +140,21 @@ async function judgeHistory(
 ): Promise<History> {
   const { forge, workers, statusContext } = judging;
   const needed = neededFacts(policy);
+  const { authorTrailers } = policy;
   const verdicts: PastVerdict[] = [];
   let fromCache = 0;
   let unanswered = 0;
 
   async function readThen(merged: MergedPullRequest): Promise<PastFacts> {
-    const cached = await cache.read(merged, needed);
+    const cached = await cache.read(merged, { needs: needed, authorTrailers });
     if (cached !== undefined) {
       fromCache += 1;
       return { ...cached, facts: { ...cached.facts, people: operatorsPeople(forge) } };
     }
     budget.allow(MAX_REQUESTS_EACH);
-    const past = await readPastFacts(forge, needed, merged, statusContext);
+    const past = await gatherPast({ forge, statusContext, authorTrailers }, needed, merged);
     unanswered = past.failure === 'unavailable' ? unanswered + 1 : 0;
-    await cache.write(merged, needed, past);
+    await cache.write(merged, { needs: needed, authorTrailers }, past);
     return past;
   }
 

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { shorten } from '../../common/shorten.ts';
 import { openReplay } from '../../composition/replay.ts';
 import { parseReplayConfig } from '../../config/config.ts';
-import { interpretEvent } from '../../forges/port/events.ts';
+import { interpretEvent } from '../../forges/interpret-event.ts';
 import { type ReviewRequest, requestedReview } from '../../forges/port/review-requests.ts';
 import type { StoredDelivery } from '../../inbox/delivery.ts';
 import { visible } from '../../review/text.ts';

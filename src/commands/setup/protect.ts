@@ -1,4 +1,4 @@
-import { statusContext } from '../../review/status-context.ts';
+import { statusContext } from '../../forges/port/status-context.ts';
 import { reasonOf } from '../failures.ts';
 import type { ByHand, ForgeSetup, SetupContext } from './context.ts';
 import type { Settings } from './files.ts';

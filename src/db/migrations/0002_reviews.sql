@@ -33,11 +33,9 @@ CREATE TABLE gatehouse.reviews (
   -- JudgedBy of src/review/judged-by.ts: digests of what it was judged by. Null: it was not judged (a review that was given up), and
   -- a resync looks at it again.
   judged_by                jsonb,
-  -- Whether its policy asks for checks of others, or for requested reviews. A commit about which somebody reports one is looked up
-  -- here, so that the forge is asked only for a policy that waits for them.
-  asks_others              boolean     NOT NULL DEFAULT false,
-  -- The same for conversations at lines.
-  asks_conversations             boolean     NOT NULL DEFAULT false,
+  -- Facts (src/facts/table.ts) that its policy asks for and that change without the pull request: a webhook about one of them starts
+  -- this review again, and the resync reads them to compare.
+  asks                     text[]      NOT NULL DEFAULT '{}',
   -- Ids of the comments whose overrides are in force. Null: the policy that judges it lets nobody override.
   overrides                text[],
   -- When somebody last had it judged again by a comment.

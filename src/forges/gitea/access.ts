@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { permissionsOf } from '../../facts/purposes.ts';
 import { requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import type { Extra, Grants } from '../port/inspection.ts';
+import type { Grants } from '../port/inspection.ts';
 import type { GiteaClient } from './client.ts';
 import * as shapes from './shapes.ts';
 
@@ -26,16 +27,20 @@ const NEEDED: readonly Scope[] = [
 /** Gitea and Forgejo: "token does not have at least one of required scope(s)". */
 const NAMES_A_SCOPE = /required scope/;
 
-/** Only for rules that name teams. */
-const TEAMS: Scope = { scope: 'read:organization', ask: (client) => client.ask('/orgs/-/hooks', z.unknown()) };
+/** Those that only some facts need. */
+const OF_FACTS: readonly Scope[] = [
+  { scope: 'read:organization', ask: (client) => client.ask('/orgs/-/hooks', z.unknown()) },
+];
 
 /** The names of the scopes that the token does not have. */
 export function missingScopes(client: GiteaClient): Promise<readonly string[]> {
   return missingOf(client, NEEDED);
 }
 
-export async function grants(client: GiteaClient, extras: readonly Extra[]): Promise<Grants> {
-  return { missing: await missingOf(client, extras.includes('teams') ? [...NEEDED, TEAMS] : NEEDED) };
+export async function grants(client: GiteaClient, extras: readonly string[]): Promise<Grants> {
+  const keys = permissionsOf('gitea').flatMap(({ key, for: purpose }) => (extras.includes(purpose) ? [key] : []));
+  const needed = OF_FACTS.filter(({ scope }) => keys.includes(scope));
+  return { missing: await missingOf(client, [...NEEDED, ...needed]) };
 }
 
 async function missingOf(client: GiteaClient, needed: readonly Scope[]): Promise<readonly string[]> {

@@ -1,4 +1,5 @@
-import { DIFFERENCES, type GiteaName } from './differences.ts';
+import { type Purpose, subscriptionsOf } from '../../facts/purposes.ts';
+import type { GiteaName } from './differences.ts';
 
 /**
  * The events that a webhook of Gitea or Forgejo needs: what `gatehouse setup` and the tests ask for, what is looked for
@@ -13,7 +14,7 @@ export interface HookEvent {
   /** In the forge's settings. */
   readonly title: string;
   /** What needs it beside every review. */
-  readonly only?: 'requested-reviews' | 'triage' | 'checks' | 'commands';
+  readonly for?: Purpose;
 }
 
 const EVENTS: readonly HookEvent[] = [
@@ -28,15 +29,11 @@ const EVENTS: readonly HookEvent[] = [
     title: 'Pull Request Reviewed',
   },
   { name: 'pull_request_sync', title: 'Pull Request Synchronized' },
-  { name: 'pull_request_review_request', title: 'Pull Request Review Requested', only: 'requested-reviews' },
-  { name: 'pull_request_assign', title: 'Pull Request Assigned', only: 'triage' },
-  { name: 'pull_request_milestone', title: 'Pull Request Milestoned', only: 'triage' },
-  { name: 'status', title: 'Commit Status', only: 'checks' },
-  { name: 'pull_request_comment', title: 'Pull Request Comment', only: 'commands' },
+  { name: 'pull_request_comment', title: 'Pull Request Comment', for: 'commands' },
 ];
 
 export function hookEvents(forge: GiteaName): readonly HookEvent[] {
-  return EVENTS.filter(({ name }) => name !== 'status' || DIFFERENCES[forge].sendsStatuses);
+  return [...EVENTS, ...subscriptionsOf(forge)];
 }
 
 /** Those that a webhook does not have, by the events that the API lists of it. */

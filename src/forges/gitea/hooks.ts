@@ -25,7 +25,7 @@ export function makeHookReader(forge: GiteaName, client: GiteaClient): HookReade
 
     missingEvents: (events, extras) =>
       missingHookEvents(forge, events)
-        .filter(({ only }) => only === undefined || extras.includes(only))
+        .filter(({ for: purpose }) => purpose === undefined || extras.includes(purpose))
         .map(({ title }) => title),
   };
 }

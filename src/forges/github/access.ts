@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import type { Extra, Grants } from '../port/inspection.ts';
+import type { Grants } from '../port/inspection.ts';
 import { APP_PERMISSIONS, includesAccess, permissionName } from './app-permissions.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
@@ -31,7 +31,7 @@ async function missingOfApp({ own }: GitHubClient): Promise<readonly string[]> {
   return lacking(parseAnswer(permissions, answer.data, route), []);
 }
 
-function lacking({ permissions: granted }: z.output<typeof permissions>, extras: readonly Extra[]): readonly string[] {
+function lacking({ permissions: granted }: z.output<typeof permissions>, extras: readonly string[]): readonly string[] {
   const purposes: readonly string[] = ['every-review', ...extras];
   const needed = APP_PERMISSIONS.filter((permission) => purposes.includes(permission.for));
   return needed.filter(({ key, access }) => !includesAccess(granted[key], access)).map(permissionName);
@@ -50,7 +50,7 @@ async function classicScopes({ own }: GitHubClient): Promise<readonly string[] |
   return scopes.every((scope) => scope === '') ? undefined : scopes;
 }
 
-function missingClassicScopes(scopes: readonly string[] | undefined, extras: readonly Extra[]): readonly string[] {
+function missingClassicScopes(scopes: readonly string[] | undefined, extras: readonly string[]): readonly string[] {
   const has = (any: readonly string[]) => scopes === undefined || any.some((scope) => scopes.includes(scope));
   return [
     ...(has(CLASSIC_SCOPES) ? [] : ['repo']),
@@ -62,7 +62,7 @@ function missingClassicScopes(scopes: readonly string[] | undefined, extras: rea
 export async function grants(
   client: GitHubClient,
   repository: string | undefined,
-  extras: readonly Extra[],
+  extras: readonly string[],
 ): Promise<Grants> {
   if (client.kind === 'token') {
     const scopes = await classicScopes(client);

@@ -1,23 +1,14 @@
+import type { Permission } from '../../facts/fact.ts';
+import { type Purpose, permissionsOf, subscriptionsOf } from '../../facts/purposes.ts';
+
 /**
  * The permissions and events of Gatehouse's GitHub App: what `gatehouse setup` asks for, what is checked at the start
- * and at each resync, and what docs/connect-github.md lists. Imports nothing.
+ * and at each resync, and what docs/connect-github.md lists.
  */
 
-/**
- * Beside every review: rules that ask for checks, for all of them, or for conversations, or name teams; commands in
- * comments; a merge queue.
- */
-type Purpose = 'every-review' | 'checks' | 'all-checks' | 'threads' | 'teams' | 'commands' | 'merge-queue';
-
-export interface AppPermission {
-  /** GitHub's name in its API. */
-  readonly key: string;
-  readonly access: 'read' | 'write';
-  /** GitHub's name in its settings. */
-  readonly title: string;
-  readonly of: 'repository' | 'organisation';
+export interface AppPermission extends Permission {
   /** What needs it. GitHub always includes `always`. */
-  readonly for: 'always' | Purpose;
+  readonly for: 'always' | 'every-review' | Purpose;
 }
 
 export const APP_PERMISSIONS: readonly AppPermission[] = [
@@ -25,10 +16,9 @@ export const APP_PERMISSIONS: readonly AppPermission[] = [
   { key: 'contents', access: 'read', title: 'Contents', of: 'repository', for: 'every-review' },
   { key: 'pull_requests', access: 'write', title: 'Pull requests', of: 'repository', for: 'every-review' },
   { key: 'statuses', access: 'write', title: 'Commit statuses', of: 'repository', for: 'every-review' },
-  { key: 'checks', access: 'read', title: 'Checks', of: 'repository', for: 'checks' },
   { key: 'merge_queues', access: 'read', title: 'Merge queues', of: 'repository', for: 'merge-queue' },
   { key: 'issues', access: 'read', title: 'Issues', of: 'repository', for: 'commands' },
-  { key: 'members', access: 'read', title: 'Members', of: 'organisation', for: 'teams' },
+  ...permissionsOf('github'),
 ];
 
 export interface AppEvent {
@@ -37,7 +27,7 @@ export interface AppEvent {
   /** GitHub's name in its settings. */
   readonly title: string;
   /** What needs it. */
-  readonly for: Purpose;
+  readonly for: 'every-review' | Purpose;
 }
 
 export const APP_EVENTS: readonly AppEvent[] = [
@@ -46,10 +36,7 @@ export const APP_EVENTS: readonly AppEvent[] = [
   { key: 'push', title: 'Push', for: 'every-review' },
   { key: 'issue_comment', title: 'Issue comment', for: 'commands' },
   { key: 'merge_group', title: 'Merge group', for: 'merge-queue' },
-  { key: 'status', title: 'Status', for: 'checks' },
-  { key: 'check_run', title: 'Check run', for: 'checks' },
-  { key: 'check_suite', title: 'Check suite', for: 'all-checks' },
-  { key: 'pull_request_review_thread', title: 'Pull request review thread', for: 'threads' },
+  ...subscriptionsOf('github').map(({ name, title, for: purpose }) => ({ key: name, title, for: purpose })),
 ];
 
 const LEVELS: readonly (string | undefined)[] = ['read', 'write', 'admin'];

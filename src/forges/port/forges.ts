@@ -31,11 +31,6 @@ export interface ForgeRow {
     /** Only GitHub names the hook; its delivery ids are unique per event, not per hook. */
     readonly hook: readonly string[];
   };
-  /**
-   * Events that can change a review, each with the actions that can. A closed pull request ends its own, and can change
-   * the status of another one with the same head.
-   */
-  readonly reviewableEvents: Readonly<Record<string, readonly string[] | 'any action'>>;
   /** Whether it sends a webhook when somebody sets a commit status. */
   readonly sendsStatuses: boolean;
   /** Whether two names of commit statuses that differ only in case are one. */
@@ -94,29 +89,6 @@ const GITEA_SETTINGS = {
   setupTokenNeeds: 'write:repository, or write:organization',
 } as const;
 
-/**
- * Forgejo sends Gitea's events. Both have events of their own for reviews and pushes (routers and services/webhook,
- * 2026).
- */
-const GITEA_EVENTS = {
-  pull_request: [
-    'opened',
-    'reopened',
-    'closed',
-    'synchronized',
-    'edited',
-    'label_updated',
-    'label_cleared',
-    'ready_for_review',
-  ],
-  pull_request_sync: 'any action',
-  pull_request_label: 'any action',
-  pull_request_approved: 'any action',
-  pull_request_rejected: 'any action',
-  pull_request_review_approved: 'any action',
-  pull_request_review_rejected: 'any action',
-} as const;
-
 export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
   github: {
     title: 'GitHub',
@@ -126,20 +98,6 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
       event: ['x-forge-event', 'x-github-event'],
       delivery: ['x-forge-delivery', 'x-github-delivery'],
       hook: ['x-github-hook-id'],
-    },
-    reviewableEvents: {
-      pull_request: [
-        'opened',
-        'reopened',
-        'closed',
-        'synchronize',
-        'edited',
-        'labeled',
-        'unlabeled',
-        'ready_for_review',
-        'converted_to_draft',
-      ],
-      pull_request_review: ['submitted', 'edited', 'dismissed'],
     },
     sendsStatuses: true,
     statusNamesIgnoreCase: true,
@@ -171,7 +129,6 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
       delivery: ['x-forge-delivery', 'x-gitea-delivery'],
       hook: [],
     },
-    reviewableEvents: GITEA_EVENTS,
     sendsStatuses: true,
     pullRequestSegment: 'pulls',
     filesAtCommitSegment: 'src/commit',
@@ -190,7 +147,6 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
       delivery: ['x-forge-delivery', 'x-forgejo-delivery', 'x-gitea-delivery'],
       hook: [],
     },
-    reviewableEvents: GITEA_EVENTS,
     sendsStatuses: false,
     pullRequestSegment: 'pulls',
     filesAtCommitSegment: 'src/commit',

@@ -4,17 +4,6 @@ import type { RepositoryNow } from './pull-request.ts';
  * How a forge is set up for Gatehouse: for the commands that look at an installation. No review needs it. Types only.
  */
 
-/** What only some policies, or repositories, need beside what every review needs. */
-export type Extra =
-  | 'checks'
-  | 'all-checks'
-  | 'commands'
-  | 'merge-queue'
-  | 'requested-reviews'
-  | 'teams'
-  | 'threads'
-  | 'triage';
-
 /** What the credentials allow in a repository. */
 export interface Grants {
   /** The names of the scopes or permissions that are missing. */
@@ -65,8 +54,11 @@ export interface HookAnswer {
 export interface HookReader {
   /** One list for each place whose webhooks can be about this repository. */
   lists(repository: string): Promise<readonly HookList[]>;
-  /** The events that are needed and are not among these, by their titles in the forge's settings. */
-  missingEvents(events: readonly string[], extras: readonly Extra[]): readonly string[];
+  /**
+   * The events that are needed and are not among these, by their titles in the forge's settings. `extras`: what needs
+   * some beside every review, as src/facts/purposes.ts names it.
+   */
+  missingEvents(events: readonly string[], extras: readonly string[]): readonly string[];
   /**
    * What the newest deliveries of a webhook were answered, newest first; undefined when the credentials may not read
    * it. Absent where the forge shows it to nobody over its API.
@@ -108,7 +100,7 @@ export interface Inspection {
    * Whether the credentials have what every review needs, and what `extras` need beside it: in a repository, or as far
    * as it is the same everywhere.
    */
-  grants(repository: string | undefined, extras: readonly Extra[]): Promise<Grants>;
+  grants(repository: string | undefined, extras: readonly string[]): Promise<Grants>;
   /** Those who may write to a repository. Absent where the forge itself says who is a program. */
   accounts?(repository: string): Promise<readonly InspectedAccount[]>;
   /** Undefined when there is no such branch. */

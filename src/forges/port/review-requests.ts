@@ -1,4 +1,4 @@
-import type { CheckedCommit, CommentedCommand, MergeGroupRef, PushedCommits, StatusSetBy, Subject } from './events.ts';
+import type { CommentedCommand, MergeGroupRef, PushedCommits, StatusSetBy, Subject, ToldCommit } from './events.ts';
 import type { Origin } from './origin.ts';
 import type { PullRequestRef } from './pull-request.ts';
 
@@ -18,15 +18,13 @@ type RequestedReview =
       /** Absent: all that are watched. */
       readonly branch?: string;
     }
-  | {
+  | ({
       readonly kind: 'review-commit';
       readonly repository: string;
       readonly headSha: string;
       /** A status under Gatehouse's own name. The worker knows whether Gatehouse set it. */
       readonly ownName?: StatusSetBy;
-      /** As in {@link CheckedCommit}. */
-      readonly conversationsBy?: string;
-    }
+    } & Pick<ToldCommit, 'facts' | 'by'>)
   | ({ readonly kind: 'review-merge-group'; readonly repository: string } & MergeGroupRef)
   | ({ readonly kind: 'command' } & PullRequestRef & CommentedCommand);
 
@@ -48,10 +46,10 @@ export function requestedReview(
   if (group !== undefined) {
     return { kind: 'review-merge-group', repository, ...group };
   }
-  if (subject.checkedCommit !== undefined) {
-    const { headSha, status, ...conversations } = subject.checkedCommit;
+  if (subject.toldCommit !== undefined) {
+    const { status, ...told } = subject.toldCommit;
     const isOwnName = status !== undefined && isOwnContext(status.context);
-    return { kind: 'review-commit', repository, headSha, ...conversations, ...(isOwnName && { ownName: status }) };
+    return { kind: 'review-commit', repository, ...told, ...(isOwnName && { ownName: status }) };
   }
   if (branch === undefined) {
     return undefined;

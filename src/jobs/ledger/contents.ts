@@ -5,8 +5,8 @@ import { type Judged, type MergedFacts, outcomeOf } from '../../audit/ledger/out
 import { verdictsThen } from '../../audit/ledger/verdicts-then.ts';
 import type { BranchCommit, BroughtBy } from '../../forges/port/branch-history.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
+import { statusContext } from '../../forges/port/status-context.ts';
 import { type PolicyContext, policyInForce } from '../../review/policy/in-force.ts';
-import { statusContext } from '../../review/status-context.ts';
 import { settlesAt } from '../tables/ledger.ts';
 import { type Arrival, arrivalOf } from './arrival.ts';
 import { type Arrived, makeAttribution } from './attribution.ts';

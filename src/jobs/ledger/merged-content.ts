@@ -1,7 +1,7 @@
 import { applyPatch, structuredPatch } from 'diff';
+import { compareMerge } from '../../facts/clean-merge.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { Tree } from '../../forges/port/pull-request.ts';
-import { compareMerge } from '../../review/evaluation/clean-merge.ts';
 
 /**
  * `same`: it is what git makes of base and head. `other`: it has changes that the head does not have. `undecided`: both

@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import { inTransaction } from '../../db/transaction.ts';
+import { COMPARED_FACTS } from '../../facts/compare.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { FORGES } from '../../forges/port/forges.ts';
 import type { ChangeList, ListedRepository, WritableRepositories } from '../../forges/port/many-repositories.ts';
-import { statusContext } from '../../review/status-context.ts';
+import { statusContext } from '../../forges/port/status-context.ts';
 import { repositoriesWithOtherEnforcement } from '../tables/posted-statuses.ts';
 import { doneUntil, recordDone } from '../tables/progress.ts';
 import { addRepositories } from '../tables/repositories.ts';
@@ -158,10 +159,9 @@ async function markChanged(client: pg.ClientBase, changed: readonly ListedReposi
 
 /**
  * What no list of changes shows: reviews that have not come to their end, that were read within the second of a change,
- * that are shown under another name than STATUS_CONTEXT gives them now, that depend on checks of others, conversations,
- * the milestone or settings of the repository, of which not every forge sends an event, or in which an override counts:
- * its comment may have been edited or deleted. Where the forge sends no webhook of statuses, those that show no success
- * as well: somebody may have set another one in its place.
+ * that are shown under another name than STATUS_CONTEXT gives them now, that depend on facts of which not every change
+ * shows, or in which an override counts: its comment may have been edited or deleted. Where the forge sends no webhook
+ * of statuses, those that show no success as well: somebody may have set another one in its place.
  */
 async function markUnfinished(client: pg.ClientBase, template: string, sendsStatuses: boolean): Promise<void> {
   const { rows } = await client.query<{ base: string; shown: string }>(
@@ -173,10 +173,10 @@ async function markUnfinished(client: pg.ClientBase, template: string, sendsStat
       WHERE NOT due AND name IN (
         SELECT repository FROM gatehouse.reviews
          WHERE verdict IS NULL OR judged_by IS NULL OR pull_request_updated_at IS NULL OR reported_as IS NULL
-            OR judged_by ?| array['checksDigest', 'conversationsDigest', 'traitsDigest', 'triageDigest'] OR NOT open
+            OR asks && $4 OR NOT open
             OR cardinality(overrides) > 0 OR (verdict IN ('failure', 'error', 'pending') AND NOT $3)
             OR (base_branch, reported_as) IN (SELECT * FROM unnest($1::text[], $2::text[])))`,
-    [renamed.map(({ base }) => base), renamed.map(({ shown }) => shown), sendsStatuses],
+    [renamed.map(({ base }) => base), renamed.map(({ shown }) => shown), sendsStatuses, COMPARED_FACTS],
   );
 }
 

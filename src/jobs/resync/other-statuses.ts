@@ -3,7 +3,7 @@ import type { Forge } from '../../forges/port/forge.ts';
 import type { ListedPullRequest, StatusesAt } from '../../forges/port/many-repositories.ts';
 import type { PostedStatus } from '../../forges/port/postings.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
-import { sameContext } from '../../review/status-context.ts';
+import { sameContext } from '../../forges/port/status-context.ts';
 import { type ForeignStatusDeps, reportForeignStatus } from '../review/foreign-status.ts';
 import { type ShownStatus, shownStatuses } from '../tables/posted-statuses.ts';
 

@@ -30,10 +30,10 @@ interface CompareOptions {
    */
   readonly tipOf?: (review: JudgedReview) => string | null | undefined;
   /**
-   * Whether what others reported about the head, their conversations, assignees and milestone, and settings of the
-   * repository are compared as well, for policies that ask for it: the webhook of it may be lost, or there is none.
+   * Whether the facts that a verdict was judged by are read again and compared: the webhook of a change may be lost, or
+   * there is none.
    */
-  readonly others?: boolean;
+  readonly facts?: boolean;
 }
 
 /**
@@ -57,7 +57,7 @@ export function readPresentRules(
 
   async function compared(
     review: JudgedReview,
-    { tipOf, others = false }: CompareOptions,
+    { tipOf, facts = false }: CompareOptions,
   ): Promise<'same' | 'outdated' | 'delayed'> {
     const { repository, number, headSha, baseBranch, judgedBy } = review;
     if (judgedBy === null) {
@@ -67,11 +67,8 @@ export function readPresentRules(
     const difference = await firstDifference(judgedBy, {
       ...reader.of(repository, baseBranch),
       ...(tip !== undefined && { baseCommit: async () => tip ?? undefined }),
-      ...(others && {
-        checks: (ask) => reader.checks(repository, headSha, ask),
-        conversations: () => reader.conversations({ repository, number }, headSha),
-        traits: () => reader.traits(repository),
-        triage: () => reader.triage({ repository, number }),
+      ...(facts && {
+        fact: (name, parts) => reader.fact(name, { repository, number }, headSha, parts),
       }),
     });
     if (difference === undefined) {

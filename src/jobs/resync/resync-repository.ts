@@ -2,10 +2,10 @@ import type pg from 'pg';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { ListedPullRequest, RepositoryOverview } from '../../forges/port/many-repositories.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
+import { statusContext } from '../../forges/port/status-context.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { pullRequestDigest } from '../../review/judged-by.ts';
-import { statusContext } from '../../review/status-context.ts';
 import { type Candidate, notUnderReview } from '../queue/under-review.ts';
 import { isLedgerDue } from '../tables/ledger.ts';
 import { overriddenReviews } from '../tables/override-comments.ts';
@@ -81,7 +81,7 @@ async function requestReviews(
   const requestedAnyway = new Set([...missed, ...closed, ...otherwise].map(({ number }) => number));
   const { outdated, delayed } = await rules.compare(
     judged.filter(({ number }) => !requestedAnyway.has(number)),
-    { tipOf: ({ baseBranch }) => overview?.baseCommits.get(baseBranch), others: true },
+    { tipOf: ({ baseBranch }) => overview?.baseCommits.get(baseBranch), facts: true },
   );
   const again = await withoutUnchanged(forge, unsettled, delayed);
   // Those in `again` are compared too: their review would replace a status of somebody else, and not report who set it.

@@ -3,7 +3,7 @@ import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { CommitStatus, PostedStatus, StatusState } from '../../forges/port/postings.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
-import { contextKey, statusContext } from '../../review/status-context.ts';
+import { contextKey, statusContext } from '../../forges/port/status-context.ts';
 import type { Claim } from '../tables/claim.ts';
 import { markReportedIfSame, readCommitState } from '../tables/commit-state.ts';
 import {

@@ -1,9 +1,7 @@
-import type pg from 'pg';
 import type { StatusSetBy } from '../../forges/port/events.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
-import type { AskedOfOthers } from '../../review/judge.ts';
-import { sameContext, statusContext } from '../../review/status-context.ts';
+import { sameContext, statusContext } from '../../forges/port/status-context.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { forgetWritten, statusPlace } from '../tables/posted-statuses.ts';
 import { verdictsOnHead } from '../tables/reviews.ts';
@@ -15,18 +13,13 @@ export interface CommitReviewDeps extends StatusOptions {
 }
 
 /**
- * After a check was reported about a commit, a review requested, or a conversation begun or resolved: requests the
- * reviews of the open pull requests with this head whose policy asks for such things. The forge is not asked: most
+ * After others have changed a fact about a commit, such as its checks: requests the reviews of the open pull requests
+ * with this head whose policy asks for it. The forge is not asked: most
  * checks are of commits that no policy waits for.
  */
 export async function reviewCommit(deps: CommitReviewDeps, job: Jobs['review-commit']): Promise<void> {
-  const { repository, ownName, conversationsBy } = job;
-  const reviews =
-    ownName !== undefined
-      ? await reviewsWithStatus(deps, job, ownName)
-      : conversationsBy !== undefined
-        ? await reviewsThatAskForConversations(deps, job, conversationsBy)
-        : await reviewsThatAsk(deps.pool, job, 'others');
+  const { repository, ownName } = job;
+  const reviews = ownName === undefined ? await reviewsThatAsk(deps, job) : await reviewsWithStatus(deps, job, ownName);
   if (reviews.length > 0) {
     await deps.enqueue(reviews.map(({ number }) => ({ kind: 'review', repository, number })));
   }
@@ -58,27 +51,16 @@ async function reviewsWithStatus(
   return sharing;
 }
 
-/** None where Gatehouse itself has commented: its own conversations do not count. */
-async function reviewsThatAskForConversations(
-  { pool, forge }: CommitReviewDeps,
-  job: Jobs['review-commit'],
-  by: string,
-): Promise<readonly PullRequestRef[]> {
-  const reviews = await reviewsThatAsk(pool, job, 'conversations');
-  return reviews.length > 0 && by.toLowerCase() === (await forge.self()).toLowerCase() ? [] : reviews;
-}
-
-/** The open pull requests with this head whose policy asks for it. */
+/** The open pull requests with this head whose policy asks for such facts. None where Gatehouse caused the change. */
 async function reviewsThatAsk(
-  pool: pg.Pool,
-  { repository, headSha }: Jobs['review-commit'],
-  asked: AskedOfOthers,
+  { pool, forge }: CommitReviewDeps,
+  { repository, headSha, facts, by }: Jobs['review-commit'],
 ): Promise<readonly PullRequestRef[]> {
   const { rows } = await pool.query<{ number: number }>(
     `SELECT pull_request AS number FROM gatehouse.reviews
-      WHERE repository = $1 AND head_sha = $2 AND open AND CASE WHEN $3 = 'conversations' THEN asks_conversations ELSE asks_others END
-      ORDER BY pull_request`,
-    [repository, headSha, asked],
+      WHERE repository = $1 AND head_sha = $2 AND open AND asks && $3 ORDER BY pull_request`,
+    [repository, headSha, facts],
   );
-  return rows.map(({ number }) => ({ repository, number }));
+  const isOwn = rows.length > 0 && by !== undefined && by.toLowerCase() === (await forge.self()).toLowerCase();
+  return isOwn ? [] : rows.map(({ number }) => ({ repository, number }));
 }

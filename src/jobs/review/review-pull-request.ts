@@ -12,7 +12,7 @@ import { notEnforced, type Verdict } from '../../review/verdict.ts';
 import { build } from '../../version.ts';
 import { LostClaimError } from '../tables/claim.ts';
 import { recordedComments } from '../tables/override-comments.ts';
-import { markReported, recordOthersAsked, saveVerdict } from '../tables/reviews.ts';
+import { markReported, recordAsked, saveVerdict } from '../tables/reviews.ts';
 import { rememberAuthors } from '../tables/seen-authors.ts';
 import { countObserved } from './count-observed.ts';
 import { type LatePending, latePending } from './late-pending.ts';
@@ -124,7 +124,7 @@ async function reviewOnce(
   const context: JudgeContext = {
     ...deps,
     onWillJudge: () => showPending(deps, review, read, pending),
-    onWillReadOthers: (asked) => recordOthersAsked(deps.pool, review.claim(), asked),
+    onWillAsk: (facts) => recordAsked(deps.pool, review.claim(), facts),
     recordedComments: (repository, commentIds) => recordedComments(deps.pool, repository, commentIds),
     rememberAuthors: (made, logins) => rememberAuthors(deps.pool, made, logins),
     showsProposals: true,

@@ -56,8 +56,7 @@ function judgedFrom(result: Concluded, alone: Alone | undefined): Judged {
     result.kind === 'judged' ? result.verdict.overrides?.inForce.map(({ commentId }) => commentId) : null;
   return {
     judgedBy: { ...result.judgedBy, ...(alone && { alone }) },
-    asksOthers: result.kind === 'judged' && result.asksOthers,
-    asksConversations: result.kind === 'judged' && result.asksConversations,
+    asks: result.kind === 'judged' ? result.asks : [],
     overrides: overrides ?? null,
   };
 }

@@ -5,7 +5,7 @@ import { makeParameters } from '../../db/parameters.ts';
 import { inTransaction, WITH_WARNINGS } from '../../db/transaction.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { CommitStatus, PostedStatus } from '../../forges/port/postings.ts';
-import { sameContext } from '../../review/status-context.ts';
+import { sameContext } from '../../forges/port/status-context.ts';
 import type { Claim } from '../tables/claim.ts';
 import {
   beginAgain,

@@ -3,7 +3,7 @@ import type { Parameters } from '../../db/parameters.ts';
 import type { ForgeName } from '../../forges/port/forges.ts';
 import type { CommitStatus, StatusState } from '../../forges/port/postings.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
-import { contextKey } from '../../review/status-context.ts';
+import { contextKey } from '../../forges/port/status-context.ts';
 import { type Claim, LostClaimError } from './claim.ts';
 
 /** A status of a commit, by its name. */

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { makeParameters, type Parameters } from '../../db/parameters.ts';
+import type { FactName } from '../../facts/table.ts';
 import type { ListedPullRequest } from '../../forges/port/many-repositories.ts';
 import type { StatusState } from '../../forges/port/postings.ts';
 import type { PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
-import type { AskedOfOthers } from '../../review/judge.ts';
 import type { JudgedBy } from '../../review/judged-by.ts';
 import { type Claim, LostClaimError } from './claim.ts';
 import { POSTED_ON, type PostedRow } from './posted-statuses.ts';
@@ -108,17 +108,13 @@ export async function recordHead(
   return row?.posted ?? [];
 }
 
-const ASKS = { others: 'asks_others', conversations: 'asks_conversations' } as const satisfies Record<
-  AskedOfOthers,
-  string
->;
-
 /**
- * Before it is read: from now on what others say about the head starts a review, so that nothing is lost that comes
- * after it was read.
+ * Before they are read: from now on a webhook that tells a change of one starts a review, so that nothing is lost that
+ * comes after it was read.
  */
-export async function recordOthersAsked(pool: pg.Pool, claim: Claim, asked: AskedOfOthers): Promise<void> {
-  await changeClaimed(pool, claim, `UPDATE gatehouse.reviews SET ${ASKS[asked]} = true`, []);
+export async function recordAsked(pool: pg.Pool, claim: Claim, facts: readonly FactName[]): Promise<void> {
+  const statement = 'UPDATE gatehouse.reviews SET asks = ARRAY(SELECT DISTINCT unnest(asks || $4::text[]))';
+  await changeClaimed(pool, claim, statement, [facts]);
 }
 
 export interface SavedVerdict extends Pick<HeadVerdict, 'state' | 'description' | 'url'> {
@@ -131,8 +127,7 @@ export interface SavedVerdict extends Pick<HeadVerdict, 'state' | 'description' 
 /** How a verdict came about. */
 export interface Judged {
   readonly judgedBy: JudgedBy;
-  readonly asksOthers: boolean;
-  readonly asksConversations: boolean;
+  readonly asks: readonly FactName[];
   /** Ids of the comments whose overrides count; null: the policy lets nobody override. */
   readonly overrides: readonly string[] | null;
 }
@@ -158,8 +153,7 @@ export function verdictUpdate(
   const how =
     judged === undefined
       ? 'judged_by = NULL'
-      : `judged_by = ${add(JSON.stringify(judged.judgedBy))}::jsonb, asks_others = ${add(judged.asksOthers)},
-            asks_conversations = ${add(judged.asksConversations)}, overrides = ${add(judged.overrides)}`;
+      : `judged_by = ${add(JSON.stringify(judged.judgedBy))}::jsonb, asks = ${add(judged.asks)}, overrides = ${add(judged.overrides)}`;
   return `UPDATE gatehouse.reviews
         SET verdict = ${add(state)}, description = ${add(description)}, url = ${add(url)}, dry_run_description = ${add(dryRun ?? null)},
             reported_as = NULL, reviewed_at = now(), comment_id = coalesce(${add(commentId ?? null)}, comment_id), ${how}

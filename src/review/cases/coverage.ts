@@ -1,12 +1,12 @@
-import { authorsOf } from '../authors/authors.ts';
-import { type Named, namesPeople } from '../authors/names.ts';
-import { NO_PEOPLE_SETTINGS } from '../authors/people-settings.ts';
-import { trailersOf } from '../authors/trailers.ts';
+import { authorsOf } from '../../facts/authors/authors.ts';
+import { type Named, namesPeople } from '../../facts/authors/names.ts';
+import { NO_PEOPLE_SETTINGS } from '../../facts/authors/people-settings.ts';
+import { trailersOf } from '../../facts/authors/trailers.ts';
+import type { Facts } from '../../facts/table.ts';
+import { factsOf } from '../../facts/table.ts';
 import type { EvaluatedCondition, EvaluatedRule } from '../evaluation/evaluation.ts';
-import type { Facts } from '../facts.ts';
 import type { Condition, Policy, PolicyOrigin, Rule } from '../policy/policy.ts';
 import type { Outcome } from '../predicates/predicate.ts';
-import { factsOf } from './given.ts';
 import type { CaseResult } from './run.ts';
 
 /** A part of a policy that no case shows to work. */

@@ -1,7 +1,7 @@
+import { factsOf } from '../../facts/table.ts';
 import { evaluate } from '../evaluation/evaluate.ts';
 import type { Fault } from '../policy/faults.ts';
 import type { Policy } from '../policy/policy.ts';
-import { factsOf } from './given.ts';
 import { type Case, type CasesRole, parseCases } from './parse.ts';
 import { type CaseResult, compare, unknownRules } from './run.ts';
 import { type OutcomeWords, wordsFor } from './schema.ts';

@@ -1,12 +1,12 @@
 import { shorten } from '../../common/shorten.ts';
+import type { Facts } from '../../facts/table.ts';
+import { factsOf } from '../../facts/table.ts';
 import type { EvaluatedRule, Evaluation } from '../evaluation/evaluation.ts';
-import type { Facts } from '../facts.ts';
 import { MAX_POLICY_FAULTS, MAX_RULE_ID_LENGTH } from '../limits.ts';
 import type { Fault } from '../policy/faults.ts';
 import { nearest } from '../policy/nearest.ts';
 import type { Policy } from '../policy/policy.ts';
 import { visible } from '../text.ts';
-import { factsOf } from './given.ts';
 import type { Case, Expectation } from './parse.ts';
 import { outcomeOf } from './schema.ts';
 

@@ -1,5 +1,5 @@
-import { joinPeople } from '../authors/people-settings.ts';
-import type { Facts } from '../facts.ts';
+import { joinPeople } from '../../facts/authors/people-settings.ts';
+import type { Facts } from '../../facts/table.ts';
 import { MAX_CODE_OWNER_TEAMS } from '../limits.ts';
 import type { Condition, Policy, Rule } from '../policy/policy.ts';
 import { ownerTeams } from '../predicates/code-owners.ts';

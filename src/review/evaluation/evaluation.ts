@@ -1,4 +1,4 @@
-import type { Facts } from '../facts.ts';
+import type { Facts } from '../../facts/table.ts';
 import type { Policy, Rule } from '../policy/policy.ts';
 import type { Actor, Location, Outcome, OwnersTable } from '../predicates/predicate.ts';
 import type { Text } from '../text.ts';

@@ -1,13 +1,12 @@
 import { withTimeout } from '../../common/timeout.ts';
-import type { Forge } from '../../forges/port/forge.ts';
+import { gatherFacts, type Sources } from '../../facts/gather.ts';
+import { needsBeside, needsReading } from '../../facts/needs.ts';
+import type { Facts, Needs } from '../../facts/table.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { PreloadedFacts } from '../../forges/port/pull-request.ts';
-import type { Facts } from '../facts.ts';
-import { neededBeside, neededFacts, needsReading } from '../policy/needs.ts';
+import { neededFacts } from '../policy/needs.ts';
 import type { Policy } from '../policy/policy.ts';
 import { say } from '../text.ts';
 import type { EvaluatedRule, Evaluation, EvaluationWorkers } from './evaluation.ts';
-import { gatherMore, type ReadChecks } from './gather-facts.ts';
 import { notEvaluated } from './not-evaluated.ts';
 
 /** Milliseconds that a review waits for what only observed rules ask of the forge. */
@@ -15,12 +14,8 @@ const MAX_READING_MS = 10_000;
 
 /** What reading for observed rules takes. */
 export interface ObserveDeps {
-  readonly forge: Forge;
-  readonly workers: EvaluationWorkers;
-  /** What came with the pull request. */
-  readonly preloaded: PreloadedFacts;
-  readonly baseSha: string;
-  readonly readChecks: ReadChecks;
+  readonly sources: Sources;
+  readonly workers: Pick<EvaluationWorkers, 'evaluate'>;
   /** Whether the forge may be asked for more than the rules in force need. */
   readonly mayRead: () => boolean;
   /** For tests. */
@@ -46,7 +41,7 @@ export async function observe(
   if (observed.rules.length === 0) {
     return { rules: [], facts: before };
   }
-  const missing = neededBeside(neededFacts(rulesInForce(policy)), neededFacts(observed));
+  const missing = needsBeside(neededFacts(rulesInForce(policy)), neededFacts(observed));
   const facts = needsReading(missing) && deps.mayRead() ? await readMore(missing, before, deps) : before;
   const { rules } = await deps.workers.evaluate(observed, facts);
   return { rules, facts };
@@ -54,13 +49,12 @@ export async function observe(
 
 /** What was read before, where the forge does not answer with more in time. */
 async function readMore(
-  missing: ReturnType<typeof neededBeside>,
+  missing: Needs,
   before: Facts,
-  { forge, workers, preloaded, baseSha, readChecks, maxReadingMs = MAX_READING_MS }: ObserveDeps,
+  { sources, maxReadingMs = MAX_READING_MS }: ObserveDeps,
 ): Promise<Facts> {
   try {
-    const all = gatherMore(forge, workers, missing, before, preloaded, baseSha, readChecks);
-    return await withTimeout(maxReadingMs, all, () => before);
+    return await withTimeout(maxReadingMs, gatherFacts(sources, missing, before), () => before);
   } catch (error) {
     if (error instanceof ForgeError) {
       return before;

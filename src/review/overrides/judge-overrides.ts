@@ -1,11 +1,11 @@
+import { type Author, type AuthoredCommits, authorsOf, type SeenAuthor } from '../../facts/authors/authors.ts';
+import type { IsMachine } from '../../facts/authors/machines.ts';
+import type { PeopleSettings } from '../../facts/authors/people-settings.ts';
+import type { Facts } from '../../facts/table.ts';
 import { commandIn, type OverrideCommand, textDigest } from '../../forges/port/command.ts';
 import type { PersonComment, PullRequest } from '../../forges/port/pull-request.ts';
-import { type Author, type AuthoredCommits, authorsOf, type SeenAuthor } from '../authors/authors.ts';
-import type { IsMachine } from '../authors/machines.ts';
-import type { PeopleSettings } from '../authors/people-settings.ts';
 import { blockingRules } from '../evaluation/blocking-rules.ts';
 import type { Evaluation, RuleOutcome } from '../evaluation/evaluation.ts';
-import type { Facts } from '../facts.ts';
 import { MAX_ASKED_MEMBERS, MAX_REASON_LENGTH } from '../limits.ts';
 import type { Overriders } from '../policy/policy.ts';
 import { isMember } from '../predicates/team-members.ts';
@@ -42,7 +42,7 @@ export interface ClaimContext {
 export interface ClaimFacts extends Pick<Facts, 'teams'> {
   readonly commits: AuthoredCommits;
   readonly people: PeopleSettings;
-  readonly lastChange: Facts['reviews']['lastChange'];
+  readonly lastChange: Facts['lastChange'];
   /** By login in lower case, whether they may write. Undefined where the forge does not tell. */
   readonly writers: ReadonlyMap<string, boolean | undefined>;
   /** Logins in lower case of those who are too many to ask whether they are members of an organisation. */

@@ -1,16 +1,17 @@
+import { machinesAmong } from '../../facts/authors/machines.ts';
+import { joinPeople, operatorsPeople, type PeopleSettings } from '../../facts/authors/people-settings.ts';
+import { type RememberAuthors, withSeenAuthors } from '../../facts/authors/seen-authors.ts';
+import { readCommits } from '../../facts/commits.ts';
+import { readLastChange } from '../../facts/last-change.ts';
+import { everybodyIn, MAX_ASKED_MEMBERS, membersAmong, organisationOf, readOwnTeams } from '../../facts/teams.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
-import { machinesAmong } from '../authors/machines.ts';
-import { joinPeople, operatorsPeople, type PeopleSettings } from '../authors/people-settings.ts';
-import { type RememberAuthors, withSeenAuthors } from '../authors/seen-authors.ts';
 import { blockingRules } from '../evaluation/blocking-rules.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
-import { readCommits, readLastChange, readOwnTeams } from '../evaluation/gather-facts.ts';
-import { membersAmong } from '../evaluation/read-members.ts';
-import { MAX_ASKED_MEMBERS, MAX_OVERRIDERS } from '../limits.ts';
+import { MAX_OVERRIDERS } from '../limits.ts';
 import type { Policy } from '../policy/policy.ts';
-import { everybodyIn, type Group, isMember, organisationOf } from '../predicates/team-members.ts';
+import { type Group, isMember } from '../predicates/team-members.ts';
 import type { Text } from '../text.ts';
 import {
   type Claim,
@@ -119,8 +120,8 @@ async function readClaimFacts(
     return { teams, people, unasked, ...UNREAD };
   }
   const [listed, lastChange, writers] = await Promise.all([
-    readCommits(forge, pullRequest, { signatures: false, signers: false, authors: true, authorTrailers }),
-    readLastChange(forge, pullRequest),
+    readCommits({ forge, pullRequest, authorTrailers, preloaded: {} }, ['authors']),
+    readLastChange({ forge, pullRequest }),
     readWriters(forge, pullRequest.repository, [...new Set(logins)].slice(0, MAX_OVERRIDERS)),
   ]);
   const commits = await withSeenAuthors(listed, pullRequest, authorTrailers, rememberAuthors);
@@ -153,11 +154,11 @@ async function readTeamsOf(
   const [teams, ...members] = await Promise.all([
     readOwnTeams(
       forge,
-      pullRequest,
+      pullRequest.repository,
       [...named].filter((team) => organisationOf(team) === undefined),
     ),
     ...organisations.map(async (organisation) => {
-      const among = await membersAmong(forge, { pullRequest, teams: new Map() }, organisation, authors);
+      const among = await membersAmong(forge, pullRequest.repository, undefined, organisation, authors);
       return [everybodyIn(organisation), among] as const;
     }),
   ]);

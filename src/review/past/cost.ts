@@ -1,44 +1,12 @@
+import { FACT_NAMES, FACTS, type FactName, type Needs } from '../../facts/table.ts';
 import type { ForgeName } from '../../forges/port/forges.ts';
-import type { NeededFacts } from '../facts.ts';
 
 /** Beyond these, what is still unread of a pull request is left unread. */
 export const MAX_REQUESTS_EACH = 50;
 /** For the list of merged pull requests, and for the policy. */
 export const MAX_OTHER_REQUESTS = 60;
-
-/** Requests for what a policy needs of one small pull request with two reviewers. */
-const USUAL: Readonly<
-  Record<ForgeName, Readonly<Partial<Record<keyof NeededFacts, number>>> & { readonly head: number }>
-> = (() => {
-  const gitea = {
-    head: 1,
-    changedFiles: 4,
-    commits: 1,
-    reviews: 1,
-    requestedReviews: 1,
-    triage: 1,
-    repository: 1,
-    lastChange: 6,
-    checks: 1,
-    conversations: 3,
-    codeOwners: 3,
-  };
-  return {
-    github: {
-      ...gitea,
-      head: 0,
-      changedFiles: 1,
-      reviews: 3,
-      lastChange: 1,
-      checks: 2,
-      checkSuites: 1,
-      signers: 1,
-      conversations: 1,
-    },
-    gitea,
-    forgejo: gitea,
-  };
-})();
+/** For the commit that was merged. GitHub lists it with the pull request. */
+const HEAD_REQUESTS: Readonly<Record<ForgeName, number>> = { github: 0, gitea: 1, forgejo: 1 };
 
 export interface Cost {
   /** Never more. */
@@ -48,13 +16,16 @@ export interface Cost {
 }
 
 /** Requests to the forge to judge so many merged pull requests. */
-export function costOf(forge: ForgeName, needed: NeededFacts, count: number): Cost {
-  const { head, ...parts } = USUAL[forge];
-  const asked = Object.entries(parts).filter(([name]) =>
-    Object.entries(needed).some(([key, is]) => key === name && is === true),
-  );
-  const sum = asked.reduce((total, [, requests]) => total + requests, 0);
-  const needsHead = needed.changedFiles || needed.commits || needed.reviews || needed.checks || needed.conversations;
-  const usualEach = sum + (needsHead ? head : 0);
+export function costOf(forge: ForgeName, needs: Needs, count: number): Cost {
+  const needed = FACT_NAMES.filter((name) => needs[name] !== undefined && FACTS[name].past.read !== 'unread');
+  const sum = needed.reduce((total, name) => total + requestsFor(forge, name, needs), 0);
+  const usualEach = sum + (needed.some((name) => FACTS[name].past.atHead) ? HEAD_REQUESTS[forge] : 0);
   return { most: MAX_OTHER_REQUESTS + (usualEach === 0 ? 0 : count * MAX_REQUESTS_EACH), usualEach };
+}
+
+function requestsFor(forge: ForgeName, name: FactName, needs: Needs): number {
+  const { requests } = FACTS[name].forges[forge];
+  const ofParts: Readonly<Record<string, number | undefined>> = requests;
+  const parts: readonly string[] = needs[name] ?? [];
+  return parts.reduce((total, part) => total + (ofParts[part] ?? 0), requests.always);
 }

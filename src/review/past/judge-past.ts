@@ -1,7 +1,7 @@
+import type { Facts } from '../../facts/table.ts';
 import type { ForgeName } from '../../forges/port/forges.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
 import { notEvaluated } from '../evaluation/not-evaluated.ts';
-import type { Facts } from '../facts.ts';
 import type { Policy } from '../policy/policy.ts';
 import { quotedList, say } from '../text.ts';
 import type { ReviewWorkers } from '../workers/review-workers.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
+import { NO_PEOPLE_SETTINGS } from '../../facts/authors/people-settings.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { RepositoryIds, Visibility } from '../../forges/port/pull-request.ts';
-import { NO_PEOPLE_SETTINGS } from '../authors/people-settings.ts';
 import type { SourceFile } from '../sources.ts';
 import type { Fault } from './faults.ts';
 import { findPolicy, hiddenFaults, type LoadedPolicy, type ParsePolicy, parseFile, parseFor } from './load.ts';

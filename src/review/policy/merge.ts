@@ -1,4 +1,4 @@
-import { joinPeople } from '../authors/people-settings.ts';
+import { joinPeople } from '../../facts/authors/people-settings.ts';
 import { COMMENTS, type Comments, DEFAULT_COMMENTS } from './comments.ts';
 import type { Policy } from './policy.ts';
 

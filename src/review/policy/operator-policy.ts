@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import { NO_PEOPLE_SETTINGS } from '../../facts/authors/people-settings.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
-import { NO_PEOPLE_SETTINGS } from '../authors/people-settings.ts';
 import type { SourceText } from '../sources.ts';
 import type { LoadedPolicy } from './load.ts';
 import { POLICY_PATHS } from './paths.ts';

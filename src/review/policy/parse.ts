@@ -1,9 +1,9 @@
 import { LineCounter } from 'yaml';
-import type { NeededFacts } from '../facts.ts';
+import { allNeeds } from '../../facts/needs.ts';
+import type { Needs } from '../../facts/table.ts';
 import { predicates } from '../predicates/index.ts';
 import { splitTeams } from '../predicates/values.ts';
 import { type Fault, faultCollector } from './faults.ts';
-import { union } from './needs.ts';
 import type { Condition, Policy, PolicyOrigin, Rule } from './policy.ts';
 import { readRules } from './rules.ts';
 import { policySchema } from './schema.ts';
@@ -87,13 +87,13 @@ function parseExtends(text: string): { readonly repository: string; readonly ref
 }
 
 /** Found out when the policy is parsed, since a predicate reads its value for it. */
-function ruleNeeds({ when, require, forbid }: Pick<Rule, 'when' | 'require' | 'forbid'>): NeededFacts {
-  return union(
+function ruleNeeds({ when, require, forbid }: Pick<Rule, 'when' | 'require' | 'forbid'>): Needs {
+  return allNeeds(
     [when, require, forbid].flatMap((condition) => (condition === undefined ? [] : conditionNeeds(condition))),
   );
 }
 
-function conditionNeeds(condition: Condition): readonly Partial<NeededFacts>[] {
+function conditionNeeds(condition: Condition): readonly Needs[] {
   switch (condition.kind) {
     case 'not':
       return conditionNeeds(condition.part);

@@ -1,5 +1,5 @@
-import type { PeopleSettings } from '../authors/people-settings.ts';
-import type { NeededFacts } from '../facts.ts';
+import type { PeopleSettings } from '../../facts/authors/people-settings.ts';
+import type { Needs } from '../../facts/table.ts';
 import type { Comments } from './comments.ts';
 
 /**
@@ -48,7 +48,7 @@ export interface Rule {
   /** Its conditions must not be shown: it is private, and the pull request is public. */
   readonly hidden?: true;
   /** What it looks at in a pull request. */
-  readonly needs: NeededFacts;
+  readonly needs: Needs;
   readonly source: PolicyOrigin & { readonly line: number };
 }
 

@@ -16,7 +16,7 @@ export const addedLines = definePredicate({
   actor: 'author',
   schema: patterns,
   options: z.object({ in: globs.optional(), binary: binaryFiles.optional() }),
-  needs: () => ({ changedFiles: true, lines: true }),
+  needs: () => ({ changedFiles: ['lines'] }),
   judge(sources, options, facts) {
     const { files, complete } = facts.changedFiles;
     const scope = options.in === undefined ? undefined : compileGlobs(options.in);

@@ -1,3 +1,4 @@
+import { compileName } from '../../facts/authors/names.ts';
 import {
   type Check,
   type CheckSuite,
@@ -6,7 +7,6 @@ import {
   NOT_ENDED,
   QUEUED,
 } from '../../forges/port/checks.ts';
-import { compileName } from '../authors/names.ts';
 import { quotedList, say, type Text } from '../text.ts';
 import type { PredicateResult } from './predicate.ts';
 import {

@@ -1,12 +1,13 @@
-import { type Authors, authorsOf } from '../authors/authors.ts';
-import type { Facts } from '../facts.ts';
+import { type Authors, authorsOf } from '../../facts/authors/authors.ts';
+import type { Facts, Needs } from '../../facts/table.ts';
+import { neededMembers } from '../../facts/teams.ts';
 import { count, joinTexts, quotedList, say, type Text } from '../text.ts';
 import { approvalsWanted, type Wanted, wantedGroup } from './approvals-wanted.ts';
 import { approvalsAmong, type Counted, countApprovals, notCounted, possibleApprovers } from './counted-approvals.ts';
 import { currentApprovals } from './current-approvals.ts';
 import { approvedBy, judgeOwners } from './owner-approvals.ts';
 import { definePredicate, type Outcome, type OwnersTable, type PredicateResult } from './predicate.ts';
-import { couldNotRead, neededMembers } from './team-members.ts';
+import { couldNotRead } from './team-members.ts';
 import { CODE_OWNERS } from './values.ts';
 
 const SHA_SHOWN = 10;
@@ -19,22 +20,22 @@ export const approvals = definePredicate({
   actor: 'others',
   schema: approvalsWanted,
   needs: (wanted) => ({
-    reviews: true,
-    lastChange: wanted.fresh !== false,
+    reviews: [],
+    ...(wanted.fresh === false ? {} : { lastChange: [] }),
+    ...neededCommits(wanted),
+    // The teams that own the changed files are read, too.
+    ...(wanted.codeOwners ? { codeOwners: [], changedFiles: [], teams: [] } : {}),
     ...neededMembers('reviewers', [...wantedGroup(wanted).teams, ...wanted.notFrom.teams]),
-    ...(wanted.committers ? {} : { commits: true, authors: true, cleanMerges: true }),
-    ...(wanted.fresh === 'except-updates' ? { commits: true, updates: true } : {}),
-    ...(wanted.codeOwners ? { codeOwners: true, changedFiles: true } : {}),
   }),
   judge(wanted, _options, facts) {
-    const authors = authorsOf(facts.commits, facts.people, facts.commits.cleanMerges);
+    const authors = authorsOf(facts.commits, facts.people, facts.merges.clean);
     const approvals = currentApprovals(facts.reviews.reviews, facts.pullRequest.author);
     const counted = countApprovals(approvals, wanted, facts, authors);
     const parts: readonly Part[] = facts.reviews.complete
       ? partsOf(wanted, counted, facts, authors)
       : [{ outcome: 'undecided', found: say`reviews that could not be read in full`, awaited: [] }];
     const outcome = ORDER.find((one) => parts.some((part) => part.outcome === one)) ?? 'matched';
-    const unknownAge = wanted.fresh !== false && facts.reviews.lastChange.kind === 'unread';
+    const unknownAge = wanted.fresh !== false && facts.lastChange.kind === 'unread';
     // Anybody who approves could have made a commit that was not read.
     const mayBeAnybody = !authors.complete || (wanted.strict && authors.unknown.length > 0);
     const unsure = outcome === 'matched' && (unknownAge || (!wanted.committers && mayBeAnybody));
@@ -57,6 +58,18 @@ export const approvals = definePredicate({
     };
   },
 });
+
+/** Whoever made the change cannot approve it, and updates from the base branch may leave an approval as it is. */
+function neededCommits({ committers, fresh }: Wanted): Needs {
+  const updates = fresh === 'except-updates';
+  if (committers && !updates) {
+    return {};
+  }
+  return {
+    commits: committers ? [] : ['authors'],
+    merges: [...(committers ? [] : (['clean'] as const)), ...(updates ? (['updates'] as const) : [])],
+  };
+}
 
 /** The worst first. */
 const ORDER: readonly Outcome[] = ['unmatched', 'undecided'];

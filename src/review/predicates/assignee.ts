@@ -1,7 +1,8 @@
-import { compileName } from '../authors/names.ts';
+import { compileName } from '../../facts/authors/names.ts';
+import { neededMembers } from '../../facts/teams.ts';
 import { quotedList, say } from '../text.ts';
 import { definePredicate } from './predicate.ts';
-import { isMember, neededMembers, unreadableTeams } from './team-members.ts';
+import { isMember, unreadableTeams } from './team-members.ts';
 import { peopleOrTeamsAlone, splitTeams } from './values.ts';
 
 export const assignee = definePredicate({
@@ -9,7 +10,7 @@ export const assignee = definePredicate({
     'Somebody is assigned who is this login, or one of a list of logins and teams (@organisation/team). Case is ignored, and * stands for any characters: * alone for anybody.',
   actor: 'author',
   schema: peopleOrTeamsAlone,
-  needs: (members) => ({ triage: true, ...neededMembers('assignees', splitTeams(members).teams) }),
+  needs: (members) => ({ triage: ['assignees'], ...neededMembers('assignees', splitTeams(members).teams) }),
   judge(members, _options, { triage, teams: known }) {
     const { people, teams } = splitTeams(members);
     const patterns = people.map((name) => compileName(name));

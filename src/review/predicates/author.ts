@@ -1,7 +1,8 @@
-import { compileName } from '../authors/names.ts';
+import { compileName } from '../../facts/authors/names.ts';
+import { neededMembers } from '../../facts/teams.ts';
 import { quotedList, say } from '../text.ts';
 import { definePredicate } from './predicate.ts';
-import { couldNotRead, isMember, neededMembers, unreadableTeams } from './team-members.ts';
+import { couldNotRead, isMember, unreadableTeams } from './team-members.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
 
 export const author = definePredicate({

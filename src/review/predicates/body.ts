@@ -4,5 +4,6 @@ export const body = textPredicate({
   description:
     "The pull request's description matches this RE2 regular expression, or one of a list. Begin with (?m) to let ^ and $ mean lines, with (?i) to ignore case.",
   noun: 'description',
+  part: 'description',
   read: (facts) => facts.pullRequest.body,
 });

@@ -1,4 +1,4 @@
-import type { Facts } from '../facts.ts';
+import type { Facts } from '../../facts/table.ts';
 import { compileGlobs } from '../matching/glob.ts';
 import { quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Predicate } from './predicate.ts';

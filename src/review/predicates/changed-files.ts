@@ -11,7 +11,7 @@ export const changedFiles = definePredicate({
   actor: 'author',
   schema: comparison,
   options: z.object({ except: globs.optional() }),
-  needs: () => ({ changedFiles: true }),
+  needs: () => ({ changedFiles: [] }),
   judge(wanted, { except }, facts) {
     const { files, complete } = facts.changedFiles;
     const counted = filesExcept(files, except);

@@ -1,8 +1,9 @@
+import { neededMembers } from '../../facts/teams.ts';
 import { count, quotedList, say } from '../text.ts';
 import { anybodyOrFrom } from './anybody-or-from.ts';
 import { currentReviews } from './current-approvals.ts';
 import { definePredicate } from './predicate.ts';
-import { isMember, neededMembers, unreadableTeams } from './team-members.ts';
+import { isMember, unreadableTeams } from './team-members.ts';
 
 export const changesRequested = definePredicate({
   description:
@@ -10,8 +11,7 @@ export const changesRequested = definePredicate({
   actor: 'others',
   schema: anybodyOrFrom,
   needs: (from) => ({
-    reviews: true,
-    requestsForChanges: from === undefined,
+    reviews: from === undefined ? ['requestsForChanges'] : [],
     ...neededMembers('reviewers', from?.teams ?? []),
   }),
   judge(from, _options, facts) {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { compileName } from '../../facts/authors/names.ts';
 import { type Check, type Checks, NOT_ENDED } from '../../forges/port/checks.ts';
-import { compileName } from '../authors/names.ts';
 import { quotedList, say, type Text } from '../text.ts';
 import { judgeAll, type WantedAll } from './all-checks.ts';
 import { definePredicate, type PredicateResult } from './predicate.ts';
@@ -108,7 +108,7 @@ export const checks = definePredicate({
     'Commit statuses and check runs that others report on the newest commit: those of some names, or all. Each name must be reported, and all that match must have one of the results. Until they have ended, the rule waits for them.',
   actor: 'others',
   schema,
-  needs: ({ kind }) => ({ checks: true, ...(kind === 'all' && { checkSuites: true }) }),
+  needs: ({ kind }) => ({ checks: kind === 'all' ? ['suites'] : [] }),
   judge: (wanted, _options, facts) =>
     wanted.kind === 'all' ? judgeAll(wanted, facts.checks) : judgeNamed(wanted, facts.checks),
 });

@@ -1,6 +1,6 @@
 import { shorten } from '../../common/shorten.ts';
+import type { Facts } from '../../facts/table.ts';
 import type { CodeOwnersDialect } from '../../forges/port/forges.ts';
-import type { Facts } from '../facts.ts';
 import { MAX_CODE_OWNERS_LENGTH, MAX_GLOB_LENGTH, MAX_PATTERN_LENGTH } from '../limits.ts';
 import { fromGiteaExpression } from '../matching/gitea-expression.ts';
 import { compilePattern, expressionFault, type Pattern } from '../matching/pattern.ts';

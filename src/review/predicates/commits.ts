@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { shorten } from '../../common/shorten.ts';
+import type { Facts } from '../../facts/table.ts';
+import { neededMembers } from '../../facts/teams.ts';
 import type { Commit } from '../../forges/port/pull-request.ts';
-import type { Facts } from '../facts.ts';
 import { compilePattern } from '../matching/pattern.ts';
 import { count, joinTexts, patternList, quotedList, say, type Text } from '../text.ts';
 import { type Comparison, compare, compared, comparison } from './comparison.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
-import { couldNotRead, isMember, neededMembers, unreadableTeams } from './team-members.ts';
+import { couldNotRead, isMember, unreadableTeams } from './team-members.ts';
 import { loginsOrTeams, patterns, splitTeams } from './values.ts';
 
 const MAX_SUBJECT_SHOWN = 72;
@@ -56,22 +57,23 @@ export const commits = definePredicate({
     const asked = [some, every, newest, oldest].flatMap((wanted) => wanted ?? []);
     const signers = asked.flatMap(({ signed_by }) => signed_by ?? []);
     return {
-      commits: true,
-      signatures: asked.some(asksForSignature),
-      signers: signers.length > 0,
+      commits: [
+        ...(asked.some(asksForSignature) ? (['signatures'] as const) : []),
+        ...(signers.length > 0 ? (['signers'] as const) : []),
+      ],
       ...neededMembers('signers', splitTeams(signers).teams),
-      cleanMerges: every?.signed_off !== undefined && every.merge === undefined,
+      ...(every?.signed_off !== undefined && every.merge === undefined ? { merges: ['clean'] as const } : {}),
     };
   },
   judge({ some, every, newest, oldest, count: amount }, _options, facts) {
-    const { commits: all, complete, cleanMerges } = facts.commits;
-    const { teams } = facts;
+    const { commits: all, complete } = facts.commits;
+    const { teams, merges } = facts;
     const parts = [];
     if (some !== undefined) {
       parts.push(judgeSome(some, all, complete, teams));
     }
     if (every !== undefined) {
-      parts.push(judgeEvery(every, all.filter(judgedBy(every, cleanMerges)), complete, teams));
+      parts.push(judgeEvery(every, all.filter(judgedBy(every, merges.clean)), complete, teams));
     }
     if (newest !== undefined) {
       parts.push(judgeOne('newest', newest, newestOf(all, facts.pullRequest.head.sha), teams));

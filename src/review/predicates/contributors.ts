@@ -1,10 +1,11 @@
 import * as z from 'zod';
-import { type Author, authorsOf } from '../authors/authors.ts';
-import { namesPeople } from '../authors/names.ts';
-import type { Facts } from '../facts.ts';
+import { type Author, authorsOf } from '../../facts/authors/authors.ts';
+import { namesPeople } from '../../facts/authors/names.ts';
+import type { Facts } from '../../facts/table.ts';
+import { neededMembers } from '../../facts/teams.ts';
 import { joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
-import { isMember, neededMembers } from './team-members.ts';
+import { isMember } from './team-members.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
 
 const SHOWN = 5;
@@ -66,7 +67,7 @@ export const contributors = definePredicate({
     'Who made the commits: their authors, committers and co-authors. One of them is among these people, or with `only` all of them are.',
   actor: 'author',
   schema: wantedContributors,
-  needs: ({ from }) => ({ commits: true, authors: true, ...neededMembers('authors', splitTeams(from).teams) }),
+  needs: ({ from }) => ({ commits: ['authors'], ...neededMembers('authors', splitTeams(from).teams) }),
   judge(wanted, _options, facts) {
     const { people, complete } = authorsOf(facts.commits, facts.people);
     const isWanted = wantedIn(wanted, facts);

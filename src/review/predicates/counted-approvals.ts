@@ -1,6 +1,7 @@
-import type { Author, Authors, SeenAuthor } from '../authors/authors.ts';
-import { type IsMachine, machinesAmong } from '../authors/machines.ts';
-import type { Facts, LastChange } from '../facts.ts';
+import type { Author, Authors, SeenAuthor } from '../../facts/authors/authors.ts';
+import { type IsMachine, machinesAmong } from '../../facts/authors/machines.ts';
+import type { LastChange } from '../../facts/last-change.ts';
+import type { Facts } from '../../facts/table.ts';
 import { quotedList, say, type Text } from '../text.ts';
 import { type Wanted, wantedGroup } from './approvals-wanted.ts';
 import type { CurrentApproval } from './current-approvals.ts';
@@ -83,7 +84,7 @@ function exclusionOf(
       ? 'given for an earlier commit'
       : 'given for an earlier commit, after which more than the base branch came in';
   }
-  return wanted.fresh !== false && isBefore(submittedAt, facts.reviews.lastChange)
+  return wanted.fresh !== false && isBefore(submittedAt, facts.lastChange)
     ? 'given before the last force-push or change of base'
     : undefined;
 }
@@ -115,8 +116,8 @@ export function possibleApprovers(wanted: Wanted, facts: Facts, { byLogin }: Aut
     barredBy({ login, bot: false }, wanted, facts, byLogin.get(login.toLowerCase()), isMachine) === undefined;
 }
 
-function isCurrent(sha: string, { fresh }: Wanted, { pullRequest, commits }: Facts): boolean {
-  return sha === pullRequest.head.sha || (fresh === 'except-updates' && commits.updatedFrom.includes(sha));
+function isCurrent(sha: string, { fresh }: Wanted, { pullRequest, merges }: Facts): boolean {
+  return sha === pullRequest.head.sha || (fresh === 'except-updates' && merges.updatedFrom.includes(sha));
 }
 
 /** Forges tell times in seconds: of two things in the same second, the approval may have come first. */

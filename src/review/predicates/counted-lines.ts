@@ -13,7 +13,7 @@ export function countsLines(description: string, kind: string, linesOf: (file: C
     actor: 'author',
     schema: comparison,
     options: z.object({ except: globs.optional(), binary: binaryFiles.optional() }),
-    needs: () => ({ changedFiles: true, lines: true }),
+    needs: () => ({ changedFiles: ['lines'] }),
     judge(wanted, { except, binary }, facts) {
       const { files, complete } = facts.changedFiles;
       const counted = filesExcept(files, except).filter(

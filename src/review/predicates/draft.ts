@@ -9,7 +9,7 @@ export const draft = definePredicate({
   description: 'Whether the pull request is a draft: true or false.',
   actor: 'author',
   schema: z.boolean({ error: 'true or false' }),
-  needs: () => ({}),
+  needs: () => ({ pullRequest: ['draft'] }),
   judge(wanted, _options, facts) {
     const name = (isDraft: boolean) => (isDraft ? say`a draft` : say`a pull request that is ready for review`);
     return {

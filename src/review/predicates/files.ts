@@ -31,7 +31,7 @@ export const files = definePredicate({
   schema: globs,
   options: z.object({ status: statuses.optional() }),
   optionsWhereRequired: { status: [...STATUSES_WHERE_REQUIRED] },
-  needs: () => ({ changedFiles: true }),
+  needs: () => ({ changedFiles: [] }),
   judge(given, { status: wanted = STATUSES }, facts) {
     const { files: changed, complete } = facts.changedFiles;
     const matcher = compileGlobs(given);

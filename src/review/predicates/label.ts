@@ -1,4 +1,4 @@
-import { compileName } from '../authors/names.ts';
+import { compileName } from '../../facts/authors/names.ts';
 import { quotedList, say } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { names } from './values.ts';
@@ -8,7 +8,7 @@ export const label = definePredicate({
     'The pull request has this label, or one of a list. Case is ignored, and * stands for any characters: size/*.',
   actor: 'author',
   schema: names,
-  needs: () => ({}),
+  needs: () => ({ pullRequest: ['labels'] }),
   judge(wanted, _options, facts) {
     const { labels } = facts.pullRequest;
     const matchers = wanted.map((name) => compileName(name));

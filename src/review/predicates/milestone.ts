@@ -1,4 +1,4 @@
-import { compileName } from '../authors/names.ts';
+import { compileName } from '../../facts/authors/names.ts';
 import { quotedList, say } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { names } from './values.ts';
@@ -8,7 +8,7 @@ export const milestone = definePredicate({
     'The pull request has this milestone, or one of a list. Case is ignored, and * stands for any characters: * alone for any milestone.',
   actor: 'author',
   schema: names,
-  needs: () => ({ triage: true }),
+  needs: () => ({ triage: ['milestone'] }),
   judge(wanted, _options, { triage }) {
     const expected = say`the milestone ${quotedList(wanted)}`;
     const remedy = { toMatch: say`Set the milestone.`, toAvoid: say`Remove the milestone, or set another one.` };

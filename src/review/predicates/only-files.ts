@@ -12,7 +12,7 @@ export const onlyFiles = definePredicate({
     'Every changed file matches one of these globs and none of those that start with !, a renamed file under both names, a removed file too. A pull request that changes no file does not match.',
   actor: 'author',
   schema: globs,
-  needs: () => ({ changedFiles: true }),
+  needs: () => ({ changedFiles: [] }),
   judge(given, _options, facts) {
     const { files, complete } = facts.changedFiles;
     const matcher = compileGlobs(given);

@@ -1,6 +1,7 @@
 import { shorten } from '../../common/shorten.ts';
+import type { Facts } from '../../facts/table.ts';
+import type { TeamMembers } from '../../facts/teams.ts';
 import type { ChangedFile } from '../../forges/port/pull-request.ts';
-import type { Facts, TeamMembers } from '../facts.ts';
 import { MAX_NAME_LENGTH } from '../limits.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
 import type { Wanted } from './approvals-wanted.ts';

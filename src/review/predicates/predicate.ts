@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Facts, NeededFacts } from '../facts.ts';
+import type { Facts, Needs } from '../../facts/table.ts';
 import type { Text } from '../text.ts';
 
 /**
@@ -70,8 +70,6 @@ export interface PredicateResult {
   /** What a person can do so that it matches, and so that it does not. */
   readonly remedy: { readonly toMatch: Text; readonly toAvoid: Text };
 }
-
-export type Needs = Partial<NeededFacts>;
 
 /** One predicate of the policy language. */
 export interface Predicate {

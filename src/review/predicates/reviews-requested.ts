@@ -1,16 +1,17 @@
+import { neededMembers } from '../../facts/teams.ts';
 import { quotedList, say } from '../text.ts';
 import { anybodyOrFrom } from './anybody-or-from.ts';
 import { definePredicate } from './predicate.ts';
-import { includesTeam, isMember, neededMembers, unreadableTeams } from './team-members.ts';
+import { includesTeam, isMember, unreadableTeams } from './team-members.ts';
 
 export const reviewsRequested = definePredicate({
   description:
     'A review is requested and has not been given: true for one of anybody, or `from` for some people and teams.',
   actor: 'others',
   schema: anybodyOrFrom,
-  needs: (from) => ({ requestedReviews: true, ...neededMembers('requested', from?.teams ?? []) }),
+  needs: (from) => ({ requestedReviews: [], ...neededMembers('requested', from?.teams ?? []) }),
   judge(from, _options, facts) {
-    const { requested } = facts.reviews;
+    const requested = facts.requestedReviews;
     const isWanted = (login: string) => (from === undefined ? true : isMember(login, from, facts.teams));
     const people = requested?.people ?? [];
     const teams = (requested?.teams ?? []).filter((team) => from === undefined || includesTeam(from, team));

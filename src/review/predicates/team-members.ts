@@ -1,4 +1,5 @@
-import type { Facts, MemberRole, NeededFacts } from '../facts.ts';
+import type { Facts } from '../../facts/table.ts';
+import { everybodyIn } from '../../facts/teams.ts';
 import { quotedList, say, type Text } from '../text.ts';
 import type { Outcome } from './predicate.ts';
 
@@ -7,28 +8,6 @@ export interface Group {
   readonly people: readonly string[];
   /** `organisation/team`, and `organisation/*` for all members of the organisation. */
   readonly teams: readonly string[];
-}
-
-const EVERYBODY = '/*';
-
-/** The organisation of which this is every member; undefined for any other team. */
-export function organisationOf(team: string): string | undefined {
-  return team.endsWith(EVERYBODY) ? team.slice(0, -EVERYBODY.length) : undefined;
-}
-
-export function everybodyIn(organisation: string): string {
-  return `${organisation}${EVERYBODY}`;
-}
-
-/** What has to be read to tell who of the people in this role is in these teams. */
-export function neededMembers(role: MemberRole, teams: readonly string[]): Pick<NeededFacts, 'teams' | 'members'> {
-  return {
-    teams: teams.filter((team) => organisationOf(team) === undefined),
-    members: teams.flatMap((team) => {
-      const organisation = organisationOf(team);
-      return organisation === undefined ? [] : [{ organisation, role }];
-    }),
-  };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { shorten } from '../../common/shorten.ts';
-import type { Facts } from '../facts.ts';
+import type { PullRequestPart } from '../../facts/pull-request.ts';
+import type { Facts } from '../../facts/table.ts';
 import { compilePattern } from '../matching/pattern.ts';
 import { patternList, say } from '../text.ts';
 import { definePredicate, type Predicate } from './predicate.ts';
@@ -11,6 +12,7 @@ const MAX_TEXT_SHOWN = 120;
 export function textPredicate(definition: {
   readonly description: string;
   readonly noun: string;
+  readonly part: PullRequestPart;
   readonly read: (facts: Facts) => string;
 }): Predicate {
   const noun = [definition.noun];
@@ -18,7 +20,7 @@ export function textPredicate(definition: {
     description: definition.description,
     actor: 'author',
     schema: patterns,
-    needs: () => ({}),
+    needs: () => ({ pullRequest: [definition.part] }),
     judge(sources, _options, facts) {
       // Forges keep what a browser's text box sends, which has CRLF; a policy's `$` and `\n` mean LF.
       const text = definition.read(facts).replaceAll('\r\n', '\n');

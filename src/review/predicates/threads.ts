@@ -1,12 +1,13 @@
 import * as z from 'zod';
+import { type Authors, authorsOf } from '../../facts/authors/authors.ts';
+import { type IsMachine, machinesAmong } from '../../facts/authors/machines.ts';
+import { compileName } from '../../facts/authors/names.ts';
+import type { Facts } from '../../facts/table.ts';
+import { neededMembers } from '../../facts/teams.ts';
 import type { Conversation } from '../../forges/port/conversations.ts';
-import { type Authors, authorsOf } from '../authors/authors.ts';
-import { type IsMachine, machinesAmong } from '../authors/machines.ts';
-import { compileName } from '../authors/names.ts';
-import type { Facts } from '../facts.ts';
 import { count, joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome, type PredicateResult } from './predicate.ts';
-import { isMember, neededMembers } from './team-members.ts';
+import { isMember } from './team-members.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
 
 const SHOWN = 5;
@@ -59,9 +60,9 @@ export const threads = definePredicate({
   actor: 'others',
   schema,
   needs: ({ from, byOthers }) => ({
-    conversations: true,
+    conversations: [],
     ...neededMembers('conversations', splitTeams(from ?? []).teams),
-    ...(byOthers ? { commits: true, authors: true } : {}),
+    ...(byOthers ? { commits: ['authors'] } : {}),
   }),
   judge(wanted, _options, facts) {
     const { conversations: listed, complete } = facts.conversations;

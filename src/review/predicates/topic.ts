@@ -1,4 +1,4 @@
-import { compileName } from '../authors/names.ts';
+import { compileName } from '../../facts/authors/names.ts';
 import { quotedList, say } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { REPOSITORY_REMEDY } from './repository.ts';
@@ -9,7 +9,7 @@ export const topic = definePredicate({
     'The repository has this topic, or one of a list. Case is ignored, and * stands for any characters: team-*.',
   actor: 'author',
   schema: names,
-  needs: () => ({ repository: true }),
+  needs: () => ({ repository: ['topics'] }),
   judge(wanted, _options, { repository }) {
     const topics = repository?.topics;
     const matchers = wanted.map((name) => compileName(name));

@@ -15,7 +15,7 @@ export const visibility = definePredicate({
       error: `one of ${VISIBILITIES.join(', ')}, or a list`,
     })
     .transform((value): readonly Visibility[] => (typeof value === 'string' ? [value] : value)),
-  needs: () => ({ repository: true }),
+  needs: () => ({ repository: ['visibility'] }),
   judge(wanted, _options, { repository }) {
     return {
       outcome:

@@ -1,3 +1,4 @@
+import { everybodyIn, teamsIn } from '../../facts/teams.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { sameRepository } from '../policy/same-repository.ts';
@@ -25,8 +26,7 @@ export function partsForOthers(
   workers: ReviewWorkers,
   { present }: ProposedPolicy,
 ): { readonly forge: Forge; readonly workers: ReviewWorkers } {
-  const teams = new Set(present.teams);
-  const organisations = present.members.map(({ organisation }) => organisation);
+  const teams = new Set(teamsIn(present.teams ?? []));
   const teamMembers = once(forge.teamMembers);
   return {
     forge: {
@@ -37,7 +37,7 @@ export function partsForOthers(
       fileAt: once(forge.fileAt),
       teamMembers: async (team) => (teams.has(team) ? teamMembers(team) : undefined),
       organisationMembers: async (organisation, logins) =>
-        organisations.includes(organisation)
+        teams.has(everybodyIn(organisation))
           ? forge.organisationMembers(organisation, logins)
           : { members: [], complete: false },
       comments: async () => [],
@@ -46,7 +46,7 @@ export function partsForOthers(
       ...workers,
       async ownerTeams(facts) {
         const owners = await workers.ownerTeams(facts);
-        if (present.codeOwners) {
+        if (present.codeOwners !== undefined) {
           for (const team of owners) {
             teams.add(team);
           }

@@ -1,6 +1,6 @@
+import type { Needs } from '../../facts/table.ts';
 import type { StatusState } from '../../forges/port/postings.ts';
 import type { CasesFile, JudgedCases } from '../cases/judge-cases.ts';
-import type { NeededFacts } from '../facts.ts';
 import type { Fault } from '../policy/faults.ts';
 import type { PolicyFile } from '../policy/load.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -49,5 +49,5 @@ export type ProposedCases =
 export interface ProposedPolicy {
   readonly file: PolicyFile;
   /** What the present policy of the base branch reads: nobody learns by a proposal who is in another team. */
-  readonly present: Pick<NeededFacts, 'teams' | 'members' | 'codeOwners'>;
+  readonly present: Pick<Needs, 'teams' | 'codeOwners'>;
 }

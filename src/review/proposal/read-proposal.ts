@@ -90,8 +90,6 @@ function loadProposed(
   );
 }
 
-const NOTHING: ProposedPolicy['present'] = { teams: [], members: [], codeOwners: false };
-
 /** The proposed policy, if other pull requests can be judged by it. */
 function proposedPolicy(proposed: LoadedPolicy, present: LoadedPolicy): ProposedPolicy | undefined {
   const [own] = proposed.kind === 'policy' ? proposed.texts : [];
@@ -99,7 +97,8 @@ function proposedPolicy(proposed: LoadedPolicy, present: LoadedPolicy): Proposed
     return undefined;
   }
   const { path, text } = own;
-  const { teams, members, codeOwners }: ProposedPolicy['present'] =
-    present.kind === 'policy' ? neededFacts(present.policy) : NOTHING;
-  return { file: { path, text, unusable: false }, present: { teams, members, codeOwners } };
+  return {
+    file: { path, text, unusable: false },
+    present: present.kind === 'policy' ? neededFacts(present.policy) : {},
+  };
 }

@@ -1,7 +1,7 @@
+import type { Facts } from '../../facts/table.ts';
 import type { CasesFile, JudgedCases } from '../cases/judge-cases.ts';
 import type { CasesRole, ParsedCases } from '../cases/parse.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
-import type { Facts } from '../facts.ts';
 import type { ParsedPolicy, PolicyRole } from '../policy/parse.ts';
 import type { Policy, PolicyOrigin } from '../policy/policy.ts';
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { installationIn, interpretEvent } from '../../../src/forges/port/events.ts';
+import { installationIn, interpretEvent } from '../../../src/forges/interpret-event.ts';
 import { requestedReview } from '../../../src/forges/port/review-requests.ts';
 import { makeArbitraries } from '../../simulated-forge/api/arbitrary.ts';
 import { HOSTILE_SEED } from '../../simulated-forge/api/seed.ts';

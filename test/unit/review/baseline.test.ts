@@ -1,5 +1,7 @@
 import test from 'ava';
-import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
+import { pullRequestOf } from '../../../src/facts/pull-request.ts';
+import { factsOf } from '../../../src/facts/table.ts';
+import type { Given } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { redacted } from '../../../src/review/evaluation/redact.ts';
 import { overridersOf } from '../../../src/review/overrides/override.ts';

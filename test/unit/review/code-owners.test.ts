@@ -1,6 +1,8 @@
 import test from 'ava';
+import { pullRequestOf } from '../../../src/facts/pull-request.ts';
+import { factsOf } from '../../../src/facts/table.ts';
 import { type CodeOwnersDialect, FORGES } from '../../../src/forges/port/forges.ts';
-import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
+import type { Given } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { ownerTeams, readCodeOwners } from '../../../src/review/predicates/code-owners.ts';
 import { renderReview } from '../../../src/review/rendering/comment.ts';

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { parse } from 'yaml';
-import { factsOf, given } from '../../../src/review/cases/given.ts';
+import { factsOf } from '../../../src/facts/table.ts';
+import { given } from '../../../src/review/cases/given.ts';
 import { OUTCOME_WORDS, wordsFor } from '../../../src/review/cases/schema.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';

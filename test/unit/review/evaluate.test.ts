@@ -1,10 +1,11 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { NO_PEOPLE_SETTINGS } from '../../../src/review/authors/people-settings.ts';
-import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
+import { NO_PEOPLE_SETTINGS } from '../../../src/facts/authors/people-settings.ts';
+import { pullRequestOf } from '../../../src/facts/pull-request.ts';
+import { factsOf, unreadFacts } from '../../../src/facts/table.ts';
+import type { Given } from '../../../src/review/cases/given.ts';
 import { evaluate, neededOwnerTeams } from '../../../src/review/evaluation/evaluate.ts';
 import type { RuleOutcome } from '../../../src/review/evaluation/evaluation.ts';
-import { unreadFacts } from '../../../src/review/facts.ts';
 import { neededFacts } from '../../../src/review/policy/needs.ts';
 import type { Condition, Policy } from '../../../src/review/policy/policy.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
@@ -107,63 +108,46 @@ test('nothing is asked of an inactive rule', (t) => {
 
 test('a policy about titles needs nothing but the pull request', (t) => {
   t.deepEqual(neededFacts(ruleOf('require: { title: x, body: y, label: z, draft: false, base: main }')), {
-    changedFiles: false,
-    lines: false,
-    checks: false,
-    conversations: false,
-    checkSuites: false,
-    commits: false,
-    signatures: false,
-    signers: false,
-    cleanMerges: false,
-    updates: false,
-    reviews: false,
-    requestsForChanges: false,
-    requestedReviews: false,
-    triage: false,
-    repository: false,
-    lastChange: false,
-    codeOwners: false,
-    authors: false,
-    authorTrailers: [],
-    teams: [],
-    members: [],
+    pullRequest: ['description', 'draft', 'labels', 'title'],
   });
 });
 
 test('each predicate asks for what it looks at, wherever it stands', (t) => {
   const needs = (rule: string) => {
-    const { teams, members, authorTrailers: _, ...facts } = neededFacts(ruleOf(rule));
-    const whose = members.map(({ organisation, role }) => `${role} in ${organisation}`);
-    return [...Object.entries(facts).flatMap(([name, needed]) => (needed ? [name] : [])), ...teams, ...whose];
+    const { pullRequest: _, ...facts } = neededFacts(ruleOf(rule));
+    return Object.entries(facts).flatMap(([name, parts]) => [name, ...parts]);
   };
   t.deepEqual(needs('when: { files: x }, require: { draft: true }'), ['changedFiles']);
   t.deepEqual(needs('forbid: { any: [{ not: { added_lines: x } }] }'), ['changedFiles', 'lines']);
   t.deepEqual(needs("require: { changed_files: '< 3' }"), ['changedFiles']);
   t.deepEqual(needs("require: { changed_lines: '< 3' }"), ['changedFiles', 'lines']);
   t.deepEqual(needs('require: { commits: { some: { merge: true } } }'), ['commits']);
-  t.deepEqual(needs('require: { commits: { every: { signed_off: true } } }'), ['commits', 'cleanMerges']);
+  t.deepEqual(needs('require: { commits: { every: { signed_off: true } } }'), ['commits', 'merges', 'clean']);
   t.deepEqual(needs('when: { not: { checks: { name: ci } } }, require: { title: x }'), ['checks']);
-  t.deepEqual(needs('require: { checks: { all: true } }'), ['checks', 'checkSuites']);
-  t.deepEqual(needs('require: { approvals: 1 }'), ['commits', 'authors', 'cleanMerges', 'reviews']);
+  t.deepEqual(needs('require: { checks: { all: true } }'), ['checks', 'suites']);
+  t.deepEqual(needs('require: { approvals: 1 }'), ['commits', 'authors', 'reviews', 'merges', 'clean']);
   t.deepEqual(needs('require: { approvals: { committers: true } }'), ['reviews']);
   t.deepEqual(needs('require: { approvals: { committers: true, fresh: true } }'), ['reviews', 'lastChange']);
   t.deepEqual(needs("require: { approvals: { from: ['@B/y', CODEOWNERS] } }, when: { author: ['@a/x'] }"), [
     'changedFiles',
     'commits',
     'authors',
-    'cleanMerges',
     'reviews',
+    'merges',
+    'clean',
     'codeOwners',
+    'teams',
     'a/x',
     'b/y',
   ]);
-  t.deepEqual(needs("require: { author: ['@A/*', '@a/*'] }"), ['author in a']);
+  t.deepEqual(needs("require: { author: ['@A/*', '@a/*'] }"), ['teams', 'author@a']);
   t.deepEqual(needs("require: { all: [{ assignee: '@a/*' }, { reviews_requested: { from: '@a/*' } }] }"), [
     'requestedReviews',
     'triage',
-    'assignees in a',
-    'requested in a',
+    'assignees',
+    'teams',
+    'assignees@a',
+    'requested@a',
   ]);
 });
 
@@ -264,7 +248,7 @@ const policies: fc.Arbitrary<Policy> = fc
       require,
       ...(when === undefined ? {} : { when }),
       ...(forbid === undefined ? {} : { forbid }),
-      needs: neededFacts({ origin: { path: '.gatehouse.yml' }, rules: [], ...NO_PEOPLE_SETTINGS }),
+      needs: neededFacts({ rules: [] }),
       source: { path: '.gatehouse.yml', line: index + 1 },
     })),
   }));

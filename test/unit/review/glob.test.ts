@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import picomatch from 'picomatch';
-import { compileName } from '../../../src/review/authors/names.ts';
+import { compileName } from '../../../src/facts/authors/names.ts';
 import { compileGlobs, globFault } from '../../../src/review/matching/glob.ts';
 
 const matches = (globs: string | readonly string[], path: string): boolean =>

@@ -1,4 +1,6 @@
 import test from 'ava';
+import { pullRequestOf } from '../../../src/facts/pull-request.ts';
+import { type Facts, factsOf, unreadFacts } from '../../../src/facts/table.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import type {
   ChangedFile,
@@ -6,10 +8,8 @@ import type {
   PreloadedFacts,
   PullRequestNow,
 } from '../../../src/forges/port/pull-request.ts';
-import { factsOf, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import type { Evaluation } from '../../../src/review/evaluation/evaluation.ts';
-import { type Facts, unreadFacts } from '../../../src/review/facts.ts';
 import {
   conclude,
   evaluateInForce,
@@ -99,7 +99,7 @@ function forgeOf({ policy, comments = [] }: { readonly policy?: string; readonly
     recordedComments: async (_repository: string, ids: readonly string[]) =>
       noting(`webhooks of ${ids}`, { posted: new Map() }),
     onWillJudge: async () => noting('will judge', undefined),
-    onWillReadOthers: async () => noting('will read others', undefined),
+    onWillAsk: async (facts: readonly string[]) => noting(`will ask for ${facts}`, undefined),
   };
   return { asked, context };
 }
@@ -171,7 +171,7 @@ test('step 3: checks are announced before they are read, and Gatehouse’s are l
   const { asked, context } = forgeOf();
   const policy = policyOf(rules('id: built, require: { checks: { name: build, is: success, from: ci } }'));
   const { checks } = await readFacts(context, SUBJECT, policy, { files: [], complete: true });
-  t.deepEqual(asked, ['will read others', 'checks']);
+  t.deepEqual(asked, ['will ask for checks', 'checks']);
   t.deepEqual(
     checks.checks.map(({ name }) => name),
     ['build'],
@@ -224,20 +224,20 @@ test('step 6: a verdict says by what it was judged, and whether it depends on mo
   const facts = factsOf({ title: 'things', checks: [{ name: 'build' }] });
   const result = (text: string, hidden = false, overrides?: Parameters<typeof conclude>[4]['overrides']) => {
     const policy = loaded(text);
-    const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides, others: facts };
+    const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides, observed: facts };
     return conclude(SUBJECT, policy, { hidden }, NOTHING_PROPOSED, findings);
   };
   const alone = result(rules(TITLED));
-  t.like(alone, { kind: 'judged', selfContained: true, asksOthers: false, approvals: null });
+  t.like(alone, { kind: 'judged', selfContained: true, asks: [], approvals: null });
   t.like(alone.verdict, { state: 'failure', policyFaults: [] });
-  t.like(alone.judgedBy, { baseSha: BASE, policyDigest: 'p', checksDigest: undefined });
+  t.like(alone.judgedBy, { baseSha: BASE, policyDigest: 'p', facts: {} });
   t.false(result(rules(TITLED), true).selfContained);
   const override = { ruleId: 'titled', by: 'bob', reason: 'hotfix', commentId: '1', at: '2026-01-02T10:00:00Z' };
   const overrides = { headSha: HEAD, complete: true, inForce: [override], refused: [], possible: [] };
   t.like(result(rules(TITLED), false, overrides), { selfContained: false, verdict: { state: 'success' } });
   const others = result(rules('id: built, require: { checks: { name: build, is: success, from: ci } }'));
-  t.like(others, { asksOthers: true, selfContained: false });
-  t.regex(others.judgedBy.checksDigest ?? '', /^[0-9a-f]{64}$/);
+  t.like(others, { asks: ['checks'], selfContained: false });
+  t.regex(others.judgedBy.facts.checks?.digest ?? '', /^[0-9a-f]{64}$/);
 });
 
 test('step 6: what observed rules could not read has no digest', (t) => {
@@ -250,26 +250,24 @@ test('step 6: what observed rules could not read has no digest', (t) => {
   ].map((predicate, index) => `id: noted-${index}, level: observe, require: { ${predicate} }`);
   const digestsOf = (text: string, facts: Facts, others: Facts) => {
     const policy = loaded(text);
-    const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined, others };
+    const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined, observed: others };
     const { judgedBy } = conclude(SUBJECT, policy, { hidden: false }, NOTHING_PROPOSED, findings);
-    return Object.keys(judgedBy).filter((name) =>
-      /^(?:checks|conversations|traits|triage)Digest$|^asksSuites$/.test(name),
-    );
+    return Object.entries(judgedBy.facts).flatMap(([name, { parts }]) => [name, ...parts]);
   };
   const unread = unreadFacts(PULL_REQUEST);
   const read = factsOf({ title: 'things' });
-  const all = ['checksDigest', 'asksSuites', 'conversationsDigest', 'traitsDigest', 'triageDigest'];
+  const all = ['triage', 'milestone', 'repository', 'topics', 'checks', 'suites', 'conversations'];
   t.deepEqual(digestsOf(rules(...observed), unread, unread), []);
   t.deepEqual(digestsOf(rules(...observed), unread, read), all);
   t.deepEqual(digestsOf(rules(...observed).replaceAll('level: observe, ', ''), read, read), all);
   const built = 'id: built, require: { checks: { name: build, is: success, from: ci } }';
-  t.deepEqual(digestsOf(rules(built, observed[3] ?? ''), read, read), ['checksDigest'], 'read without suites');
+  t.deepEqual(digestsOf(rules(built, observed[3] ?? ''), read, read), ['checks'], 'read without suites');
 });
 
 test('step 6: a proposed policy that is broken is no success', (t) => {
   const facts = factsOf({ title: 'feat: things' });
   const policy = loaded(rules(TITLED));
-  const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined, others: facts };
+  const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined, observed: facts };
   const faults = [{ file: '.gatehouse.yml', line: 1, column: 1, message: 'no' }];
   const proposed = { kind: 'broken', faults, sources: {}, texts: [] } as const;
   const { verdict } = conclude(SUBJECT, policy, { hidden: false }, { ...NOTHING_PROPOSED, proposed }, findings);

@@ -1,4 +1,5 @@
-import { factsOf, type Given } from '../../../src/review/cases/given.ts';
+import { factsOf } from '../../../src/facts/table.ts';
+import type { Given } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import type { EvaluatedRule } from '../../../src/review/evaluation/evaluation.ts';
 import { type PolicyRole, parsePolicy } from '../../../src/review/policy/parse.ts';

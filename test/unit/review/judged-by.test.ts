@@ -1,9 +1,10 @@
 import test from 'ava';
+import { factsOf } from '../../../src/facts/table.ts';
 import type { PullRequestNow } from '../../../src/forges/port/pull-request.ts';
-import { factsOf } from '../../../src/review/cases/given.ts';
 import {
   type Difference,
   firstDifference,
+  JUDGED_BY_FORMAT,
   type JudgedBy,
   type Present,
   pullRequestDigest,
@@ -18,6 +19,7 @@ const PULL_REQUEST: PullRequestNow = {
 };
 
 const JUDGED: JudgedBy = {
+  format: JUDGED_BY_FORMAT,
   pullRequest: pullRequestDigest(PULL_REQUEST),
   baseSha: 'base',
   policyDigest: 'policy',
@@ -25,10 +27,7 @@ const JUDGED: JudgedBy = {
   extendsDigest: 'extended',
   baselineDigest: 'baseline',
   codeOwnersDigest: 'owners',
-  checksDigest: 'checks',
-  conversationsDigest: 'conversations',
-  traitsDigest: 'traits',
-  triageDigest: 'triage',
+  facts: { checks: { digest: 'checks', parts: [] }, triage: { digest: 'triage', parts: ['milestone'] } },
   machineAccountsDigest: 'bots',
   alone: { differenceBase: 'from', gatehouse: 'version 1', comments: 'comments' },
 };
@@ -40,10 +39,7 @@ const PRESENT: Present = {
   operatorPolicy: 'operator',
   machineAccounts: 'bots',
   extended: async () => 'extended',
-  checks: async () => 'checks',
-  conversations: async () => 'conversations',
-  traits: async () => 'traits',
-  triage: async () => 'triage',
+  fact: async (name) => name,
   baseline: async () => 'baseline',
   gatehouse: 'version 1',
 };
@@ -63,27 +59,20 @@ const CHANGES: readonly (readonly [Difference, Partial<Present>, JudgedBy?])[] =
   ['policy', { baseCommit: moved, atBase: { policy: async () => undefined, codeOwners: async () => 'owners' } }],
   ['CODEOWNERS', { baseCommit: moved, atBase: { policy: async () => 'policy', codeOwners: async () => 'others' } }],
   ['extended policy', { extended: async () => undefined }],
-  ['checks', { checks: async () => 'others' }],
-  ['conversations', { conversations: async () => 'others' }],
-  ['repository settings', { traits: async () => 'others' }],
-  ['triage', { triage: async () => 'others' }],
+  ['facts', { fact: async (name) => (name === 'checks' ? 'others' : name) }],
   ['baseline', { baseline: async () => undefined }],
 ];
 
 test('what is as it was judged has no difference, nor has what is not compared', async (t) => {
   t.is(await firstDifference(JUDGED, PRESENT), undefined);
   t.is(await firstDifference(JUDGED, { ...PRESENT, baseCommit: moved }), undefined, 'the rules did not move');
-  const { pullRequest: _one, checks: _two, extended: _three, gatehouse: _four, ...more } = PRESENT;
-  const { conversations: _five, traits: _six, triage: _seven, ...others } = more;
+  const { pullRequest: _one, fact: _two, extended: _three, gatehouse: _four, ...others } = PRESENT;
   t.is(
     await firstDifference(
       {
         ...JUDGED,
         pullRequest: 'x',
-        checksDigest: 'x',
-        conversationsDigest: 'x',
-        traitsDigest: 'x',
-        triageDigest: 'x',
+        facts: { checks: { digest: 'x', parts: [] } },
         extendsDigest: 'x',
       },
       others,
@@ -98,11 +87,21 @@ for (const [difference, now, judged = JUDGED] of CHANGES) {
   });
 }
 
-test('check suites are compared where they were read, and only there', async (t) => {
-  const now: Present = { ...PRESENT, checks: async ({ suites }) => (suites ? 'with suites' : 'checks') };
-  t.is(await firstDifference(JUDGED, now), undefined);
-  t.is(await firstDifference({ ...JUDGED, asksSuites: true }, now), 'checks');
-  t.is(await firstDifference({ ...JUDGED, asksSuites: true, checksDigest: 'with suites' }, now), undefined);
+test('a fact is read again for the parts that it was read for', async (t) => {
+  const now: Present = { ...PRESENT, fact: async (name, parts) => [name, ...parts].join(' ') };
+  const judged = (parts: readonly string[], digest: string): JudgedBy => ({
+    ...JUDGED,
+    facts: { checks: { digest, parts } },
+  });
+  t.is(await firstDifference(judged([], 'checks'), now), undefined);
+  t.is(await firstDifference(judged(['suites'], 'checks'), now), 'facts');
+  t.is(await firstDifference(judged(['suites'], 'checks suites'), now), undefined);
+});
+
+test('no verdict stands that was stored in another form, or with a fact that is none', async (t) => {
+  t.is(await firstDifference({ ...JUDGED, format: JUDGED_BY_FORMAT - 1 }, PRESENT), 'format');
+  const stored: JudgedBy = JSON.parse(JSON.stringify({ ...JUDGED, facts: { gone: { digest: 'gone', parts: [] } } }));
+  t.is(await firstDifference(stored, PRESENT), 'facts');
 });
 
 test('a verdict that does not stand alone is never used again', async (t) => {
@@ -127,11 +126,11 @@ test('what costs no request is compared first, and the baseline last', async (t)
     baseCommit: reading('base', 'moved'),
     atBase: { policy: reading('policy', 'policy'), codeOwners: reading('owners', 'owners') },
     extended: reading('extended', 'extended'),
-    checks: reading('checks', 'checks'),
+    fact: (name) => reading(name, name)(),
     baseline: reading('baseline', 'another'),
   };
   t.is(await firstDifference(JUDGED, { ...all, gatehouse: 'version 2' }), 'gatehouse');
   t.deepEqual(read, []);
   t.is(await firstDifference(JUDGED, all), 'baseline');
-  t.deepEqual([...new Set(read)], ['base', 'policy', 'owners', 'extended', 'checks', 'baseline']);
+  t.deepEqual([...new Set(read)], ['base', 'policy', 'owners', 'extended', 'checks', 'triage', 'baseline']);
 });

@@ -1,11 +1,12 @@
 import test from 'ava';
+import { needsBeside } from '../../../src/facts/needs.ts';
+import { pullRequestOf } from '../../../src/facts/pull-request.ts';
+import { factsOf, unreadFacts } from '../../../src/facts/table.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
-import { factsOf, pullRequestOf } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { observe, rulesInForce, withObserved } from '../../../src/review/evaluation/observe.ts';
-import { unreadFacts } from '../../../src/review/facts.ts';
-import { neededBeside, neededFacts } from '../../../src/review/policy/needs.ts';
+import { neededFacts } from '../../../src/review/policy/needs.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
 import type { ReviewWorkers } from '../../../src/review/workers/review-workers.ts';
 import { policyOf, verdict } from './judge.ts';
@@ -25,14 +26,15 @@ const COMMITS = factsOf({ commits: [{ message: 'feat: a\n\nSigned-off-by: Alice 
 async function observed(commits: Forge['commits'], options: { mayRead?: boolean; maxReadingMs?: number } = {}) {
   const { mayRead = true, ...others } = options;
   const forge = { commits } as Forge;
-  const deps = {
+  const sources = {
     forge,
-    workers,
-    preloaded: {},
+    statusContext: 'gatehouse',
     baseSha: '',
-    readChecks: () => Promise.reject(new Error('not needed')),
+    preloaded: {},
+    authorTrailers: [],
+    ownerTeams: async () => [],
   };
-  const { rules } = await observe(POLICY, KNOWN, { ...deps, ...others, mayRead: () => mayRead });
+  const { rules } = await observe(POLICY, KNOWN, { sources, workers, ...others, mayRead: () => mayRead });
   return rules.map(({ rule, outcome }) => `${rule.id} ${outcome}`);
 }
 
@@ -99,13 +101,10 @@ test('what has been read is read again only for more of it', (t) => {
   const verified = needs('{ id: a, require: { commits: { every: { verified: true } } } }');
   const signed = needs('{ id: a, require: { commits: { every: { signed_by: alice } } } }');
   const approvals = needs('{ id: a, require: { approvals: 1 } }');
-  const { teams, members, authorTrailers, ...nothing } = neededBeside(commits, commits);
-  t.deepEqual([...teams, ...members, ...authorTrailers], []);
-  t.deepEqual(Object.values(nothing).filter(Boolean), []);
-  t.like(neededBeside(commits, verified), { commits: true, signatures: true });
-  t.like(neededBeside(verified, commits), { commits: false, signatures: false, cleanMerges: true });
-  t.like(verified, { signers: false });
-  t.like(neededBeside(verified, signed), { commits: true, signatures: true, signers: true });
-  t.like(neededBeside(signed, verified), { commits: false, signatures: false, signers: false });
-  t.like(neededBeside(commits, approvals), { commits: true, authors: true, reviews: true, cleanMerges: true });
+  t.deepEqual(needsBeside(commits, commits), {});
+  t.deepEqual(needsBeside(commits, verified), { commits: ['signatures'] });
+  t.deepEqual(needsBeside(verified, commits), { merges: ['clean'] });
+  t.deepEqual(needsBeside(verified, signed), { commits: ['signatures', 'signers'] });
+  t.deepEqual(needsBeside(signed, verified), {});
+  t.deepEqual(needsBeside(commits, approvals), { commits: ['authors'], reviews: [], merges: ['clean'] });
 });

@@ -1,9 +1,11 @@
 import test from 'ava';
+import { pullRequestOf } from '../../../src/facts/pull-request.ts';
+import { factsOf } from '../../../src/facts/table.ts';
 import { textDigest } from '../../../src/forges/port/command.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import type { PersonComment } from '../../../src/forges/port/pull-request.ts';
-import { factsOf, type Given, pullRequestOf } from '../../../src/review/cases/given.ts';
+import type { Given } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import type { RecordedComments } from '../../../src/review/overrides/judge-overrides.ts';
 import { readOverrides } from '../../../src/review/overrides/read-overrides.ts';

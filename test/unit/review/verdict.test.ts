@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { patchOf } from '../../../src/review/cases/given.ts';
+import { patchOf } from '../../../src/facts/changed-files.ts';
 import { fingerprinted } from '../../../src/review/evaluation/fingerprint.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { brokenPolicyVerdict, withProposedPolicyFaults } from '../../../src/review/verdict.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { NO_PEOPLE_SETTINGS } from '../../../src/review/authors/people-settings.ts';
-import { factsOf } from '../../../src/review/cases/given.ts';
+import { NO_PEOPLE_SETTINGS } from '../../../src/facts/authors/people-settings.ts';
+import { factsOf } from '../../../src/facts/table.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { plain } from '../../../src/review/text.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { compileName } from '../../../src/review/authors/names.ts';
+import { compileName } from '../../../src/facts/authors/names.ts';
 import { compileGlobs, globFault } from '../../../src/review/matching/glob.ts';
 import { compilePattern } from '../../../src/review/matching/pattern.ts';
 import { globsOf, namesOf } from '../../../translate/globs.ts';

@@ -1,4 +1,5 @@
-import { factsOf, type Given } from '../../../src/review/cases/given.ts';
+import { factsOf } from '../../../src/facts/table.ts';
+import type { Given } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { Policy } from '../../../src/review/policy/policy.ts';

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import test from 'ava';
+import { authorsOf } from '../../../src/facts/authors/authors.ts';
+import { coAuthorsOf } from '../../../src/facts/authors/co-authors.ts';
+import { NO_PEOPLE_SETTINGS } from '../../../src/facts/authors/people-settings.ts';
+import { readAccounts } from '../../../src/facts/authors/read-accounts.ts';
+import { trailersOf } from '../../../src/facts/authors/trailers.ts';
 import type { NamedAddress } from '../../../src/forges/port/accounts.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import type { Commit } from '../../../src/forges/port/pull-request.ts';
-import { authorsOf } from '../../../src/review/authors/authors.ts';
-import { coAuthorsOf } from '../../../src/review/authors/co-authors.ts';
-import { NO_PEOPLE_SETTINGS } from '../../../src/review/authors/people-settings.ts';
-import { readAccounts } from '../../../src/review/authors/read-accounts.ts';
-import { trailersOf } from '../../../src/review/authors/trailers.ts';
-import { requiring } from './judge.ts';
+import { requiring } from '../review/judge.ts';
 
 const BOB = 'Co-authored-by: Bob <bob@example.test>';
 

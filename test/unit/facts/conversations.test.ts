@@ -1,8 +1,10 @@
 import test from 'ava';
-import type { Conversation } from '../../../src/forges/port/conversations.ts';
+import { judgedFacts } from '../../../src/facts/compare.ts';
+import { gatherFacts } from '../../../src/facts/gather.ts';
+import { factsOf } from '../../../src/facts/table.ts';
+import type { Conversation, Conversations } from '../../../src/forges/port/conversations.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
-import { conversationsDigest, readOthersConversations } from '../../../src/review/evaluation/read-conversations.ts';
 
 const CONVERSATION: Conversation = {
   author: 'bob',
@@ -14,7 +16,18 @@ const CONVERSATION: Conversation = {
   resolved: false,
   resolvedBy: null,
 };
-const REF = { repository: 'acme/widgets', number: 7 };
+
+async function read(forge: Forge): Promise<Conversations> {
+  const sources = {
+    forge,
+    statusContext: 'gatehouse',
+    baseSha: '',
+    preloaded: {},
+    authorTrailers: [],
+    ownerTeams: async () => [],
+  };
+  return (await gatherFacts(sources, { conversations: [] }, factsOf())).conversations;
+}
 
 function forgeOf(conversations: Forge['conversations']): Forge {
   const forge: Partial<Forge> = { self: async () => 'gatehouse[bot]', conversations };
@@ -23,12 +36,8 @@ function forgeOf(conversations: Forge['conversations']): Forge {
 
 test('conversations that Gatehouse began are left out, in any case of its name', async (t) => {
   const conversations = [CONVERSATION, { ...CONVERSATION, author: 'Gatehouse[bot]' }];
-  const read = await readOthersConversations(
-    forgeOf(async () => ({ conversations, complete: true })),
-    REF,
-    'head',
-  );
-  t.deepEqual(read, { conversations: [CONVERSATION], complete: true });
+  const others = await read(forgeOf(async () => ({ conversations, complete: true })));
+  t.deepEqual(others, { conversations: [CONVERSATION], complete: true });
 });
 
 for (const kind of ['refused', 'invalid', 'too-large'] as const) {
@@ -36,7 +45,7 @@ for (const kind of ['refused', 'invalid', 'too-large'] as const) {
     const forge = forgeOf(async () => {
       throw new ForgeError(kind, 'no');
     });
-    t.deepEqual(await readOthersConversations(forge, REF, 'head'), { conversations: [], complete: false });
+    t.deepEqual(await read(forge), { conversations: [], complete: false });
   });
 }
 
@@ -44,13 +53,14 @@ test('a forge that does not answer is asked again', async (t) => {
   const forge = forgeOf(async () => {
     throw new ForgeError('unavailable', 'no');
   });
-  await t.throwsAsync(readOthersConversations(forge, REF, 'head'), { instanceOf: ForgeError });
+  await t.throwsAsync(read(forge), { instanceOf: ForgeError });
 });
 
 test('the digest changes with what a rule can see, and not with order or lines', (t) => {
   const other = { ...CONVERSATION, author: 'carol' };
   const digest = (conversations: readonly Conversation[], complete = true) =>
-    conversationsDigest({ conversations, complete });
+    judgedFacts({ conversations: [] }, { ...factsOf(), conversations: { conversations, complete } }).conversations
+      ?.digest;
   const one = digest([CONVERSATION, other]);
   t.is(digest([other, { ...CONVERSATION, line: null }]), one);
   const changed: readonly Partial<Conversation>[] = [

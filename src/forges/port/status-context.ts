@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { FORGES, type ForgeName } from '../forges/port/forges.ts';
+import { FORGES, type ForgeName } from './forges.ts';
 
 /** GitHub's and Gitea's limit for the name of a commit status. */
 const MAX_STATUS_CONTEXT_LENGTH = 255;

@@ -1,5 +1,5 @@
-import type { Forge } from '../../forges/port/forge.ts';
-import type { Commit, PersonReview, PullRequest } from '../../forges/port/pull-request.ts';
+import type { Forge } from '../forges/port/forge.ts';
+import type { Commit, PersonReview, PullRequest } from '../forges/port/pull-request.ts';
 import type { CleanMerges } from './clean-merge.ts';
 
 /**

@@ -1,8 +1,9 @@
 import test from 'ava';
+import type { Reading } from '../../../src/facts/fact.ts';
+import { type Facts, factsOf } from '../../../src/facts/table.ts';
+import { teams as fact, type MemberRole } from '../../../src/facts/teams.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
-import { factsOf, type Given } from '../../../src/review/cases/given.ts';
-import { readMembers } from '../../../src/review/evaluation/read-members.ts';
-import type { Facts, MemberRole } from '../../../src/review/facts.ts';
+import type { Given } from '../../../src/review/cases/given.ts';
 import { isMember } from '../../../src/review/predicates/team-members.ts';
 
 const GROUP = { people: [], teams: ['octo/*'] };
@@ -14,14 +15,25 @@ async function read(
   { organisation = 'octo', members = ['bob'], complete = true } = {},
 ) {
   const asked: string[] = [];
-  const forge: Pick<Forge, 'organisationMembers'> = {
+  const forge: Partial<Forge> = {
     async organisationMembers(_organisation, logins) {
       asked.push(...logins);
       return { members: logins.filter((login) => members.includes(login)), complete };
     },
   };
-  const teams = await readMembers(forge, facts, [{ organisation, role }], ['co-authored-by']);
-  return { asked, teams: new Map([...facts.teams, ...teams]) };
+  const values: ReadonlyMap<string, unknown> = new Map(Object.entries(facts));
+  const reading: Reading<Facts['teams']> = {
+    forge: forge as Forge,
+    pullRequest: facts.pullRequest,
+    preloaded: {},
+    baseSha: '',
+    statusContext: 'gatehouse',
+    authorTrailers: ['co-authored-by'],
+    ownerTeams: async () => [],
+    before: facts.teams,
+    of: async <Value>({ name }: { readonly name: string; readonly unread: Value }) => values.get(name) as Value,
+  };
+  return { asked, teams: await fact.read(reading, [`${role}@${organisation}`]) };
 }
 
 const PEOPLE: Given = {

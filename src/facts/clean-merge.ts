@@ -1,7 +1,7 @@
-import type { Forge } from '../../forges/port/forge.ts';
-import type { Commit, PersonReview, Tree } from '../../forges/port/pull-request.ts';
-import { type AuthoredCommits, authorsOf } from '../authors/authors.ts';
-import { NO_PEOPLE_SETTINGS } from '../authors/people-settings.ts';
+import type { Forge } from '../forges/port/forge.ts';
+import type { Commit, PersonReview, Tree } from '../forges/port/pull-request.ts';
+import { type AuthoredCommits, authorsOf } from './authors/authors.ts';
+import { NO_PEOPLE_SETTINGS } from './authors/people-settings.ts';
 
 /** Merge commits looked into for one review, at five requests each. Others count as changes by their authors. */
 const MAX_EXAMINED_MERGES = 10;

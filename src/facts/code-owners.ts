@@ -1,0 +1,80 @@
+import type { Forge } from '../forges/port/forge.ts';
+import { ForgeError } from '../forges/port/forge-error.ts';
+import { CODE_OWNERS_DIALECTS, type CodeOwnersDialect, FORGES } from '../forges/port/forges.ts';
+import { changedFiles } from './changed-files.ts';
+import { type AtForge, defineFact, NO_PERMISSIONS, NO_WEBHOOKS } from './fact.ts';
+import { flag, oneOf, text } from './given.ts';
+
+export type CodeOwnersFile =
+  | { readonly kind: 'unread' }
+  | { readonly kind: 'absent' }
+  /** It exists, and its text cannot be read; `reason` names it. */
+  | { readonly kind: 'unusable'; readonly path: string; readonly reason: string }
+  | { readonly kind: 'file'; readonly path: string; readonly text: string; readonly dialect: CodeOwnersDialect };
+
+const UNREAD = { kind: 'unread' } as CodeOwnersFile;
+
+// A push to the base branch starts the reviews of the pull requests into it.
+const AT_FORGE: AtForge<never> = { requests: { always: 3 }, permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
+
+/** CODEOWNERS, from the base branch, so that a pull request cannot choose who must approve it. */
+export const codeOwners = defineFact({
+  name: 'codeOwners',
+  unread: UNREAD,
+  unreadAs: 'CODEOWNERS',
+  unreadAfter: [],
+  dependsOn: [changedFiles],
+  read: ({ forge, pullRequest, baseSha }) => readCodeOwners(forge, pullRequest.repository, baseSha),
+  change: { noticedBy: 'base-branch' },
+  past: {
+    atHead: false,
+    asOfToday: () => [],
+    /** From the commit that merged it, which has the base branch's own unless the pull request changed it. */
+    async read({ forge, merged: { pullRequest, mergeCommit }, of }) {
+      const { paths } = FORGES[forge.name].codeOwners;
+      const { files, complete } = await of(changedFiles);
+      const changed = files.some(
+        ({ path, previousPath }) => paths.includes(path) || paths.includes(previousPath ?? path),
+      );
+      return mergeCommit === undefined || !complete || changed
+        ? UNREAD
+        : readCodeOwners(forge, pullRequest.repository, mergeCommit);
+    },
+  },
+  forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
+  given: {
+    shape: {
+      codeowners: text.optional().describe('The text of CODEOWNERS. Default: none.'),
+      codeowners_unread: flag.optional().describe('true: CODEOWNERS could not be read.'),
+      dialect: oneOf(...CODE_OWNERS_DIALECTS)
+        .optional()
+        .describe('How CODEOWNERS is read. Default: github.'),
+    },
+    of({ codeowners, codeowners_unread, dialect = 'github' }): CodeOwnersFile {
+      if (codeowners_unread === true) {
+        return UNREAD;
+      }
+      return codeowners === undefined
+        ? { kind: 'absent' }
+        : { kind: 'file', path: 'CODEOWNERS', text: codeowners, dialect };
+    },
+  },
+});
+
+export async function readCodeOwners(forge: Forge, repository: string, baseSha: string): Promise<CodeOwnersFile> {
+  const { paths, dialect } = FORGES[forge.name].codeOwners;
+  for (const path of paths) {
+    try {
+      const found = await forge.fileAt(repository, path, baseSha);
+      if (found !== undefined) {
+        return { kind: 'file', path, text: found, dialect };
+      }
+    } catch (error) {
+      if (error instanceof ForgeError && (error.kind === 'too-large' || error.kind === 'not-a-file')) {
+        return { kind: 'unusable', path, reason: error.message };
+      }
+      throw error;
+    }
+  }
+  return { kind: 'absent' };
+}

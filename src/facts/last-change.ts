@@ -1,0 +1,72 @@
+import { type AtForge, defineFact, NO_PERMISSIONS, NO_WEBHOOKS, orUnread, type Reading } from './fact.ts';
+import { flag, minute } from './given.ts';
+import { givenReviews, reviews } from './reviews.ts';
+
+/** When the base branch was last changed or the head force-pushed. An approval from before it is not fresh. */
+export type LastChange =
+  | { readonly kind: 'unread' }
+  /** Neither, or there is no approval. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'change'; readonly at: string };
+
+const UNREAD = { kind: 'unread' } as LastChange;
+/** A missing permission, or a list that is too long. */
+const UNREAD_AFTER = ['refused', 'invalid', 'too-large'] as const;
+
+// The push itself, and the change of base, are events of every review.
+function atForge(always: number): AtForge<never> {
+  return { requests: { always }, permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
+}
+
+export const lastChange = defineFact({
+  name: 'lastChange',
+  unread: UNREAD,
+  unreadAs: 'the force-pushes and changes of base',
+  unreadAfter: UNREAD_AFTER,
+  dependsOn: [reviews],
+  /** Only with an approval to compare with. */
+  async read({ forge, pullRequest, of }): Promise<LastChange> {
+    const list = await of(reviews);
+    const none = list.complete && !list.reviews.some(({ state }) => state === 'approved');
+    return none ? { kind: 'none' } : readLastChange({ forge, pullRequest });
+  },
+  change: { noticedBy: 'updated-at' },
+  past: {
+    atHead: false,
+    asOfToday: () => [],
+    /** What changed after the merge hides what changed before it. */
+    async read({ forge, pullRequest, merged, of }): Promise<LastChange> {
+      const list = await of(reviews);
+      if (list.complete && !list.reviews.some(({ state }) => state === 'approved' || state === 'dismissed')) {
+        return { kind: 'none' };
+      }
+      const last = await readLastChange({ forge, pullRequest });
+      return last.kind === 'change' && Date.parse(last.at) > Date.parse(merged.mergedAt) ? UNREAD : last;
+    },
+  },
+  forges: { github: atForge(1), gitea: atForge(6), forgejo: atForge(6) },
+  given: {
+    shape: {
+      ...givenReviews,
+      last_change_unread: flag.optional().describe('true: the last force-push and change of base could not be read.'),
+    },
+    /** In the very second of the last review that is outdated. */
+    of({ reviews: given = [], last_change_unread }): LastChange {
+      const last = given.findLastIndex(({ outdated }) => outdated === true);
+      if (last_change_unread === true) {
+        return UNREAD;
+      }
+      return last === -1 ? { kind: 'none' } : { kind: 'change', at: minute(last) };
+    },
+  },
+});
+
+export function readLastChange({
+  forge,
+  pullRequest,
+}: Pick<Reading<unknown>, 'forge' | 'pullRequest'>): Promise<LastChange> {
+  return orUnread({ unread: UNREAD, unreadAfter: UNREAD_AFTER }, async () => {
+    const at = await forge.lastForcePushOrRetarget(pullRequest);
+    return at === undefined ? { kind: 'none' } : { kind: 'change', at };
+  });
+}

@@ -1,0 +1,47 @@
+import type { Forge } from '../forges/port/forge.ts';
+import type { RepositoryNow } from '../forges/port/pull-request.ts';
+import { type AtForge, defineFact, NO_PERMISSIONS, NO_WEBHOOKS } from './fact.ts';
+import { flag, names, oneOf } from './given.ts';
+
+/** `topics` is absent where the forge does not tell them. */
+export type RepositorySettings = Pick<RepositoryNow, 'visibility' | 'topics'>;
+
+type Part = 'visibility' | 'topics';
+
+const UNREAD = undefined as RepositorySettings | undefined;
+
+// GitHub has webhooks of both, which no App of Gatehouse subscribes to: they bring every change of a repository.
+const AT_FORGE: AtForge<Part> = { requests: { always: 1 }, permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
+
+/** Undefined when there is no such repository any more. */
+async function readSettings(forge: Forge, repository: string): Promise<RepositorySettings | undefined> {
+  const now = await forge.repository(repository);
+  return now && { visibility: now.visibility, ...(now.topics && { topics: now.topics.toSorted() }) };
+}
+
+/** Settings of the repository. Undefined: unread. */
+export const repository = defineFact({
+  name: 'repository',
+  unread: UNREAD,
+  unreadAs: 'the visibility and topics of the repository',
+  unreadAfter: [],
+  dependsOn: [],
+  read: ({ forge, pullRequest }, _parts: readonly Part[]) => readSettings(forge, pullRequest.repository),
+  change: {
+    noticedBy: 'digest',
+    plain: (value) => [value?.visibility, value?.topics],
+    readAgain: ({ forge, repository: name, once }) => once(name, () => readSettings(forge, name)),
+  },
+  past: { atHead: false, asOfToday: (parts) => parts, read: 'as-now' },
+  forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
+  given: {
+    shape: {
+      visibility: oneOf('public', 'internal', 'private').optional().describe('Of the repository. Default: public.'),
+      topics: names.optional().describe('Of the repository. Default: none.'),
+      topics_unread: flag.optional().describe('true: the forge does not tell the topics.'),
+      repository_unread: flag.optional().describe('true: visibility and topics could not be read.'),
+    },
+    of: ({ visibility = 'public', topics = [], topics_unread, repository_unread }) =>
+      repository_unread === true ? UNREAD : { visibility, ...(topics_unread === true ? {} : { topics }) },
+  },
+});

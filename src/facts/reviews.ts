@@ -1,0 +1,119 @@
+import * as z from 'zod';
+import { FORGES, type ForgeName } from '../forges/port/forges.ts';
+import type { PersonReview } from '../forges/port/pull-request.ts';
+import { type AtForge, defineFact, NO_PERMISSIONS, type Webhook } from './fact.ts';
+import { flag, minute, oneOf, SHAS, text } from './given.ts';
+
+export interface ReviewList {
+  /** Oldest first. */
+  readonly reviews: readonly PersonReview[];
+  readonly complete: boolean;
+}
+
+/** Whether it matters who of those who request changes may write to the repository. */
+type Part = 'requestsForChanges';
+
+const UNREAD: ReviewList = { reviews: [], complete: false };
+
+const review = z.strictObject(
+  {
+    author: text.describe('A login.'),
+    state: oneOf('approved', 'changes-requested', 'commented', 'dismissed').optional().describe('Default: approved.'),
+    at: oneOf('head', 'old', 'updated')
+      .optional()
+      .describe(
+        'Of which commit: the head, an earlier one (old), or one after which only the base was merged (updated).',
+      ),
+    outdated: flag.optional().describe('Whether the base was changed, or the head force-pushed, after it.'),
+    official: flag.optional().describe('Whether the author may write to the repository. Default: true.'),
+    bot: flag.optional().describe('Whether the author is a bot.'),
+  },
+  { error: 'a review, such as { author: sally }' },
+);
+
+export const givenReviews = {
+  reviews: z.array(review, { error: 'a list of reviews' }).optional().describe('Oldest first. Default: none.'),
+};
+
+/**
+ * Not that of a review that only comments: few policies look at one, and every review that Gatehouse posts comes back
+ * as one. By what it says, and not by its author or text, so that an approval cannot be hidden behind it.
+ */
+function decides({ review: given }: Readonly<Record<string, unknown>>): boolean {
+  return !(typeof given === 'object' && given !== null && 'state' in given && given.state === 'commented');
+}
+
+function onGitea(event: string): Webhook<Part> {
+  return { event, actions: 'any action', starts: 'review' };
+}
+
+const GITEA: AtForge<Part> = {
+  requests: { always: 1 },
+  permissions: NO_PERMISSIONS,
+  webhooks: [
+    'pull_request_approved',
+    'pull_request_rejected',
+    'pull_request_review_approved',
+    'pull_request_review_rejected',
+  ].map(onGitea),
+};
+
+/** What people said in reviews. */
+export const reviews = defineFact({
+  name: 'reviews',
+  unread: UNREAD,
+  unreadAs: 'the reviews',
+  unreadAfter: ['too-large'],
+  dependsOn: [],
+  async read({ forge, pullRequest, preloaded }, parts: readonly Part[]) {
+    const requestsForChanges = parts.includes('requestsForChanges');
+    const list = preloaded.reviews ?? (await forge.reviews(pullRequest, { requestsForChanges }));
+    return { reviews: list, complete: true };
+  },
+  change: { noticedBy: 'updated-at' },
+  past: {
+    atHead: true,
+    asOfToday: (_parts, forge: ForgeName) =>
+      FORGES[forge].officialAsOf === 'now' ? ['write access of reviewers'] : [],
+    /** Those submitted before it was merged. */
+    async read({ forge, pullRequest, merged }, parts) {
+      const requestsForChanges = parts.includes('requestsForChanges');
+      const list = await forge.reviews(pullRequest, { requestsForChanges });
+      const mergedAt = Date.parse(merged.mergedAt);
+      return { reviews: list.filter(({ submittedAt }) => Date.parse(submittedAt) <= mergedAt), complete: true };
+    },
+  },
+  forges: {
+    github: {
+      requests: { always: 3 },
+      permissions: NO_PERMISSIONS,
+      webhooks: [
+        {
+          event: 'pull_request_review',
+          actions: ['submitted', 'edited', 'dismissed'],
+          starts: 'review',
+          when: decides,
+        },
+      ],
+    },
+    gitea: GITEA,
+    forgejo: GITEA,
+  },
+  given: {
+    shape: {
+      ...givenReviews,
+      reviews_complete: flag.optional().describe('false: there are more reviews, which could not be read.'),
+    },
+    of: (from) => ({
+      reviews: (from.reviews ?? []).map(({ author, state, at, official, bot }, index) => ({
+        author,
+        state: state ?? 'approved',
+        sha: SHAS[at ?? 'head'],
+        submittedAt: minute(index),
+        official: official ?? true,
+        bot: bot ?? false,
+      })),
+      complete: from.reviews_complete ?? true,
+    }),
+  },
+});

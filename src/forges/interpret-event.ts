@@ -1,0 +1,231 @@
+import { isObject } from '../common/is-object.ts';
+import { type ToldBy, WEBHOOKS } from '../facts/webhooks.ts';
+import { commandIn, textDigest } from './port/command.ts';
+import type {
+  CommentedCommand,
+  MergeGroupRef,
+  PayloadInstallation,
+  PushedCommits,
+  Subject,
+  ToldCommit,
+} from './port/events.ts';
+import { MAX_PULL_REQUEST_NUMBER } from './port/pull-request.ts';
+
+/** What webhooks tell of pull requests and their facts. */
+const TOLD_BY: ReadonlyMap<string, readonly ToldBy[]> = Map.groupBy(WEBHOOKS, ({ event }) => event);
+/** Beside those: what moves a branch, or is said beside a pull request. */
+const ACTED_ON: ReadonlySet<string> = new Set([...TOLD_BY.keys(), 'push', 'issue_comment', 'merge_group']);
+
+/** The event as a label of a metric: one that nothing is done about is `other`, since a sender can write anything. */
+export function eventLabel(event: string): string {
+  return ACTED_ON.has(event) ? event : 'other';
+}
+
+/** Reads what a payload is about. Never throws: a payload is any JSON object, from anyone who has the secret. */
+export function interpretEvent(event: string, payload: Readonly<Record<string, unknown>>): Subject {
+  const source = object(payload['repository']);
+  const repository = repositoryName(source?.['full_name']);
+  const pull = object(payload['pull_request']);
+  // A pull request whose own number is unusable is none: another number beside it would be another pull request's.
+  const pullRequest =
+    pull !== undefined
+      ? pullRequestNumber(pull['number'])
+      : event === 'issue_comment'
+        ? commentedPullRequest(payload)
+        : event.startsWith('pull_request')
+          ? pullRequestNumber(payload['number'])
+          : undefined;
+  // Whatever its commits are: forges list a part of them, or none, and none of those that a force-push takes away.
+  const pushedBranch = event === 'push' && payload['deleted'] !== true ? branch(payload['ref']) : undefined;
+  const push = pushedBranch === undefined ? undefined : pushedCommits(payload, pushedBranch);
+  const resynced = repository !== undefined && (source?.['fork'] !== true || pullRequest !== undefined);
+  const reviewable = webhooksFor(event, payload).some(({ starts }) => starts === 'review');
+  return {
+    repository,
+    pullRequest,
+    resynced,
+    reviewable,
+    pushedBranch,
+    push,
+    toldCommit: toldCommit(event, payload),
+    mergeGroup: mergeGroup(event, payload),
+    command: event === 'issue_comment' ? commentedCommand(payload) : undefined,
+  };
+}
+
+/** The id of no commit: what a new branch was moved from. */
+const NO_COMMIT = /^0+$/;
+
+function pushedCommits(payload: Readonly<Record<string, unknown>>, pushed: string): PushedCommits | undefined {
+  const { before, after, sender } = payload;
+  const { id, default_branch: defaultBranch } = object(payload['repository']) ?? {};
+  if (!isCommit(after) || !isCommit(before) || !Number.isSafeInteger(id)) {
+    return undefined;
+  }
+  return {
+    repositoryId: String(id),
+    before: NO_COMMIT.test(before) ? undefined : before,
+    after,
+    by: login(object(sender)?.['login']),
+    isDefault: defaultBranch === pushed,
+  };
+}
+
+/**
+ * Undefined where the hook is not that of an App. Only the events of installations themselves name the account beside
+ * it.
+ */
+export function installationIn(payload: Readonly<Record<string, unknown>>): PayloadInstallation | undefined {
+  const installation = object(payload['installation']);
+  const id = installation?.['id'];
+  const login = object(installation?.['account'])?.['login'];
+  const owner = repositoryName(object(payload['repository'])?.['full_name'])?.split('/')[0] ?? accountName(login);
+  const isNew = !(payload['action'] === 'deleted' && login !== undefined);
+  return owner !== undefined && isNew && Number.isSafeInteger(id) && Number(id) > 0
+    ? { owner, id: Number(id) }
+    : undefined;
+}
+
+function accountName(value: unknown): string | undefined {
+  return typeof value === 'string' && value.length <= MAX_REPOSITORY_CHARACTERS && /^[\w.-]+$/.test(value)
+    ? value
+    : undefined;
+}
+
+/** Undefined where it is an issue that was commented on. */
+function commentedPullRequest(payload: Readonly<Record<string, unknown>>): number | undefined {
+  const issue = object(payload['issue']);
+  return object(issue?.['pull_request']) === undefined ? undefined : pullRequestNumber(issue?.['number']);
+}
+
+const COMMENT_CHANGES: Readonly<Record<string, CommentedCommand['change']>> = {
+  created: 'posted',
+  edited: 'edited',
+  deleted: 'deleted',
+};
+const MAX_LOGIN_CHARACTERS = 100;
+const LOGIN = /^[\w.[\]-]+$/;
+
+function login(value: unknown): string | undefined {
+  return typeof value === 'string' && value.length <= MAX_LOGIN_CHARACTERS && LOGIN.test(value) ? value : undefined;
+}
+
+/**
+ * When a comment is edited or deleted, only a command to override matters: it no longer counts. Gatehouse's own
+ * comments begin with another text than a command.
+ */
+function commentedCommand(payload: Readonly<Record<string, unknown>>): CommentedCommand | undefined {
+  const { id, body, user } = object(payload['comment']) ?? {};
+  const author = login(object(user)?.['login']);
+  const action = payload['action'];
+  const change =
+    typeof action === 'string' && Object.hasOwn(COMMENT_CHANGES, action) ? COMMENT_CHANGES[action] : undefined;
+  if (change === undefined || typeof body !== 'string' || !Number.isSafeInteger(id) || Number(id) < 1) {
+    return undefined;
+  }
+  if (author === undefined) {
+    return undefined;
+  }
+  const before = object(object(payload['changes'])?.['body'])?.['from'];
+  const now = commandIn(body)?.kind;
+  const then = typeof before === 'string' ? commandIn(before)?.kind : undefined;
+  const command = then === 'override' ? then : now;
+  const matters = command === 'override' || (change === 'posted' && command !== undefined);
+  return matters ? { command, change, commentId: String(id), author, digest: textDigest(body) } : undefined;
+}
+
+/** SHA-1, or SHA-256. */
+const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+
+/** Those of which this delivery is one. */
+function webhooksFor(event: string, payload: Readonly<Record<string, unknown>>): readonly ToldBy[] {
+  const { action } = payload;
+  const isOne = ({ actions, when }: ToldBy) =>
+    (actions === 'any action' || (typeof action === 'string' && actions.includes(action))) && when?.(payload) !== false;
+  return (TOLD_BY.get(event) ?? []).filter(isOne);
+}
+
+const PULL_REQUEST_HEAD = ['pull_request', 'head', 'sha'];
+
+function toldCommit(event: string, payload: Readonly<Record<string, unknown>>): ToldCommit | undefined {
+  const told = webhooksFor(event, payload).filter(({ starts }) => starts === 'asking');
+  const [first] = told;
+  const headSha = first && valueAt(payload, first.commitAt ?? PULL_REQUEST_HEAD);
+  if (!isCommit(headSha)) {
+    return undefined;
+  }
+  const sender = login(object(payload['sender'])?.['login']) ?? '';
+  const context = event === 'status' ? contextName(payload['context']) : undefined;
+  return {
+    headSha,
+    facts: [...new Set(told.flatMap(({ fact }) => fact ?? []))].sort(),
+    ...(told.some(({ alsoByGatehouse }) => alsoByGatehouse) && { by: sender }),
+    ...(context !== undefined && { status: { context, by: sender } }),
+  };
+}
+
+function valueAt(payload: Readonly<Record<string, unknown>>, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, key) => object(value)?.[key], payload);
+}
+
+function isCommit(value: unknown): value is string {
+  return typeof value === 'string' && COMMIT.test(value);
+}
+
+/** 255 characters in UTF-16: Gatehouse sets no longer one. */
+const MAX_CONTEXT_LENGTH = 2 * 255;
+
+/** It becomes part of the job's key: what PostgreSQL cannot store there would keep the delivery from being stored. */
+function contextName(value: unknown): string | undefined {
+  const isName = typeof value === 'string' && value.length <= MAX_CONTEXT_LENGTH;
+  return isName && value.isWellFormed() && !/\p{Cc}/u.test(value) ? value : undefined;
+}
+
+const MAX_BRANCH_CHARACTERS = 255;
+
+/** In any script, without what git-check-ref-format forbids. */
+const BRANCH = /^[^\p{Cc} ~^:?*[\\]+$/u;
+
+function branch(ref: unknown, maxCharacters = MAX_BRANCH_CHARACTERS): string | undefined {
+  const name = typeof ref === 'string' && ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : '';
+  const usable = name.length <= maxCharacters && name.isWellFormed() && BRANCH.test(name);
+  return usable ? name : undefined;
+}
+
+/** The name of a group's branch has that of the base in it, a number and a commit. */
+const MAX_GROUP_BRANCH_CHARACTERS = 2 * MAX_BRANCH_CHARACTERS;
+
+/** One that was merged is in its base branch, and keeps its status. */
+function mergeGroup(event: string, payload: Readonly<Record<string, unknown>>): MergeGroupRef | undefined {
+  const { action, reason } = payload;
+  const isGone = action === 'destroyed' && reason !== 'merged';
+  const group =
+    event === 'merge_group' && (isGone || action === 'checks_requested') ? payload['merge_group'] : undefined;
+  const { base_ref, head_ref, head_sha: headSha } = object(group) ?? {};
+  const base = branch(base_ref);
+  if (base === undefined || typeof headSha !== 'string' || !/^[0-9a-f]{40}$/.test(headSha)) {
+    return undefined;
+  }
+  return { branch: base, headSha, headRef: branch(head_ref, MAX_GROUP_BRANCH_CHARACTERS) ?? '', isGone };
+}
+
+/** Not a copy: a repository has a hundred keys, and every delivery is read. */
+function object(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return isObject(value) ? value : undefined;
+}
+
+const MAX_REPOSITORY_CHARACTERS = 256;
+
+/** `owner/name` in the characters that the forges allow in either. */
+function repositoryName(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.length > MAX_REPOSITORY_CHARACTERS) {
+    return undefined;
+  }
+  return /^[\w.-]+\/[\w.-]+$/.test(value) ? value : undefined;
+}
+
+function pullRequestNumber(value: unknown): number | undefined {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_PULL_REQUEST_NUMBER
+    ? Number(value)
+    : undefined;
+}
