@@ -6,6 +6,7 @@ export function sqlState(error: unknown): string | undefined {
 
 export const UNDEFINED_TABLE = '42P01';
 export const INVALID_SCHEMA_NAME = '3F000';
+export const UNIQUE_VIOLATION = '23505';
 const CHECK_VIOLATION = '23514';
 
 /** A row that no partition of its table takes. PostgreSQL names no constraint then. */

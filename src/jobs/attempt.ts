@@ -1,10 +1,9 @@
 import type pg from 'pg';
-import type { JobWithMetadata, PgBoss } from 'pg-boss';
+import type { PgBoss } from 'pg-boss';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import type { Log } from '../log.ts';
 import type { ForgeAccess } from './forge-access.ts';
-import { mayHaveDeadLetters } from './queue/fair-order.ts';
-import { DEAD_LETTERS, JOBS_SCHEMA, singletonOptions } from './queue/queue.ts';
+import { DEAD_LETTERS, JOBS_SCHEMA, singletonOptions, type TakenJob } from './queue/queue.ts';
 
 interface AttemptDeps {
   readonly boss: PgBoss;
@@ -33,7 +32,7 @@ const PAUSE_JITTER_MS = 5_000;
  */
 export async function attempt(
   { boss, pool, access, log }: AttemptDeps,
-  job: JobWithMetadata<object>,
+  job: TakenJob<object>,
   { key, needsForge, run, giveUp }: Work,
 ): Promise<void> {
   const { id, name, data, retryCount, retryLimit } = job;
@@ -92,7 +91,7 @@ export async function attempt(
     }
     throw error;
   }
-  if (mayHaveDeadLetters(job)) {
+  if (job.hasDeadLetters) {
     await forgetDeadLetters(pool, name, key);
   }
 }

@@ -1,49 +1,82 @@
-import type { JobWithMetadata } from 'pg-boss';
-import { othersWaited } from './queue/fair-order.ts';
-import type { Jobs, Kind } from './queue/queue.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../log.ts';
+import type { Jobs, Kind, TakenJob } from './queue/queue.ts';
+import type { TakeJob } from './queue/take-job.ts';
 
-/** What runs the jobs that a slot takes. */
-export type Work<K extends Kind> = (jobs: JobWithMetadata<Jobs[K]>[]) => Promise<void>;
-
-/** The job engine, as slots use it. */
-interface Engine {
-  /** Takes jobs of the queue one after the other, at a poll or when it is notified. Returns the id to notify. */
-  open<K extends Kind>(kind: K, work: Work<K>): Promise<string>;
-  /** Makes it look for a job now. */
-  notify(id: string): void;
+export interface SlotDeps {
+  readonly take: TakeJob;
+  /** Runs a job to its end. `abandon` is aborted when it must not take any longer. */
+  readonly run: <K extends Kind>(kind: K, job: TakenJob<Jobs[K]>, abandon: AbortSignal) => Promise<void>;
+  readonly log: Log;
 }
 
 /** What takes the jobs of a queue one after the other. */
 interface Slot {
-  id: string;
   readonly kind: Kind;
   busy: boolean;
+  /** It was woken since it last began to look for a job. */
+  woken: boolean;
+  /** While it waits for the next poll. */
+  wake: () => void;
 }
+
+/** The fallback for a wake-up that was lost. */
+const POLL_MS = 2_000;
 
 /**
  * A slot that finds a job wakes another one of its queue where more jobs wait, and looks again itself when the job has
  * ended.
  */
-export function makeSlots(engine: Engine) {
+export function makeSlots({ take, run, log }: SlotDeps) {
   const slots: Slot[] = [];
+  const loops: Promise<void>[] = [];
+  const abandon = new AbortController();
+  let stopping = false;
 
-  async function open<K extends Kind>(kind: K, work: (job: JobWithMetadata<Jobs[K]>) => Promise<void>): Promise<void> {
-    const slot: Slot = { id: '', kind, busy: false };
-    slot.id = await engine.open(kind, async (jobs: JobWithMetadata<Jobs[K]>[]) => {
+  async function work(slot: Slot): Promise<void> {
+    while (!stopping) {
+      slot.woken = false;
+      if (!(await takeAndRun(slot))) {
+        await untilWoken(slot);
+      }
+    }
+  }
+
+  /** Whether there was a job. */
+  async function takeAndRun(slot: Slot): Promise<boolean> {
+    try {
+      const job = await take(slot.kind);
+      if (job === undefined) {
+        return false;
+      }
       slot.busy = true;
-      if (jobs.some(othersWaited)) {
-        wakeIdle(kind);
+      if (job.othersWait) {
+        wakeIdle(slot.kind);
       }
-      try {
-        for (const job of jobs) {
-          await work(job);
-        }
-      } finally {
-        slot.busy = false;
-        engine.notify(slot.id);
-      }
-    });
-    slots.push(slot);
+      await run(slot.kind, job, abandon.signal);
+      return true;
+    } catch (err) {
+      log.warn({ err, queue: slot.kind }, 'job engine error');
+      return false;
+    } finally {
+      slot.busy = false;
+    }
+  }
+
+  async function untilWoken(slot: Slot): Promise<void> {
+    if (stopping || slot.woken) {
+      return;
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, POLL_MS);
+    slot.wake = resolve;
+    await promise;
+    clearTimeout(timer);
+  }
+
+  function notify(slot: Slot): void {
+    slot.woken = true;
+    slot.wake();
   }
 
   /**
@@ -52,24 +85,44 @@ export function makeSlots(engine: Engine) {
   function wakeIdle(kind: string): void {
     const idle = slots.find((slot) => slot.kind === kind && !slot.busy);
     if (idle !== undefined) {
-      engine.notify(idle.id);
+      notify(idle);
     }
   }
 
   return {
-    open,
+    /** `count` slots that take jobs of the queue from now on. */
+    open(kind: Kind, count: number): void {
+      for (let index = 0; index < count; index++) {
+        const slot: Slot = { kind, busy: false, woken: false, wake: () => {} };
+        slots.push(slot);
+        loops.push(work(slot));
+      }
+    },
     /** How many of `count` slots have no job now. */
     left(kind: string, count: number): number {
       return count - slots.filter((slot) => slot.kind === kind && slot.busy).length;
     },
     /** Wakes the slots of these queues, by default of all. Each look costs PostgreSQL as much as a small job. */
-    wake(kinds: readonly string[] = slots.map(({ kind }) => kind)) {
+    wake(kinds: readonly string[] = slots.map(({ kind }) => kind)): void {
       for (const kind of new Set(kinds)) {
         wakeIdle(kind);
       }
     },
-    forget() {
-      slots.length = 0;
+    /** Takes no more jobs, and returns when those under way have ended. After `timeoutMs` they are abandoned. */
+    async stop(timeoutMs: number): Promise<void> {
+      stopping = true;
+      for (const slot of slots) {
+        slot.wake();
+      }
+      const ended = Promise.all(loops);
+      const timeout = new AbortController();
+      const late = sleep(timeoutMs, undefined, { signal: timeout.signal }).then(
+        () => abandon.abort(new Error('the worker has stopped')),
+        () => {},
+      );
+      await Promise.race([ended, late]);
+      timeout.abort();
+      await ended;
     },
   };
 }

@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JobWithMetadata, PgBoss } from 'pg-boss';
+import { PgBoss } from 'pg-boss';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import type { Origin } from '../forges/port/origin.ts';
 import type { ReviewRequest } from '../forges/port/review-requests.ts';
 import { type NewSpan, type OpenSpan, subjectAttributes, type Tracing } from '../tracing/tracing.ts';
 import { attempt } from './attempt.ts';
 import { watchForgeAccess } from './forge-access.ts';
-import { engineDatabase } from './queue/engine.ts';
-import { SPARE_SLOTS } from './queue/fair-order.ts';
-import { JOBS_SCHEMA, type Jobs, type Kind, keyOf, kindsOf, singletonOptions } from './queue/queue.ts';
+import { engineDatabase, refuseOtherEngine } from './queue/engine.ts';
+import { holdJob } from './queue/hold-job.ts';
+import { JOBS_SCHEMA, type Jobs, type Kind, keyOf, kindsOf, type RunningJob, singletonOptions } from './queue/queue.ts';
+import { makeTaker, SPARE_SLOTS } from './queue/take-job.ts';
 import { type JobDeps, QUEUES } from './queues.ts';
-import { makeSlots, type Work } from './slots.ts';
+import { makeSlots } from './slots.ts';
 import { isAnySetWithOtherEnforcement } from './tables/posted-statuses.ts';
 import { isDue, recordDone } from './tables/progress.ts';
 
@@ -31,9 +32,6 @@ export interface WorkerDeps extends Omit<JobDeps, 'access' | 'requestPeriodic' |
   readonly tracing: Tracing;
 }
 
-/** The fallback for a wake-up that was lost. */
-const POLL_SECONDS = 2;
-const HEARTBEAT_REFRESH_SECONDS = 5;
 /** How often the engine looks for jobs whose worker is gone. */
 const SUPERVISE_SECONDS = 10;
 /** How often the engine deletes finished jobs: often, so that each time there are few. */
@@ -43,12 +41,6 @@ const RETENTION_MINUTES = 60;
 const RESYNC_LOOKS = 15;
 const STOP_TIMEOUT_MS = 20_000;
 const START_RETRY_MS = 1_000;
-const SLOT_OPTIONS = {
-  pollingIntervalSeconds: POLL_SECONDS,
-  heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS,
-  includeMetadata: true,
-  groupConcurrency: 1,
-} as const;
 /** By then, the workers of the release before have ended: they have up to a minute to finish their reviews. */
 const ENFORCEMENT_CHECK_MS = 120_000;
 
@@ -56,7 +48,7 @@ const ENFORCEMENT_CHECK_MS = 120_000;
 export function startWorker(options: WorkerDeps): Worker {
   const { pool, log, forge, metrics } = options;
   const boss = new PgBoss({
-    db: engineDatabase(pool, (kind) => slots.left(kind, slotsOf(kind))),
+    db: engineDatabase(pool),
     schema: JOBS_SCHEMA,
     migrate: false,
     schedule: false,
@@ -74,8 +66,9 @@ export function startWorker(options: WorkerDeps): Worker {
   });
   const deps: JobDeps = { ...options, access, enqueue, requestPeriodic, requestResync, stopping: stopping.signal };
   const slots = makeSlots({
-    open: <K extends Kind>(kind: K, work: Work<K>) => boss.work(kind, SLOT_OPTIONS, work),
-    notify: (id) => boss.notifyWorker(id),
+    take: makeTaker(pool, (kind) => slots.left(kind, slotsOf(kind))),
+    run: (kind, job, abandon) => holdJob({ engine: boss, log }, job, (running) => runJob(kind, running), abandon),
+    log,
   });
   const timers: NodeJS.Timeout[] = [];
 
@@ -122,7 +115,7 @@ export function startWorker(options: WorkerDeps): Worker {
     }
   }
 
-  function runJob<K extends Kind>(kind: K, job: JobWithMetadata<Jobs[K]>): Promise<void> {
+  function runJob<K extends Kind>(kind: K, job: RunningJob<Jobs[K]>): Promise<void> {
     const { needsForge, run, giveUp } = QUEUES[kind];
     return options.tracing.run(jobSpan(kind, job), (span) => {
       const own = depsOf(deps, job.data, span);
@@ -136,18 +129,17 @@ export function startWorker(options: WorkerDeps): Worker {
   }
 
   async function start(): Promise<void> {
+    await refuseOtherEngine(pool);
     await boss.start();
     // In the background: a worker is ready without its forge.
     void access.check();
-    for (const kind of kindsOf(QUEUES)) {
-      const count = slotsOf(kind) + (kind === 'review' ? SPARE_SLOTS : 0);
-      for (let slot = 0; slot < count; slot++) {
-        await slots.open(kind, (job) => runJob(kind, job));
-      }
-    }
     await requestResync();
     // Replicas share the work: the engine keeps one waiting job of each key.
     await requestPeriodic('retention');
+    // Last, for what fails is tried again from the beginning.
+    for (const kind of kindsOf(QUEUES)) {
+      slots.open(kind, slotsOf(kind) + (kind === 'review' ? SPARE_SLOTS : 0));
+    }
   }
 
   function startTimers(): void {
@@ -169,9 +161,7 @@ export function startWorker(options: WorkerDeps): Worker {
         return;
       } catch (err) {
         log.warn({ err }, 'the worker cannot start yet');
-        // Undo a start that failed half-way, or the next one would register everything twice.
         await boss.stop({ graceful: false, close: false });
-        slots.forget();
         await sleep(START_RETRY_MS);
       }
     }
@@ -185,7 +175,8 @@ export function startWorker(options: WorkerDeps): Worker {
     for (const timer of timers) {
       clearInterval(timer);
     }
-    await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: false });
+    await slots.stop(STOP_TIMEOUT_MS);
+    await boss.stop({ graceful: false, close: false });
   }
 
   const starting = startUntilStarted();
@@ -218,7 +209,7 @@ function originOf(data: Jobs[Kind]): Origin | undefined {
 }
 
 /** Each attempt is a span of its own, in the trace of the delivery that requested the job. */
-function jobSpan<K extends Kind>(kind: K, { id, data, retryCount }: JobWithMetadata<Jobs[K]>): NewSpan {
+function jobSpan<K extends Kind>(kind: K, { id, data, retryCount }: RunningJob<Jobs[K]>): NewSpan {
   const origin = originOf(data);
   const repository = 'repository' in data ? data.repository : undefined;
   return {

@@ -20,7 +20,3 @@ async function rowsOf(sql: string): Promise<readonly object[]> {
 test('the job engine gets the rows of all statements that it sends at once', async (t) => {
   t.deepEqual(await rowsOf('BEGIN; SELECT 1 AS n; SELECT 2 AS n; COMMIT'), [{ n: 1 }, { n: 2 }]);
 });
-
-test('the job engine never learns which keys were active at its last count', async (t) => {
-  t.deepEqual(await rowsOf(`SELECT ARRAY['a'] AS "singletonsActive"`), [{ singletonsActive: null }]);
-});

@@ -1,8 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
-import { PgBoss } from 'pg-boss';
 import type { ReviewRequest } from '../../src/forges/port/review-requests.ts';
-import { engineDatabase, makeJobQueue } from '../../src/jobs/queue/engine.ts';
-import { makeFairOrder, mayHaveDeadLetters, othersWaited } from '../../src/jobs/queue/fair-order.ts';
+import { connectEngine, makeJobQueue } from '../../src/jobs/queue/engine.ts';
+import { makeTaker } from '../../src/jobs/queue/take-job.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
@@ -36,12 +35,7 @@ async function queue(
   t.teardown(() => pool.end());
   const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
   t.teardown(() => jobs.stop());
-  const boss = new PgBoss({
-    db: engineDatabase(pool, slotsLeft),
-    schema: 'gatehouse_jobs',
-    migrate: false,
-    supervise: false,
-  });
+  const boss = connectEngine(pool, makeLog('silent'));
   t.teardown(() => boss.stop({ graceful: false }));
   await boss.start();
   let number = 0;
@@ -51,8 +45,9 @@ async function queue(
       await jobs.enqueue([requestOf[kind](repository, number)]);
     }
   }
+  const takeJob = makeTaker(pool, slotsLeft);
   async function take() {
-    const [job] = await boss.fetch<{ readonly repository: string }>(kind, { groupConcurrency: 1 });
+    const job = await takeJob(kind);
     return job && { repository: job.data.repository, job, end: () => boss.complete(kind, job.id) };
   }
   await enqueue(repositories);
@@ -72,7 +67,7 @@ test('a taken job tells whether others wait, and whether its key has dead letter
   );
   const told = async () => {
     const taken = await take();
-    return taken && [othersWaited(taken.job), mayHaveDeadLetters(taken.job)];
+    return taken && [taken.job.othersWait, taken.job.hasDeadLetters];
   };
   t.deepEqual(await told(), [true, false]);
   t.deepEqual(await told(), [false, true]);
@@ -153,21 +148,4 @@ test('however many commands somebody comments, another repository’s is the nex
   const second = await take();
   await second?.end();
   t.deepEqual([second?.repository, (await take())?.repository], ['octo/site', 'acme/widgets']);
-});
-
-test('a job engine that takes jobs by another statement is an error', (t) => {
-  const { apply } = makeFairOrder();
-  const other = "SELECT id FROM job j WHERE j.name = 'review' ORDER BY j.created_on FOR UPDATE OF j SKIP LOCKED";
-  t.throws(() => apply(other, []), { message: /statement that takes jobs has no "ORDER BY/ });
-  t.is(apply('SELECT 1', [7]), undefined);
-});
-
-test('a statement that cannot be made fair never uses a slot up', (t) => {
-  const { apply } = makeFairOrder();
-  const taking = (order: string) =>
-    `SELECT id FROM job j WHERE j.name = 'review' ORDER BY ${order} FOR UPDATE OF j SKIP LOCKED`;
-  const sparesOf = () => apply(taking('j.priority desc, j.created_on'), [])?.values.at(-1);
-  t.throws(() => apply(taking('j.created_on'), []));
-  t.is(sparesOf(), '0');
-  t.is(sparesOf(), '1', 'the one before has not ended');
 });

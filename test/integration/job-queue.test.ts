@@ -9,6 +9,7 @@ import { attempt } from '../../src/jobs/attempt.ts';
 import { connectEngine, makeJobQueue } from '../../src/jobs/queue/engine.ts';
 import type { Jobs } from '../../src/jobs/queue/queue.ts';
 import { makeReplay } from '../../src/jobs/queue/replay.ts';
+import { makeTaker } from '../../src/jobs/queue/take-job.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
 import { recordedComments, recordStatements } from '../../src/jobs/tables/override-comments.ts';
 import { makeLog } from '../../src/log.ts';
@@ -116,7 +117,7 @@ test('a success never deletes the dead letter of another queue with the same key
     );
   }
   await boss.send('review', { repository, number: 7 }, { singletonKey: key });
-  const [job] = await boss.fetch<object>('review', { includeMetadata: true });
+  const job = await makeTaker(pool)('review');
   if (job === undefined) {
     throw new Error('the job was not fetched');
   }

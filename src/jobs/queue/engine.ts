@@ -1,13 +1,11 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { type JobInsert, PgBoss } from 'pg-boss';
-import packageJson from 'pg-boss/package.json' with { type: 'json' };
 import { NewerSchemaError } from '../../db/schema.ts';
 import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_TABLE } from '../../db/sqlstate.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { Log } from '../../log.ts';
 import { recordStatements } from '../tables/override-comments.ts';
-import { makeFairOrder } from './fair-order.ts';
 import {
   DEAD_LETTERS,
   JOBS_SCHEMA,
@@ -17,6 +15,7 @@ import {
   RETENTION_SECONDS,
   singletonOptions,
 } from './queue.ts';
+import { ENGINE_SCHEMA } from './take-job.ts';
 
 /** The job engine as the door and the commands use it: they only put jobs in. */
 export interface JobQueue {
@@ -32,44 +31,82 @@ export interface JobQueue {
   stop(): Promise<void>;
 }
 
-/**
- * The engine starts on its own schema version only. A version of Gatehouse with a newer engine has raised it for good,
- * so waiting does not help: throws {@link NewerSchemaError}.
- */
-export async function refuseNewerEngine(client: pg.Pool | pg.ClientBase): Promise<void> {
+/** The engine's schema is not the one that the jobs are taken from. Its message is for operators. */
+class OtherEngineError extends Error {
+  override readonly name = 'OtherEngineError';
+  constructor(version: number | undefined) {
+    const found = version === undefined ? 'there is none' : `it is version ${version}, not ${ENGINE_SCHEMA}`;
+    super(`the job engine cannot use its schema, and takes no jobs: ${found}; run gatehouse migrate of this version`);
+  }
+}
+
+/** Undefined where the engine is not installed. */
+async function engineVersion(client: pg.Pool | pg.ClientBase): Promise<number | undefined> {
   try {
     const { rows } = await client.query<{ version: number }>(`SELECT version FROM ${JOBS_SCHEMA}.version`);
-    if (rows.some(({ version }) => version > packageJson.pgboss.schema)) {
-      throw new NewerSchemaError();
-    }
+    return rows[0]?.version;
   } catch (error) {
     const state = sqlState(error);
     if (state !== UNDEFINED_TABLE && state !== INVALID_SCHEMA_NAME) {
       throw error;
     }
+    return undefined;
   }
 }
 
-const ITS_LOCK_TIMEOUT = /SET LOCAL lock_timeout = \d+;/g;
+/**
+ * The engine starts on its own schema version only. A version of Gatehouse with a newer engine has raised it for good,
+ * so waiting does not help: throws {@link NewerSchemaError}.
+ */
+export async function refuseNewerEngine(client: pg.Pool | pg.ClientBase): Promise<void> {
+  if (((await engineVersion(client)) ?? 0) > ENGINE_SCHEMA) {
+    throw new NewerSchemaError();
+  }
+}
+
+/** Jobs are taken by a statement of ours, which is right for one version only: throws {@link OtherEngineError}. */
+export async function refuseOtherEngine(client: pg.Pool | pg.ClientBase): Promise<void> {
+  const version = await engineVersion(client);
+  if (version !== ENGINE_SCHEMA) {
+    throw new OtherEngineError(version);
+  }
+}
+
+/**
+ * Begins a transaction that holds what an upgrade of the engine needs. The engine waits for each lock for 30 seconds,
+ * with every delivery behind it; the session of the migration waits for a second. Returns whether there is an upgrade.
+ */
+async function lockOlderEngine(client: pg.ClientBase): Promise<boolean> {
+  const version = await engineVersion(client);
+  if (version === undefined || version === ENGINE_SCHEMA) {
+    return false;
+  }
+  await client.query('BEGIN');
+  const { rows } = await client.query<{ tables: string }>(
+    `SELECT string_agg(oid::regclass::text, ', ' ORDER BY relname) AS tables FROM pg_class
+      WHERE relnamespace = '${JOBS_SCHEMA}'::regnamespace AND relkind IN ('r', 'p')`,
+  );
+  await client.query(`LOCK TABLE ${rows[0]?.tables} IN ACCESS EXCLUSIVE MODE`);
+  return true;
+}
 
 /** Installs or upgrades the engine's schema and its queues. Runs under the migration's lock. */
 export async function installJobs(client: pg.ClientBase, queues: QueueTable): Promise<void> {
   await refuseNewerEngine(client);
   const boss = new PgBoss({
-    db: {
-      // The engine would wait for a lock for 30 s, with every delivery behind it; the session of the migration waits
-      // for a second.
-      executeSql: async (text, values) => ({
-        rows: rowsOf(await client.query(text.replace(ITS_LOCK_TIMEOUT, ''), values)),
-      }),
-    },
+    db: engineDatabase(client),
     schema: JOBS_SCHEMA,
     supervise: false,
     schedule: false,
   });
   const failures: Error[] = [];
   boss.on('error', (error) => failures.push(error));
+  const isLocked = await lockOlderEngine(client);
+  // What the engine begins is then part of this transaction, and it commits it.
   await boss.start();
+  if (isLocked) {
+    await client.query('COMMIT');
+  }
   try {
     // First, since the dead letters of a queue must have somewhere to go.
     await boss.createQueue(DEAD_LETTERS, { retentionSeconds: RETENTION_SECONDS });
@@ -88,27 +125,13 @@ export async function installJobs(client: pg.ClientBase, queues: QueueTable): Pr
   }
 }
 
-/**
- * Runs the engine's statements. From its queues it must not learn which keys were active at its last count, made every
- * some seconds: it skips their next jobs until it counts again, though the job before has ended. Its unique index on
- * active keys and its check of active groups keep two jobs of a key from running at once, and both are exact.
- */
-export function engineDatabase(pool: pg.Pool, ordinarySlotsLeft?: (queue: string) => number) {
-  const fair = makeFairOrder(ordinarySlotsLeft);
+/** Runs the engine's statements. */
+export function engineDatabase(client: pg.Pool | pg.ClientBase) {
   return {
-    async executeSql(text: string, values?: unknown[]): Promise<{ rows: object[] }> {
+    executeSql: async (text: string, values?: unknown[]): Promise<{ rows: object[] }> => ({
       // Without values the engine may send several statements at once: with an empty list they would be refused.
-      const taking = values === undefined ? undefined : fair.apply(text, values);
-      const rows = rowsOf(
-        taking === undefined
-          ? await pool.query<object>(text, values)
-          : await pool.query<object>(prepared(taking)).finally(taking.end),
-      );
-      if (taking !== undefined) {
-        fair.took(rows);
-      }
-      return { rows: rows.map((row) => ('singletonsActive' in row ? { ...row, singletonsActive: null } : row)) };
-    },
+      rows: rowsOf(await client.query<object>(text, values)),
+    }),
   };
 }
 
@@ -151,6 +174,7 @@ export function makeJobQueue(pool: pg.Pool, queues: QueueTable, log: Log): JobQu
     if (stopped) {
       throw new Error('the job queue is stopped');
     }
+    await refuseOtherEngine(pool);
     await boss.start();
     const names = [...kindsOf(queues)];
     if ((await boss.getQueues(names)).length < names.length) {
@@ -184,7 +208,9 @@ export function makeJobQueue(pool: pg.Pool, queues: QueueTable, log: Log): JobQu
         return undefined;
       } catch (err) {
         log.warn({ err }, 'the job engine cannot start');
-        return 'the job engine cannot use its schema; run gatehouse migrate of this version';
+        return err instanceof OtherEngineError
+          ? err.message
+          : 'the job engine cannot use its schema; run gatehouse migrate of this version';
       }
     },
 

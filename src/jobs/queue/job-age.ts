@@ -1,4 +1,4 @@
-import type { JobWithMetadata } from 'pg-boss';
+import type { TakenJob } from './queue.ts';
 
 /**
  * How long ago a job that was just taken was queued, in seconds, each time it is asked. The database's clock says how
@@ -6,7 +6,7 @@ import type { JobWithMetadata } from 'pg-boss';
  * apart.
  */
 export function secondsSinceQueued(
-  { createdOn, startedOn }: Pick<JobWithMetadata, 'createdOn' | 'startedOn'>,
+  { createdOn, startedOn }: Pick<TakenJob<object>, 'createdOn' | 'startedOn'>,
   now: () => number = () => performance.now(),
 ): () => number {
   const taken = now();

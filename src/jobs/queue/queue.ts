@@ -1,4 +1,4 @@
-import type { Queue as EngineQueue, JobWithMetadata } from 'pg-boss';
+import type { Queue as EngineQueue } from 'pg-boss';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 
@@ -21,6 +21,29 @@ export type Jobs = { readonly [Request in ReviewRequest as Request['kind']]: Omi
 /** The name of a queue, and the kind of its jobs. */
 export type Kind = keyof Jobs;
 
+/** A job that was taken, as the statement that takes it tells. */
+export interface TakenJob<Data extends object> {
+  readonly id: string;
+  readonly name: string;
+  readonly data: Data;
+  /** How often it was taken before. */
+  readonly retryCount: number;
+  readonly retryLimit: number;
+  readonly expireInSeconds: number;
+  /** By the database's clock, as all times of a job. */
+  readonly createdOn: Date;
+  readonly startedOn: Date;
+  /** Whether another job waited when this one was taken. */
+  readonly othersWait: boolean;
+  /** Whether an earlier job of its key was given up. */
+  readonly hasDeadLetters: boolean;
+}
+
+export interface RunningJob<Data extends object> extends TakenJob<Data> {
+  /** Aborted when the job must end, and when it is no longer this worker's. */
+  readonly signal: AbortSignal;
+}
+
 /** All that there is to know of a queue. `Deps`: what a worker hands to its jobs. */
 export interface Queue<Data extends object, Deps> {
   /** At most one job with a key waits, and at most one runs. */
@@ -28,9 +51,9 @@ export interface Queue<Data extends object, Deps> {
   readonly options: Omit<EngineQueue, 'name'>;
   /** False: it also runs while the forge does not accept the credentials. */
   readonly needsForge: boolean;
-  readonly run: (deps: Deps, job: JobWithMetadata<Data>) => Promise<void>;
+  readonly run: (deps: Deps, job: RunningJob<Data>) => Promise<void>;
   /** After the last attempt. Must not throw. */
-  readonly giveUp?: (deps: Deps, job: JobWithMetadata<Data>, error: unknown) => Promise<void>;
+  readonly giveUp?: (deps: Deps, job: RunningJob<Data>, error: unknown) => Promise<void>;
 }
 
 export type Queues<Deps> = { readonly [K in Kind]: Queue<Jobs[K], Deps> };
@@ -52,10 +75,7 @@ export function reviewKey(job: PullRequestRef): string {
   return `${job.repository}#${job.number}`;
 }
 
-/**
- * What every job of such a key is put in with. Two of them never run at once by their singleton key; by their group
- * the engine also skips a job that would have to wait for another, instead of blocking those behind it.
- */
+/** What every job of such a key is put in with. */
 export function singletonOptions(key: string) {
-  return { singletonKey: key, group: { id: key } } as const;
+  return { singletonKey: key } as const;
 }
