@@ -32,7 +32,7 @@ const UNREAD: ChangedFiles = { files: [], complete: false };
 export const changedFiles = defineFact({
   name: 'changedFiles',
   unread: UNREAD,
-  unreadAs: 'the changed files',
+  unreadAs: 'changed files',
   unreadAfter: [],
   dependsOn: [],
   read: ({ forge, pullRequest }, _parts: readonly Part[]) => forge.changedFiles(pullRequest, pullRequest.head.sha),

@@ -57,7 +57,7 @@ interface OthersChecks {
 export const checks = defineFact({
   name: 'checks',
   unread: UNREAD,
-  unreadAs: 'the checks',
+  unreadAs: 'checks',
   unreadAfter: ['refused', 'invalid'],
   dependsOn: [],
   read: ({ forge, pullRequest: { repository, head }, statusContext }, parts: readonly Part[]) =>

@@ -21,7 +21,7 @@ const AT_FORGE: AtForge<never> = { requests: { always: 3 }, permissions: NO_PERM
 export const codeOwners = defineFact({
   name: 'codeOwners',
   unread: UNREAD,
-  unreadAs: 'CODEOWNERS',
+  unreadAs: 'a CODEOWNERS file',
   unreadAfter: [],
   dependsOn: [changedFiles],
   read: ({ forge, pullRequest, baseSha }) => readCodeOwners(forge, pullRequest.repository, baseSha),

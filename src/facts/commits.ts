@@ -53,7 +53,7 @@ const GITEA: AtForge<CommitPart> = {
 export const commits = defineFact({
   name: 'commits',
   unread: UNREAD,
-  unreadAs: 'the commits',
+  unreadAs: 'commits',
   unreadAfter: ['too-large'],
   dependsOn: [],
   async read(reading, parts: readonly CommitPart[]) {

@@ -48,7 +48,7 @@ const GITEA: AtForge<never> = {
 export const conversations = defineFact({
   name: 'conversations',
   unread: UNREAD,
-  unreadAs: 'the conversations',
+  unreadAs: 'conversations',
   unreadAfter: ['refused', 'invalid', 'too-large'],
   dependsOn: [],
   read: ({ forge, pullRequest }) => readOthers(forge, pullRequest, pullRequest.head.sha),

@@ -16,7 +16,7 @@ export interface Fact<Name extends string, Value, Part extends string, Shape ext
   readonly name: Name;
   /** What it is when it was not read, or could not be. What depends on it is then undecided, never passed. */
   readonly unread: Value;
-  /** How a report says that it is unread. */
+  /** How a report names it where it is unread, as a noun: "reviews", which could not be read. */
   readonly unreadAs: string;
   /** Failures of the forge after which asking again would bring no other answer: the fact is then unread. */
   readonly unreadAfter: readonly ForgeError['kind'][];

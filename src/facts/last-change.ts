@@ -21,7 +21,7 @@ function atForge(always: number): AtForge<never> {
 export const lastChange = defineFact({
   name: 'lastChange',
   unread: UNREAD,
-  unreadAs: 'the force-pushes and changes of base',
+  unreadAs: 'force-pushes and changes of base',
   unreadAfter: UNREAD_AFTER,
   dependsOn: [reviews],
   /** Only with an approval to compare with. */

@@ -48,7 +48,7 @@ async function readMerges(
 export const merges = defineFact({
   name: 'merges',
   unread: UNREAD,
-  unreadAs: 'the merge commits',
+  unreadAs: 'merge commits',
   unreadAfter: [],
   dependsOn: [commits, reviews],
   read: async (reading, parts: readonly Part[]) =>

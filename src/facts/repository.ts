@@ -23,7 +23,7 @@ async function readSettings(forge: Forge, repository: string): Promise<Repositor
 export const repository = defineFact({
   name: 'repository',
   unread: UNREAD,
-  unreadAs: 'the visibility and topics of the repository',
+  unreadAs: 'the visibility and topics of a repository',
   unreadAfter: [],
   dependsOn: [],
   read: ({ forge, pullRequest }, _parts: readonly Part[]) => readSettings(forge, pullRequest.repository),

@@ -23,7 +23,7 @@ const GITEA: AtForge<never> = {
 export const requestedReviews = defineFact({
   name: 'requestedReviews',
   unread: UNREAD,
-  unreadAs: 'the requested reviews',
+  unreadAs: 'requested reviews',
   unreadAfter: [],
   dependsOn: [],
   read: ({ forge, pullRequest }) => forge.requestedReviews(pullRequest),

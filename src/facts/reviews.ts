@@ -62,7 +62,7 @@ const GITEA: AtForge<Part> = {
 export const reviews = defineFact({
   name: 'reviews',
   unread: UNREAD,
-  unreadAs: 'the reviews',
+  unreadAs: 'reviews',
   unreadAfter: ['too-large'],
   dependsOn: [],
   async read({ forge, pullRequest, preloaded }, parts: readonly Part[]) {

@@ -56,7 +56,7 @@ const GITEA: AtForge<Part> = {
 export const teams = defineFact({
   name: 'teams',
   unread: UNREAD,
-  unreadAs: 'the members of teams',
+  unreadAs: 'members of teams',
   unreadAfter: [],
   dependsOn: [changedFiles, codeOwners, commits, conversations, requestedReviews, reviews, triage],
   async read(reading, parts: readonly Part[]) {

@@ -1,8 +1,43 @@
-import type { Triage } from '../forges/port/pull-request.ts';
+import * as z from 'zod';
+import type { Question, Questions } from '../forges/port/question.ts';
 import { type AtForge, defineFact, NO_PERMISSIONS, type Webhook } from './fact.ts';
 import { flag, names, text } from './given.ts';
 
+export interface Triage {
+  /** Logins. */
+  readonly assignees: readonly string[];
+  /** Its title; null: none. */
+  readonly milestone: string | null;
+}
+
 type Part = 'assignees' | 'milestone';
+
+const PATH = '/repos/{owner}/{repo}/pulls/{number}';
+const milestone = z.object({ title: z.string() }).nullish();
+
+const ON_GITEA: Question<Triage> = {
+  path: PATH,
+  shape: z.object({ assignees: z.array(z.object({ login: z.string() })).nullish(), milestone }).transform((pull) => ({
+    assignees: (pull.assignees ?? []).map(({ login }) => login),
+    milestone: pull.milestone?.title ?? null,
+  })),
+};
+
+/** Where each forge says it. */
+export const TRIAGE: Questions<Triage> = {
+  github: {
+    path: PATH,
+    shape: z
+      .object({ assignees: z.array(z.object({ login: z.string(), type: z.string() })).nullish(), milestone })
+      .transform((pull) => ({
+        // An agent may be assigned, too: it is no person.
+        assignees: (pull.assignees ?? []).flatMap(({ login, type }) => (type === 'Bot' ? [] : [login])),
+        milestone: pull.milestone?.title ?? null,
+      })),
+  },
+  gitea: ON_GITEA,
+  forgejo: ON_GITEA,
+};
 
 const UNREAD = undefined as Triage | undefined;
 
@@ -22,14 +57,14 @@ const GITEA: AtForge<Part> = {
 export const triage = defineFact({
   name: 'triage',
   unread: UNREAD,
-  unreadAs: 'the assignees and the milestone',
+  unreadAs: 'assignees and a milestone',
   unreadAfter: [],
   dependsOn: [],
-  read: ({ forge, pullRequest }, _parts: readonly Part[]) => forge.triage(pullRequest),
+  read: ({ forge, pullRequest }, _parts: readonly Part[]) => forge.ask(pullRequest, TRIAGE),
   change: {
     noticedBy: 'digest',
     plain: (value) => value && [value.assignees.toSorted(), value.milestone],
-    readAgain: ({ forge, repository, number }) => forge.triage({ repository, number }),
+    readAgain: ({ forge, repository, number }) => forge.ask({ repository, number }, TRIAGE),
   },
   past: { atHead: false, asOfToday: (parts) => parts, read: 'as-now' },
   forges: {
@@ -43,7 +78,7 @@ export const triage = defineFact({
       milestone: text.optional().describe('Its title. Default: none.'),
       triage_unread: flag.optional().describe('true: assignees and milestone could not be read.'),
     },
-    of: ({ assignees = [], milestone = null, triage_unread }) =>
-      triage_unread === true ? UNREAD : { assignees, milestone },
+    of: ({ assignees = [], milestone: title = null, triage_unread }) =>
+      triage_unread === true ? UNREAD : { assignees, milestone: title },
   },
 });

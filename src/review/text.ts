@@ -118,3 +118,8 @@ function written(text: Text, quote: (quoted: string) => string): string {
     })
     .join('');
 }
+
+/** What a report says was found of a fact that is unread. `in full`: some of it was read. */
+export function unreadText({ unreadAs }: { readonly unreadAs: string }, how: '' | ' in full' = ''): Text {
+  return [`${unreadAs} that could not be read${how}`];
+}

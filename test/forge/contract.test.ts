@@ -1,4 +1,5 @@
 import test from 'ava';
+import { TRIAGE } from '../../src/facts/triage.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import { MAIN, type Site } from '../helpers/site.ts';
 import { eventually, until } from '../helpers/until.ts';
@@ -323,13 +324,13 @@ both('assignees and milestone are read, and change when the pull request was upd
     await change();
     t.not(await updated(), before);
   };
-  t.deepEqual(await client.triage(ref), { assignees: [], milestone: null });
+  t.deepEqual(await client.ask(ref, TRIAGE), { assignees: [], milestone: null });
   await moves(() => site.assign(number, 'bob'));
   await moves(() => site.setMilestone(number, 'v2.0'));
-  t.deepEqual(await client.triage(ref), { assignees: ['bob'], milestone: 'v2.0' });
+  t.deepEqual(await client.ask(ref, TRIAGE), { assignees: ['bob'], milestone: 'v2.0' });
   await moves(() => site.assign(number));
   await moves(() => site.setMilestone(number, null));
-  t.deepEqual(await client.triage(ref), { assignees: [], milestone: null });
+  t.deepEqual(await client.ask(ref, TRIAGE), { assignees: [], milestone: null });
 });
 
 both('visibility and topics of a repository are read', async (t, forge) => {
@@ -365,7 +366,7 @@ both('a stranger who opens a pull request chooses its labels and assignees', asy
   const number = await site.openFromFork(CHANGED, { labels: ['waived'], assignees: ['bob'] });
   const ref = refOf(site, number);
   t.deepEqual((await client.pullRequest(ref))?.labels, ['waived'], 'docs/rules.md says so');
-  t.deepEqual((await client.triage(ref)).assignees, ['bob']);
+  t.deepEqual((await client.ask(ref, TRIAGE)).assignees, ['bob']);
 });
 
 both('the timeline is read past pages that show less than they hold', async (t, forge) => {

@@ -7,8 +7,7 @@ import type { Changes } from '../simulated-forge/git.ts';
 
 /**
  * Of every fact in the table, on every forge: a change of it ends the success that depended on it, with its webhook and
- * without one, and where it cannot be read there is no success. A new fact is missing here until the compiler is told
- * how people change it.
+ * without one, and where it cannot be read there is no success. The compiler asks how people change a new fact.
  */
 const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
 
@@ -133,7 +132,7 @@ function policyOf({ require, forbid }: Way, teamName: string): string {
 
 function tellsOf(fact: FactName, forge: (typeof EVERY_FORGE)[number]): boolean {
   const { change, forges } = FACTS[fact];
-  // A push is told by an event of every review.
+  // A push always has a webhook.
   return change.noticedBy === 'commits' || change.noticedBy === 'base-branch' || forges[forge].webhooks.length > 0;
 }
 

@@ -47,6 +47,7 @@ export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Pro
     self: account.self,
     writableRepositories: (most) => writableRepositories(client, most),
     checkAccess: () => accessBy(() => missingScopes(client)),
+    ask: (ref, questions) => read.answerTo(client, ref, questions[name]),
     async pullRequestWithFacts(ref) {
       const pullRequest = await read.pullRequest(client, ref);
       return pullRequest && { pullRequest, preloaded: {}, files: new Map() };

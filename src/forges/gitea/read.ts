@@ -11,9 +11,9 @@ import type {
   PullRequestNow,
   PullRequestRef,
   RepositoryNow,
-  Triage,
   Visibility,
 } from '../port/pull-request.ts';
+import type { Question } from '../port/question.ts';
 import { type GiteaAccount, type GiteaClient, path, SHORT } from './client.ts';
 import * as shapes from './shapes.ts';
 
@@ -48,10 +48,16 @@ export async function pullRequest(client: GiteaClient, ref: PullRequestRef): Pro
   };
 }
 
-async function triage(client: GiteaClient, ref: PullRequestRef): Promise<Triage> {
-  const route = pullPath(ref);
-  const { assignees, milestone } = requireFound(await client.ask(route, shapes.triage), route);
-  return { assignees: assignees.map(({ login }) => login), milestone: milestone?.title ?? null };
+/** The forge's answer to a question of a fact. */
+export async function answerTo<Answer>(
+  client: GiteaClient,
+  { repository, number }: PullRequestRef,
+  { path: template, shape }: Question<Answer>,
+): Promise<Answer> {
+  const { owner, name } = splitRepository(repository);
+  const values: Readonly<Record<string, string>> = { owner, repo: name, number: String(number) };
+  const resource = template.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(values[key] ?? ''));
+  return requireFound(await client.ask(resource, shape), resource);
 }
 
 async function openPullRequests(client: GiteaClient, repository: string): Promise<OpenPullRequests | undefined> {
@@ -185,7 +191,6 @@ function toStatusState(state: string): StatusState {
 /** The methods of a forge that are here. */
 export const METHODS = {
   pullRequest,
-  triage,
   openPullRequests,
   repository: repositoryNow,
   teamMembers,

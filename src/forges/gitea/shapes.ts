@@ -76,13 +76,6 @@ export const pull = z.object({
     repo: z.object({ full_name: z.string() }).nullish(),
   }),
 });
-export const triage = z.object({
-  assignees: z
-    .array(user)
-    .nullish()
-    .transform((assignees) => assignees ?? []),
-  milestone: z.object({ title: z.string() }).nullish(),
-});
 /** In a list: whoever opened one can make its description as long as they like. */
 export const listedPull = pull.omit({ body: true });
 export const pulls = z.array(listedPull);

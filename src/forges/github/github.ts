@@ -23,7 +23,7 @@ import { mergeQueueEntries } from './merge-queue.ts';
 import { makeMergedPullRequests } from './merged.ts';
 import { organisationMembers } from './organisation-members.ts';
 import { makeOverviews } from './overviews.ts';
-import { pullRequest, triage } from './pull-request.ts';
+import { pullRequest } from './pull-request.ts';
 import * as read from './read.ts';
 import { pullRequestAtOnce, reviewAtOnce } from './read-at-once.ts';
 import * as refs from './refs.ts';
@@ -62,6 +62,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
     self: account.self,
     writableRepositories: (most) => writableRepositories(client, most),
     checkAccess: () => accessBy(() => missingScopes(client)),
+    ask: (ref, { github }) => read.answerTo(client, ref, github),
     pullRequest: (ref) =>
       graphqlFirst<PullRequestNow | undefined>(
         () => pullRequestAtOnce(client, ref, loginOf),
@@ -84,7 +85,6 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
       organisationMembers,
       requestedReviews,
       reviews,
-      triage,
     }),
     close,
   };

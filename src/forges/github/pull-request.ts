@@ -1,6 +1,5 @@
-import { requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import type { PullRequestNow, PullRequestRef, Triage } from '../port/pull-request.ts';
+import type { PullRequestNow, PullRequestRef } from '../port/pull-request.ts';
 import type { GitHubClient } from './client.ts';
 import { address, toPullRequest } from './read.ts';
 import { branchCommit } from './refs.ts';
@@ -28,15 +27,5 @@ export async function pullRequest(client: GitHubClient, ref: PullRequestRef): Pr
     commentCount: comments === undefined || review_comments === undefined ? undefined : comments + review_comments,
     changedFileCount,
     differenceBase: base.sha,
-  };
-}
-
-/** An agent may be assigned, too: it is no person. */
-export async function triage(client: GitHubClient, ref: PullRequestRef): Promise<Triage> {
-  const octokit = await client.forRepository(ref.repository);
-  const { assignees, milestone } = requireFound(await ask(octokit, ROUTE, address(ref), shapes.triage), ROUTE);
-  return {
-    assignees: assignees.flatMap(({ login, type }) => (type === 'Bot' ? [] : [login])),
-    milestone: milestone?.title ?? null,
   };
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { requireFound } from '../answer.ts';
 import { withPresentName } from '../moved.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import { splitRepository, splitTeam } from '../port/names.ts';
@@ -11,6 +12,7 @@ import type {
   RepositoryNow,
   Visibility,
 } from '../port/pull-request.ts';
+import type { Question } from '../port/question.ts';
 import { isFirstTime } from './actor.ts';
 import type { GitHubAccount, GitHubClient } from './client.ts';
 import { ask, askAll, askList } from './request.ts';
@@ -24,6 +26,17 @@ export function address(ref: PullRequestRef): { owner: string; repo: string; pul
 export function repositoryAddress(repository: string): { owner: string; repo: string } {
   const { owner, name } = splitRepository(repository);
   return { owner, repo: name };
+}
+
+/** The forge's answer to a question of a fact. */
+export async function answerTo<Answer>(
+  client: GitHubClient,
+  { repository, number }: PullRequestRef,
+  { path, shape }: Question<Answer>,
+): Promise<Answer> {
+  const route = `GET ${path}`;
+  const octokit = await client.forRepository(repository);
+  return requireFound(await ask(octokit, route, { ...repositoryAddress(repository), number }, shape), route);
 }
 
 async function openPullRequests(client: GitHubClient, repository: string): Promise<OpenPullRequests | undefined> {

@@ -47,14 +47,6 @@ export const pull = z.object({
 export const listedPull = pull.omit({ body: true });
 export const pulls = z.array(listedPull);
 
-export const triage = z.object({
-  assignees: z
-    .array(z.object({ login: z.string(), type: z.string() }))
-    .nullish()
-    .transform((assignees) => assignees ?? []),
-  milestone: z.object({ title: z.string() }).nullable(),
-});
-
 /** What a single pull request says and a list of them does not. */
 export const pullSize = z.object({
   changed_files: z.number().int(),

@@ -37,8 +37,8 @@ import type {
   RepositoryNow,
   RequestedReviews,
   Tree,
-  Triage,
 } from './pull-request.ts';
+import type { Questions } from './question.ts';
 
 /**
  * A code forge, seen with Gatehouse's credentials. Every method is bounded in time, follows
@@ -94,7 +94,8 @@ export interface Forge extends AccessCheck {
   /** Oldest first. */
   reviews(ref: PullRequestRef, ask?: { readonly requestsForChanges: boolean }): Promise<readonly PersonReview[]>;
   requestedReviews(ref: PullRequestRef): Promise<RequestedReviews>;
-  triage(ref: PullRequestRef): Promise<Triage>;
+  /** Throws where the forge does not find it. */
+  ask<Answer>(ref: PullRequestRef, questions: Questions<Answer>): Promise<Answer>;
   /**
    * When the base branch was last changed or the head force-pushed, whichever came later. If neither was: on GitHub
    * undefined, on Gitea and Forgejo just before the pull request was opened.

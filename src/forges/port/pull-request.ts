@@ -190,14 +190,6 @@ export interface OrganisationMembers {
   readonly complete: boolean;
 }
 
-/** What people who sort pull requests have given it. */
-export interface Triage {
-  /** Logins of people. */
-  readonly assignees: readonly string[];
-  /** Its title. */
-  readonly milestone: string | null;
-}
-
 /** A comment in the conversation, by anybody. */
 export interface PersonComment {
   readonly id: string;

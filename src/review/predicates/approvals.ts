@@ -1,7 +1,8 @@
 import { type Authors, authorsOf } from '../../facts/authors/authors.ts';
+import { reviews } from '../../facts/reviews.ts';
 import type { Facts, Needs } from '../../facts/table.ts';
 import { neededMembers } from '../../facts/teams.ts';
-import { count, joinTexts, quotedList, say, type Text } from '../text.ts';
+import { count, joinTexts, quotedList, say, type Text, unreadText } from '../text.ts';
 import { approvalsWanted, type Wanted, wantedGroup } from './approvals-wanted.ts';
 import { approvalsAmong, type Counted, countApprovals, notCounted, possibleApprovers } from './counted-approvals.ts';
 import { currentApprovals } from './current-approvals.ts';
@@ -33,7 +34,7 @@ export const approvals = definePredicate({
     const counted = countApprovals(approvals, wanted, facts, authors);
     const parts: readonly Part[] = facts.reviews.complete
       ? partsOf(wanted, counted, facts, authors)
-      : [{ outcome: 'undecided', found: say`reviews that could not be read in full`, awaited: [] }];
+      : [{ outcome: 'undecided', found: unreadText(reviews, ' in full'), awaited: [] }];
     const outcome = ORDER.find((one) => parts.some((part) => part.outcome === one)) ?? 'matched';
     const unknownAge = wanted.fresh !== false && facts.lastChange.kind === 'unread';
     // Anybody who approves could have made a commit that was not read.

@@ -1,6 +1,7 @@
 import { compileName } from '../../facts/authors/names.ts';
 import { neededMembers } from '../../facts/teams.ts';
-import { quotedList, say } from '../text.ts';
+import { triage as triageFact } from '../../facts/triage.ts';
+import { quotedList, say, unreadText } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { isMember, unreadableTeams } from './team-members.ts';
 import { peopleOrTeamsAlone, splitTeams } from './values.ts';
@@ -17,7 +18,7 @@ export const assignee = definePredicate({
     const expected = say`an assignee among ${quotedList(members)}`;
     const remedy = { toMatch: say`Assign one of ${quotedList(members)}.`, toAvoid: say`Unassign them.` };
     if (triage === undefined) {
-      return { outcome: 'undecided', expected, found: say`assignees that could not be read`, remedy };
+      return { outcome: 'undecided', expected, found: unreadText(triageFact), remedy };
     }
     const { assignees } = triage;
     const answers = assignees.map(

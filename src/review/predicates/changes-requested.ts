@@ -1,5 +1,6 @@
+import { reviews } from '../../facts/reviews.ts';
 import { neededMembers } from '../../facts/teams.ts';
-import { count, quotedList, say } from '../text.ts';
+import { count, quotedList, say, unreadText } from '../text.ts';
 import { anybodyOrFrom } from './anybody-or-from.ts';
 import { currentReviews } from './current-approvals.ts';
 import { definePredicate } from './predicate.ts';
@@ -30,7 +31,7 @@ export const changesRequested = definePredicate({
       outcome: undecided ? 'undecided' : certain.length > 0 ? 'matched' : 'unmatched',
       expected: whose,
       found: !facts.reviews.complete
-        ? say`reviews that could not be read in full`
+        ? unreadText(reviews, ' in full')
         : certain.length > 0
           ? say`${count(certain.length, 'request')} for changes, by ${quotedList(certain)}`
           : unknown.length > 0

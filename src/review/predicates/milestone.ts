@@ -1,5 +1,6 @@
 import { compileName } from '../../facts/authors/names.ts';
-import { quotedList, say } from '../text.ts';
+import { triage as triageFact } from '../../facts/triage.ts';
+import { quotedList, say, unreadText } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { names } from './values.ts';
 
@@ -13,7 +14,7 @@ export const milestone = definePredicate({
     const expected = say`the milestone ${quotedList(wanted)}`;
     const remedy = { toMatch: say`Set the milestone.`, toAvoid: say`Remove the milestone, or set another one.` };
     if (triage === undefined) {
-      return { outcome: 'undecided', expected, found: say`a milestone that could not be read`, remedy };
+      return { outcome: 'undecided', expected, found: unreadText(triageFact), remedy };
     }
     const { milestone: title } = triage;
     return {

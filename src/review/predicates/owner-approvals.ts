@@ -1,9 +1,10 @@
 import { shorten } from '../../common/shorten.ts';
+import { codeOwners as codeOwnersFact } from '../../facts/code-owners.ts';
 import type { Facts } from '../../facts/table.ts';
 import type { TeamMembers } from '../../facts/teams.ts';
 import type { ChangedFile } from '../../forges/port/pull-request.ts';
 import { MAX_NAME_LENGTH } from '../limits.ts';
-import { count, quotedList, say, type Text } from '../text.ts';
+import { count, quotedList, say, type Text, unreadText } from '../text.ts';
 import type { Wanted } from './approvals-wanted.ts';
 import { bareOwner, type CodeOwners, isTeam, readCodeOwners } from './code-owners.ts';
 import { type ApprovalsAmong, approvalsAmong, type Counted } from './counted-approvals.ts';
@@ -74,7 +75,7 @@ export function judgeOwners(
 function unusable(codeOwners: Exclude<Facts['codeOwners'], { kind: 'file' }>): Text {
   switch (codeOwners.kind) {
     case 'unread':
-      return say`a CODEOWNERS file that could not be read`;
+      return unreadText(codeOwnersFact);
     case 'unusable':
       return say`a CODEOWNERS file that cannot be read: ${[codeOwners.reason]}`;
     case 'absent':

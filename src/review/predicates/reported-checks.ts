@@ -1,5 +1,6 @@
+import { checks as checksFact } from '../../facts/checks.ts';
 import type { Check } from '../../forges/port/checks.ts';
-import { joinTexts, quotedList, say, type Text } from '../text.ts';
+import { joinTexts, quotedList, say, type Text, unreadText } from '../text.ts';
 import type { Outcome, PredicateResult } from './predicate.ts';
 
 /** What the two kinds of the predicate `checks` have in common. */
@@ -53,7 +54,7 @@ export function resultOf(
   return {
     outcome,
     expected,
-    found: complete ? foundOf(found) : say`checks that could not be read in full`,
+    found: complete ? foundOf(found) : unreadText(checksFact, ' in full'),
     awaited:
       outcome === 'matched'
         ? say`another result of ${namedChecks(fitting.map(({ name }) => name))}`

@@ -1,5 +1,6 @@
+import { requestedReviews } from '../../facts/requested-reviews.ts';
 import { neededMembers } from '../../facts/teams.ts';
-import { quotedList, say } from '../text.ts';
+import { quotedList, say, unreadText } from '../text.ts';
 import { anybodyOrFrom } from './anybody-or-from.ts';
 import { definePredicate } from './predicate.ts';
 import { includesTeam, isMember, unreadableTeams } from './team-members.ts';
@@ -28,7 +29,7 @@ export const reviewsRequested = definePredicate({
       expected,
       found:
         requested === undefined
-          ? say`requested reviews that could not be read`
+          ? unreadText(requestedReviews)
           : certain.length > 0
             ? say`reviews requested of ${quotedList(certain)}`
             : unknown.length > 0

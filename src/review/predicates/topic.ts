@@ -1,5 +1,6 @@
 import { compileName } from '../../facts/authors/names.ts';
-import { quotedList, say } from '../text.ts';
+import { repository as repositoryFact } from '../../facts/repository.ts';
+import { quotedList, say, unreadText } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { REPOSITORY_REMEDY } from './repository.ts';
 import { names } from './values.ts';
@@ -19,7 +20,7 @@ export const topic = definePredicate({
       expected: say`a repository with the topic ${quotedList(wanted)}`,
       found:
         topics === undefined
-          ? say`topics that could not be read`
+          ? unreadText(repositoryFact)
           : topics.length === 0
             ? say`no topics`
             : say`the topics ${quotedList(topics)}`,

@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { repository as repositoryFact } from '../../facts/repository.ts';
 import type { Visibility } from '../../forges/port/pull-request.ts';
-import { quotedList, say } from '../text.ts';
+import { quotedList, say, unreadText } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { REPOSITORY_REMEDY } from './repository.ts';
 
@@ -21,10 +22,7 @@ export const visibility = definePredicate({
       outcome:
         repository === undefined ? 'undecided' : wanted.includes(repository.visibility) ? 'matched' : 'unmatched',
       expected: say`a repository that is ${quotedList(wanted)}`,
-      found:
-        repository === undefined
-          ? say`a repository that could not be read`
-          : say`a repository that is ${repository.visibility}`,
+      found: repository === undefined ? unreadText(repositoryFact) : say`a repository that is ${repository.visibility}`,
       remedy: { toMatch: REPOSITORY_REMEDY, toAvoid: REPOSITORY_REMEDY },
     };
   },

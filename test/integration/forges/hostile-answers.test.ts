@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { TRIAGE } from '../../../src/facts/triage.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { HOSTILE_SEED } from '../../simulated-forge/api/seed.ts';
 import { VERSIONS } from '../../simulated-forge/github-api/versions.ts';
@@ -31,7 +32,7 @@ async function readAll(t: ExecutionContext, options: Partial<SimulatedForgeOptio
     await forge.commits(ref, { signatures: true, signers: true }),
     await forge.reviews(ref),
     await forge.requestedReviews(ref),
-    await forge.triage(ref),
+    await forge.ask(ref, TRIAGE),
     await patiently(() => forge.comments(ref)),
     await forge.ownComments(ref),
     await forge.ownInlineComments(ref, head()),
