@@ -24,7 +24,7 @@ async function openEngine(t: ExecutionContext) {
   return { pool, boss, send, take };
 }
 
-/** A row of the engine's table, but for what differs from job to job. */
+/** A row of the engine's table, except what differs from job to job. */
 async function rowOf(pool: pg.Pool, id: string) {
   const { rows } = await pool.query(
     `SELECT to_jsonb(job) - '{id,data,singleton_key,created_on,start_after,keep_until,started_on,heartbeat_on}'::text[]
