@@ -57,6 +57,7 @@ function entryOf(
     chain: '1',
     position,
     previous: '',
+    previousAt: null,
     repository: 'acme/widgets',
     recordedAt,
     branch: 'main',

@@ -211,6 +211,13 @@ export function parseDatabaseConfig(
   return parseEnvironment(database, env, readFile);
 }
 
+const ledger = { ...database, AUDIT_DAYS: worker.AUDIT_DAYS };
+
+/** What `gatehouse ledger` needs: retention may drop what is older. */
+export function parseLedgerConfig(env: Environment, readFile: ReadFile = readText): Parsed<Settings<typeof ledger>> {
+  return parseEnvironment(ledger, env, readFile);
+}
+
 /** The address of Redis alone. */
 export function parseRedisUrl(env: Environment, readFile: ReadFile = readText): Parsed<string> {
   const parsed = parseEnvironment({ REDIS_URL: common.REDIS_URL }, env, readFile);

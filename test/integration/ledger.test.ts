@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava, { type ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { dropOldPartitions } from '../../src/audit/drop-partitions.ts';
 import { append, openChain } from '../../src/audit/ledger/chains.ts';
-import type { LedgerContent } from '../../src/audit/ledger/entry.ts';
-import { readChain, readHeads } from '../../src/audit/ledger/read-ledger.ts';
+import { type LedgerContent, link } from '../../src/audit/ledger/entry.ts';
+import { readChain } from '../../src/audit/ledger/read-ledger.ts';
 import { verifyChain } from '../../src/audit/ledger/verify.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
 import { moveLedgerTip, settlesAt } from '../../src/jobs/tables/ledger.ts';
@@ -72,8 +72,7 @@ async function withLedger(
 }
 
 async function verified(pool: pg.Pool) {
-  const [head] = await readHeads(pool, {});
-  return verifyChain(await readChain(pool, CHAIN), head);
+  return verifyChain(await readChain(pool, CHAIN), [], { days: 400, now: new Date() }).fault;
 }
 
 /** As the owner of the database can. */
@@ -191,12 +190,10 @@ for (const [what, statement, fault] of TAMPERED) {
 }
 
 test('a copy of the heads shows that all hashes were computed anew', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'ledger-'));
-  t.teardown(() => rm(folder, { recursive: true }));
-  const copy = join(folder, 'heads.json');
   const contents = [...'acde'].map((sha) => commit(sha));
+  let copy = '';
   await withLedger(async (_, url) => {
-    await writeFile(copy, (await run(url, ['ledger', '--heads', '--json'])).stdout);
+    copy = await copyOfHeads(t, url);
     t.is((await run(url, ['ledger', '--verify', '--against', copy])).code, 0);
   }, contents);
   await withLedger(
@@ -210,22 +207,31 @@ test('a copy of the heads shows that all hashes were computed anew', async (t) =
   );
 });
 
-test('a month that retention drops leaves an anchor, and the chain can be verified', async (t) => {
-  await withLedger(async (pool) => {
-    // As if the first two were of an old month.
-    const rows = await readChain(pool, CHAIN);
-    await unlocked(pool, 'DELETE FROM gatehouse.ledger WHERE position <= 2');
-    await addMonth(pool, '2020_01');
-    for (const row of rows.slice(0, 2)) {
-      await pool.query("INSERT INTO gatehouse.ledger VALUES ('2020-01-05', $1, $2, $3, $4)", [
-        row.chain,
-        row.position,
-        row.text,
-        row.hash,
-      ]);
-    }
+/** Entries as if they had been recorded then: in old months, unless it is now. */
+async function addAt(pool: pg.Pool, times: readonly (Date | undefined)[]): Promise<void> {
+  let { rows } = await readChain(pool, CHAIN);
+  for (const time of times) {
+    const last = rows.at(-1);
+    const head = { chain: CHAIN, repository: 'acme/widgets', position: 0, hash: '', recordedAt: null, ...last };
+    const row = link(head, commit('a'), time ?? new Date());
+    await addMonth(pool, row.recordedAt.toISOString().slice(0, 7).replace('-', '_'));
+    await pool.query('INSERT INTO gatehouse.ledger VALUES ($2, $1, $3, $4, $5)', [
+      ...[CHAIN, row.recordedAt, row.position, row.text, row.hash],
+    ]);
+    await pool.query('UPDATE gatehouse.ledger_chains SET position = $2, hash = $3, recorded_at = $4 WHERE chain = $1', [
+      ...[CHAIN, row.position, row.hash, row.recordedAt],
+    ]);
+    rows = [...rows, row];
+  }
+}
+
+const OLD = new Date('2020-01-05T00:00:00Z');
+
+test('a month that retention drops leaves an anchor that can be verified', async (t) => {
+  await withLedger(async (pool, url) => {
+    await addAt(pool, [OLD, OLD, undefined, undefined]);
     await dropOldPartitions(pool, 400, makeLog('silent'));
-    const left = await readChain(pool, CHAIN);
+    const { rows: left } = await readChain(pool, CHAIN);
     t.deepEqual(
       left.map(({ position, text }) => [position, JSON.parse(text).kind]),
       [
@@ -234,9 +240,100 @@ test('a month that retention drops leaves an anchor, and the chain can be verifi
         [5, 'anchor'],
       ],
     );
-    t.is(await verified(pool), undefined);
+    const { code, stdout } = await run(url, ['ledger', '--verify']);
+    t.is(code, 0);
+    t.regex(stdout, /3 entries +unchanged, but 2 more were dropped by retention/);
     await unlocked(pool, 'DELETE FROM gatehouse.ledger WHERE position = 3');
     t.deepEqual(await verified(pool), { position: 3, problem: 'removed' });
+  }, []);
+});
+
+test('an entry is never recorded before the one that it follows', async (t) => {
+  await withLedger(async (pool) => {
+    const later = new Date(Date.now() + TIMEOUT_MS);
+    await addAt(pool, [later]);
+    await inTransaction(pool, TIMEOUT_MS, (client) => append(client, CHAIN, [commit('b')]));
+    t.deepEqual((await readChain(pool, CHAIN)).rows.at(-1)?.recordedAt, later);
+  }, []);
+});
+
+/** As the owner of the database could: with the right hashes, and where the chain ends. */
+async function appendForged(pool: pg.Pool, content: LedgerContent): Promise<void> {
+  await inTransaction(pool, TIMEOUT_MS, (client) => append(client, CHAIN, [content]));
+}
+
+type Forging = (pool: pg.Pool, copied: { readonly hash: string }) => Promise<void>;
+
+const FORGED: Readonly<Record<string, Forging>> = {
+  'first entries that were removed, with an anchor': async (pool) => {
+    const { rows } = await readChain(pool, CHAIN);
+    await appendForged(pool, { kind: 'anchor', droppedUpTo: 2, hash: rows[1]?.hash ?? '' });
+    await unlocked(pool, 'DELETE FROM gatehouse.ledger WHERE position <= 2');
+  },
+  'all entries removed, with an anchor': async (pool, { hash }) => {
+    await appendForged(pool, { kind: 'anchor', droppedUpTo: 4, hash });
+    await unlocked(pool, 'DELETE FROM gatehouse.ledger WHERE position <= 4');
+  },
+  'all entries removed, with an anchor that contradicts the copy': async (pool) => {
+    await appendForged(pool, { kind: 'anchor', droppedUpTo: 4, hash: 'f'.repeat(64) });
+    await unlocked(pool, 'DELETE FROM gatehouse.ledger WHERE position <= 4');
+  },
+  'an edited outcome, behind an anchor that counts itself': async (pool) => {
+    await appendForged(pool, { kind: 'anchor', droppedUpTo: 5, hash: 'f'.repeat(64) });
+    await unlocked(pool, "UPDATE gatehouse.ledger SET entry = replace(entry, 'direct', 'passed') WHERE position = 2");
+  },
+};
+
+async function copyOfHeads(t: ExecutionContext, url: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ledger-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'heads.json');
+  await writeFile(path, (await run(url, ['ledger', '--heads', '--json'])).stdout);
+  return path;
+}
+
+for (const [what, forge] of Object.entries(FORGED)) {
+  test(`a copy of the heads shows ${what}`, async (t) => {
+    await withLedger(async (pool, url) => {
+      const copy = await copyOfHeads(t, url);
+      await forge(pool, JSON.parse(await readFile(copy, 'utf8')));
+      const { code, stdout } = await run(url, ['ledger', '--verify', '--against', copy]);
+      t.is(code, 1, stdout);
+      t.regex(stdout, /entry \d was (removed|changed|inserted)/);
+    });
+  });
+}
+
+test('a chain that is gone is missed by its copy, whatever is asked for', async (t) => {
+  await withLedger(async (pool, url) => {
+    const copy = await copyOfHeads(t, url);
+    await unlocked(pool, 'DELETE FROM gatehouse.ledger');
+    await pool.query('DELETE FROM gatehouse.ledger_chains');
+    for (const args of [[], ['acme/widgets'], ['--organisation', 'ACME']]) {
+      t.is((await run(url, ['ledger', ...args, '--verify', '--against', copy])).code, 1, args.join(' '));
+    }
+    await writeFile(copy, '');
+    t.is((await run(url, ['ledger', '--verify', '--against', copy])).code, 64, 'an empty copy proves nothing');
+  });
+});
+
+test('a restore of the database is neither complete nor tampering', async (t) => {
+  await withLedger(async (pool, url) => {
+    const copy = await copyOfHeads(t, url);
+    const { rows } = await readChain(pool, CHAIN);
+    await unlocked(pool, 'DELETE FROM gatehouse.ledger WHERE position > 2');
+    await pool.query('UPDATE gatehouse.ledger_chains SET position = 2, hash = $1', [rows[1]?.hash]);
+    t.is((await run(url, ['ledger', '--verify', '--against', copy])).code, 1);
+    const { code, stdout } = await run(url, ['ledger', '--verify', '--against', copy, '--restored']);
+    t.is(code, 2, stdout);
+    t.regex(stdout, /3 entries +unchanged, but entries 3 to 4 were lost in the restore of 20/);
+    t.is((await run(url, ['ledger', '--verify', '--against', copy, '--restored'])).code, 2);
+    t.is((await readChain(pool, CHAIN)).rows.length, 3, 'it is recorded once');
+    t.regex(await printed(t, url), /database restored .* entries 3 to 4 were lost/);
+    const fresh = await copyOfHeads(t, url);
+    const again = await run(url, ['ledger', '--verify', '--against', fresh]);
+    t.is(again.code, 0);
+    t.notRegex(again.stdout, /complete/);
   });
 });
 
@@ -244,7 +341,7 @@ test('workers that add to one chain at a time make one chain', async (t) => {
   await withLedger(async (pool) => {
     const add = (sha: string) => inTransaction(pool, TIMEOUT_MS, (client) => append(client, CHAIN, [commit(sha)]));
     await Promise.all([...'0123456789'].map(add));
-    t.is((await readChain(pool, CHAIN)).length, 14);
+    t.is((await readChain(pool, CHAIN)).rows.length, 14);
     t.is(await verified(pool), undefined);
   });
 });
@@ -305,7 +402,13 @@ test('report counts a pull request once, by its outcome', async (t) => {
 });
 
 test('options that do not go together are refused', async (t) => {
-  for (const args of [[], ['a/b', '--organisation', 'a'], ['a/b', '--json', '--csv'], ['a/b', '--against', 'x']]) {
+  for (const args of [
+    [],
+    ['a/b', '--organisation', 'a'],
+    ['a/b', '--json', '--csv'],
+    ['a/b', '--against', 'x'],
+    ['--verify', '--restored'],
+  ]) {
     t.is((await run('postgres://127.0.0.1:1/none', ['ledger', ...args])).code, 64, args.join(' '));
   }
 });

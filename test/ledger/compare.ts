@@ -22,7 +22,7 @@ export async function compare(ground: Ground, pool: pg.Pool, { branch, outcomes,
     [ground.site.repository],
   );
   const entries = rows.map(({ entry }) => JSON.parse(entry) as LedgerEntry);
-  const own = entries.filter((entry) => entry.kind !== 'anchor' && entry.branch === branch);
+  const own = entries.filter((entry) => 'branch' in entry && entry.branch === branch);
   const begun = own.find((entry) => entry.kind === 'started')?.sha;
   const log = await ground.commits(branch, begun);
   const commits = own.filter((entry) => entry.kind === 'commit');

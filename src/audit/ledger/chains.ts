@@ -1,6 +1,7 @@
 import type pg from 'pg';
+import { inTransaction } from '../../db/transaction.ts';
 import { ensurePartitions } from '../partitions.ts';
-import { type ChainHead, type LedgerContent, type LedgerRow, link } from './entry.ts';
+import { type ChainHead, type CopiedHead, type LedgerContent, type LedgerRow, link } from './entry.ts';
 
 /** A repository's chain, and what is known of the repository. */
 export interface Chain {
@@ -48,15 +49,17 @@ export async function append(
   contents: readonly LedgerContent[],
 ): Promise<readonly LedgerRow[]> {
   const { rows } = await client.query<ChainHead & { readonly now: Date }>(
-    `SELECT chain, repository, position::int AS position, hash, now() FROM gatehouse.ledger_chains WHERE chain = $1 FOR UPDATE`,
+    `SELECT chain, repository, position::int AS position, hash, recorded_at AS "recordedAt", now()
+       FROM gatehouse.ledger_chains WHERE chain = $1 FOR UPDATE`,
     [chain],
   );
   let [head] = rows;
   if (head === undefined) {
     throw new Error('there is no such chain');
   }
-  // Whole milliseconds, as the entry has it: in the month of the transaction, for which there is a partition.
-  const recordedAt = new Date(head.now.getTime());
+  // Whole milliseconds, as the entry has it. Never before the last one, though the clock was set back: retention drops
+  // months, and with them only the beginning of a chain.
+  const recordedAt = new Date(Math.max(head.now.getTime(), head.recordedAt?.getTime() ?? 0));
   await ensurePartitions(client);
   const added: LedgerRow[] = [];
   for (const content of contents) {
@@ -66,14 +69,33 @@ export async function append(
       [recordedAt, chain, row.position, row.text, row.hash],
     );
     added.push(row);
-    head = { ...head, position: row.position, hash: row.hash };
+    head = { ...head, position: row.position, hash: row.hash, recordedAt };
   }
-  await client.query('UPDATE gatehouse.ledger_chains SET position = $2, hash = $3 WHERE chain = $1', [
+  await client.query('UPDATE gatehouse.ledger_chains SET position = $2, hash = $3, recorded_at = $4 WHERE chain = $1', [
     chain,
     head.position,
     head.hash,
+    head.recordedAt,
   ]);
   return added;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** After the database was restored, for a chain that ends before the copy of its head: names what is lost. */
+export async function recordRestore(pool: pg.Pool, copy: CopiedHead): Promise<void> {
+  const { chain, repository, position: lostUpTo, hash, recordedAt } = copy;
+  await inTransaction(pool, TIMEOUT_MS, async (client) => {
+    await client.query(
+      'INSERT INTO gatehouse.ledger_chains (chain, repository) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+      [chain, repository],
+    );
+    const { rows } = await client.query<{ now: Date }>('SELECT now()');
+    if (rows[0] === undefined || rows[0].now < recordedAt) {
+      throw new Error(`the clock of the database is behind the copy of ${repository}: ${recordedAt.toISOString()}`);
+    }
+    await append(client, chain, [{ kind: 'restored', lostUpTo, hash }]);
+  });
 }
 
 /**

@@ -90,13 +90,25 @@ export type LedgerContent =
       readonly kind: 'anchor';
       readonly droppedUpTo: number;
       readonly hash: string;
+    }
+  | {
+      /**
+       * The database was restored from a backup. The entries from this position to `lostUpTo` are lost, the last of
+       * which had this hash.
+       */
+      readonly kind: 'restored';
+      readonly lostUpTo: number;
+      readonly hash: string;
     };
 
-/** A link of a chain. `previous`: the hash of the entry before, '' for the first. */
+/** A link of a chain. */
 export type LedgerEntry = LedgerContent & {
   readonly chain: string;
   readonly position: number;
+  /** The hash of the entry before, '' for the first. */
   readonly previous: string;
+  /** When that was recorded, null for the first: it tells whether retention may have dropped it. */
+  readonly previousAt: string | null;
   /** The repository's name then. */
   readonly repository: string;
   /** ISO 8601, in milliseconds. */
@@ -109,6 +121,13 @@ export interface ChainHead {
   readonly repository: string;
   readonly position: number;
   readonly hash: string;
+  /** When its last entry was recorded; null: it has none. */
+  readonly recordedAt: Date | null;
+}
+
+/** What was kept of one outside the database, at some time. */
+export interface CopiedHead extends ChainHead {
+  readonly recordedAt: Date;
 }
 
 /** A row of the table. */
@@ -129,14 +148,9 @@ export function hashOf(text: string): string {
 export function link(head: ChainHead, content: LedgerContent, recordedAt: Date): LedgerRow {
   const position = head.position + 1;
   const { chain, repository, hash: previous } = head;
-  const entry: LedgerEntry = {
-    chain,
-    position,
-    previous,
-    repository,
-    recordedAt: recordedAt.toISOString(),
-    ...content,
-  };
+  const previousAt = head.recordedAt?.toISOString() ?? null;
+  const own = { chain, position, previous, previousAt, repository, recordedAt: recordedAt.toISOString() };
+  const entry: LedgerEntry = { ...content, ...own };
   const text = JSON.stringify(entry);
   return { chain, position, recordedAt, text, hash: hashOf(text) };
 }

@@ -28,7 +28,8 @@ export async function readLedger(pool: pg.Pool, filter: LedgerFilter, since: Dat
 /** Where the chains end by our own table. */
 export async function readHeads(pool: pg.Pool, filter: LedgerFilter): Promise<readonly ChainHead[]> {
   const { rows } = await pool.query<ChainHead>(
-    `SELECT c.chain, c.repository, c.position::int AS position, c.hash FROM gatehouse.ledger_chains c
+    `SELECT c.chain, c.repository, c.position::int AS position, c.hash, c.recorded_at AS "recordedAt"
+       FROM gatehouse.ledger_chains c
       WHERE c.position > 0 AND ${FITS} ORDER BY lower(c.repository), c.chain`,
     [...valuesOf(filter)],
   );
@@ -44,14 +45,35 @@ export async function chainsWithoutHead(pool: pg.Pool): Promise<readonly string[
   return rows.map(({ chain }) => chain);
 }
 
-/** All that is left of a chain, by position. */
-export async function readChain(pool: pg.Pool, chain: string): Promise<readonly LedgerRow[]> {
-  const { rows } = await pool.query<LedgerRow>(
-    `SELECT chain, position::int AS position, recorded_at AS "recordedAt", entry AS text, hash
-       FROM gatehouse.ledger WHERE chain = $1 ORDER BY position, recorded_at`,
+/** A chain as the tables have it at one moment. */
+export interface StoredChain {
+  /** All that is left of it, by position. */
+  readonly rows: readonly LedgerRow[];
+  /** Where it ends by our own table. Undefined: there is no such chain. */
+  readonly head: Pick<ChainHead, 'position' | 'hash'> | undefined;
+}
+
+/** All of a row of the ledger is null where there is none. */
+type StoredRow = { readonly endsAt: number | null; readonly endsWith: string | null } & (
+  | LedgerRow
+  | { readonly position: null }
+);
+
+/** One statement: what is added or dropped between two would look like a fault. */
+export async function readChain(pool: pg.Pool, chain: string): Promise<StoredChain> {
+  const { rows } = await pool.query<StoredRow>(
+    `SELECT c.position::int AS "endsAt", c.hash AS "endsWith",
+            $1 AS chain, l.position::int AS position, l.recorded_at AS "recordedAt", l.entry AS text, l.hash
+       FROM (SELECT $1::text AS chain) AS asked
+       LEFT JOIN gatehouse.ledger_chains c USING (chain) LEFT JOIN gatehouse.ledger l USING (chain)
+      ORDER BY l.position, l.recorded_at`,
     [chain],
   );
-  return rows;
+  const [first] = rows;
+  return {
+    rows: rows.filter((row) => row.position !== null),
+    head: first?.endsAt == null ? undefined : { position: first.endsAt, hash: first.endsWith ?? '' },
+  };
 }
 
 /** Entries that are looked through, the newest of a chain. */

@@ -29,6 +29,10 @@ function lineOf(entry: LedgerEntry): LedgerLine | undefined {
   switch (entry.kind) {
     case 'anchor':
       return undefined;
+    case 'restored': {
+      const why = `entries ${entry.position} to ${entry.lostUpTo} were lost`;
+      return { ...common, branch: '', commit: '', outcome: 'database restored', why };
+    }
     case 'started':
       return { ...common, branch: entry.branch, commit: entry.sha, outcome: 'watched from here' };
     case 'rewritten': {

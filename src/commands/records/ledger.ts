@@ -1,23 +1,13 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import type pg from 'pg';
-import { z } from 'zod';
-import {
-  chainsWithoutHead,
-  type LedgerFilter,
-  readChain,
-  readHeads,
-  readLedger,
-} from '../../audit/ledger/read-ledger.ts';
-import { verifyChain } from '../../audit/ledger/verify.ts';
-import { parseDatabaseConfig } from '../../config/config.ts';
+import { readHeads, readLedger } from '../../audit/ledger/read-ledger.ts';
+import { parseLedgerConfig } from '../../config/config.ts';
 import { defineCommand, UNUSABLE_DATABASE } from '../command.ts';
 import { withDatabase } from '../database.ts';
-import { configured, reasonOf, UsageError } from '../failures.ts';
+import { configured, UsageError } from '../failures.ts';
 import { parseTime, TIME_HELP } from '../options.ts';
-import { columns, type Terminal } from '../terminal.ts';
+import { columns, shortTime } from '../terminal.ts';
 import { ledgerPage } from './ledger-page.ts';
 import { ledgerCsv, ledgerTable } from './ledger-text.ts';
+import { readCopies, verifyLedger } from './ledger-verify.ts';
 
 const DEFAULT_SINCE = '90d';
 
@@ -39,17 +29,23 @@ not proven is unknown, never passed.`,
       help: 'look for the first entry of each chain that was changed, removed or inserted',
     },
     heads: { type: 'boolean', default: false, help: 'print where each chain ends: keep a copy outside the database' },
-    against: { type: 'string', value: 'file', help: 'with --verify: a copy that --heads --json printed' },
+    against: { type: 'string', value: 'file', help: 'with --verify: copies that --heads --json printed' },
+    restored: {
+      type: 'boolean',
+      default: false,
+      help: 'with --against, after you have restored the database and before workers start: record in each chain that ends before its copy what is lost',
+    },
   },
   positionals: { most: 1, expected: 'at most one repository, owner/name' },
-  settings: 'DATABASE_URL',
+  settings: 'DATABASE_URL; --verify also AUDIT_DAYS: what is younger may not be gone.',
   exitCodes: {
     0: 'done, also if nothing was found',
     1: 'failed, or --verify found an entry that was changed, removed or inserted',
+    2: '--verify found nothing of that, but copies of entries that were lost in a restore of the database',
     ...UNUSABLE_DATABASE,
   },
   async run({ values, positionals: [repository] }, terminal) {
-    const { organisation, verify, heads, json, csv, html, against } = values;
+    const { organisation, verify, heads, json, csv, html, against, restored } = values;
     if ([json, csv, html, verify].filter(Boolean).length > 1 || (heads && (csv || html || verify))) {
       throw new UsageError('only one of --json, --csv, --html and --verify can be used, and --heads only with --json');
     }
@@ -62,19 +58,29 @@ not proven is unknown, never passed.`,
     if (against !== undefined && !verify) {
       throw new UsageError('--against needs --verify');
     }
+    if (restored && against === undefined) {
+      throw new UsageError('--restored needs --against');
+    }
     const filter = { repository, organisation };
     const since = parseTime('--since', values.since, Date.now());
-    const { databaseUrl } = configured(parseDatabaseConfig(terminal.env));
-    const copies = against === undefined ? [] : await readCopy(terminal.folder, against);
+    const { databaseUrl, auditDays } = configured(parseLedgerConfig(terminal.env));
+    const copies = against === undefined ? undefined : await readCopies(terminal.folder, against);
     return withDatabase(databaseUrl, async (pool) => {
       if (verify) {
-        return verifyAll(pool, filter, copies, terminal);
+        const retention = { days: auditDays, now: new Date() };
+        return verifyLedger(pool, { filter, copies, retention, restored }, terminal);
       }
       if (heads) {
         const found = await readHeads(pool, filter);
         const table = () => [
-          ['REPOSITORY', 'CHAIN', 'ENTRIES', 'HASH'],
-          ...found.map(({ repository: name, chain, position, hash }) => [name, chain, String(position), hash]),
+          ['REPOSITORY', 'CHAIN', 'ENTRIES', 'LAST', 'HASH'],
+          ...found.map(({ repository: name, chain, position, hash, recordedAt }) => [
+            name,
+            chain,
+            String(position),
+            recordedAt === null ? '' : shortTime(recordedAt),
+            hash,
+          ]),
         ];
         terminal.stdout.write(json ? lines(found) : columns(table()));
         return 0;
@@ -98,52 +104,4 @@ not proven is unknown, never passed.`,
 
 function lines(entries: readonly object[]): string {
   return entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
-}
-
-const copiedHead = z.object({
-  chain: z.string(),
-  repository: z.string(),
-  position: z.number().int(),
-  hash: z.string(),
-});
-type CopiedHead = z.output<typeof copiedHead>;
-
-async function readCopy(folder: string, path: string): Promise<readonly CopiedHead[]> {
-  try {
-    const text = await readFile(resolve(folder, path), 'utf8');
-    return text
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => copiedHead.parse(JSON.parse(line)));
-  } catch (error) {
-    throw new UsageError(`--against: cannot read ${path}: ${reasonOf(error)}`);
-  }
-}
-
-/** One chain after the other: they may be long. */
-async function verifyAll(
-  pool: pg.Pool,
-  filter: LedgerFilter,
-  copied: readonly CopiedHead[],
-  { stdout }: Terminal,
-): Promise<0 | 1> {
-  const isAll = filter.repository === undefined && filter.organisation === undefined;
-  const heads = await readHeads(pool, filter);
-  const named = new Map(heads.map((head) => [head.chain, head.repository]));
-  for (const { chain, repository } of isAll ? copied : []) {
-    named.set(chain, named.get(chain) ?? repository);
-  }
-  for (const chain of isAll ? await chainsWithoutHead(pool) : []) {
-    named.set(chain, named.get(chain) ?? 'no repository');
-  }
-  let faults = 0;
-  for (const [chain, repository] of named) {
-    const head = heads.find((one) => one.chain === chain);
-    const copies = copied.filter((copy) => copy.chain === chain);
-    const fault = verifyChain(await readChain(pool, chain), head, copies);
-    const found = fault === undefined ? 'complete' : `entry ${fault.position} was ${fault.problem}`;
-    stdout.write(columns([[repository, `chain ${chain}`, `${head?.position ?? 0} entries`, found]]));
-    faults += fault === undefined ? 0 : 1;
-  }
-  return faults > 0 ? 1 : 0;
 }

@@ -110,6 +110,8 @@ CREATE TABLE gatehouse.ledger_chains (
   former     jsonb  NOT NULL DEFAULT '[]',
   position   bigint NOT NULL DEFAULT 0,
   hash       text   NOT NULL DEFAULT '',
+  -- When its last entry was recorded; null: it has none.
+  recorded_at timestamptz,
   -- Since when the repository is gone or hidden; null: it is not.
   forgotten_at timestamptz,
   -- When all its watched branches were looked at last.
