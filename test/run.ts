@@ -1,17 +1,25 @@
 /**
- * `npm test`: one pair of stores and one real Gitea for all test files, then AVA with the arguments given, then one
- * closing line, `N passed, N failed`.
+ * `npm test`: one pair of stores for all test files, and a real Gitea where TEST_FORGE asks for one, then AVA with the
+ * arguments given, then one closing line, `N passed, N failed`. With `--second-run`, test files that failed run once more.
+ * Where TEST_RESULT names a file, the closing lines are written to it, too.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { constants, tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { GITEA_VARIABLE, insistsOnGitea, type OwnGitea, startGitea } from './helpers/gitea.ts';
+import { within } from './helpers/deadline.ts';
+import { asksForGitea, GITEA_VARIABLE, type OwnGitea, startGitea } from './helpers/gitea.ts';
+import { runAva } from './helpers/run-ava.ts';
+import { keepFindings, runAgain } from './helpers/second-run.ts';
 import { type Stores, startStores } from './helpers/stores.ts';
-import { type Counts, summarize } from './helpers/summary.ts';
+import { type Outcome, summarize } from './helpers/summary.ts';
+import { NOTHING } from './helpers/tally.ts';
 import { summarizeExchanges } from './simulated-forge/api/exchanges.ts';
+
+const SECOND_RUN = '--second-run';
+const CLOSE_MS = 60_000;
+const FINDINGS = fileURLToPath(new URL('../.findings', import.meta.url));
 
 /**
  * What Node has compiled, for every process and thread of the run: half of what it costs to start one. Not while coverage
@@ -22,68 +30,74 @@ if (process.env['NODE_V8_COVERAGE'] === undefined) {
 } else {
   process.env['NODE_DISABLE_COMPILE_CACHE'] = '1';
 }
-// A shell's exit code for a process that a signal ended.
-const SIGNALLED = 128;
 
 /** What the simulated forges checked against their published descriptions. */
 const exchanges = join(mkdtempSync(join(tmpdir(), 'exchanges-')), 'checked.jsonl');
 
-let counts: Counts | undefined;
-let exitCode = 1;
+let outcome: Outcome = { counts: NOTHING, exitCode: 1, closing: [] };
 try {
   const [stores, gitea] = await Promise.all([startStores({ inMemory: true }), giteaOfTheRun()]);
-  exitCode = await runAva(stores, gitea);
-  await Promise.all([stores.close(), gitea?.close()]);
+  outcome = await run(stores, gitea);
+  const closed = Promise.all([stores.close(), gitea?.close()]);
+  await within(CLOSE_MS, `the stores did not close within ${CLOSE_MS / 1000} seconds`, closed);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-  exitCode = exitCode === 0 ? 1 : exitCode;
+  outcome = { ...outcome, exitCode: outcome.exitCode || 1 };
 }
 process.stdout.write(summarizeExchanges(exchanges));
-const summary = summarize(counts, exitCode);
-process.stdout.write(`${summary.line}\n`);
-process.exitCode = summary.exitCode;
+const summary = summarize(outcome);
+process.stdout.write(summary.lines);
+if (process.env['TEST_RESULT'] !== undefined) {
+  writeFileSync(process.env['TEST_RESULT'], summary.lines);
+}
+// Whatever did not close may not keep this process.
+process.exit(summary.exitCode);
 
-/** Not started for a run of files that have no use for it. */
 async function giteaOfTheRun(): Promise<OwnGitea | undefined> {
-  const insists = insistsOnGitea();
-  const files = process.argv.slice(2).filter((argument) => argument.endsWith('.ts'));
-  if (files.length > 0 && !files.some((file) => file.includes('test/forge'))) {
+  if (!asksForGitea()) {
     return undefined;
   }
-  const outcome = await startGitea(insists);
-  if (typeof outcome !== 'string') {
-    process.stderr.write(`forge: Gitea ${outcome.gitea.version} in a container\n`);
-    return outcome;
-  }
-  if (insists) {
+  const outcome = await startGitea();
+  if (typeof outcome === 'string') {
     throw new Error(`TEST_FORGE=gitea, but ${outcome}`);
   }
-  process.stderr.write(`forge: the tests on a real Gitea are left out, because ${outcome}\n`);
-  return undefined;
+  process.stderr.write(`forge: Gitea ${outcome.gitea.version} in a container\n`);
+  return outcome;
 }
 
-async function runAva(stores: Stores, gitea: OwnGitea | undefined): Promise<number> {
-  const ava = fileURLToPath(new URL('cli.js', import.meta.resolve('ava')));
-  const child = spawn(process.execPath, [ava, ...process.argv.slice(2)], {
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: {
-      ...process.env,
-      TEST_STORES: stores.kind,
-      TEST_EXCHANGES: exchanges,
-      TEST_DATABASE_URL: stores.database.url,
-      TEST_REDIS_URL: stores.redis.url,
-      ...(gitea === undefined ? {} : { [GITEA_VARIABLE]: JSON.stringify(gitea.gitea) }),
-    },
+async function run(stores: Stores, gitea: OwnGitea | undefined): Promise<Outcome> {
+  const args = process.argv.slice(2).filter((argument) => argument !== SECOND_RUN);
+  const env = {
+    TEST_STORES: stores.kind,
+    TEST_EXCHANGES: exchanges,
+    TEST_DATABASE_URL: stores.database.url,
+    TEST_REDIS_URL: stores.redis.url,
+    ...(gitea === undefined ? {} : { [GITEA_VARIABLE]: JSON.stringify(gitea.gitea) }),
+  };
+  const first = await runAva(args, env);
+  const findings = keepFindings(first.tally.failures(), about(stores), FINDINGS);
+  const ended = first.endedBy === undefined ? findings : [first.endedBy, ...findings];
+  if (first.exitCode === 0 || !process.argv.includes(SECOND_RUN)) {
+    return { counts: first.tally.counts(), exitCode: first.exitCode, closing: ended };
+  }
+  const options = args.filter((argument) => !argument.endsWith('.ts'));
+  const outcome = await runAgain(first, (file, signal) => {
+    process.stdout.write(`\nonce more, by itself: ${file}\n`);
+    return runAva([file, ...options], env, { signal });
   });
-  child.on('message', (message: Counts) => {
-    counts = message;
-  });
-  const forward = (signal: NodeJS.Signals) => child.kill(signal);
-  process.on('SIGINT', forward);
-  process.on('SIGTERM', forward);
-  const [code, signal]: [number | null, NodeJS.Signals | null] = await once(child, 'close').then(([code, signal]) => [
-    code,
-    signal,
-  ]);
-  return code ?? SIGNALLED + (signal === null ? 0 : constants.signals[signal]);
+  return { ...outcome, closing: [...ended, ...outcome.closing] };
+}
+
+/** Of the machine and the run, for whoever looks into a finding. The variables that draw something are named after seeds. */
+function about(stores: Stores): Readonly<Record<string, string>> {
+  return {
+    at: new Date().toISOString(),
+    commit: spawnSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).stdout?.trim() ?? 'unknown',
+    stores: stores.description,
+    node: process.version,
+    load: loadavg()
+      .map((load) => load.toFixed(1))
+      .join(' '),
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.endsWith('_SEED'))),
+  };
 }

@@ -1,4 +1,5 @@
 import { GenericContainer, Wait } from 'testcontainers';
+import { OWNER } from '../helpers/docker.ts';
 import { freePort } from '../helpers/free-port.ts';
 
 /** A PostgreSQL whose whole disk is a few megabytes of memory, in a container. */
@@ -18,6 +19,7 @@ export async function startSmallDisk(): Promise<SmallDisk> {
   const port = await freePort();
   const container = await new GenericContainer('postgres:17-alpine')
     .withEnvironment({ POSTGRES_USER: 'gatehouse', POSTGRES_PASSWORD: 'gatehouse', POSTGRES_DB: 'gatehouse' })
+    .withLabels(OWNER)
     .withTmpFs({ [DATA]: `rw,size=${SIZE}` })
     .withExposedPorts({ container: 5432, host: port })
     // Over TCP: while the image prepares its first database the server listens on a Unix socket only.

@@ -9,6 +9,7 @@ import {
   waitForContainer,
 } from 'testcontainers';
 import { within } from './deadline.ts';
+import { OWNER } from './docker.ts';
 import { freePort } from './free-port.ts';
 import type { Store, Stores } from './stores.ts';
 import type { StoresOptions } from './stores-process.ts';
@@ -141,7 +142,7 @@ async function startContainer(
     .withEnvironment(spec.environment)
     .withCommand([...spec.command])
     .withExposedPorts({ container: spec.port, host: port })
-    .withLabels({ [LABEL]: session })
+    .withLabels({ ...OWNER, [LABEL]: session })
     .withWaitStrategy(Wait.forSuccessfulCommand(spec.probe))
     .withStartupTimeout(readyMs)
     // Cleaning up is this process's work already, and Testcontainers' reaper would be one more image to have.

@@ -10,6 +10,9 @@ export interface DockerResult {
   readonly stderr: string;
 }
 
+/** On every container of the tests: the process that removes it. `.ci/run` removes those whose process has ended. */
+export const OWNER: Readonly<Record<string, string>> = { 'gatehouse.owner': `${process.pid}` };
+
 /** Runs the docker command line. A failure is a value. */
 export async function tryDocker(args: readonly string[], timeoutMs = 60_000): Promise<DockerResult> {
   // The Dockerfile's cache mount wants BuildKit, which older engines leave off.
@@ -25,7 +28,10 @@ export async function tryDocker(args: readonly string[], timeoutMs = 60_000): Pr
 
 /** Runs the docker command line and returns what it prints. */
 export async function docker(args: readonly string[], timeoutMs?: number): Promise<string> {
-  const { code, stdout, stderr } = await tryDocker(args, timeoutMs);
+  const [command = '', ...rest] = args;
+  const labels = Object.entries(OWNER).map(([name, value]) => `--label=${name}=${value}`);
+  const labelled = command === 'run' || command === 'create' ? [command, ...labels, ...rest] : args;
+  const { code, stdout, stderr } = await tryDocker(labelled, timeoutMs);
   if (code !== 0) {
     throw new Error(`docker ${args.join(' ')}: ${stderr}`);
   }

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { type ContainerRuntimeClient, GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
 import { haveImage, type Limits, type Unavailable } from './container-stores.ts';
 import { within } from './deadline.ts';
+import { OWNER } from './docker.ts';
 import { freePort } from './free-port.ts';
 
 const IMAGE = 'gitea/gitea:1.26-rootless';
@@ -55,6 +56,7 @@ export async function startGiteaContainer(limits: Limits): Promise<RunningGitea 
   const { host } = client.info.containerRuntime;
   const url = `http://${host === 'localhost' ? '127.0.0.1' : host}:${port}`;
   const container = await new GenericContainer(IMAGE)
+    .withLabels(OWNER)
     .withEnvironment(settings(url))
     .withExposedPorts({ container: PORT, host: port })
     .withExtraHosts([{ host: HOST_NAME, ipAddress: 'host-gateway' }])

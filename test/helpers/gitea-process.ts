@@ -2,15 +2,14 @@
  * The process that the real Gitea belongs to, started by gitea.ts: when the channel to its parent closes (the parent
  * closed it, ended, or was killed) it removes the container and ends.
  */
-import { INSISTENT, PATIENCE } from './container-stores.ts';
+import { INSISTENT } from './container-stores.ts';
 import { type Gitea, type RunningGitea, startGiteaContainer } from './gitea-container.ts';
 
 export type FromGitea =
   | { readonly type: 'ready'; readonly gitea: Gitea }
   | { readonly type: 'unavailable'; readonly reason: string };
 
-const insists = process.argv[2] === 'insist';
-const starting = startGiteaContainer(insists ? INSISTENT : PATIENCE).catch((error: unknown) => ({
+const starting = startGiteaContainer(INSISTENT).catch((error: unknown) => ({
   unavailable: error instanceof Error ? error.message : String(error),
 }));
 

@@ -10,8 +10,8 @@ export interface OwnGitea {
 }
 
 /** Returns why there is none, to be read after a "because", where it cannot be had. */
-export async function startGitea(insists: boolean): Promise<OwnGitea | string> {
-  const child = fork(new URL('./gitea-process.ts', import.meta.url), insists ? ['insist'] : [], {
+export async function startGitea(): Promise<OwnGitea | string> {
+  const child = fork(new URL('./gitea-process.ts', import.meta.url), {
     detached: true,
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -47,8 +47,8 @@ export function sharedGitea(): Gitea | undefined {
   return given === undefined ? undefined : JSON.parse(given);
 }
 
-/** Whether `TEST_FORGE` insists on a real forge. */
-export function insistsOnGitea(): boolean {
+/** Whether `TEST_FORGE` asks for a real forge. */
+export function asksForGitea(): boolean {
   const value = process.env['TEST_FORGE'] ?? '';
   if (value !== '' && value !== 'gitea') {
     throw new Error(`TEST_FORGE is "${value}"; it must be "gitea", or unset`);

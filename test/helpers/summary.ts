@@ -1,44 +1,27 @@
-/** The counts of a run of AVA so far, sent by ava.config.js to the test runner. */
-export interface Counts {
-  readonly passed: number;
-  /** Failed tests and hooks, and tests that were begun or due and never ended. */
-  readonly failed: number;
-  readonly skipped: number;
-}
+import type { Counts } from './tally.ts';
 
-/** The part of AVA's `stats` event that counts. */
-export interface AvaStats {
-  readonly passedTests: number;
-  readonly passedKnownFailingTests: number;
-  readonly failedTests: number;
-  readonly failedHooks: number;
-  readonly remainingTests: number;
-  readonly skippedTests: number;
-  readonly todoTests: number;
-}
-
-export function countsOf(stats: AvaStats): Counts {
-  return {
-    passed: stats.passedTests + stats.passedKnownFailingTests,
-    failed: stats.failedTests + stats.failedHooks + stats.remainingTests,
-    skipped: stats.skippedTests + stats.todoTests,
-  };
+/** How a run of the tests ended. */
+export interface Outcome {
+  readonly counts: Counts;
+  readonly exitCode: number;
+  /** Lines for people, and for whoever counts them: `FLAKY: file › title`, `FINDING: file › title`, why it ended. */
+  readonly closing: readonly string[];
 }
 
 export interface Summary {
-  readonly line: string;
+  /** The closing lines; the last is `N passed, N failed`. */
+  readonly lines: string;
   readonly exitCode: number;
 }
 
 /**
- * The closing line and the exit code. A run in which nothing was executed has failed; and a run that failed
- * says so in its line even where no test can be blamed, as when a file cannot be loaded.
+ * A run in which nothing was executed has failed; and a run that failed says so in its last line even where no test can be
+ * blamed, as when a file cannot be loaded.
  */
-export function summarize(counts: Counts | undefined, avaExitCode: number): Summary {
-  const { passed, failed, skipped } = counts ?? { passed: 0, failed: 0, skipped: 0 };
-  const nothingRan = passed + failed === 0;
-  const exitCode = avaExitCode === 0 && (nothingRan || failed > 0) ? 1 : avaExitCode;
+export function summarize({ counts, exitCode: given, closing }: Outcome): Summary {
+  const { passed, failed, skipped } = counts;
+  const exitCode = given === 0 && (passed + failed === 0 || failed > 0) ? 1 : given;
   const failures = exitCode === 0 ? failed : Math.max(failed, 1);
   const parts = [`${passed} passed`, `${failures} failed`, ...(skipped > 0 ? [`${skipped} skipped`] : [])];
-  return { line: parts.join(', '), exitCode };
+  return { lines: [...closing, parts.join(', '), ''].join('\n'), exitCode };
 }

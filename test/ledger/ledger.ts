@@ -27,7 +27,7 @@ const ACTIONS = REPOSITORIES * (Object.values(AMOUNTS).reduce((sum, amount) => s
 const ACTIONS_A_LINE = 20;
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 
-const started = await startGitea(true);
+const started = await startGitea();
 if (typeof started === 'string') {
   throw new Error(`there is no Gitea, because ${started}`);
 }

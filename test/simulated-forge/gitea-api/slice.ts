@@ -16,7 +16,7 @@ import { FILE } from './checks.ts';
 const SENT = /Options?(?:Config)?$|^CreatePullReviewComment$/;
 
 if (import.meta.main) {
-  const outcome = await startGitea(true);
+  const outcome = await startGitea();
   if (typeof outcome === 'string') {
     throw new Error(`there is no Gitea, because ${outcome}`);
   }

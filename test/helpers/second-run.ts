@@ -1,0 +1,165 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AvaRun } from './run-ava.ts';
+import type { Outcome } from './summary.ts';
+import { type Failure, minus, plus } from './tally.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const MAX_FILES = 5;
+/** Of all second runs together. */
+const LIMIT_MS = 300_000;
+
+/** Tests of what may never happen, by what that is: one failure there is a finding, whatever a second run would say. */
+export const NEVER_TWICE: Readonly<Record<string, readonly string[]>> = {
+  'exactly once, and nothing acknowledged is lost': [
+    'integration/commit',
+    'integration/days',
+    'integration/dependencies',
+    'integration/inbox',
+    'integration/property',
+    'integration/replay',
+    'stories/burst',
+  ],
+  'races of jobs and reviews': [
+    'integration/claim',
+    'integration/dependent-reviews',
+    'integration/fair-order',
+    'integration/job-queue',
+    'integration/left-successes',
+    'integration/resync-round',
+    'integration/set-again',
+    'integration/steps',
+    'integration/take-job',
+    'stories/finished-jobs',
+    'stories/same-second',
+    'stories/shared-head',
+    'stories/stale-review',
+    'stories/unqueued-resync',
+  ],
+  kills: [
+    'integration/bench-kill',
+    'integration/drain',
+    'integration/failover',
+    'integration/worker-stop',
+    'stories/crash',
+  ],
+  'a green that was not earned': [
+    'forge/agents',
+    'forge/baseline',
+    'forge/code-owners',
+    'forge/conversations',
+    'forge/override',
+    'forge/stories',
+    'integration/policy-in-force',
+    'stories/absent-files',
+    'stories/agents',
+    'stories/all-checks',
+    'stories/base-commit',
+    'stories/baseline',
+    'stories/changed-rules',
+    'stories/checks',
+    'stories/conversations',
+    'stories/enforcement',
+    'stories/facts',
+    'stories/foreign-status',
+    'stories/four-eyes',
+    'stories/hidden-changes',
+    'stories/hostile',
+    'stories/machines',
+    'stories/merge-queue',
+    'stories/override',
+    'stories/override-locked',
+    'stories/override-lost-webhook',
+    'stories/owners',
+    'stories/remembered',
+    'stories/restored-policy',
+    'stories/safety',
+    'stories/status-limit',
+    'stories/updates',
+  ],
+};
+
+const neverTwice = new Set(Object.values(NEVER_TWICE).flatMap((names) => names.map((name) => `test/${name}.test.ts`)));
+
+const mayNeverHappen = (file: string): boolean => neverTwice.has(relative(ROOT, file));
+
+/** Which files may run once more after this run, or why none does. */
+export function filesToRunAgain({ tally, endedBy }: AvaRun): readonly string[] | string {
+  const files = [...new Set(tally.failures().map(({ file }) => file))];
+  const [breakdown] = tally.breakdowns();
+  if (endedBy !== undefined || tally.running().length > 0) {
+    return 'the run did not come to its end';
+  }
+  if (breakdown !== undefined) {
+    return breakdown;
+  }
+  const findings = files.filter(mayNeverHappen);
+  if (findings.length > 0) {
+    return `what failed may never happen: ${findings.map((file) => relative(ROOT, file)).join(', ')}`;
+  }
+  if (files.length > MAX_FILES) {
+    return `${files.length} files failed, and at most ${MAX_FILES} run again`;
+  }
+  return files;
+}
+
+/**
+ * Runs each file that failed once more, by itself. A test that passes then is flaky: it is named, and the run has passed. It
+ * has failed all the same where a file crashed or hung, where too many failed, and where what failed may never happen.
+ */
+export async function runAgain(
+  first: AvaRun,
+  again: (file: string, signal: AbortSignal) => Promise<AvaRun>,
+): Promise<Outcome> {
+  const files = filesToRunAgain(first);
+  let counts = first.tally.counts();
+  if (typeof files === 'string') {
+    return { counts, exitCode: first.exitCode, closing: [`no file runs again: ${files}`] };
+  }
+  const closing: string[] = [];
+  const limit = AbortSignal.timeout(LIMIT_MS);
+  let exitCode = files.length === 0 ? first.exitCode : 0;
+  for (const file of files) {
+    if (limit.aborted) {
+      exitCode = first.exitCode;
+      closing.push(`${relative(ROOT, file)} was not run again: the others took ${LIMIT_MS / 1000} seconds`);
+      continue;
+    }
+    const second = await again(relative(ROOT, file), limit);
+    if (second.exitCode !== 0) {
+      exitCode = first.exitCode;
+      closing.push(`${relative(ROOT, file)} failed twice`, ...(second.endedBy === undefined ? [] : [second.endedBy]));
+      continue;
+    }
+    counts = plus(minus(counts, first.tally.counts(file)), second.tally.counts(file));
+    closing.push(...failuresOf(first, file).map(({ title }) => `FLAKY: ${relative(ROOT, file)} › ${title}`));
+  }
+  return { counts, exitCode, closing };
+}
+
+const failuresOf = ({ tally }: AvaRun, file: string) => tally.failures().filter((failure) => failure.file === file);
+
+/**
+ * Keeps what is known of failures that may never happen, a file each, and returns a line for each: the error with its
+ * seed, what was logged, and what ran beside it.
+ */
+export function keepFindings(
+  failures: readonly Failure[],
+  about: Readonly<Record<string, string>>,
+  folder: string,
+): string[] {
+  return failures
+    .filter(({ file }) => mayNeverHappen(file))
+    .map(({ file, title, text, beside }, index) => {
+      mkdirSync(folder, { recursive: true });
+      const kept = join(folder, `${basename(file, '.test.ts')}-${Date.now()}-${index}.txt`);
+      const facts = Object.entries(about).map(([name, value]) => `${name}: ${value}`);
+      const others = beside.map((other) => relative(ROOT, other)).join(', ');
+      writeFileSync(
+        kept,
+        [`${relative(ROOT, file)} › ${title}`, ...facts, `beside: ${others}`, '', text, ''].join('\n'),
+      );
+      return `FINDING: ${relative(ROOT, file)} › ${title} (kept in ${relative(ROOT, kept)})`;
+    });
+}

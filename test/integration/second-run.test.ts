@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { runAva } from '../helpers/run-ava.ts';
+import { runAgain } from '../helpers/second-run.ts';
+
+/** A first run of planted files, of test/runner, as `npm test` would have it. */
+async function plant(t: ExecutionContext, names: readonly string[], ...options: readonly string[]) {
+  const folder = await mkdtemp(join(tmpdir(), 'planted-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const env = { TEST_FILES: 'test/runner/*.ts', PLANTED_TRACE: join(folder, 'trace') };
+  const run = (files: readonly string[], signal?: AbortSignal) =>
+    runAva([...files, ...options], env, { output: 'ignore', ...(signal && { signal }) });
+  const first = await run(names.map((name) => `test/runner/${name}.ts`));
+  return { first, again: () => runAgain(first, (file, signal) => run([file], signal)) };
+}
+
+test.serial('a test that fails once is named as flaky, and the run has passed', async (t) => {
+  const { first, again } = await plant(t, ['flaky']);
+  t.is(first.exitCode, 1);
+  t.deepEqual(first.tally.counts(), { passed: 1, failed: 1, skipped: 0 });
+  t.deepEqual(await again(), {
+    counts: { passed: 2, failed: 0, skipped: 0 },
+    exitCode: 0,
+    closing: ['FLAKY: test/runner/flaky.ts › fails in the first run only'],
+  });
+});
+
+test.serial('a test that fails twice never passes, whatever else is flaky', async (t) => {
+  const { again } = await plant(t, ['flaky', 'broken']);
+  const { counts, exitCode, closing } = await again();
+  t.is(exitCode, 1);
+  t.deepEqual(counts, { passed: 2, failed: 1, skipped: 0 });
+  t.deepEqual([...closing].sort(), [
+    'FLAKY: test/runner/flaky.ts › fails in the first run only',
+    'test/runner/broken.ts failed twice',
+  ]);
+});
+
+test.serial('a hang never gets a second run, and is named', async (t) => {
+  const { first, again } = await plant(t, ['hanging'], '--timeout=10s');
+  t.is(first.endedBy, 'No test ended for 10000 ms while these ran:\n  test/runner/hanging.ts\n    never ends');
+  const { counts, exitCode, closing } = await again();
+  t.is(exitCode, 1);
+  t.deepEqual(counts, { passed: 0, failed: 1, skipped: 0 });
+  t.deepEqual(closing, ['no file runs again: the run did not come to its end']);
+});
+
+test.serial('a crash never gets a second run, and is named', async (t) => {
+  const { first, again } = await plant(t, ['crashing']);
+  t.regex(first.endedBy ?? '', /^AVA was ended by SIGSEGV while these ran:\n {2}test\/runner\/crashing\.ts/);
+  t.is((await again()).exitCode, 139);
+});
+
+test.serial('an exception that no test caught never gets a second run', async (t) => {
+  const { again } = await plant(t, ['exiting']);
+  const { exitCode, closing } = await again();
+  t.is(exitCode, 1);
+  t.regex(
+    closing.join('\n'),
+    /^no file runs again: .*exiting.ts: an exception that no test caught: thrown by a timer$/,
+  );
+});

@@ -1,0 +1,6 @@
+import test from 'ava';
+
+test('never ends', async (t) => {
+  await new Promise<void>((resolve) => setTimeout(resolve, 3_600_000));
+  t.pass();
+});

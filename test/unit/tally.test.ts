@@ -1,0 +1,56 @@
+import test from 'ava';
+import { makeTally } from '../helpers/tally.ts';
+
+const A = { testFile: 'a.test.ts' };
+const B = { testFile: 'b.test.ts' };
+
+test('tests that never ended, and hooks that failed, are failures', (t) => {
+  const tally = makeTally();
+  for (const title of ['one', 'two', 'three']) {
+    tally.note({ type: 'selected-test', ...A, title });
+  }
+  tally.note({ type: 'test-passed', ...A, title: 'one' });
+  tally.note({ type: 'test-failed', ...A, title: 'two' });
+  tally.note({ type: 'hook-failed', ...B, title: 'before' });
+  t.deepEqual(tally.counts(), { passed: 1, failed: 3, skipped: 0 });
+  t.deepEqual(tally.counts('b.test.ts'), { passed: 0, failed: 1, skipped: 0 });
+});
+
+test('skipped and unwritten tests are neither passed nor failed', (t) => {
+  const tally = makeTally();
+  tally.note({ type: 'selected-test', ...A, title: 'one', skip: true });
+  tally.note({ type: 'selected-test', ...A, title: 'two', todo: true });
+  t.deepEqual(tally.counts(), { passed: 0, failed: 0, skipped: 2 });
+});
+
+test('a file that is loaded is running, and has left nothing open', (t) => {
+  const tally = makeTally();
+  tally.note({ type: 'starting', ...A });
+  t.deepEqual(tally.running(), [{ file: 'a.test.ts', titles: [] }]);
+  t.deepEqual(tally.leftOpen(), []);
+});
+
+test('a file that does not end after the last test has left something open', (t) => {
+  const tally = makeTally();
+  tally.note({ type: 'selected-test', ...A, title: 'one' });
+  tally.note({ type: 'selected-test', ...B, title: 'two' });
+  tally.note({ type: 'test-passed', ...A, title: 'one' });
+  t.deepEqual(tally.leftOpen(), [], 'the other may keep it waiting');
+  tally.note({ type: 'test-passed', ...B, title: 'two' });
+  tally.note({ type: 'worker-finished', ...B });
+  t.deepEqual(tally.leftOpen(), ['a.test.ts']);
+});
+
+test('what goes wrong beside any test is reported with its file', (t) => {
+  const tally = makeTally();
+  tally.note({ type: 'worker-failed', ...A, nonZeroExitCode: 1 });
+  tally.note({ type: 'worker-failed', ...A, signal: 'SIGSEGV' });
+  tally.note({ type: 'unhandled-rejection', ...B, err: { message: 'no' } });
+  tally.note({ type: 'timeout', period: 180_000 });
+  t.deepEqual(tally.breakdowns(), [
+    'a.test.ts: it ended with exit code 1',
+    'a.test.ts: it ended with SIGSEGV',
+    'b.test.ts: a rejection that no test handled: no',
+    'no test ended for 180000 ms',
+  ]);
+});
