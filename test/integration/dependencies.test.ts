@@ -7,8 +7,8 @@ import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
 
-/** The issue's limit is 1.5 s; this guards it with room for a busy machine, since a hang would take forever. */
-const HEALTH_LIMIT_MS = 1_500;
+/** An answer that waits for the store never comes. How soon one comes is tested in test/unit/health.test.ts. */
+const HANGS_MS = 30_000;
 
 /** Separate stores, because these tests stop and freeze them. */
 async function withStores(work: (stores: Stores) => Promise<void>): Promise<void> {
@@ -31,16 +31,12 @@ async function status(door: Door, path: string): Promise<number> {
   return response.status;
 }
 
-/** How long the answer took, in milliseconds. */
-async function isDown(t: ExecutionContext, door: Door, dependency: string): Promise<number> {
-  const start = performance.now();
-  const response = await fetch(`${door.url}/health`);
+async function isDown(t: ExecutionContext, door: Door, dependency: string): Promise<void> {
+  const response = await fetch(`${door.url}/health`, { signal: AbortSignal.timeout(HANGS_MS) });
   const report = (await response.json()) as { error: Record<string, unknown>; info: Record<string, unknown> };
-  const took = performance.now() - start;
   t.is(response.status, 503);
   t.deepEqual(Object.keys(report.error), [dependency]);
   t.is(await status(door, '/health/live'), 200);
-  return took;
 }
 
 const healthy = (door: Door) => until(async () => (await status(door, '/health')) === 200);
@@ -83,7 +79,7 @@ for (const [dependency, name] of [
   ['database', 'PostgreSQL'],
   ['redis', 'Redis'],
 ] as const) {
-  test(`with ${name} hung, health answers in time, and the door recovers by itself`, async (t) => {
+  test(`with ${name} hung, health answers, and the door recovers by itself`, async (t) => {
     await withStores(async (stores) => {
       const proxy = await startProxy(stores[dependency].url);
       const variable = dependency === 'database' ? 'DATABASE_URL' : 'REDIS_URL';
@@ -91,18 +87,9 @@ for (const [dependency, name] of [
       await healthy(door);
       await stores[dependency].pause();
       await until(async () => (await status(door, '/health')) === 503);
-      const looks: number[] = [];
       for (let look = 0; look < 8; look++) {
-        looks.push(await isDown(t, door, dependency));
+        await isDown(t, door, dependency);
       }
-      // A hang delays all of them, a pause of this process one or two.
-      t.true(
-        looks
-          .toSorted((a, b) => a - b)
-          .slice(0, 6)
-          .every((took) => took < HEALTH_LIMIT_MS),
-        looks.join(', '),
-      );
       // Seen from the store's side: those that hang are given up, not gathered. Each look may hold one.
       await until(() => proxy.open <= 3);
       const delivery = await door.post('{"while":"hung"}');

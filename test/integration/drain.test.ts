@@ -1,5 +1,4 @@
 import { Agent, request } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import ava from 'ava';
 import type pg from 'pg';
 import { makeMigratedDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
@@ -11,9 +10,17 @@ import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
 
+interface Service extends GatehouseProcess {
+  /** Waits until so many small deliveries have arrived and are not answered. */
+  inFlight(deliveries: number): Promise<void>;
+}
+
+/** What the door holds for a small delivery, in bytes. */
+const HELD = 16 * 1024;
+
 async function withProcess(
   drainSeconds: number,
-  work: (service: GatehouseProcess, port: number, database: pg.Pool) => Promise<void>,
+  work: (service: Service, port: number, database: pg.Pool) => Promise<void>,
   /** On the way to the database. */
   throughProxy = async (databaseUrl: string) => databaseUrl,
 ): Promise<void> {
@@ -29,8 +36,13 @@ async function withProcess(
     DRAIN_SECONDS: String(drainSeconds),
   });
   try {
-    const { port } = await service.logged('Gatehouse is listening');
-    await work(service, Number(port), pool);
+    const { port, metricsPort } = await service.logged('Gatehouse is listening');
+    const inFlight = (deliveries: number) =>
+      until(async () => {
+        const page = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+        return page.includes(`\ngatehouse_inflight_bytes ${deliveries * HELD}\n`);
+      });
+    await work({ ...service, inFlight }, Number(port), pool);
   } finally {
     service.child.kill('SIGKILL');
     await service.finished;
@@ -72,7 +84,7 @@ function deliver(agent: Agent, port: number, id: string): Promise<Outcome> {
 }
 
 test('SIGTERM under steady load loses no delivery, and exits with 0', async (t) => {
-  await withProcess(5, async (service, port, database) => {
+  await withProcess(10, async (service, port, database) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
     const outcomes = new Map<string, Outcome>();
     const answered = new Array<number>(16).fill(0);
@@ -134,7 +146,7 @@ test('clients that continue after the listener has closed get no false 200', asy
 });
 
 test('on SIGTERM readiness is 503 at once, and webhooks are still answered', async (t) => {
-  await withProcess(3, async (service, port) => {
+  await withProcess(10, async (service, port) => {
     const url = `http://127.0.0.1:${port}`;
     await until(async () => (await fetch(`${url}/health/ready`)).status === 200);
     t.is((await fetch(`${url}/health/live`)).headers.get('connection'), 'keep-alive');
@@ -186,10 +198,14 @@ test('a delivery in flight when the listener closes is stored and acknowledged',
     );
     outgoing.on('error', () => resolve('cut'));
     outgoing.write(body.slice(0, 3));
-    await sleep(300);
+    await service.inFlight(1);
     service.child.kill('SIGTERM');
-    await service.logged('received a signal, stopping');
-    await sleep(300);
+    const isRefused = () =>
+      fetch(`http://127.0.0.1:${port}/health/live`).then(
+        () => false,
+        () => true,
+      );
+    await until(isRefused);
     outgoing.end(body.slice(3));
     t.is(await promise, 200);
     t.is((await service.finished).code, 0);
@@ -203,13 +219,13 @@ test('with a hung database the drain still ends, and the process exits', async (
     proxy = await startProxy(databaseUrl);
     return proxy.url;
   };
-  const work = async (service: GatehouseProcess, port: number, database: pg.Pool) => {
+  const work = async (service: Service, port: number, database: pg.Pool) => {
     // Connections of every kind are open.
     await until(async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).status === 200);
     t.is(await deliver(new Agent(), port, 'before'), 200);
     await proxy?.hang();
     const waiting = ['one', 'two', 'three'].map((id) => deliver(new Agent(), port, id));
-    await sleep(500);
+    await service.inFlight(3);
     service.child.kill('SIGTERM');
     t.deepEqual(await Promise.all(waiting), [503, 503, 503]);
     t.is((await within(20_000, 'it did not end', service.finished)).code, 0);
