@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 
 const config = {
-  // The runner's own tests name files that must fail, which no other run finds.
+  // Named where files are no part of `npm test`: those of `npm run test:image`, and those with which the runner is tested.
   files: [process.env.TEST_FILES ?? 'test/**/*.test.ts'],
   extensions: ['ts'],
   timeout: '180s',

@@ -84,9 +84,8 @@ const neverTwice = new Set(Object.values(NEVER_TWICE).flatMap((names) => names.m
 
 const mayNeverHappen = (file: string): boolean => neverTwice.has(relative(ROOT, file));
 
-/** Which files may run once more after this run, or why none does. */
-export function filesToRunAgain({ tally, endedBy }: AvaRun): readonly string[] | string {
-  const files = [...new Set(tally.failures().map(({ file }) => file))];
+/** Why no file may run once more after this run; undefined where the files that failed may. */
+export function refusal({ tally, endedBy }: AvaRun): string | undefined {
   const [breakdown] = tally.breakdowns();
   if (endedBy !== undefined || tally.running().length > 0) {
     return 'the run did not come to its end';
@@ -94,15 +93,15 @@ export function filesToRunAgain({ tally, endedBy }: AvaRun): readonly string[] |
   if (breakdown !== undefined) {
     return breakdown;
   }
+  const files = filesOf(tally.failures());
   const findings = files.filter(mayNeverHappen);
   if (findings.length > 0) {
     return `what failed may never happen: ${findings.map((file) => relative(ROOT, file)).join(', ')}`;
   }
-  if (files.length > MAX_FILES) {
-    return `${files.length} files failed, and at most ${MAX_FILES} run again`;
-  }
-  return files;
+  return files.length > MAX_FILES ? `${files.length} files failed, and at most ${MAX_FILES} run again` : undefined;
 }
+
+const filesOf = (failures: readonly Failure[]) => [...new Set(failures.map(({ file }) => file))];
 
 /**
  * Runs each file that failed once more, by itself. A test that passes then is flaky: it is named, and the run has passed. It
@@ -112,15 +111,16 @@ export async function runAgain(
   first: AvaRun,
   again: (file: string, signal: AbortSignal) => Promise<AvaRun>,
 ): Promise<Outcome> {
-  const files = filesToRunAgain(first);
+  const refused = refusal(first);
+  const failures = first.tally.failures();
   let counts = first.tally.counts();
-  if (typeof files === 'string') {
-    return { counts, exitCode: first.exitCode, closing: [`no file runs again: ${files}`] };
+  if (refused !== undefined) {
+    return { counts, exitCode: first.exitCode, closing: [`no file runs again: ${refused}`] };
   }
   const closing: string[] = [];
   const limit = AbortSignal.timeout(LIMIT_MS);
-  let exitCode = files.length === 0 ? first.exitCode : 0;
-  for (const file of files) {
+  let exitCode = failures.length === 0 ? first.exitCode : 0;
+  for (const file of filesOf(failures)) {
     if (limit.aborted) {
       exitCode = first.exitCode;
       closing.push(`${relative(ROOT, file)} was not run again: the others took ${LIMIT_MS / 1000} seconds`);
@@ -133,12 +133,11 @@ export async function runAgain(
       continue;
     }
     counts = plus(minus(counts, first.tally.counts(file)), second.tally.counts(file));
-    closing.push(...failuresOf(first, file).map(({ title }) => `FLAKY: ${relative(ROOT, file)} › ${title}`));
+    const flaky = failures.filter((failure) => failure.file === file);
+    closing.push(...flaky.map(({ title }) => `FLAKY: ${relative(ROOT, file)} › ${title}`));
   }
   return { counts, exitCode, closing };
 }
-
-const failuresOf = ({ tally }: AvaRun, file: string) => tally.failures().filter((failure) => failure.file === file);
 
 /**
  * Keeps what is known of failures that may never happen, a file each, and returns a line for each: the error with its
