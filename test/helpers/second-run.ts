@@ -82,7 +82,11 @@ export const NEVER_TWICE: Readonly<Record<string, readonly string[]>> = {
 
 const neverTwice = new Set(Object.values(NEVER_TWICE).flatMap((names) => names.map((name) => `test/${name}.test.ts`)));
 
-const mayNeverHappen = (file: string): boolean => neverTwice.has(relative(ROOT, file));
+/** What fast-check prints of a counterexample: a second run would draw others. */
+const COUNTEREXAMPLE = /^Error: Property failed after \d+ tests\n\{ seed: /m;
+
+const isFinding = ({ file, text }: Failure): boolean =>
+  neverTwice.has(relative(ROOT, file)) || COUNTEREXAMPLE.test(text);
 
 /** Why no file may run once more after this run; undefined where the files that failed may. */
 export function refusal({ tally, endedBy }: AvaRun): string | undefined {
@@ -94,7 +98,7 @@ export function refusal({ tally, endedBy }: AvaRun): string | undefined {
     return breakdown;
   }
   const files = filesOf(tally.failures());
-  const findings = files.filter(mayNeverHappen);
+  const findings = filesOf(tally.failures().filter(isFinding));
   if (findings.length > 0) {
     return `what failed may never happen: ${findings.map((file) => relative(ROOT, file)).join(', ')}`;
   }
@@ -129,7 +133,7 @@ export async function runAgain(
     const second = await again(relative(ROOT, file), limit);
     if (second.exitCode !== 0) {
       exitCode = first.exitCode;
-      closing.push(`${relative(ROOT, file)} failed twice`, ...(second.endedBy === undefined ? [] : [second.endedBy]));
+      closing.push(second.endedBy ?? `${relative(ROOT, file)} failed twice`);
       continue;
     }
     counts = plus(minus(counts, first.tally.counts(file)), second.tally.counts(file));
@@ -148,17 +152,12 @@ export function keepFindings(
   about: Readonly<Record<string, string>>,
   folder: string,
 ): string[] {
-  return failures
-    .filter(({ file }) => mayNeverHappen(file))
-    .map(({ file, title, text, beside }, index) => {
-      mkdirSync(folder, { recursive: true });
-      const kept = join(folder, `${basename(file, '.test.ts')}-${Date.now()}-${index}.txt`);
-      const facts = Object.entries(about).map(([name, value]) => `${name}: ${value}`);
-      const others = beside.map((other) => relative(ROOT, other)).join(', ');
-      writeFileSync(
-        kept,
-        [`${relative(ROOT, file)} › ${title}`, ...facts, `beside: ${others}`, '', text, ''].join('\n'),
-      );
-      return `FINDING: ${relative(ROOT, file)} › ${title} (kept in ${relative(ROOT, kept)})`;
-    });
+  return failures.filter(isFinding).map(({ file, title, text, beside }, index) => {
+    mkdirSync(folder, { recursive: true });
+    const kept = join(folder, `${basename(file, '.test.ts')}-${Date.now()}-${index}.txt`);
+    const facts = Object.entries(about).map(([name, value]) => `${name}: ${value}`);
+    const others = beside.map((other) => relative(ROOT, other)).join(', ');
+    writeFileSync(kept, [`${relative(ROOT, file)} › ${title}`, ...facts, `beside: ${others}`, '', text, ''].join('\n'));
+    return `FINDING: ${relative(ROOT, file)} › ${title} (kept in ${relative(ROOT, kept)})`;
+  });
 }

@@ -163,6 +163,8 @@ function breakdownOf({ type, testFile, err, signal, nonZeroExitCode, period }: A
 
 function textOf({ err = {}, logs = [] }: AvaEvent): string {
   const details = (err.formattedDetails ?? []).map(({ label, formatted }) => `${label}\n${formatted}`);
-  const parts = [`${err.name}: ${err.message}`, err.formattedError, ...details, err.stack, ...logs];
+  // What was thrown and is no error has its formatted value alone.
+  const error = err.formattedError ?? `${err.name}: ${err.message}`;
+  const parts = [error, ...details, err.stack, ...logs];
   return stripVTControlCharacters(parts.filter((part) => part !== undefined).join('\n'));
 }

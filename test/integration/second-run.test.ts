@@ -38,6 +38,13 @@ test.serial('a test that fails twice never passes, whatever else is flaky', asyn
   ]);
 });
 
+test.serial('a counterexample never gets a second run, which would draw others', async (t) => {
+  const { again } = await plant(t, ['refuted']);
+  const { exitCode, closing } = await again();
+  t.is(exitCode, 1);
+  t.deepEqual(closing, ['no file runs again: what failed may never happen: test/runner/refuted.ts']);
+});
+
 test.serial('a hang never gets a second run, and is named', async (t) => {
   const { first, again } = await plant(t, ['hanging'], '--timeout=10s');
   t.is(first.endedBy, 'No test ended for 10000 ms while these ran:\n  test/runner/hanging.ts\n    never ends');
@@ -49,8 +56,8 @@ test.serial('a hang never gets a second run, and is named', async (t) => {
 
 test.serial('a crash never gets a second run, and is named', async (t) => {
   const { first, again } = await plant(t, ['crashing']);
-  t.regex(first.endedBy ?? '', /^AVA was ended by SIGSEGV while these ran:\n {2}test\/runner\/crashing\.ts/);
-  t.is((await again()).exitCode, 139);
+  t.regex(first.endedBy ?? '', /^AVA was ended by SIGKILL while these ran:\n {2}test\/runner\/crashing\.ts/);
+  t.is((await again()).exitCode, 137);
 });
 
 test.serial('an exception that no test caught never gets a second run', async (t) => {

@@ -54,3 +54,14 @@ test('what goes wrong beside any test is reported with its file', (t) => {
     'no test ended for 180000 ms',
   ]);
 });
+
+test('a failure has the error, or the value that was thrown, and no colours', (t) => {
+  const tally = makeTally();
+  const red = (text: string) => `\u001B[31m${text}\u001B[39m`;
+  tally.note({ type: 'test-failed', ...A, title: 'one', err: { name: 'Error', message: red('no') } });
+  tally.note({ type: 'test-failed', ...A, title: 'two', err: { formattedError: red("'thrown'") }, logs: ['logged'] });
+  t.deepEqual(
+    tally.failures().map(({ text }) => text),
+    ['Error: no', "'thrown'\nlogged"],
+  );
+});

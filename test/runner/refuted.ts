@@ -1,0 +1,7 @@
+import test from 'ava';
+import fc from 'fast-check';
+
+test('holds of few numbers', (t) => {
+  fc.assert(fc.property(fc.nat(), (number) => number < 5));
+  t.pass();
+});
