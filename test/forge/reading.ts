@@ -15,7 +15,12 @@ export async function ask<T>(forge: TestForge, path: string): Promise<T> {
 }
 
 /** Redirects are not followed. */
-export function call(forge: TestForge, method: string, path: string, body?: object): Promise<Response> {
+export function call(
+  forge: Pick<TestForge, 'url' | 'token'>,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Response> {
   return fetch(`${forge.url}/api/v1${path}`, {
     method,
     redirect: 'manual',

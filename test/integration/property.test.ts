@@ -2,8 +2,9 @@ import test from 'ava';
 import fc from 'fast-check';
 import { openDoor, sign } from '../helpers/door.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
+import { sized } from '../helpers/size.ts';
 
-const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 300);
+const RUNS = sized(300, 20_000);
 
 const headerName = fc.oneof(
   fc.constantFrom(

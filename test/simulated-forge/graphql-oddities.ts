@@ -65,7 +65,8 @@ export function makeOdd({ kind, every, first, page, error }: Oddity) {
     const isShort = kind === 'short page' && given['first'] !== undefined;
     const value = defaultFieldResolver(source, isShort ? { ...given, first: size } : given, context, info);
     const { returnType } = info;
-    if (kind === 'error' && isOdd(true)) {
+    // That what was asked for is not there is an answer, and not an odd one.
+    if (kind === 'error' && isOdd(!(error.type === 'NOT_FOUND' && info.path.prev === undefined))) {
       throw Object.assign(new Error(error.message), error.type === undefined ? {} : { type: error.type });
     }
     if (kind === 'null' && isOdd(isNullableType(returnType) && value !== null && !isMeant(info))) {

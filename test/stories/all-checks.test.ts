@@ -1,5 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
+import { SEED } from '../helpers/seed.ts';
+import { sized } from '../helpers/size.ts';
 import { EVERY_FORGE, type Scene, shareStories } from '../helpers/story.ts';
 import type { CheckRun, CheckSuite } from '../simulated-forge/world.ts';
 
@@ -128,8 +130,7 @@ test('gitea: the comment links to the check that failed', async (t) => {
 });
 
 /** How many random histories of a pull request's checks are played. */
-const SEQUENCES = Number(process.env['CHECK_SEQUENCES'] ?? '200');
-const SEED = Number(process.env['CHECK_SEED'] ?? '1');
+const SEQUENCES = sized(10, 200);
 
 /** What happens to one pull request, on a forge with check suites or without. */
 type Step = (site: Played) => Promise<void>;

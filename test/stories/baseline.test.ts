@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { countBaselines } from '../../src/jobs/tables/baselines.ts';
 import { DOOR, SECRET, WORKER } from '../helpers/door.ts';
+import { sized } from '../helpers/size.ts';
 import { FORGES, REPOSITORY, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
 import { until } from '../helpers/until.ts';
 import type { Changes } from '../simulated-forge/git.ts';
@@ -309,8 +310,8 @@ for (const name of FORGES) {
   });
 }
 
-/** `STORY_PULL_REQUESTS=1000` is a thousand. */
-const PULL_REQUESTS = Number(process.env['STORY_PULL_REQUESTS'] ?? 40);
+const PULL_REQUESTS = sized(20, 1_000);
+
 test("github: one owner's rate limit does not hold up the resync of the others", async (t) => {
   const asApp = ({ app }: Story['forge']) => {
     app.install('acme');

@@ -1,10 +1,11 @@
 import test from 'ava';
 import { WORKER } from '../helpers/door.ts';
 import { TWO_RULES } from '../helpers/policies.ts';
+import { sized } from '../helpers/size.ts';
 import { FORGES, REPOSITORY, tellStory } from '../helpers/story.ts';
 
-/** `STORY_PULL_REQUESTS=1000 npm test -- test/stories/burst.test.ts` opens as many as the design promises. */
-const PULL_REQUESTS = Number(process.env['STORY_PULL_REQUESTS'] ?? 200);
+/** As many as the design promises, in the nightly run. */
+const PULL_REQUESTS = sized(20, 1_000);
 /** Concurrent webhooks of a busy forge. */
 const AT_ONCE = 25;
 

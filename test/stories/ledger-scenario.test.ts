@@ -1,13 +1,13 @@
 import test from 'ava';
 import { DOOR, WORKER } from '../helpers/door.ts';
+import { SEED } from '../helpers/seed.ts';
+import { sized } from '../helpers/size.ts';
 import { EVERY_FORGE, tellStory, workerComesBy } from '../helpers/story.ts';
 import { compare } from '../ledger/compare.ts';
 import { POLICY, playScenario, randomOf } from '../ledger/scenario.ts';
 import { simulatedGround } from '../ledger/simulated-ground.ts';
 
-/** `LEDGER_SEED=7 npm test -- test/stories/ledger-scenario.test.ts` draws others. */
-const FIRST_SEED = Number(process.env['LEDGER_SEED'] ?? 1);
-const SEEDS = [0, 1].map((more) => FIRST_SEED + more);
+const SEEDS = Array.from({ length: sized(1, 5) }, (_, more) => SEED + more);
 const AMOUNTS = { merges: 4, bypasses: 2, pushes: 1, forcePushes: 2 };
 
 for (const [name, seed] of EVERY_FORGE.flatMap((forge) => SEEDS.map((one) => [forge, one] as const))) {

@@ -28,11 +28,12 @@ export async function isWatched(pool: pg.Pool, repository: string, branch: strin
 }
 
 /** Those of which there is more to know than that the default branch is one. */
-export async function watchedBranches(pool: pg.Pool, { chain, repository }: Chain): Promise<readonly string[]> {
+export async function watchedBranches(pool: pg.Pool, { chain, repository, former }: Chain): Promise<readonly string[]> {
   const { rows } = await pool.query<{ branch: string }>(
-    `SELECT branch FROM gatehouse.watched_branches WHERE repository = lower($2)
+    `SELECT branch FROM gatehouse.watched_branches WHERE repository = ANY ($2)
      UNION SELECT branch FROM gatehouse.ledger_branches WHERE chain = $1 ORDER BY branch`,
-    [chain, repository],
+    // What was judged under a former name may not have come under the present one yet.
+    [chain, [repository.toLowerCase(), ...former.map(({ name }) => name)]],
   );
   return rows.map(({ branch }) => branch);
 }

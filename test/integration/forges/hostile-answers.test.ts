@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { TRIAGE } from '../../../src/facts/triage.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
-import { HOSTILE_SEED } from '../../simulated-forge/api/seed.ts';
+import { SEED } from '../../helpers/seed.ts';
 import { VERSIONS } from '../../simulated-forge/github-api/versions.ts';
 import type { SimulatedForgeOptions } from '../../simulated-forge/simulated-forge.ts';
 import { openPullRequest, SITE, setUp } from './setup.ts';
@@ -71,7 +71,7 @@ async function patiently<T>(read: () => Promise<T>): Promise<T> {
 
 for (const version of VERSIONS) {
   test(`${version}: what else GitHub may send changes nothing that is read`, async (t) => {
-    t.log(`HOSTILE_SEED=${HOSTILE_SEED} draws the same again`);
-    t.deepEqual(await readAll(t, { version, hostile: HOSTILE_SEED }), await readAll(t, { version }));
+    t.log(`TEST_SEED=${SEED} draws the same again`);
+    t.deepEqual(await readAll(t, { version, hostile: SEED }), await readAll(t, { version }));
   });
 }

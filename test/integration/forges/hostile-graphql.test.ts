@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
-import { HOSTILE_SEED } from '../../simulated-forge/api/seed.ts';
+import { SEED } from '../../helpers/seed.ts';
 import type { SimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { openPullRequest, SITE, setUp } from './setup.ts';
 
@@ -21,8 +21,8 @@ interface Read {
 
 /** The pull request with more than a short page of everything. */
 async function setUpHostile(t: ExecutionContext) {
-  t.log(`HOSTILE_SEED=${HOSTILE_SEED} draws the same again`);
-  const { simulated, forge } = await setUp(t, 'github', PATIENT, { checked: true, hostile: HOSTILE_SEED });
+  t.log(`TEST_SEED=${SEED} draws the same again`);
+  const { simulated, forge } = await setUp(t, 'github', PATIENT, { checked: true, hostile: SEED });
   const plain = await setUp(t, 'github', PATIENT, { checked: true });
   const refs = [simulated, plain.simulated].map((on) => {
     const { ref, head } = openPullRequest(on);

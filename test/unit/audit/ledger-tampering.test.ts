@@ -8,10 +8,9 @@ import {
   link,
 } from '../../../src/audit/ledger/entry.ts';
 import { verifyChain } from '../../../src/audit/ledger/verify.ts';
+import { SEED } from '../../helpers/seed.ts';
 import { randomOf } from '../../ledger/scenario.ts';
 
-/** `LEDGER_SEED=7 npm test -- test/unit/audit/ledger-tampering.test.ts` draws others. */
-const SEED = Number(process.env['LEDGER_SEED'] ?? 1);
 const LIVES = 150;
 const ATTACKS = 20;
 const DAY_MS = 24 * 60 * 60_000;

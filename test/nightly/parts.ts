@@ -1,0 +1,124 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cluster, engine, programs } from './tools.ts';
+
+export interface Command {
+  /** A program and its arguments. */
+  readonly argv: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What is run apart from `npm test`, and ends by itself. */
+export interface Part {
+  readonly name: string;
+  /** For all of its commands together. */
+  readonly limitMinutes: number;
+  /** All of them are run, whatever becomes of each. */
+  readonly commands: readonly Command[];
+  /** Processes that burn a core each meanwhile. */
+  readonly busy?: number;
+  /** The tool that it lacks on this machine, to be read after a "because"; undefined where it can be run. */
+  readonly lacks?: () => Promise<string | undefined>;
+}
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const STORES = ['postgres:17-alpine', 'redis:8-alpine'];
+const GITEA = 'gitea/gitea:1.26-rootless';
+const NODE = 'node:24-trixie-slim';
+const BUSY = 2;
+/** Stories of which GitHub's other answers may change nothing. */
+const STORIES_OF_SEEDS = ['verdict', 'updates', 'four-eyes', 'inline'].map((name) => `test/stories/${name}.test.ts`);
+
+export interface Choices {
+  /** What the tests draw by that draw by chance: another each night. */
+  readonly seed: number;
+  /** How often `repeat` runs everything. */
+  readonly times: number;
+}
+
+export function partsOf({ seed, times }: Choices): readonly Part[] {
+  const drawn = { TEST_SEED: `${seed}` };
+  return [
+    {
+      name: 'containers',
+      limitMinutes: 45,
+      commands: [tests([], { TEST_STORES: 'containers' })],
+      lacks: () => engine(STORES),
+    },
+    {
+      name: 'gitea',
+      limitMinutes: 60,
+      commands: [tests(['test/forge/*.test.ts'], { TEST_FORGE: 'gitea' })],
+      lacks: () => engine([GITEA]),
+    },
+    {
+      name: 'cluster',
+      limitMinutes: 120,
+      commands: [script('test:image'), script('test:cluster')],
+      lacks: async () => (await engine([NODE])) ?? cluster(),
+    },
+    {
+      name: 'release',
+      limitMinutes: 30,
+      // Neither needs a kernel that allows nested containers.
+      commands: [script('test:release', { STORAGE_DRIVER: 'vfs', BUILDAH_ISOLATION: 'chroot' })],
+      lacks: async () => (await engine([NODE, 'registry:3'])) ?? programs('buildah', 'cosign', 'helm'),
+    },
+    {
+      name: 'faults',
+      limitMinutes: 60,
+      commands: [script('test:faults'), nightlyTests('test/integration/bench-kill.nightly.ts')],
+    },
+    { name: 'abuse', limitMinutes: 30, commands: [script('test:abuse')] },
+    {
+      name: 'seeds',
+      limitMinutes: 30,
+      commands: [
+        tests(testsThatImport('seed.ts'), drawn),
+        tests(['--match=github*', ...STORIES_OF_SEEDS], { ...drawn, HOSTILE_GITHUB: '1' }),
+      ],
+    },
+    {
+      name: 'large',
+      limitMinutes: 90,
+      commands: [
+        tests(['--timeout=30m', ...testsThatImport('size.ts')], { ...drawn, TEST_SIZE: 'large' }),
+        nightlyTests('test/stories/large-changes.nightly.ts'),
+      ],
+    },
+    { name: 'ledger', limitMinutes: 60, commands: [script('test:ledger')], lacks: () => engine([GITEA]) },
+    {
+      name: 'upgrade',
+      limitMinutes: 15,
+      commands: [nightlyTests('test/stories/upgrade.nightly.ts')],
+    },
+    {
+      name: 'repeat',
+      limitMinutes: 45 * times,
+      commands: Array.from({ length: times }, () => tests([])),
+      busy: BUSY,
+    },
+  ];
+}
+
+/** One of package.json. */
+function script(name: string, env: Command['env'] = {}, args: readonly string[] = []): Command {
+  return { argv: ['npm', 'run', '--silent', name, '--', ...args], env };
+}
+
+/** A test that fails runs once more: whether it passes then is the first thing that one wants to know. */
+function tests(args: readonly string[], env: Command['env'] = {}): Command {
+  return script('test', env, ['--second-run', ...args]);
+}
+
+/** A file that `npm test` leaves out. */
+function nightlyTests(file: string): Command {
+  return tests([file], { TEST_FILES: file });
+}
+
+/** Test files that import a file of this name. */
+function testsThatImport(name: string): readonly string[] {
+  const files = globSync('test/**/*.test.ts', { cwd: ROOT }).toSorted();
+  return files.filter((file) => readFileSync(join(ROOT, file), 'utf8').includes(`/${name}';`));
+}
