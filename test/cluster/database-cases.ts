@@ -29,7 +29,6 @@ async function putRelayBeforePostgres(cluster: Cluster, at: Namespace): Promise<
   await startPod(cluster, at, {
     name,
     program: 'test/cluster/relay.ts',
-    imports: ['test/helpers/proxy.ts'],
     env: { TARGET: `postgres://${status.podIP}:${RELAY_PORT}` },
   });
   const replaced = { '/spec/selector': { app: name }, '/spec/ports/0/targetPort': RELAY_PORT };

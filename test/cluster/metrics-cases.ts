@@ -15,13 +15,14 @@ const TOKEN = 'a-forge-token-of-the-cluster-tests';
 /** Far longer than the four seconds in which a delivery has to be stored. It ends sooner. */
 const LOCK_SECONDS = 120;
 
-/** Together they give every series of the worker: verdicts, a task that was ended, a delivery that was refused. */
+/** Together they give every series of the worker: verdicts, a task that was ended, a delivery that was refused, a status of somebody else. */
 const PULL_REQUESTS: ForgePlan['pullRequests'] = [
   {
     repository: 'acme/widgets',
     files: { '.gatehouse.yml': policy("    require: { title: '^(feat|fix): ' }") },
     title: 'no prefix',
     earlierAnswers: [401],
+    statusBy: 'mallory',
   },
   { repository: 'acme/invalid', files: { '.gatehouse.yml': 'rules: none\n' }, title: 'feat: things' },
   { repository: 'acme/hostile', files: { '.gatehouse.yml': SLOW_TO_PARSE }, title: 'feat: things' },
@@ -64,7 +65,11 @@ async function sendWebhooks(at: Namespace, { pullRequests }: ForgeReport): Promi
       const response = await fetch('http://${RELEASE}/webhook', { method: 'POST', headers, body });
       if (response.status !== 200) throw new Error('the door answered ' + response.status);
     }`;
-  const webhooks = pullRequests.map(({ webhook: { headers, body } }) => ({
+  const all = pullRequests.flatMap(({ webhook, statusWebhook }) => [
+    webhook,
+    ...(statusWebhook ? [statusWebhook] : []),
+  ]);
+  const webhooks = all.map(({ headers, body }) => ({
     headers: { ...headers, 'x-github-delivery': randomUUID() },
     body,
   }));

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { eventually } from './eventually.ts';
 import { type Cluster, type Namespace, RELEASE } from './namespace.ts';
 import type { Sent } from './sender.ts';
@@ -11,16 +12,17 @@ export const RESTRICTED_POD = {
 };
 export const RESTRICTED_CONTAINER = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
 
-/** Where a pod that the tests add has its files. */
-const FILES_FOLDER = '/project';
-const PROJECT = new URL('../../', import.meta.url);
+/** Where a pod that the tests add has its program. */
+const FOLDER = '/program';
+const FILE = 'program.mjs';
+const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+/** For what it bundles that is no module. */
+const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 
 interface ExtraPod {
   readonly name: string;
-  /** A file of the project, which it runs. */
+  /** A file of the project, which it runs, bundled with all that it imports. */
   readonly program: string;
-  /** What the program imports: files of the project. */
-  readonly imports?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** A port by which others reach it under its name. */
   readonly port?: number;
@@ -30,15 +32,10 @@ interface ExtraPod {
 export async function startPod(
   cluster: Cluster,
   at: Namespace,
-  { name, program, imports = [], env = {}, port }: ExtraPod,
+  { name, program, env = {}, port }: ExtraPod,
 ): Promise<void> {
-  const files = await Promise.all(
-    [program, ...imports].map(async (path, index) => ({
-      key: `file-${index}`,
-      path,
-      text: await readFile(new URL(path, PROJECT), 'utf8'),
-    })),
-  );
+  const bundle = { bundle: true, minify: true, platform: 'node', format: 'esm', banner: { js: REQUIRE } } as const;
+  const { outputFiles } = await build({ ...bundle, entryPoints: [`${PROJECT}${program}`], write: false });
   const service = {
     apiVersion: 'v1',
     kind: 'Service',
@@ -50,7 +47,7 @@ export async function startPod(
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name },
-      data: Object.fromEntries(files.map(({ key, text }) => [key, text])),
+      data: { [FILE]: outputFiles[0]?.text },
     },
     ...(port === undefined ? [] : [service]),
     {
@@ -66,13 +63,13 @@ export async function startPod(
             name,
             image: cluster.image,
             imagePullPolicy: 'Never',
-            command: ['node', `${FILES_FOLDER}/${program}`],
+            command: ['node', `${FOLDER}/${FILE}`],
             env: Object.entries(env).map(([variable, value]) => ({ name: variable, value })),
             securityContext: RESTRICTED_CONTAINER,
-            volumeMounts: [{ name: 'files', mountPath: FILES_FOLDER }],
+            volumeMounts: [{ name: 'program', mountPath: FOLDER }],
           },
         ],
-        volumes: [{ name: 'files', configMap: { name, items: files.map(({ key, path }) => ({ key, path })) } }],
+        volumes: [{ name: 'program', configMap: { name } }],
       },
     },
   ];

@@ -26,7 +26,14 @@ export interface ForgePlan {
     readonly title: string;
     /** What earlier deliveries of its hook were answered. */
     readonly earlierAnswers?: readonly number[];
+    /** Who sets a success under Gatehouse's name on its head; the webhook tells of that, too. */
+    readonly statusBy?: string;
   }[];
+}
+
+interface SignedWebhook {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 export interface ForgeReport {
@@ -34,7 +41,8 @@ export interface ForgeReport {
   readonly privateKey: string;
   readonly pullRequests: readonly {
     readonly headSha: string;
-    readonly webhook: { readonly headers: Readonly<Record<string, string>>; readonly body: string };
+    readonly webhook: SignedWebhook;
+    readonly statusWebhook?: SignedWebhook;
   }[];
 }
 
@@ -52,7 +60,7 @@ if (import.meta.main) {
   for (const owner of outsiderOf) {
     forge.addOutsider(`${login} of ${owner}`);
   }
-  const opened = pullRequests.map(({ repository, files, title, earlierAnswers = [] }) => {
+  const opened = pullRequests.map(({ repository, files, title, earlierAnswers = [], statusBy }) => {
     forge.app.install(repository.split('/')[0] ?? '');
     forge.createRepository(repository, files);
     forge.commit(repository, 'topic', { 'CHANGES.md': 'A change\n' });
@@ -62,7 +70,13 @@ if (import.meta.main) {
       const delivery = { guid: randomUUID(), event: 'pull_request', deliveredAt: new Date().toISOString() };
       forge.addDelivery({ ...delivery, statusCode, hook: `${repository}#1` });
     }
-    return { headSha: forge.pull(repository, number).headSha, webhook };
+    const { headSha } = forge.pull(repository, number);
+    if (statusBy === undefined) {
+      return { headSha, webhook };
+    }
+    const set = { context: 'gatehouse/main', state: 'success', author: statusBy, description: '' };
+    const status = forge.setStatus(repository, headSha, set);
+    return { headSha, webhook, statusWebhook: forge.webhook(repository, { kind: 'status', status }, { secret }) };
   });
   const report: ForgeReport = { appId: forge.app.id, privateKey: forge.app.privateKey, pullRequests: opened };
   process.stdout.write(`${JSON.stringify(report)}\n`);

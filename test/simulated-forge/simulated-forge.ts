@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomInt, randomUUID } from 'node:crypto';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
-import { SEED_OF_ALL } from '../helpers/seed.ts';
+import { SEED_OF_ALL } from './api/seed.ts';
 import { type Driver, makeDriver } from './driver.ts';
 import type { Fault, Watch } from './faults.ts';
 import { giteaChecks } from './gitea-api/checks.ts';

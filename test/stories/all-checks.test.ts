@@ -1,8 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { SEED } from '../helpers/seed.ts';
 import { sized } from '../helpers/size.ts';
 import { EVERY_FORGE, type Scene, shareStories } from '../helpers/story.ts';
+import { SEED } from '../simulated-forge/api/seed.ts';
 import type { CheckRun, CheckSuite } from '../simulated-forge/world.ts';
 
 const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });

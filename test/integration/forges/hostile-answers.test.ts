@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { TRIAGE } from '../../../src/facts/triage.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
-import { SEED } from '../../helpers/seed.ts';
+import { SEED } from '../../simulated-forge/api/seed.ts';
 import { VERSIONS } from '../../simulated-forge/github-api/versions.ts';
 import type { SimulatedForgeOptions } from '../../simulated-forge/simulated-forge.ts';
 import { openPullRequest, SITE, setUp } from './setup.ts';

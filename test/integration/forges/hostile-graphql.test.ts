@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
-import { SEED } from '../../helpers/seed.ts';
+import { SEED } from '../../simulated-forge/api/seed.ts';
 import type { SimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { openPullRequest, SITE, setUp } from './setup.ts';
 

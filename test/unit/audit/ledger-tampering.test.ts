@@ -8,8 +8,8 @@ import {
   link,
 } from '../../../src/audit/ledger/entry.ts';
 import { verifyChain } from '../../../src/audit/ledger/verify.ts';
-import { SEED } from '../../helpers/seed.ts';
 import { randomOf } from '../../ledger/scenario.ts';
+import { SEED } from '../../simulated-forge/api/seed.ts';
 
 const LIVES = 150;
 const ATTACKS = 20;

@@ -8,8 +8,8 @@ import { trailersOf } from '../../../src/facts/authors/trailers.ts';
 import type { NamedAddress } from '../../../src/forges/port/accounts.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import type { Commit } from '../../../src/forges/port/pull-request.ts';
-import { SEED } from '../../helpers/seed.ts';
 import { sized } from '../../helpers/size.ts';
+import { SEED } from '../../simulated-forge/api/seed.ts';
 import { requiring } from '../review/judge.ts';
 
 const BOB = 'Co-authored-by: Bob <bob@example.test>';

@@ -2,9 +2,9 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { z } from 'zod';
 import * as shapes from '../../../src/forges/github/shapes.ts';
-import { SEED } from '../../helpers/seed.ts';
 import { makeArbitraries } from '../../simulated-forge/api/arbitrary.ts';
 import { readDescription } from '../../simulated-forge/api/description.ts';
+import { SEED } from '../../simulated-forge/api/seed.ts';
 import { fileOf, VERSIONS } from '../../simulated-forge/github-api/versions.ts';
 
 const RUNS = 20;

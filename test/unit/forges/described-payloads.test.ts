@@ -2,8 +2,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { installationIn, interpretEvent } from '../../../src/forges/interpret-event.ts';
 import { requestedReview } from '../../../src/forges/port/review-requests.ts';
-import { SEED } from '../../helpers/seed.ts';
 import { makeArbitraries } from '../../simulated-forge/api/arbitrary.ts';
+import { SEED } from '../../simulated-forge/api/seed.ts';
 import { readPayloads } from '../../simulated-forge/github-api/payloads.ts';
 
 /** Those of events that can start something are drawn more often. */
