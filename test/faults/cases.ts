@@ -133,7 +133,7 @@ export const CASES: readonly Case[] = [
         }
       };
       // The processes lose what they hold, and find nothing when they restart.
-      await databaseProxy.reset();
+      databaseProxy.reset();
       await sleep(500);
       await takeAll().catch(() => {});
       await databaseProxy.pass();

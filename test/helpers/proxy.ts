@@ -18,8 +18,8 @@ export interface TcpProxy {
   hang(): Promise<void>;
   /** Forwards every piece this many milliseconds late, each way, in order. */
   delay(milliseconds: number): Promise<void>;
-  /** Resets every connection, and refuses new ones. */
-  reset(): Promise<void>;
+  /** Resets every connection, and each new one. It keeps its port, which another process could take. */
+  reset(): void;
   /** Resets the connections that are open, once; new ones are treated as before. */
   cut(): void;
   /** New connections lead to this URL's host and port; those that are open stay where they are. */
@@ -50,6 +50,7 @@ export async function startProxy(
   let accepted = 0;
   let received = 0;
   let lateness = 0;
+  let resets = false;
   let gate = openGate();
 
   /** The next piece waits for the one before it, its own lateness, and the gate. */
@@ -67,6 +68,10 @@ export async function startProxy(
   };
 
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    if (resets) {
+      client.resetAndDestroy();
+      return;
+    }
     clients.add(client);
     accepted += 1;
     open += 1;
@@ -102,11 +107,8 @@ export async function startProxy(
     forward(client, target, connected);
     forward(target, client, connected);
   });
-  const listen = async (port: number) => {
-    server.listen(port, host);
-    await once(server, 'listening');
-  };
-  await listen(wanted);
+  server.listen(wanted, host);
+  await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   url.host = `127.0.0.1:${port}`;
 
@@ -115,22 +117,11 @@ export async function startProxy(
       client.resetAndDestroy();
     }
   };
-  const refuse = async () => {
-    if (!server.listening) {
-      return;
-    }
-    const closed = once(server, 'close');
-    server.close();
-    cut();
-    await closed;
-  };
   const forwardAgain = async (milliseconds: number) => {
     lateness = milliseconds;
+    resets = false;
     gate.open();
     gate = openGate();
-    if (!server.listening) {
-      await listen(port);
-    }
   };
   return {
     port,
@@ -147,19 +138,28 @@ export async function startProxy(
     pass: () => forwardAgain(0),
     delay: (milliseconds) => forwardAgain(milliseconds),
     async hang() {
+      resets = false;
       if (gate.isOpen) {
         gate = closedGate();
       }
-      if (!server.listening) {
-        await listen(port);
-      }
     },
-    reset: refuse,
+    reset() {
+      resets = true;
+      cut();
+    },
     cut,
     lead(to) {
       upstream = addressOf(new URL(to));
     },
-    close: refuse,
+    async close() {
+      if (!server.listening) {
+        return;
+      }
+      const closed = once(server, 'close');
+      server.close();
+      cut();
+      await closed;
+    },
   };
 }
 
