@@ -81,7 +81,7 @@ try {
       continue;
     }
     say(`${index + 1}/${chosen.length}  ${chosenCase.name}`);
-    const row = await play(chosenCase, stores);
+    const row = await play(chosenCase, stores).catch((error: Error) => unfinished(chosenCase.name, error));
     say(`      ${sentence(row)}`);
     rows.push(row);
   }
@@ -96,6 +96,12 @@ if (outage !== undefined) {
 }
 // Whatever a fault may have left open must not keep the answer back.
 process.exit(rows.some(isBad) || (outage !== undefined && isBadOutage(outage)) ? 1 : 0);
+
+/** Of a case that could not be played to its end. The others are played all the same. */
+function unfinished(name: string, { message }: Error): Row {
+  const nothing = { acknowledged: 0, lost: 0, duplicates: 0, withoutVerdict: 0, recoveredSeconds: 0 };
+  return { name, ...nothing, refused: '', health: '', memory: '', fault: message };
+}
 
 async function play({ name, options, make }: Case, on: Stores): Promise<Row> {
   const world = await makeWorld(on, options);

@@ -14,6 +14,14 @@ export interface SmallDisk {
 const DATA = '/var/lib/postgresql/data';
 const BALLAST = `${DATA}/ballast`;
 const SIZE = '160m';
+/**
+ * Fills four segments of the write-ahead log, which a checkpoint then keeps for later (min_wal_size). A server that finds no
+ * room for a new segment ends, and loses what is only in memory here.
+ */
+const KEEP_SEGMENTS = [
+  ...Array.from({ length: 4 }, () => ["SELECT pg_logical_emit_message(true, '', '')", 'SELECT pg_switch_wal()']).flat(),
+  'CHECKPOINT',
+].flatMap((statement) => ['--command', statement]);
 
 export async function startSmallDisk(): Promise<SmallDisk> {
   const port = await freePort();
@@ -26,6 +34,7 @@ export async function startSmallDisk(): Promise<SmallDisk> {
     .withWaitStrategy(Wait.forSuccessfulCommand('pg_isready --quiet --host=127.0.0.1 --username=gatehouse'))
     .withAutoCleanup(false)
     .start();
+  await container.exec(['psql', '--quiet', '--username=gatehouse', '--dbname=gatehouse', ...KEEP_SEGMENTS]);
   const host = container.getHost() === 'localhost' ? '127.0.0.1' : container.getHost();
   return {
     url: `postgres://gatehouse:gatehouse@${host}:${port}/gatehouse`,
