@@ -106,7 +106,11 @@ function startOfBlock(lines: readonly string[], titleEndsAt: number): number | '
 function unfold(block: readonly string[]): readonly Trailer[] {
   const joined: { key: string; parts: string[] }[] = [];
   let last: { key: string; parts: string[] } | undefined;
-  for (const line of block.filter((one) => !isComment(one))) {
+  for (const line of block) {
+    if (isComment(line)) {
+      last = undefined;
+      continue;
+    }
     if (startsWithSpace(line) && last !== undefined) {
       last.parts.push(line.trim());
       continue;

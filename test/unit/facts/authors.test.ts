@@ -74,6 +74,7 @@ test('co-authors are named in the last paragraph, in any case, also folded', (t)
   t.deepEqual(named(`Change it\n\nBecause.\n${BOB}\nSigned-off-by: a <a@b>`), ['bob@example.test']);
   t.deepEqual(named('Change it\n\nCo-authored-by: a <a@x.test>, b <b@x.test>'), ['a@x.test', 'b@x.test']);
   t.deepEqual(named('Change it\n\nCo-authored-by: Bob\nCo-authored-by: bob@x.test'), ['Bob', 'bob@x.test']);
+  t.deepEqual(named('Change it\n\nSigned-off-by: a <a@b>\nCo-authored-by: Bob\n# a comment\n <bob@x.test>'), ['Bob']);
 });
 
 test('a policy names other trailers of co-authors', (t) => {
