@@ -30,10 +30,13 @@ export async function isWatched(pool: pg.Pool, repository: string, branch: strin
 /** Those of which there is more to know than that the default branch is one. */
 export async function watchedBranches(pool: pg.Pool, { chain, repository, former }: Chain): Promise<readonly string[]> {
   const { rows } = await pool.query<{ branch: string }>(
-    `SELECT branch FROM gatehouse.watched_branches WHERE repository = ANY ($2)
+    // Those of the former names count until there are some of the present one: others may take a name that was left.
+    `SELECT branch FROM gatehouse.watched_branches
+      WHERE repository = lower($2)
+         OR (repository = ANY ($3)
+             AND NOT EXISTS (SELECT FROM gatehouse.watched_branches WHERE repository = lower($2)))
      UNION SELECT branch FROM gatehouse.ledger_branches WHERE chain = $1 ORDER BY branch`,
-    // What was judged under a former name may not have come under the present one yet.
-    [chain, [repository.toLowerCase(), ...former.map(({ name }) => name)]],
+    [chain, repository, former.map(({ name }) => name)],
   );
   return rows.map(({ branch }) => branch);
 }
