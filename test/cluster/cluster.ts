@@ -6,13 +6,13 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { GITEA_IMAGE } from '../helpers/gitea.ts';
 import type { Case, Need, Stage } from './case.ts';
 import { command, tryCommand } from './commands.ts';
 import { contextFault, loadCommand } from './context.ts';
 import { DATABASE_CASES } from './database-cases.ts';
 import { diagnose } from './diagnosis.ts';
 import { FORGE_CASES } from './forge-cases.ts';
-import { GITEA_IMAGE } from './gitea.ts';
 import { INSTALL_CASES } from './install-cases.ts';
 import { KEY_CASES } from './key-cases.ts';
 import { LOAD_CASES } from './load-cases.ts';

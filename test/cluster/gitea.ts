@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { GITEA_IMAGE } from '../helpers/gitea.ts';
 import type { Namespace } from './namespace.ts';
 import { RESTRICTED_CONTAINER, RESTRICTED_POD } from './pods.ts';
 
-export const GITEA_IMAGE = 'gitea/gitea:1.26-rootless';
 export const GITEA_URL = 'http://gitea:3000';
 const USER = 'gatehouse';
 /** The image's user. */

@@ -12,6 +12,9 @@ const ADDRESS = 'http://gitea.test';
 const HEADERS = ['content-type', 'link', 'location', 'x-total-count'] as const;
 const BAD_GATEWAY = 502;
 
+/** Where the script has come to. */
+type Place = Omit<View, 'url' | 'token'>;
+
 interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,7 +24,7 @@ interface Answer {
 /** What was read after one step of the script: `GET /path` with its answer, where it is not what it was before. */
 interface RecordedStep {
   readonly step: string;
-  readonly view: Omit<View, 'url' | 'token'>;
+  readonly view: Place;
   readonly answers: Readonly<Record<string, Answer>>;
 }
 
@@ -50,7 +53,7 @@ async function listen(handle: RequestListener): Promise<Front> {
 
 export interface Recorder extends Front {
   /** Keeps what was last answered to each request since the step before. */
-  step(step: string, view: Omit<View, 'url' | 'token'>): void;
+  step(step: string, view: Place): void;
   recording(version: string): Recording;
 }
 
@@ -97,7 +100,7 @@ export async function startRecorder(target: string): Promise<Recorder> {
 
 export interface Player extends Front {
   /** From now on it answers as after that step. Undefined where the recording has no such step. */
-  at(step: string): Omit<View, 'url' | 'token'> | undefined;
+  at(step: string): Place | undefined;
   /** Requests that were never recorded. */
   readonly unknown: ReadonlySet<string>;
 }

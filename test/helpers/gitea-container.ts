@@ -5,8 +5,8 @@ import { haveImage, type Limits, type Unavailable } from './container-stores.ts'
 import { within } from './deadline.ts';
 import { OWNER } from './docker.ts';
 import { freePort } from './free-port.ts';
+import { GITEA_IMAGE } from './gitea.ts';
 
-const IMAGE = 'gitea/gitea:1.26-rootless';
 const PORT = 3000;
 const APP_INI = '/etc/gitea/app.ini';
 /** The name under which the container reaches the machine that the tests run on. */
@@ -48,14 +48,14 @@ export async function startGiteaContainer(limits: Limits): Promise<RunningGitea 
   } catch {
     return { unavailable: 'no container engine answered' };
   }
-  if (!(await haveImage(client, IMAGE, limits.imageMs))) {
-    return { unavailable: `image ${IMAGE} could not be had` };
+  if (!(await haveImage(client, GITEA_IMAGE, limits.imageMs))) {
+    return { unavailable: `image ${GITEA_IMAGE} could not be had` };
   }
   // Gitea has to know its own address, which an answer may name.
   const port = await freePort();
   const { host } = client.info.containerRuntime;
   const url = `http://${host === 'localhost' ? '127.0.0.1' : host}:${port}`;
-  const container = await new GenericContainer(IMAGE)
+  const container = await new GenericContainer(GITEA_IMAGE)
     .withLabels(OWNER)
     .withEnvironment(settings(url))
     .withExposedPorts({ container: PORT, host: port })

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import type { Gitea } from './gitea-container.ts';
 import type { FromGitea } from './gitea-process.ts';
 
+export const GITEA_IMAGE = 'gitea/gitea:1.26-rootless';
+
 /** A real Gitea of the caller's, in a container that ends with `close()` and with this process, however it ends. */
 export interface OwnGitea {
   readonly gitea: Gitea;

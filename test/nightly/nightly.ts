@@ -59,8 +59,8 @@ function refuse(why: string): never {
 
 async function play(parts: readonly Part[]): Promise<number> {
   const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
-  process.once('SIGTERM', () => stop.abort());
+  process.on('SIGINT', () => stop.abort());
+  process.on('SIGTERM', () => stop.abort());
   mkdirSync(FOLDER, { recursive: true });
   const rows: Row[] = [];
   for (const [index, part] of parts.entries()) {

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { GITEA_IMAGE } from '../helpers/gitea.ts';
 import { cluster, engine, programs } from './tools.ts';
 
 export interface Command {
@@ -24,7 +25,6 @@ export interface Part {
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const STORES = ['postgres:17-alpine', 'redis:8-alpine'];
-const GITEA = 'gitea/gitea:1.26-rootless';
 const NODE = 'node:24-trixie-slim';
 const BUSY = 2;
 /** Stories of which GitHub's other answers may change nothing. Who has signed is read by GraphQL alone, which may then not say it. */
@@ -54,7 +54,7 @@ export function partsOf({ seed, times }: Choices): readonly Part[] {
       limitMinutes: 60,
       // In processes: a thread that crashes ends all others.
       commands: [tests(['--no-worker-threads', 'test/forge/*.test.ts'], { TEST_FORGE: 'gitea' })],
-      lacks: () => engine([GITEA]),
+      lacks: () => engine([GITEA_IMAGE]),
     },
     {
       name: 'cluster',
@@ -88,7 +88,7 @@ export function partsOf({ seed, times }: Choices): readonly Part[] {
         nightlyTests('test/stories/large-changes.nightly.ts'),
       ],
     },
-    { name: 'ledger', limitMinutes: 60, commands: [script('test:ledger')], lacks: () => engine([GITEA]) },
+    { name: 'ledger', limitMinutes: 60, commands: [script('test:ledger')], lacks: () => engine([GITEA_IMAGE]) },
     {
       name: 'upgrade',
       limitMinutes: 15,
